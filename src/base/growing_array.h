@@ -1,0 +1,63 @@
+// GrowingArray<T>: an append-only array of trivial values that never moves. It reserves address space for `limit`
+// elements and makes pages usable as it grows, so that there is no copy on growth and pointers stay valid; memory is
+// taken only for what is used. One writer; readers of finished elements need no lock.
+#pragma once
+#include <cstring>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+#include "base/types.h"
+
+namespace spotter {
+
+// The untyped part: a reserved address range of which the first `usable` bytes may be touched.
+class Reservation {
+ public:
+  Reservation() = default;
+  explicit Reservation(size_t limit_bytes);
+  ~Reservation();
+  Reservation(Reservation&& other) noexcept { *this = std::move(other); }
+  Reservation& operator=(Reservation&& other) noexcept;
+
+  char* data() const { return data_; }
+  size_t usable() const { return usable_; }
+  void make_usable(size_t bytes);  // at least; ends the process where the system refuses memory
+
+ private:
+  char* data_ = nullptr;
+  size_t limit_ = 0, usable_ = 0;
+};
+
+template <class T>
+class GrowingArray {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  GrowingArray() = default;
+  explicit GrowingArray(size_t limit) : memory_(limit * sizeof(T)) {}
+
+  size_t size() const { return size_; }
+  T* data() const { return reinterpret_cast<T*>(memory_.data()); }
+  T& operator[](size_t i) const { return data()[i]; }
+  std::span<const T> span() const { return {data(), size_}; }
+
+  // Appends n uninitialised elements and returns the first of them.
+  T* extend(size_t n) {
+    const size_t bytes = (size_ + n) * sizeof(T);
+    if (bytes > memory_.usable()) memory_.make_usable(bytes);
+    T* first = data() + size_;
+    size_ += n;
+    return first;
+  }
+  void push_back(T value) { *extend(1) = value; }
+  void append(std::span<const T> values) {
+    if (!values.empty()) std::memcpy(extend(values.size()), values.data(), values.size_bytes());
+  }
+
+ private:
+  Reservation memory_;
+  size_t size_ = 0;
+};
+
+}  // namespace spotter

@@ -1,0 +1,30 @@
+// Device work: every kernel, copy and set of a trace, grouped by stream and ordered by time inside each stream.
+// Categories decide (is_device_work); synchronisation rows, annotations and host operators with a stream argument are
+// not device work. Rows of one stream may overlap (graph branches, programmatic dependent launch): never assume they
+// do not.
+#pragma once
+#include <vector>
+
+#include "trace/classify.h"
+#include "trace/trace.h"
+
+namespace spotter {
+
+struct Stream {
+  i64 device = 0;  // args.device, else pid
+  i64 stream = 0;  // args.stream, else tid
+  u32 begin = 0, end = 0;  // rows [begin, end) of DeviceWork
+};
+
+struct DeviceWork {
+  // One element per row, sorted by (device, stream), then (ts, end, event).
+  std::vector<EventId> event;
+  std::vector<EventId> launch;  // kNone where unknown
+  std::vector<WorkKind> kind;
+  std::vector<Ns> start, end;
+  std::vector<Stream> streams;  // ascending by (device, stream)
+};
+
+DeviceWork compute_device_work(const Trace& trace);
+
+}  // namespace spotter

@@ -1,0 +1,47 @@
+// Job: the trace files of one run, by rank. It holds no events. Made by read/open.h (from paths), used by analyze/run.h.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/notes.h"
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace spotter {
+
+enum class RankSource : u8 { unknown, file_contents, file_name, order };
+
+struct TraceFile {
+  std::string path;          // "-" is standard input
+  i64 bytes = 0;             // as stored
+  std::optional<i64> rank;   // what is known before the file is read whole
+  RankSource rank_source = RankSource::unknown;
+};
+
+struct Job {
+  std::vector<TraceFile> files;  // by path
+  Notes notes;
+};
+
+// What reading a file told about its place in the job.
+struct RankEvidence {
+  std::string path;
+  std::optional<i64> contents_rank;  // distributedInfo.rank
+  std::optional<i64> name_rank;      // from the file name
+  bool has_events = false;           // false: a launcher's or an empty trace; it takes no rank by order
+};
+
+struct ResolvedRank {
+  std::optional<i64> rank;  // nullopt: no events and no rank anywhere
+  RankSource source = RankSource::unknown;
+};
+
+// Rank of each file: its contents, else its name, else the lowest free number in path order. Two files that claim one
+// rank are an error that names both. Says in `notes` which rule was used where it was not the contents.
+Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
+
+// "rank3", "rank-3", "rank_3", "rank[3]" in a file name.
+std::optional<i64> rank_in_name(std::string_view path);
+
+}  // namespace spotter

@@ -1,0 +1,19 @@
+// Launch links: device work -> the host call that started it, by equal `correlation` > 0. One launch may start many
+// device rows (CUDA and HIP graphs); a row has at most one launch: the earliest host call if several share the number.
+#pragma once
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace spotter {
+
+struct LaunchLinks {
+  std::vector<EventId> device;  // every device-work row, ascending
+  std::vector<EventId> launch;  // its host call (a span of category runtime or driver), or kNone
+  i64 unlaunched = 0;           // rows with no launch
+  i64 duplicate_correlations = 0;  // host calls whose correlation an earlier one has already
+};
+
+LaunchLinks compute_links(const Trace& trace);
+
+}  // namespace spotter

@@ -1,0 +1,32 @@
+// Training steps of a trace. Marks, first that exists: host spans named "ProfilerStep#N" (user_annotation or cpu_op); host spans whose
+// name begins "Optimizer.step#" (a step runs from the end of one to the end of the next; the first from the window's
+// start); else the annotation that repeats most evenly. No mark: no steps.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace spotter {
+
+enum class StepMark : u8 { none, profiler_step, optimizer_step, annotation };
+const char* step_mark_name(StepMark mark);
+
+struct Step {
+  i64 number = 0;  // N of ProfilerStep#N; 0, 1, 2 ... for the other marks
+  Ns start = 0, end = 0;
+};
+
+struct Steps {
+  StepMark mark = StepMark::none;
+  std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name
+  std::vector<Step> steps;  // by start
+};
+
+Steps compute_steps(const Trace& trace);
+
+// The rows of the steps numbered first..last: host rows that start inside one of them, device rows whose launch does
+// (rows without a known launch by their own start), metadata always.
+std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last);
+
+}  // namespace spotter

@@ -1,0 +1,180 @@
+// Trace: the events of one process in columns. One row per element of `traceEvents`, in file order, so that a row
+// number (EventId) is the position in the file's array. Filled once by a reader (TraceData), frozen, then constant:
+// any number of threads may read it. Things derived from it (tracks, nesting, launch links, device work, steps) are
+// computed on first use by the files beside this one, so an analysis that needs none of them pays for none.
+//
+// Units: ts and dur are ns. ts is relative to base_ns (add it for Unix time). A negative dur is stored as 0 and noted.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/growing_array.h"
+#include "base/notes.h"
+#include "base/strings.h"
+#include "base/types.h"
+#include "trace/args.h"
+#include "trace/category.h"
+
+namespace spotter {
+
+using EventId = u32;
+
+// What all events of one form have in common. A trace has a few dozen.
+struct Kind {
+  char phase = 'X';                    // the "ph" letter; 'X' where it is absent
+  Category category = Category::none;
+  StringId category_text = 0;          // as written
+  bool is_span = false;                // phase X with numeric ts and dur and a category
+};
+
+// A row of the timeline: a host thread, or a stream of a device. Ids that are decimal text are numbers here too.
+struct Track {
+  i64 pid = 0, tid = 0;
+  StringId pid_text = 0, tid_text = 0;  // not 0 where the id is text that is no number ("Spans", "stream 7"); then the
+                                        // number is the one at the end of the text, or 0
+};
+
+enum class ArgType : u8 { int32, int64, real, text, json, null, yes, no };
+// json: raw JSON text of a list, an object, an integer beyond 64 bits or a token such as NaN.
+inline constexpr u32 cells_of(ArgType t) {
+  constexpr u32 cells[] = {1, 2, 2, 1, 1, 0, 0, 0};
+  return cells[static_cast<size_t>(t)];
+}
+
+// The ordered argument list that some events share: which argument, of which type, at which cell.
+struct Shape {
+  struct Item {
+    ArgId arg;
+    ArgType type;
+    u16 cell;  // offset from the event's first cell
+  };
+  std::vector<Item> items;
+  u32 cells = 0;
+};
+
+struct Device {
+  i64 id = 0;
+  std::string name;
+  i64 memory_bytes = 0, sm_count = 0;
+};
+
+// What a file says about itself outside the events.
+struct TraceInfo {
+  std::string path;                     // "-" for standard input
+  i64 base_ns = 0;                      // baseTimeNanoseconds
+  std::optional<i64> rank, world_size;  // distributedInfo
+  std::string backend, host_name, trace_name, trace_id;
+  std::vector<Device> devices;          // all visible ones, used or not
+  std::vector<std::pair<std::string, std::string>> metadata;  // every top-level member but traceEvents: key, raw JSON
+  i64 json_bytes = 0, file_bytes = 0;   // uncompressed, as stored
+};
+
+// The columns as a reader fills them; see Trace for their meaning.
+struct TraceData {
+  explicit TraceData(size_t max_events = size_t{1} << 32);
+  GrowingArray<Ns> ts, dur;
+  GrowingArray<StringId> name;
+  GrowingArray<u32> track, first_cell, cells;
+  GrowingArray<u16> shape;
+  GrowingArray<u8> kind;
+  std::vector<Kind> kinds;
+  std::vector<Track> tracks;
+  std::vector<Shape> shapes;
+  std::vector<std::string> other_args;  // names of ArgIds from kKnownArgs on
+  Strings strings;
+  ArgSet loaded;                        // which arguments were kept
+  TraceInfo info;
+  Notes notes;
+};
+
+// Computed once, on first use, by whichever thread comes first.
+template <class T>
+class Lazy {
+ public:
+  template <class F>
+  const T& get(F&& compute) const {
+    std::call_once(once_, [&] { value_ = std::make_unique<T>(compute()); });
+    return *value_;
+  }
+
+ private:
+  mutable std::once_flag once_;
+  mutable std::unique_ptr<T> value_;
+};
+
+struct TrackNames;
+struct LaunchLinks;
+struct DeviceWork;
+struct Nesting;
+struct Steps;
+
+class Trace {
+ public:
+  explicit Trace(TraceData data);
+  ~Trace();
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  // Columns, one element per event.
+  std::span<const Ns> ts, dur;            // 0 where the event has none
+  std::span<const StringId> name;         // 0 where it has none
+  std::span<const u32> track;             // index into tracks()
+  std::span<const u8> kind;               // index into kinds()
+
+  u32 size() const { return static_cast<u32>(ts.size()); }
+  Ns end(EventId e) const { return ts[e] + dur[e]; }
+  const Kind& kind_of(EventId e) const { return data_.kinds[kind[e]]; }
+  Category category(EventId e) const { return kind_of(e).category; }
+  bool is_span(EventId e) const { return kind_of(e).is_span; }
+  std::string_view name_of(EventId e) const { return data_.strings[name[e]]; }
+
+  const std::vector<Kind>& kinds() const { return data_.kinds; }
+  const std::vector<Track>& tracks() const { return data_.tracks; }
+  const Strings& strings() const { return data_.strings; }
+  const TraceInfo& info() const { return data_.info; }
+  const Notes& notes() const { return data_.notes; }
+
+  // Arguments. The argument must have been loaded (CHECK). integer() also reads decimal text ("7"), as some writers
+  // quote numbers; nullopt where the event has no such argument or it is not a number.
+  std::optional<i64> integer(EventId e, Arg arg) const;
+  std::optional<double> real(EventId e, Arg arg) const;
+  std::optional<std::string_view> text(EventId e, Arg arg) const;  // text and json as stored
+  bool has(EventId e, Arg arg) const { return slot(e, arg) != kNoSlot; }
+  const Shape& shape_of(EventId e) const { return data_.shapes[data_.shape[e]]; }
+  std::string_view arg_name(ArgId id) const;  // the spelling that is written today
+  // Any argument of shape_of(e).items as text: numbers in decimal.
+  std::string arg_text(EventId e, const Shape::Item& item) const;
+
+  // Derived, each defined in the header of its name in this folder.
+  const TrackNames& track_names() const;
+  const LaunchLinks& links() const;
+  const DeviceWork& device_work() const;
+  const Nesting& nesting() const;
+  const Steps& steps() const;
+
+  // Makes a trace of some of the rows (ascending), with everything else shared by copy. Row numbers change.
+  std::unique_ptr<Trace> rows(std::span<const EventId> keep) const;
+
+  size_t memory_bytes() const;  // columns and strings
+
+ private:
+  static constexpr u8 kNoSlot = 0xff;
+  u8 slot(EventId e, Arg arg) const { return slots_[data_.shape[e] * kKnownArgs + static_cast<size_t>(arg)]; }
+
+  TraceData data_;
+  std::vector<u8> slots_;  // [shape][Arg] -> index into Shape::items, or kNoSlot
+  Lazy<TrackNames> track_names_;
+  Lazy<LaunchLinks> links_;
+  Lazy<DeviceWork> device_work_;
+  Lazy<Nesting> nesting_;
+  Lazy<Steps> steps_;
+};
+
+using TracePtr = std::unique_ptr<Trace>;
+
+}  // namespace spotter
