@@ -1,6 +1,6 @@
-// Analysis: the record that an analysis is. `map` turns one trace into a small table; `reduce` turns the tables of all
-// ranks into the answer. Both are pure: no I/O, no clock, no globals, no threads of their own. analyze/list.cc lists
-// them; analyze/run.cc is the one caller.
+// Analysis: the record that an analysis is. `map` turns one trace into a small table; `reduce` turns the
+// tables of all ranks into the answer. Both are pure: no I/O, no clock, no globals, no threads of their own.
+// analyze/list.cc lists them; analyze/run.cc is the one caller.
 #pragma once
 #include <span>
 #include <string>
@@ -30,7 +30,8 @@ class Args {
   std::vector<std::pair<std::string, i64>> values_;
 };
 
-// One rank's map result. `rank` orders the tables; files without a rank (launchers) come last with has_rank false.
+// One rank's map result. `rank` orders the tables; files without a rank (launchers) come last with has_rank
+// false.
 struct RankTable {
   i64 rank = 0;
   bool has_rank = true;
@@ -39,19 +40,19 @@ struct RankTable {
 };
 
 struct Analysis {
-  const char* name;                 // CLI word, table name, doc anchor
-  const char* summary;              // one line
-  const char* doc;                  // the definition of every number, in words, with its source
+  const char* name;     // CLI word, table name, doc anchor
+  const char* summary;  // one line
+  const char* doc;      // the definition of every number, in words, with its source
   std::span<const Param> params;
-  std::span<const Field> columns;   // of the answer; the runner CHECKs the promise
-  ArgSet reads;                     // event arguments that map needs
+  std::span<const Field> columns;  // of the answer; the runner CHECKs the promise
+  ArgSet reads;                    // event arguments that map needs
   Result<Table> (*map)(const Trace& trace, const Args& args);
   // Default (nullptr): the tables stacked under a leading `rank` column.
   Result<Table> (*reduce)(std::span<const RankTable> tables, const Args& args) = nullptr;
 };
 
-std::span<const Analysis* const> all_analyses();        // in the order users see
-const Analysis* find_analysis(std::string_view name);   // nullptr if there is none
+std::span<const Analysis* const> all_analyses();       // in the order users see
+const Analysis* find_analysis(std::string_view name);  // nullptr if there is none
 
 // The rank column that stacked answers begin with.
 extern const Field kRankField;

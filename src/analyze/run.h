@@ -1,5 +1,6 @@
-// The one caller of analyses: loads each trace once, runs every wanted map on it, frees it, and reduces at the end.
-// Cross-cutting work lives here: parameters, step selection, ranks, memory and threads, progress, cancelling, notes.
+// The one caller of analyses: loads each trace once, runs every wanted map on it, frees it, and reduces at
+// the end. Cross-cutting work lives here: parameters, step selection, ranks, memory and threads, progress,
+// cancelling, notes.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -12,25 +13,33 @@
 
 namespace spotter {
 
-struct StepRange { i64 first, last; };
-struct RankRange { i64 first, last; };
+struct StepRange {
+  i64 first, last;
+};
+struct RankRange {
+  i64 first, last;
+};
 
 struct RunRequest {
   std::vector<const Analysis*> analyses;
-  std::vector<std::pair<std::string, i64>> params;  // name, value; a name that none of the analyses has is an error
+  std::vector<std::pair<std::string, i64>>
+      params;  // name, value; a name that none of the analyses has is an error
   std::optional<StepRange> steps;
   std::vector<RankRange> ranks;  // empty: all
   int threads = 1;
-  i64 memory_bytes = 0;          // budget for traces held at one time; 0: half of the machine
+  i64 memory_bytes = 0;  // budget for traces held at one time; 0: half of the machine
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;  // any thread
   const std::atomic<bool>* cancelled = nullptr;
 };
 
-struct PhaseTime { std::string phase; Ns wall_ns; };  // summed over threads
+struct PhaseTime {
+  std::string phase;
+  Ns wall_ns;
+};  // summed over threads
 
 struct RunResult {
-  std::vector<Table> tables;  // one per wanted analysis, in order
-  Notes notes;                // of the job and of every trace
+  std::vector<Table> tables;      // one per wanted analysis, in order
+  Notes notes;                    // of the job and of every trace
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 

@@ -1,6 +1,6 @@
-// GrowingArray<T>: an append-only array of trivial values that never moves. It reserves address space for `limit`
-// elements and makes pages usable as it grows, so that there is no copy on growth and pointers stay valid; memory is
-// taken only for what is used. One writer; readers of finished elements need no lock.
+// GrowingArray<T>: an append-only array of trivial values that never moves. It reserves address space for
+// `limit` elements and makes pages usable as it grows, so that there is no copy on growth and pointers stay
+// valid; memory is taken only for what is used. One writer; readers of finished elements need no lock.
 #pragma once
 #include <cstring>
 #include <span>
@@ -15,14 +15,15 @@ namespace spotter {
 class Reservation {
  public:
   Reservation() = default;
-  explicit Reservation(size_t limit_bytes);
+  explicit Reservation(
+      size_t limit_bytes);  // where the system refuses that much address space: what it grants
   ~Reservation();
   Reservation(Reservation&& other) noexcept { *this = std::move(other); }
   Reservation& operator=(Reservation&& other) noexcept;
 
   char* data() const { return data_; }
   size_t usable() const { return usable_; }
-  void make_usable(size_t bytes);  // at least; ends the process where the system refuses memory
+  void make_usable(size_t bytes);  // at least; ends the process beyond the limit or where memory is refused
 
  private:
   char* data_ = nullptr;
@@ -36,6 +37,12 @@ class GrowingArray {
  public:
   GrowingArray() = default;
   explicit GrowingArray(size_t limit) : memory_(limit * sizeof(T)) {}
+  GrowingArray(GrowingArray&& other) noexcept { *this = std::move(other); }
+  GrowingArray& operator=(GrowingArray&& other) noexcept {
+    memory_ = std::move(other.memory_);
+    size_ = std::exchange(other.size_, 0);
+    return *this;
+  }
 
   size_t size() const { return size_; }
   T* data() const { return reinterpret_cast<T*>(memory_.data()); }

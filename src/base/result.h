@@ -1,10 +1,11 @@
-// Errors are values: Result<T> is a T or an Error. Nothing throws across a module border. A function that can fail
-// returns Result; its caller either handles the error or passes it up with TRY, adding context with `within`.
-// CHECK is for our own mistakes only: no input, user or peer may reach one.
+// Errors are values: Result<T> is a T or an Error. Nothing throws across a module border. A function that can
+// fail returns Result; its caller either handles the error or passes it up with TRY, adding context with
+// `within`. CHECK is for our own mistakes only: no input, user or peer may reach one.
 #pragma once
 #include <fmt/format.h>
 
 #include <string>
+#include <string_view>
 #include <tl/expected.hpp>
 #include <utility>
 
@@ -38,20 +39,24 @@ std::string errno_text(int number);
 
 [[noreturn]] void check_failed(const char* condition, const char* file, int line);
 
+// Prints "spotter: <message>" and ends the process with status 1. Only for what no caller can handle: no more
+// memory.
+[[noreturn]] void end_process(const char* message);
+
 }  // namespace spotter
 
-// TRY(expr): returns the error of a Result<void> expression. TRY_ASSIGN(auto x, expr): binds the value or returns.
+// TRY(expr): returns the error of a Result<void> expression. TRY_ASSIGN(auto x, expr): binds the value or
+// returns.
 #define SPOTTER_JOIN2(a, b) a##b
 #define SPOTTER_JOIN(a, b) SPOTTER_JOIN2(a, b)
-#define TRY(expr)                                                                       \
-  do {                                                                                  \
-    if (auto try_result = (expr); !try_result)                                          \
-      return tl::unexpected<::spotter::Error>(std::move(try_result).error());           \
+#define TRY(expr)                                                             \
+  do {                                                                        \
+    if (auto try_result = (expr); !try_result)                                \
+      return tl::unexpected<::spotter::Error>(std::move(try_result).error()); \
   } while (0)
-#define TRY_ASSIGN(declaration, expr)                                                   \
-  auto SPOTTER_JOIN(try_result_, __LINE__) = (expr);                                    \
-  if (!SPOTTER_JOIN(try_result_, __LINE__))                                             \
+#define TRY_ASSIGN(declaration, expr)                                                                \
+  auto SPOTTER_JOIN(try_result_, __LINE__) = (expr);                                                 \
+  if (!SPOTTER_JOIN(try_result_, __LINE__))                                                          \
     return tl::unexpected<::spotter::Error>(std::move(SPOTTER_JOIN(try_result_, __LINE__)).error()); \
   declaration = std::move(*SPOTTER_JOIN(try_result_, __LINE__))
-#define CHECK(condition) \
-  ((condition) ? void(0) : ::spotter::check_failed(#condition, __FILE__, __LINE__))
+#define CHECK(condition) ((condition) ? void(0) : ::spotter::check_failed(#condition, __FILE__, __LINE__))

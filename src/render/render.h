@@ -1,5 +1,5 @@
-// Table -> bytes. One dispatch for every output format; a new format is one file here and one line in render.cc.
-// Rendering reads only; it may run on any thread.
+// Table -> bytes. One dispatch for every output format; a new format is one file here and one line in
+// render.cc. Rendering reads only; it may run on any thread.
 #pragma once
 #include <span>
 #include <string>
@@ -19,15 +19,22 @@ struct TextStyle {
   bool color = false;  // ANSI colours
 };
 
-// Text: aligned, humanised (1.23 ms, 4.2 GiB, 12.3 %), notes at the foot.
-// JSON: {"tables":[{"name","columns":[{"name","type","unit","help"}],"rows":[[...]]}],"notes":[...]}, raw numbers.
-// CSV: RFC 4180, a header line per table; several tables are separated by an empty line and begin with "# name".
-std::string render(Format format, std::span<const Table> tables, const Notes& notes, const TextStyle& style = {});
+// Text: aligned, humanised (1.23 ms, 4.2 GiB, 12.3 %), notes at the foot. Where the terminal is too narrow,
+// long texts lose their middle and then the last value columns are left out, which a line says. JSON:
+// {"tables":[{"name","columns":[{"name","type","unit","help"}],"rows":[[...]]}],"notes":[{"kind","severity",
+// "count","position","scope","scopes","sentence"}]}, raw numbers.
+// CSV: RFC 4180, a header line per table, no notes; several tables are separated by an empty line and begin
+// with
+// "# name".
+// `notes` are those of the run; the tables' own are shown with them, and what several tables note alike only
+// once.
+std::string render(Format format, std::span<const Table> tables, const Notes& notes,
+                   const TextStyle& style = {});
 
 // Pieces that a hand-laid report uses.
 std::string render_text_table(const Table& table, const TextStyle& style);
 std::string render_text_notes(const Notes& notes, const TextStyle& style);
 std::string human(const Value& value, Unit unit, Role role);  // one cell as a person reads it
-std::string human_ns(Ns ns);                       // "1.23 ms"
+std::string human_ns(Ns ns);                                  // "1.23 ms"
 
 }  // namespace spotter

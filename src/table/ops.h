@@ -1,5 +1,7 @@
-// The few operators on tables. Pure functions; ties keep the earlier row first, so results do not depend on the sort.
+// The few operators on tables. Pure functions; ties keep the earlier row first, so results do not depend on
+// the sort.
 #pragma once
+#include <span>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +14,16 @@ struct SortKey {
   bool descending = false;
 };
 
-Table sort(const Table& table, const std::vector<SortKey>& keys);  // nulls last, stable
-Table head(const Table& table, size_t rows);                       // the first `rows` rows
-Table pick(const Table& table, const std::vector<size_t>& rows);   // these rows in this order
-Table project(const Table& table, const std::vector<std::string_view>& columns);  // these columns in this order
+// Stable. Nulls come last and not-a-numbers just before them, ascending or descending; text compares by
+// bytes.
+Table sort(const Table& table, const std::vector<SortKey>& keys);
+Table head(const Table& table, size_t rows);                      // the first `rows` rows
+Table pick(const Table& table, const std::vector<size_t>& rows);  // these rows in this order
+Table project(const Table& table,
+              const std::vector<std::string_view>& columns);  // these columns in this order
 
 // Quantile q in 0..1 of sorted values, linear interpolation between neighbours (the rule of numpy's default).
+// Not a number where there are no values.
 double quantile(std::span<const i64> sorted, double q);
 
 }  // namespace spotter

@@ -1,5 +1,6 @@
-// Table: a schema and equal-length typed columns; the one currency of everything that leaves the system. A cell may be
-// null. Text is dictionary-coded per column. Build by append(), then treat as constant: readers need no lock.
+// Table: a schema and equal-length typed columns; the one currency of everything that leaves the system. A
+// cell may be null. Text is dictionary-coded per column. Build by append(), then treat as constant: readers
+// need no lock.
 //
 // Ratios are 0..1 and times integer nanoseconds inside; humanising happens in render/ only.
 #pragma once
@@ -35,7 +36,8 @@ struct Field {
   const char* help;  // one sentence
 };
 
-// A cell on its way in or out. monostate is null. Text views point into the caller (in) or into the Table (out).
+// A cell on its way in or out. monostate is null. Text views point into the caller (in) or into the Table
+// (out).
 using Value = std::variant<std::monostate, i64, double, bool, std::string_view>;
 
 inline bool is_null(const Value& value) { return std::holds_alternative<std::monostate>(value); }
@@ -51,7 +53,8 @@ class Table {
   size_t columns() const { return schema_.size(); }
   size_t column(std::string_view name) const;  // index; CHECKs that it exists
 
-  // Values in schema order; each null or of the column's type (an integer is accepted where a real is wanted).
+  // Values in schema order; each null or of the column's type (an integer is accepted where a real is
+  // wanted).
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
@@ -59,17 +62,21 @@ class Table {
   // Shorthands for cells known to be non-null and of that type.
   i64 integer(size_t row, size_t column) const { return std::get<i64>(at(row, column)); }
   double real(size_t row, size_t column) const { return std::get<double>(at(row, column)); }
-  std::string_view text(size_t row, size_t column) const { return std::get<std::string_view>(at(row, column)); }
+  std::string_view text(size_t row, size_t column) const {
+    return std::get<std::string_view>(at(row, column));
+  }
 
   Notes notes;
 
  private:
   struct Column {
-    std::vector<u64> cells;               // i64, bits of a double, bool, or index into `words`
-    std::vector<u8> valid;                // empty while no cell is null
-    std::vector<std::string> words;       // text columns: distinct values
+    std::vector<u64> cells;          // i64, bits of a double, bool, or index into `words`
+    std::vector<u8> valid;           // empty while no cell is null
+    std::vector<std::string> words;  // text columns: distinct values
     std::unordered_map<std::string, u32> word_of;
   };
+  static u64 cell_of(Column& column, Type type, const Value& value);
+
   std::string name_;
   std::vector<Field> schema_;
   std::vector<Column> data_;

@@ -26,8 +26,8 @@ class TraceBuilder {
   TracePtr build();  // the builder is empty afterwards
 
  private:
-  EventId add(char phase, bool is_span, std::string_view category, std::string_view name, i64 pid, i64 tid, Ns ts,
-              Ns dur, std::initializer_list<ArgValue> args);
+  EventId add(char phase, bool is_span, std::string_view category, std::string_view name, i64 pid, i64 tid,
+              Ns ts, Ns dur, std::initializer_list<ArgValue> args);
   TraceData data_;
 };
 

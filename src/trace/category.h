@@ -1,4 +1,5 @@
-// What an event is. Its category decides, never a stream number or a name alone (docs/decisions; kineto.md C8).
+// What an event is. Its category decides, never a stream number or a name alone (docs/decisions; kineto.md
+// C8).
 #pragma once
 #include <string_view>
 
@@ -7,13 +8,27 @@
 namespace spotter {
 
 enum class Category : u8 {
-  none,             // no "cat": metadata and marks
-  cpu_op, user_annotation, python_function,
-  runtime, driver,  // host calls of CUDA, HIP, XPU, MTIA, PrivateUse1: anything that ends in "runtime" or "driver"
-  kernel, gpu_memcpy, gpu_memset,
-  mtia_device,      // mtia_ccp_events: kernels and copies in one category; names tell them apart
-  gpu_user_annotation, device_sync, device_event,
-  overhead, cpu_instant, trace_span, flow_launch, flow_fwdbwd, collective_host, profiler_range, counter,
+  none,  // no "cat": metadata and marks
+  cpu_op,
+  user_annotation,
+  python_function,
+  runtime,
+  driver,  // host calls of CUDA, HIP, XPU, MTIA, PrivateUse1: anything that ends in "runtime" or "driver"
+  kernel,
+  gpu_memcpy,
+  gpu_memset,
+  mtia_device,  // mtia_ccp_events: kernels and copies in one category; names tell them apart
+  gpu_user_annotation,
+  device_sync,
+  device_event,
+  overhead,
+  cpu_instant,
+  trace_span,
+  flow_launch,
+  flow_fwdbwd,
+  collective_host,
+  profiler_range,
+  counter,
   other,
 };
 

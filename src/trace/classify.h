@@ -1,5 +1,5 @@
-// The kind of a piece of device work: category first, then collective arguments, then names. classify.cc holds the one
-// table of name rules.
+// The kind of a piece of device work: category first, then collective arguments, then names. classify.cc
+// holds the one table of name rules.
 #pragma once
 #include <string_view>
 

@@ -1,7 +1,7 @@
-// Device work: every kernel, copy and set of a trace, grouped by stream and ordered by time inside each stream.
-// Categories decide (is_device_work); synchronisation rows, annotations and host operators with a stream argument are
-// not device work. Rows of one stream may overlap (graph branches, programmatic dependent launch): never assume they
-// do not.
+// Device work: every kernel, copy and set of a trace, grouped by stream and ordered by time inside each
+// stream. Categories decide (is_device_work); synchronisation rows, annotations and host operators with a
+// stream argument are not device work. Rows of one stream may overlap (graph branches, programmatic dependent
+// launch): never assume they do not.
 #pragma once
 #include <vector>
 
@@ -11,8 +11,8 @@
 namespace spotter {
 
 struct Stream {
-  i64 device = 0;  // args.device, else pid
-  i64 stream = 0;  // args.stream, else tid
+  i64 device = 0;          // args.device, else pid
+  i64 stream = 0;          // args.stream, else tid
   u32 begin = 0, end = 0;  // rows [begin, end) of DeviceWork
 };
 
@@ -25,6 +25,11 @@ struct DeviceWork {
   std::vector<Stream> streams;  // ascending by (device, stream)
 };
 
+// Reads Arg::correlation, device, stream and collective_name.
 DeviceWork compute_device_work(const Trace& trace);
+
+// The rows that are device work, ascending. The spans "metrics: <kernel>" that Intel's scope profiler adds to
+// category kernel repeat a kernel with its counters and are none.
+std::vector<EventId> device_rows(const Trace& trace);
 
 }  // namespace spotter

@@ -1,4 +1,5 @@
-// Job: the trace files of one run, by rank. It holds no events. Made by read/open.h (from paths), used by analyze/run.h.
+// Job: the trace files of one run, by rank. It holds no events. Made by read/open.h (from paths), used by
+// analyze/run.h.
 #pragma once
 #include <optional>
 #include <string>
@@ -13,9 +14,9 @@ namespace spotter {
 enum class RankSource : u8 { unknown, file_contents, file_name, order };
 
 struct TraceFile {
-  std::string path;          // "-" is standard input
-  i64 bytes = 0;             // as stored
-  std::optional<i64> rank;   // what is known before the file is read whole
+  std::string path;         // "-" is standard input
+  i64 bytes = 0;            // as stored
+  std::optional<i64> rank;  // what is known before the file is read whole
   RankSource rank_source = RankSource::unknown;
 };
 
@@ -37,8 +38,9 @@ struct ResolvedRank {
   RankSource source = RankSource::unknown;
 };
 
-// Rank of each file: its contents, else its name, else the lowest free number in path order. Two files that claim one
-// rank are an error that names both. Says in `notes` which rule was used where it was not the contents.
+// Rank of each file: its contents, else its name, else the lowest free number in path order. Two files that
+// claim one rank are an error that names both. Says in `notes` which rule was used where it was not the
+// contents.
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
 
 // "rank3", "rank-3", "rank_3", "rank[3]" in a file name.

@@ -1,5 +1,6 @@
-// Launch links: device work -> the host call that started it, by equal `correlation` > 0. One launch may start many
-// device rows (CUDA and HIP graphs); a row has at most one launch: the earliest host call if several share the number.
+// Launch links: device work -> the host call that started it, by equal `correlation` > 0. One launch may
+// start many device rows (CUDA and HIP graphs); a row has at most one launch: the earliest host call if
+// several share the number.
 #pragma once
 #include <vector>
 
@@ -8,12 +9,13 @@
 namespace spotter {
 
 struct LaunchLinks {
-  std::vector<EventId> device;  // every device-work row, ascending
-  std::vector<EventId> launch;  // its host call (a span of category runtime or driver), or kNone
-  i64 unlaunched = 0;           // rows with no launch
+  std::vector<EventId> device;     // every device-work row, ascending
+  std::vector<EventId> launch;     // its host call (a span of category runtime or driver), or kNone
+  i64 unlaunched = 0;              // rows with no launch
   i64 duplicate_correlations = 0;  // host calls whose correlation an earlier one has already
 };
 
+// Reads Arg::correlation.
 LaunchLinks compute_links(const Trace& trace);
 
 }  // namespace spotter

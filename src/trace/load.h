@@ -1,5 +1,5 @@
-// The contract between whoever reads trace files (read/) and whoever wants traces (analyze/run.h): analyze is handed a
-// Loader, so that it does not know read.
+// The contract between whoever reads trace files (read/) and whoever wants traces (analyze/run.h): analyze is
+// handed a Loader, so that it does not know read.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -11,9 +11,11 @@
 namespace spotter {
 
 struct LoadRequest {
-  ArgSet args = ArgSet::everything();        // event arguments to keep; names, labels and sort_index are always kept
-  int threads = 1;                           // that this one load may use, the calling one included
-  std::function<void(i64 bytes)> on_bytes;   // progress: stored bytes read since the last call; called by any thread
+  ArgSet args =
+      ArgSet::everything();  // event arguments to keep; names, labels and sort_index are always kept
+  int threads = 1;           // that this one load may use, the calling one included
+  std::function<void(i64 bytes)>
+      on_bytes;  // progress: stored bytes read since the last call; called by any thread
   const std::atomic<bool>* cancelled = nullptr;
 };
 

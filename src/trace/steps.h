@@ -1,6 +1,13 @@
-// Training steps of a trace. Marks, first that exists: host spans named "ProfilerStep#N" (user_annotation or cpu_op); host spans whose
-// name begins "Optimizer.step#" (a step runs from the end of one to the end of the next; the first from the window's
-// start); else the annotation that repeats most evenly. No mark: no steps.
+// Training steps of a trace. Marks, first that exists: host spans named "ProfilerStep#N" (user_annotation or
+// cpu_op); host spans whose name begins "Optimizer.step#" (a step runs from the end of one to the end of the
+// next; the first from the window's start: that of the profiler's `Trace` span, else of the first host span);
+// else a user annotation that repeats evenly: at least three times on one thread, never overlapping itself,
+// with a coefficient of variation of its start-to-start distances below 0.5, and not one that PyTorch writes
+// itself (collectives, optimizers, data loaders). Of several the one that covers the most time counts, then
+// the first by name. No mark: no steps.
+//
+// Of several profiler steps with one number the earliest counts; of several optimizers the one that steps
+// most often, then the one that takes the most time.
 #pragma once
 #include <string>
 #include <vector>
@@ -25,8 +32,9 @@ struct Steps {
 
 Steps compute_steps(const Trace& trace);
 
-// The rows of the steps numbered first..last: host rows that start inside one of them, device rows whose launch does
-// (rows without a known launch by their own start), metadata always.
+// The rows of the steps numbered first..last: host rows that start inside one of them, device rows whose
+// launch does (rows without a known launch by their own start), metadata always. Flow and instant events
+// count by their own time.
 std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last);
 
 }  // namespace spotter

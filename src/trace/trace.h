@@ -1,9 +1,11 @@
-// Trace: the events of one process in columns. One row per element of `traceEvents`, in file order, so that a row
-// number (EventId) is the position in the file's array. Filled once by a reader (TraceData), frozen, then constant:
-// any number of threads may read it. Things derived from it (tracks, nesting, launch links, device work, steps) are
-// computed on first use by the files beside this one, so an analysis that needs none of them pays for none.
+// Trace: the events of one process in columns. One row per element of `traceEvents`, in file order, so that a
+// row number (EventId) is the position in the file's array. Filled once by a reader (TraceData), frozen, then
+// constant: any number of threads may read it. Things derived from it (tracks, nesting, launch links, device
+// work, steps) are computed on first use by the files beside this one, so an analysis that needs none of them
+// pays for none.
 //
-// Units: ts and dur are ns. ts is relative to base_ns (add it for Unix time). A negative dur is stored as 0 and noted.
+// Units: ts and dur are ns. ts is relative to base_ns (add it for Unix time). A negative dur is stored as 0
+// and noted.
 #pragma once
 #include <memory>
 #include <mutex>
@@ -26,19 +28,22 @@ using EventId = u32;
 
 // What all events of one form have in common. A trace has a few dozen.
 struct Kind {
-  char phase = 'X';                    // the "ph" letter; 'X' where it is absent
+  char phase = 'X';  // the "ph" letter; 'X' where it is absent
   Category category = Category::none;
-  StringId category_text = 0;          // as written
-  bool is_span = false;                // phase X with numeric ts and dur and a category
+  StringId category_text = 0;  // as written
+  bool is_span = false;        // phase X with numeric ts and dur and a category
 };
 
-// A row of the timeline: a host thread, or a stream of a device. Ids that are decimal text are numbers here too.
+// A row of the timeline: a host thread, or a stream of a device. Ids that are decimal text are numbers here
+// too.
 struct Track {
   i64 pid = 0, tid = 0;
-  StringId pid_text = 0, tid_text = 0;  // not 0 where the id is text that is no number ("Spans", "stream 7"); then the
-                                        // number is the one at the end of the text, or 0
+  StringId pid_text = 0, tid_text = 0;  // not 0 where the id is text that is no number ("Spans", "stream 7");
+                                        // then the number is the one at the end of the text, or 0
 };
 
+// What the cells of an argument hold: the number itself in the machine's byte order (int64 and real in two
+// cells), or a StringId (text, json).
 enum class ArgType : u8 { int32, int64, real, text, json, null, yes, no };
 // json: raw JSON text of a list, an object, an integer beyond 64 bits or a token such as NaN.
 inline constexpr u32 cells_of(ArgType t) {
@@ -69,9 +74,10 @@ struct TraceInfo {
   i64 base_ns = 0;                      // baseTimeNanoseconds
   std::optional<i64> rank, world_size;  // distributedInfo
   std::string backend, host_name, trace_name, trace_id;
-  std::vector<Device> devices;          // all visible ones, used or not
-  std::vector<std::pair<std::string, std::string>> metadata;  // every top-level member but traceEvents: key, raw JSON
-  i64 json_bytes = 0, file_bytes = 0;   // uncompressed, as stored
+  std::vector<Device> devices;  // all visible ones, used or not
+  std::vector<std::pair<std::string, std::string>>
+      metadata;                        // every top-level member but traceEvents: key, raw JSON
+  i64 json_bytes = 0, file_bytes = 0;  // uncompressed, as stored
 };
 
 // The columns as a reader fills them; see Trace for their meaning.
@@ -87,7 +93,7 @@ struct TraceData {
   std::vector<Shape> shapes;
   std::vector<std::string> other_args;  // names of ArgIds from kKnownArgs on
   Strings strings;
-  ArgSet loaded;                        // which arguments were kept
+  ArgSet loaded;  // which arguments were kept
   TraceInfo info;
   Notes notes;
 };
@@ -121,10 +127,10 @@ class Trace {
   Trace& operator=(const Trace&) = delete;
 
   // Columns, one element per event.
-  std::span<const Ns> ts, dur;            // 0 where the event has none
-  std::span<const StringId> name;         // 0 where it has none
-  std::span<const u32> track;             // index into tracks()
-  std::span<const u8> kind;               // index into kinds()
+  std::span<const Ns> ts, dur;     // 0 where the event has none
+  std::span<const StringId> name;  // 0 where it has none
+  std::span<const u32> track;      // index into tracks()
+  std::span<const u8> kind;        // index into kinds()
 
   u32 size() const { return static_cast<u32>(ts.size()); }
   Ns end(EventId e) const { return ts[e] + dur[e]; }
@@ -138,9 +144,11 @@ class Trace {
   const Strings& strings() const { return data_.strings; }
   const TraceInfo& info() const { return data_.info; }
   const Notes& notes() const { return data_.notes; }
+  const ArgSet& loaded() const { return data_.loaded; }
 
-  // Arguments. The argument must have been loaded (CHECK). integer() also reads decimal text ("7"), as some writers
-  // quote numbers; nullopt where the event has no such argument or it is not a number.
+  // Arguments. The argument must have been loaded (CHECK). integer() and real() also read decimal text ("7"),
+  // as some writers quote numbers; true and false are 1 and 0. nullopt where the event has no such argument
+  // or it is not a number of that kind: for integer() a whole one of 64 bits, for real() a finite one.
   std::optional<i64> integer(EventId e, Arg arg) const;
   std::optional<double> real(EventId e, Arg arg) const;
   std::optional<std::string_view> text(EventId e, Arg arg) const;  // text and json as stored
@@ -163,11 +171,17 @@ class Trace {
   size_t memory_bytes() const;  // columns and strings
 
  private:
-  static constexpr u8 kNoSlot = 0xff;
-  u8 slot(EventId e, Arg arg) const { return slots_[data_.shape[e] * kKnownArgs + static_cast<size_t>(arg)]; }
+  static constexpr u16 kNoSlot = 0xffff;
+  u16 slot(EventId e, Arg arg) const {
+    return slots_[data_.shape[e] * kKnownArgs + static_cast<size_t>(arg)];
+  }
+  const Shape::Item* find(EventId e, Arg arg) const;
+  const u32* cell_of(EventId e, const Shape::Item& item) const {
+    return data_.cells.data() + data_.first_cell[e] + item.cell;
+  }
 
   TraceData data_;
-  std::vector<u8> slots_;  // [shape][Arg] -> index into Shape::items, or kNoSlot
+  std::vector<u16> slots_;  // [shape][Arg] -> index into Shape::items, or kNoSlot
   Lazy<TrackNames> track_names_;
   Lazy<LaunchLinks> links_;
   Lazy<DeviceWork> device_work_;

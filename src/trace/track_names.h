@@ -1,4 +1,4 @@
-// Names of tracks from the metadata events (ph M): process_name, process_labels, thread_name, sort indices.
+// Names of tracks from the metadata events (ph M): process_name, process_labels, thread_name.
 #pragma once
 #include <string>
 #include <vector>

@@ -1,0 +1,53 @@
+# The usual door: `make` lists the verbs. Each one brings what it needs (tools/setup) and may be the first one run.
+PREFIX ?= /usr/local
+FUZZ_SECONDS ?= 60
+SOURCES = $(shell find src fuzz bench -name '*.cc' -o -name '*.h')
+
+help:
+	@echo 'build    the program: build/release/spotter'
+	@echo 'demo     analyse the traces that come with the sources'
+	@echo 'test     everything that must hold: lint, two compilers, unit and golden tests, sanitizers'
+	@echo 'lint     folder dependencies and formatting alone'
+	@echo 'fmt      format the C++ sources'
+	@echo 'fuzz     each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'bench    the benchmarks'
+	@echo 'install  to PREFIX=$(PREFIX)'
+	@echo 'clean    remove build/'
+
+setup:
+	@tools/setup
+
+build: setup
+	@cmake --preset release
+	cmake --build --preset release --target spotter
+
+demo: build
+	build/release/spotter analyze tests/fixtures/traces/gpu_training
+
+test:
+	@tools/setup --python
+	@tools/test
+
+lint: setup
+	tools/check_layers
+	@clang-format-19 --dry-run -Werror $(SOURCES)
+
+fmt: setup
+	clang-format-19 -i $(SOURCES)
+
+fuzz: setup
+	@cmake --preset fuzz
+	cmake --build --preset fuzz
+	tools/fuzz $(FUZZ_SECONDS)
+
+bench: build
+	cmake --build --preset release --target benches
+	bench/run
+
+install: build
+	cmake --install build/release --prefix $(PREFIX)
+
+clean:
+	rm -rf build
+
+.PHONY: help setup build demo test lint fmt fuzz bench install clean

@@ -1,0 +1,38 @@
+#include "analyze/analysis.h"
+
+namespace spotter {
+
+const Field kRankField = {"rank", Type::integer, Unit::none, Role::key,
+                          "Rank of the process; null for a file that has no rank."};
+
+i64 Args::operator[](std::string_view name) const {
+  for (const auto& [known, value] : values_)
+    if (known == name) return value;
+  CHECK(!"an analysis asked for a parameter that it does not declare");
+  return 0;
+}
+
+void Args::set(std::string_view name, i64 value) {
+  for (auto& [known, old] : values_) {
+    if (known != name) continue;
+    old = value;
+    return;
+  }
+  values_.emplace_back(name, value);
+}
+
+Table stack(std::string_view name, std::span<const Field> columns, std::span<const RankTable> tables) {
+  Table answer(std::string(name), columns);
+  std::vector<Value> row(columns.size());
+  for (const RankTable& part : tables) {
+    CHECK(part.table.columns() + 1 == columns.size());
+    row[0] = part.has_rank ? Value(part.rank) : Value();
+    for (size_t r = 0; r < part.table.rows(); ++r) {
+      for (size_t c = 0; c < part.table.columns(); ++c) row[c + 1] = part.table.at(r, c);
+      answer.append(row);
+    }
+  }
+  return answer;
+}
+
+}  // namespace spotter

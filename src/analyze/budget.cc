@@ -1,0 +1,29 @@
+#include "analyze/budget.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <functional>
+#include <vector>
+
+namespace spotter {
+
+i64 estimated_memory(const TraceFile& file) {
+  const bool compressed = file.path.ends_with(".gz") || file.path.ends_with(".zst");
+  const i64 json_bytes = compressed ? file.bytes * 16 : file.bytes;
+  return json_bytes / 250 * 100;
+}
+
+i64 default_memory_budget() { return i64{sysconf(_SC_PHYS_PAGES)} * i64{sysconf(_SC_PAGESIZE)} / 2; }
+
+size_t loads_at_once(std::span<const TraceFile> files, int threads, i64 memory_bytes) {
+  const i64 budget = memory_bytes > 0 ? memory_bytes : default_memory_budget();
+  std::vector<i64> sizes;
+  for (const TraceFile& file : files) sizes.push_back(estimated_memory(file));
+  std::sort(sizes.begin(), sizes.end(), std::greater<>());
+  size_t fit = 0;
+  for (i64 used = 0; fit < sizes.size() && sizes[fit] <= budget - used; ++fit) used += sizes[fit];
+  return std::clamp<size_t>(fit, 1, static_cast<size_t>(std::max(threads, 1)));
+}
+
+}  // namespace spotter

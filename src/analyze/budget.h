@@ -1,0 +1,20 @@
+// How many traces may be in memory at one time.
+#pragma once
+#include <span>
+
+#include "trace/job.h"
+
+namespace spotter {
+
+// Memory that a trace takes, from the size of its file: 100 bytes an event, an event being 250 bytes of JSON,
+// which gzip and zstd make 16 times smaller. A guess good to a factor of two or so.
+i64 estimated_memory(const TraceFile& file);
+
+// Half of the machine's memory.
+i64 default_memory_budget();
+
+// The largest number such that any so many of the files fit into the budget (0: the default one); at least 1,
+// at most `threads` and the number of files.
+size_t loads_at_once(std::span<const TraceFile> files, int threads, i64 memory_bytes);
+
+}  // namespace spotter

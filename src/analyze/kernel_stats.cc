@@ -1,0 +1,22 @@
+#include "analyze/kernel_stats.h"
+
+#include "analyze/dense_ids.h"
+
+namespace spotter {
+
+Kernels compute_kernels(const Trace& trace) {
+  const DeviceWork& work = trace.device_work();
+  Kernels result;
+  result.of_row.reserve(work.event.size());
+  DenseIds ids(trace.strings().size() * kWorkKinds);
+  for (size_t row = 0; row < work.event.size(); ++row) {
+    const StringId name = trace.name[work.event[row]];
+    const u32 id = ids.id(name * kWorkKinds + static_cast<size_t>(work.kind[row]));
+    if (id == result.kernels.size()) result.kernels.push_back({work.kind[row], name, {}});
+    result.kernels[id].durations.add(work.end[row] - work.start[row]);
+    result.of_row.push_back(id);
+  }
+  return result;
+}
+
+}  // namespace spotter

@@ -1,0 +1,212 @@
+#include <algorithm>
+#include <array>
+
+#include "analyze/dense_ids.h"
+#include "analyze/device_time.h"
+#include "analyze/list.h"
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"name", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
+    {"calls", Type::integer, Unit::count, Role::value, "Number of calls, nested ones included."},
+    {"host_total_ns", Type::integer, Unit::ns, Role::value,
+     "Duration of the calls that are not inside a call of the same name; null for others."},
+    {"host_self_ns", Type::integer, Unit::ns, Role::value,
+     "Duration of the calls without the operators and host calls directly below them."},
+    {"device_total_ns", Type::integer, Unit::ns, Role::value,
+     "device_self_ns of these calls and of the operators below them, as host_total_ns counts calls; null for "
+     "others."},
+    {"device_self_ns", Type::integer, Unit::ns, Role::value,
+     "Sum of the durations of the device work that the operator itself launched."},
+};
+
+constexpr Param kParams[] = {
+    {"top", 20, "list this many operators per rank and put the rest into one row, others; 0 lists all"}};
+
+struct Operator {
+  StringId name = 0;
+  i64 calls = 0;
+  i64 open = 0;  // calls that enclose the current position
+  Ns host_total = 0, host_self = 0, device_total = 0, device_self = 0;
+};
+
+enum class Part : u8 { transparent, host_call, op };
+
+Part part_of(const Kind& kind) {
+  if (kind.category == Category::cpu_op) return Part::op;
+  return is_host_call(kind.category) ? Part::host_call : Part::transparent;
+}
+
+// Per element of Nesting::order: durations of the device work that this host call launched.
+std::vector<Ns> launched_device_time(const Trace& trace) {
+  const DeviceWork& work = trace.device_work();
+  const Nesting& nesting = trace.nesting();
+  std::vector<Ns> launched(nesting.order.size(), 0);
+  for (size_t row = 0; row < work.event.size(); ++row) {
+    if (work.launch[row] == kNone) continue;
+    const u32 at = nesting.index_of[work.launch[row]];
+    if (at != kNone) launched[at] += work.end[row] - work.start[row];
+  }
+  return launched;
+}
+
+// Walks the spans of each thread in order, with the enclosing ones on a stack.
+class Walk {
+ public:
+  explicit Walk(const Trace& trace)
+      : trace_(trace),
+        parts_(per_kind(trace, part_of)),
+        launched_(launched_device_time(trace)),
+        ids_(trace.strings().size()) {}
+
+  std::vector<Operator> run() {
+    const Nesting& nesting = trace_.nesting();
+    for (const Nesting::Thread& thread : nesting.threads) {
+      for (u32 i = thread.begin; i < thread.end; ++i) {
+        while (!stack_.empty() && stack_.back().index != nesting.parent[i]) leave();
+        enter(i, nesting.order[i]);
+      }
+      while (!stack_.empty()) leave();
+    }
+    return std::move(operators_);
+  }
+  i64 launches_outside() const { return launches_outside_; }  // of operators, with device work
+
+ private:
+  struct Frame {
+    u32 index;  // in Nesting::order
+    Part part;
+    u32 op;         // index into operators_, if an operator
+    u32 enclosing;  // place on the stack of the innermost operator or host call around this frame, or kNone
+    Ns dur, below = 0, device_self = 0, device_below = 0;
+  };
+
+  void enter(u32 index, EventId e) {
+    Frame frame{.index = index,
+                .part = static_cast<Part>(parts_[trace_.kind[e]]),
+                .op = kNone,
+                .enclosing = kNone,
+                .dur = trace_.dur[e]};
+    if (!stack_.empty()) {
+      const Frame& top = stack_.back();
+      frame.enclosing = top.part == Part::transparent ? top.enclosing : static_cast<u32>(stack_.size() - 1);
+    }
+    if (frame.part == Part::op) {
+      const StringId name = trace_.name[e];
+      frame.op = ids_.id(name);
+      if (frame.op == operators_.size()) operators_.push_back({.name = name});
+      ++operators_[frame.op].calls;
+      ++operators_[frame.op].open;
+    }
+    frame.device_self = launched_[index];
+    stack_.push_back(frame);
+  }
+
+  void leave() {
+    const Frame frame = stack_.back();
+    stack_.pop_back();
+    if (frame.part == Part::transparent) return;
+    Frame* around = frame.enclosing == kNone ? nullptr : &stack_[frame.enclosing];
+    if (around) around->below += frame.dur;
+    if (frame.part == Part::host_call) {
+      // What a host call launched belongs to whoever made the call.
+      if (around) {
+        around->device_self += frame.device_self;
+        around->device_below += frame.device_below;
+      } else if (frame.device_self > 0) {
+        ++launches_outside_;
+      }
+      return;
+    }
+    Operator& op = operators_[frame.op];
+    const Ns device_total = frame.device_self + frame.device_below;
+    op.host_self += std::max<Ns>(0, frame.dur - frame.below);
+    op.device_self += frame.device_self;
+    if (--op.open == 0) {
+      op.host_total += frame.dur;
+      op.device_total += device_total;
+    }
+    if (around) around->device_below += device_total;
+  }
+
+  const Trace& trace_;
+  std::array<u8, 256> parts_;
+  std::vector<Ns> launched_;
+  DenseIds ids_;
+  std::vector<Operator> operators_;
+  std::vector<Frame> stack_;
+  i64 launches_outside_ = 0;
+};
+
+void sort_by_cost(std::vector<Operator>& operators, const Strings& strings) {
+  std::sort(operators.begin(), operators.end(), [&](const Operator& a, const Operator& b) {
+    if (a.device_self != b.device_self) return a.device_self > b.device_self;
+    if (a.host_self != b.host_self) return a.host_self > b.host_self;
+    return strings[a.name] < strings[b.name];
+  });
+}
+
+Result<Table> map(const Trace& trace, const Args& args) {
+  Table table(kOperators.name, std::span(kColumns).subspan(1));
+  Walk walk(trace);
+  std::vector<Operator> operators = walk.run();
+  if (operators.empty()) {
+    table.notes.add("no_operators", Severity::info, "traces without operators have no rows here");
+    return table;
+  }
+  if (walk.launches_outside() > 0)
+    table.notes.add("launch_outside_operators", Severity::info,
+                    "launches were made outside any operator; their device work is in no row", -1,
+                    walk.launches_outside());
+  sort_by_cost(operators, trace.strings());
+  const auto top = static_cast<size_t>(args["top"]);
+  const size_t listed = top == 0 ? operators.size() : std::min(top, operators.size());
+  for (const Operator& op : std::span(operators).first(listed))
+    table.append(
+        {trace.strings()[op.name], op.calls, op.host_total, op.host_self, op.device_total, op.device_self});
+  if (listed < operators.size()) {
+    Operator others;
+    for (const Operator& op : std::span(operators).subspan(listed)) {
+      others.calls += op.calls;
+      others.host_self += op.host_self;
+      others.device_self += op.device_self;
+    }
+    table.append({"others", others.calls, {}, others.host_self, {}, others.device_self});
+  }
+  return table;
+}
+
+}  // namespace
+
+const Analysis kOperators = {
+    .name = "operators",
+    .summary = "Host and device time of each operator, its own and with what it calls, per rank.",
+    .doc =
+        "Operators are host spans of category cpu_op; who encloses whom is decided per thread. host_self is "
+        "the "
+        "duration of a call minus that of the operators and runtime or driver calls nearest below it (Python "
+        "frames "
+        "and annotations in between do not count), at least 0: so host calls are nobody's self time. "
+        "device_self "
+        "is the sum of the durations of the kernels, copies and sets launched by host calls whose innermost "
+        "enclosing operator is this one; work on several streams adds up, so it can exceed wall time. "
+        "device_total "
+        "adds the operators below. The totals of a name leave out calls inside a call of the same name, so "
+        "that "
+        "recursion counts once; they overlap between names and do not add up. Sorted by device_self, "
+        "host_self, "
+        "name; what is not among the first `top` is put into a last row named others. A rank without "
+        "operators has "
+        "no rows.",
+    .params = kParams,
+    .columns = kColumns,
+    .reads = kDeviceWorkArgs,
+    .map = map,
+};
+
+}  // namespace spotter

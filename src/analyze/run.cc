@@ -1,0 +1,156 @@
+#include "analyze/run.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "analyze/paths.h"
+#include "analyze/run_files.h"
+
+namespace spotter {
+namespace {
+
+std::vector<std::string> phase_names(const RunRequest& request) {
+  std::vector<std::string> names = {"load", "select_steps"};
+  for (const Analysis* a : request.analyses) {
+    names.push_back(fmt::format("map {}", a->name));
+    names.push_back(fmt::format("reduce {}", a->name));
+  }
+  return names;
+}
+
+// A value per parameter of each analysis: what the request says, else the parameter's own.
+Result<std::vector<Args>> args_of(const RunRequest& request) {
+  std::vector<std::string_view> valid;
+  std::vector<Args> all;
+  for (const Analysis* analysis : request.analyses) {
+    Args args;
+    for (const Param& param : analysis->params) {
+      args.set(param.name, param.fallback);
+      if (std::find(valid.begin(), valid.end(), param.name) == valid.end()) valid.push_back(param.name);
+    }
+    all.push_back(std::move(args));
+  }
+  for (const auto& [name, value] : request.params) {
+    if (std::find(valid.begin(), valid.end(), name) == valid.end())
+      return fail(
+          Code::invalid, "there is no parameter {}; {}", name,
+          valid.empty() ? "these analyses have none" : fmt::format("there are: {}", fmt::join(valid, ", ")));
+    if (value < 0) return fail(Code::invalid, "parameter {} must not be negative, but is {}", name, value);
+    for (size_t i = 0; i < all.size(); ++i)
+      for (const Param& param : request.analyses[i]->params)
+        if (name == param.name) all[i].set(name, value);
+  }
+  return all;
+}
+
+// A file that the answer is about.
+struct Part {
+  FileResult* file;
+  std::optional<i64> rank;
+};
+
+// Where no file is left, the error: that of the only file, or the first one with its name.
+Result<void> check_any_left(std::span<const FileResult* const> files) {
+  const auto failed = [](const FileResult* file) { return file->error.has_value(); };
+  if (files.empty() || !std::all_of(files.begin(), files.end(), failed)) return {};
+  const FileResult& first = *files[0];
+  const bool named = files.size() == 1 || first.error->message.find(first.evidence.path) != std::string::npos;
+  if (named) return tl::unexpected(*first.error);
+  return within(*first.error, first.evidence.path);
+}
+
+// The wanted files by rank, those without a rank last; also those that failed, but not only such.
+Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<FileResult>& files,
+                                       Notes& notes) {
+  std::vector<RankEvidence> evidence;
+  std::vector<const FileResult*> read, wanted;
+  for (const FileResult& file : files) {
+    evidence.push_back(file.evidence);
+    if (!file.unwanted) read.push_back(&file);
+  }
+  TRY(check_any_left(read));
+  TRY_ASSIGN(const std::vector<ResolvedRank> ranks, resolve_ranks(evidence, notes));
+  std::vector<Part> parts;
+  for (size_t i = 0; i < files.size(); ++i) {
+    // A rank by order is a guess where the file was not read: it may be the one that is wanted.
+    const bool may_be_wanted = files[i].error && ranks[i].source == RankSource::order;
+    if (!files[i].unwanted && (may_be_wanted || wants(request, ranks[i].rank)))
+      parts.push_back({&files[i], ranks[i].rank});
+  }
+  const auto order = [](const Part& p) { return std::tuple(!p.rank, p.rank.value_or(0), p.file); };
+  std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) { return order(a) < order(b); });
+  for (const Part& part : parts) wanted.push_back(part.file);
+  TRY(check_any_left(wanted));
+  if (!parts.empty()) return parts;
+
+  std::vector<i64> present;
+  for (const ResolvedRank& rank : ranks)
+    if (rank.rank) present.push_back(*rank.rank);
+  std::sort(present.begin(), present.end());
+  return fail(Code::not_found, "no file has a rank that was asked for; the job has {}",
+              present.empty() ? "no ranks" : fmt::format("ranks {}", fmt::join(present, ", ")));
+}
+
+void note_failures(std::span<const Part> parts, Notes& notes) {
+  for (const Part& part : parts) {
+    if (!part.file->error) continue;
+    Notes loss;
+    loss.add("file_left_out", Severity::loss,
+             fmt::format("files could not be analysed and were left out: {}", part.file->error->message));
+    notes.merge(loss, base_name(part.file->evidence.path));
+  }
+}
+
+bool has_columns(const Table& table, std::span<const Field> columns) {
+  return std::equal(table.schema().begin(), table.schema().end(), columns.begin(), columns.end(),
+                    [](const Field& a, const Field& b) {
+                      return std::string_view(a.name) == b.name && a.type == b.type && a.unit == b.unit;
+                    });
+}
+
+Result<Table> reduce_parts(const Analysis& analysis, const Args& args, std::span<const RankTable> tables) {
+  Table answer;
+  if (analysis.reduce) {
+    TRY_ASSIGN(answer, analysis.reduce(tables, args));
+  } else {
+    answer = stack(analysis.name, analysis.columns, tables);
+  }
+  CHECK(has_columns(answer, analysis.columns));
+  for (const RankTable& part : tables) answer.notes.merge(part.table.notes, base_name(part.path));
+  return answer;
+}
+
+}  // namespace
+
+Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load) {
+  TRY_ASSIGN(const std::vector<Args> args, args_of(request));
+  if (job.files.empty()) return fail(Code::not_found, "there are no trace files");
+
+  Phases phases(phase_names(request));
+  std::vector<FileResult> files = run_files(job, request, args, load, phases);
+  const auto was_cancelled = [](const FileResult& f) { return f.error && f.error->code == Code::cancelled; };
+  if (std::any_of(files.begin(), files.end(), was_cancelled))
+    return fail(Code::cancelled, "the analysis was cancelled");
+
+  RunResult result;
+  result.notes = job.notes;
+  TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, files, result.notes));
+  note_failures(parts, result.notes);
+  for (const Part& part : parts) result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
+
+  for (size_t i = 0; i < request.analyses.size(); ++i) {
+    std::vector<RankTable> tables;
+    for (const Part& part : parts)
+      if (!part.file->error)
+        tables.push_back({part.rank.value_or(0), part.rank.has_value(), part.file->evidence.path,
+                          std::move(part.file->tables[i])});
+    TRY_ASSIGN(Table answer, phases.time(reduce_phase(i), [&] {
+      return reduce_parts(*request.analyses[i], args[i], tables);
+    }));
+    result.tables.push_back(std::move(answer));
+  }
+  result.timing = phases.times();
+  return result;
+}
+
+}  // namespace spotter

@@ -1,0 +1,132 @@
+#include "analyze/run_files.h"
+
+#include <algorithm>
+
+#include "analyze/budget.h"
+#include "base/parallel_for.h"
+#include "trace/per_kind.h"
+#include "trace/steps.h"
+
+namespace spotter {
+
+bool wants(const RunRequest& request, std::optional<i64> rank) {
+  if (request.ranks.empty()) return true;
+  return rank && std::any_of(request.ranks.begin(), request.ranks.end(),
+                             [&](const RankRange& r) { return r.first <= *rank && *rank <= r.last; });
+}
+
+namespace {
+
+bool is_unwanted(const RunRequest& request, const RankEvidence& evidence) {
+  return evidence.contents_rank && !wants(request, evidence.contents_rank);
+}
+
+// What is known of a file before it is read. If it cannot be read this is all there will be: it keeps its
+// place in the order, so that the other files get the ranks they would have had.
+FileResult before_reading(const RunRequest& request, const TraceFile& file) {
+  FileResult result;
+  result.evidence = {file.path, {}, rank_in_name(file.path), true};
+  if (file.rank_source == RankSource::file_contents) result.evidence.contents_rank = file.rank;
+  result.unwanted = is_unwanted(request, result.evidence);
+  return result;
+}
+
+bool is_cancelled(const RunRequest& request) {
+  return request.cancelled && request.cancelled->load(std::memory_order_relaxed);
+}
+
+// A launcher's trace has a profiler span at most.
+bool has_events(const Trace& trace) {
+  const auto is_event = per_kind(trace, [](const Kind& k) {
+    return k.is_span && k.category != Category::trace_span && k.category != Category::overhead;
+  });
+  return std::any_of(trace.kind.begin(), trace.kind.end(), [&](u8 kind) { return is_event[kind] != 0; });
+}
+
+Result<TracePtr> select(TracePtr trace, StepRange range) {
+  const std::vector<Step>& steps = trace->steps().steps;
+  if (steps.empty()) return fail(Code::invalid, "steps were asked for, but the trace has none");
+  const auto [first, last] = std::minmax_element(
+      steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.number < b.number; });
+  if (std::none_of(steps.begin(), steps.end(),
+                   [&](const Step& s) { return range.first <= s.number && s.number <= range.last; }))
+    return fail(Code::invalid, "steps {} to {} were asked for, but the trace has steps {} to {}", range.first,
+                range.last, first->number, last->number);
+  return select_steps(*trace, range.first, range.last);
+}
+
+// Loads one file, runs every map on it and frees it.
+class FileRunner {
+ public:
+  FileRunner(const RunRequest& request, const std::vector<Args>& args, const Loader& load, Phases& phases)
+      : request_(request), args_(args), load_(load), phases_(phases) {}
+
+  void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
+    if (auto done = run_maps(file, how, result); !done) {
+      result.error = std::move(done).error();
+      result.tables.clear();
+    }
+  }
+
+ private:
+  Result<void> run_maps(const TraceFile& file, const LoadRequest& how, FileResult& result) {
+    if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
+    TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
+    if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
+    result.evidence.has_events = has_events(*trace);
+    result.notes = trace->notes();
+    result.unwanted = is_unwanted(request_, result.evidence);
+    if (result.unwanted) return {};
+    if (request_.steps && result.evidence.has_events) {
+      TRY_ASSIGN(trace,
+                 phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
+    }
+    for (size_t i = 0; i < request_.analyses.size(); ++i) {
+      if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
+      const Analysis& analysis = *request_.analyses[i];
+      TRY_ASSIGN(Table table, phases_.time(map_phase(i), [&] { return analysis.map(*trace, args_[i]); }));
+      result.tables.push_back(std::move(table));
+    }
+    return {};
+  }
+
+  const RunRequest& request_;
+  const std::vector<Args>& args_;
+  const Loader& load_;
+  Phases& phases_;
+};
+
+}  // namespace
+
+std::vector<FileResult> run_files(const Job& job, const RunRequest& request, const std::vector<Args>& args,
+                                  const Loader& load, Phases& phases) {
+  std::vector<FileResult> results;
+  std::vector<TraceFile> to_read;
+  std::vector<size_t> result_of;  // of each file to read
+  i64 total_bytes = 0;
+  for (const TraceFile& file : job.files) {
+    results.push_back(before_reading(request, file));
+    if (results.back().unwanted) continue;
+    to_read.push_back(file);
+    result_of.push_back(results.size() - 1);
+    total_bytes += file.bytes;
+  }
+  const size_t at_once = loads_at_once(to_read, request.threads, request.memory_bytes);
+
+  LoadRequest how;
+  how.args = ArgSet();
+  for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
+  if (request.steps) how.args |= ArgSet{Arg::correlation};  // device rows go to the step of their launch
+  how.threads = std::max(1, request.threads / static_cast<int>(at_once));
+  how.cancelled = request.cancelled;
+  std::atomic<i64> done_bytes = 0;
+  if (request.on_progress)
+    how.on_bytes = [&](i64 bytes) { request.on_progress(done_bytes += bytes, total_bytes); };
+
+  FileRunner runner(request, args, load, phases);
+  parallel_for(to_read.size(), static_cast<int>(at_once),
+               [&](size_t i) { runner.run(to_read[i], how, results[result_of[i]]); });
+  return results;
+}
+
+}  // namespace spotter

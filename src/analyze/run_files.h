@@ -1,0 +1,31 @@
+// The part of a run that reads: every wanted file is loaded, mapped and freed, several at once.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "analyze/phases.h"
+#include "analyze/run.h"
+
+namespace spotter {
+
+// What became of one file.
+struct FileResult {
+  RankEvidence evidence;
+  std::optional<Error> error;
+  bool unwanted = false;  // its contents give a rank that is not asked for
+  Notes notes;
+  std::vector<Table> tables;  // one per analysis, unless unwanted or failed
+};
+
+bool wants(const RunRequest& request, std::optional<i64> rank);
+
+// One result per file of the job, in its order. `args`: one per analysis. Phases: load, select_steps, then a
+// map and a reduce of each analysis.
+std::vector<FileResult> run_files(const Job& job, const RunRequest& request, const std::vector<Args>& args,
+                                  const Loader& load, Phases& phases);
+
+inline constexpr size_t kLoadPhase = 0, kSelectPhase = 1;
+inline constexpr size_t map_phase(size_t analysis) { return 2 + 2 * analysis; }
+inline constexpr size_t reduce_phase(size_t analysis) { return 3 + 2 * analysis; }
+
+}  // namespace spotter

@@ -1,0 +1,89 @@
+#include "trace/steps.h"
+
+#include <algorithm>
+
+#include "analyze/device_time.h"
+#include "analyze/intervals.h"
+#include "analyze/list.h"
+
+namespace spotter {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"number", Type::integer, Unit::none, Role::key,
+     "Number of the step, as its mark says, else counted from 0."},
+    {"mark", Type::text, Unit::none, Role::key, "Name of the events that mark the steps."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step, Unix time."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration of the step on the host."},
+    {"device_busy_ns", Type::integer, Unit::ns, Role::value,
+     "Time in which device work of the step runs, also after the step's end; null in a trace without device "
+     "work."},
+};
+
+// Index of the last step that starts at or before `time` and has not ended then, or steps.size().
+size_t step_at(const std::vector<Step>& steps, Ns time) {
+  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
+                                      [](Ns t, const Step& step) { return t < step.start; });
+  if (after == steps.begin() || time >= (after - 1)->end) return steps.size();
+  return static_cast<size_t>(after - steps.begin()) - 1;
+}
+
+std::vector<Ns> busy_by_step(const Trace& trace, const std::vector<Step>& steps) {
+  const DeviceWork& work = trace.device_work();
+  std::vector<std::vector<Union>> by_stream(steps.size());
+  std::vector<size_t> last_stream(steps.size(), work.streams.size());
+  for (size_t s = 0; s < work.streams.size(); ++s) {
+    for (u32 row = work.streams[s].begin; row < work.streams[s].end; ++row) {
+      const EventId launch = work.launch[row];
+      const size_t step = step_at(steps, launch == kNone ? work.start[row] : trace.ts[launch]);
+      if (step == steps.size()) continue;
+      if (last_stream[step] != s) by_stream[step].emplace_back();
+      last_stream[step] = s;
+      extend(by_stream[step].back(), work.start[row], work.end[row]);
+    }
+  }
+  std::vector<Ns> busy;
+  for (std::vector<Union>& unions : by_stream) busy.push_back(length(unite(std::move(unions))));
+  return busy;
+}
+
+Result<Table> map(const Trace& trace, const Args&) {
+  Table table(kSteps.name, std::span(kColumns).subspan(1));
+  const Steps& marked = trace.steps();
+  if (marked.steps.empty()) {
+    table.notes.add("no_steps", Severity::info, "traces without steps have no rows here");
+    return table;
+  }
+  const bool has_device_work = !trace.device_work().event.empty();
+  const std::vector<Ns> busy = busy_by_step(trace, marked.steps);
+  for (size_t s = 0; s < marked.steps.size(); ++s) {
+    const Step& step = marked.steps[s];
+    table.append({step.number, marked.mark_name, trace.info().base_ns + step.start, step.end - step.start,
+                  has_device_work ? Value(busy[s]) : Value()});
+  }
+  return table;
+}
+
+}  // namespace
+
+const Analysis kSteps = {
+    .name = "steps",
+    .summary = "The training steps of each rank: when, how long, and how busy the device was.",
+    .doc =
+        "One row per step. Steps come from spans named ProfilerStep#N; without them from the ends of "
+        "optimizer "
+        "steps; without those from the annotation that repeats most evenly. device_busy is the length of the "
+        "union "
+        "of all device work whose launch starts inside the step (of work without a known launch, whose own "
+        "start "
+        "lies in it), on all devices and streams, not cut at the step's end: kernels run behind the host. A "
+        "rank "
+        "without steps has no rows.",
+    .params = {},
+    .columns = kColumns,
+    .reads = kDeviceWorkArgs,
+    .map = map,
+};
+
+}  // namespace spotter

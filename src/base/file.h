@@ -1,0 +1,20 @@
+// Small whole files: read at once, written so that a reader sees the old contents or the new, never a part.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter {
+
+// The contents of a file (also of /proc, whose sizes read 0). Errors: not_found, denied, io; invalid where it
+// is longer than max_bytes.
+Result<std::string> read_small_file(const std::string& path, size_t max_bytes);
+
+// Writes a temporary file in the same directory, syncs it to disk and renames it to `path`; on failure the
+// temporary is removed and `path` is as before. The file gets the permissions of a new one. Errors: not_found
+// (no such directory), denied, io.
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
+
+}  // namespace spotter

@@ -1,0 +1,92 @@
+#include "base/file.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace spotter {
+namespace {
+
+namespace fs = std::filesystem;
+
+class FileTest : public testing::Test {
+ protected:
+  FileTest() : dir_(fs::path(testing::TempDir()) / ("spotter_file_test_" + std::to_string(getpid()))) {
+    fs::create_directories(dir_);
+  }
+  ~FileTest() override {
+    fs::permissions(dir_, fs::perms::owner_all);
+    fs::remove_all(dir_);
+  }
+  std::string path(const char* name) const { return (dir_ / name).string(); }
+  int files() const {
+    return static_cast<int>(std::distance(fs::directory_iterator(dir_), fs::directory_iterator{}));
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(FileTest, WritesAndReadsBack) {
+  std::string bytes(100'000, '\0');
+  for (size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<char>(i * 7);
+  ASSERT_TRUE(write_file_atomically(path("a"), bytes));
+  EXPECT_EQ(read_small_file(path("a"), bytes.size()).value(), bytes);
+  EXPECT_EQ(files(), 1);
+}
+
+TEST_F(FileTest, ReplacesTheOldContents) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "a long first version"));
+  ASSERT_TRUE(write_file_atomically(path("a"), "second"));
+  EXPECT_EQ(read_small_file(path("a"), 100).value(), "second");
+  ASSERT_TRUE(write_file_atomically(path("a"), ""));
+  EXPECT_EQ(read_small_file(path("a"), 100).value(), "");
+}
+
+TEST_F(FileTest, ANewFileHasTheUsualPermissions) {
+  const mode_t mask = umask(027);
+  ASSERT_TRUE(write_file_atomically(path("a"), "x"));
+  umask(mask);
+  struct stat status;
+  ASSERT_EQ(stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(FileTest, ReadRefusesALongerFile) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "12345"));
+  EXPECT_TRUE(read_small_file(path("a"), 5));
+  EXPECT_EQ(read_small_file(path("a"), 4).error().code, Code::invalid);
+}
+
+TEST_F(FileTest, ReadsFilesOfUnknownSize) {
+  EXPECT_NE(read_small_file("/proc/self/status", 1 << 20).value().find("Name:"), std::string::npos);
+}
+
+TEST_F(FileTest, Errors) {
+  const auto missing = read_small_file(path("none"), 10);
+  ASSERT_FALSE(missing);
+  EXPECT_EQ(missing.error().code, Code::not_found);
+  EXPECT_NE(missing.error().message.find(path("none")), std::string::npos);
+  EXPECT_EQ(read_small_file(dir_.string(), 10).error().code, Code::io);
+  EXPECT_EQ(write_file_atomically(path("none/a"), "x").error().code, Code::not_found);
+}
+
+TEST_F(FileTest, AFailedWriteLeavesNothing) {
+  fs::create_directories(path("a/full"));  // a directory that is not empty cannot be replaced by a file
+  const auto result = write_file_atomically(path("a"), "x");
+  ASSERT_FALSE(result);
+  EXPECT_EQ(result.error().code, Code::io);
+  EXPECT_EQ(files(), 1);
+  EXPECT_TRUE(fs::is_directory(path("a/full")));
+}
+
+TEST_F(FileTest, DeniedIsItsOwnCode) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  fs::permissions(dir_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_EQ(write_file_atomically(path("a"), "x").error().code, Code::denied);
+}
+
+}  // namespace
+}  // namespace spotter

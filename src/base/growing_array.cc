@@ -1,0 +1,76 @@
+#include "base/growing_array.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "base/result.h"
+
+namespace spotter {
+namespace {
+
+constexpr size_t kMiB = size_t{1} << 20;
+constexpr size_t kSmallPart =
+    4 * kMiB;  // small arrays stay on small pages, so that many of them waste nothing
+constexpr size_t kHugePage = 2 * kMiB;
+constexpr size_t kLeastLimit = kMiB;  // with less address space than this there is no use in going on
+
+size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
+
+char* reserve(size_t bytes) {
+  void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  return p == MAP_FAILED ? nullptr : static_cast<char*>(p);
+}
+
+}  // namespace
+
+Reservation::Reservation(size_t limit_bytes) {
+  if (limit_bytes == 0) return;
+  limit_ = round_up(limit_bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
+  // An address-space limit (ulimit -v) may forbid the full range; half of it is still better than none.
+  while (!(data_ = reserve(limit_)) && limit_ > kLeastLimit) limit_ = round_up(limit_ / 2, kMiB);
+  if (!data_) end_process("out of memory: the system refuses address space; raise the limit (ulimit -v)");
+  // Only advice: without it large arrays work too, with more page faults.
+  if (limit_ > kSmallPart) madvise(data_ + kSmallPart, limit_ - kSmallPart, MADV_HUGEPAGE);
+}
+
+Reservation::~Reservation() {
+  if (data_) munmap(data_, limit_);
+}
+
+Reservation& Reservation::operator=(Reservation&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(limit_, other.limit_);
+  std::swap(usable_, other.usable_);
+  return *this;
+}
+
+void Reservation::make_usable(size_t bytes) {
+  if (bytes <= usable_) return;
+  if (bytes > limit_) {
+    end_process(
+        fmt::format("an array of {} bytes is beyond the {} bytes of address space reserved for it; the "
+                    "input is too large, or an address-space limit (ulimit -v) too low",
+                    bytes, limit_)
+            .c_str());
+  }
+  // Steps of an eighth keep the number of system calls logarithmic.
+  size_t end = std::max(bytes, usable_ + std::max(kMiB, usable_ / 8));
+  end = round_up(end, kMiB);
+  if (end > kSmallPart) {
+    // A huge page is taken at its first touch only if all of it is usable then.
+    const size_t address = reinterpret_cast<size_t>(data_);
+    end = round_up(address + end, kHugePage) - address;
+  }
+  end = std::min(end, limit_);
+  if (mprotect(data_ + usable_, end - usable_, PROT_READ | PROT_WRITE) != 0) {
+    end_process(
+        fmt::format("out of memory: the system refuses {} bytes ({})", end - usable_, errno_text(errno))
+            .c_str());
+  }
+  usable_ = end;
+}
+
+}  // namespace spotter

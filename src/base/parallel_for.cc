@@ -1,0 +1,27 @@
+#include "base/parallel_for.h"
+
+#include <algorithm>
+#include <atomic>
+#include <system_error>
+#include <thread>
+#include <vector>
+
+namespace spotter {
+
+void parallel_for(size_t n, int threads, IndexBody body) {
+  std::atomic<size_t> next{0};
+  const auto work = [&] {
+    for (size_t i; (i = next.fetch_add(1, std::memory_order_relaxed)) < n;) body(i);
+  };
+
+  const size_t wanted = std::min(n, static_cast<size_t>(std::max(threads, 1)));
+  std::vector<std::jthread> helpers;
+  try {
+    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
+  } catch (const std::system_error&) {
+    // No more threads to be had.
+  }
+  work();
+}  // the helpers are joined here
+
+}  // namespace spotter

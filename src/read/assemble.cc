@@ -1,0 +1,140 @@
+#include "read/assemble.h"
+
+#include <algorithm>
+#include <tuple>
+
+#include "base/utf8.h"
+
+namespace spotter {
+namespace {
+
+// The ids of a map, or of the scanner itself where both are the same numbers.
+template <class To, class From>
+void translate(To* out, const From* in, size_t n, const std::vector<To>& map) {
+  for (size_t i = 0; i < n; i++) out[i] = map[in[i]];
+}
+
+template <class T>
+void copy(GrowingArray<T>& out, const Scratch<T>& in, size_t n) {
+  out.append({in.data(), n});
+}
+
+constexpr size_t kMaxKinds = 255, kMaxShapes = 65'535;
+
+}  // namespace
+
+// Shape 0 is the empty list: it also stands for lists that found no id.
+Assembler::Assembler(size_t scanners, size_t max_events) : data(max_events), maps_(scanners), text_cells_(1) {
+  data.shapes.emplace_back();
+  shapes_.emplace(std::vector<Shape::Item>{}, u16{0});
+}
+
+bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a, const std::vector<Shape::Item>& b) const {
+  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+    return std::tie(x.arg, x.type) < std::tie(y.arg, y.type);
+  });
+}
+
+StringId Assembler::intern(std::string_view text) {
+  if (is_valid_utf8(text)) return data.strings.intern(text);
+  data.notes.add("invalid_utf8", Severity::repair, "distinct texts were no valid UTF-8; the bad bytes are shown as U+FFFD");
+  return data.strings.intern(to_valid_utf8(text));
+}
+
+ArgId Assembler::arg_of(const std::string& name) {
+  const auto [it, is_new] = args_.try_emplace(name, static_cast<ArgId>(kKnownArgs + data.other_args.size()));
+  if (is_new) data.other_args.push_back(to_valid_utf8(name));
+  return it->second;
+}
+
+u16 Assembler::shape_of(const Map& map, const Shape& shape) {
+  Shape mapped = shape;
+  for (Shape::Item& item : mapped.items) {
+    if (item.arg >= kKnownArgs) item.arg = map.args[item.arg - kKnownArgs];
+  }
+  const auto [it, is_new] = shapes_.try_emplace(mapped.items, static_cast<u16>(data.shapes.size()));
+  if (!is_new) return it->second;
+  if (data.shapes.size() == kMaxShapes) {
+    it->second = 0;
+    data.notes.add("arguments_left_out", Severity::loss, "argument lists had more forms than are told apart");
+    return 0;
+  }
+  std::vector<u16>& cells = text_cells_.emplace_back();
+  for (const Shape::Item& item : mapped.items) {
+    if (item.type == ArgType::text || item.type == ArgType::json) cells.push_back(item.cell);
+  }
+  data.shapes.push_back(std::move(mapped));
+  return it->second;
+}
+
+void Assembler::learn(Map& map, const Block& block) {
+  for (std::string_view text : block.new_strings) map.strings.push_back(intern(text));
+  for (const Kind& k : block.new_kinds) {
+    Kind mapped = k;
+    mapped.category_text = map.strings[k.category_text];
+    const auto [it, is_new] =
+        kinds_.try_emplace({k.phase, mapped.category_text, k.is_span}, static_cast<u8>(data.kinds.size()));
+    if (is_new && data.kinds.size() == kMaxKinds) {
+      it->second = kMaxKinds - 1;
+    } else if (is_new) {
+      data.kinds.push_back(mapped);
+    }
+    map.kinds.push_back(it->second);
+  }
+  for (const Track& t : block.new_tracks) {
+    const Track mapped{t.pid, t.tid, map.strings[t.pid_text], map.strings[t.tid_text]};
+    const auto [it, is_new] = tracks_.try_emplace({mapped.pid, mapped.tid, mapped.pid_text, mapped.tid_text},
+                                                  static_cast<u32>(data.tracks.size()));
+    if (is_new) data.tracks.push_back(mapped);
+    map.tracks.push_back(it->second);
+  }
+  for (const std::string& name : block.new_args) map.args.push_back(arg_of(name));
+  for (const Shape& shape : block.new_shapes) map.shapes.push_back(shape_of(map, shape));
+}
+
+Result<void> Assembler::append(size_t scanner, const Block& block, const char* text, i64 offset) {
+  Map& map = maps_[scanner];
+  learn(map, block);
+  note(block, text, offset);
+  const size_t n = block.events;
+  if (n == 0) return {};
+  if (data.ts.size() + n >= kNone || data.cells.size() + block.cell_count >= kNone) {
+    return fail(Code::unsupported, "the trace has more than 4 billion events or arguments; record a shorter window");
+  }
+  const u32 first_row = static_cast<u32>(data.ts.size());
+  const u32 first_cell = static_cast<u32>(data.cells.size());
+  copy(data.ts, block.ts, n);
+  copy(data.dur, block.dur, n);
+  copy(data.cells, block.cells, block.cell_count);
+  translate(data.name.extend(n), block.name.data(), n, map.strings);
+  translate(data.track.extend(n), block.track.data(), n, map.tracks);
+  translate(data.kind.extend(n), block.kind.data(), n, map.kinds);
+  translate(data.shape.extend(n), block.shape.data(), n, map.shapes);
+  u32* const first = data.first_cell.extend(n);
+  for (size_t i = 0; i < n; i++) first[i] = first_cell + block.first_cell[i];
+  for (size_t i = 0; i < n; i++) {
+    for (const u16 cell : text_cells_[data.shape[first_row + i]]) {
+      u32& id = data.cells[first[i] + cell];
+      id = map.strings[id];
+    }
+  }
+  return {};
+}
+
+void Assembler::note(const Block& block, const char* text, i64 offset) {
+  const auto add = [&](const Tally& tally, const char* kind, Severity severity, const char* sentence) {
+    if (tally.count) data.notes.add(kind, severity, sentence, offset + (tally.first - text), tally.count);
+  };
+  add(block.damaged, "damaged_event", Severity::loss, "events were damaged and left out");
+  add(block.args_left_out, "arguments_left_out", Severity::loss,
+      "events have more arguments, or more forms of argument lists, than are kept");
+  add(block.kinds_left_out, "kinds_left_out", Severity::loss, "events are of more categories than are told apart");
+  add(block.repaired, "repaired_member", Severity::repair,
+      "members were mended (a missing value, a comma too many, a time in quotes)");
+  add(block.negative_dur, "negative_duration", Severity::repair, "negative durations were taken as 0");
+  add(block.duplicate_key, "duplicate_key", Severity::repair, "arguments occur twice in one event; the last one counts");
+  add(block.sub_ns, "sub_ns", Severity::info, "times have digits below one nanosecond and were rounded");
+  add(block.not_finite, "not_finite", Severity::info, "arguments are NaN or infinite and kept as text");
+}
+
+}  // namespace spotter

@@ -1,0 +1,162 @@
+#include "read/header.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "read/json.h"
+
+namespace spotter {
+namespace {
+
+constexpr std::string_view kEventsKey = "\"traceEvents\"";
+constexpr std::string_view kBom = "\xEF\xBB\xBF";
+
+// Where a list begins behind `"traceEvents"` at `at`; npos if the text is something else.
+size_t list_behind_key(std::string_view text, size_t at) {
+  const char* end = text.data() + text.size();
+  const char* p = json::skip_space(text.data() + at + kEventsKey.size(), end);
+  if (p == end || *p != ':') return text.npos;
+  p = json::skip_space(p + 1, end);
+  return p < end && *p == '[' ? static_cast<size_t>(p + 1 - text.data()) : text.npos;
+}
+
+EventsStart started(std::string_view text, size_t key, size_t at) {
+  return {true, at, std::string(text.substr(0, key)) + "}"};
+}
+
+tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
+  std::vector<std::string> keys;
+  for (json::Member& m : json::members(text)) keys.push_back(std::move(m.key));
+  const auto has = [&](std::string_view k) { return std::find(keys.begin(), keys.end(), k) != keys.end(); };
+  if (has("nodes") && has("schema")) {
+    return fail(Code::unsupported,
+                "{}: this is a PyTorch execution trace (a graph of operators without times); give the Kineto trace that "
+                "was recorded with it",
+                path);
+  }
+  std::string some;
+  for (size_t i = 0; i < std::min<size_t>(keys.size(), 5); i++) some += fmt::format("{}\"{}\"", i ? ", " : "", keys[i]);
+  return fail(Code::unsupported, "{}: JSON, but no Kineto trace: it has no \"traceEvents\"{}{}", path,
+              some.empty() ? "" : "; its keys are ", to_valid_utf8(some));
+}
+
+Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool complete, const std::string& path) {
+  const char* end = text.data() + text.size();
+  const char* p = json::skip_space(text.data() + bracket + 1, end);
+  if (p == end && !complete) return EventsStart{};
+  if (p == end || *p == '{' || *p == ']') return EventsStart{true, bracket + 1, "{}"};
+  return fail(Code::unsupported, "{}: a JSON list, but not of trace events{}", path,
+              *p == '[' ? " (a memory timeline looks so)" : "");
+}
+
+// Walks the members of the object at `brace`.
+Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool complete, const std::string& path) {
+  const char* const begin = text.data();
+  const char* const end = begin + text.size();
+  const char* p = begin + brace + 1;
+  bool derailed = false;
+  while (!derailed) {
+    p = json::skip_space(p, end);
+    while (p < end && *p == ',') p = json::skip_space(p + 1, end);
+    if (p < end && *p == '}') return no_trace(path, text);
+    const json::StringScan key = json::scan_string(p, end);
+    if (key.state == json::State::incomplete || p == end) break;
+    const size_t key_at = static_cast<size_t>(p - begin);
+    const char* colon = json::skip_space(key.stop, end);
+    if (colon == end) break;
+    derailed = key.state != json::State::ok || *colon != ':';
+    if (derailed) break;
+    const char* value = json::skip_space(colon + 1, end);
+    if (value == end) break;
+    if (*value == '[' && text.substr(key_at).starts_with(kEventsKey)) {
+      return started(text, key_at, static_cast<size_t>(value + 1 - begin));
+    }
+    p = value;
+    if (*value == ',' || *value == '}') continue;  // "key": with nothing behind it
+    const json::Scan s = json::scan_value(value, end);
+    if (s.state == json::State::incomplete) break;
+    derailed = s.state != json::State::ok;
+    p = s.stop;
+  }
+  if (!derailed && !complete) return EventsStart{};
+  // A member before the events is damaged, or the text is over: look for the key itself.
+  for (size_t at = text.find(kEventsKey); at != text.npos; at = text.find(kEventsKey, at + 1)) {
+    if (const size_t list = list_behind_key(text, at); list != text.npos) return started(text, at, list);
+  }
+  if (!complete) return EventsStart{};
+  return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace", path);
+}
+
+// The text of a member, with bad UTF-8 mended.
+std::string clean(std::string_view raw) { return to_valid_utf8(json::text_of(raw)); }
+
+void read_devices(std::string_view raw, TraceInfo& info) {
+  for (const json::Member& element : json::members(raw)) {
+    Device d;
+    for (const json::Member& m : json::members(element.raw)) {
+      if (m.key == "id") d.id = json::to_integer(m.raw).value_or(0);
+      if (m.key == "name") d.name = clean(m.raw);
+      if (m.key == "totalGlobalMem") d.memory_bytes = json::to_integer(m.raw).value_or(0);
+      if (m.key == "numSms" || m.key == "maxComputeUnits") d.sm_count = json::to_integer(m.raw).value_or(0);
+    }
+    info.devices.push_back(std::move(d));
+  }
+}
+
+void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
+  for (const json::Member& m : json::members(raw)) {
+    if (m.key == "rank") {
+      info.rank = json::to_integer(json::text_of(m.raw));
+      if (!info.rank) notes.add("no_rank", Severity::repair, "distributedInfo has a rank without a number; it is not used");
+    }
+    if (m.key == "world_size") info.world_size = json::to_integer(json::text_of(m.raw));
+    if (m.key == "backend") info.backend = clean(m.raw);
+  }
+}
+
+void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
+  bool damaged = false;
+  for (json::Member& m : json::members(object, &damaged)) {
+    if (m.key == "baseTimeNanoseconds") info.base_ns = json::to_integer(json::text_of(m.raw)).value_or(0);
+    if (m.key == "deviceProperties") read_devices(m.raw, info);
+    if (m.key == "distributedInfo") read_distributed(m.raw, info, notes);
+    if (m.key == "host_name") info.host_name = clean(m.raw);
+    if (m.key == "traceName") info.trace_name = clean(m.raw);
+    if (m.key == "trace_id") info.trace_id = clean(m.raw);
+    if (m.key == "traceEvents") {
+      notes.add("second_events", Severity::loss, "a second traceEvents list was ignored");
+      continue;
+    }
+    info.metadata.emplace_back(to_valid_utf8(m.key), to_valid_utf8(m.raw));
+  }
+  if (damaged) {
+    notes.add("damaged_metadata", Severity::loss,
+              "the members around the events are damaged; some facts of the file (rank, devices, time base) may be missing");
+  }
+}
+
+}  // namespace
+
+Result<EventsStart> find_events(std::string_view text, bool complete, const std::string& path) {
+  size_t at = text.starts_with(kBom) ? kBom.size() : 0;
+  while (at < text.size() && json::is_space(text[at])) at++;
+  if (at == text.size()) {
+    if (!complete) return EventsStart{};
+    return fail(Code::corrupt, "{}: the file is empty (white space only); its writer may have ended too early", path);
+  }
+  if (text[at] == '[') return start_of_list(text, at, complete, path);
+  if (text[at] == '{') return start_in_object(text, at, complete, path);
+  if (text[at] == '<') return fail(Code::unsupported, "{}: an HTML or XML page, not a trace; was the download refused?", path);
+  return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})", path,
+              static_cast<unsigned char>(text[at]));
+}
+
+void read_info(std::string_view before, std::string_view after, TraceInfo& info, Notes& notes) {
+  read_members(before, info, notes);
+  while (!after.empty() && (json::is_space(after.front()) || after.front() == ',')) after.remove_prefix(1);
+  if (after.empty() || after.front() == '}') return;
+  const std::string object = "{" + std::string(after);
+  read_members(object, info, notes);
+}
+
+}  // namespace spotter

@@ -1,0 +1,96 @@
+#include "read/open.h"
+
+#include <dirent.h>
+#include <glob.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <set>
+
+#include "read/pipeline.h"
+#include "read/source.h"
+
+namespace spotter {
+namespace {
+
+bool is_trace_name(std::string_view name) {
+  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".json.zst");
+}
+
+Result<std::vector<std::string>> list_directory(const std::string& path) {
+  DIR* dir = ::opendir(path.c_str());
+  if (!dir) return fail(Code::io, "{}: {}", path, errno_text(errno));
+  std::vector<std::string> found;
+  while (const dirent* entry = ::readdir(dir)) {
+    const std::string_view name = entry->d_name;
+    if (name.front() != '.' && is_trace_name(name)) {
+      found.push_back(path + (path.ends_with('/') ? "" : "/") + std::string(name));
+    }
+  }
+  ::closedir(dir);
+  if (found.empty()) {
+    return fail(Code::not_found, "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst)", path);
+  }
+  return found;
+}
+
+std::vector<std::string> matches(const std::string& pattern) {
+  glob_t found = {};
+  std::vector<std::string> paths;
+  if (::glob(pattern.c_str(), GLOB_TILDE, nullptr, &found) == 0) {
+    paths.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
+  }
+  ::globfree(&found);
+  return paths;
+}
+
+Result<void> add(const std::string& path, std::set<std::string>& files) {
+  struct stat info;
+  if (path == "-") {
+    files.insert(path);
+  } else if (::stat(path.c_str(), &info) == 0) {
+    if (!S_ISDIR(info.st_mode)) {
+      files.insert(path);
+      return {};
+    }
+    TRY_ASSIGN(const std::vector<std::string> inside, list_directory(path));
+    files.insert(inside.begin(), inside.end());
+  } else if (errno != ENOENT) {
+    return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", path, errno_text(errno));
+  } else {
+    const bool pattern = path.find_first_of("*?[") != path.npos;
+    const std::vector<std::string> found = pattern ? matches(path) : std::vector<std::string>{};
+    if (found.empty()) {
+      return fail(Code::not_found, "{}: {}", path, pattern ? "no file matches this pattern" : "no such file or directory");
+    }
+    for (const std::string& match : found) TRY(add(match, files));
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<Job> open_job(std::span<const std::string> paths) {
+  std::set<std::string> files;
+  for (const std::string& path : paths) TRY(add(path, files));
+  Job job;
+  for (const std::string& path : files) {
+    TraceFile file;
+    file.path = path;
+    struct stat info;
+    if (path != "-" && ::stat(path.c_str(), &info) == 0) file.bytes = info.st_size;
+    job.files.push_back(std::move(file));
+  }
+  return job;
+}
+
+Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(file.path));
+  TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
+  TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
+  data.info.path = file.path;
+  return std::make_unique<Trace>(std::move(data));
+}
+
+}  // namespace spotter

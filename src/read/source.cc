@@ -1,0 +1,106 @@
+#include "read/source.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <string_view>
+
+namespace spotter {
+namespace {
+
+constexpr size_t kBufferBytes = size_t{256} << 10;
+
+// Files that are no JSON at all, by their first bytes.
+struct Magic {
+  std::string_view bytes;
+  const char* what;
+};
+constexpr Magic kOthers[] = {
+    {"PK\x03\x04", "a zip archive: unpack it and give the trace files inside"},
+    {"\xFD" "7zXZ", "an xz file: unpack it first (xz -d)"},
+    {"BZh", "a bzip2 file: unpack it first (bunzip2)"},
+    {"SQLite format 3", "an SQLite database (Nsight Systems exports look so), not a Kineto JSON trace"},
+    {"\x7F" "ELF", "a program, not a trace"},
+    {"%PDF", "a PDF document, not a trace"},
+    {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
+    {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
+};
+
+class PlainSource final : public Source {
+ public:
+  explicit PlainSource(RawInput& input) : input_(input) {}
+  Result<size_t> read(std::span<char> out, Notes&) override {
+    size_t done = 0;
+    while (done < out.size()) {
+      TRY_ASSIGN(const std::span<const u8> in, input_.peek());
+      if (in.empty()) break;
+      const size_t n = std::min(in.size(), out.size() - done);
+      std::memcpy(out.data() + done, in.data(), n);
+      input_.use(n);
+      done += n;
+    }
+    return done;
+  }
+
+ private:
+  RawInput& input_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path) {
+  if (path == "-") return std::unique_ptr<RawInput>(new RawInput(path, STDIN_FILENO));
+  const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+  if (fd < 0) {
+    const Code code = errno == ENOENT ? Code::not_found : errno == EACCES ? Code::denied : Code::io;
+    return fail(code, "{}: {}", path, errno_text(errno));
+  }
+  std::unique_ptr<RawInput> input(new RawInput(path, fd));
+  struct stat info;
+  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return fail(Code::invalid, "{}: is a directory", path);
+  if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+  return input;
+}
+
+RawInput::~RawInput() {
+  if (fd_ != STDIN_FILENO) ::close(fd_);
+}
+
+Result<std::span<const u8>> RawInput::peek() {
+  if (begin_ == end_ && !at_end_) {
+    if (!buffer_) buffer_ = std::make_unique_for_overwrite<u8[]>(kBufferBytes);
+    begin_ = end_ = 0;
+    ssize_t n;
+    do {
+      n = ::read(fd_, buffer_.get(), kBufferBytes);
+    } while (n < 0 && errno == EINTR);
+    if (n < 0) return fail(Code::io, "{}: cannot be read: {}", path_, errno_text(errno));
+    at_end_ = n == 0;
+    end_ = static_cast<size_t>(n);
+    bytes_read_ += n;
+  }
+  return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
+}
+
+std::unique_ptr<Source> plain_source(RawInput& input) { return std::make_unique<PlainSource>(input); }
+
+Result<std::unique_ptr<Source>> open_source(RawInput& input) {
+  TRY_ASSIGN(const std::span<const u8> head, input.peek());
+  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
+  if (text.empty()) {
+    return fail(Code::corrupt, "{}: the file is empty; the process that wrote it may have ended before its trace did",
+                input.path());
+  }
+  for (const Magic& m : kOthers) {
+    if (text.starts_with(m.bytes)) return fail(Code::unsupported, "{}: this is {}", input.path(), m.what);
+  }
+  if (text.starts_with("\x1F\x8B")) return gzip_source(input);
+  if (text.starts_with("\x28\xB5\x2F\xFD")) return zstd_source(input);
+  return plain_source(input);
+}
+
+}  // namespace spotter

@@ -1,0 +1,54 @@
+// Source: the uncompressed bytes of a file or of standard input, in order. The format (plain, gzip of any number of
+// members, zstd of any number of frames) is told by the first bytes, never by the name.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "base/notes.h"
+#include "base/result.h"
+
+namespace spotter {
+
+class Source {
+ public:
+  virtual ~Source() = default;
+  // Fills as much of `out` as it can; less than all of it only at the end. Damage ends the text early, with a note;
+  // an error is a failure to read at all.
+  virtual Result<size_t> read(std::span<char> out, Notes& notes) = 0;
+};
+
+// The stored bytes, as the decoders see them.
+class RawInput {
+ public:
+  static Result<std::unique_ptr<RawInput>> open(const std::string& path);
+  ~RawInput();
+  RawInput(const RawInput&) = delete;
+  RawInput& operator=(const RawInput&) = delete;
+
+  // What is buffered and not yet used; reads more if nothing is. Empty at the end of the file.
+  Result<std::span<const u8>> peek();
+  void use(size_t bytes) { begin_ += bytes; }
+  const std::string& path() const { return path_; }
+  i64 bytes_read() const { return bytes_read_; }
+
+ private:
+  RawInput(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  std::string path_;
+  int fd_;
+  bool at_end_ = false;
+  i64 bytes_read_ = 0;
+  std::unique_ptr<u8[]> buffer_;
+  size_t begin_ = 0, end_ = 0;
+};
+
+// Chooses the decoder. The input must outlive the source. An error says what the file is instead, if it is known.
+Result<std::unique_ptr<Source>> open_source(RawInput& input);
+
+// The decoders, one file each.
+std::unique_ptr<Source> plain_source(RawInput& input);
+std::unique_ptr<Source> gzip_source(RawInput& input);
+std::unique_ptr<Source> zstd_source(RawInput& input);
+
+}  // namespace spotter

@@ -1,0 +1,114 @@
+// JSON: raw values, one row a line. Integers keep all their digits, also beyond 2^53.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "base/utf8.h"
+#include "render/formats.h"
+
+namespace spotter {
+namespace {
+
+void append_string(std::string& out, std::string_view text) {
+  std::string mended;
+  if (!is_valid_utf8(text)) text = mended = to_valid_utf8(text);
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<u8>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_value(std::string& out, const Value& value) {
+  if (const i64* whole = std::get_if<i64>(&value)) {
+    fmt::format_to(std::back_inserter(out), "{}", *whole);
+  } else if (const double* real = std::get_if<double>(&value); real && std::isfinite(*real)) {
+    fmt::format_to(std::back_inserter(out), "{}", *real);  // the shortest that reads back the same
+  } else if (const bool* flag = std::get_if<bool>(&value)) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+    append_string(out, *text);
+  } else {
+    out += "null";
+  }
+}
+
+// "key":value, with the comma before it that all members but an object's first need.
+void append_member(std::string& out, std::string_view key, const Value& value) {
+  if (out.back() != '{') out += ',';
+  append_string(out, key);
+  out += ':';
+  append_value(out, value);
+}
+
+// Items in brackets, each on a line of its own.
+template <class Item>
+void append_list(std::string& out, size_t count, Item&& append_item) {
+  out += '[';
+  for (size_t i = 0; i < count; ++i) {
+    out += i == 0 ? "\n" : ",\n";
+    append_item(i);
+  }
+  out += ']';
+}
+
+void append_table(std::string& out, const Table& table) {
+  out += '{';
+  append_member(out, "name", table.name());
+  out += ",\"columns\":";
+  append_list(out, table.columns(), [&](size_t i) {
+    const Field& field = table.schema()[i];
+    out += '{';
+    append_member(out, "name", field.name);
+    append_member(out, "type", type_name(field.type));
+    append_member(out, "unit", unit_name(field.unit));
+    append_member(out, "help", field.help);
+    out += '}';
+  });
+  out += ",\"rows\":";
+  append_list(out, table.rows(), [&](size_t row) {
+    out += '[';
+    for (size_t c = 0; c < table.columns(); ++c) {
+      if (c > 0) out += ',';
+      append_value(out, table.at(row, c));
+    }
+    out += ']';
+  });
+  out += '}';
+}
+
+void append_note(std::string& out, const Note& note) {
+  out += '{';
+  append_member(out, "kind", note.kind);
+  append_member(out, "severity", severity_name(note.severity));
+  append_member(out, "count", note.count);
+  append_member(out, "position", note.position < 0 ? Value() : Value(note.position));
+  append_member(out, "scope", note.scope);
+  append_member(out, "scopes", note.scopes);
+  append_member(out, "sentence", note.sentence);
+  out += '}';
+}
+
+}  // namespace
+
+std::string render_json(std::span<const Table> tables, const Notes& notes) {
+  std::string out = "{\"tables\":";
+  append_list(out, tables.size(), [&](size_t i) { append_table(out, tables[i]); });
+  out += ",\n\"notes\":";
+  append_list(out, notes.all().size(), [&](size_t i) { append_note(out, notes.all()[i]); });
+  return out + "}\n";
+}
+
+}  // namespace spotter

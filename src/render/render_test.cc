@@ -1,0 +1,122 @@
+#include "render/render.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <limits>
+
+namespace spotter {
+namespace {
+
+using namespace std::string_view_literals;
+
+const Field kSchema[] = {
+    {"rank", Type::integer, Unit::none, Role::key, "The rank."},
+    {"name", Type::text, Unit::none, Role::key, "Its \"name\"."},
+    {"busy_ratio", Type::real, Unit::ratio, Role::value, "Its share."},
+    {"slow", Type::flag, Unit::none, Role::value, "Whether it is slow."},
+};
+
+constexpr i64 kLowest = std::numeric_limits<i64>::min(), kHighest = std::numeric_limits<i64>::max();
+
+Table sample() {
+  Table t("kernels", kSchema);
+  t.append({kHighest, "plain", 0.1, true});
+  t.append({kLowest, "say \"hi\", \\ 漢\n\t\x01", 1e300, false});
+  t.append({(i64{1} << 53) + 1, "bad \xff byte", std::nan(""), Value()});
+  t.append({Value(), Value(), -HUGE_VAL, true});
+  t.append({0, "", 1.0 / 3, true});
+  return t;
+}
+
+Notes sample_notes() {
+  Notes inner, notes;
+  inner.add("damaged_event", Severity::loss, "events were \"damaged\"", 1234, 3);
+  notes.merge(inner, "rank0.json");
+  notes.add("rank_by_order", Severity::info, "ranks were counted");
+  return notes;
+}
+
+TEST(Render, Formats) {
+  EXPECT_EQ(parse_format("text").value(), Format::text);
+  EXPECT_EQ(parse_format("json").value(), Format::json);
+  EXPECT_EQ(parse_format("csv").value(), Format::csv);
+  for (const char* word : {"", "JSON", "xml", "text "}) {
+    const auto format = parse_format(word);
+    ASSERT_FALSE(format);
+    EXPECT_EQ(format.error().code, Code::invalid);
+  }
+}
+
+TEST(Render, Json) {
+  EXPECT_EQ(render(Format::json, std::vector{sample()}, sample_notes()),
+            R"({"tables":[
+{"name":"kernels","columns":[
+{"name":"rank","type":"integer","unit":"none","help":"The rank."},
+{"name":"name","type":"text","unit":"none","help":"Its \"name\"."},
+{"name":"busy_ratio","type":"real","unit":"ratio","help":"Its share."},
+{"name":"slow","type":"flag","unit":"none","help":"Whether it is slow."}],"rows":[
+[9223372036854775807,"plain",0.1,true],
+[-9223372036854775808,"say \"hi\", \\ 漢\n\t\u0001",1e+300,false],
+[9007199254740993,"bad )"
+            "\uFFFD"
+            R"( byte",null,null],
+[null,null,null,true],
+[0,"",0.3333333333333333,true]]}],
+"notes":[
+{"kind":"damaged_event","severity":"loss","count":3,"position":1234,"scope":"rank0.json","scopes":1,"sentence":"events were \"damaged\""},
+{"kind":"rank_by_order","severity":"info","count":1,"position":null,"scope":"","scopes":1,"sentence":"ranks were counted"}]}
+)");
+}
+
+TEST(Render, JsonOfNothing) {
+  EXPECT_EQ(render(Format::json, {}, {}), "{\"tables\":[],\n\"notes\":[]}\n");
+  EXPECT_EQ(
+      render(Format::json, std::vector{Table("t", std::span(kSchema).first(1))}, {}),
+      "{\"tables\":[\n{\"name\":\"t\",\"columns\":[\n"
+      "{\"name\":\"rank\",\"type\":\"integer\",\"unit\":\"none\",\"help\":\"The rank.\"}],\"rows\":[]}],\n"
+      "\"notes\":[]}\n");
+}
+
+TEST(Render, Csv) {
+  EXPECT_EQ(render(Format::csv, std::vector{sample()}, sample_notes()),
+            "rank,name,busy_ratio,slow\n"
+            "9223372036854775807,plain,0.1,true\n"
+            "-9223372036854775808,\"say \"\"hi\"\", \\ 漢\n\t\x01\",1e+300,false\n"
+            "9007199254740993,bad \uFFFD byte,,\n"
+            ",,,true\n"
+            "0,\"\",0.3333333333333333,true\n");
+}
+
+TEST(Render, CsvOfSeveralTables) {
+  Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
+  a.append({1});
+  EXPECT_EQ(render(Format::csv, std::vector{a, b}, {}), "# a\nrank\n1\n\n# b\nrank,name\n");
+}
+
+TEST(Render, TextPutsNotesAtTheFoot) {
+  Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
+  a.append({1});
+  EXPECT_EQ(render(Format::text, std::vector{a}, {}), "rank\n   1\n");
+  EXPECT_EQ(render(Format::text, std::vector{a, b}, sample_notes()),
+            "a:\nrank\n   1\n\nb:\nrank  name\nno rows\n\n"
+            "loss: 3 events were \"damaged\" (first at byte 1234, in rank0.json)\n"
+            "info: ranks were counted\n");
+  EXPECT_EQ(render(Format::text, {}, sample_notes()).substr(0, 5), "loss:");
+}
+
+TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
+  Table a("a", std::span(kSchema).first(1)), b = a, c = a;
+  a.notes.add("k", Severity::info, "rows have no launch", -1, 5);
+  b.notes = a.notes;
+  c.notes.add("k", Severity::info, "rows have no launch", -1, 2);  // another count is another fact
+  Notes run;
+  run.add("r", Severity::info, "ranks were guessed", -1, 8);
+  const std::string head = "a:\nrank\nno rows\n\na:\nrank\nno rows\n\n";
+  EXPECT_EQ(render(Format::text, std::vector{a, b}, run),
+            head + "info: 8 ranks were guessed\ninfo: 5 rows have no launch\n");
+  EXPECT_EQ(render(Format::text, std::vector{a, c}, {}), head + "info: 7 rows have no launch\n");
+}
+
+}  // namespace
+}  // namespace spotter

@@ -1,0 +1,139 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/utf8.h"
+#include "render/render.h"
+
+namespace spotter {
+namespace {
+
+const Field kSchema[] = {
+    {"rank", Type::integer, Unit::none, Role::key, "The rank."},
+    {"name", Type::text, Unit::none, Role::key, "The kernel."},
+    {"sum_ns", Type::integer, Unit::ns, Role::value, "Its time."},
+    {"busy_ratio", Type::real, Unit::ratio, Role::value, "Its share."},
+    {"copied_bytes", Type::integer, Unit::bytes, Role::value, "Its bytes."},
+    {"copied_bytes_per_s", Type::real, Unit::bytes_per_s, Role::value, "Its speed."},
+    {"launch_count", Type::integer, Unit::count, Role::value, "Its launches."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Its start."},
+    {"slow", Type::flag, Unit::none, Role::value, "Whether it is slow."},
+};
+
+const char* const kLongName =
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, "
+    "3ul> >(int, "
+    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+
+Table sample() {
+  Table t("kernels", kSchema);
+  t.append({0, kLongName, 1'234'567, 0.5, 2048, 1e9, 12345, 1'000'000, true});
+  t.append({1, "Größe 漢字", 45, Value(), Value(), Value(), 7, Value(), false});
+  return t;
+}
+
+int widest_line(const std::string& text) {
+  int widest = 0;
+  for (size_t begin = 0; begin < text.size();) {
+    const size_t end = text.find('\n', begin);
+    widest = std::max(widest, display_width(std::string_view(text).substr(begin, end - begin)));
+    begin = end + 1;
+  }
+  return widest;
+}
+
+std::string blanks(size_t n) { return std::string(n, ' '); }
+
+TEST(Text, WithoutALimitNothingIsLost) {
+  const std::string name = kLongName;
+  const std::string expected =
+      "rank  name" + blanks(name.size() - 4) +
+      "      sum  busy %    copied   copied/s  launch_count       start  slow\n" +                   //
+      "   0  " + name + "  1.23 ms  50.0 %  2.00 KiB  954 MiB/s        12,345  0.001000 s  yes\n" +  //
+      "   1  Größe 漢字" + blanks(name.size() - 10) +
+      "    45 ns       -         -          -             7           -  no\n";
+  EXPECT_EQ(render_text_table(sample(), {}), expected);
+}
+
+TEST(Text, Width80ShortensTheNameAndDropsTheLastValues) {
+  EXPECT_EQ(render_text_table(sample(), {.width = 80}),
+            "rank  name                                      sum  busy %    copied   copied/s\n"
+            "   0  void at::native::vectori…har*, 3ul>)  1.23 ms  50.0 %  2.00 KiB  954 MiB/s\n"
+            "   1  Größe 漢字                              45 ns       -         -          -\n"
+            "+3 columns: --format json or a wider terminal shows them\n");
+}
+
+TEST(Text, Width200ShortensTheNameOnly) {
+  const std::string text = render_text_table(sample(), {.width = 200});
+  EXPECT_EQ(widest_line(text), 200);
+  EXPECT_NE(text.find("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"),
+            std::string::npos);
+  EXPECT_NE(text.find("…"), std::string::npos);
+  EXPECT_NE(text.find("std::array<char*, 3ul>)  1.23 ms"), std::string::npos);
+  EXPECT_NE(text.find("slow"), std::string::npos);
+}
+
+// Keys and one value stay at any width: 4 + 2 + 30 + 2 + 7 columns are the least that this table takes.
+TEST(Text, IsNeverWiderThanAskedDownToItsLeast) {
+  for (int width = 1; width < 260; ++width) {
+    std::string text = render_text_table(sample(), {.width = width});
+    text.resize(std::min(text.size(), text.find("+")));  // the hint is a sentence, not a row
+    ASSERT_LE(widest_line(text), std::max(width, 45)) << width;
+  }
+}
+
+TEST(Text, WideLettersAreCutWhole) {
+  const Field schema[] = {{"name", Type::text, Unit::none, Role::key, ""}};
+  Table t("t", schema);
+  std::string name;
+  for (int i = 0; i < 50; ++i) name += "漢";
+  t.append({name});
+  const std::string text = render_text_table(t, {.width = 40});
+  EXPECT_TRUE(is_valid_utf8(text));
+  EXPECT_GE(widest_line(text), 38);
+  EXPECT_LE(widest_line(text), 40);
+}
+
+TEST(Text, TheWidestTextGivesFirst) {
+  const Field schema[] = {{"kind", Type::text, Unit::none, Role::key, ""},
+                          {"name", Type::text, Unit::none, Role::key, ""}};
+  Table t("t", schema);
+  t.append({std::string(35, 'k'), std::string(100, 'n')});
+  EXPECT_EQ(render_text_table(t, {.width = 77}), "kind" + blanks(33) + "name\n" + std::string(35, 'k') +
+                                                     "  " + std::string(26, 'n') + "…" +
+                                                     std::string(13, 'n') + "\n");
+}
+
+TEST(Text, AnEmptyTableSaysSo) {
+  EXPECT_EQ(render_text_table(Table("t", std::span(kSchema).first(3)), {.width = 80}),
+            "rank  name  sum\nno rows\n");
+}
+
+TEST(Text, ANameCannotBreakItsLine) {
+  Table t("t", std::span(kSchema).first(2));
+  t.append({1, "two\nlines \x1b[31mred \xff"});
+  EXPECT_EQ(render_text_table(t, {}), "rank  name\n   1  two lines \uFFFD[31mred \uFFFD\n");
+}
+
+TEST(Text, ColourOnlyWhenAsked) {
+  const TextStyle color = {.width = 0, .color = true};
+  EXPECT_EQ(render_text_table(Table("t", std::span(kSchema).first(1)), color),
+            "\x1b[1mrank\x1b[0m\n\x1b[2mno rows\x1b[0m\n");
+  Notes notes;
+  notes.add("a", Severity::info, "names were guessed", -1, 2);
+  notes.add("b", Severity::repair, "numbers were mended", -1, 3);
+  notes.add("c", Severity::loss, "events were left out", 17, 4);
+  EXPECT_EQ(render_text_notes(notes, {}),
+            "loss: 4 events were left out (first at byte 17)\n"
+            "repair: 3 numbers were mended\n"
+            "info: 2 names were guessed\n");
+  EXPECT_EQ(render_text_notes(notes, color),
+            "\x1b[31mloss: 4 events were left out (first at byte 17)\x1b[0m\n"
+            "\x1b[33mrepair: 3 numbers were mended\x1b[0m\n"
+            "\x1b[2minfo: 2 names were guessed\x1b[0m\n");
+  EXPECT_EQ(render_text_notes({}, color), "");
+}
+
+}  // namespace
+}  // namespace spotter

@@ -1,0 +1,103 @@
+#include "table/ops.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "base/result.h"
+
+namespace spotter {
+namespace {
+
+// A table of the same name, notes and schema without rows.
+Table empty_like(const Table& table) {
+  Table result(table.name(), table.schema());
+  result.notes = table.notes;
+  return result;
+}
+
+// 0: a value; 1: not a number; 2: null. Later classes sort last in both directions.
+int class_of(const Value& value) {
+  if (is_null(value)) return 2;
+  const double* real = std::get_if<double>(&value);
+  return real && std::isnan(*real) ? 1 : 0;
+}
+
+// Less than, equal to or greater than 0 as `a` comes before, with or after `b`.
+int compare(const Value& a, const Value& b, bool descending) {
+  const int class_a = class_of(a), class_b = class_of(b);
+  if (class_a != class_b) return class_a < class_b ? -1 : 1;
+  if (class_a != 0) return 0;
+  // Equal classes of one column hold one alternative, so the variant's own order is that of the values.
+  if (a < b) return descending ? 1 : -1;
+  if (b < a) return descending ? -1 : 1;
+  return 0;
+}
+
+}  // namespace
+
+Table pick(const Table& table, const std::vector<size_t>& rows) {
+  Table result = empty_like(table);
+  std::vector<Value> cells(table.columns());
+  for (const size_t row : rows) {
+    for (size_t c = 0; c < cells.size(); ++c) cells[c] = table.at(row, c);
+    result.append(cells);
+  }
+  return result;
+}
+
+Table head(const Table& table, size_t rows) {
+  std::vector<size_t> first(std::min(rows, table.rows()));
+  std::iota(first.begin(), first.end(), size_t{0});
+  return pick(table, first);
+}
+
+Table sort(const Table& table, const std::vector<SortKey>& keys) {
+  std::vector<size_t> columns;
+  for (const SortKey& key : keys) columns.push_back(table.column(key.column));
+
+  std::vector<size_t> rows(table.rows());
+  std::iota(rows.begin(), rows.end(), size_t{0});
+  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+    for (size_t k = 0; k < keys.size(); ++k) {
+      const int order = compare(table.at(a, columns[k]), table.at(b, columns[k]), keys[k].descending);
+      if (order != 0) return order < 0;
+    }
+    return false;
+  });
+  return pick(table, rows);
+}
+
+Table project(const Table& table, const std::vector<std::string_view>& columns) {
+  std::vector<size_t> from;
+  std::vector<Field> schema;
+  for (const std::string_view name : columns) {
+    from.push_back(table.column(name));
+    schema.push_back(table.schema()[from.back()]);
+  }
+  Table result(table.name(), schema);
+  result.notes = table.notes;
+  std::vector<Value> cells(from.size());
+  for (size_t row = 0; row < table.rows(); ++row) {
+    for (size_t c = 0; c < from.size(); ++c) cells[c] = table.at(row, from[c]);
+    result.append(cells);
+  }
+  return result;
+}
+
+double quantile(std::span<const i64> sorted, double q) {
+  CHECK(q >= 0 && q <= 1);
+  if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();
+  const double position = q * static_cast<double>(sorted.size() - 1);
+  const auto below = static_cast<size_t>(position);
+  const size_t above = std::min(below + 1, sorted.size() - 1);
+  const double share = position - static_cast<double>(below);
+  // The difference first, in integers: neighbours near 2^60 differ by less than a double there can tell. From
+  // the nearer end, so that a share of 1 gives its neighbour exactly.
+  const auto step = static_cast<double>(static_cast<u64>(sorted[above]) - static_cast<u64>(sorted[below]));
+  if (share < 0.5) return static_cast<double>(sorted[below]) + step * share;
+  return static_cast<double>(sorted[above]) - step * (1 - share);
+}
+
+}  // namespace spotter

@@ -1,0 +1,105 @@
+#include "table/table.h"
+
+#include <bit>
+
+#include "base/result.h"
+
+namespace spotter {
+
+const char* type_name(Type type) {
+  switch (type) {
+    case Type::integer:
+      return "integer";
+    case Type::real:
+      return "real";
+    case Type::text:
+      return "text";
+    case Type::flag:
+      return "flag";
+  }
+  return "unknown";
+}
+
+const char* unit_name(Unit unit) {
+  switch (unit) {
+    case Unit::none:
+      return "none";
+    case Unit::ns:
+      return "ns";
+    case Unit::bytes:
+      return "bytes";
+    case Unit::ratio:
+      return "ratio";
+    case Unit::count:
+      return "count";
+    case Unit::bytes_per_s:
+      return "bytes_per_s";
+  }
+  return "unknown";
+}
+
+Table::Table(std::string name, std::span<const Field> schema)
+    : name_(std::move(name)), schema_(schema.begin(), schema.end()), data_(schema.size()) {}
+
+size_t Table::column(std::string_view name) const {
+  size_t i = 0;
+  while (i < schema_.size() && name != schema_[i].name) ++i;
+  CHECK(i < schema_.size());
+  return i;
+}
+
+u64 Table::cell_of(Column& column, Type type, const Value& value) {
+  switch (type) {
+    case Type::integer:
+      CHECK(std::holds_alternative<i64>(value));
+      return std::bit_cast<u64>(std::get<i64>(value));
+    case Type::real:
+      if (const i64* whole = std::get_if<i64>(&value)) return std::bit_cast<u64>(static_cast<double>(*whole));
+      CHECK(std::holds_alternative<double>(value));
+      return std::bit_cast<u64>(std::get<double>(value));
+    case Type::flag:
+      CHECK(std::holds_alternative<bool>(value));
+      return std::get<bool>(value);
+    case Type::text: {
+      CHECK(std::holds_alternative<std::string_view>(value));
+      const auto next = static_cast<u32>(column.words.size());
+      const auto [it, is_new] =
+          column.word_of.try_emplace(std::string(std::get<std::string_view>(value)), next);
+      if (is_new) column.words.push_back(it->first);
+      return it->second;
+    }
+  }
+  return 0;
+}
+
+void Table::append(std::span<const Value> row) {
+  CHECK(row.size() == schema_.size());
+  for (size_t i = 0; i < row.size(); ++i) {
+    Column& column = data_[i];
+    const bool null = is_null(row[i]);
+    if (null && column.valid.empty()) column.valid.assign(rows_, 1);
+    column.cells.push_back(null ? 0 : cell_of(column, schema_[i].type, row[i]));
+    if (!column.valid.empty() || null) column.valid.push_back(!null);
+  }
+  ++rows_;
+}
+
+Value Table::at(size_t row, size_t column) const {
+  CHECK(row < rows_ && column < schema_.size());
+  const Column& data = data_[column];
+  if (!data.valid.empty() && !data.valid[row]) return {};
+  const u64 cell = data.cells[row];
+  switch (schema_[column].type) {
+    case Type::integer:
+      return std::bit_cast<i64>(cell);
+    case Type::real:
+      return std::bit_cast<double>(cell);
+    case Type::flag:
+      return cell != 0;
+    case Type::text:
+      return std::string_view(data.words[cell]);
+  }
+  return {};
+}
+
+}  // namespace spotter

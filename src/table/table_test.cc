@@ -1,0 +1,99 @@
+#include "table/table.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace spotter {
+namespace {
+
+const Field kSchema[] = {
+    {"rank", Type::integer, Unit::none, Role::key, "The rank."},
+    {"name", Type::text, Unit::none, Role::key, "The kernel."},
+    {"busy_ratio", Type::real, Unit::ratio, Role::value, "Its share."},
+    {"slow", Type::flag, Unit::none, Role::value, "Whether it is slow."},
+};
+
+TEST(Table, HoldsWhatWasAppended) {
+  Table t("kernels", kSchema);
+  EXPECT_EQ(t.name(), "kernels");
+  EXPECT_EQ(t.rows(), 0u);
+  EXPECT_EQ(t.columns(), 4u);
+  t.append({0, "gemm", 0.25, true});
+  t.append({1, "relu", 1, false});  // an integer where a real is wanted
+  t.append({2, "gemm", 0.5, true});
+  ASSERT_EQ(t.rows(), 3u);
+  EXPECT_EQ(t.integer(1, 0), 1);
+  EXPECT_EQ(t.text(2, 1), "gemm");
+  EXPECT_EQ(t.text(0, 1).data(), t.text(2, 1).data());  // equal words are stored once
+  EXPECT_EQ(t.real(0, 2), 0.25);
+  EXPECT_EQ(t.real(1, 2), 1.0);
+  EXPECT_EQ(std::get<bool>(t.at(1, 3)), false);
+}
+
+TEST(Table, NullsInAnyPlace) {
+  for (int null_row = 0; null_row < 3; ++null_row) {
+    Table t("t", kSchema);
+    for (int row = 0; row < 3; ++row) {
+      if (row == null_row)
+        t.append({Value(), Value(), Value(), Value()});
+      else
+        t.append({row, "x", 0.5, true});
+    }
+    for (size_t row = 0; row < 3; ++row)
+      for (size_t c = 0; c < 4; ++c) EXPECT_EQ(is_null(t.at(row, c)), row == static_cast<size_t>(null_row));
+  }
+}
+
+TEST(Table, ExtremeIntegersAndEmptyText) {
+  Table t("t", kSchema);
+  t.append({std::numeric_limits<i64>::min(), "", 0, false});
+  t.append({std::numeric_limits<i64>::max(), "", -0.0, false});
+  EXPECT_EQ(t.integer(0, 0), std::numeric_limits<i64>::min());
+  EXPECT_EQ(t.integer(1, 0), std::numeric_limits<i64>::max());
+  EXPECT_FALSE(is_null(t.at(0, 1)));
+  EXPECT_EQ(t.text(0, 1), "");
+}
+
+TEST(Table, ColumnsByName) {
+  const Table t("t", kSchema);
+  EXPECT_EQ(t.column("rank"), 0u);
+  EXPECT_EQ(t.column("slow"), 3u);
+}
+
+TEST(Table, ACopyIsIndependent) {
+  Table a("t", kSchema);
+  a.append({1, "one", 0, true});
+  Table b = a;
+  b.append({2, "two", 0, true});
+  a = Table();
+  EXPECT_EQ(b.text(0, 1), "one");
+  EXPECT_EQ(b.text(1, 1), "two");
+}
+
+TEST(TableDeathTest, MistakesInCodeEndTheProcess) {
+  Table t("t", kSchema);
+  EXPECT_DEATH(t.append({1, "x", 0.5}), "is false");
+  EXPECT_DEATH(t.append({1.5, "x", 0.5, true}), "is false");
+  EXPECT_DEATH(t.append({1, 2, 0.5, true}), "is false");
+  EXPECT_DEATH(t.append({1, "x", "half", true}), "is false");
+  EXPECT_DEATH(t.append({1, "x", 0.5, 1}), "is false");
+  EXPECT_DEATH(static_cast<void>(t.column("nothing")), "is false");
+  EXPECT_DEATH(static_cast<void>(t.at(0, 0)), "is false");
+}
+
+TEST(Table, NamesOfTypesAndUnits) {
+  EXPECT_STREQ(type_name(Type::integer), "integer");
+  EXPECT_STREQ(type_name(Type::real), "real");
+  EXPECT_STREQ(type_name(Type::text), "text");
+  EXPECT_STREQ(type_name(Type::flag), "flag");
+  EXPECT_STREQ(unit_name(Unit::none), "none");
+  EXPECT_STREQ(unit_name(Unit::ns), "ns");
+  EXPECT_STREQ(unit_name(Unit::bytes), "bytes");
+  EXPECT_STREQ(unit_name(Unit::ratio), "ratio");
+  EXPECT_STREQ(unit_name(Unit::count), "count");
+  EXPECT_STREQ(unit_name(Unit::bytes_per_s), "bytes_per_s");
+}
+
+}  // namespace
+}  // namespace spotter

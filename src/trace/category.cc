@@ -1,0 +1,114 @@
+#include "trace/category.h"
+
+#include <algorithm>
+#include <string>
+
+namespace spotter {
+namespace {
+
+struct Spelling {
+  std::string_view text;  // lower case
+  Category category;
+};
+
+// Old and new spellings side by side, as real files carry both.
+constexpr Spelling kSpellings[] = {
+    {"", Category::none},
+    {"cpu_op", Category::cpu_op},
+    {"operator", Category::cpu_op},  // to 2021
+    {"user_annotation", Category::user_annotation},
+    {"python_function", Category::python_function},
+    {"python", Category::python_function},
+    {"hpu_op", Category::runtime},  // in spite of its name: the calls into Habana's runtime
+    {"kernel", Category::kernel},
+    {"gpu_memcpy", Category::gpu_memcpy},
+    {"memcpy", Category::gpu_memcpy},  // to 2021
+    {"gpu_memset", Category::gpu_memset},
+    {"memset", Category::gpu_memset},  // to 2021
+    {"mtia_ccp_events", Category::mtia_device},
+    {"gpu_user_annotation", Category::gpu_user_annotation},
+    {"cuda_sync", Category::device_sync},
+    {"xpu_sync", Category::device_sync},
+    {"cuda_event", Category::device_event},
+    {"overhead", Category::overhead},
+    {"cpu_instant_event", Category::cpu_instant},
+    {"trace", Category::trace_span},
+    {"ac2g", Category::flow_launch},
+    {"async_cpu_to_gpu", Category::flow_launch},  // 1.11 to 1.13
+    {"async_gpu", Category::flow_launch},         // 1.11 to 1.13
+    {"async", Category::flow_launch},             // to 2021
+    {"fwdbwd", Category::flow_fwdbwd},
+    {"forward_backward", Category::flow_fwdbwd},  // 1.11 to 1.13
+    {"collective_comm", Category::collective_host},
+    {"cuda_profiler_range", Category::profiler_range},
+    {"hardware_counters", Category::counter},
+    {"mtia_counters", Category::counter},
+    {"xpu_scope_profiler", Category::counter},
+};
+
+}  // namespace
+
+Category category_of(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+
+  const auto* known = std::find_if(std::begin(kSpellings), std::end(kSpellings),
+                                   [&](const Spelling& s) { return s.text == lower; });
+  if (known != std::end(kSpellings)) return known->category;
+  if (lower.ends_with("runtime")) return Category::runtime;
+  if (lower.ends_with("driver")) return Category::driver;
+  return Category::other;
+}
+
+const char* category_name(Category category) {
+  switch (category) {
+    case Category::none:
+      return "none";
+    case Category::cpu_op:
+      return "cpu_op";
+    case Category::user_annotation:
+      return "user_annotation";
+    case Category::python_function:
+      return "python_function";
+    case Category::runtime:
+      return "runtime";
+    case Category::driver:
+      return "driver";
+    case Category::kernel:
+      return "kernel";
+    case Category::gpu_memcpy:
+      return "gpu_memcpy";
+    case Category::gpu_memset:
+      return "gpu_memset";
+    case Category::mtia_device:
+      return "mtia_device";
+    case Category::gpu_user_annotation:
+      return "gpu_user_annotation";
+    case Category::device_sync:
+      return "device_sync";
+    case Category::device_event:
+      return "device_event";
+    case Category::overhead:
+      return "overhead";
+    case Category::cpu_instant:
+      return "cpu_instant";
+    case Category::trace_span:
+      return "trace_span";
+    case Category::flow_launch:
+      return "flow_launch";
+    case Category::flow_fwdbwd:
+      return "flow_fwdbwd";
+    case Category::collective_host:
+      return "collective_host";
+    case Category::profiler_range:
+      return "profiler_range";
+    case Category::counter:
+      return "counter";
+    case Category::other:
+      return "other";
+  }
+  return "other";
+}
+
+}  // namespace spotter

@@ -1,0 +1,140 @@
+#include "trace/classify.h"
+
+#include <algorithm>
+#include <string>
+
+namespace spotter {
+namespace {
+
+enum class Match : u8 {
+  begins,
+  contains,
+  verb,        // contains; its underscores may be missing
+  local_verb,  // a verb behind one of kParts in the same identifier
+};
+
+struct NameRule {
+  std::string_view text;  // lower case; names are compared without regard to case
+  Match match;
+  WorkKind kind;
+};
+
+// Parts of one device: what is reduced over them does not leave it.
+constexpr std::string_view kParts[] = {"block", "warp", "wave", "cta", "thread"};
+
+// The first rule that matches a kernel's name counts; without one it computes.
+constexpr NameRule kNameRules[] = {
+    // Inductor's own kernels carry the names of the operators that they fuse, collectives among them.
+    {"triton_poi_", Match::begins, WorkKind::compute},
+    {"triton_red_", Match::begins, WorkKind::compute},
+    {"triton_per_", Match::begins, WorkKind::compute},
+    {"triton_tem_", Match::begins, WorkKind::compute},
+    {"triton_for_", Match::begins, WorkKind::compute},
+    {"triton_mm_", Match::begins, WorkKind::compute},
+    {"triton_bmm_", Match::begins, WorkKind::compute},
+    {"triton_spl_", Match::begins, WorkKind::compute},
+    // Libraries.
+    {"nccl", Match::contains, WorkKind::communication},
+    {"rccl", Match::contains, WorkKind::communication},
+    {"hccl", Match::contains, WorkKind::communication},
+    {"oneccl", Match::contains, WorkKind::communication},
+    {"ccl_", Match::contains, WorkKind::communication},
+    {"msccl", Match::contains, WorkKind::communication},
+    {"nvshmem", Match::contains, WorkKind::communication},
+    {"rocshmem", Match::contains, WorkKind::communication},
+    {"ishmem", Match::contains, WorkKind::communication},
+    {"deep_ep::", Match::contains, WorkKind::communication},
+    // Collectives that frameworks write themselves.
+    {"cross_device_reduce", Match::verb, WorkKind::communication},
+    {"multimem_all", Match::verb, WorkKind::communication},
+    {"quick_reduce", Match::verb, WorkKind::communication},
+    {"all_reduce", Match::local_verb, WorkKind::compute},
+    {"all_reduce", Match::verb, WorkKind::communication},
+    {"all_gather", Match::verb, WorkKind::communication},
+    {"reduce_scatter", Match::verb, WorkKind::communication},
+    {"all_to_all", Match::verb, WorkKind::communication},
+    {"send_recv", Match::verb, WorkKind::communication},
+};
+
+// Copies and sets among the rows of a category that does not tell them apart.
+constexpr std::string_view kMtiaMemory[] = {"memcpy", "memset", "dma"};
+
+std::string to_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
+bool verb_at(std::string_view name, size_t at, std::string_view verb) {
+  for (const char c : verb) {
+    if (at < name.size() && name[at] == c)
+      ++at;
+    else if (c != '_')
+      return false;
+  }
+  return true;
+}
+
+size_t find_verb(std::string_view name, std::string_view verb, size_t from) {
+  for (size_t at = name.find(verb[0], from); at != name.npos; at = name.find(verb[0], at + 1))
+    if (verb_at(name, at, verb)) return at;
+  return name.npos;
+}
+
+bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
+
+bool has_local_verb(std::string_view name, std::string_view verb) {
+  for (size_t at = find_verb(name, verb, 0); at != name.npos; at = find_verb(name, verb, at + 1)) {
+    size_t begin = at;
+    while (begin > 0 && is_word(name[begin - 1])) --begin;
+    const std::string_view before = name.substr(begin, at - begin);
+    if (std::any_of(std::begin(kParts), std::end(kParts),
+                    [&](std::string_view part) { return before.find(part) != before.npos; }))
+      return true;
+  }
+  return false;
+}
+
+bool matches(const NameRule& rule, std::string_view name) {
+  switch (rule.match) {
+    case Match::begins:
+      return name.starts_with(rule.text);
+    case Match::contains:
+      return name.find(rule.text) != name.npos;
+    case Match::verb:
+      return find_verb(name, rule.text, 0) != name.npos;
+    case Match::local_verb:
+      return has_local_verb(name, rule.text);
+  }
+  return false;
+}
+
+}  // namespace
+
+const char* work_kind_name(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::compute:
+      return "compute";
+    case WorkKind::communication:
+      return "communication";
+    case WorkKind::memory:
+      return "memory";
+  }
+  return "unknown";
+}
+
+WorkKind classify(Category category, std::string_view name, bool has_collective_args) {
+  if (category == Category::gpu_memcpy || category == Category::gpu_memset) return WorkKind::memory;
+  const std::string lower = to_lower(name);
+  if (category == Category::mtia_device &&
+      std::any_of(std::begin(kMtiaMemory), std::end(kMtiaMemory),
+                  [&](std::string_view prefix) { return lower.starts_with(prefix); }))
+    return WorkKind::memory;
+  if (has_collective_args) return WorkKind::communication;
+  const auto* rule = std::find_if(std::begin(kNameRules), std::end(kNameRules),
+                                  [&](const NameRule& r) { return matches(r, lower); });
+  return rule == std::end(kNameRules) ? WorkKind::compute : rule->kind;
+}
+
+}  // namespace spotter

@@ -1,0 +1,203 @@
+#include "trace/steps.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <optional>
+#include <tuple>
+
+#include "trace/per_kind.h"
+
+namespace spotter {
+namespace {
+
+constexpr std::string_view kProfilerStep = "ProfilerStep", kOptimizerStep = "Optimizer.step#";
+
+// Annotations that PyTorch writes by itself: they repeat, but as a part of a step.
+constexpr std::string_view kNoStep[] = {"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "Optimizer."};
+constexpr size_t kLeastRepeats = 3;
+constexpr double kMostVariation = 0.5;
+
+struct Mark {
+  StringId name;
+  u32 track;
+  Ns start, end;
+};
+
+// The host spans whose category and name are wanted, in file order. Names are tested once each, not per
+// event.
+template <class IsCategory, class IsName>
+std::vector<Mark> find_marks(const Trace& trace, IsCategory is_category, IsName is_name) {
+  const auto kinds = per_kind(trace, [&](const Kind& k) { return k.is_span && is_category(k.category); });
+  std::vector<u8> wanted(trace.strings().size());
+  for (StringId id = 0; id < wanted.size(); ++id) wanted[id] = is_name(trace.strings()[id]);
+  std::vector<Mark> marks;
+  for (EventId e = 0; e < trace.size(); ++e)
+    if (kinds[trace.kind[e]] && wanted[trace.name[e]])
+      marks.push_back({trace.name[e], trace.track[e], trace.ts[e], trace.end(e)});
+  return marks;
+}
+
+// Annotations were operators before they got a category of their own.
+bool is_annotation_of_any_era(Category c) { return c == Category::user_annotation || c == Category::cpu_op; }
+
+// N of "ProfilerStep#N", also with blanks around the '#'.
+std::optional<i64> step_number(std::string_view name) {
+  if (!name.starts_with(kProfilerStep)) return std::nullopt;
+  name.remove_prefix(kProfilerStep.size());
+  const auto skip_blanks = [&] { name.remove_prefix(std::min(name.find_first_not_of(' '), name.size())); };
+  skip_blanks();
+  if (!name.starts_with('#')) return std::nullopt;
+  name.remove_prefix(1);
+  skip_blanks();
+  i64 number = 0;
+  const char* end = name.data() + name.size();
+  const auto [stop, error] = std::from_chars(name.data(), end, number);
+  if (error != std::errc() || stop != end) return std::nullopt;
+  return number;
+}
+
+// Of several marks with one number (threads, operator and annotation) the earliest counts, then the longest.
+Steps profiler_steps(const Trace& trace) {
+  Steps steps{StepMark::profiler_step, std::string(kProfilerStep), {}};
+  for (const Mark& mark : find_marks(trace, is_annotation_of_any_era,
+                                     [](std::string_view name) { return step_number(name).has_value(); }))
+    steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end});
+
+  const auto by_number = [](const Step& a, const Step& b) {
+    return std::tuple(a.number, a.start, -a.end) < std::tuple(b.number, b.start, -b.end);
+  };
+  const auto same_number = [](const Step& a, const Step& b) { return a.number == b.number; };
+  const auto by_start = [](const Step& a, const Step& b) {
+    return std::tuple(a.start, a.number) < std::tuple(b.start, b.number);
+  };
+  std::sort(steps.steps.begin(), steps.steps.end(), by_number);
+  steps.steps.erase(std::unique(steps.steps.begin(), steps.steps.end(), same_number), steps.steps.end());
+  std::sort(steps.steps.begin(), steps.steps.end(), by_start);
+  return steps;
+}
+
+// Where recording began: the start of the profiler's own span, else of the first host span.
+std::optional<Ns> window_start(const Trace& trace) {
+  std::optional<Ns> recorded, host;
+  const auto take_earlier = [](std::optional<Ns>& first, Ns ts) { first = std::min(first.value_or(ts), ts); };
+  for (EventId e = 0; e < trace.size(); ++e) {
+    const Kind& kind = trace.kind_of(e);
+    if (!kind.is_span) continue;
+    if (kind.category == Category::trace_span) take_earlier(recorded, trace.ts[e]);
+    if (is_host_span(kind.category)) take_earlier(host, trace.ts[e]);
+  }
+  return recorded ? recorded : host;
+}
+
+struct Group {  // marks of one name, [begin, end)
+  size_t begin = 0, end = 0;
+  Ns total = 0;
+};
+
+// The groups of equal marks, in the order of `marks`.
+template <class Same>
+std::vector<Group> group(const std::vector<Mark>& marks, Same same) {
+  std::vector<Group> groups;
+  for (size_t i = 0; i < marks.size(); ++i) {
+    if (i == 0 || !same(marks[i], marks[i - 1])) groups.push_back({i, i, 0});
+    groups.back().end = i + 1;
+    groups.back().total += marks[i].end - marks[i].start;
+  }
+  return groups;
+}
+
+// Of several optimizers the one that steps most often counts; then the one with the most time, as a wrapper
+// has more than what it wraps; then the first by name.
+Steps optimizer_steps(const Trace& trace) {
+  const auto name_of = [&](const Mark& m) { return trace.strings()[m.name]; };
+  std::vector<Mark> marks = find_marks(trace, is_annotation_of_any_era, [](std::string_view name) {
+    return name.starts_with(kOptimizerStep);
+  });
+  if (marks.empty()) return {};
+  std::sort(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
+    return std::tuple(name_of(a), a.end, a.start) < std::tuple(name_of(b), b.end, b.start);
+  });
+  const std::vector<Group> groups =
+      group(marks, [](const Mark& a, const Mark& b) { return a.name == b.name; });
+  const Group best = *std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
+    return std::tuple(a.end - a.begin, a.total) < std::tuple(b.end - b.begin, b.total);
+  });
+
+  Steps steps{StepMark::optimizer_step, std::string(name_of(marks[best.begin])), {}};
+  Ns start = window_start(trace).value_or(0);
+  for (size_t i = best.begin; i < best.end; ++i) {
+    if (marks[i].end <= start) continue;
+    steps.steps.push_back({static_cast<i64>(steps.steps.size()), start, marks[i].end});
+    start = marks[i].end;
+  }
+  return steps;
+}
+
+bool may_be_step(std::string_view name) {
+  return !name.empty() && name.find("DataLoader") == name.npos &&
+         std::none_of(std::begin(kNoStep), std::end(kNoStep),
+                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+}
+
+// Whether marks in order of time follow one another without overlap and at nearly equal distances.
+bool is_even(std::span<const Mark> marks) {
+  if (marks.size() < kLeastRepeats) return false;
+  double sum = 0, squares = 0;
+  for (size_t i = 1; i < marks.size(); ++i) {
+    if (marks[i].start < marks[i - 1].end) return false;
+    const auto distance = static_cast<double>(marks[i].start - marks[i - 1].start);
+    sum += distance;
+    squares += distance * distance;
+  }
+  const auto n = static_cast<double>(marks.size() - 1);
+  const double mean = sum / n, variance = std::max(0.0, squares / n - mean * mean);
+  return mean > 0 && std::sqrt(variance) < kMostVariation * mean;
+}
+
+Steps annotation_steps(const Trace& trace) {
+  const auto name_of = [&](const Mark& m) { return trace.strings()[m.name]; };
+  std::vector<Mark> marks =
+      find_marks(trace, [](Category c) { return c == Category::user_annotation; }, may_be_step);
+  std::sort(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
+    return std::tuple(name_of(a), a.track, a.start, a.end) < std::tuple(name_of(b), b.track, b.start, b.end);
+  });
+  Group best;
+  for (const Group& g :
+       group(marks, [](const Mark& a, const Mark& b) { return a.name == b.name && a.track == b.track; }))
+    if (g.total > best.total && is_even(std::span(marks).subspan(g.begin, g.end - g.begin))) best = g;
+  if (best.begin == best.end) return {};
+
+  Steps steps{StepMark::annotation, std::string(name_of(marks[best.begin])), {}};
+  for (size_t i = best.begin; i < best.end; ++i)
+    steps.steps.push_back({static_cast<i64>(steps.steps.size()), marks[i].start, marks[i].end});
+  return steps;
+}
+
+}  // namespace
+
+const char* step_mark_name(StepMark mark) {
+  switch (mark) {
+    case StepMark::none:
+      return "none";
+    case StepMark::profiler_step:
+      return "profiler_step";
+    case StepMark::optimizer_step:
+      return "optimizer_step";
+    case StepMark::annotation:
+      return "annotation";
+  }
+  return "unknown";
+}
+
+Steps compute_steps(const Trace& trace) {
+  if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
+  if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
+  return annotation_steps(trace);
+}
+
+const Steps& Trace::steps() const {
+  return steps_.get([this] { return compute_steps(*this); });
+}
+
+}  // namespace spotter

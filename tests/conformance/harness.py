@@ -1,0 +1,80 @@
+"""What the conformance tests share: the program, the trace files, and answers as Python values."""
+
+import gzip
+import json
+import os
+import pathlib
+import subprocess
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FIXTURES = ROOT / "tests" / "fixtures"
+SHARED = pathlib.Path(os.environ.get("SPOTTER_SHARED", ROOT.parent / "shared"))
+
+# Every table of numbers about device work and operators that has a reference or an oracle here.
+EXACT_TABLES = ("summary", "temporal_breakdown", "idle_time_breakdown", "kernel_type_breakdown", "kernel_breakdown",
+                "comm_comp_overlap")
+
+
+def program():
+    named = os.environ.get("SPOTTER")
+    candidates = [pathlib.Path(named)] if named else [ROOT / "build" / b / "spotter" for b in ("release", "dev")]
+    for path in candidates:
+        if path.is_file():
+            return path
+    pytest.fail(f"no spotter program: build it, or name it in the environment variable SPOTTER (looked for "
+                f"{', '.join(map(str, candidates))})")
+
+
+def needs_shared():
+    """A mark for what needs the large reference traces, which are not part of the repository."""
+    return pytest.mark.skipif(not (SHARED / "traces").is_dir(),
+                              reason=f"no traces in {SHARED}; name their folder in SPOTTER_SHARED")
+
+
+def trace_files():
+    """Every file of the fixtures and of the shared traces, as (id, path)."""
+    found = []
+    for name, folder in (("fixtures", FIXTURES), ("shared", SHARED / "traces")):
+        if folder.is_dir():
+            found += [(f"{name}/{path.relative_to(folder)}", path) for path in sorted(folder.rglob("*"))
+                      if path.is_file() and path.suffix in (".json", ".gz")]
+    return found
+
+
+def text_of(path):
+    """The uncompressed bytes of a file."""
+    data = pathlib.Path(path).read_bytes()
+    return gzip.decompress(data) if data[:2] == b"\x1f\x8b" else data
+
+
+class Answer:
+    """The JSON output of one run: each table as a list of {column: value}, and the notes."""
+
+    def __init__(self, document):
+        self.tables = {}
+        for table in document["tables"]:
+            columns = [column["name"] for column in table["columns"]]
+            self.tables[table["name"]] = [dict(zip(columns, row, strict=True)) for row in table["rows"]]
+        self.notes = document["notes"]
+
+    def __getitem__(self, name):
+        return self.tables[name]
+
+
+def run(*arguments, stdin=None, timeout=120):
+    return subprocess.run([str(program()), *map(str, arguments)], stdin=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, timeout=timeout, check=False)
+
+
+def analyze_raw(*paths, tables, options=(), stdin=None):
+    """The bytes of `analyze --format json`, whole tables; fails the test where the program does not exit with 0."""
+    wanted = [word for table in tables for word in ("--table", table)]
+    done = run("analyze", *paths, "--format", "json", "--top", 0, *wanted, *options, stdin=stdin)
+    assert done.returncode == 0, done.stderr.decode(errors="replace")
+    return done.stdout
+
+
+def analyze(*paths, tables, options=(), stdin=None):
+    return Answer(json.loads(analyze_raw(*paths, tables=tables, options=options, stdin=stdin)))

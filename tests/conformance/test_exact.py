@@ -1,0 +1,107 @@
+"""The program against the exact reference results, number by number, on every trace that has them.
+
+Integers must be equal; means, deviations and ratios agree to 1e-9 of their size.
+"""
+
+import re
+
+import pytest
+
+import harness
+import references
+
+pytestmark = harness.needs_shared()
+
+KINDS = ("host_wait", "kernel_wait", "other")
+
+
+def ratio(part, whole):
+    return part / whole if whole else None
+
+
+def base_ns(path):
+    found = re.search(rb'"baseTimeNanoseconds"\s*:\s*(\d+)', harness.text_of(path))
+    return int(found[1]) if found else 0
+
+
+def expected_summary(numbers, path):
+    steps = {"steps": len(numbers["steps"]), "step_mark": "ProfilerStep"} if numbers["steps"] else {}
+    assert not numbers["sub_ns_values"], "the reference rounded times"
+    return {"file": path.name, "events": numbers["n_events"], "spans": numbers["n_spans"],
+            "device_events": numbers["n_device_events"], "host_events": numbers["n_host_events"],
+            "start_ns": base_ns(path) + numbers["min_ts_all"], "losses": 0, **steps}
+
+
+def expected_device_tables(numbers):
+    """{table: {key of a row: {column: value}}} for a rank with device work."""
+    time, overlap = numbers["temporal_breakdown"], numbers["comm_comp_overlap"]
+    window = time["kernel_time"]
+    temporal = {"kernel_time_ns": window}
+    for part in ("idle", "compute", "non_compute"):
+        temporal |= {f"{part}_ns": time[part], f"{part}_ratio": ratio(time[part], window)}
+
+    busy = sum(numbers["type_overlap"].values())
+    total = sum(kernel["sum"] for kernel in numbers["kernels"])
+    idle = {}
+    for stream, gaps in numbers["idle_by_stream"].items():
+        row = {"rows": gaps["rows"], "busy_ns": gaps["busy"], "span_ns": gaps["span"], "idle_ns": gaps["idle"],
+               "overlapping_rows": gaps["overlapping_rows"], "unlaunched_rows": gaps["unlaunched_rows"]}
+        for kind in KINDS:
+            row |= {f"{kind}_ns": gaps[kind]["time"], f"{kind}_count": gaps[kind]["count"],
+                    f"{kind}_ratio": gaps[kind]["ratio"]}
+        idle[tuple(map(int, stream.split("/")))] = row
+    return {
+        "temporal_breakdown": {(): temporal},
+        "comm_comp_overlap": {(): {"communication_ns": overlap["communication"],
+                                   "compute_and_communication_ns": overlap["compute_and_communication"],
+                                   "ratio": overlap["ratio"]}},
+        "kernel_type_breakdown": {(kinds,): {"time_ns": ns, "ratio": ratio(ns, busy)}
+                                  for kinds, ns in numbers["type_overlap"].items()},
+        "kernel_breakdown": {(k["kind"], k["name"]): {"count": k["count"], "sum_ns": k["sum"], "min_ns": k["min"],
+                                                      "max_ns": k["max"], "mean_ns": k["mean"], "std_ns": k["std"],
+                                                      "ratio": ratio(k["sum"], total)}
+                             for k in numbers["kernels"]},
+        "idle_time_breakdown": idle,
+    }
+
+
+KEYS = {"temporal_breakdown": (), "comm_comp_overlap": (), "kernel_type_breakdown": ("kernel_type",),
+        "kernel_breakdown": ("kind", "name"), "idle_time_breakdown": ("device", "stream")}
+
+
+def same(got, expected):
+    if isinstance(expected, float):
+        return isinstance(got, (int, float)) and got == pytest.approx(expected, rel=1e-9, abs=0)
+    return type(got) is type(expected) and got == expected
+
+
+def differences(got, expected, where):
+    """One line per value of `expected` that `got`, a row of the program, does not have."""
+    return [f"{where} {column}: got {got.get(column)!r}, expected {value!r}"
+            for column, value in expected.items() if not same(got.get(column), value)]
+
+
+@pytest.mark.parametrize("name", references.names())
+def test_every_number(name):
+    paths, ranks = references.paths(name), references.ranks(name)
+    answer = harness.analyze(*paths, tables=harness.EXACT_TABLES)
+    wrong = []
+    for (rank, numbers), path in zip(sorted(ranks.items()), paths, strict=True):
+        rows = {table: [row for row in answer[table] if row["rank"] == rank] for table in harness.EXACT_TABLES}
+        assert len(rows["summary"]) == 1, f"rank {rank}: {answer['summary']}"
+        wrong += differences(rows["summary"][0], expected_summary(numbers, path), f"rank {rank} summary")
+        device_tables = expected_device_tables(numbers) if numbers["n_device_events"] else {}
+        for table, key_columns in KEYS.items():
+            expected = device_tables.get(table, {})
+            got = {tuple(row[column] for column in key_columns): row for row in rows[table]}
+            assert len(got) == len(rows[table]), f"{table}: rows with equal keys"
+            wrong += [f"rank {rank} {table}: missing row {key}" for key in expected.keys() - got.keys()]
+            wrong += [f"rank {rank} {table}: row {key} too much" for key in got.keys() - expected.keys()]
+            for key in expected.keys() & got.keys():
+                wrong += differences(got[key], expected[key], f"rank {rank} {table} {key}")
+    assert {row["rank"] for row in answer["summary"]} == set(ranks)
+    assert not wrong, "\n".join([f"{len(wrong)} differences:", *wrong[:30]])
+
+
+def test_every_reference_has_its_trace():
+    assert set(references.names()) == set(references.TRACES)

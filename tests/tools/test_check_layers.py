@@ -1,0 +1,60 @@
+"""tools/check_layers on small made-up trees."""
+import pathlib
+import subprocess
+
+import pytest
+
+TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_layers"
+
+
+def check(root: pathlib.Path, path: str, line: str):
+    file = root / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(f"// a file\n{line}\n")
+    return subprocess.run([TOOL, root], capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("path, line", [
+    ("src/table/a.cc", '#include "base/result.h"'),
+    ("src/render/a.cc", '#include "base/result.h"'),
+    ("src/app/a.cc", '#include "read/open.h"'),
+    ("src/analyze/a.cc", '#include "trace/trace.h"'),
+    ("src/read/a.cc", "#include <isa-l.h>"),
+    ("src/base/a_test.cc", "#include <gtest/gtest.h>"),
+    ("src/base/a.cc", "#include <sys/mman.h>"),
+    ("src/base/a.cc", "#include <string_view>"),
+    ("bench/floor.cc", "#include <simdjson.h>"),
+    ("bench/floor.cc", '#include "bench/floor.h"'),
+    ("fuzz/json.cc", '#include "read/open.h"'),
+    ("src/base/a.cc", '// #include "read/open.h"'),
+])
+def test_allowed(tmp_path, path, line):
+    result = check(tmp_path, path, line)
+    assert result.returncode == 0, result.stdout
+
+
+@pytest.mark.parametrize("path, line, words", [
+    ("src/base/a.cc", '#include "table/table.h"', "base must not include table"),
+    ("src/trace/a.cc", '#include "table/table.h"', "trace must not include table"),
+    ("src/analyze/a.cc", '#include "read/open.h"', "analyze must not include read"),
+    ("src/analyze/a.h", '#  include "render/render.h"', "analyze must not include render"),
+    ("src/analyze/a_test.cc", '#include "read/open.h"', "analyze must not include read"),
+    ("src/read/a.cc", "#include <simdjson.h>", "<simdjson.h> is confined"),
+    ("src/render/a.cc", "#include <CLI/CLI.hpp>", "<CLI/CLI.hpp> is confined"),
+    ("src/trace/a.cc", "#include <zstd.h>", "<zstd.h> is confined"),
+    ("src/base/a.cc", "#include <gtest/gtest.h>", "is confined"),
+    ("src/base/a.cc", "#include <boost/asio.hpp>", "is confined"),
+    ("src/base/a.cc", "#include <rapidjson/document.h>", "has no home"),
+    ("src/base/a.cc", '#include "result.h"', "from src/"),
+    ("src/base/a.cc", '#include "../base/result.h"', "from src/"),
+    ("src/utils/a.cc", '#include "base/result.h"', "does not know the folder"),
+    ("fuzz/json.cc", '#include "nothing/open.h"', "no folder"),
+])
+def test_refused(tmp_path, path, line, words):
+    result = check(tmp_path, path, line)
+    assert result.returncode == 1
+    assert words in result.stdout and f"{path}:2:" in result.stdout
+
+
+def test_an_empty_tree_is_not_a_pass(tmp_path):
+    assert subprocess.run([TOOL, tmp_path], capture_output=True).returncode == 1
