@@ -1,15 +1,17 @@
 #include "analyze/analysis.h"
 
+#include <algorithm>
+
 namespace spotter {
 
 const Field kRankField = {"rank", Type::integer, Unit::none, Role::key,
                           "Rank of the process; null for a file that has no rank."};
 
 i64 Args::operator[](std::string_view name) const {
-  for (const auto& [known, value] : values_)
-    if (known == name) return value;
-  CHECK(!"an analysis asked for a parameter that it does not declare");
-  return 0;
+  const auto named =
+      std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == name; });
+  CHECK(named != values_.end());
+  return named->second;
 }
 
 void Args::set(std::string_view name, i64 value) {

@@ -55,21 +55,22 @@ std::vector<Ns> launched_device_time(const Trace& trace) {
   return launched;
 }
 
-// Walks the spans of each thread in order, with the enclosing ones on a stack.
+// Walks the spans of each thread in order, with the enclosing operators and host calls on a stack.
 class Walk {
  public:
   explicit Walk(const Trace& trace)
       : trace_(trace),
+        nesting_(trace.nesting()),
         parts_(per_kind(trace, part_of)),
         launched_(launched_device_time(trace)),
+        innermost_(nesting_.order.size()),
         ids_(trace.strings().size()) {}
 
   std::vector<Operator> run() {
-    const Nesting& nesting = trace_.nesting();
-    for (const Nesting::Thread& thread : nesting.threads) {
+    for (const Nesting::Thread& thread : nesting_.threads) {
       for (u32 i = thread.begin; i < thread.end; ++i) {
-        while (!stack_.empty() && stack_.back().index != nesting.parent[i]) leave();
-        enter(i, nesting.order[i]);
+        const bool has_children = i + 1 < thread.end && nesting_.parent[i + 1] == i;
+        visit(i, has_children);
       }
       while (!stack_.empty()) leave();
     }
@@ -80,49 +81,57 @@ class Walk {
  private:
   struct Frame {
     u32 index;  // in Nesting::order
-    Part part;
-    u32 op;         // index into operators_, if an operator
-    u32 enclosing;  // place on the stack of the innermost operator or host call around this frame, or kNone
-    Ns dur, below = 0, device_self = 0, device_below = 0;
+    u32 op;     // index into operators_, or kNone for a host call
+    Ns dur, below, device_self, device_below;
   };
 
-  void enter(u32 index, EventId e) {
-    Frame frame{.index = index,
-                .part = static_cast<Part>(parts_[trace_.kind[e]]),
-                .op = kNone,
-                .enclosing = kNone,
-                .dur = trace_.dur[e]};
-    if (!stack_.empty()) {
-      const Frame& top = stack_.back();
-      frame.enclosing = top.part == Part::transparent ? top.enclosing : static_cast<u32>(stack_.size() - 1);
-    }
-    if (frame.part == Part::op) {
-      const StringId name = trace_.name[e];
-      frame.op = ids_.id(name);
-      if (frame.op == operators_.size()) operators_.push_back({.name = name});
-      ++operators_[frame.op].calls;
-      ++operators_[frame.op].open;
-    }
-    frame.device_self = launched_[index];
-    stack_.push_back(frame);
+  void visit(u32 i, bool has_children) {
+    const EventId e = nesting_.order[i];
+    const u32 parent = nesting_.parent[i];
+    const u32 around = parent == kNone ? kNone : innermost_[parent];
+    const auto part = static_cast<Part>(parts_[trace_.kind[e]]);
+    innermost_[i] = part == Part::transparent ? around : i;
+    if (part == Part::transparent) return;
+
+    while (!stack_.empty() && stack_.back().index != around) leave();
+    const u32 op = part == Part::op ? open(trace_.name[e]) : kNone;
+    const Frame frame = {i, op, trace_.dur[e], 0, launched_[i], 0};
+    if (has_children)
+      stack_.push_back(frame);
+    else
+      close(frame);
+  }
+
+  u32 open(StringId name) {
+    const u32 op = ids_.id(name);
+    if (op == operators_.size()) operators_.push_back({.name = name});
+    ++operators_[op].calls;
+    ++operators_[op].open;
+    return op;
   }
 
   void leave() {
     const Frame frame = stack_.back();
     stack_.pop_back();
-    if (frame.part == Part::transparent) return;
-    Frame* around = frame.enclosing == kNone ? nullptr : &stack_[frame.enclosing];
+    close(frame);
+  }
+
+  // Accounts for a span that is complete; the stack holds what is around it.
+  void close(const Frame& frame) {
+    Frame* around = stack_.empty() ? nullptr : &stack_.back();
     if (around) around->below += frame.dur;
-    if (frame.part == Part::host_call) {
+    if (frame.op != kNone) {
+      close_operator(frame, around);
+    } else if (around) {
       // What a host call launched belongs to whoever made the call.
-      if (around) {
-        around->device_self += frame.device_self;
-        around->device_below += frame.device_below;
-      } else if (frame.device_self > 0) {
-        ++launches_outside_;
-      }
-      return;
+      around->device_self += frame.device_self;
+      around->device_below += frame.device_below;
+    } else if (frame.device_self > 0) {
+      ++launches_outside_;
     }
+  }
+
+  void close_operator(const Frame& frame, Frame* around) {
     Operator& op = operators_[frame.op];
     const Ns device_total = frame.device_self + frame.device_below;
     op.host_self += std::max<Ns>(0, frame.dur - frame.below);
@@ -135,8 +144,11 @@ class Walk {
   }
 
   const Trace& trace_;
+  const Nesting& nesting_;
   std::array<u8, 256> parts_;
   std::vector<Ns> launched_;
+  std::vector<u32>
+      innermost_;  // per element of Nesting::order: the innermost operator or host call at or above it
   DenseIds ids_;
   std::vector<Operator> operators_;
   std::vector<Frame> stack_;

@@ -21,17 +21,15 @@ const Field kColumns[] = {
      "Number of ranks in the job, as the file says; null where it does not."},
     {"events", Type::integer, Unit::count, Role::value, "Number of events of any sort."},
     {"spans", Type::integer, Unit::count, Role::value,
-     "Number of events with a start, a duration and a category."},
+     "Number of events with a start, a duration and a category; the profiler's own span does not count."},
     {"device_events", Type::integer, Unit::count, Role::value,
      "Spans that are kernels, copies or sets of a device."},
     {"host_events", Type::integer, Unit::count, Role::value, "All other spans."},
     {"steps", Type::integer, Unit::count, Role::value, "Number of training steps that were found."},
     {"step_mark", Type::text, Unit::none, Role::value,
      "Name of the events that mark the steps; null without steps."},
-    {"start_ns", Type::integer, Unit::ns, Role::time,
-     "Start of the first span, Unix time; the profiler's own span does not count."},
-    {"span_ns", Type::integer, Unit::ns, Role::value,
-     "End of the last span minus start of the first one; the profiler's own span does not count."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the first span, Unix time."},
+    {"span_ns", Type::integer, Unit::ns, Role::value, "End of the last span minus start of the first one."},
     {"losses", Type::integer, Unit::count, Role::value,
      "Number of notes that tell of something missing in the trace."},
 };
@@ -56,16 +54,12 @@ struct Extent {
 };
 
 Extent extent_of(const Trace& trace) {
-  enum Use : u8 { ignored, counted, counted_and_covered };
-  const auto use_of = per_kind(trace, [](const Kind& kind) {
-    if (!kind.is_span) return ignored;
-    return kind.category == Category::trace_span ? counted : counted_and_covered;
-  });
+  const auto counts =
+      per_kind(trace, [](const Kind& kind) { return kind.is_span && kind.category != Category::trace_span; });
   Extent extent;
   for (EventId e = 0; e < trace.size(); ++e) {
-    const u8 use = use_of[trace.kind[e]];
-    extent.spans += use != ignored;
-    if (use != counted_and_covered) continue;
+    if (!counts[trace.kind[e]]) continue;
+    ++extent.spans;
     extent.start = std::min(extent.start, trace.ts[e]);
     extent.end = std::max(extent.end, trace.end(e));
   }
@@ -110,13 +104,13 @@ const Analysis kSummary = {
     .doc =
         "One row per trace file. A span is an event with phase X (or none), a numeric start and duration, "
         "and a "
-        "category. Its category decides whether it is device work: kernels, copies and sets of every "
-        "backend. "
+        "category; the profiler's own span (category Trace), which covers the whole recording, is left out. "
+        "The "
+        "category decides whether a span is device work: kernels, copies and sets of every backend. "
         "Synchronisation rows and annotations on a device's timeline are not device work and count as host "
         "events. "
-        "start_ns and span_ns cover all spans but the profiler's own (category Trace). losses counts the "
-        "notes of "
-        "severity loss that reading the file gave.",
+        "start_ns and span_ns cover all spans. losses counts the notes of severity loss that reading the "
+        "file gave.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -44,13 +44,13 @@ TEST(Utf8, EveryCodePointDecodes) {
     std::string text;
     const auto tail = [&](int shift) { text += static_cast<char>(0x80 | ((c >> shift) & 0x3F)); };
     if (c < 0x80) {
-      text = {static_cast<char>(c)};
+      text += static_cast<char>(c);
     } else if (c < 0x800) {
-      text = {static_cast<char>(0xC0 | c >> 6)}, tail(0);
+      text += static_cast<char>(0xC0 | c >> 6), tail(0);
     } else if (c < 0x10000) {
-      text = {static_cast<char>(0xE0 | c >> 12)}, tail(6), tail(0);
+      text += static_cast<char>(0xE0 | c >> 12), tail(6), tail(0);
     } else {
-      text = {static_cast<char>(0xF0 | c >> 18)}, tail(12), tail(6), tail(0);
+      text += static_cast<char>(0xF0 | c >> 18), tail(12), tail(6), tail(0);
     }
     const CodePoint decoded = first_code_point(text);
     const bool is_surrogate = c >= 0xD800 && c <= 0xDFFF;

@@ -1,5 +1,7 @@
 #include "read/forms.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -216,7 +218,7 @@ struct Forms::Reader {
     if (*p == '"' && (key == "ph" || key == "cat")) return word(key == "ph");
     if ((key == "pid" || key == "tid") && *p != '[' && *p != '{') return row(key == "pid" ? c.pid : c.tid, key == "pid");
     if (key == "id") return value(static_cast<ArgId>(Arg::flow_id), forms.keep_.has(Arg::flow_id), false);
-    return value(forms.keep_.all ? forms.other_arg("." + key) : ArgId{0}, forms.keep_.all, key == "s" || key == "bp");
+    return value(forms.keep_.all ? forms.other_arg(fmt::format(".{}", key)) : ArgId{0}, forms.keep_.all, key == "s" || key == "bp");
   }
 
   Go time(bool is_ts) {

@@ -21,7 +21,7 @@ size_t list_behind_key(std::string_view text, size_t at) {
 }
 
 EventsStart started(std::string_view text, size_t key, size_t at) {
-  return {true, at, std::string(text.substr(0, key)) + "}"};
+  return {true, at, fmt::format("{}}}", text.substr(0, key))};
 }
 
 tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
@@ -90,6 +90,17 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
 // The text of a member, with bad UTF-8 mended.
 std::string clean(std::string_view raw) { return to_valid_utf8(json::text_of(raw)); }
 
+// Limited like the times of events (scanner_impl.h), so that their sum fits in 64 bits.
+void read_base(std::string_view raw, TraceInfo& info, Notes& notes) {
+  constexpr i64 kMost = 3'000'000'000'000'000'000;
+  const std::optional<i64> base = json::to_integer(json::text_of(raw));
+  if (base && *base >= 0 && *base <= kMost) {
+    info.base_ns = *base;
+  } else {
+    notes.add("bad_base_time", Severity::loss, "baseTimeNanoseconds is no usable number; times count from 0");
+  }
+}
+
 void read_devices(std::string_view raw, TraceInfo& info) {
   for (const json::Member& element : json::members(raw)) {
     Device d;
@@ -117,7 +128,7 @@ void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
 void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   bool damaged = false;
   for (json::Member& m : json::members(object, &damaged)) {
-    if (m.key == "baseTimeNanoseconds") info.base_ns = json::to_integer(json::text_of(m.raw)).value_or(0);
+    if (m.key == "baseTimeNanoseconds") read_base(m.raw, info, notes);
     if (m.key == "deviceProperties") read_devices(m.raw, info);
     if (m.key == "distributedInfo") read_distributed(m.raw, info, notes);
     if (m.key == "host_name") info.host_name = clean(m.raw);
@@ -155,7 +166,7 @@ void read_info(std::string_view before, std::string_view after, TraceInfo& info,
   read_members(before, info, notes);
   while (!after.empty() && (json::is_space(after.front()) || after.front() == ',')) after.remove_prefix(1);
   if (after.empty() || after.front() == '}') return;
-  const std::string object = "{" + std::string(after);
+  const std::string object = fmt::format("{{{}", after);
   read_members(object, info, notes);
 }
 

@@ -52,6 +52,9 @@ class FastScanner final : public Scanner {
  private:
   static constexpr size_t kMaxCells = 640;  // of one event: at most 250 arguments of 2 cells, and slack for wide copies
 
+  // Base, start and duration of an event each stay below 95 years, so that their sum fits in 64 bits.
+  static constexpr Ns kMostTime = 3'000'000'000'000'000'000;
+
   // Reads one event from p, appends its row and returns where it ended; nullptr with fault_ set if there is none.
   const char* event(const char* p) {
     Block& b = *out_;
@@ -192,7 +195,7 @@ class FastScanner final : public Scanner {
   const char* time(const char* p, Ns& out) {
     const u32 digits = Bytes(p).digits();
     const u32 n = leading_run(digits);
-    if (n == 0 || n > 15) return n == 16 && *p < '9' ? time16(p, out) : slow_time(p, out);
+    if (n == 0 || n > 15) return n == 16 && *p < '3' ? time16(p, out) : slow_time(p, out);
     return time_tail(p + n, digits16(p, n), leading_run(n < 31 ? digits >> (n + 1) : 0), out, p);
   }
 
@@ -223,7 +226,7 @@ class FastScanner final : public Scanner {
     if (quoted && *stop++ != '"') return fault(Learned::bad, p);
     bool inexact = false;
     const std::optional<i64> ns = json::microseconds_to_ns(word, inexact);
-    if (!ns) return fault(Learned::bad, p);
+    if (!ns || *ns > kMostTime || *ns < -kMostTime) return fault(Learned::bad, p);
     if (inexact) out_->sub_ns.add(p);
     if (quoted) out_->repaired.add(p);
     out = *ns;

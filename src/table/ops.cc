@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <numeric>
 
 #include "base/result.h"
@@ -59,12 +60,12 @@ Table sort(const Table& table, const std::vector<SortKey>& keys) {
 
   std::vector<size_t> rows(table.rows());
   std::iota(rows.begin(), rows.end(), size_t{0});
-  std::stable_sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
+  std::sort(rows.begin(), rows.end(), [&](size_t a, size_t b) {
     for (size_t k = 0; k < keys.size(); ++k) {
       const int order = compare(table.at(a, columns[k]), table.at(b, columns[k]), keys[k].descending);
       if (order != 0) return order < 0;
     }
-    return false;
+    return a < b;  // stable; the library's stable sort uses a function that Clang rejects as deprecated
   });
   return pick(table, rows);
 }
@@ -82,6 +83,36 @@ Table project(const Table& table, const std::vector<std::string_view>& columns) 
   for (size_t row = 0; row < table.rows(); ++row) {
     for (size_t c = 0; c < from.size(); ++c) cells[c] = table.at(row, from[c]);
     result.append(cells);
+  }
+  return result;
+}
+
+Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
+             const std::vector<std::string_view>& values) {
+  const Table wanted = project(table, keys);
+  std::map<std::vector<Value>, size_t> group_of;
+  std::vector<std::vector<Value>> groups;
+  std::vector<std::vector<i64>> sums;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    std::vector<Value> key;
+    for (size_t c = 0; c < keys.size(); ++c) key.push_back(wanted.at(row, c));
+    const auto [it, is_new] = group_of.try_emplace(key, groups.size());
+    if (is_new) {
+      groups.push_back(key);
+      sums.emplace_back(values.size());
+    }
+    for (size_t v = 0; v < values.size(); ++v) {
+      const Value cell = table.at(row, table.column(values[v]));
+      if (!is_null(cell)) sums[it->second][v] += std::get<i64>(cell);
+    }
+  }
+  std::vector<std::string_view> columns = keys;
+  columns.insert(columns.end(), values.begin(), values.end());
+  Table result = empty_like(project(head(table, 0), columns));
+  for (size_t g = 0; g < groups.size(); ++g) {
+    std::vector<Value> row = groups[g];
+    row.insert(row.end(), sums[g].begin(), sums[g].end());
+    result.append(row);
   }
   return result;
 }

@@ -22,6 +22,11 @@ Table pick(const Table& table, const std::vector<size_t>& rows);  // these rows 
 Table project(const Table& table,
               const std::vector<std::string_view>& columns);  // these columns in this order
 
+// One row for each distinct combination of `keys`, in order of first appearance, with the sums of the integer
+// columns `values` (nulls count as 0).
+Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
+             const std::vector<std::string_view>& values);
+
 // Quantile q in 0..1 of sorted values, linear interpolation between neighbours (the rule of numpy's default).
 // Not a number where there are no values.
 double quantile(std::span<const i64> sorted, double q);

@@ -82,6 +82,23 @@ TEST(Ops, Project) {
   EXPECT_EQ(t.notes.count("kind"), 1);
 }
 
+TEST(Ops, SumBy) {
+  const Table t = sum_by(sample(), {"name"}, {"dur_ns", "id"});
+  ASSERT_EQ(t.rows(), 4u);
+  ASSERT_EQ(t.columns(), 3u);
+  EXPECT_EQ(t.name(), "sample");
+  EXPECT_EQ(t.notes.count("kind"), 1);
+  const i64 sums[][2] = {{25, 5}, {40, 4}, {0, 2}, {10, 4}};  // b, a, c (null counts as 0), null
+  for (size_t row = 0; row < 4; ++row) {
+    EXPECT_EQ(t.integer(row, 1), sums[row][0]) << row;
+    EXPECT_EQ(t.integer(row, 2), sums[row][1]) << row;
+  }
+  EXPECT_EQ(t.text(0, 0), "b");
+  EXPECT_EQ(t.text(2, 0), "c");
+  EXPECT_TRUE(is_null(t.at(3, 0)));
+  EXPECT_EQ(sum_by(head(sample(), 0), {"name"}, {"id"}).rows(), 0u);
+}
+
 // Expected values are numpy's: numpy.quantile(values, q).
 TEST(Ops, Quantile) {
   struct Case {

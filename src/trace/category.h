@@ -13,7 +13,8 @@ enum class Category : u8 {
   user_annotation,
   python_function,
   runtime,
-  driver,  // host calls of CUDA, HIP, XPU, MTIA, PrivateUse1: anything that ends in "runtime" or "driver"
+  driver,  // host calls of CUDA, HIP, XPU, MTIA, PrivateUse1: anything that ends in "runtime" or "driver",
+           // and hpu_op
   kernel,
   gpu_memcpy,
   gpu_memset,

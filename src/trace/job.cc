@@ -4,6 +4,7 @@
 #include <charconv>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 namespace spotter {
 namespace {
@@ -67,8 +68,8 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
 
   std::vector<size_t> by_path(files.size());
   std::iota(by_path.begin(), by_path.end(), size_t{0});
-  std::stable_sort(by_path.begin(), by_path.end(),
-                   [&](size_t a, size_t b) { return files[a].path < files[b].path; });
+  std::sort(by_path.begin(), by_path.end(),
+            [&](size_t a, size_t b) { return std::tie(files[a].path, a) < std::tie(files[b].path, b); });
   i64 next = 0;
   for (const size_t i : by_path) {
     if (ranks[i].rank || !files[i].has_events) continue;

@@ -43,7 +43,7 @@ struct ResolvedRank {
 // contents.
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
 
-// "rank3", "rank-3", "rank_3", "rank[3]" in a file name.
+// "rank3", "rank-3", "rank_3", "rank[3]" in the last part of a path; "local_rank3" is none.
 std::optional<i64> rank_in_name(std::string_view path);
 
 }  // namespace spotter

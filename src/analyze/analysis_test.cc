@@ -1,0 +1,128 @@
+#include "analyze/analysis.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "analyze/test_trace.h"
+
+namespace spotter {
+namespace {
+
+const Field kColumns[] = {kRankField, {"x", Type::integer, Unit::none, Role::value, "X."}};
+
+RankTable part(std::optional<i64> rank, std::initializer_list<i64> values) {
+  Table table("t", std::span(kColumns).subspan(1));
+  for (i64 v : values) table.append({v});
+  return {rank.value_or(0), rank.has_value(), "path", std::move(table)};
+}
+
+TEST(Analysis, StackPutsTheRankBeforeEachRow) {
+  std::vector<RankTable> parts;
+  parts.push_back(part(3, {1, 2}));
+  parts.push_back(part(5, {}));
+  parts.push_back(part({}, {7}));
+  const Table table = stack("t", kColumns, parts);
+  ASSERT_EQ(table.rows(), 3u);
+  EXPECT_EQ(integer(table, 0, "rank"), 3);
+  EXPECT_EQ(integer(table, 1, "rank"), 3);
+  EXPECT_TRUE(is_null(cell(table, 2, "rank")));
+  EXPECT_EQ(integer(table, 0, "x"), 1);
+  EXPECT_EQ(integer(table, 2, "x"), 7);
+}
+
+TEST(Analysis, ArgsKeepTheLastValue) {
+  Args args;
+  args.set("top", 3);
+  args.set("other", 4);
+  args.set("top", 5);
+  EXPECT_EQ(args["top"], 5);
+  EXPECT_EQ(args["other"], 4);
+}
+
+TEST(List, NamesAreUniqueAndFound) {
+  std::set<std::string_view> names;
+  for (const Analysis* a : all_analyses()) {
+    EXPECT_TRUE(names.insert(a->name).second) << a->name;
+    EXPECT_EQ(find_analysis(a->name), a);
+  }
+  EXPECT_EQ(find_analysis("nothing"), nullptr);
+}
+
+TEST(List, EveryAnalysisExplainsItselfAndItsColumns) {
+  for (const Analysis* a : all_analyses()) {
+    EXPECT_TRUE(std::string_view(a->summary).ends_with('.')) << a->name;
+    EXPECT_TRUE(std::string_view(a->doc).ends_with('.')) << a->name;
+    ASSERT_FALSE(a->columns.empty()) << a->name;
+    std::set<std::string_view> names;
+    for (const Field& f : a->columns) {
+      EXPECT_TRUE(names.insert(f.name).second) << a->name << " " << f.name;
+      EXPECT_TRUE(std::string_view(f.help).ends_with('.')) << a->name << " " << f.name;
+      EXPECT_EQ(f.unit == Unit::ns, std::string_view(f.name).ends_with("_ns")) << a->name << " " << f.name;
+    }
+    if (!a->reduce) {
+      EXPECT_STREQ(a->columns[0].name, kRankField.name) << a->name;
+    }
+  }
+}
+
+Table answer_of(const Analysis& a, const Trace& trace) {
+  Result<Table> mapped = a.map(trace, args_for(a));
+  CHECK(mapped.has_value());
+  std::vector<RankTable> parts;
+  parts.push_back({0, true, "path", std::move(*mapped)});
+  if (!a.reduce) return stack(a.name, a.columns, parts);
+  Result<Table> reduced = a.reduce(parts, args_for(a));
+  CHECK(reduced.has_value());
+  return std::move(*reduced);
+}
+
+TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
+  std::vector<TracePtr> traces;
+  TraceBuilder empty, launcher, host_only;
+  traces.push_back(empty.build());
+  launcher.mark('M', "", "process_name", 1, 1, 0, {{Arg::name, std::string("torchrun")}});
+  launcher.span("Trace", "PyTorch Profiler (0)", 1, 1, 0, 100);
+  traces.push_back(launcher.build());
+  host_only.span("cpu_op", "aten::add", 1, 1, 0, 10);
+  traces.push_back(host_only.build());
+  traces.push_back(random_trace(1).trace);
+  for (const Analysis* a : all_analyses()) {
+    for (const TracePtr& trace : traces) {
+      const Table table = answer_of(*a, *trace);
+      ASSERT_EQ(table.columns(), a->columns.size()) << a->name;
+      for (size_t c = 0; c < table.columns(); ++c) {
+        EXPECT_STREQ(table.schema()[c].name, a->columns[c].name);
+        EXPECT_EQ(table.schema()[c].type, a->columns[c].type);
+      }
+    }
+  }
+}
+
+// A trace has the arguments that an analysis reads and no others: asking for another one would end the
+// program.
+TEST(List, EveryAnalysisSaysWhatItReads) {
+  for (const Analysis* a : all_analyses()) {
+    TraceData data;
+    data.loaded = a->reads;
+    data.kinds = {{'X', Category::kernel, data.strings.intern("kernel"), true},
+                  {'X', Category::runtime, data.strings.intern("cuda_runtime"), true},
+                  {'X', Category::cpu_op, data.strings.intern("cpu_op"), true}};
+    data.tracks = {{1, 1, 0, 0}};
+    data.shapes = {Shape{}};
+    for (u8 kind = 0; kind < 3; ++kind) {
+      data.ts.push_back(kind);
+      data.dur.push_back(10);
+      data.name.push_back(data.strings.intern("name"));
+      data.track.push_back(0);
+      data.kind.push_back(kind);
+      data.first_cell.push_back(0);
+      data.shape.push_back(0);
+    }
+    const Trace trace(std::move(data));
+    EXPECT_TRUE(a->map(trace, args_for(*a)).has_value()) << a->name;
+  }
+}
+
+}  // namespace
+}  // namespace spotter

@@ -1,0 +1,37 @@
+#include "analyze/budget.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace spotter {
+namespace {
+
+TraceFile file(const char* path, i64 bytes) { return {path, bytes, {}, RankSource::unknown}; }
+
+TEST(Budget, CompressedFilesAreMuchLargerInMemory) {
+  EXPECT_EQ(estimated_memory(file("a.json", 250'000)), 100'000);
+  EXPECT_EQ(estimated_memory(file("a.json.gz", 250'000)), 1'600'000);
+  EXPECT_EQ(estimated_memory(file("a.json.zst", 250'000)), 1'600'000);
+}
+
+TEST(Budget, AnySoManyFilesFit) {
+  const std::vector<TraceFile> files = {file("a", 250), file("b", 2500), file("c", 250), file("d", 1250)};
+  EXPECT_EQ(loads_at_once(files, 8, 100'000), 4u);
+  EXPECT_EQ(loads_at_once(files, 3, 100'000), 3u);
+  EXPECT_EQ(loads_at_once(files, 8, 1699), 3u);  // 1000 + 500 + 100
+  EXPECT_EQ(loads_at_once(files, 8, 1500), 2u);
+  EXPECT_EQ(loads_at_once(files, 8, 1499), 1u);
+}
+
+TEST(Budget, OneFileIsAlwaysRead) {
+  const std::vector<TraceFile> files = {file("a", 1'000'000)};
+  EXPECT_EQ(loads_at_once(files, 8, 1), 1u);
+  EXPECT_EQ(loads_at_once(files, 0, 1), 1u);
+  EXPECT_EQ(loads_at_once({}, 8, 0), 1u);
+}
+
+TEST(Budget, TheMachineHasMemory) { EXPECT_GT(default_memory_budget(), 1 << 20); }
+
+}  // namespace
+}  // namespace spotter

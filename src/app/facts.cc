@@ -1,0 +1,134 @@
+#include "app/facts.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/result.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+const Table& named(std::span<const Table> tables, std::string_view name) {
+  const auto it = std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == name; });
+  CHECK(it != tables.end());
+  return *it;
+}
+
+std::optional<i64> optional_integer(const Table& t, size_t row, std::string_view column) {
+  const Value v = t.at(row, t.column(column));
+  if (is_null(v)) return std::nullopt;
+  return std::get<i64>(v);
+}
+
+i64 integer(const Table& t, size_t row, std::string_view column) {
+  return optional_integer(t, row, column).value_or(0);
+}
+
+std::string text(const Table& t, size_t row, std::string_view column) {
+  const Value v = t.at(row, t.column(column));
+  return is_null(v) ? std::string() : std::string(std::get<std::string_view>(v));
+}
+
+// The ranks of a job by number, so that each table's rows find theirs. Files without a rank have no rows elsewhere.
+class ByRank {
+ public:
+  explicit ByRank(std::vector<RankFacts>& ranks) {
+    for (RankFacts& r : ranks) {
+      if (r.rank) by_rank_[*r.rank] = &r;
+    }
+  }
+  RankFacts* of(const Table& t, size_t row) const {
+    const std::optional<i64> rank = optional_integer(t, row, "rank");
+    const auto it = rank ? by_rank_.find(*rank) : by_rank_.end();
+    return it == by_rank_.end() ? nullptr : it->second;
+  }
+
+ private:
+  std::map<i64, RankFacts*> by_rank_;
+};
+
+void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
+  for (size_t row = 0; row < t.rows(); row++) {
+    RankFacts r;
+    r.rank = optional_integer(t, row, "rank");
+    r.file = text(t, row, "file");
+    r.host = text(t, row, "host");
+    r.device = text(t, row, "device");
+    r.step_mark = text(t, row, "step_mark");
+    r.events = integer(t, row, "events");
+    r.spans = integer(t, row, "spans");
+    r.losses = integer(t, row, "losses");
+    r.world_size = optional_integer(t, row, "world_size");
+    r.span = integer(t, row, "span_ns");
+    ranks.push_back(std::move(r));
+  }
+}
+
+void add_device_time(const Table& breakdown, const Table& overlap, const ByRank& ranks) {
+  for (size_t row = 0; row < breakdown.rows(); row++) {
+    RankFacts* r = ranks.of(breakdown, row);
+    if (!r) continue;
+    r->device_time = integer(breakdown, row, "kernel_time_ns");
+    r->idle = integer(breakdown, row, "idle_ns");
+    r->compute = integer(breakdown, row, "compute_ns");
+  }
+  for (size_t row = 0; row < overlap.rows(); row++) {
+    RankFacts* r = ranks.of(overlap, row);
+    if (!r) continue;
+    r->communication = integer(overlap, row, "communication_ns");
+    r->hidden_communication = integer(overlap, row, "compute_and_communication_ns");
+  }
+}
+
+// Of each rank, the stream with the most work: its gaps are what a faster host could fill.
+void add_idle_causes(const Table& t, const ByRank& ranks) {
+  std::map<const RankFacts*, i64> busiest;
+  for (size_t row = 0; row < t.rows(); row++) {
+    RankFacts* r = ranks.of(t, row);
+    const i64 busy = integer(t, row, "busy_ns");
+    if (!r || (busiest.contains(r) && busiest[r] >= busy)) continue;
+    busiest[r] = busy;
+    r->stream_idle = integer(t, row, "idle_ns");
+    r->host_wait = integer(t, row, "host_wait_ns");
+    r->kernel_wait = integer(t, row, "kernel_wait_ns");
+    r->other_wait = integer(t, row, "other_ns");
+  }
+}
+
+void add_steps(const Table& t, const ByRank& ranks) {
+  for (size_t row = 0; row < t.rows(); row++) {
+    RankFacts* r = ranks.of(t, row);
+    if (!r) continue;
+    const Ns dur = integer(t, row, "dur_ns");
+    if (r->steps == 0 || dur < r->step_min) r->step_min = dur;
+    if (r->steps == 0 || dur > r->step_max) {
+      r->step_max = dur;
+      r->longest_step = integer(t, row, "number");
+    }
+    r->step_sum += dur;
+    r->steps++;
+  }
+}
+
+}  // namespace
+
+Facts gather_facts(std::span<const Table> tables) {
+  Facts facts;
+  add_summary(named(tables, "summary"), facts.ranks);
+  const ByRank ranks(facts.ranks);
+  add_device_time(named(tables, "temporal_breakdown"), named(tables, "comm_comp_overlap"), ranks);
+  add_idle_causes(named(tables, "idle_time_breakdown"), ranks);
+  add_steps(named(tables, "steps"), ranks);
+  facts.kernels = sort(sum_by(named(tables, "kernel_breakdown"), {"kind", "name"}, {"count", "sum_ns"}),
+                       {{"sum_ns", true}, {"name", false}});
+  facts.has_device_work = facts.kernels.rows() > 0;
+  facts.operators = sort(sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
+                         {{facts.has_device_work ? "device_self_ns" : "host_self_ns", true},
+                          {"host_self_ns", true},
+                          {"name", false}});
+  facts.distribution = named(tables, "kernel_duration_distribution");
+  return facts;
+}
+
+}  // namespace spotter

@@ -1,0 +1,21 @@
+// spotter: understand the command line, run the command, say what went wrong.
+#include <csignal>
+#include <cstdio>
+
+#include "app/commands.h"
+
+int main(int argc, char** argv) {
+  using namespace spotter;
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, reported like any other
+
+  const CommandLine line = parse_command_line(argc, argv);
+  if (line.exit) return *line.exit;
+
+  Result<void> result;
+  if (line.analyze) result = analyze_command(*line.analyze);
+  if (line.analyses) result = analyses_command(*line.analyses);
+  if (result) return 0;
+
+  std::fprintf(stderr, "spotter: %s\n", result.error().message.c_str());
+  return result.error().code == Code::cancelled ? 130 : 1;
+}

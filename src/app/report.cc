@@ -1,0 +1,214 @@
+#include "app/report.h"
+
+#include <algorithm>
+#include <set>
+
+#include "app/facts.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+constexpr size_t kMostRanks = 8, kMostNames = 6;
+constexpr int kPlainWidth = 100;  // of wrapped sentences where there is no terminal
+
+constexpr Field kRankColumns[] = {
+    {"rank", Type::text, Unit::none, Role::key, ""},
+    {"span_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"steps", Type::integer, Unit::count, Role::value, ""},
+    {"mean step_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"longest_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"device_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"idle", Type::real, Unit::ratio, Role::value, ""},
+    {"compute", Type::real, Unit::ratio, Role::value, ""},
+    {"exposed comm", Type::real, Unit::ratio, Role::value, ""},
+    {"wait: host", Type::real, Unit::ratio, Role::value, ""},
+    {"kernel", Type::real, Unit::ratio, Role::value, ""},
+    {"other", Type::real, Unit::ratio, Role::value, ""},
+};
+constexpr size_t kHostRankColumns = 5;  // of them, those that a job without device work has
+
+constexpr Field kKernelColumns[] = {
+    {"kernel", Type::text, Unit::none, Role::key, ""},
+    {"kind", Type::text, Unit::none, Role::value, ""},
+    {"count", Type::integer, Unit::count, Role::value, ""},
+    {"total_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"share", Type::real, Unit::ratio, Role::value, ""},
+    {"mean_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+constexpr Field kOperatorColumns[] = {
+    {"operator", Type::text, Unit::none, Role::key, ""},
+    {"calls", Type::integer, Unit::count, Role::value, ""},
+    {"host self_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"device self_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+
+Value share(i64 part, i64 whole) {
+  if (whole <= 0) return {};
+  return static_cast<double>(part) / static_cast<double>(whole);
+}
+
+i64 sum_of(const Table& t, std::string_view column) {
+  i64 sum = 0;
+  for (size_t row = 0; row < t.rows(); row++) sum += t.integer(row, t.column(column));
+  return sum;
+}
+
+// Sentences broken at blanks, with `indent` before every line but the first.
+std::string wrapped(const std::string& text, size_t width, const std::string& indent) {
+  std::string out;
+  size_t column = indent.size();
+  for (size_t at = 0; at < text.size();) {
+    const size_t blank = std::min(text.find(' ', at), text.size());
+    if (column + (blank - at) > width && column > indent.size()) {
+      out += "\n" + indent;
+      column = indent.size();
+    } else if (at > 0) {
+      out += ' ';
+      column++;
+    }
+    out.append(text, at, blank - at);
+    column += blank - at;
+    at = blank + 1;
+  }
+  return out;
+}
+
+std::string bold(const std::string& text, const TextStyle& style) {
+  return style.color ? "\033[1m" + text + "\033[0m" : text;
+}
+
+// "4 ranks of 8 · NVIDIA H100 · 3 steps (ProfilerStep) · 1.2 s · 1,234,567 events"
+std::string headline(const Facts& f) {
+  std::set<std::string> devices, hosts;
+  std::string mark;
+  i64 ranks = 0, events = 0, world = 0, steps = 0;
+  Ns span = 0;
+  for (const RankFacts& r : f.ranks) {
+    ranks += r.rank.has_value();
+    events += r.events;
+    world = std::max(world, r.world_size.value_or(0));
+    steps = std::max(steps, r.steps);
+    span = std::max(span, r.span);
+    if (!r.device.empty()) devices.insert(r.device);
+    if (!r.host.empty()) hosts.insert(r.host);
+    if (r.steps > 0 && mark.empty()) mark = r.step_mark;
+  }
+  std::vector<std::string> parts;
+  if (f.ranks.size() == 1) parts.push_back(f.ranks[0].file);
+  std::string who = ranks == 1 && f.ranks.size() == 1 ? fmt::format("rank {}", *f.ranks[0].rank) : fmt::format("{} ranks", ranks);
+  if (world > 0) who += fmt::format(" of {}", world);
+  parts.push_back(who);
+  if (hosts.size() == 1) parts.push_back("host " + *hosts.begin());
+  if (hosts.size() > 1) parts.push_back(fmt::format("{} hosts", hosts.size()));
+  for (const std::string& d : devices) parts.push_back(d);
+  if (steps > 0) parts.push_back(fmt::format("{} steps ({})", steps, mark));
+  if (span > 0) parts.push_back(human_ns(span));
+  parts.push_back(human(Value(events), Unit::count, Role::value) + " events");
+  std::string line;
+  for (const std::string& p : parts) line += (line.empty() ? "" : " · ") + p;
+  return line;
+}
+
+// Where there are many ranks, those that are idle most and least.
+std::vector<const RankFacts*> chosen_ranks(const Facts& f) {
+  std::vector<const RankFacts*> ranks;
+  for (const RankFacts& r : f.ranks) ranks.push_back(&r);
+  if (ranks.size() <= kMostRanks) return ranks;
+  const auto key = [](const RankFacts* r) {
+    return r->device_time > 0 ? static_cast<double>(r->idle) / static_cast<double>(r->device_time) : 0.0;
+  };
+  std::sort(ranks.begin(), ranks.end(), [&](auto* a, auto* b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
+  ranks.erase(ranks.begin() + kMostRanks / 2, ranks.end() - kMostRanks / 2);
+  return ranks;
+}
+
+Table rank_table(const Facts& f) {
+  const size_t columns = f.has_device_work ? std::size(kRankColumns) : kHostRankColumns;
+  Table t("ranks", std::span(kRankColumns).first(columns));
+  for (const RankFacts* r : chosen_ranks(f)) {
+    const std::string rank = r->rank ? std::to_string(*r->rank) : r->file;
+    const auto device = [&](i64 part, i64 whole) { return r->device_time > 0 ? share(part, whole) : Value{}; };
+    const Value row[] = {
+        std::string_view(rank), r->span, r->steps,
+        r->steps > 0 ? Value(r->step_sum / r->steps) : Value{},
+        r->steps > 0 ? Value(r->step_max) : Value{},
+        r->device_time > 0 ? Value(r->device_time) : Value{},
+        device(r->idle, r->device_time),
+        device(r->compute, r->device_time),
+        device(r->communication - r->hidden_communication, r->device_time),
+        device(r->host_wait, r->stream_idle),
+        device(r->kernel_wait, r->stream_idle),
+        device(r->other_wait, r->stream_idle),
+    };
+    t.append(std::span(row).first(columns));
+  }
+  return t;
+}
+
+Table kernel_table(const Table& kernels) {
+  Table t("kernels", kKernelColumns);
+  const i64 total = sum_of(kernels, "sum_ns");
+  for (size_t row = 0; row < std::min(kernels.rows(), kMostNames); row++) {
+    const i64 count = kernels.integer(row, kernels.column("count")), sum = kernels.integer(row, kernels.column("sum_ns"));
+    t.append({kernels.at(row, kernels.column("name")), kernels.at(row, kernels.column("kind")), count, sum,
+              share(sum, total), count > 0 ? Value(sum / count) : Value{}});
+  }
+  return t;
+}
+
+Table operator_table(const Table& operators, bool device) {
+  Table t("operators", std::span(kOperatorColumns).first(device ? 4 : 3));
+  for (size_t row = 0; row < std::min(operators.rows(), kMostNames); row++) {
+    const Value cells[] = {operators.at(row, operators.column("name")), operators.at(row, operators.column("calls")),
+                           operators.at(row, operators.column("host_self_ns")),
+                           operators.at(row, operators.column("device_self_ns"))};
+    t.append(std::span(cells).first(t.columns()));
+  }
+  return t;
+}
+
+std::string rank_title(const Facts& f) {
+  std::string title = "Ranks";
+  if (f.ranks.size() > kMostRanks) title += fmt::format(" (of {}: the most and the least idle)", f.ranks.size());
+  if (f.has_device_work) title += "; shares of the device time; waits as shares of the gaps on the busiest stream";
+  return title;
+}
+
+}  // namespace
+
+void set_report_params(std::vector<std::pair<std::string, i64>>& params) {
+  const bool set = std::any_of(params.begin(), params.end(), [](const auto& p) { return p.first == "top"; });
+  if (!set) params.emplace_back("top", 0);
+}
+
+std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
+  const Facts facts = gather_facts(tables);
+  const size_t width = style.width > 0 ? static_cast<size_t>(style.width) : kPlainWidth;
+  std::string out = wrapped(headline(facts), width, "  ") + "\n";
+  const auto section = [&](const std::string& title, const std::string& body) {
+    out += "\n" + bold(wrapped(title, width, "  "), style) + "\n" + body;
+  };
+
+  std::string sentences;
+  for (const std::string& s : advice(facts)) sentences += "- " + wrapped(s, width, "  ") + "\n";
+  section("What stands out", sentences);
+
+  const bool any_spans = std::any_of(facts.ranks.begin(), facts.ranks.end(), [](const RankFacts& r) { return r.spans > 0; });
+  if (any_spans) section(rank_title(facts), render_text_table(rank_table(facts), style));
+  if (facts.has_device_work) {
+    section("Kernels that take the most device time", render_text_table(kernel_table(facts.kernels), style));
+  }
+  if (facts.operators.rows() > 0) {
+    section(facts.has_device_work ? "Operators that start the most device time" : "Operators that take the most host time",
+            render_text_table(operator_table(facts.operators, facts.has_device_work), style));
+  }
+
+  Notes all = notes;
+  for (const Table& t : tables) all.merge(t.notes);
+  if (!all.empty()) section("Notes", render_text_notes(all, style));
+  out += "\nMore: --table NAME for one analysis whole (`spotter analyses` lists them), --format json or csv.\n";
+  return out;
+}
+
+}  // namespace spotter

@@ -1,0 +1,29 @@
+// The terminal, if there is one: its width and colour, and a progress bar.
+#pragma once
+#include <chrono>
+#include <mutex>
+
+#include "base/types.h"
+#include "render/render.h"
+
+namespace spotter {
+
+// How to write text to this file descriptor: the width and colours of a terminal (NO_COLOR and TERM=dumb are
+// honoured, COLUMNS overrides the width), none for a pipe or a file.
+TextStyle style_of(int fd);
+
+// A bar on standard error, for work of more than a second on a terminal; elsewhere nothing. Any thread.
+class Progress {
+ public:
+  Progress();
+  ~Progress();  // takes the bar away
+  void update(i64 done, i64 total);
+
+ private:
+  std::mutex mutex_;
+  const bool visible_;
+  bool drawn_ = false;
+  std::chrono::steady_clock::time_point next_;
+};
+
+}  // namespace spotter

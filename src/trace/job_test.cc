@@ -1,0 +1,92 @@
+#include "trace/job.h"
+
+#include <gtest/gtest.h>
+
+namespace spotter {
+namespace {
+
+TEST(RankInName, ReadsTheUsualForms) {
+  const struct {
+    const char* path;
+    std::optional<i64> rank;
+  } cases[] = {
+      {"rank3.json", 3},
+      {"/traces/run7/rank-34.Jul_15.pt.trace.json.gz", 34},
+      {"inference_rank_1.json.gz", 1},
+      {"trace_rank[12].json", 12},
+      {"sampled_RANK-0.json", 0},
+      {"host-rank007.json", 7},
+      {"world_size8_rank3_step5.json", 3},
+      {"rank_of_rank5.json", 5},
+      {"local_rank0_rank9.json", 9},
+      {"rank2_of_rank8.json", 2},
+      {"rank4/trace.json", std::nullopt},  // a folder
+      {"local_rank3.json", std::nullopt},
+      {"localrank3.json", std::nullopt},
+      {"crank3.json", std::nullopt},
+      {"ranks3.json", std::nullopt},
+      {"rank_unavailable.json", std::nullopt},
+      {"rank--3.json", std::nullopt},
+      {"rank[3.json", std::nullopt},
+      {"rank99999999999999999999.json", std::nullopt},
+      {"rank", std::nullopt},
+      {"trace.json", std::nullopt},
+      {"-", std::nullopt},
+      {"", std::nullopt},
+  };
+  for (const auto& c : cases) EXPECT_EQ(rank_in_name(c.path), c.rank) << c.path;
+}
+
+RankEvidence file(const char* path, std::optional<i64> contents, std::optional<i64> name,
+                  bool has_events = true) {
+  return {path, contents, name, has_events};
+}
+
+TEST(ResolveRanks, ContentsThenNameThenOrder) {
+  Notes notes;
+  const auto ranks = resolve_ranks(
+      {file("c.json", std::nullopt, std::nullopt), file("a.json", 1, 5), file("b.json", std::nullopt, 0),
+       file("d.json", std::nullopt, std::nullopt), file("0.json", std::nullopt, std::nullopt, false)},
+      notes);
+  ASSERT_TRUE(ranks.has_value());
+  const std::vector<std::pair<std::optional<i64>, RankSource>> expected = {
+      {2, RankSource::order},
+      {1, RankSource::file_contents},
+      {0, RankSource::file_name},
+      {3, RankSource::order},
+      {std::nullopt, RankSource::unknown}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ((*ranks)[i].rank, expected[i].first) << i;
+    EXPECT_EQ((*ranks)[i].source, expected[i].second) << i;
+  }
+  EXPECT_EQ(notes.count("rank_from_file_name"), 1);
+  EXPECT_EQ(notes.count("rank_by_order"), 2);
+  EXPECT_EQ(notes.count("rank_disagrees"), 1);
+}
+
+TEST(ResolveRanks, OrderIsByPath) {
+  Notes notes;
+  const auto ranks =
+      resolve_ranks({file("b", std::nullopt, std::nullopt), file("a", std::nullopt, std::nullopt)}, notes);
+  ASSERT_TRUE(ranks.has_value());
+  EXPECT_EQ((*ranks)[0].rank, 1);
+  EXPECT_EQ((*ranks)[1].rank, 0);
+}
+
+TEST(ResolveRanks, SaysNothingWhereTheContentsDo) {
+  Notes notes;
+  EXPECT_TRUE(resolve_ranks({file("a", 4, std::nullopt), file("b", 2, 2)}, notes).has_value());
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(ResolveRanks, TwoFilesOfOneRankAreAnErrorThatNamesBoth) {
+  Notes notes;
+  const auto ranks = resolve_ranks({file("a.json", 3, std::nullopt), file("b.json", std::nullopt, 3)}, notes);
+  ASSERT_FALSE(ranks.has_value());
+  EXPECT_EQ(ranks.error().code, Code::invalid);
+  for (const char* part : {"a.json", "b.json", "rank 3"})
+    EXPECT_NE(ranks.error().message.find(part), std::string::npos) << ranks.error().message;
+}
+
+}  // namespace
+}  // namespace spotter
