@@ -1,8 +1,8 @@
+#include <unistd.h>
+
 #include "app/commands.h"
 #include "app/terminal.h"
 #include "table/table.h"
-
-#include <unistd.h>
 
 namespace spotter {
 namespace {
@@ -41,7 +41,8 @@ std::string definition(const Analysis& a) {
 Result<void> analyses_command(const AnalysesOptions& options) {
   if (options.name.empty()) return write_output("", list());
   const Analysis* analysis = find_analysis(options.name);
-  if (!analysis) return fail(Code::not_found, "there is no analysis \"{}\"; `spotter analyses` lists them", options.name);
+  if (!analysis)
+    return fail(Code::not_found, "there is no analysis \"{}\"; `spotter analyses` lists them", options.name);
   return write_output("", definition(*analysis));
 }
 

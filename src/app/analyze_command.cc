@@ -36,7 +36,8 @@ Result<RunRequest> request_of(const AnalyzeOptions& options, bool is_report) {
   if (is_report) set_report_params(request.params);
   request.steps = options.steps;
   request.ranks = options.ranks;
-  request.threads = options.threads > 0 ? options.threads : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  request.threads = options.threads > 0 ? options.threads
+                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   request.memory_bytes = options.memory_bytes;
   request.cancelled = &interrupted;
   return request;
@@ -46,7 +47,8 @@ Result<RunRequest> request_of(const AnalyzeOptions& options, bool is_report) {
 
 Result<void> write_output(const std::string& path, std::string_view bytes) {
   if (!path.empty()) return write_file_atomically(path, bytes);
-  const bool whole = std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0;
+  const bool whole =
+      std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0;
   if (!whole && errno == EPIPE) return {};  // the reader has seen enough
   if (!whole) return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
   return {};

@@ -12,7 +12,8 @@ namespace {
 std::optional<i64> number(std::string_view text) {
   i64 value = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0) return std::nullopt;
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0)
+    return std::nullopt;
   return value;
 }
 
@@ -31,21 +32,27 @@ struct Words {
 
 void declare_analyze(CLI::App& app, Words& words) {
   AnalyzeOptions& o = words.options;
-  app.add_option("PATH", o.paths, "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input")
+  app.add_option(
+         "PATH", o.paths,
+         "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input")
       ->required();
-  app.add_option("--table", o.tables, "print this analysis (may be repeated; see `spotter analyses`); default: a report");
+  app.add_option("--table", o.tables,
+                 "print this analysis (may be repeated; see `spotter analyses`); default: a report");
   app.add_option("--ranks", words.ranks, "only these ranks: 0,3-7");
   app.add_option("--steps", words.steps, "only these steps: 2-5");
   app.add_option("--format", words.format, "text, json or csv; times are humanised in text and ns elsewhere");
   app.add_option("--output", o.output, "write to this file, whole or not at all");
-  app.add_option("--threads", o.threads, "threads to use; default: one per processor")->check(CLI::Range(1, 1024));
-  app.add_option("--memory", words.memory, "memory for traces held at one time: 8G; default: half of the machine");
+  app.add_option("--threads", o.threads, "threads to use; default: one per processor")
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--memory", words.memory,
+                 "memory for traces held at one time: 8G; default: half of the machine");
   app.add_flag("--timing", o.timing, "say on standard error where the time went");
   for (const Analysis* analysis : all_analyses()) {
     for (const Param& p : analysis->params) {
       if (words.params.contains(p.name)) continue;
       words.params[p.name] = p.fallback;
-      app.add_option(flag_of(p.name), words.params[p.name], fmt::format("{} (default {})", p.help, p.fallback))
+      app.add_option(flag_of(p.name), words.params[p.name],
+                     fmt::format("{} (default {})", p.help, p.fallback))
           ->check(CLI::NonNegativeNumber);
     }
   }
@@ -69,7 +76,8 @@ Result<AnalyzeOptions> understand(const CLI::App& app, Words words) {
     if (app.get_option(flag_of(name))->count() > 0) o.params.emplace_back(name, value);
   }
   for (const std::string& name : o.tables) {
-    if (!find_analysis(name)) return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them", name);
+    if (!find_analysis(name))
+      return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them", name);
   }
   return std::move(o);
 }
@@ -89,7 +97,8 @@ Result<std::vector<RankRange>> parse_ranges(const std::string& text) {
     const size_t dash = part.find('-');
     const std::optional<i64> first = number(part.substr(0, dash));
     const std::optional<i64> last = dash == part.npos ? first : number(part.substr(dash + 1));
-    if (!first || !last || *first > *last) return fail(Code::invalid, "\"{}\" is no list of numbers such as 0,3-7", text);
+    if (!first || !last || *first > *last)
+      return fail(Code::invalid, "\"{}\" is no list of numbers such as 0,3-7", text);
     ranges.push_back({*first, *last});
     at = comma + 1;
   }
@@ -108,7 +117,8 @@ Result<i64> parse_size(const std::string& text) {
     }
   }
   const std::optional<i64> value = number(digits);
-  if (!value || *value == 0 || *value > INT64_MAX / scale) return fail(Code::invalid, "\"{}\" is no size such as 512M or 8G", text);
+  if (!value || *value == 0 || *value > INT64_MAX / scale)
+    return fail(Code::invalid, "\"{}\" is no size such as 512M or 8G", text);
   return *value * scale;
 }
 

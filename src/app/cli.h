@@ -33,7 +33,8 @@ struct CommandLine {
   std::optional<AnalysesOptions> analyses;
 };
 
-// Prints help to standard output, and what is wrong with the words, in one line, to standard error (exit code 2).
+// Prints help to standard output, and what is wrong with the words, in one line, to standard error (exit code
+// 2).
 CommandLine parse_command_line(int argc, char** argv);
 
 // "0,3-7" -> {0,0},{3,7}; "2-5"; "8G" -> bytes. Errors: invalid.

@@ -10,7 +10,8 @@ namespace spotter {
 namespace {
 
 const Table& named(std::span<const Table> tables, std::string_view name) {
-  const auto it = std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == name; });
+  const auto it =
+      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == name; });
   CHECK(it != tables.end());
   return *it;
 }
@@ -30,7 +31,8 @@ std::string text(const Table& t, size_t row, std::string_view column) {
   return is_null(v) ? std::string() : std::string(std::get<std::string_view>(v));
 }
 
-// The ranks of a job by number, so that each table's rows find theirs. Files without a rank have no rows elsewhere.
+// The ranks of a job by number, so that each table's rows find theirs. Files without a rank have no rows
+// elsewhere.
 class ByRank {
  public:
   explicit ByRank(std::vector<RankFacts>& ranks) {
@@ -123,10 +125,11 @@ Facts gather_facts(std::span<const Table> tables) {
   facts.kernels = sort(sum_by(named(tables, "kernel_breakdown"), {"kind", "name"}, {"count", "sum_ns"}),
                        {{"sum_ns", true}, {"name", false}});
   facts.has_device_work = facts.kernels.rows() > 0;
-  facts.operators = sort(sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
-                         {{facts.has_device_work ? "device_self_ns" : "host_self_ns", true},
-                          {"host_self_ns", true},
-                          {"name", false}});
+  facts.operators =
+      sort(sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
+           {{facts.has_device_work ? "device_self_ns" : "host_self_ns", true},
+            {"host_self_ns", true},
+            {"name", false}});
   facts.distribution = named(tables, "kernel_duration_distribution");
   return facts;
 }

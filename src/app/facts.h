@@ -1,4 +1,5 @@
-// Facts: the few numbers per rank that the report and its advice are made of, taken from the tables of the analyses.
+// Facts: the few numbers per rank that the report and its advice are made of, taken from the tables of the
+// analyses.
 #pragma once
 #include <optional>
 #include <span>

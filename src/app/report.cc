@@ -12,21 +12,24 @@ namespace {
 constexpr size_t kMostRanks = 8, kMostNames = 6;
 constexpr int kPlainWidth = 100;  // of wrapped sentences where there is no terminal
 
-constexpr Field kRankColumns[] = {
+constexpr Field kHostColumns[] = {
     {"rank", Type::text, Unit::none, Role::key, ""},
     {"span_ns", Type::integer, Unit::ns, Role::value, ""},
     {"steps", Type::integer, Unit::count, Role::value, ""},
     {"mean step_ns", Type::integer, Unit::ns, Role::value, ""},
-    {"longest_ns", Type::integer, Unit::ns, Role::value, ""},
-    {"device_ns", Type::integer, Unit::ns, Role::value, ""},
-    {"idle", Type::real, Unit::ratio, Role::value, ""},
-    {"compute", Type::real, Unit::ratio, Role::value, ""},
-    {"exposed comm", Type::real, Unit::ratio, Role::value, ""},
-    {"wait: host", Type::real, Unit::ratio, Role::value, ""},
-    {"kernel", Type::real, Unit::ratio, Role::value, ""},
-    {"other", Type::real, Unit::ratio, Role::value, ""},
+    {"longest step_ns", Type::integer, Unit::ns, Role::value, ""},
 };
-constexpr size_t kHostRankColumns = 5;  // of them, those that a job without device work has
+constexpr Field kDeviceColumns[] = {
+    {"rank", Type::text, Unit::none, Role::key, ""},
+    {"mean step_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"device_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"compute", Type::real, Unit::ratio, Role::value, ""},
+    {"comm", Type::real, Unit::ratio, Role::value, ""},
+    {"idle", Type::real, Unit::ratio, Role::value, ""},
+    {"on host", Type::real, Unit::ratio, Role::value, ""},
+    {"on kernel", Type::real, Unit::ratio, Role::value, ""},
+    {"on other", Type::real, Unit::ratio, Role::value, ""},
+};
 
 constexpr Field kKernelColumns[] = {
     {"kernel", Type::text, Unit::none, Role::key, ""},
@@ -96,9 +99,10 @@ std::string headline(const Facts& f) {
   }
   std::vector<std::string> parts;
   if (f.ranks.size() == 1) parts.push_back(f.ranks[0].file);
-  std::string who = ranks == 1 && f.ranks.size() == 1 ? fmt::format("rank {}", *f.ranks[0].rank) : fmt::format("{} ranks", ranks);
+  std::string who = ranks == 1 && f.ranks.size() == 1 ? fmt::format("rank {}", *f.ranks[0].rank)
+                                                      : fmt::format("{} ranks", ranks);
   if (world > 0) who += fmt::format(" of {}", world);
-  parts.push_back(who);
+  if (ranks > 0) parts.push_back(who);
   if (hosts.size() == 1) parts.push_back("host " + *hosts.begin());
   if (hosts.size() > 1) parts.push_back(fmt::format("{} hosts", hosts.size()));
   for (const std::string& d : devices) parts.push_back(d);
@@ -118,30 +122,35 @@ std::vector<const RankFacts*> chosen_ranks(const Facts& f) {
   const auto key = [](const RankFacts* r) {
     return r->device_time > 0 ? static_cast<double>(r->idle) / static_cast<double>(r->device_time) : 0.0;
   };
-  std::sort(ranks.begin(), ranks.end(), [&](auto* a, auto* b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
+  std::sort(ranks.begin(), ranks.end(),
+            [&](auto* a, auto* b) { return key(a) != key(b) ? key(a) > key(b) : a < b; });
   ranks.erase(ranks.begin() + kMostRanks / 2, ranks.end() - kMostRanks / 2);
   return ranks;
 }
 
-Table rank_table(const Facts& f) {
-  const size_t columns = f.has_device_work ? std::size(kRankColumns) : kHostRankColumns;
-  Table t("ranks", std::span(kRankColumns).first(columns));
+std::string name_of(const RankFacts& r) { return r.rank ? std::to_string(*r.rank) : r.file; }
+
+Value mean_step(const RankFacts& r) { return r.steps > 0 ? Value(r.step_sum / r.steps) : Value{}; }
+
+Table host_table(const Facts& f) {
+  Table t("ranks", kHostColumns);
   for (const RankFacts* r : chosen_ranks(f)) {
-    const std::string rank = r->rank ? std::to_string(*r->rank) : r->file;
-    const auto device = [&](i64 part, i64 whole) { return r->device_time > 0 ? share(part, whole) : Value{}; };
-    const Value row[] = {
-        std::string_view(rank), r->span, r->steps,
-        r->steps > 0 ? Value(r->step_sum / r->steps) : Value{},
-        r->steps > 0 ? Value(r->step_max) : Value{},
-        r->device_time > 0 ? Value(r->device_time) : Value{},
-        device(r->idle, r->device_time),
-        device(r->compute, r->device_time),
-        device(r->communication - r->hidden_communication, r->device_time),
-        device(r->host_wait, r->stream_idle),
-        device(r->kernel_wait, r->stream_idle),
-        device(r->other_wait, r->stream_idle),
-    };
-    t.append(std::span(row).first(columns));
+    const std::string name = name_of(*r);
+    t.append({std::string_view(name), r->span, r->steps, mean_step(*r),
+              r->steps > 0 ? Value(r->step_max) : Value{}});
+  }
+  return t;
+}
+
+Table device_table(const Facts& f) {
+  Table t("ranks", kDeviceColumns);
+  for (const RankFacts* r : chosen_ranks(f)) {
+    const std::string name = name_of(*r);
+    t.append({std::string_view(name), mean_step(*r), r->device_time > 0 ? Value(r->device_time) : Value{},
+              share(r->compute, r->device_time),
+              share(r->communication - r->hidden_communication, r->device_time),
+              share(r->idle, r->device_time), share(r->host_wait, r->stream_idle),
+              share(r->kernel_wait, r->stream_idle), share(r->other_wait, r->stream_idle)});
   }
   return t;
 }
@@ -150,7 +159,8 @@ Table kernel_table(const Table& kernels) {
   Table t("kernels", kKernelColumns);
   const i64 total = sum_of(kernels, "sum_ns");
   for (size_t row = 0; row < std::min(kernels.rows(), kMostNames); row++) {
-    const i64 count = kernels.integer(row, kernels.column("count")), sum = kernels.integer(row, kernels.column("sum_ns"));
+    const i64 count = kernels.integer(row, kernels.column("count")),
+              sum = kernels.integer(row, kernels.column("sum_ns"));
     t.append({kernels.at(row, kernels.column("name")), kernels.at(row, kernels.column("kind")), count, sum,
               share(sum, total), count > 0 ? Value(sum / count) : Value{}});
   }
@@ -160,7 +170,8 @@ Table kernel_table(const Table& kernels) {
 Table operator_table(const Table& operators, bool device) {
   Table t("operators", std::span(kOperatorColumns).first(device ? 4 : 3));
   for (size_t row = 0; row < std::min(operators.rows(), kMostNames); row++) {
-    const Value cells[] = {operators.at(row, operators.column("name")), operators.at(row, operators.column("calls")),
+    const Value cells[] = {operators.at(row, operators.column("name")),
+                           operators.at(row, operators.column("calls")),
                            operators.at(row, operators.column("host_self_ns")),
                            operators.at(row, operators.column("device_self_ns"))};
     t.append(std::span(cells).first(t.columns()));
@@ -170,9 +181,19 @@ Table operator_table(const Table& operators, bool device) {
 
 std::string rank_title(const Facts& f) {
   std::string title = "Ranks";
-  if (f.ranks.size() > kMostRanks) title += fmt::format(" (of {}: the most and the least idle)", f.ranks.size());
-  if (f.has_device_work) title += "; shares of the device time; waits as shares of the gaps on the busiest stream";
-  return title;
+  if (f.ranks.size() > kMostRanks)
+    title += fmt::format(" (of {}: the most and the least idle)", f.ranks.size());
+  if (!f.has_device_work) return title;
+  return title +
+         ": device time from first to last work; its shares of compute, of communication that nothing hides, "
+         "and "
+         "idle; what the gaps of the busiest stream wait on";
+}
+
+// The advice has said already what these notes say.
+bool is_told(const Note& note) {
+  return note.severity == Severity::info &&
+         (note.kind == "no_device_work" || note.kind == "no_operators" || note.kind == "no_steps");
 }
 
 }  // namespace
@@ -194,20 +215,33 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
   for (const std::string& s : advice(facts)) sentences += "- " + wrapped(s, width, "  ") + "\n";
   section("What stands out", sentences);
 
-  const bool any_spans = std::any_of(facts.ranks.begin(), facts.ranks.end(), [](const RankFacts& r) { return r.spans > 0; });
-  if (any_spans) section(rank_title(facts), render_text_table(rank_table(facts), style));
+  const bool any_spans =
+      std::any_of(facts.ranks.begin(), facts.ranks.end(), [](const RankFacts& r) { return r.spans > 0; });
+  if (any_spans) {
+    const Table ranks = facts.has_device_work ? device_table(facts) : host_table(facts);
+    section(rank_title(facts), render_text_table(ranks, style));
+  }
   if (facts.has_device_work) {
     section("Kernels that take the most device time", render_text_table(kernel_table(facts.kernels), style));
   }
   if (facts.operators.rows() > 0) {
-    section(facts.has_device_work ? "Operators that start the most device time" : "Operators that take the most host time",
+    section(facts.has_device_work ? "Operators that start the most device time"
+                                  : "Operators that take the most host time",
             render_text_table(operator_table(facts.operators, facts.has_device_work), style));
   }
 
   Notes all = notes;
-  for (const Table& t : tables) all.merge(t.notes);
-  if (!all.empty()) section("Notes", render_text_notes(all, style));
-  out += "\nMore: --table NAME for one analysis whole (`spotter analyses` lists them), --format json or csv.\n";
+  for (const Table& t : tables) {
+    for (const Note& note : t.notes.all()) {
+      if (!is_told(note)) all.add(note);
+    }
+  }
+  std::string lines;
+  for (const Note& note : all.all())
+    lines += wrapped(fmt::format("{}: {}", severity_name(note.severity), to_text(note)), width, "  ") + "\n";
+  if (!lines.empty()) section("Notes", lines);
+  out +=
+      "\nMore: --table NAME for one analysis whole (`spotter analyses` lists them), --format json or csv.\n";
   return out;
 }
 

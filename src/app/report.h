@@ -1,5 +1,5 @@
-// The report: what `spotter analyze` shows when no table is asked for. One screen that a person can act on: what was
-// traced, what stands out, where device and host spent their time, and what was lost.
+// The report: what `spotter analyze` shows when no table is asked for. One screen that a person can act on:
+// what was traced, what stands out, where device and host spent their time, and what was lost.
 #pragma once
 #include <span>
 #include <string>

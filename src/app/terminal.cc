@@ -34,7 +34,8 @@ TextStyle style_of(int fd) {
   return style;
 }
 
-Progress::Progress() : visible_(is_terminal(STDERR_FILENO)), next_(std::chrono::steady_clock::now() + kFirst) {}
+Progress::Progress()
+    : visible_(is_terminal(STDERR_FILENO)), next_(std::chrono::steady_clock::now() + kFirst) {}
 
 Progress::~Progress() {
   if (drawn_) std::fputs("\r\033[K", stderr);

@@ -29,15 +29,17 @@ Assembler::Assembler(size_t scanners, size_t max_events) : data(max_events), map
   shapes_.emplace(std::vector<Shape::Item>{}, u16{0});
 }
 
-bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a, const std::vector<Shape::Item>& b) const {
-  return std::lexicographical_compare(a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
-    return std::tie(x.arg, x.type) < std::tie(y.arg, y.type);
-  });
+bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a,
+                                     const std::vector<Shape::Item>& b) const {
+  return std::lexicographical_compare(
+      a.begin(), a.end(), b.begin(), b.end(),
+      [](const auto& x, const auto& y) { return std::tie(x.arg, x.type) < std::tie(y.arg, y.type); });
 }
 
 StringId Assembler::intern(std::string_view text) {
   if (is_valid_utf8(text)) return data.strings.intern(text);
-  data.notes.add("invalid_utf8", Severity::repair, "distinct texts were no valid UTF-8; the bad bytes are shown as U+FFFD");
+  data.notes.add("invalid_utf8", Severity::repair,
+                 "distinct texts were no valid UTF-8; the bad bytes are shown as U+FFFD");
   return data.strings.intern(to_valid_utf8(text));
 }
 
@@ -99,7 +101,8 @@ Result<void> Assembler::append(size_t scanner, const Block& block, const char* t
   const size_t n = block.events;
   if (n == 0) return {};
   if (data.ts.size() + n >= kNone || data.cells.size() + block.cell_count >= kNone) {
-    return fail(Code::unsupported, "the trace has more than 4 billion events or arguments; record a shorter window");
+    return fail(Code::unsupported,
+                "the trace has more than 4 billion events or arguments; record a shorter window");
   }
   const u32 first_row = static_cast<u32>(data.ts.size());
   const u32 first_cell = static_cast<u32>(data.cells.size());
@@ -128,11 +131,13 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
   add(block.damaged, "damaged_event", Severity::loss, "events were damaged and left out");
   add(block.args_left_out, "arguments_left_out", Severity::loss,
       "events have more arguments, or more forms of argument lists, than are kept");
-  add(block.kinds_left_out, "kinds_left_out", Severity::loss, "events are of more categories than are told apart");
+  add(block.kinds_left_out, "kinds_left_out", Severity::loss,
+      "events are of more categories than are told apart");
   add(block.repaired, "repaired_member", Severity::repair,
       "members were mended (a missing value, a comma too many, a time in quotes)");
   add(block.negative_dur, "negative_duration", Severity::repair, "negative durations were taken as 0");
-  add(block.duplicate_key, "duplicate_key", Severity::repair, "arguments occur twice in one event; the last one counts");
+  add(block.duplicate_key, "duplicate_key", Severity::repair,
+      "arguments occur twice in one event; the last one counts");
   add(block.sub_ns, "sub_ns", Severity::info, "times have digits below one nanosecond and were rounded");
   add(block.not_finite, "not_finite", Severity::info, "arguments are NaN or infinite and kept as text");
 }

@@ -1,6 +1,6 @@
-// Assembler: appends blocks to the columns of a trace, in file order, and translates each scanner's own ids into the
-// trace's. Ids are given out in order of first appearance in the file, so the columns do not depend on how the text was
-// cut or on how many scanners shared it. One thread at a time.
+// Assembler: appends blocks to the columns of a trace, in file order, and translates each scanner's own ids
+// into the trace's. Ids are given out in order of first appearance in the file, so the columns do not depend
+// on how the text was cut or on how many scanners shared it. One thread at a time.
 #pragma once
 #include <map>
 #include <unordered_map>
@@ -15,8 +15,8 @@ class Assembler {
  public:
   Assembler(size_t scanners, size_t max_events);
 
-  // `text` is what the block was scanned from and `offset` its place in the file. Fails where a trace has more events
-  // or arguments than row numbers of 32 bits can tell apart.
+  // `text` is what the block was scanned from and `offset` its place in the file. Fails where a trace has
+  // more events or arguments than row numbers of 32 bits can tell apart.
   Result<void> append(size_t scanner, const Block& block, const char* text, i64 offset);
 
   // For a block that is not wanted: its scanner will go on using the ids that it gave out there.

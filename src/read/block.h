@@ -1,5 +1,5 @@
-// Block: the events of one stretch of text as a scanner leaves them, in columns with the scanner's own ids. The
-// pipeline appends blocks to the trace in file order and translates the ids (assemble.h).
+// Block: the events of one stretch of text as a scanner leaves them, in columns with the scanner's own ids.
+// The pipeline appends blocks to the trace in file order and translates the ids (assemble.h).
 #pragma once
 #include <memory>
 #include <string>

@@ -10,11 +10,11 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kMaxEdges = 16'384;      // beyond it, forms are parsed plainly each time
-constexpr u16 kSaturated = 24;            // edges at one place
-constexpr u32 kCut = 96;                  // a literal this long is cut at the next member
+constexpr size_t kMaxEdges = 16'384;  // beyond it, forms are parsed plainly each time
+constexpr u16 kSaturated = 24;        // edges at one place
+constexpr u32 kCut = 96;              // a literal this long is cut at the next member
 constexpr size_t kMaxConstantText = 64;
-constexpr u16 kMaxItems = 250;            // arguments of one event (Trace addresses them in 8 bits)
+constexpr u16 kMaxItems = 250;  // arguments of one event (Trace addresses them in 8 bits)
 constexpr size_t kMaxShapes = 65'000, kMaxPaths = 1'000'000;
 constexpr size_t kMaxKinds = 255;
 
@@ -66,8 +66,11 @@ u32 Forms::extend_path(u32 path, ArgId arg, ArgType type) {
   if (it != path_children_.end()) return it->second;
   const PathStep from = paths_[path];
   const u32 id = static_cast<u32>(paths_.size());
-  paths_.push_back({path, {arg, type, static_cast<u16>(from.cells)}, static_cast<u16>(from.items + 1),
-                    from.cells + cells_of(type), kNone});
+  paths_.push_back({path,
+                    {arg, type, static_cast<u16>(from.cells)},
+                    static_cast<u16>(from.items + 1),
+                    from.cells + cells_of(type),
+                    kNone});
   path_children_.emplace(key, id);
   return id;
 }
@@ -76,7 +79,8 @@ u32 Forms::shape_of(u32 path) {
   if (paths_[path].shape != kNone) return paths_[path].shape;
   Shape shape;
   shape.cells = paths_[path].cells;
-  for (u32 at = path; paths_[at].parent != kNone; at = paths_[at].parent) shape.items.push_back(paths_[at].item);
+  for (u32 at = path; paths_[at].parent != kNone; at = paths_[at].parent)
+    shape.items.push_back(paths_[at].item);
   std::reverse(shape.items.begin(), shape.items.end());
   shapes_.push_back(std::move(shape));
   return paths_[path].shape = static_cast<u32>(shapes_.size() - 1);
@@ -216,9 +220,11 @@ struct Forms::Reader {
       return Go::on;
     }
     if (*p == '"' && (key == "ph" || key == "cat")) return word(key == "ph");
-    if ((key == "pid" || key == "tid") && *p != '[' && *p != '{') return row(key == "pid" ? c.pid : c.tid, key == "pid");
+    if ((key == "pid" || key == "tid") && *p != '[' && *p != '{')
+      return row(key == "pid" ? c.pid : c.tid, key == "pid");
     if (key == "id") return value(static_cast<ArgId>(Arg::flow_id), forms.keep_.has(Arg::flow_id), false);
-    return value(forms.keep_.all ? forms.other_arg(fmt::format(".{}", key)) : ArgId{0}, forms.keep_.all, key == "s" || key == "bp");
+    return value(forms.keep_.all ? forms.other_arg(fmt::format(".{}", key)) : ArgId{0}, forms.keep_.all,
+                 key == "s" || key == "bp");
   }
 
   Go time(bool is_ts) {
@@ -281,7 +287,8 @@ struct Forms::Reader {
     if (keep) note_duplicate(arg);
     if (missing()) return constant(keep, arg, ArgType::null, 0);
     const bool inside = repeats && !saturated && edge.constants + 2u <= Edge::kMaxConstants;
-    if (*p == '"') return inside ? constant_text(keep, arg) : take(keep ? Take::text : Take::skip_text, p + 1);
+    if (*p == '"')
+      return inside ? constant_text(keep, arg) : take(keep ? Take::text : Take::skip_text, p + 1);
     if (*p == '[' || *p == '{') return take(keep ? Take::raw : Take::skip_raw, p, kBracket);
     if (!(start_of(*p) & kDigit)) return bare_word(keep, arg);
     const std::string_view word = json::scan_word(p, end);
@@ -321,7 +328,8 @@ struct Forms::Reader {
     if (!keep) return Go::on;
     c.path = forms.extend_path(c.path, arg, type);
     const u64 bits = static_cast<u64>(value);
-    for (u32 i = 0; i < cells_of(type); i++) edge.constant[edge.constants++] = static_cast<u32>(bits >> (32 * i));
+    for (u32 i = 0; i < cells_of(type); i++)
+      edge.constant[edge.constants++] = static_cast<u32>(bits >> (32 * i));
     return Go::on;
   }
 
@@ -414,9 +422,11 @@ void Forms::hand_over(Block& block) {
     block.new_strings.push_back(strings[static_cast<StringId>(handed_strings_)]);
   }
   for (; handed_kinds_ < kinds_.size(); handed_kinds_++) block.new_kinds.push_back(kinds_[handed_kinds_]);
-  for (; handed_tracks_ < tracks_.size(); handed_tracks_++) block.new_tracks.push_back(tracks_[handed_tracks_]);
+  for (; handed_tracks_ < tracks_.size(); handed_tracks_++)
+    block.new_tracks.push_back(tracks_[handed_tracks_]);
   for (; handed_others_ < others_.size(); handed_others_++) block.new_args.push_back(others_[handed_others_]);
-  for (; handed_shapes_ < shapes_.size(); handed_shapes_++) block.new_shapes.push_back(shapes_[handed_shapes_]);
+  for (; handed_shapes_ < shapes_.size(); handed_shapes_++)
+    block.new_shapes.push_back(shapes_[handed_shapes_]);
 }
 
 }  // namespace spotter

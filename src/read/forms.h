@@ -1,15 +1,17 @@
 // Forms: what a scanner has learned of the way this file writes its events.
 //
-// Kineto's text repeats: between two values that vary (a time, a name, a number) the same bytes come again, such as
+// Kineto's text repeats: between two values that vary (a time, a name, a number) the same bytes come again,
+// such as
 //   , "pid": 425, "tid": 425,\n    "ts":
-// Forms is a trie of such literals. A node is a place behind a varying value (or before an event) and carries everything
-// that the path to it has said (phase, category, pid, tid, argument list: its Context). An edge is a literal that was
-// seen at that place, what the plain parser made of it, and which kind of value follows. The fast scanner compares bytes
-// and follows edges; where no edge fits, learn() parses plainly and adds one. Nothing is guessed: an edge is used only
-// where the same bytes stand in the same state, so a result never depends on what was learned before.
+// Forms is a trie of such literals. A node is a place behind a varying value (or before an event) and carries
+// everything that the path to it has said (phase, category, pid, tid, argument list: its Context). An edge is
+// a literal that was seen at that place, what the plain parser made of it, and which kind of value follows.
+// The fast scanner compares bytes and follows edges; where no edge fits, learn() parses plainly and adds one.
+// Nothing is guessed: an edge is used only where the same bytes stand in the same state, so a result never
+// depends on what was learned before.
 //
-// Values of few kinds (phase, category, pid, tid, device, stream) are part of the literal. A place where such values
-// turn out to be many becomes `saturated`: from then on they are read as values there.
+// Values of few kinds (phase, category, pid, tid, device, stream) are part of the literal. A place where such
+// values turn out to be many becomes `saturated`: from then on they are read as values there.
 //
 // One scanner owns one Forms; no locking.
 #pragma once
@@ -28,16 +30,25 @@ namespace spotter {
 
 // What stands behind an edge's literal.
 enum class Take : u8 {
-  more,    // nothing: another literal follows
-  end,     // the event is complete
-  ts, dur, name,
-  number, text, raw,                 // an argument that is kept: a number or bare word, a string, a list or object
-  skip_number, skip_text, skip_raw,  // a value that is not kept
-  pid_number, pid_text, tid_number, tid_text,
+  more,  // nothing: another literal follows
+  end,   // the event is complete
+  ts,
+  dur,
+  name,
+  number,
+  text,
+  raw,  // an argument that is kept: a number or bare word, a string, a list or object
+  skip_number,
+  skip_text,
+  skip_raw,  // a value that is not kept
+  pid_number,
+  pid_text,
+  tid_number,
+  tid_text,
 };
 
-// What a value may begin with. A literal that ends before a value says so, since the literal of another value's edge
-// may be its prefix: `"bytes": ` of a number and `"bytes": "` of a string.
+// What a value may begin with. A literal that ends before a value says so, since the literal of another
+// value's edge may be its prefix: `"bytes": ` of a number and `"bytes": "` of a string.
 enum Start : u8 { kDigit = 1, kQuote = 2, kBracket = 4, kAny = 128 };
 extern const std::array<u8, 256> kStarts;  // by character
 inline u8 start_of(char c) { return kStarts[static_cast<u8>(c)]; }
@@ -58,7 +69,7 @@ struct Context {
   bool args_left_out = false, kind_left_out = false;  // more of them than there are ids for
   StringId cat = 0;
   RowId pid, tid;
-  u32 path = 0;              // argument list so far: index into the paths
+  u32 path = 0;  // argument list so far: index into the paths
   u32 repairs = 0, duplicates = 0, not_finite = 0;
   bool remarkable() const { return (repairs | duplicates | not_finite) || args_left_out || kind_left_out; }
 };
@@ -70,20 +81,20 @@ struct Edge {
   alignas(32) char text[kMaxLiteral] = {};  // the literal, zero-padded
   u32 last_mask = 0;                        // bits of its last 32-byte word
   u16 length = 0;
-  u8 words = 0;                             // 32-byte words before the last
+  u8 words = 0;  // 32-byte words before the last
   Take take = Take::more;
-  u8 starts = kAny;                         // Start bits: what must come behind the literal
-  u8 constants = 0;                         // cells of arguments inside the literal
-  u8 kind = 0;                              // at the end of an event: its kind, shape and track (kNone: varies)
+  u8 starts = kAny;  // Start bits: what must come behind the literal
+  u8 constants = 0;  // cells of arguments inside the literal
+  u8 kind = 0;       // at the end of an event: its kind, shape and track (kNone: varies)
   u16 shape = 0;
   u32 track = kNone;
   u32 constant[kMaxConstants] = {};
-  Node* next[4] = {};                       // by type of a number: int32, int64, real, json; else [0]
+  Node* next[4] = {};  // by type of a number: int32, int64, real, json; else [0]
   Edge* sibling = nullptr;
-  Edge* follow = nullptr;                   // the root edge that last came after this event's end
-  bool stored = true, remarkable = false;   // remarkable: using it is to be counted (Forms::tally)
+  Edge* follow = nullptr;                  // the root edge that last came after this event's end
+  bool stored = true, remarkable = false;  // remarkable: using it is to be counted (Forms::tally)
   ArgId arg = 0;
-  Context after;                            // before the value is known
+  Context after;  // before the value is known
 };
 
 struct Node {
@@ -109,7 +120,8 @@ class Forms {
   Forms& operator=(const Forms&) = delete;
 
   Node* root() { return &nodes_.front(); }
-  // Parses from p, a place of `node`, to the next varying value. `stop` is where reading ended if there is no edge.
+  // Parses from p, a place of `node`, to the next varying value. `stop` is where reading ended if there is no
+  // edge.
   Learned learn(Node* node, const char* p, const char* end, Edge** edge, const char** stop);
   // The place behind the edge's value. `type` for Take::number, text and raw.
   Node* next(Edge* edge, ArgType type);
@@ -130,8 +142,8 @@ class Forms {
   struct PathStep {
     u32 parent;
     Shape::Item item;
-    u16 items;       // length of the list
-    u32 cells;       // used by the list
+    u16 items;  // length of the list
+    u32 cells;  // used by the list
     u32 shape = kNone;
   };
   struct TrackHash {

@@ -1,6 +1,7 @@
-// gzip through ISA-L's streaming inflate. A gzip file is a row of members; each ends in a CRC and a length that ISA-L
-// checks when told that the wrapper is gzip. A cut file makes ISA-L report success, so the end of the last member is
-// checked here. Zero bytes and other padding behind the last member are ignored, as gzip does.
+// gzip through ISA-L's streaming inflate. A gzip file is a row of members; each ends in a CRC and a length
+// that ISA-L checks when told that the wrapper is gzip. A cut file makes ISA-L report success, so the end of
+// the last member is checked here. Zero bytes and other padding behind the last member are ignored, as gzip
+// does.
 #include <isa-l/igzip_lib.h>
 
 #include "read/source.h"
@@ -10,7 +11,9 @@ namespace {
 
 class GzipSource final : public Source {
  public:
-  explicit GzipSource(RawInput& input) : input_(input), state_(std::make_unique<inflate_state>()) { begin_member(); }
+  explicit GzipSource(RawInput& input) : input_(input), state_(std::make_unique<inflate_state>()) {
+    begin_member();
+  }
 
   Result<size_t> read(std::span<char> out, Notes& notes) override {
     size_t done = 0;
@@ -22,7 +25,8 @@ class GzipSource final : public Source {
       }
       if (in.empty()) {
         notes.add("truncated_gzip", Severity::loss,
-                  "the gzip data ends early; what follows is missing (the copy or the writer was cut off)", text_bytes_);
+                  "the gzip data ends early; what follows is missing (the copy or the writer was cut off)",
+                  text_bytes_);
         ended_ = true;
         break;
       }

@@ -30,17 +30,20 @@ tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
   const auto has = [&](std::string_view k) { return std::find(keys.begin(), keys.end(), k) != keys.end(); };
   if (has("nodes") && has("schema")) {
     return fail(Code::unsupported,
-                "{}: this is a PyTorch execution trace (a graph of operators without times); give the Kineto trace that "
+                "{}: this is a PyTorch execution trace (a graph of operators without times); give the Kineto "
+                "trace that "
                 "was recorded with it",
                 path);
   }
   std::string some;
-  for (size_t i = 0; i < std::min<size_t>(keys.size(), 5); i++) some += fmt::format("{}\"{}\"", i ? ", " : "", keys[i]);
+  for (size_t i = 0; i < std::min<size_t>(keys.size(), 5); i++)
+    some += fmt::format("{}\"{}\"", i ? ", " : "", keys[i]);
   return fail(Code::unsupported, "{}: JSON, but no Kineto trace: it has no \"traceEvents\"{}{}", path,
               some.empty() ? "" : "; its keys are ", to_valid_utf8(some));
 }
 
-Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool complete, const std::string& path) {
+Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool complete,
+                                  const std::string& path) {
   const char* end = text.data() + text.size();
   const char* p = json::skip_space(text.data() + bracket + 1, end);
   if (p == end && !complete) return EventsStart{};
@@ -50,7 +53,8 @@ Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool co
 }
 
 // Walks the members of the object at `brace`.
-Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool complete, const std::string& path) {
+Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool complete,
+                                    const std::string& path) {
   const char* const begin = text.data();
   const char* const end = begin + text.size();
   const char* p = begin + brace + 1;
@@ -84,7 +88,8 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
     if (const size_t list = list_behind_key(text, at); list != text.npos) return started(text, at, list);
   }
   if (!complete) return EventsStart{};
-  return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace", path);
+  return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace",
+              path);
 }
 
 // The text of a member, with bad UTF-8 mended.
@@ -118,7 +123,8 @@ void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
   for (const json::Member& m : json::members(raw)) {
     if (m.key == "rank") {
       info.rank = json::to_integer(json::text_of(m.raw));
-      if (!info.rank) notes.add("no_rank", Severity::repair, "distributedInfo has a rank without a number; it is not used");
+      if (!info.rank)
+        notes.add("no_rank", Severity::repair, "distributedInfo has a rank without a number; it is not used");
     }
     if (m.key == "world_size") info.world_size = json::to_integer(json::text_of(m.raw));
     if (m.key == "backend") info.backend = clean(m.raw);
@@ -142,7 +148,8 @@ void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   }
   if (damaged) {
     notes.add("damaged_metadata", Severity::loss,
-              "the members around the events are damaged; some facts of the file (rank, devices, time base) may be missing");
+              "the members around the events are damaged; some facts of the file (rank, devices, time base) "
+              "may be missing");
   }
 }
 
@@ -153,13 +160,15 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
   while (at < text.size() && json::is_space(text[at])) at++;
   if (at == text.size()) {
     if (!complete) return EventsStart{};
-    return fail(Code::corrupt, "{}: the file is empty (white space only); its writer may have ended too early", path);
+    return fail(Code::corrupt,
+                "{}: the file is empty (white space only); its writer may have ended too early", path);
   }
   if (text[at] == '[') return start_of_list(text, at, complete, path);
   if (text[at] == '{') return start_in_object(text, at, complete, path);
-  if (text[at] == '<') return fail(Code::unsupported, "{}: an HTML or XML page, not a trace; was the download refused?", path);
-  return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})", path,
-              static_cast<unsigned char>(text[at]));
+  if (text[at] == '<')
+    return fail(Code::unsupported, "{}: an HTML or XML page, not a trace; was the download refused?", path);
+  return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})",
+              path, static_cast<unsigned char>(text[at]));
 }
 
 void read_info(std::string_view before, std::string_view after, TraceInfo& info, Notes& notes) {

@@ -15,8 +15,8 @@ struct EventsStart {
   std::string members;  // what stands before the events, as a JSON object
 };
 
-// Looks for the events in the first bytes of a file; `complete` if there are no more. The error says what the file is,
-// if it is no trace.
+// Looks for the events in the first bytes of a file; `complete` if there are no more. The error says what the
+// file is, if it is no trace.
 Result<EventsStart> find_events(std::string_view text, bool complete, const std::string& path);
 
 // `after`: the text behind the ']' of the events, as it is.

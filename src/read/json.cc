@@ -61,8 +61,8 @@ StringScan scan_string(const char* p, const char* end) {
 
 std::string_view scan_word(const char* p, const char* end) {
   const char* start = p;
-  while (p < end && ((*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z') || *p == '+' || *p == '-' ||
-                     *p == '.')) {
+  while (p < end && ((*p >= '0' && *p <= '9') || ((*p | 32) >= 'a' && (*p | 32) <= 'z') || *p == '+' ||
+                     *p == '-' || *p == '.')) {
     ++p;
   }
   return {start, static_cast<size_t>(p - start)};
@@ -105,12 +105,26 @@ std::string unescape(std::string_view inner) {
     }
     const char c = inner[++i];
     switch (c) {
-      case '"': case '\\': case '/': out += c; break;
-      case 'b': out += '\b'; break;
-      case 'f': out += '\f'; break;
-      case 'n': out += '\n'; break;
-      case 'r': out += '\r'; break;
-      case 't': out += '\t'; break;
+      case '"':
+      case '\\':
+      case '/':
+        out += c;
+        break;
+      case 'b':
+        out += '\b';
+        break;
+      case 'f':
+        out += '\f';
+        break;
+      case 'n':
+        out += '\n';
+        break;
+      case 'r':
+        out += '\r';
+        break;
+      case 't':
+        out += '\t';
+        break;
       case 'u': {
         std::optional<u32> unit = hex4(inner, i + 1);
         if (!unit) {
@@ -226,7 +240,8 @@ std::vector<Member> members(std::string_view raw, bool* damaged) {
       if (p == end || *p != ':') return stop();
       p = skip_space(p + 1, end);
     }
-    if (p < end && *p != ',' && *p != '}' && *p != ']') {  // else: a key with nothing behind it; its value is empty
+    if (p < end && *p != ',' && *p != '}' &&
+        *p != ']') {  // else: a key with nothing behind it; its value is empty
       const Scan value = scan_value(p, end);
       if (value.state != State::ok) return stop();
       m.raw = {p, static_cast<size_t>(value.stop - p)};

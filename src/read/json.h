@@ -1,6 +1,7 @@
-// Tolerant reading of JSON text at the level of tokens: what the event scanner falls back on, and what the few members
-// outside the events are read with. Accepts what real writers emit wrongly: control characters and lone backslashes in
-// strings, NaN and Infinity, missing values, trailing commas. No function reads at or beyond `end`.
+// Tolerant reading of JSON text at the level of tokens: what the event scanner falls back on, and what the
+// few members outside the events are read with. Accepts what real writers emit wrongly: control characters
+// and lone backslashes in strings, NaN and Infinity, missing values, trailing commas. No function reads at or
+// beyond `end`.
 #pragma once
 #include <optional>
 #include <string>
@@ -37,8 +38,8 @@ std::string_view scan_word(const char* p, const char* end);
 // The text between the quotes, with escapes resolved. Escapes that JSON does not know stay as they are.
 std::string unescape(std::string_view inner);
 
-// Decimal microseconds, as text, to nanoseconds: sign, digits, fraction, exponent. `inexact` is set if digits below one
-// nanosecond were rounded away. nullopt if it is no number or does not fit.
+// Decimal microseconds, as text, to nanoseconds: sign, digits, fraction, exponent. `inexact` is set if digits
+// below one nanosecond were rounded away. nullopt if it is no number or does not fit.
 std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact);
 
 // An integer of 64 bits, or nullopt (fractions and exponents are not integers here).

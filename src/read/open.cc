@@ -30,7 +30,8 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   }
   ::closedir(dir);
   if (found.empty()) {
-    return fail(Code::not_found, "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst)", path);
+    return fail(Code::not_found,
+                "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst)", path);
   }
   return found;
 }
@@ -62,7 +63,8 @@ Result<void> add(const std::string& path, std::set<std::string>& files) {
     const bool pattern = path.find_first_of("*?[") != path.npos;
     const std::vector<std::string> found = pattern ? matches(path) : std::vector<std::string>{};
     if (found.empty()) {
-      return fail(Code::not_found, "{}: {}", path, pattern ? "no file matches this pattern" : "no such file or directory");
+      return fail(Code::not_found, "{}: {}", path,
+                  pattern ? "no file matches this pattern" : "no such file or directory");
     }
     for (const std::string& match : found) TRY(add(match, files));
   }

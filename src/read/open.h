@@ -1,8 +1,8 @@
 // Where traces enter. open_job: paths, directories, globs or "-" -> Job. load: one file -> Trace.
 //
-// Formats: the Chrome-trace JSON of every Kineto era and writer (an object with traceEvents, or a bare list), plain,
-// gzip or zstd, told by content. The text is streamed, never held whole. Damage costs the damaged event and is noted;
-// a file that is no trace is an error that says what it is.
+// Formats: the Chrome-trace JSON of every Kineto era and writer (an object with traceEvents, or a bare list),
+// plain, gzip or zstd, told by content. The text is streamed, never held whole. Damage costs the damaged
+// event and is noted; a file that is no trace is an error that says what it is.
 #pragma once
 #include <span>
 #include <string>
@@ -13,8 +13,9 @@
 
 namespace spotter {
 
-// The trace files behind the paths: a file stands for itself whatever its name; of a directory, every *.json, *.json.gz
-// and *.json.zst in it (not below it); a pattern with * ? [ ] for what it matches; "-" for standard input.
+// The trace files behind the paths: a file stands for itself whatever its name; of a directory, every *.json,
+// *.json.gz and *.json.zst in it (not below it); a pattern with * ? [ ] for what it matches; "-" for standard
+// input.
 Result<Job> open_job(std::span<const std::string> paths);
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request);

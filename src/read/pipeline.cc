@@ -13,12 +13,12 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kStretch = size_t{256} << 10;       // text scanned at a time
-constexpr size_t kMostHeader = size_t{64} << 20;     // text searched for the beginning of the events
-constexpr size_t kMostStretch = size_t{256} << 20;   // text without a boundary that is held
-constexpr size_t kMostCarry = size_t{4} << 20;       // an event that was cut and is put together again
-constexpr size_t kMostTail = size_t{64} << 20;       // text kept from behind the events
-constexpr size_t kAlone = 8;                         // stretches that are read before further threads start
+constexpr size_t kStretch = size_t{256} << 10;      // text scanned at a time
+constexpr size_t kMostHeader = size_t{64} << 20;    // text searched for the beginning of the events
+constexpr size_t kMostStretch = size_t{256} << 20;  // text without a boundary that is held
+constexpr size_t kMostCarry = size_t{4} << 20;      // an event that was cut and is put together again
+constexpr size_t kMostTail = size_t{64} << 20;      // text kept from behind the events
+constexpr size_t kAlone = 8;                        // stretches that are read before further threads start
 
 // Text with the room around it that a scanner needs.
 class Text {
@@ -220,8 +220,8 @@ class Pipeline {
     return append(scanned, joined_block_, mender, joined_, offset, s.last);
   }
 
-  Result<void> append(const Scanned& scanned, const Block& block, size_t scanner, const Text& text, i64 offset,
-                      bool last) {
+  Result<void> append(const Scanned& scanned, const Block& block, size_t scanner, const Text& text,
+                      i64 offset, bool last) {
     TRY(assembler_.append(scanner, block, text.begin(), offset));
     if (scanned.why == ScanEnd::array_end) {
       array_ended_ = true;
@@ -253,7 +253,8 @@ class Pipeline {
   const size_t threads_;
   std::vector<std::thread> helpers_;
   std::vector<Stretch> stretches_;
-  std::vector<std::unique_ptr<Scanner>> scanners_;  // one a worker; the last mends wrong cuts, under the append turn
+  std::vector<std::unique_ptr<Scanner>>
+      scanners_;  // one a worker; the last mends wrong cuts, under the append turn
 
   // Under source_mutex_ (the token).
   std::mutex source_mutex_;

@@ -1,8 +1,8 @@
-// Scanner: text of whole events -> a Block of rows. The hot path of loading: it follows the forms it has learned
-// (forms.h) and converts values in place. Made for the best vector instructions that the machine has.
+// Scanner: text of whole events -> a Block of rows. The hot path of loading: it follows the forms it has
+// learned (forms.h) and converts values in place. Made for the best vector instructions that the machine has.
 //
-// Text must have 64 readable bytes before `begin` and 128 zero bytes from `end` on. A damaged event costs itself: it is
-// counted and the scan goes on at the next event. One scanner, one thread at a time.
+// Text must have 64 readable bytes before `begin` and 128 zero bytes from `end` on. A damaged event costs
+// itself: it is counted and the scan goes on at the next event. One scanner, one thread at a time.
 #pragma once
 #include <memory>
 
@@ -27,7 +27,8 @@ struct Scanned {
 class Scanner {
  public:
   virtual ~Scanner() = default;
-  // Replaces the block's contents. `final`: no more text will come, so an event that does not end is a damaged one.
+  // Replaces the block's contents. `final`: no more text will come, so an event that does not end is a
+  // damaged one.
   virtual Scanned scan(const char* begin, const char* end, bool final, Block& block) = 0;
 };
 

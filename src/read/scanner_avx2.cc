@@ -5,7 +5,9 @@
 namespace spotter {
 
 std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep);
-std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep) { return std::make_unique<avx2::FastScanner>(keep); }
+std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep) {
+  return std::make_unique<avx2::FastScanner>(keep);
+}
 
 }  // namespace spotter
 #endif

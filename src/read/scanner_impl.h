@@ -50,12 +50,14 @@ class FastScanner final : public Scanner {
   }
 
  private:
-  static constexpr size_t kMaxCells = 640;  // of one event: at most 250 arguments of 2 cells, and slack for wide copies
+  static constexpr size_t kMaxCells =
+      640;  // of one event: at most 250 arguments of 2 cells, and slack for wide copies
 
   // Base, start and duration of an event each stay below 95 years, so that their sum fits in 64 bits.
   static constexpr Ns kMostTime = 3'000'000'000'000'000'000;
 
-  // Reads one event from p, appends its row and returns where it ended; nullptr with fault_ set if there is none.
+  // Reads one event from p, appends its row and returns where it ended; nullptr with fault_ set if there is
+  // none.
   const char* event(const char* p) {
     Block& b = *out_;
     const size_t row = b.events;
@@ -70,7 +72,8 @@ class FastScanner final : public Scanner {
     while (true) {
       if (!e) {
         const char* stop = p;
-        if (const Learned l = forms_.learn(node, p, end_, &e, &stop); l != Learned::edge) return fault(l, stop);
+        if (const Learned l = forms_.learn(node, p, end_, &e, &stop); l != Learned::edge)
+          return fault(l, stop);
       }
       p += e->length;
       if (e->constants) {
@@ -79,7 +82,8 @@ class FastScanner final : public Scanner {
       }
       ArgType type = ArgType::int32;
       switch (e->take) {
-        case Take::more: break;
+        case Take::more:
+          break;
         case Take::end: {
           b.ts[row] = ts;
           b.dur[row] = dur;
@@ -127,7 +131,9 @@ class FastScanner final : public Scanner {
           type = ArgType::json;
           break;
         }
-        case Take::skip_number: p = json::scan_word(p, end_).end(); break;
+        case Take::skip_number:
+          p = json::scan_word(p, end_).end();
+          break;
         case Take::skip_text:
           if (p = string_end(p); !p) return nullptr;
           break;
@@ -309,7 +315,8 @@ class FastScanner final : public Scanner {
     for (const char* q = p; q < end_; q += 32) {
       const Bytes b(q);
       if (b.equal('\\')) break;
-      const u32 quotes = b.equal('"'), opens = b.equal('[') | b.equal('{'), closes = b.equal(']') | b.equal('}');
+      const u32 quotes = b.equal('"'), opens = b.equal('[') | b.equal('{'),
+                closes = b.equal(']') | b.equal('}');
       for (u32 m = quotes | opens | closes; m; m &= m - 1) {
         const u32 i = first_bit(m), bit = 1u << i;
         if (quotes & bit) {

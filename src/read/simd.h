@@ -1,6 +1,7 @@
-// The few vector operations of the scanner, over 32 bytes at a time, as AVX2, SSE2, NEON or plain code, chosen by the
-// flags this translation unit is compiled with. Everything is in a namespace named after the choice, so that two units
-// with different flags do not share inline functions. All may read up to 64 bytes beyond `p`: buffers are padded.
+// The few vector operations of the scanner, over 32 bytes at a time, as AVX2, SSE2, NEON or plain code,
+// chosen by the flags this translation unit is compiled with. Everything is in a namespace named after the
+// choice, so that two units with different flags do not share inline functions. All may read up to 64 bytes
+// beyond `p`: buffers are padded.
 #pragma once
 #include <bit>
 #include <cstring>
@@ -86,9 +87,15 @@ struct Bytes {
     for (u32 i = 0; i < 32; i++) m |= u32{f(i)} << i;
     return m;
   }
-  u32 equal(char c) const { return collect([&](u32 i) { return p[i] == c; }); }
-  u32 equal(const Bytes& o) const { return collect([&](u32 i) { return p[i] == o.p[i]; }); }
-  u32 digits() const { return collect([&](u32 i) { return p[i] >= '0' && p[i] <= '9'; }); }
+  u32 equal(char c) const {
+    return collect([&](u32 i) { return p[i] == c; });
+  }
+  u32 equal(const Bytes& o) const {
+    return collect([&](u32 i) { return p[i] == o.p[i]; });
+  }
+  u32 digits() const {
+    return collect([&](u32 i) { return p[i] >= '0' && p[i] <= '9'; });
+  }
 };
 #endif
 
@@ -101,8 +108,9 @@ inline u64 digits8(const char* end, u32 n) {
   u64 x;
   std::memcpy(&x, end - 8, 8);
   if (n == 0) return 0;
-  x = (x & 0x0F0F0F0F0F0F0F0Fu) >> (8 * (8 - n)) << (8 * (8 - n));  // bytes before the first digit become zero
-  x = x * 10 + (x >> 8);                                             // pairs
+  x = (x & 0x0F0F0F0F0F0F0F0Fu) >> (8 * (8 - n))
+                                       << (8 * (8 - n));  // bytes before the first digit become zero
+  x = x * 10 + (x >> 8);                                  // pairs
   constexpr u64 mask = 0x000000FF000000FFu;
   return (((x & mask) * 0x000F424000000064u) + (((x >> 16) & mask) * 0x0000271000000001u)) >> 32;
 }

@@ -21,10 +21,14 @@ struct Magic {
 };
 constexpr Magic kOthers[] = {
     {"PK\x03\x04", "a zip archive: unpack it and give the trace files inside"},
-    {"\xFD" "7zXZ", "an xz file: unpack it first (xz -d)"},
+    {"\xFD"
+     "7zXZ",
+     "an xz file: unpack it first (xz -d)"},
     {"BZh", "a bzip2 file: unpack it first (bunzip2)"},
     {"SQLite format 3", "an SQLite database (Nsight Systems exports look so), not a Kineto JSON trace"},
-    {"\x7F" "ELF", "a program, not a trace"},
+    {"\x7F"
+     "ELF",
+     "a program, not a trace"},
     {"%PDF", "a PDF document, not a trace"},
     {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
     {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
@@ -61,7 +65,8 @@ Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path) {
   }
   std::unique_ptr<RawInput> input(new RawInput(path, fd));
   struct stat info;
-  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode)) return fail(Code::invalid, "{}: is a directory", path);
+  if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
+    return fail(Code::invalid, "{}: is a directory", path);
   if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
   return input;
 }
@@ -92,7 +97,8 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
   TRY_ASSIGN(const std::span<const u8> head, input.peek());
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (text.empty()) {
-    return fail(Code::corrupt, "{}: the file is empty; the process that wrote it may have ended before its trace did",
+    return fail(Code::corrupt,
+                "{}: the file is empty; the process that wrote it may have ended before its trace did",
                 input.path());
   }
   for (const Magic& m : kOthers) {

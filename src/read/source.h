@@ -1,5 +1,5 @@
-// Source: the uncompressed bytes of a file or of standard input, in order. The format (plain, gzip of any number of
-// members, zstd of any number of frames) is told by the first bytes, never by the name.
+// Source: the uncompressed bytes of a file or of standard input, in order. The format (plain, gzip of any
+// number of members, zstd of any number of frames) is told by the first bytes, never by the name.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,8 +14,8 @@ namespace spotter {
 class Source {
  public:
   virtual ~Source() = default;
-  // Fills as much of `out` as it can; less than all of it only at the end. Damage ends the text early, with a note;
-  // an error is a failure to read at all.
+  // Fills as much of `out` as it can; less than all of it only at the end. Damage ends the text early, with a
+  // note; an error is a failure to read at all.
   virtual Result<size_t> read(std::span<char> out, Notes& notes) = 0;
 };
 
@@ -43,7 +43,8 @@ class RawInput {
   size_t begin_ = 0, end_ = 0;
 };
 
-// Chooses the decoder. The input must outlive the source. An error says what the file is instead, if it is known.
+// Chooses the decoder. The input must outlive the source. An error says what the file is instead, if it is
+// known.
 Result<std::unique_ptr<Source>> open_source(RawInput& input);
 
 // The decoders, one file each.

@@ -28,12 +28,13 @@ class ZstdSource final : public Source {
       text_bytes_ += static_cast<i64>(to.pos - before);
       if (ZSTD_isError(status)) {
         ended_ = true;
-        notes.add("corrupt_zstd", Severity::loss, "the zstd data is damaged; nothing behind this place could be read",
-                  text_bytes_);
+        notes.add("corrupt_zstd", Severity::loss,
+                  "the zstd data is damaged; nothing behind this place could be read", text_bytes_);
       } else if (input_over && to.pos == before) {
         ended_ = true;
         notes.add("truncated_zstd", Severity::loss,
-                  "the zstd data ends early; what follows is missing (the copy or the writer was cut off)", text_bytes_);
+                  "the zstd data ends early; what follows is missing (the copy or the writer was cut off)",
+                  text_bytes_);
       }
       frame_done_ = status == 0;
     }

@@ -132,6 +132,23 @@ def test_changed_text(name, tmp_path):
     all_wrong((f"byte {place} is {data[place]:#04x}", lambda data=data: check(data)) for data, place in variants)
 
 
+@pytest.mark.parametrize("name", [name for name, _ in harness.trace_files() if name.endswith("/nccl_data.json.gz")])
+def test_many_changes_and_threads(name, tmp_path):
+    """In a trace that several threads share, twenty changed bytes cost twenty events at most, and all numbers of
+    threads give the same bytes."""
+    original, generator = Original(dict(harness.trace_files())[name]), random.Random(f"many {name}")
+    path = tmp_path / "damaged"
+    for _ in range(max(1, SWEEP // 25)):
+        data = bytearray(original.text)
+        for place in generator.sample(range(original.array, original.array_end), 20):
+            data[place] = generator.randrange(256)
+        path.write_bytes(data)
+        outputs = [harness.run("analyze", path, "--format", "json", "--threads", threads).stdout for threads in (1, 2, 8)]
+        assert outputs[1] == outputs[0] and outputs[2] == outputs[0]
+        (summary,) = harness.Answer(json.loads(outputs[0]))["summary"]
+        assert len(original.ends) - 20 <= summary["events"] <= len(original.ends)
+
+
 @sweep
 def test_changed_frame(name, tmp_path):
     """A changed byte before or behind the events may cost the whole file, but only with a clear word."""
