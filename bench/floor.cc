@@ -1,5 +1,5 @@
-// floor FILE.gz ROUNDS: times the floor alone. Prints one JSON object: the best and the median round in ns, the size of
-// the JSON, and the sums.
+// floor FILE.gz ROUNDS: times the floor alone. Prints one JSON object: the best and the median round in ns,
+// the size of the JSON, and the sums.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// One function walks, and only one place calls it: On-Demand loses a third or more of its speed once the compiler stops
-// inlining it, which a second instantiation in this file would cause.
+// One function walks, and only one place calls it: On-Demand loses a third or more of its speed once the
+// compiler stops inlining it, which a second instantiation in this file would cause.
 #include "bench/floor_walk.h"
 
 #include <libdeflate.h>
@@ -14,7 +14,8 @@ namespace od = simdjson::ondemand;
 
 bool is_digit(char c) { return static_cast<unsigned char>(c - '0') < 10; }
 
-// The number a token begins with, in units of 10^-Decimals; further decimals are cut off. 0 where it is no number.
+// The number a token begins with, in units of 10^-Decimals; further decimals are cut off. 0 where it is no
+// number.
 template <int Decimals>
 u64 number(std::string_view token) {
   const char* p = token.data();
@@ -27,13 +28,15 @@ u64 number(std::string_view token) {
   if constexpr (Decimals > 0) {
     int missing = Decimals;
     if (p != end && *p == '.')
-      for (++p; p != end && is_digit(*p) && missing > 0; ++p, --missing) value = value * 10 + static_cast<u64>(*p - '0');
+      for (++p; p != end && is_digit(*p) && missing > 0; ++p, --missing)
+        value = value * 10 + static_cast<u64>(*p - '0');
     for (; missing > 0; --missing) value *= 10;
   }
   return negative ? u64{0} - value : value;
 }
 
-// Keys point into the JSON text, which goes on behind their closing quote: comparing it too makes the match exact.
+// Keys point into the JSON text, which goes on behind their closing quote: comparing it too makes the match
+// exact.
 template <size_t N>
 bool is(const char* key, const char (&name)[N]) {
   return std::memcmp(key, name, N - 1) == 0 && key[N - 1] == '"';
@@ -46,7 +49,8 @@ struct Taken {
 
 simdjson::error_code walk_args(od::value value, Sums& sums) {
   od::object args;
-  if (auto error = value.get_object().get(args)) return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
+  if (auto error = value.get_object().get(args))
+    return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
   for (auto field : args) {
     od::raw_json_string raw_key;
     if (auto error = field.key().get(raw_key)) return error;
@@ -55,15 +59,28 @@ simdjson::error_code walk_args(od::value value, Sums& sums) {
     if (auto error = field.value().raw_json_token().get(token)) return error;
     switch (key[0]) {
       case 's':
-        if (is(key, "stream")) sums.stream += number<0>(token);
-        else if (is(key, "size")) sums.bytes += number<0>(token);
+        if (is(key, "stream"))
+          sums.stream += number<0>(token);
+        else if (is(key, "size"))
+          sums.bytes += number<0>(token);
         break;
-      case 'c': if (is(key, "correlation")) sums.correlation += number<0>(token); break;
-      case 'E': if (is(key, "External id")) sums.external_id += number<0>(token); break;
-      case 'e': if (is(key, "external id")) sums.external_id += number<0>(token); break;
-      case 'd': if (is(key, "device")) sums.device += number<0>(token); break;
-      case 'b': if (is(key, "bytes")) sums.bytes += number<0>(token); break;
-      default: break;
+      case 'c':
+        if (is(key, "correlation")) sums.correlation += number<0>(token);
+        break;
+      case 'E':
+        if (is(key, "External id")) sums.external_id += number<0>(token);
+        break;
+      case 'e':
+        if (is(key, "external id")) sums.external_id += number<0>(token);
+        break;
+      case 'd':
+        if (is(key, "device")) sums.device += number<0>(token);
+        break;
+      case 'b':
+        if (is(key, "bytes")) sums.bytes += number<0>(token);
+        break;
+      default:
+        break;
     }
   }
   return simdjson::SUCCESS;
@@ -84,17 +101,28 @@ simdjson::error_code walk_event(od::object event, Sums& sums, Taken& taken) {
     if (auto error = field.value().raw_json_token().get(token)) return error;
     switch (key[0]) {
       case 'p':
-        if (is(key, "pid")) taken.pid += number<0>(token);
-        else if (is(key, "ph")) taken.text += static_cast<u8>(token[1]);
+        if (is(key, "pid"))
+          taken.pid += number<0>(token);
+        else if (is(key, "ph"))
+          taken.text += static_cast<u8>(token[1]);
         break;
       case 't':
-        if (is(key, "ts")) sums.ts += number<3>(token);
-        else if (is(key, "tid")) taken.tid += number<0>(token);
+        if (is(key, "ts"))
+          sums.ts += number<3>(token);
+        else if (is(key, "tid"))
+          taken.tid += number<0>(token);
         break;
-      case 'd': if (is(key, "dur")) sums.dur += number<3>(token); break;
-      case 'n': if (is(key, "name")) taken.text += token.size(); break;
-      case 'c': if (is(key, "cat")) taken.text += token.size(); break;
-      default: break;
+      case 'd':
+        if (is(key, "dur")) sums.dur += number<3>(token);
+        break;
+      case 'n':
+        if (is(key, "name")) taken.text += token.size();
+        break;
+      case 'c':
+        if (is(key, "cat")) taken.text += token.size();
+        break;
+      default:
+        break;
     }
   }
   return simdjson::SUCCESS;
@@ -136,11 +164,12 @@ Result<void> Floor::inflate(std::span<const char> gzip_file) {
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   json_bytes_ = 0;
   while (!gzip_file.empty()) {
-    const size_t room = text_.size() > simdjson::SIMDJSON_PADDING ? text_.size() - simdjson::SIMDJSON_PADDING : 0;
+    const size_t room =
+        text_.size() > simdjson::SIMDJSON_PADDING ? text_.size() - simdjson::SIMDJSON_PADDING : 0;
     size_t used = 0, made = 0;
     const libdeflate_result result =
-        libdeflate_gzip_decompress_ex(inflater.get(), gzip_file.data(), gzip_file.size(), text_.data() + json_bytes_,
-                                      room - json_bytes_, &used, &made);
+        libdeflate_gzip_decompress_ex(inflater.get(), gzip_file.data(), gzip_file.size(),
+                                      text_.data() + json_bytes_, room - json_bytes_, &used, &made);
     if (result == LIBDEFLATE_INSUFFICIENT_SPACE) {
       text_.resize(text_.size() + 24 * gzip_file.size() + simdjson::SIMDJSON_PADDING);
       continue;

@@ -1,6 +1,7 @@
-// The floor: what a loader must beat. A whole gzip file is inflated by libdeflate into one buffer that is kept warm
-// between rounds, and simdjson's On-Demand parser walks every event in it: one thread, nothing stored. The fields that
-// a lean load keeps are read exactly (decimal text to integer ns) and summed, so the sums also check a load's answer.
+// The floor: what a loader must beat. A whole gzip file is inflated by libdeflate into one buffer that is
+// kept warm between rounds, and simdjson's On-Demand parser walks every event in it: one thread, nothing
+// stored. The fields that a lean load keeps are read exactly (decimal text to integer ns) and summed, so the
+// sums also check a load's answer.
 #pragma once
 #include <memory>
 #include <span>
@@ -12,8 +13,9 @@
 
 namespace spotter::bench {
 
-// Sums are modulo 2^64 and count 0 for a field that is absent or no integer. ts and dur are in ns, relative to
-// baseTimeNanoseconds. Numbers in quotes count as numbers. Keys are those that Arg's members of these names stand for.
+// Sums are modulo 2^64 and count 0 for a field that is absent or no integer. ts and dur are in ns, relative
+// to baseTimeNanoseconds. Numbers in quotes count as numbers. Keys are those that Arg's members of these
+// names stand for.
 struct Sums {
   u64 events = 0, ts = 0, dur = 0, correlation = 0, external_id = 0, stream = 0, device = 0, bytes = 0;
   bool operator==(const Sums&) const = default;

@@ -62,14 +62,14 @@ class FileRunner {
       : request_(request), args_(args), load_(load), phases_(phases) {}
 
   void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
-    if (auto done = run_maps(file, how, result); !done) {
+    if (auto done = load_and_map(file, how, result); !done) {
       result.error = std::move(done).error();
       result.tables.clear();
     }
   }
 
  private:
-  Result<void> run_maps(const TraceFile& file, const LoadRequest& how, FileResult& result) {
+  Result<void> load_and_map(const TraceFile& file, const LoadRequest& how, FileResult& result) {
     if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
     TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
     if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
@@ -81,11 +81,22 @@ class FileRunner {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
     }
-    for (size_t i = 0; i < request_.analyses.size(); ++i) {
-      if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
-      const Analysis& analysis = *request_.analyses[i];
-      TRY_ASSIGN(Table table, phases_.time(map_phase(i), [&] { return analysis.map(*trace, args_[i]); }));
-      result.tables.push_back(std::move(table));
+    return run_maps(*trace, how.threads, result);
+  }
+
+  // From the last to the first, since those at the end of the list (operators) take longest.
+  Result<void> run_maps(const Trace& trace, int threads, FileResult& result) {
+    const size_t n = request_.analyses.size();
+    std::vector<Result<Table>> tables(n);
+    parallel_for(n, threads, [&](size_t done) {
+      const size_t i = n - 1 - done;
+      if (is_cancelled(request_)) return;
+      tables[i] = phases_.time(map_phase(i), [&] { return request_.analyses[i]->map(trace, args_[i]); });
+    });
+    if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
+    for (Result<Table>& table : tables) {
+      TRY(table);
+      result.tables.push_back(std::move(*table));
     }
     return {};
   }

@@ -27,6 +27,10 @@ const std::array<u8, 256> kStarts = [] {
   t.fill(kAny);
   for (int c = '0'; c <= '9'; c++) t[static_cast<size_t>(c)] |= kDigit;
   t['-'] |= kDigit;
+  for (size_t c = 0; c < 128; c++) {
+    const bool letter = (c | 32) >= 'a' && (c | 32) <= 'z';
+    if (letter || (t[c] & kDigit) || c == '+' || c == '-' || c == '.') t[c] |= kWord;
+  }
   t['"'] |= kQuote;
   t['['] |= kBracket;
   t['{'] |= kBracket;

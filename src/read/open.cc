@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <set>
 
+#include "read/header.h"
 #include "read/pipeline.h"
 #include "read/source.h"
 
@@ -71,6 +72,31 @@ Result<void> add(const std::string& path, std::set<std::string>& files) {
   return {};
 }
 
+// What the head of a file says before its events, so that a rank that is not wanted need not be read whole.
+// Whatever is wrong with the file is said when it is loaded.
+void read_head(TraceFile& file) {
+  constexpr size_t kHeadBytes = size_t{64} << 10;
+  Notes unused;
+  auto input = RawInput::open(file.path);
+  if (!input) return;
+  auto source = open_source(**input);
+  if (!source) return;
+  std::string text(kHeadBytes, '\0');
+  const Result<size_t> got = (*source)->read(text, unused);
+  if (!got) return;
+  text.resize(*got);
+  const Result<EventsStart> start = find_events(text, false, file.path);
+  if (!start || !start->found) return;
+  TraceInfo info;
+  read_info(start->members, {}, info, unused);
+  file.host = info.host_name;
+  if (info.base_ns != 0) file.base_ns = info.base_ns;
+  if (info.rank) {
+    file.rank = info.rank;
+    file.rank_source = RankSource::file_contents;
+  }
+}
+
 }  // namespace
 
 Result<Job> open_job(std::span<const std::string> paths) {
@@ -83,6 +109,11 @@ Result<Job> open_job(std::span<const std::string> paths) {
     struct stat info;
     if (path != "-" && ::stat(path.c_str(), &info) == 0) file.bytes = info.st_size;
     job.files.push_back(std::move(file));
+  }
+  if (job.files.size() > 1) {
+    for (TraceFile& file : job.files) {
+      if (file.path != "-") read_head(file);
+    }
   }
   return job;
 }

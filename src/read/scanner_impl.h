@@ -132,7 +132,7 @@ class FastScanner final : public Scanner {
           break;
         }
         case Take::skip_number:
-          p = json::scan_word(p, end_).end();
+          p = skip_number(p);
           break;
         case Take::skip_text:
           if (p = string_end(p); !p) return nullptr;
@@ -247,6 +247,11 @@ class FastScanner final : public Scanner {
     const i64 magnitude = static_cast<i64>(digits16(q, n));
     put_integer(negative ? -magnitude : magnitude, cell, type);
     return q + n;
+  }
+
+  const char* skip_number(const char* p) const {
+    const u32 n = leading_run(Bytes(p).digits());
+    return start_of(p[n]) & kWord ? json::scan_word(p, end_).end() : p + n;
   }
 
   static void put_integer(i64 value, u32*& cell, ArgType& type) {

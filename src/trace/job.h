@@ -18,6 +18,8 @@ struct TraceFile {
   i64 bytes = 0;            // as stored
   std::optional<i64> rank;  // what is known before the file is read whole
   RankSource rank_source = RankSource::unknown;
+  std::string host;            // host_name, where the head of the file says it
+  std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
 };
 
 struct Job {
