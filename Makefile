@@ -22,7 +22,7 @@ build: setup
 	cmake --build --preset release --target spotter
 
 demo: build
-	build/release/spotter analyze tests/fixtures/traces/gpu_training
+	tools/demo
 
 test:
 	@tools/setup --python

@@ -10,7 +10,7 @@ namespace spotter {
 namespace {
 
 constexpr size_t kMostRanks = 8, kMostNames = 6;
-constexpr int kPlainWidth = 100;  // of wrapped sentences where there is no terminal
+constexpr int kPlainWidth = 100;  // where there is no terminal
 
 constexpr Field kHostColumns[] = {
     {"rank", Type::text, Unit::none, Role::key, ""},
@@ -203,9 +203,11 @@ void set_report_params(std::vector<std::pair<std::string, i64>>& params) {
   if (!set) params.emplace_back("top", 0);
 }
 
-std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
+std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& wanted) {
   const Facts facts = gather_facts(tables);
-  const size_t width = style.width > 0 ? static_cast<size_t>(style.width) : kPlainWidth;
+  TextStyle style = wanted;
+  if (style.width == 0) style.width = kPlainWidth;
+  const size_t width = static_cast<size_t>(style.width);
   std::string out = wrapped(headline(facts), width, "  ") + "\n";
   const auto section = [&](const std::string& title, const std::string& body) {
     out += "\n" + bold(wrapped(title, width, "  "), style) + "\n" + body;
