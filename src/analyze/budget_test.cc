@@ -7,7 +7,12 @@
 namespace spotter {
 namespace {
 
-TraceFile file(const char* path, i64 bytes) { return {path, bytes, {}, RankSource::unknown}; }
+TraceFile file(const char* path, i64 bytes) {
+  TraceFile file;
+  file.path = path;
+  file.bytes = bytes;
+  return file;
+}
 
 TEST(Budget, CompressedFilesAreMuchLargerInMemory) {
   EXPECT_EQ(estimated_memory(file("a.json", 250'000)), 100'000);

@@ -48,6 +48,15 @@ TEST(KernelDurationDistribution, ComparesRanks) {
   EXPECT_TRUE(table.notes.empty());
 }
 
+TEST(KernelDurationDistribution, OfEqualRanksTheFirstIsNamed) {
+  std::vector<RankTable> tables;
+  tables.push_back(rank_table(2, {{"gemm", 10}}));
+  tables.push_back(rank_table(3, {{"gemm", 10}}));
+  const Table table = reduce(tables);
+  for (const char* column : {"min_rank", "max_rank", "fastest_rank", "slowest_rank"})
+    EXPECT_EQ(integer(table, 0, column), 2) << column;
+}
+
 TEST(KernelDurationDistribution, SaysHowManyAreNotListed) {
   std::vector<RankTable> tables;
   tables.push_back(rank_table(0, {{"a", 3}, {"b", 2}, {"c", 1}}));

@@ -137,6 +137,26 @@ TEST(Operators, PythonFramesAreTransparentAndHostCallsAreNobodysSelfTime) {
   EXPECT_EQ(integer(table, 1, "device_total_ns"), 207);
 }
 
+TEST(Operators, DeviceTimeReachesEveryEnclosingOperator) {
+  TraceBuilder b;
+  b.span("cpu_op", "outer", 1, 1, 0, 100);
+  b.span("cpu_op", "middle", 1, 1, 10, 80);
+  b.span("cuda_runtime", "cudaGraphLaunch", 1, 1, 20, 60);  // operators run inside this call
+  b.span("cpu_op", "inner", 1, 1, 30, 40);
+  b.span("cuda_driver", "cuLaunchKernel", 1, 1, 40, 10, {{Arg::correlation, i64{1}}});
+  b.span("kernel", "gemm", 0, 7, 200, 9, {{Arg::correlation, i64{1}}});
+  const Table table = run_map("operators", *b.build());
+  ASSERT_EQ(table.rows(), 3u);
+  const std::map<std::string, std::pair<Ns, Ns>> expected = {
+      {"inner", {9, 30}}, {"middle", {0, 20}}, {"outer", {0, 20}}};
+  for (size_t row = 0; row < 3; ++row) {
+    const auto& [device_self, host_self] = expected.at(text(table, row, "name"));
+    EXPECT_EQ(integer(table, row, "device_total_ns"), 9);
+    EXPECT_EQ(integer(table, row, "device_self_ns"), device_self);
+    EXPECT_EQ(integer(table, row, "host_self_ns"), host_self);
+  }
+}
+
 TEST(Operators, RecursionCountsOnceInTotals) {
   TraceBuilder b;
   b.span("cpu_op", "f", 1, 1, 0, 100);

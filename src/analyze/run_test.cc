@@ -29,7 +29,9 @@ class FakeReader {
   Job job() const {
     Job job;
     for (const auto& [path, file] : files_) {
-      TraceFile entry{path, 1000, {}, RankSource::unknown};
+      TraceFile entry;
+      entry.path = path;
+      entry.bytes = 1000;
       if (file.rank_known) entry.rank = file.rank, entry.rank_source = RankSource::file_contents;
       job.files.push_back(entry);
     }
@@ -191,6 +193,16 @@ TEST(Run, UnwantedRanksAreLeftOutAndNotReadIfKnown) {
   EXPECT_EQ(integer(result->tables[0], 1, "rank"), 2);
   EXPECT_EQ(reader.loads.count("a.json"), 0u);
   EXPECT_EQ(reader.loads.count("d.json"), 1u);
+}
+
+TEST(Run, ABadFileThatMayHaveAWantedRankIsALoss) {
+  FakeReader reader(Files{{"a.json", of_rank(7)}, {"b.json", failing(Code::corrupt, "no JSON")}});
+  RunRequest request = request_for({"summary"});
+  request.ranks = {{7, 9}};
+  const Result<RunResult> result = run(reader.job(), request, reader.loader());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->tables[0].rows(), 1u);
+  EXPECT_NE(find_note(result->notes, "file_left_out"), nullptr);
 }
 
 TEST(Run, NoFileOfTheWantedRanksIsAnError) {

@@ -43,10 +43,10 @@ inline TestTrace random_trace(unsigned seed) {
 
   const char* const categories[] = {"cpu_op",       "cpu_op",      "cpu_op",          "cuda_runtime",
                                     "cuda_runtime", "cuda_driver", "python_function", "user_annotation"};
-  const i64 host_spans = below(40);
+  const i64 host_spans = below(60);
   for (i64 i = 0; i < host_spans; ++i) {
     HostSpan span{categories[below(8)], fmt::format("name{}", below(5)), below(2), below(260), 0};
-    span.end = span.start + (below(3) == 0 ? below(100) : below(12));
+    span.end = span.start + (below(2) == 0 ? below(100) : below(12));
     builder.span(span.category, span.name, 1, span.thread, span.start, span.end - span.start,
                  {{Arg::correlation, i + 1}});
     t.host.push_back(span);
@@ -65,7 +65,7 @@ inline TestTrace random_trace(unsigned seed) {
     const Sort& sort = sorts[below(5)];
     DeviceSpan span{sort.kind, sort.name, below(2), 7 + below(streams), below(280), 0, {}};
     span.end = span.start + (below(6) == 0 ? 0 : below(20));
-    i64 correlation = below(host_spans + 10);  // 0 and numbers beyond the host spans lead nowhere
+    const i64 correlation = below(host_spans + 10);  // 0 and numbers beyond the host spans lead nowhere
     const bool is_launched = correlation > 0 && correlation <= host_spans &&
                              t.host[static_cast<size_t>(correlation - 1)].category.starts_with("cuda_");
     if (is_launched) span.launch = static_cast<size_t>(correlation - 1);

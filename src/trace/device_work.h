@@ -28,8 +28,4 @@ struct DeviceWork {
 // Reads Arg::correlation, device, stream and collective_name.
 DeviceWork compute_device_work(const Trace& trace);
 
-// The rows that are device work, ascending. The spans "metrics: <kernel>" that Intel's scope profiler adds to
-// category kernel repeat a kernel with its counters and are none.
-std::vector<EventId> device_rows(const Trace& trace);
-
 }  // namespace spotter

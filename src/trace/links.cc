@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "trace/device_work.h"
+#include "trace/device_rows.h"
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
 

@@ -16,9 +16,14 @@ import harness
 SWEEP = int(os.environ.get("SPOTTER_SWEEP", 100))
 LIMIT_S = 10
 
-
-# About a megabyte each or less, so that a run takes a few ms: kernels, flows, and events of every phase.
-TRACES = ("fixtures/traces/gpu_training/rank0.json.gz", "shared/hta/cupti_profiler/benchmark_result_924719_1679055439_trace.json.gz")
+# A megabyte or less, so that a run takes a few ms. Together they have kernels, flows, events of every phase, and the
+# three layouts: several members a line, one a line, everything on one line.
+TRACES = (
+    "fixtures/traces/gpu_training/rank0.json.gz",
+    "shared/hta/cupti_profiler/benchmark_result_924719_1679055439_trace.json.gz",
+    "shared/hta/critical_path/end_to_end/simple_add/output/overlaid_critical_path_trace.json.gz",
+    "shared/hta/trace_compare/test/test.json.gz",
+)
 FILES = {name: path for name, path in harness.trace_files() if name in TRACES}
 sweep = pytest.mark.parametrize("name", FILES)
 
@@ -132,6 +137,7 @@ def test_changed_text(name, tmp_path):
     all_wrong((f"byte {place} is {data[place]:#04x}", lambda data=data: check(data)) for data, place in variants)
 
 
+@harness.needs_shared()
 @pytest.mark.parametrize("name", [name for name, _ in harness.trace_files() if name.endswith("/nccl_data.json.gz")])
 def test_many_changes_and_threads(name, tmp_path):
     """In a trace that several threads share, twenty changed bytes cost twenty events at most, and all numbers of

@@ -11,6 +11,7 @@ import references
 FILES = dict(harness.trace_files())
 
 
+@harness.needs_shared()
 @pytest.mark.parametrize("name", references.names() if (harness.SHARED / "golden").is_dir() else [])
 def test_the_oracle_itself(name):
     """It has to give the reference results' counts and kernel sums, without the program."""

@@ -1,0 +1,12 @@
+// Which rows are device work: those of its categories (is_device_work), but for the spans "metrics: <kernel>"
+// that Intel's scope profiler adds to category kernel; they repeat a kernel with its counters.
+#pragma once
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace spotter {
+
+std::vector<EventId> device_rows(const Trace& trace);  // ascending
+
+}  // namespace spotter
