@@ -18,7 +18,8 @@ import pathlib
 import re
 import sys
 
-# Ids by the number space they live in: one space is moved by one distance. A value under `first` means "none" and stays.
+# Ids by the number space they live in: one space is moved by one distance. A value under `first` means "none" and
+# stays.
 SPACES = [
     # (keys, first)
     (("correlation", "External id", "external id", "id", "wait_on_cuda_event_record_corr_id"), 1),

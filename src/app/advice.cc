@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "app/facts.h"
+#include "base/utf8.h"
 #include "render/render.h"
 
 namespace spotter {
@@ -24,10 +25,11 @@ double ratio(i64 part, i64 whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
 }
 
-std::string short_name(std::string_view name) {
+std::string short_name(std::string_view text) {
   constexpr size_t kHead = 40, kTail = 16;
-  if (name.size() <= kHead + kTail + 3) return std::string(name);
-  return fmt::format("{}...{}", name.substr(0, kHead), name.substr(name.size() - kTail));
+  const std::string name = to_printable(text);
+  if (name.size() <= kHead + kTail + 3) return name;
+  return to_valid_utf8(fmt::format("{}...{}", name.substr(0, kHead), name.substr(name.size() - kTail)));
 }
 
 std::string rank_name(const RankFacts& r) { return r.rank ? fmt::format("rank {}", *r.rank) : r.file; }
@@ -86,6 +88,11 @@ void say_idle(const Facts& f, const Sums& s, std::vector<std::string>& out) {
         "Mostly ({}) the next kernel was launched and waited for something else: another stream, a "
         "collective or a copy.",
         percent(other));
+  } else if (ratio(s.kernel_wait, s.stream_idle) >= 0.5) {
+    text += fmt::format(
+        "Mostly ({}) these are the short gaps between kernels that follow each other; fewer and larger "
+        "kernels, or CUDA graphs, make them fewer.",
+        percent(ratio(s.kernel_wait, s.stream_idle)));
   } else {
     text += "The gaps have no single cause; see --table idle_time_breakdown.";
   }
@@ -101,10 +108,10 @@ void say_uncovered(const Facts& f, std::vector<std::string>& out) {
       worst = &r;
   }
   if (!worst || ratio(worst->device_time, worst->span) >= kCovered) return;
-  out.push_back(fmt::format(
-      "The device of {} is in use for {} of the {} that were traced (from its first to its last work); "
-      "in the rest only the host works.",
-      rank_name(*worst), human_ns(worst->device_time), human_ns(worst->span)));
+  out.push_back(
+      fmt::format("The device of {} has work within {} of the {} that were traced (from its first to its "
+                  "last); in the rest only the host works.",
+                  rank_name(*worst), human_ns(worst->device_time), human_ns(worst->span)));
 }
 
 // Work that no operator started: mostly replays of CUDA or HIP graphs.
@@ -115,7 +122,7 @@ void say_outside(const Facts& f, std::vector<std::string>& out) {
   for (size_t row = 0; row < f.operators.rows(); row++) {
     operators += f.operators.integer(row, f.operators.column("device_self_ns"));
   }
-  if (device == 0 || ratio(operators, device) > 0.5) return;
+  if (device == 0 || f.operators.rows() == 0 || ratio(operators, device) > 0.5) return;
   out.push_back(fmt::format(
       "Operators start only {} of the device work; the rest was launched outside any, as replays of "
       "CUDA or HIP graphs are. The kernels tell more than the operators here.",
@@ -153,9 +160,9 @@ void say_ranks(const Facts& f, std::vector<std::string>& out) {
   }
   if (most && least &&
       static_cast<double>(own_work(*most)) > (1 + kSpread) * static_cast<double>(own_work(*least))) {
-    out.push_back(fmt::format("{} computes {} and {} only {}: the others wait for it in collectives.",
-                              rank_name(*most), human_ns(own_work(*most)), rank_name(*least),
-                              human_ns(own_work(*least))));
+    out.push_back(fmt::format(
+        "The device of {} computes for {}, that of {} only for {}: the others wait for it in collectives.",
+        rank_name(*most), human_ns(own_work(*most)), rank_name(*least), human_ns(own_work(*least))));
   }
 }
 

@@ -72,9 +72,8 @@ Result<void> analyze_command(const AnalyzeOptions& options) {
   const std::string bytes = is_report ? report(result.tables, result.notes, style)
                                       : render(options.format, result.tables, result.notes, style);
   if (options.format == Format::csv) {
-    Notes notes = result.notes;
-    for (const Table& table : result.tables) notes.merge(table.notes);
-    std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+    std::fputs(render_text_notes(all_notes(result.tables, result.notes), style_of(STDERR_FILENO)).c_str(),
+               stderr);
   }
   if (options.timing) print_timing(result);
   if (interrupted) return fail(Code::cancelled, "interrupted; nothing was written");

@@ -53,7 +53,9 @@ void declare_analyze(CLI::App& app, Words& words) {
       words.params[p.name] = p.fallback;
       app.add_option(flag_of(p.name), words.params[p.name],
                      fmt::format("{} (default {})", p.help, p.fallback))
-          ->check(CLI::NonNegativeNumber);
+          ->check([](const std::string& text) {
+            return number(text) ? std::string() : "must be a whole number from 0 on";
+          });
     }
   }
 }
@@ -142,6 +144,8 @@ CommandLine parse_command_line(int argc, char** argv) {
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       line.exit = app.exit(error);
+    } else if (command().empty() && argc > 1 && argv[1][0] != '-') {
+      line.exit = usage_error(fmt::format("there is no command \"{}\"", argv[1]), "");
     } else {
       line.exit = usage_error(error.what(), command());
     }

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/result.h"
+#include "base/utf8.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -28,7 +29,7 @@ i64 integer(const Table& t, size_t row, std::string_view column) {
 
 std::string text(const Table& t, size_t row, std::string_view column) {
   const Value v = t.at(row, t.column(column));
-  return is_null(v) ? std::string() : std::string(std::get<std::string_view>(v));
+  return is_null(v) ? std::string() : to_printable(std::get<std::string_view>(v));
 }
 
 // The ranks of a job by number, so that each table's rows find theirs. Files without a rank have no rows

@@ -3,6 +3,7 @@
 #include <cstdio>
 
 #include "app/commands.h"
+#include "base/utf8.h"
 
 int main(int argc, char** argv) {
   using namespace spotter;
@@ -16,6 +17,6 @@ int main(int argc, char** argv) {
   if (line.analyses) result = analyses_command(*line.analyses);
   if (result) return 0;
 
-  std::fprintf(stderr, "spotter: %s\n", result.error().message.c_str());
+  std::fprintf(stderr, "spotter: %s\n", to_printable(result.error().message).c_str());
   return result.error().code == Code::cancelled ? 130 : 1;
 }

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "app/facts.h"
+#include "base/utf8.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -60,18 +61,20 @@ i64 sum_of(const Table& t, std::string_view column) {
 // Sentences broken at blanks, with `indent` before every line but the first.
 std::string wrapped(const std::string& text, size_t width, const std::string& indent) {
   std::string out;
-  size_t column = indent.size();
+  size_t column = 0;
   for (size_t at = 0; at < text.size();) {
     const size_t blank = std::min(text.find(' ', at), text.size());
-    if (column + (blank - at) > width && column > indent.size()) {
+    const std::string word = text.substr(at, blank - at);
+    const size_t cells = static_cast<size_t>(display_width(word));
+    if (at > 0 && column + 1 + cells > width) {
       out += "\n" + indent;
       column = indent.size();
     } else if (at > 0) {
       out += ' ';
       column++;
     }
-    out.append(text, at, blank - at);
-    column += blank - at;
+    out += word;
+    column += cells;
     at = blank + 1;
   }
   return out;
@@ -99,8 +102,9 @@ std::string headline(const Facts& f) {
   }
   std::vector<std::string> parts;
   if (f.ranks.size() == 1) parts.push_back(f.ranks[0].file);
-  std::string who = ranks == 1 && f.ranks.size() == 1 ? fmt::format("rank {}", *f.ranks[0].rank)
-                                                      : fmt::format("{} ranks", ranks);
+  std::string who = ranks == 1 && f.ranks.size() == 1
+                        ? fmt::format("rank {}", *f.ranks[0].rank)
+                        : fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
   if (world > 0) who += fmt::format(" of {}", world);
   if (ranks > 0) parts.push_back(who);
   if (hosts.size() == 1) parts.push_back("host " + *hosts.begin());
@@ -108,7 +112,7 @@ std::string headline(const Facts& f) {
   for (const std::string& d : devices) parts.push_back(d);
   if (steps > 0) parts.push_back(fmt::format("{} steps ({})", steps, mark));
   if (span > 0) parts.push_back(human_ns(span));
-  parts.push_back(human(Value(events), Unit::count, Role::value) + " events");
+  parts.push_back(human(Value(events), Unit::count, Role::value) + (events == 1 ? " event" : " events"));
   std::string line;
   for (const std::string& p : parts) line += (line.empty() ? "" : " · ") + p;
   return line;
@@ -214,7 +218,7 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
   };
 
   std::string sentences;
-  for (const std::string& s : advice(facts)) sentences += "- " + wrapped(s, width, "  ") + "\n";
+  for (const std::string& s : advice(facts)) sentences += wrapped("- " + s, width, "  ") + "\n";
   section("What stands out", sentences);
 
   const bool any_spans =
@@ -232,19 +236,19 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
             render_text_table(operator_table(facts.operators, facts.has_device_work), style));
   }
 
-  Notes all = notes;
-  for (const Table& t : tables) {
-    for (const Note& note : t.notes.all()) {
-      if (!is_told(note)) all.add(note);
-    }
-  }
   std::string lines;
-  for (const Note& note : all.all())
+  const Notes all = all_notes(tables, notes);
+  for (const Note& note : all.all()) {
+    if (is_told(note)) continue;
     lines += wrapped(fmt::format("{}: {}", severity_name(note.severity), to_text(note)), width, "  ") + "\n";
+  }
   if (!lines.empty()) section("Notes", lines);
-  out +=
-      "\nMore: --table NAME for one analysis whole (`spotter analyses` lists them), --format json or csv.\n";
-  return out;
+  return out + "\n" +
+         wrapped(
+             "More: --table NAME for one analysis whole (`spotter analyses` lists them), --format json or "
+             "csv.",
+             width, "  ") +
+         "\n";
 }
 
 }  // namespace spotter

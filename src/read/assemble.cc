@@ -19,7 +19,7 @@ void copy(GrowingArray<T>& out, const Scratch<T>& in, size_t n) {
   out.append({in.data(), n});
 }
 
-constexpr size_t kMaxKinds = 255, kMaxShapes = 65'535;
+constexpr size_t kMaxShapes = 65'535;
 
 }  // namespace
 
@@ -69,20 +69,21 @@ u16 Assembler::shape_of(const Map& map, const Shape& shape) {
   return it->second;
 }
 
+// Like Forms::kind_of: unknown categories beyond the limit share one kind.
+u8 Assembler::kind_of(Kind kind, StringId category) {
+  kind.category_text = category;
+  const bool full = data.kinds.size() >= (kind.category == Category::other ? kMaxOtherKinds : kMaxKinds - 2);
+  if (full && !kinds_.contains({kind.phase, category, kind.is_span}))
+    kind = {'X', Category::other, 0, kind.is_span};
+  const auto [it, is_new] =
+      kinds_.try_emplace({kind.phase, kind.category_text, kind.is_span}, static_cast<u8>(data.kinds.size()));
+  if (is_new) data.kinds.push_back(kind);
+  return it->second;
+}
+
 void Assembler::learn(Map& map, const Block& block) {
   for (std::string_view text : block.new_strings) map.strings.push_back(intern(text));
-  for (const Kind& k : block.new_kinds) {
-    Kind mapped = k;
-    mapped.category_text = map.strings[k.category_text];
-    const auto [it, is_new] =
-        kinds_.try_emplace({k.phase, mapped.category_text, k.is_span}, static_cast<u8>(data.kinds.size()));
-    if (is_new && data.kinds.size() == kMaxKinds) {
-      it->second = kMaxKinds - 1;
-    } else if (is_new) {
-      data.kinds.push_back(mapped);
-    }
-    map.kinds.push_back(it->second);
-  }
+  for (const Kind& k : block.new_kinds) map.kinds.push_back(kind_of(k, map.strings[k.category_text]));
   for (const Track& t : block.new_tracks) {
     const Track mapped{t.pid, t.tid, map.strings[t.pid_text], map.strings[t.tid_text]};
     const auto [it, is_new] = tracks_.try_emplace({mapped.pid, mapped.tid, mapped.pid_text, mapped.tid_text},
@@ -129,6 +130,8 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
     if (tally.count) data.notes.add(kind, severity, sentence, offset + (tally.first - text), tally.count);
   };
   add(block.damaged, "damaged_event", Severity::loss, "events were damaged and left out");
+  add(block.bad_time, "bad_time", Severity::loss,
+      "events have a start or a duration that is no number; they count in no time");
   add(block.args_left_out, "arguments_left_out", Severity::loss,
       "events have more arguments, or more forms of argument lists, than are kept");
   add(block.kinds_left_out, "kinds_left_out", Severity::loss,

@@ -37,6 +37,7 @@ class Assembler {
   };
   void learn(Map& map, const Block& block);
   StringId intern(std::string_view text);
+  u8 kind_of(Kind kind, StringId category);
   ArgId arg_of(const std::string& name);
   u16 shape_of(const Map& map, const Shape& shape);
   void note(const Block& block, const char* text, i64 offset);

@@ -9,7 +9,7 @@ void Block::clear() {
   new_tracks.clear();
   new_args.clear();
   new_shapes.clear();
-  damaged = repaired = negative_dur = sub_ns = not_finite = duplicate_key = args_left_out =
+  damaged = repaired = negative_dur = sub_ns = bad_time = not_finite = duplicate_key = args_left_out =
       kinds_left_out = {};
 }
 

@@ -12,6 +12,9 @@
 
 namespace spotter {
 
+// Kinds have ids of 8 bits: in all, and of unknown categories.
+inline constexpr size_t kMaxKinds = 255, kMaxOtherKinds = 150;
+
 // A plain array that is not initialised on growth and is reused from block to block.
 template <class T>
 class Scratch {
@@ -57,7 +60,8 @@ struct Block {
   std::vector<std::string> new_args;
   std::vector<Shape> new_shapes;
 
-  Tally damaged, repaired, negative_dur, sub_ns, not_finite, duplicate_key, args_left_out, kinds_left_out;
+  Tally damaged, repaired, negative_dur, sub_ns, bad_time, not_finite, duplicate_key, args_left_out,
+      kinds_left_out;
 
   void clear();
   void make_room(size_t more_events, size_t more_cells);

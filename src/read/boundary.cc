@@ -1,6 +1,8 @@
 #include "read/boundary.h"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <string_view>
 
 #include "read/json.h"
@@ -10,6 +12,42 @@ namespace {
 
 // Keys that writers begin an event with.
 constexpr std::string_view kFirstKeys[] = {"ph", "name", "cat", "pid", "tid", "ts", "dur", "id", "args"};
+
+// Members that writers put beside the events.
+constexpr std::string_view kMembers[] = {"traceEvents",
+                                         "traceName",
+                                         "displayTimeUnit",
+                                         "baseTimeNanoseconds",
+                                         "distributedInfo",
+                                         "schemaVersion",
+                                         "deviceProperties",
+                                         "trace_id",
+                                         "host_name",
+                                         "metadata",
+                                         "record_shapes",
+                                         "profile_memory",
+                                         "with_stack",
+                                         "with_modules",
+                                         "with_flops",
+                                         "cupti_version",
+                                         "cuda_runtime_version",
+                                         "cuda_driver_version",
+                                         "INFO",
+                                         "WARNING",
+                                         "ERROR"};
+
+bool is_member_key(const char* p, const char* end) {
+  const json::StringScan s = json::scan_string(p, end);
+  if (s.state != json::State::ok) return false;
+  const std::string_view key(p + 1, static_cast<size_t>(s.stop - p - 2));
+  const char* colon = json::skip_space(s.stop, end);
+  return colon < end && *colon == ':' &&
+         std::find(std::begin(kMembers), std::end(kMembers), key) != std::end(kMembers);
+}
+
+bool mentions_events(const char* p, const char* end) {
+  return std::string_view(p, static_cast<size_t>(end - p)).find("\"ph\"") != std::string_view::npos;
+}
 
 // p behind '{': white space, one of the keys in quotes, and a colon.
 bool is_first_key(const char* p, const char* end) {
@@ -61,15 +99,32 @@ const char* next_event(const char* p, const char* end) {
   return end;
 }
 
-bool is_array_end(const char* p, const char* end) {
-  p = json::skip_space(p + 1, end);
-  if (p == end) return true;
-  if (*p == '}') return json::skip_space(p + 1, end) == end;
-  if (*p != ',') return false;
-  p = json::skip_space(p + 1, end);
-  if (p == end) return true;
-  if (*p == '}') return json::skip_space(p + 1, end) == end;
-  return *p == '"' && next_event(p, end) == end;
+const char* events_end(const char* p, const char* end, bool final) {
+  const char* rest = p;
+  bool bracket = false;
+  for (; rest < end && (*rest == ']' || json::is_space(*rest)); ++rest) bracket |= *rest == ']';
+  if (!bracket && !final) return nullptr;
+  const char* q = rest;
+  while (q < end && (*q == ',' || json::is_space(*q))) ++q;
+  if (q == end) return bracket ? rest : nullptr;
+  if (*q == '"' && is_member_key(q, end)) return rest;
+  if (*q == '}') {
+    const char* behind = json::skip_space(q + 1, end);
+    if (behind == end) return rest;
+    if (*behind == '{' && is_member_key(json::skip_space(behind + 1, end), end)) return rest;
+  }
+  return bracket && !mentions_events(q, end) ? rest : nullptr;
+}
+
+const char* find_events_end(const char* from, const char* to, const char* end, bool final) {
+  for (const char* p = from; p < to; ++p) {
+    p = static_cast<const char*>(std::memchr(p, ']', static_cast<size_t>(to - p)));
+    if (!p) return nullptr;
+    const char* previous = before(from, p);
+    if (!previous || (*previous != '}' && *previous != ',')) continue;
+    if (const char* rest = events_end(p, end, final)) return rest;
+  }
+  return nullptr;
 }
 
 }  // namespace spotter

@@ -13,7 +13,6 @@ namespace {
 constexpr size_t kMaxEdges = 16'384;  // beyond it, forms are parsed plainly each time
 constexpr u16 kSaturated = 24;        // edges at one place
 constexpr size_t kMaxShapes = 65'000;
-constexpr size_t kMaxKinds = 255;
 
 }  // namespace
 
@@ -86,17 +85,24 @@ u32 Forms::shape_of(u32 path) {
 }
 
 u8 Forms::kind_of(Context& c) {
-  const char phase = c.phase ? c.phase : 'X';
-  const bool span = phase == 'X' && c.has_ts && c.has_dur && c.has_cat;
-  for (size_t i = 0; i < kinds_.size(); i++) {
-    const Kind& k = kinds_[i];
-    if (k.phase == phase && k.category_text == c.cat && k.is_span == span) return static_cast<u8>(i);
-  }
-  if (kinds_.size() == kMaxKinds) {
+  Kind kind{c.phase ? c.phase : 'X', category_of(strings[c.cat]), c.cat, false};
+  kind.is_span = kind.phase == 'X' && c.has_ts && c.has_dur && c.has_cat;
+  const auto find = [&] {
+    return std::find_if(kinds_.begin(), kinds_.end(), [&](const Kind& k) {
+      return k.phase == kind.phase && k.category_text == kind.category_text && k.is_span == kind.is_span;
+    });
+  };
+  auto it = find();
+  if (it == kinds_.end() &&
+      kinds_.size() >= (kind.category == Category::other ? kMaxOtherKinds : kMaxKinds - 2)) {
+    // The last ids are for those that find none of their own, so that a flood of unknown categories hides no
+    // known one.
     c.kind_left_out = true;
-    return kMaxKinds - 1;
+    kind = {'X', Category::other, 0, kind.is_span};
+    it = find();
   }
-  kinds_.push_back({phase, category_of(strings[c.cat]), c.cat, span});
+  if (it != kinds_.end()) return static_cast<u8>(it - kinds_.begin());
+  kinds_.push_back(kind);
   return static_cast<u8>(kinds_.size() - 1);
 }
 
@@ -130,6 +136,7 @@ void Forms::tally(const Edge& end, const char* at, Block& block) const {
   const Context& c = end.after;
   if (c.repairs) block.repaired.add(at, c.repairs);
   if (c.duplicates) block.duplicate_key.add(at, c.duplicates);
+  if (c.bad_time) block.bad_time.add(at);
   if (c.not_finite) block.not_finite.add(at, c.not_finite);
   if (c.args_left_out) block.args_left_out.add(at);
   if (c.kind_left_out) block.kinds_left_out.add(at);

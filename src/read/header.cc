@@ -20,8 +20,8 @@ size_t list_behind_key(std::string_view text, size_t at) {
   return p < end && *p == '[' ? static_cast<size_t>(p + 1 - text.data()) : text.npos;
 }
 
-EventsStart started(std::string_view text, size_t key, size_t at) {
-  return {true, at, fmt::format("{}}}", text.substr(0, key))};
+EventsStart started(std::string_view text, size_t brace, size_t key, size_t at) {
+  return {true, at, fmt::format("{}}}", text.substr(brace, key - brace)), false};
 }
 
 tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
@@ -38,7 +38,7 @@ tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
   std::string some;
   for (size_t i = 0; i < std::min<size_t>(keys.size(), 5); i++)
     some += fmt::format("{}\"{}\"", i ? ", " : "", keys[i]);
-  return fail(Code::unsupported, "{}: JSON, but no Kineto trace: it has no \"traceEvents\"{}{}", path,
+  return fail(Code::unsupported, "{}: JSON, but no Kineto trace: it has no list \"traceEvents\"{}{}", path,
               some.empty() ? "" : "; its keys are ", to_valid_utf8(some));
 }
 
@@ -47,7 +47,7 @@ Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool co
   const char* end = text.data() + text.size();
   const char* p = json::skip_space(text.data() + bracket + 1, end);
   if (p == end && !complete) return EventsStart{};
-  if (p == end || *p == '{' || *p == ']') return EventsStart{true, bracket + 1, "{}"};
+  if (p == end || *p == '{' || *p == ']') return EventsStart{true, bracket + 1, "{}", true};
   return fail(Code::unsupported, "{}: a JSON list, but not of trace events{}", path,
               *p == '[' ? " (a memory timeline looks so)" : "");
 }
@@ -73,7 +73,7 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
     const char* value = json::skip_space(colon + 1, end);
     if (value == end) break;
     if (*value == '[' && text.substr(key_at).starts_with(kEventsKey)) {
-      return started(text, key_at, static_cast<size_t>(value + 1 - begin));
+      return started(text, brace, key_at, static_cast<size_t>(value + 1 - begin));
     }
     p = value;
     if (*value == ',' || *value == '}') continue;  // "key": with nothing behind it
@@ -85,7 +85,8 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
   if (!derailed && !complete) return EventsStart{};
   // A member before the events is damaged, or the text is over: look for the key itself.
   for (size_t at = text.find(kEventsKey); at != text.npos; at = text.find(kEventsKey, at + 1)) {
-    if (const size_t list = list_behind_key(text, at); list != text.npos) return started(text, at, list);
+    if (const size_t list = list_behind_key(text, at); list != text.npos)
+      return started(text, brace, at, list);
   }
   if (!complete) return EventsStart{};
   return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace",
@@ -124,33 +125,57 @@ void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
     if (m.key == "rank") {
       info.rank = json::to_integer(json::text_of(m.raw));
       if (!info.rank)
-        notes.add("no_rank", Severity::repair, "distributedInfo has a rank without a number; it is not used");
+        notes.add("no_rank", Severity::repair,
+                  "distributedInfo has a rank that is no number from 0 on; it is not used");
     }
     if (m.key == "world_size") info.world_size = json::to_integer(json::text_of(m.raw));
     if (m.key == "backend") info.backend = clean(m.raw);
   }
 }
 
+void read_member(const std::string& key, std::string_view raw, TraceInfo& info, Notes& notes) {
+  if (key == "baseTimeNanoseconds") read_base(raw, info, notes);
+  if (key == "deviceProperties") read_devices(raw, info);
+  if (key == "distributedInfo") read_distributed(raw, info, notes);
+  if (key == "host_name") info.host_name = clean(raw);
+  if (key == "traceName") info.trace_name = clean(raw);
+  if (key == "trace_id") info.trace_id = clean(raw);
+  if (key == "traceEvents") {
+    notes.add("second_events", Severity::loss, "a second traceEvents list was ignored");
+  } else {
+    info.metadata.emplace_back(to_valid_utf8(key), to_valid_utf8(raw));
+  }
+}
+
+// Behind damage the members are no longer known, but those that matter can be looked for by name.
+void find_lost_members(std::string_view object, const std::vector<json::Member>& found, TraceInfo& info,
+                       Notes& notes) {
+  for (std::string_view key :
+       {"baseTimeNanoseconds", "distributedInfo", "deviceProperties", "host_name", "traceName"}) {
+    if (std::any_of(found.begin(), found.end(), [&](const json::Member& m) { return m.key == key; }))
+      continue;
+    const size_t at = object.rfind(fmt::format("\"{}\"", key));
+    if (at == object.npos) continue;
+    const char* end = object.data() + object.size();
+    const char* p = json::skip_space(object.data() + at + key.size() + 2, end);
+    if (p == end || *p != ':') continue;
+    p = json::skip_space(p + 1, end);
+    const json::Scan value = json::scan_value(p, end);
+    if (value.state != json::State::ok) continue;
+    read_member(std::string(key), {p, static_cast<size_t>(value.stop - p)}, info, notes);
+  }
+}
+
 void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   bool damaged = false;
-  for (json::Member& m : json::members(object, &damaged)) {
-    if (m.key == "baseTimeNanoseconds") read_base(m.raw, info, notes);
-    if (m.key == "deviceProperties") read_devices(m.raw, info);
-    if (m.key == "distributedInfo") read_distributed(m.raw, info, notes);
-    if (m.key == "host_name") info.host_name = clean(m.raw);
-    if (m.key == "traceName") info.trace_name = clean(m.raw);
-    if (m.key == "trace_id") info.trace_id = clean(m.raw);
-    if (m.key == "traceEvents") {
-      notes.add("second_events", Severity::loss, "a second traceEvents list was ignored");
-      continue;
-    }
-    info.metadata.emplace_back(to_valid_utf8(m.key), to_valid_utf8(m.raw));
-  }
-  if (damaged) {
-    notes.add("damaged_metadata", Severity::loss,
-              "the members around the events are damaged; some facts of the file (rank, devices, time base) "
-              "may be missing");
-  }
+  const std::vector<json::Member> found = json::members(object, &damaged);
+  for (const json::Member& m : found) read_member(m.key, m.raw, info, notes);
+  if (!damaged) return;
+  find_lost_members(object, found, info, notes);
+  notes.add("damaged_metadata", Severity::loss,
+            "the members around the events are damaged or cut off; some facts of the file (rank, devices, "
+            "time base) may "
+            "be missing");
 }
 
 }  // namespace
@@ -171,12 +196,11 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
               path, static_cast<unsigned char>(text[at]));
 }
 
-void read_info(std::string_view before, std::string_view after, TraceInfo& info, Notes& notes) {
+void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes) {
   read_members(before, info, notes);
   while (!after.empty() && (json::is_space(after.front()) || after.front() == ',')) after.remove_prefix(1);
-  if (after.empty() || after.front() == '}') return;
-  const std::string object = fmt::format("{{{}", after);
-  read_members(object, info, notes);
+  if (after.empty() && !closed) return;
+  read_members(fmt::format("{{{}", after), info, notes);
 }
 
 }  // namespace spotter

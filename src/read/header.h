@@ -10,16 +10,17 @@
 namespace spotter {
 
 struct EventsStart {
-  bool found = false;   // else more text is needed
-  size_t at = 0;        // behind the '[' of the events
-  std::string members;  // what stands before the events, as a JSON object
+  bool found = false;    // else more text is needed
+  size_t at = 0;         // behind the '[' of the events
+  std::string members;   // what stands before the events, as a JSON object
+  bool is_list = false;  // there is no object around the events
 };
 
 // Looks for the events in the first bytes of a file; `complete` if there are no more. The error says what the
 // file is, if it is no trace.
 Result<EventsStart> find_events(std::string_view text, bool complete, const std::string& path);
 
-// `after`: the text behind the ']' of the events, as it is.
-void read_info(std::string_view before, std::string_view after, TraceInfo& info, Notes& notes);
+// `after`: the text behind the ']' of the events, as it is; `closed`: it should hold the end of the object.
+void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes);
 
 }  // namespace spotter

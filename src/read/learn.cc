@@ -81,6 +81,7 @@ struct Forms::Reader {
     if (*p == ',') {
       if (!c.member_done) c.repairs++;  // a comma too many
       c.member_done = false;
+      c.after_comma = true;
       ++p;
       return Go::on;
     }
@@ -90,6 +91,8 @@ struct Forms::Reader {
 
   Go close() {
     ++p;
+    c.repairs += c.after_comma;
+    c.after_comma = false;
     c.member_done = true;
     if (c.in_args) {
       c.in_args = false;
@@ -108,6 +111,7 @@ struct Forms::Reader {
     if (*at != ':') return fail(Learned::bad);
     p = json::skip_space(at + 1, end);
     if (p == end) return fail(Learned::incomplete);
+    c.after_comma = false;
     c.member_done = true;  // so it will be, behind the value
     return c.in_args ? argument(key) : top_level(key);
   }
@@ -130,9 +134,15 @@ struct Forms::Reader {
   }
 
   Go time(bool is_ts) {
-    if (missing()) return Go::on;
     if (*p == '[' || *p == '{') return fail(Learned::bad);
-    if (!(start_of(*p) & (kDigit | kQuote))) return bare_word(false, 0);
+    if (*p == ',' || *p == '}') {
+      c.bad_time = true;
+      return Go::on;
+    }
+    if (!(start_of(*p) & (kDigit | kQuote))) {
+      c.bad_time = true;
+      return bare_word(false, 0);
+    }
     (is_ts ? c.has_ts : c.has_dur) = true;
     return take(is_ts ? Take::ts : Take::dur, p, kDigit | kQuote);
   }

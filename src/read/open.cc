@@ -88,7 +88,7 @@ void read_head(TraceFile& file) {
   const Result<EventsStart> start = find_events(text, false, file.path);
   if (!start || !start->found) return;
   TraceInfo info;
-  read_info(start->members, {}, info, unused);
+  read_info(start->members, {}, false, info, unused);
   file.host = info.host_name;
   if (info.base_ns != 0) file.base_ns = info.base_ns;
   if (info.rank) {
@@ -102,12 +102,16 @@ void read_head(TraceFile& file) {
 Result<Job> open_job(std::span<const std::string> paths) {
   std::set<std::string> files;
   for (const std::string& path : paths) TRY(add(path, files));
+  std::set<std::pair<dev_t, ino_t>> seen;  // one file by two names is one file
   Job job;
   for (const std::string& path : files) {
     TraceFile file;
     file.path = path;
     struct stat info;
-    if (path != "-" && ::stat(path.c_str(), &info) == 0) file.bytes = info.st_size;
+    if (path != "-" && ::stat(path.c_str(), &info) == 0) {
+      if (S_ISREG(info.st_mode) && !seen.emplace(info.st_dev, info.st_ino).second) continue;
+      file.bytes = info.st_size;
+    }
     job.files.push_back(std::move(file));
   }
   if (job.files.size() > 1) {

@@ -93,7 +93,7 @@ class Pipeline {
     data.loaded = request_.args;
     data.info.json_bytes = text_offset_;
     data.info.file_bytes = input_.bytes_read();
-    read_info(header_, tail_, data.info, data.notes);
+    read_info(header_, tail_, array_ended_ && !is_list_, data.info, data.notes);
     return std::move(data);
   }
 
@@ -139,10 +139,15 @@ class Pipeline {
       s.last = got < room.size();
       if (!header_found_) {
         const bool enough = s.last || text.size() >= kMostHeader;
+        if (enough && text.size() == 0 && !source_notes_.empty()) {
+          return fail(Code::corrupt, "{}: the compressed data is damaged or cut off before any of its text",
+                      input_.path());
+        }
         TRY_ASSIGN(EventsStart start, find_events(text.view(), enough, input_.path()));
         if (!start.found) continue;
         header_found_ = true;
         header_ = std::move(start.members);
+        is_list_ = start.is_list;
         text.skip(start.at);
         s.offset += static_cast<i64>(start.at);
       }
@@ -225,8 +230,7 @@ class Pipeline {
     TRY(assembler_.append(scanner, block, text.begin(), offset));
     if (scanned.why == ScanEnd::array_end) {
       array_ended_ = true;
-      const char* behind = scanned.stop + 1;
-      keep_tail({behind, static_cast<size_t>(text.end() - behind)});
+      keep_tail({scanned.stop, static_cast<size_t>(text.end() - scanned.stop)});
     } else if (scanned.why == ScanEnd::incomplete && !last) {
       carry_.assign(scanned.stop, static_cast<size_t>(text.end() - scanned.stop));
     }
@@ -260,6 +264,7 @@ class Pipeline {
   std::mutex source_mutex_;
   Notes source_notes_;
   std::string leftover_, header_;
+  bool is_list_ = false;  // the events alone, without an object around them
   i64 text_offset_ = 0, reported_ = 0;
   u64 filled_ = 0;
   bool source_over_ = false, header_found_ = false;

@@ -16,7 +16,7 @@ inline constexpr size_t kTextHeadroom = 64, kTextPadding = 128;
 enum class ScanEnd : u8 {
   clean,       // all text was used; it ended between two events
   incomplete,  // the text ends inside the event that begins at `stop`; not if it is the final text
-  array_end,   // `stop` is at the ']' that ends the events
+  array_end,   // the events are over; what stands behind them begins at `stop`
 };
 
 struct Scanned {

@@ -37,13 +37,20 @@ class FastScanner final : public Scanner {
         result = {ScanEnd::incomplete, p};
         break;
       }
-      if (fault_ == Learned::array_end && is_array_end(fault_at_, end)) {
-        result = {ScanEnd::array_end, fault_at_};
+      const char* brace = first_brace(p);
+      const bool between = brace >= fault_at_;  // the fault is not in an event, but before one
+      if (const char* rest = between ? events_end(fault_at_, end, final) : nullptr) {
+        if (fault_ != Learned::array_end) block.repaired.add(fault_at_);  // without a ']'
+        result = {ScanEnd::array_end, rest};
         break;
       }
-      block.damaged.add(p);
-      const char* brace = first_brace(p);
-      p = next_event(brace < fault_at_ ? brace + 1 : p + 1, end);
+      (between ? block.repaired : block.damaged).add(between ? fault_at_ : brace);
+      const char* from = between ? fault_at_ : brace + 1;
+      p = next_event(from, end);
+      if (const char* rest = find_events_end(from, p, end, final)) {
+        result = {ScanEnd::array_end, rest};
+        break;
+      }
     }
     forms_.hand_over(block);
     return result;
@@ -60,6 +67,7 @@ class FastScanner final : public Scanner {
   // none.
   const char* event(const char* p) {
     Block& b = *out_;
+    const char* const start = p;
     const size_t row = b.events;
     u32* const cells = b.cells.data() + b.cell_count;
     u32* cell = cells;
@@ -94,7 +102,7 @@ class FastScanner final : public Scanner {
           b.kind[row] = e->kind;
           b.events++;
           b.cell_count += static_cast<size_t>(cell - cells);
-          if (e->remarkable) forms_.tally(*e, p, b);
+          if (e->remarkable) forms_.tally(*e, first_brace(start), b);
           guess_ = e->follow;
           last_end_ = e;
           if (!e->stored) {
@@ -109,7 +117,7 @@ class FastScanner final : public Scanner {
         case Take::dur:
           if (p = time(p, dur); !p) return nullptr;
           if (dur < 0) {
-            b.negative_dur.add(p);
+            b.negative_dur.add(first_brace(start));
             dur = 0;
           }
           break;
@@ -173,7 +181,7 @@ class FastScanner final : public Scanner {
 
   const char* first_brace(const char* p) const {
     while (p < end_ && *p != '{') ++p;
-    return p < end_ ? p : end_ - 1;
+    return p;
   }
 
   static bool matches(const Edge& e, const char* p) {
@@ -279,7 +287,8 @@ class FastScanner final : public Scanner {
       type = ArgType::real;
       return word.end();
     }
-    if ((word.back() < '0' || word.back() > '9')) out_->not_finite.add(p);
+    const bool digits = word.back() >= '0' && word.back() <= '9';
+    if (!digits || is_decimal) out_->not_finite.add(p);  // else an integer beyond 64 bits
     *cell++ = forms_.strings.intern(word);
     type = ArgType::json;
     return word.end();

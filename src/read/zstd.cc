@@ -1,6 +1,8 @@
 // zstd through libzstd's streaming decoder; any number of frames in a row.
 #include <zstd.h>
 
+#include <algorithm>
+
 #include "read/source.h"
 
 namespace spotter {
@@ -16,8 +18,11 @@ class ZstdSource final : public Source {
   ZstdSource& operator=(const ZstdSource&) = delete;
 
   Result<size_t> read(std::span<char> out, Notes& notes) override {
-    ZSTD_outBuffer to{out.data(), out.size(), 0};
-    while (to.pos < to.size && !ended_) {
+    // In small steps: at an error libzstd keeps back all that the failing call has decoded.
+    constexpr size_t kStep = size_t{16} << 10;
+    ZSTD_outBuffer to{out.data(), 0, 0};
+    while (to.pos < out.size() && !ended_) {
+      to.size = std::min(out.size(), to.pos + kStep);
       TRY_ASSIGN(const std::span<const u8> in, input_.peek());
       const bool input_over = in.empty();
       if (input_over && frame_done_) break;

@@ -19,7 +19,8 @@ std::string render_text(std::span<const Table> tables, const Notes& notes, const
   return out + render_text_notes(notes, style);
 }
 
-// Analyses of one trace often note the same thing; adding those up would double its count.
+}  // namespace
+
 Notes all_notes(std::span<const Table> tables, const Notes& notes) {
   Notes all = notes;
   std::vector<Note> seen(notes.all().begin(), notes.all().end());
@@ -32,8 +33,6 @@ Notes all_notes(std::span<const Table> tables, const Notes& notes) {
   }
   return all;
 }
-
-}  // namespace
 
 Result<Format> parse_format(std::string_view word) {
   if (word == "text") return Format::text;

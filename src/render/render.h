@@ -31,6 +31,9 @@ struct TextStyle {
 std::string render(Format format, std::span<const Table> tables, const Notes& notes,
                    const TextStyle& style = {});
 
+// The notes of a run and of its tables, each once: analyses of one trace often note the same.
+Notes all_notes(std::span<const Table> tables, const Notes& notes);
+
 // Pieces that a hand-laid report uses.
 std::string render_text_table(const Table& table, const TextStyle& style);
 std::string render_text_notes(const Notes& notes, const TextStyle& style);

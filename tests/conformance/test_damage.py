@@ -149,7 +149,8 @@ def test_many_changes_and_threads(name, tmp_path):
         for place in generator.sample(range(original.array, original.array_end), 20):
             data[place] = generator.randrange(256)
         path.write_bytes(data)
-        outputs = [harness.run("analyze", path, "--format", "json", "--threads", threads).stdout for threads in (1, 2, 8)]
+        outputs = [harness.run("analyze", path, "--format", "json", "--threads", threads).stdout
+                   for threads in (1, 2, 8)]
         assert outputs[1] == outputs[0] and outputs[2] == outputs[0]
         (summary,) = harness.Answer(json.loads(outputs[0]))["summary"]
         assert len(original.ends) - 20 <= summary["events"] <= len(original.ends)
@@ -209,7 +210,7 @@ def test_cut_gzip(name, tmp_path):
 
 @sweep
 def test_changed_gzip(name, tmp_path):
-    """A changed byte may garble everything behind it; what was whole before it is kept, and a wrong checksum is told."""
+    """A changed byte may garble all that follows; what is whole before it is kept, and a wrong checksum is told."""
     original, generator = original_of(name), random.Random(f"changed gzip {name}")
     packed = gzip.compress(original.text, 6)
 

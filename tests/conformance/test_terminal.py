@@ -9,8 +9,10 @@ import harness
 EVIL = "a\x1b[31mb\rc\nd\x07e\x9bf"
 KERNEL = {"ph": "X", "cat": "kernel", "name": EVIL, "pid": 0, "tid": 7, "ts": 10, "dur": 5,
           "args": {"device": 0, "stream": 7, "correlation": 1}}
-LAUNCH = {"ph": "X", "cat": "cuda_runtime", "name": EVIL, "pid": 1, "tid": 1, "ts": 5, "dur": 2, "args": {"correlation": 1}}
-STEPS = [{"ph": "X", "cat": "user_annotation", "name": EVIL, "pid": 1, "tid": 1, "ts": 100 * n, "dur": 90} for n in range(4)]
+LAUNCH = {"ph": "X", "cat": "cuda_runtime", "name": EVIL, "pid": 1, "tid": 1, "ts": 5, "dur": 2,
+          "args": {"correlation": 1}}
+STEPS = [{"ph": "X", "cat": "user_annotation", "name": EVIL, "pid": 1, "tid": 1, "ts": 100 * n, "dur": 90}
+         for n in range(4)]
 OPERATOR = {"ph": "X", "cat": "cpu_op", "name": EVIL, "pid": 1, "tid": 1, "ts": 4, "dur": 5}
 TRACE = {"schemaVersion": 1, "host_name": EVIL, "traceName": EVIL, "deviceProperties": [{"id": 0, "name": EVIL}],
          "distributedInfo": {"rank": 0, "backend": EVIL}, EVIL: EVIL,
