@@ -139,8 +139,14 @@ CommandLine parse_command_line(int argc, char** argv) {
   const auto command = [&] {
     return std::string(analyze->parsed() ? " analyze" : list->parsed() ? " analyses" : "");
   };
+  // The library reads a word in brackets as a list; here it is a pattern of file names.
+  std::vector<std::string> all(argv + 1, argv + argc);
+  for (std::string& word : all) {
+    if (word.starts_with('[') && word.ends_with(']')) word = fmt::format("./{}", word);
+  }
+  std::reverse(all.begin(), all.end());  // as the library wants them
   try {
-    app.parse(argc, argv);
+    app.parse(all);
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() == 0) {
       line.exit = app.exit(error);

@@ -137,7 +137,7 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
   add(block.kinds_left_out, "kinds_left_out", Severity::loss,
       "events are of more categories than are told apart");
   add(block.repaired, "repaired_member", Severity::repair,
-      "members were mended (a missing value, a comma too many, a time in quotes)");
+      "places were mended (a missing value, a comma too many, a stray character, a time in quotes)");
   add(block.negative_dur, "negative_duration", Severity::repair, "negative durations were taken as 0");
   add(block.duplicate_key, "duplicate_key", Severity::repair,
       "arguments occur twice in one event; the last one counts");

@@ -44,9 +44,11 @@ class FastScanner final : public Scanner {
         result = {ScanEnd::array_end, rest};
         break;
       }
-      (between ? block.repaired : block.damaged).add(between ? fault_at_ : brace);
       const char* from = between ? fault_at_ : brace + 1;
       p = next_event(from, end);
+      // Stray characters between two events cost nothing; text with members was an event.
+      const bool stray = between && !std::memchr(from, '"', static_cast<size_t>(p - from));
+      (stray ? block.repaired : block.damaged).add(between ? fault_at_ : brace);
       if (const char* rest = find_events_end(from, p, end, final)) {
         result = {ScanEnd::array_end, rest};
         break;
