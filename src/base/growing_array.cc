@@ -14,6 +14,7 @@ namespace {
 constexpr size_t kMiB = size_t{1} << 20;
 constexpr size_t kSmallPart =
     4 * kMiB;  // small arrays stay on small pages, so that many of them waste nothing
+constexpr size_t kLeastStep = size_t{64} << 10;
 constexpr size_t kHugePage = 2 * kMiB;
 constexpr size_t kLeastLimit = kMiB;  // with less address space than this there is no use in going on
 
@@ -56,9 +57,9 @@ void Reservation::make_usable(size_t bytes) {
                     bytes, limit_)
             .c_str());
   }
-  // Steps of an eighth keep the number of system calls logarithmic.
-  size_t end = std::max(bytes, usable_ + std::max(kMiB, usable_ / 8));
-  end = round_up(end, kMiB);
+  // Steps of a quarter, later of an eighth, keep the number of system calls logarithmic.
+  size_t end = std::max(bytes, usable_ + std::max(kLeastStep, usable_ / (usable_ < kSmallPart ? 4 : 8)));
+  end = round_up(end, end < kSmallPart ? kLeastStep : kMiB);
   if (end > kSmallPart) {
     // A huge page is taken at its first touch only if all of it is usable then.
     const size_t address = reinterpret_cast<size_t>(data_);
@@ -70,6 +71,11 @@ void Reservation::make_usable(size_t bytes) {
         fmt::format("out of memory: the system refuses {} bytes ({})", end - usable_, errno_text(errno))
             .c_str());
   }
+#ifdef MADV_POPULATE_WRITE
+  // Small pages in one go cost a third of one fault each. Only advice, too.
+  if (usable_ < kSmallPart)
+    madvise(data_ + usable_, std::min(end, kSmallPart) - usable_, MADV_POPULATE_WRITE);
+#endif
   usable_ = end;
 }
 

@@ -129,6 +129,7 @@ void Forms::finish(Edge& edge) {
     c.args_left_out = true;
   }
   edge.shape = static_cast<u16>(shape_of(c.path));
+  edge.name = c.name;
   edge.remarkable = c.remarkable();
 }
 

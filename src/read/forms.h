@@ -70,7 +70,7 @@ struct Context {
   char phase = 0;         // 0: absent
   bool has_cat = false, has_ts = false, has_dur = false;
   bool args_left_out = false, kind_left_out = false;  // more of them than there are ids for
-  StringId cat = 0;
+  StringId cat = 0, name = 0;  // name: only where it is part of a literal (marks and flows have few)
   RowId pid, tid;
   u32 path = 0;  // argument list so far: index into the paths
   u32 repairs = 0, duplicates = 0, not_finite = 0;
@@ -93,6 +93,7 @@ struct Edge {
   u8 kind = 0;       // at the end of an event: its kind, shape and track (kNone: varies)
   u16 shape = 0;
   u32 track = kNone;
+  StringId name = 0;  // of marks and flows; else 0
   u32 constant[kMaxConstants] = {};
   Node* next[4] = {};  // by type of a number: int32, int64, real, json; else [0]
   Edge* sibling = nullptr;

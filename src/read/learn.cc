@@ -117,7 +117,10 @@ struct Forms::Reader {
   }
 
   Go top_level(const std::string& key) {
-    if (key == "name" && *p == '"') return take(Take::name, p + 1);
+    if (key == "name" && *p == '"') {
+      const bool few = (c.phase == 's' || c.phase == 'f' || c.phase == 'M') && !saturated;
+      return few ? word(c.name) : take(Take::name, p + 1);
+    }
     if (key == "ts" || key == "dur") return time(key == "ts");
     if (key == "args" && *p == '{') {
       ++p;
@@ -125,7 +128,11 @@ struct Forms::Reader {
       c.member_done = false;
       return Go::on;
     }
-    if (*p == '"' && (key == "ph" || key == "cat")) return word(key == "ph");
+    if (*p == '"' && key == "ph") return phase();
+    if (*p == '"' && key == "cat") {
+      c.has_cat = true;
+      return word(c.cat);
+    }
     if ((key == "pid" || key == "tid") && *p != '[' && *p != '{')
       return row(key == "pid" ? c.pid : c.tid, key == "pid");
     if (key == "id") return value(static_cast<ArgId>(Arg::flow_id), forms.keep_.has(Arg::flow_id), false);
@@ -147,17 +154,20 @@ struct Forms::Reader {
     return take(is_ts ? Take::ts : Take::dur, p, kDigit | kQuote);
   }
 
-  // A string inside the literal: phase and category.
-  Go word(bool phase) {
+  Go phase() {
     const json::StringScan s = json::scan_string(p, end);
     if (s.state != json::State::ok) return fail(Learned::incomplete);
-    std::string_view inner(p + 1, static_cast<size_t>(s.stop - p - 2));
-    if (phase) {
-      c.phase = inner.size() == 1 ? inner[0] : '?';
-    } else {
-      c.has_cat = true;
-      c.cat = s.escaped ? forms.strings.intern(json::unescape(inner)) : forms.strings.intern(inner);
-    }
+    c.phase = s.stop - p == 3 ? p[1] : '?';
+    p = s.stop;
+    return Go::on;
+  }
+
+  // A string that is part of the literal.
+  Go word(StringId& id) {
+    const json::StringScan s = json::scan_string(p, end);
+    if (s.state != json::State::ok) return fail(Learned::incomplete);
+    const std::string_view inner(p + 1, static_cast<size_t>(s.stop - p - 2));
+    id = s.escaped ? forms.strings.intern(json::unescape(inner)) : forms.strings.intern(inner);
     p = s.stop;
     return Go::on;
   }

@@ -12,6 +12,44 @@
 namespace spotter::SPOTTER_SIMD {
 namespace {
 
+// The strings seen last, in front of the pool: a hit costs one hash of 16 bytes and one or two comparisons
+// of 32. Texts must be followed by readable bytes, and preceded by 8, as in the scanner's buffer.
+class RecentStrings {
+ public:
+  StringId intern(const char* p, size_t n, Strings& pool) {
+    if (n == 0 || n > sizeof(Entry::text)) return pool.intern({p, n});
+    u64 head, tail;
+    std::memcpy(&head, p, 8);
+    std::memcpy(&tail, p + n - 8, 8);
+    const u64 hash =
+        (n < 8 ? 0 : head * 0x9E3779B97F4A7C15u) ^ (tail >> (n < 8 ? 8 * (8 - n) : 0)) * 0xC2B2AE3D27D4EB4Fu;
+    Entry& e = entries_[(hash ^ n) * 0x9FB21C651E98DF25u >> (64 - kBits)];
+    if (e.size == n && equal(e.text, p, n)) return e.id;
+    e.id = pool.intern({p, n});
+    e.size = static_cast<u32>(n);
+    std::memset(e.text, 0, sizeof e.text);
+    std::memcpy(e.text, p, n);
+    return e.id;
+  }
+
+ private:
+  static constexpr int kBits = 9;
+  struct Entry {
+    char text[96] = {};
+    u32 size = 0;
+    StringId id = 0;
+  };
+  static bool equal(const char* stored, const char* p, size_t n) {
+    for (; n > 32; n -= 32, stored += 32, p += 32) {
+      if (Bytes(p).equal(Bytes(stored)) != ~0u) return false;
+    }
+    const u32 mask = n == 32 ? ~0u : (1u << n) - 1;
+    return (Bytes(p).equal(Bytes(stored)) & mask) == mask;
+  }
+
+  std::vector<Entry> entries_ = std::vector<Entry>(size_t{1} << kBits);
+};
+
 class FastScanner final : public Scanner {
  public:
   explicit FastScanner(const ArgSet& keep) : forms_(keep) {}
@@ -97,7 +135,7 @@ class FastScanner final : public Scanner {
         case Take::end: {
           b.ts[row] = ts;
           b.dur[row] = dur;
-          b.name[row] = name;
+          b.name[row] = name | e->name;  // one of them is 0
           b.track[row] = e->track != kNone ? e->track : varying_track(*e, pid, tid);
           b.first_cell[row] = static_cast<u32>(b.cell_count);
           b.shape[row] = e->shape;
@@ -137,7 +175,7 @@ class FastScanner final : public Scanner {
         case Take::raw: {
           const char* from = p;
           if (p = raw_end(p); !p) return nullptr;
-          *cell++ = forms_.strings.intern({from, static_cast<size_t>(p - from)});
+          *cell++ = recent_.intern(from, static_cast<size_t>(p - from), forms_.strings);
           type = ArgType::json;
           break;
         }
@@ -302,7 +340,8 @@ class FastScanner final : public Scanner {
     const char* stop = string_end(p);
     if (!stop) return nullptr;
     const std::string_view inner(from, static_cast<size_t>(stop - from - 1));
-    out = escaped_ ? forms_.strings.intern(json::unescape(inner)) : forms_.strings.intern(inner);
+    out = escaped_ ? forms_.strings.intern(json::unescape(inner))
+                   : recent_.intern(inner.data(), inner.size(), forms_.strings);
     return stop;
   }
 
@@ -349,6 +388,7 @@ class FastScanner final : public Scanner {
   }
 
   Forms forms_;
+  RecentStrings recent_;
   Block* out_ = nullptr;
   const char* end_ = nullptr;
   Edge* guess_ = nullptr;     // the root edge expected next
