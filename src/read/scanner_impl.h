@@ -189,13 +189,9 @@ class FastScanner final : public Scanner {
           if (p = raw_end(p); !p) return nullptr;
           break;
         case Take::pid_number:
-        case Take::tid_number: {
-          const std::string_view word = json::scan_word(p, end_);
-          if (word.end() == end_) return fault(Learned::incomplete, p);
-          (e->take == Take::pid_number ? pid : tid) = forms_.row_id(word);
-          p = word.end();
+        case Take::tid_number:
+          if (p = row_number(p, e->take == Take::pid_number ? pid : tid); !p) return nullptr;
           break;
-        }
         case Take::pid_text:
         case Take::tid_text: {
           const char* stop = string_end(p);
@@ -232,12 +228,32 @@ class FastScanner final : public Scanner {
     return (equal & e.last_mask) == e.last_mask && (start_of(p[e.length]) & e.starts);
   }
 
+  // The edge taken last, then the others, most recently used first.
   static Edge* find(Node& node, const char* p) {
     if (node.recent && matches(*node.recent, p)) return node.recent;
-    for (Edge* e = node.first; e; e = e->sibling) {
-      if (e != node.recent && matches(*e, p)) return node.recent = e;
+    Edge* before = nullptr;
+    for (Edge* e = node.first; e; before = e, e = e->sibling) {
+      if (e == node.recent || !matches(*e, p)) continue;
+      if (before) {
+        before->sibling = e->sibling;
+        e->sibling = node.first;
+        node.first = e;
+      }
+      return node.recent = e;
     }
     return nullptr;
+  }
+
+  const char* row_number(const char* p, RowId& id) {
+    const u32 n = leading_run(Bytes(p).digits());
+    if (n > 0 && n <= 16 && !(start_of(p[n]) & kWord)) {
+      id = {RowId::Is::number, static_cast<i64>(digits16(p, n)), 0};
+      return p + n;
+    }
+    const std::string_view word = json::scan_word(p, end_);
+    if (word.end() == end_) return fault(Learned::incomplete, p);
+    id = forms_.row_id(word);
+    return word.end();
   }
 
   u32 varying_track(const Edge& e, const RowId& pid, const RowId& tid) {
