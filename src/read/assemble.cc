@@ -32,8 +32,9 @@ Assembler::Assembler(size_t scanners, size_t max_events) : data(max_events), map
 bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a,
                                      const std::vector<Shape::Item>& b) const {
   return std::lexicographical_compare(
-      a.begin(), a.end(), b.begin(), b.end(),
-      [](const auto& x, const auto& y) { return std::tie(x.arg, x.type) < std::tie(y.arg, y.type); });
+      a.begin(), a.end(), b.begin(), b.end(), [](const auto& x, const auto& y) {
+        return std::tie(x.arg, x.type, x.cell) < std::tie(y.arg, y.type, y.cell);
+      });
 }
 
 StringId Assembler::intern(std::string_view text) {
@@ -44,9 +45,14 @@ StringId Assembler::intern(std::string_view text) {
 }
 
 ArgId Assembler::arg_of(const std::string& name) {
-  const auto [it, is_new] = args_.try_emplace(name, static_cast<ArgId>(kKnownArgs + data.other_args.size()));
-  if (is_new) data.other_args.push_back(to_valid_utf8(name));
-  return it->second;
+  if (const auto it = args_.find(name); it != args_.end()) return it->second;
+  const size_t id = kKnownArgs + data.other_args.size();
+  if (id >= kNoArg) {
+    data.notes.add("arguments_left_out", Severity::loss, "arguments had more names than are told apart");
+    return kNoArg;
+  }
+  data.other_args.push_back(to_valid_utf8(name));
+  return args_[name] = static_cast<ArgId>(id);
 }
 
 u16 Assembler::shape_of(const Map& map, const Shape& shape) {
@@ -54,6 +60,7 @@ u16 Assembler::shape_of(const Map& map, const Shape& shape) {
   for (Shape::Item& item : mapped.items) {
     if (item.arg >= kKnownArgs) item.arg = map.args[item.arg - kKnownArgs];
   }
+  std::erase_if(mapped.items, [](const Shape::Item& item) { return item.arg == kNoArg; });
   const auto [it, is_new] = shapes_.try_emplace(mapped.items, static_cast<u16>(data.shapes.size()));
   if (!is_new) return it->second;
   if (data.shapes.size() == kMaxShapes) {

@@ -46,6 +46,9 @@ struct Tally {
   }
 };
 
+// In place of an id for an argument, once all of the 16 bits are given out: it is not kept.
+inline constexpr ArgId kNoArg = 0xffff;
+
 struct Block {
   size_t events = 0, cell_count = 0;
   Scratch<Ns> ts, dur;

@@ -45,6 +45,11 @@ bool is_member_key(const char* p, const char* end) {
          std::find(std::begin(kMembers), std::end(kMembers), key) != std::end(kMembers);
 }
 
+bool is_events_key(const char* p, const char* end) {
+  constexpr std::string_view kKey = "\"traceEvents\"";
+  return std::string_view(p, static_cast<size_t>(end - p)).starts_with(kKey);
+}
+
 bool mentions_events(const char* p, const char* end) {
   return std::string_view(p, static_cast<size_t>(end - p)).find("\"ph\"") != std::string_view::npos;
 }
@@ -104,16 +109,27 @@ const char* events_end(const char* p, const char* end, bool final) {
   bool bracket = false;
   for (; rest < end && (*rest == ']' || json::is_space(*rest)); ++rest) bracket |= *rest == ']';
   if (!bracket && !final) return nullptr;
-  const char* q = rest;
-  while (q < end && (*q == ',' || json::is_space(*q))) ++q;
-  if (q == end) return bracket ? rest : nullptr;
-  if (*q == '"' && is_member_key(q, end)) return rest;
-  if (*q == '}') {
-    const char* behind = json::skip_space(q + 1, end);
-    if (behind == end) return rest;
-    if (*behind == '{' && is_member_key(json::skip_space(behind + 1, end), end)) return rest;
+  // Walk the members behind. What is not final ends where an event seems to follow, so that the object cannot
+  // be over there; and where the walk fails, no event may follow.
+  for (const char* q = rest;;) {
+    while (q < end && (*q == ',' || json::is_space(*q))) ++q;
+    const bool quiet = bracket && !mentions_events(q, end);
+    if (q == end) return bracket ? rest : nullptr;
+    if (*q == '}') {
+      const char* behind = json::skip_space(q + 1, end);
+      if (behind == end) return final ? rest : nullptr;
+      const bool document = *behind == '{' && is_member_key(json::skip_space(behind + 1, end), end);
+      return document || (final && quiet) ? rest : nullptr;
+    }
+    if (*q == '"' && is_member_key(q, end) && (!bracket || is_events_key(q, end))) return rest;
+    const json::StringScan key = json::scan_string(q, end);
+    const char* colon = key.state == json::State::ok ? json::skip_space(key.stop, end) : end;
+    if (colon == end || *colon != ':') return final && quiet ? rest : nullptr;
+    const json::Scan value = json::scan_value(json::skip_space(colon + 1, end), end);
+    if (value.state == json::State::incomplete) return quiet ? rest : nullptr;
+    if (value.state == json::State::bad) return final && quiet ? rest : nullptr;
+    q = value.stop;
   }
-  return bracket && !mentions_events(q, end) ? rest : nullptr;
 }
 
 const char* find_events_end(const char* from, const char* to, const char* end, bool final) {

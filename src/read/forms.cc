@@ -53,9 +53,11 @@ const ArgSpelling* Forms::spelling(std::string_view key) const {
 }
 
 ArgId Forms::other_arg(const std::string& key) {
-  const auto [it, is_new] = other_ids_.try_emplace(key, static_cast<ArgId>(kKnownArgs + others_.size()));
-  if (is_new) others_.push_back(key);
-  return it->second;
+  if (const auto it = other_ids_.find(key); it != other_ids_.end()) return it->second;
+  const size_t id = kKnownArgs + others_.size();
+  if (id >= kNoArg) return kNoArg;
+  others_.push_back(key);
+  return other_ids_[key] = static_cast<ArgId>(id);
 }
 
 u32 Forms::extend_path(u32 path, ArgId arg, ArgType type) {

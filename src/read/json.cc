@@ -166,7 +166,7 @@ std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact) {
   // The digits as one integer, with the place of the point counted from its right end.
   u64 digits = 0;
   i64 point = 0, seen = 0;
-  bool fraction = false, lost = false;
+  bool fraction = false, lost = false, full = false, round_up = false;
   for (; i < word.size(); i++) {
     const char c = word[i];
     if (c == '.' && !fraction) {
@@ -174,6 +174,8 @@ std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact) {
     } else if (c >= '0' && c <= '9') {
       seen++;
       if (digits > (u64{1} << 60)) {  // 18 digits and more: keep the place, forget the digit
+        if (!full) round_up = c >= '5';
+        full = true;
         lost |= c != '0';
         point += !fraction;
       } else {
@@ -194,6 +196,7 @@ std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact) {
     point += *exponent;
   }
   i64 shift = point + 3;  // microseconds to nanoseconds
+  if (shift == 0 && round_up) digits++;
   for (; shift > 0 && digits != 0; shift--) {
     if (digits > u64{INT64_MAX} / 10) return std::nullopt;
     digits *= 10;

@@ -52,7 +52,9 @@ struct Forms::Reader {
       const Go go = c.in_event ? in_event() : between_events();
       if (go == Go::fail) return false;
       if (go == Go::stop) break;
-      if (c.member_done && p - start > kCut) {
+      // Behind a comma or bracket, never behind a number: "tid": 2 is also how "tid": 27 begins.
+      const bool full = p - start > kCut || edge.constants + 2u > Edge::kMaxConstants;
+      if (c.in_event && !c.member_done && full) {
         edge.take = Take::more;
         break;
       }
@@ -203,12 +205,13 @@ struct Forms::Reader {
 
   Go value(ArgId arg, bool keep, bool repeats) {
     edge.arg = arg;
-    const bool room = forms.paths_[c.path].items < kMaxItems && forms.paths_.size() < kMaxPaths;
+    const bool room =
+        arg != kNoArg && forms.paths_[c.path].items < kMaxItems && forms.paths_.size() < kMaxPaths;
     if (keep && !room) c.args_left_out = true;
     keep = keep && room;
     if (keep) note_duplicate(arg);
     if (missing()) return constant(keep, arg, ArgType::null, 0);
-    const bool inside = repeats && !saturated && edge.constants + 2u <= Edge::kMaxConstants;
+    const bool inside = repeats && !saturated;
     if (*p == '"')
       return inside ? constant_text(keep, arg) : take(keep ? Take::text : Take::skip_text, p + 1);
     if (*p == '[' || *p == '{') return take(keep ? Take::raw : Take::skip_raw, p, kBracket);

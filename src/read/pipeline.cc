@@ -13,12 +13,9 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kStretch = size_t{256} << 10;      // text scanned at a time
 constexpr size_t kMostHeader = size_t{64} << 20;    // text searched for the beginning of the events
 constexpr size_t kMostStretch = size_t{256} << 20;  // text without a boundary that is held
-constexpr size_t kMostCarry = size_t{4} << 20;      // an event that was cut and is put together again
 constexpr size_t kMostTail = size_t{64} << 20;      // text kept from behind the events
-constexpr size_t kAlone = 8;                        // stretches that are read before further threads start
 
 // Text with the room around it that a scanner needs.
 class Text {
@@ -68,10 +65,11 @@ struct Stretch {
 
 class Pipeline {
  public:
-  Pipeline(RawInput& input, Source& source, const LoadRequest& request)
+  Pipeline(RawInput& input, Source& source, const LoadRequest& request, const Cuts& cuts)
       : input_(input),
         source_(source),
         request_(request),
+        cuts_(cuts),
         threads_(static_cast<size_t>(std::max(1, request.threads))),
         stretches_(threads_ == 1 ? 1 : 2 * threads_ + 2),
         scanners_(threads_ + 1),
@@ -118,7 +116,7 @@ class Pipeline {
     s->number = filled_++;
     if (const Result<void> r = fill(*s); !r) return stop(r.error());
     source_over_ = s->last;
-    if (worker == 0 && filled_ == kAlone && !source_over_) {
+    if (worker == 0 && filled_ == cuts_.alone && !source_over_) {
       for (size_t i = 1; i < threads_; i++) helpers_.emplace_back([this, i] { work(i); });
     }
     return s;
@@ -131,7 +129,7 @@ class Pipeline {
     s.offset = text_offset_ - static_cast<i64>(leftover_.size());
     leftover_.clear();
     while (true) {
-      const std::span<char> room = text.room(std::max(kStretch, 2 * text.size()) - text.size());
+      const std::span<char> room = text.room(std::max(cuts_.stretch, 2 * text.size()) - text.size());
       TRY_ASSIGN(const size_t got, source_.read(room, source_notes_));
       text.grow(got);
       text_offset_ += static_cast<i64>(got);
@@ -217,7 +215,7 @@ class Pipeline {
     joined_.append(s.text.view());
     joined_.pad();
     const i64 offset = s.offset - static_cast<i64>(carry_.size());
-    const bool final = s.last || carry_.size() > kMostCarry;
+    const bool final = s.last || carry_.size() > cuts_.most_carry;
     carry_.clear();
     const size_t mender = threads_;
     if (!scanners_[mender]) scanners_[mender] = make_scanner(request_.args);
@@ -254,6 +252,7 @@ class Pipeline {
   RawInput& input_;
   Source& source_;
   const LoadRequest& request_;
+  const Cuts cuts_;
   const size_t threads_;
   std::vector<std::thread> helpers_;
   std::vector<Stretch> stretches_;
@@ -289,8 +288,8 @@ class Pipeline {
 
 }  // namespace
 
-Result<TraceData> read_events(RawInput& input, Source& source, const LoadRequest& request) {
-  return Pipeline(input, source, request).run();
+Result<TraceData> read_events(RawInput& input, Source& source, const LoadRequest& request, const Cuts& cuts) {
+  return Pipeline(input, source, request, cuts).run();
 }
 
 }  // namespace spotter

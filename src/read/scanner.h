@@ -32,6 +32,7 @@ class Scanner {
   virtual Scanned scan(const char* begin, const char* end, bool final, Block& block) = 0;
 };
 
-std::unique_ptr<Scanner> make_scanner(const ArgSet& keep);
+// `baseline`: with the instructions that every machine of this kind has, whatever this one can do.
+std::unique_ptr<Scanner> make_scanner(const ArgSet& keep, bool baseline = false);
 
 }  // namespace spotter

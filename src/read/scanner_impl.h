@@ -203,8 +203,9 @@ class FastScanner final : public Scanner {
         }
       }
       const size_t branch = e->take == Take::number ? static_cast<size_t>(type) : 0;
-      Node* next = e->next[branch];  // number types int32, int64, real are 0, 1, 2; json is looked up
-      node = next && branch < 3 ? next : forms_.next(e, type);
+      Node* next =
+          branch < 3 ? e->next[branch] : nullptr;  // int32, int64, real are 0, 1, 2; json is looked up
+      node = next ? next : forms_.next(e, type);
       e = find(*node, p);
     }
   }
