@@ -234,6 +234,7 @@ std::vector<Member> members(std::string_view raw, bool* damaged) {
     while (p < end && *p == ',') p = skip_space(p + 1, end);
     if (p == end) return stop();
     if (*p == (object ? '}' : ']')) return out;
+    if (*p == '}' || *p == ']') return stop();  // of the wrong kind
     Member m;
     if (object) {
       const StringScan key = scan_string(p, end);
