@@ -1,5 +1,5 @@
-// Any bytes as a trace file, in stretches of a few bytes: no crash, no hang, and one thread, two threads and one large
-// stretch give the same columns. The first byte chooses the length of a stretch.
+// Any bytes as a trace file, in stretches of a few bytes: no crash, no hang, and one thread, two threads and
+// one large stretch give the same columns. The first byte chooses the length of a stretch.
 #include <algorithm>
 #include <cstring>
 

@@ -1,11 +1,12 @@
-// Any bytes as the text of events: the two sets of instructions agree, and what a lean scan keeps is what a full one
-// does.
+// Any bytes as the text of events: the two sets of instructions agree, and what a lean scan keeps is what a
+// full one does.
+#include "read/scanner.h"
+
 #include <algorithm>
 #include <cstring>
 #include <vector>
 
 #include "base/result.h"
-#include "read/scanner.h"
 
 namespace {
 
@@ -18,11 +19,13 @@ struct Scan {
 
 void scan(std::vector<char>& text, const ArgSet& keep, bool baseline, Scan& out) {
   const auto scanner = make_scanner(keep, baseline);
-  out.scanned = scanner->scan(text.data() + kTextHeadroom, text.data() + text.size() - kTextPadding, true, out.block);
+  out.scanned =
+      scanner->scan(text.data() + kTextHeadroom, text.data() + text.size() - kTextPadding, true, out.block);
 }
 
 void compare(const Scan& a, const Scan& b) {
-  CHECK(a.block.events == b.block.events && a.scanned.why == b.scanned.why && a.scanned.stop == b.scanned.stop);
+  CHECK(a.block.events == b.block.events && a.scanned.why == b.scanned.why &&
+        a.scanned.stop == b.scanned.stop);
   CHECK(std::equal(a.block.ts.data(), a.block.ts.data() + a.block.events, b.block.ts.data()));
   CHECK(std::equal(a.block.dur.data(), a.block.dur.data() + a.block.events, b.block.dur.data()));
   CHECK(std::equal(a.block.kind.data(), a.block.kind.data() + a.block.events, b.block.kind.data()));

@@ -13,7 +13,7 @@
 namespace spotter {
 
 // Kinds have ids of 8 bits: in all, and of unknown categories.
-inline constexpr size_t kMaxKinds = 255, kMaxOtherKinds = 150;
+inline constexpr size_t kMaxKinds = 255, kMaxOtherKinds = 200;
 
 // A plain array that is not initialised on growth and is reused from block to block.
 template <class T>

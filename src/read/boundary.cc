@@ -113,20 +113,25 @@ const char* events_end(const char* p, const char* end, bool final) {
   // be over there; and where the walk fails, no event may follow.
   for (const char* q = rest;;) {
     while (q < end && (*q == ',' || json::is_space(*q))) ++q;
-    const bool quiet = bracket && !mentions_events(q, end);
     if (q == end) return bracket ? rest : nullptr;
+    const bool member = *q == '"';
+    const bool quiet = bracket && !mentions_events(q, end) && (member || next_event(q, end) == end);
     if (*q == '}') {
       const char* behind = json::skip_space(q + 1, end);
       if (behind == end) return final ? rest : nullptr;
       const bool document = *behind == '{' && is_member_key(json::skip_space(behind + 1, end), end);
       return document || (final && quiet) ? rest : nullptr;
     }
-    if (*q == '"' && is_member_key(q, end) && (!bracket || is_events_key(q, end))) return rest;
+    if (!bracket) return is_member_key(q, end) ? rest : nullptr;
+    if (is_events_key(q, end)) return rest;
     const json::StringScan key = json::scan_string(q, end);
+    if (key.state == json::State::ok && std::string_view(q, static_cast<size_t>(key.stop - q)) == "\"ph\"") {
+      return nullptr;  // the members of an event
+    }
     const char* colon = key.state == json::State::ok ? json::skip_space(key.stop, end) : end;
     if (colon == end || *colon != ':') return final && quiet ? rest : nullptr;
     const json::Scan value = json::scan_value(json::skip_space(colon + 1, end), end);
-    if (value.state == json::State::incomplete) return quiet ? rest : nullptr;
+    if (value.state == json::State::incomplete) return bracket ? rest : nullptr;
     if (value.state == json::State::bad) return final && quiet ? rest : nullptr;
     q = value.stop;
   }

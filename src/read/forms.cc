@@ -27,7 +27,7 @@ const std::array<u8, 256> kStarts = [] {
   }
   t['"'] |= kQuote;
   t['['] |= kBracket;
-  t['{'] |= kBracket;
+  t['{'] |= kBrace;
   return t;
 }();
 

@@ -50,7 +50,7 @@ enum class Take : u8 {
 // What a value may begin with. A literal that ends before a value says so, since the literal of another
 // value's edge may be its prefix: `"bytes": ` of a number and `"bytes": "` of a string.
 // kWord marks what a bare word may go on with.
-enum Start : u8 { kDigit = 1, kQuote = 2, kBracket = 4, kWord = 8, kAny = 128 };
+enum Start : u8 { kDigit = 1, kQuote = 2, kBracket = 4, kWord = 8, kBrace = 16, kAny = 128 };
 extern const std::array<u8, 256> kStarts;  // by character
 inline u8 start_of(char c) { return kStarts[static_cast<u8>(c)]; }
 

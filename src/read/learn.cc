@@ -214,7 +214,9 @@ struct Forms::Reader {
     const bool inside = repeats && !saturated;
     if (*p == '"')
       return inside ? constant_text(keep, arg) : take(keep ? Take::text : Take::skip_text, p + 1);
-    if (*p == '[' || *p == '{') return take(keep ? Take::raw : Take::skip_raw, p, kBracket);
+    if (*p == '[' || *p == '{') {
+      return take(keep ? Take::raw : Take::skip_raw, p, *p == '[' ? kBracket : kBrace);
+    }
     if (!(start_of(*p) & kDigit)) return bare_word(keep, arg);
     const std::string_view word = json::scan_word(p, end);
     if (p + word.size() == end) return fail(Learned::incomplete);
