@@ -18,8 +18,9 @@ class GzipSource final : public Source {
   Result<size_t> read(std::span<char> out, Notes& notes) override {
     size_t done = 0;
     while (done < out.size() && !ended_) {
-      TRY_ASSIGN(const std::span<const u8> in, input_.peek());
-      if (state_->block_state == ISAL_BLOCK_FINISH) {
+      const bool between = state_->block_state == ISAL_BLOCK_FINISH;
+      TRY_ASSIGN(const std::span<const u8> in, input_.peek(between ? 2 : 1));
+      if (between) {
         next_member(in, notes);
         continue;
       }

@@ -13,6 +13,7 @@ namespace spotter {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{256} << 10;
+constexpr size_t kSniffBytes = 16;  // what the longest of the magics below needs
 
 // Files that are no JSON at all, by their first bytes.
 struct Magic {
@@ -75,17 +76,21 @@ RawInput::~RawInput() {
   if (fd_ != STDIN_FILENO) ::close(fd_);
 }
 
-Result<std::span<const u8>> RawInput::peek() {
-  if (begin_ == end_ && !at_end_) {
-    if (!buffer_) buffer_ = std::make_unique_for_overwrite<u8[]>(kBufferBytes);
-    begin_ = end_ = 0;
+Result<std::span<const u8>> RawInput::peek(size_t least) {
+  if (!buffer_) buffer_ = std::make_unique_for_overwrite<u8[]>(kBufferBytes);
+  while (end_ - begin_ < least && !at_end_) {
+    if (begin_ > 0) {
+      std::memmove(buffer_.get(), buffer_.get() + begin_, end_ - begin_);
+      end_ -= begin_;
+      begin_ = 0;
+    }
     ssize_t n;
     do {
-      n = ::read(fd_, buffer_.get(), kBufferBytes);
+      n = ::read(fd_, buffer_.get() + end_, kBufferBytes - end_);
     } while (n < 0 && errno == EINTR);
     if (n < 0) return fail(Code::io, "{}: cannot be read: {}", path_, errno_text(errno));
     at_end_ = n == 0;
-    end_ = static_cast<size_t>(n);
+    end_ += static_cast<size_t>(n);
     bytes_read_ += n;
   }
   return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
@@ -94,7 +99,7 @@ Result<std::span<const u8>> RawInput::peek() {
 std::unique_ptr<Source> plain_source(RawInput& input) { return std::make_unique<PlainSource>(input); }
 
 Result<std::unique_ptr<Source>> open_source(RawInput& input) {
-  TRY_ASSIGN(const std::span<const u8> head, input.peek());
+  TRY_ASSIGN(const std::span<const u8> head, input.peek(kSniffBytes));
   const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
   if (text.empty()) {
     return fail(Code::corrupt,

@@ -27,8 +27,9 @@ class RawInput {
   RawInput(const RawInput&) = delete;
   RawInput& operator=(const RawInput&) = delete;
 
-  // What is buffered and not yet used; reads more if nothing is. Empty at the end of the file.
-  Result<std::span<const u8>> peek();
+  // What is buffered and not yet used; reads on while it is less than `least` bytes. Less, or empty, only at
+  // the end of the file.
+  Result<std::span<const u8>> peek(size_t least = 1);
   void use(size_t bytes) { begin_ += bytes; }
   const std::string& path() const { return path_; }
   i64 bytes_read() const { return bytes_read_; }

@@ -1,0 +1,122 @@
+#include "read/open.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "read/test_read.h"
+
+namespace spotter {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kTrace =
+    R"({"traceEvents": [{"ph": "X", "cat": "cpu_op", "name": "a", "ts": 1, "dur": 2}]})";
+
+class OpenJob : public testing::Test {
+ protected:
+  void add(const std::string& name) {
+    fs::create_directories((folder() / name).parent_path());
+    std::ofstream(folder() / name) << kTrace;
+  }
+  fs::path folder() const { return file_.folder(); }
+  std::string path(const std::string& name) const { return (folder() / name).string(); }
+  // The files of the job without their folder, or the error.
+  std::vector<std::string> names(const std::vector<std::string>& paths) const {
+    const Result<Job> job = open_job(paths);
+    if (!job) return {code_name(job.error().code), job.error().message};
+    std::vector<std::string> found;
+    for (const TraceFile& f : job->files) found.push_back(fs::relative(f.path, folder()).string());
+    return found;
+  }
+  Code error(const std::string& path) const {
+    const Result<Job> job = open_job(std::vector{path});
+    EXPECT_FALSE(job) << path;
+    return job ? Code::internal : job.error().code;
+  }
+
+ private:
+  TemporaryFile file_{kTrace, "r10.json"};
+};
+
+using Names = std::vector<std::string>;
+
+TEST_F(OpenJob, AFileWhateverItsName) {
+  add("trace");
+  EXPECT_EQ(names({path("trace")}), Names{"trace"});
+  const Result<Job> job = open_job(std::vector{path("trace")});
+  EXPECT_EQ(job->files.at(0).bytes, static_cast<i64>(kTrace.size()));
+}
+
+TEST_F(OpenJob, ADirectory) {
+  for (const char* name :
+       {"r2.json.gz", "r1.json.zst", ".hidden.json", "notes.txt", "x.json.bak", "sub/r3.json", "json"})
+    add(name);
+  const Names wanted = {"r1.json.zst", "r10.json", "r2.json.gz"};
+  EXPECT_EQ(names({folder().string()}), wanted);
+  EXPECT_EQ(names({folder().string() + "/"}), wanted);
+  EXPECT_EQ(names({path("sub")}), Names{"sub/r3.json"});
+}
+
+TEST_F(OpenJob, APattern) {
+  for (const char* name : {"r1.json", "r2.json", "other", "d1/x.json", "d2/y.json", "a[1].json"}) add(name);
+  EXPECT_EQ(names({path("r[12].json")}), (Names{"r1.json", "r2.json"}));
+  EXPECT_EQ(names({path("*/?.json")}), (Names{"d1/x.json", "d2/y.json"}));
+  EXPECT_EQ(names({path("d?")}), (Names{"d1/x.json", "d2/y.json"}));
+  // A name that is there is no pattern.
+  EXPECT_EQ(names({path("a[1].json")}), Names{"a[1].json"});
+}
+
+TEST_F(OpenJob, EachFileOnce) {
+  add("r1.json");
+  EXPECT_EQ(names({path("r1.json"), folder().string(), path("*.json")}), (Names{"r1.json", "r10.json"}));
+  EXPECT_EQ(open_job(Names{"-", "-"})->files.size(), 1u);
+}
+
+TEST_F(OpenJob, Errors) {
+  fs::create_directories(folder() / "empty");
+  EXPECT_EQ(error(path("missing")), Code::not_found);
+  EXPECT_EQ(error(path("missing*")), Code::not_found);
+  EXPECT_EQ(error(path("empty")), Code::not_found);
+  EXPECT_EQ(error(path("r10.json/x")), Code::io);
+  EXPECT_TRUE(open_job({}).value().files.empty());
+}
+
+TEST(Load, TheFileAndWhatIsSaidOfIt) {
+  const TemporaryFile file(kTrace, "any.name");
+  const Result<TracePtr> trace = load({file.path(), 0, {}, {}, {}, {}}, {});
+  ASSERT_TRUE(trace);
+  EXPECT_EQ((*trace)->size(), 1u);
+  EXPECT_EQ((*trace)->info().path, file.path());
+  EXPECT_EQ((*trace)->info().file_bytes, static_cast<i64>(kTrace.size()));
+  EXPECT_EQ((*trace)->info().json_bytes, static_cast<i64>(kTrace.size()));
+  EXPECT_TRUE((*trace)->loaded().all);
+}
+
+TEST(Load, FromStandardInput) {
+  const TemporaryFile file(kTrace);
+  const int saved = ::dup(STDIN_FILENO), fd = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
+  ASSERT_GE(fd, 0);
+  ::dup2(fd, STDIN_FILENO);
+  const Result<TracePtr> trace = load({"-", 0, {}, {}, {}, {}}, {});
+  ::dup2(saved, STDIN_FILENO);
+  ::close(saved);
+  ::close(fd);
+  ASSERT_TRUE(trace);
+  EXPECT_EQ((*trace)->size(), 1u);
+  EXPECT_EQ((*trace)->info().path, "-");
+}
+
+TEST(Load, ErrorsNameTheFile) {
+  const TemporaryFile empty(""), other("<html>"), no_trace("{}");
+  for (const std::string& path :
+       {empty.path(), other.path(), no_trace.path(), empty.path() + ".not", empty.folder()}) {
+    const Result<TracePtr> trace = load({path, 0, {}, {}, {}, {}}, {});
+    ASSERT_FALSE(trace);
+    EXPECT_EQ(trace.error().message.rfind(path + ": ", 0), 0u) << trace.error().message;
+  }
+}
+
+}  // namespace
+}  // namespace spotter
