@@ -24,8 +24,7 @@ build: setup
 demo: build
 	tools/demo
 
-test:
-	@tools/setup --python
+test: setup
 	@tools/test
 
 lint: setup
