@@ -135,7 +135,7 @@ class FastScanner final : public Scanner {
         case Take::end: {
           b.ts[row] = ts;
           b.dur[row] = dur;
-          b.name[row] = name | e->name;  // one of them is 0
+          b.name[row] = e->name ? e->name : name;  // both only where an event says it twice
           b.track[row] = e->track != kNone ? e->track : varying_track(*e, pid, tid);
           b.first_cell[row] = static_cast<u32>(b.cell_count);
           b.shape[row] = e->shape;

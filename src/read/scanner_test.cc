@@ -189,6 +189,14 @@ TEST(Scanner, MoreArgumentListsThanIds) {
   EXPECT_NE(s.notes.find("arguments_left_out"), std::string::npos) << s.notes;
 }
 
+// A name before the phase is a value, one behind the phase of a mark is part of the literal.
+TEST(Scanner, TwoNames) {
+  const Scan s(R"({"name":"first","ph":"M","name":"second"},{"name":"third"})");
+  ASSERT_EQ(s.rows.size(), 2u);
+  EXPECT_EQ(s.rows[0], "M [] 'second' pid 0 '' tid 0 '' ts 0 dur 0");
+  EXPECT_EQ(s.rows[1], "X [] 'third' pid 0 '' tid 0 '' ts 0 dur 0");
+}
+
 TEST(Scanner, MoreCategoriesThanIds) {
   std::string text;
   for (int i = 0; i < 400; i++) text += fmt::format("{{\"cat\":\"c{}\"}},", i);
