@@ -39,9 +39,11 @@ bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a,
 
 StringId Assembler::intern(std::string_view text) {
   if (is_valid_utf8(text)) return data.strings.intern(text);
+  const auto [it, is_new] = mended_.try_emplace(std::string(text));
+  if (!is_new) return it->second;  // of another scanner
   data.notes.add("invalid_utf8", Severity::repair,
                  "distinct texts were no valid UTF-8; the bad bytes are shown as U+FFFD");
-  return data.strings.intern(to_valid_utf8(text));
+  return it->second = data.strings.intern(to_valid_utf8(text));
 }
 
 ArgId Assembler::arg_of(const std::string& name) {

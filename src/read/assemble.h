@@ -43,6 +43,7 @@ class Assembler {
   void note(const Block& block, const char* text, i64 offset);
 
   std::vector<Map> maps_;
+  std::unordered_map<std::string, StringId> mended_;  // by the text as it was
   std::map<std::tuple<char, StringId, bool>, u8> kinds_;
   std::map<std::tuple<i64, i64, StringId, StringId>, u32> tracks_;
   std::unordered_map<std::string, ArgId> args_;

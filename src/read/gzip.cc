@@ -1,8 +1,12 @@
 // gzip through ISA-L's streaming inflate. A gzip file is a row of members; each ends in a CRC and a length
 // that ISA-L checks when told that the wrapper is gzip. A cut file makes ISA-L report success, so the end of
 // the last member is checked here. Zero bytes and other padding behind the last member are ignored, as gzip
-// does.
+// does. The header is read by a call of its own: isal_inflate() reads one too, but forgets its flags when the
+// header comes in pieces (seen in ISA-L 2.30).
 #include <isa-l/igzip_lib.h>
+
+#include <algorithm>
+#include <cstring>
 
 #include "read/source.h"
 
@@ -35,13 +39,15 @@ class GzipSource final : public Source {
       done += n;
       text_bytes_ += static_cast<i64>(n);
     }
-    return done;
+    return ended_ ? done + take_inflated(out.subspan(done)) : done;
   }
 
  private:
   void begin_member() {
     isal_inflate_init(state_.get());
-    state_->crc_flag = ISAL_GZIP;
+    state_->crc_flag = ISAL_GZIP_NO_HDR_VER;
+    isal_gzip_header_init(&header_);
+    in_header_ = true;
   }
 
   void next_member(std::span<const u8> in, Notes& notes) {
@@ -61,12 +67,14 @@ class GzipSource final : public Source {
     state_->next_out = reinterpret_cast<u8*>(out.data());
     state_->avail_out = static_cast<u32>(std::min(out.size(), size_t{1} << 30));
     const u32 room = state_->avail_out;
-    const int status = isal_inflate(state_.get());
+    const int status =
+        in_header_ ? isal_read_gzip_header(state_.get(), &header_) : isal_inflate(state_.get());
+    if (status == ISAL_DECOMP_OK) in_header_ = false;
     input_.use(in.size() - state_->avail_in);
     const size_t made = room - state_->avail_out;
     if (status == ISAL_DECOMP_OK || status == ISAL_END_INPUT || status == ISAL_OUT_OVERFLOW) return made;
     ended_ = true;
-    const i64 at = text_bytes_ + static_cast<i64>(made);
+    const i64 at = text_bytes_ + static_cast<i64>(made) + state_->tmp_out_valid - state_->tmp_out_processed;
     if (status == ISAL_INCORRECT_CHECKSUM) {
       notes.add("gzip_checksum", Severity::loss,
                 "the gzip checksum does not match: the file is damaged and values may be wrong", at);
@@ -77,8 +85,19 @@ class GzipSource final : public Source {
     return made;
   }
 
+  // ISA-L inflates ahead into a buffer of its own. Where it then meets damage it does not hand that out.
+  size_t take_inflated(std::span<char> out) {
+    const size_t ahead = static_cast<size_t>(state_->tmp_out_valid - state_->tmp_out_processed);
+    const size_t n = std::min(ahead, out.size());
+    std::memcpy(out.data(), state_->tmp_out_buffer + state_->tmp_out_processed, n);
+    state_->tmp_out_processed += static_cast<i32>(n);
+    return n;
+  }
+
   RawInput& input_;
   std::unique_ptr<inflate_state> state_;
+  isal_gzip_header header_;
+  bool in_header_;
   i64 text_bytes_ = 0;
   bool ended_ = false;
 };

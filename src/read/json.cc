@@ -1,25 +1,32 @@
 #include "read/json.h"
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 
 namespace spotter::json {
 namespace {
 
-// Bracket kinds of the 64 innermost levels; deeper ones are only counted.
-struct Nest {
-  u64 braces = 0;
-  i64 depth = 0;
+// The brackets that are open. Of the 64 innermost their kind is known, and of each further one from when it
+// is closed and another opened in its place.
+class Nest {
+ public:
   void open(bool brace) {
-    braces = braces << 1 | u64{brace};
-    ++depth;
+    braces_ = braces_ << 1 | u64{brace};
+    unknown_ = std::max(std::min(unknown_, depth_), depth_ - 63);
+    ++depth_;
   }
   bool close(bool brace) {
-    const bool fits = depth > 64 || (braces & 1) == u64{brace};
-    braces >>= 1;
-    --depth;
+    const bool fits = depth_ <= unknown_ || (braces_ & 1) == u64{brace};
+    braces_ >>= 1;
+    --depth_;
     return fits;
   }
+  bool closed() const { return depth_ == 0; }
+
+ private:
+  u64 braces_ = 0;
+  i64 depth_ = 0, unknown_ = 0;  // the kinds of the outermost `unknown_` are not known
 };
 
 void append_utf8(std::string& out, u32 c) {
@@ -89,7 +96,7 @@ Scan scan_value(const char* p, const char* end) {
     if (c == '[' || c == '{') nest.open(c == '{');
     if (c == ']' || c == '}') {
       if (!nest.close(c == '}')) return {State::bad, p - 1};
-      if (nest.depth == 0) return {State::ok, p};
+      if (nest.closed()) return {State::ok, p};
     }
   }
   return {State::incomplete, end};

@@ -60,12 +60,16 @@ TEST(Json, ScanValueOfAnyDepth) {
   EXPECT_TRUE(value_of(lists + "]") == lists);
   EXPECT_EQ(value_of(lists.substr(0, lists.size() - 1)), "incomplete");
   std::string mixed, closing;
-  for (int i = 0; i < 64; i++) {
+  for (int i = 0; i < 200; i++) {
     mixed += i % 3 == 0 ? '{' : '[';
     closing.insert(closing.begin(), i % 3 == 0 ? '}' : ']');
   }
   EXPECT_EQ(value_of(mixed + closing), mixed + closing);
-  for (size_t i = 0; i < closing.size(); i++) {
+  const std::string inside =
+      mixed.substr(0, 60) + closing.substr(140);  // opened again where kinds had been forgotten
+  const std::string again = mixed + closing.substr(0, 140) + inside + inside + closing.substr(140);
+  EXPECT_EQ(value_of(again), again);
+  for (size_t i = 0; i < 64; i++) {
     std::string wrong = closing;
     wrong[i] = wrong[i] == ']' ? '}' : ']';
     EXPECT_EQ(value_of(mixed + wrong), "bad") << i;
@@ -172,6 +176,10 @@ TEST(Json, MembersUpToTheDamage) {
   EXPECT_EQ(members_of(R"({"a": 1, b: 2})", true), "a=1;");
   EXPECT_EQ(members_of(R"({"a": 1)", true), "a=1;");
   EXPECT_EQ(members_of("{", true), "");
+  EXPECT_EQ(members_of("[1}", true), "=1;");
+  EXPECT_EQ(members_of("[{}}, 2]", true), "={};");
+  EXPECT_EQ(members_of(R"({"a": ]})", true), "a=;");
+  EXPECT_EQ(members_of(R"({"a": 1])", true), "a=1;");
 }
 
 TEST(Json, TextOf) {

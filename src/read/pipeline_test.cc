@@ -350,6 +350,16 @@ TEST(Pipeline, NoTrace) {
   }
 }
 
+// Each scanner meets the bad text anew; it is told once.
+TEST(Pipeline, BadUtf8IsCountedOnce) {
+  std::string text;
+  for (int i = 0; i < 300; i++) text += fmt::format("{}{{\"name\":\"a\xFF{}\"}}", i ? "," : "", i % 3);
+  with_all_threads(in_file(text), tiny(100), [&](TraceData data) {
+    EXPECT_EQ(data.notes.count("invalid_utf8"), 3);
+    EXPECT_EQ(data.ts.size(), 300u);
+  });
+}
+
 // More names and lists of arguments and more categories than there are ids for: what is kept is right.
 TEST(Pipeline, MoreThanIds) {
   std::string text;

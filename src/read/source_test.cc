@@ -167,6 +167,7 @@ TEST(Source, GzipHeaderWithEveryField) {
   EXPECT_EQ(read_bytes(with_crc + body), (Got{text, "", ""}));
   for (size_t packet = 1; packet < 30; packet++) {
     EXPECT_EQ(read_piped(plain + header + body, packet), (Got{text + text, "", ""})) << packet;
+    EXPECT_EQ(read_piped(with_crc + body, packet), (Got{text, "", ""})) << packet;
   }
 }
 
@@ -194,6 +195,11 @@ TEST(Source, GzipWithAWrongByte) {
     // Some bytes of the header mean nothing: time, system.
     ASSERT_TRUE(got.text == text || !got.notes.empty()) << at;
     told += !got.notes.empty();
+    for (const size_t piece : {1u, 100u, 1000u}) {
+      if (at % 5 == 0) {
+        ASSERT_EQ(read_bytes(damaged, piece), got) << at;
+      }
+    }
   }
   EXPECT_GE(told, packed.size() - 12);
   std::string crc = packed, length = packed;

@@ -76,7 +76,7 @@ inline TraceData scan_text(std::string_view text, const ArgSet& args, bool basel
   Assembler assembler(1, size_t{1} << 32);
   Block block;
   for (int pass = 0; pass < passes; pass++) {
-    scanner->scan(begin, begin + text.size(), true, block);
+    CHECK(scanner->scan(begin, begin + text.size(), true, block).why != ScanEnd::incomplete);
     CHECK(assembler.append(0, block, begin, 0).has_value());
   }
   assembler.data.loaded = args;
