@@ -42,20 +42,16 @@ Part part_of(const Kind& kind) {
   return is_host_call(kind.category) ? Part::host_call : Part::transparent;
 }
 
-// Per element of Nesting::order: durations of the device work that this host call launched.
+// Per event: durations of the device work that it launched.
 std::vector<Ns> launched_device_time(const Trace& trace) {
   const DeviceWork& work = trace.device_work();
-  const Nesting& nesting = trace.nesting();
-  std::vector<Ns> launched(nesting.order.size(), 0);
-  for (size_t row = 0; row < work.event.size(); ++row) {
-    if (work.launch[row] == kNone) continue;
-    const u32 at = nesting.index_of[work.launch[row]];
-    if (at != kNone) launched[at] += work.end[row] - work.start[row];
-  }
+  std::vector<Ns> launched(trace.size(), 0);
+  for (size_t row = 0; row < work.event.size(); ++row)
+    if (work.launch[row] != kNone) launched[work.launch[row]] += work.end[row] - work.start[row];
   return launched;
 }
 
-// Walks the spans of each thread in order, with the enclosing operators and host calls on a stack.
+// Walks the spans of each thread in order, with those around the current one on a stack.
 class Walk {
  public:
   explicit Walk(const Trace& trace)
@@ -63,7 +59,6 @@ class Walk {
         nesting_(trace.nesting()),
         parts_(per_kind(trace, part_of)),
         launched_(launched_device_time(trace)),
-        innermost_(nesting_.order.size()),
         ids_(trace.strings().size()) {}
 
   std::vector<Operator> run() {
@@ -80,26 +75,27 @@ class Walk {
 
  private:
   struct Frame {
-    u32 index;  // in Nesting::order
-    u32 op;     // index into operators_, or kNone for a host call
+    u32 index;   // in Nesting::order
+    u32 around;  // in stack_: the innermost operator or host call at or below it, or kNone
+    u32 op;      // index into operators_, or kNone for a host call
     Ns dur, below, device_self, device_below;
   };
 
   void visit(u32 i, bool has_children) {
     const EventId e = nesting_.order[i];
-    const u32 parent = nesting_.parent[i];
-    const u32 around = parent == kNone ? kNone : innermost_[parent];
+    while (!stack_.empty() && stack_.back().index != nesting_.parent[i]) leave();
+    const u32 around = stack_.empty() ? kNone : stack_.back().around;
     const auto part = static_cast<Part>(parts_[trace_.kind[e]]);
-    innermost_[i] = part == Part::transparent ? around : i;
-    if (part == Part::transparent) return;
-
-    while (!stack_.empty() && stack_.back().index != around) leave();
+    if (part == Part::transparent) {
+      if (has_children) stack_.push_back({i, around, kNone, 0, 0, 0, 0});
+      return;
+    }
     const u32 op = part == Part::op ? open(trace_.name[e]) : kNone;
-    const Frame frame = {i, op, trace_.dur[e], 0, launched_[i], 0};
+    const Frame frame = {i, static_cast<u32>(stack_.size()), op, trace_.dur[e], 0, launched_[e], 0};
     if (has_children)
       stack_.push_back(frame);
     else
-      close(frame);
+      close(frame, around);
   }
 
   u32 open(StringId name) {
@@ -113,12 +109,13 @@ class Walk {
   void leave() {
     const Frame frame = stack_.back();
     stack_.pop_back();
-    close(frame);
+    const bool is_transparent = frame.around != stack_.size();
+    if (!is_transparent) close(frame, stack_.empty() ? kNone : stack_.back().around);
   }
 
-  // Accounts for a span that is complete; the stack holds what is around it.
-  void close(const Frame& frame) {
-    Frame* around = stack_.empty() ? nullptr : &stack_.back();
+  // Accounts for a span that is complete; `position` is that of the operator or host call around it.
+  void close(const Frame& frame, u32 position) {
+    Frame* around = position == kNone ? nullptr : &stack_[position];
     if (around) around->below += frame.dur;
     if (frame.op != kNone) {
       close_operator(frame, around);
@@ -147,8 +144,6 @@ class Walk {
   const Nesting& nesting_;
   std::array<u8, 256> parts_;
   std::vector<Ns> launched_;
-  std::vector<u32>
-      innermost_;  // per element of Nesting::order: the innermost operator or host call at or above it
   DenseIds ids_;
   std::vector<Operator> operators_;
   std::vector<Frame> stack_;

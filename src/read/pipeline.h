@@ -19,8 +19,8 @@ namespace spotter {
 
 // How the text is cut. Tests make it small.
 struct Cuts {
-  size_t stretch = size_t{256} << 10;   // text scanned at a time
-  u64 alone = 8;                        // stretches that are read before further threads start
+  size_t stretch = size_t{512} << 10;   // text scanned at a time
+  u64 alone = 4;                        // stretches that are read before further threads start
   size_t most_carry = size_t{4} << 20;  // an event that was cut and is put together again
 };
 

@@ -56,7 +56,6 @@ void find_parents(const Trace& trace, const Nesting::Thread& thread, std::vector
     }
     nesting.partial_overlaps += overlaps;
     nesting.parent[i] = open.empty() ? kNone : open.back();
-    nesting.index_of[e] = i;
     open.push_back(i);
   }
 }
@@ -74,7 +73,6 @@ Nesting compute_nesting(const Trace& trace) {
   Nesting nesting;
   group_by_track(trace, rank, nesting);
   nesting.parent.resize(nesting.order.size());
-  nesting.index_of.assign(trace.size(), kNone);
   std::vector<u32> spare, open;
   for (const Nesting::Thread& thread : nesting.threads) {
     sort_runs(std::span(nesting.order).subspan(thread.begin, thread.end - thread.begin), spare, encloses);

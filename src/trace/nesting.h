@@ -14,7 +14,6 @@ struct Nesting {
   std::vector<EventId> order;  // host spans, by track, each track in order (ts, longest first, see above):
                                // a parent always comes before its children
   std::vector<u32> parent;     // per element of `order`: index into `order`, or kNone
-  std::vector<u32> index_of;   // per event: index into `order`, or kNone
   struct Thread {
     u32 track, begin, end;
   };  // elements [begin, end) of `order`

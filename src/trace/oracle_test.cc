@@ -173,10 +173,6 @@ TEST(Oracle, Nesting) {
     EXPECT_EQ(n.order, order) << seed;
     EXPECT_EQ(n.parent, parent) << seed;
     EXPECT_EQ(n.partial_overlaps, overlaps) << seed;
-    for (EventId e = 0; e < t->size(); ++e) {
-      const auto it = std::find(order.begin(), order.end(), e);
-      EXPECT_EQ(n.index_of[e], it == order.end() ? kNone : static_cast<u32>(it - order.begin())) << seed;
-    }
     u32 next = 0;
     for (const Nesting::Thread& thread : n.threads) {
       EXPECT_EQ(thread.begin, next) << seed;
