@@ -383,21 +383,20 @@ class FastScanner final : public Scanner {
   // Behind the bracket that closes the list or object at p.
   const char* raw_end(const char* p) {
     i64 depth = 0;
-    u32 inside = 0;  // in a string
+    u32 inside = 0;  // all ones where the 32 bytes begin in a string
     for (const char* q = p; q < end_; q += 32) {
       const Bytes b(q);
       if (b.equal('\\')) break;
-      const u32 quotes = b.equal('"'), opens = b.equal('[') | b.equal('{'),
-                closes = b.equal(']') | b.equal('}');
-      for (u32 m = quotes | opens | closes; m; m &= m - 1) {
-        const u32 i = first_bit(m), bit = 1u << i;
-        if (quotes & bit) {
-          inside ^= 1;
-        } else if (!inside) {
-          depth += opens & bit ? 1 : -1;
-          if (depth == 0) return q + i + 1;
-        }
+      const u32 in_string = ones_between(b.equal('"')) ^ inside;
+      const u32 opens = (b.equal('[') | b.equal('{')) & ~in_string,
+                closes = (b.equal(']') | b.equal('}')) & ~in_string;
+      i64 closed = 0;
+      for (u32 m = closes; m; m &= m - 1) {
+        const u32 i = first_bit(m);
+        if (depth + std::popcount(opens & ((1u << i) - 1)) == ++closed) return q + i + 1;
       }
+      depth += std::popcount(opens) - closed;
+      inside = 0u - (in_string >> 31);
     }
     const json::Scan s = json::scan_value(p, end_);
     if (s.state == json::State::ok) return s.stop;

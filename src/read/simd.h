@@ -103,6 +103,16 @@ struct Bytes {
 inline u32 first_bit(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 inline u32 leading_run(u32 mask) { return static_cast<u32>(std::countr_one(mask)); }
 
+// Ones from each odd bit of `mask` (the first, the third, ...) to just before the next one: what is between
+// quotes.
+inline u32 ones_between(u32 mask) {
+  mask ^= mask << 1;
+  mask ^= mask << 2;
+  mask ^= mask << 4;
+  mask ^= mask << 8;
+  return mask ^ mask << 16;
+}
+
 // The value of n decimal digits, 0 <= n <= 8, that end at `end`. Reads 8 bytes before `end`.
 inline u64 digits8(const char* end, u32 n) {
   u64 x;
