@@ -431,7 +431,7 @@ class FailingSource final : public Source {
  public:
   explicit FailingSource(std::string_view text) : text_(text) {}
   Result<size_t> read(std::span<char> out, Notes& notes) override {
-    if (++reads_ == 12) return fail(Code::io, "the disk is gone");
+    if (++reads_ == 6) return fail(Code::io, "the disk is gone");
     return text_.read(out, notes);
   }
 

@@ -9,9 +9,8 @@ namespace {
 // Disjoint intervals [start, end), ascending.
 class Windows {
  public:
-  explicit Windows(const std::vector<Step>& steps, i64 first, i64 last) {
+  explicit Windows(const std::vector<Step>& steps) {
     for (const Step& step : steps) {  // by start
-      if (step.number < first || step.number > last) continue;
       if (!all_.empty() && step.start <= all_.back().end)
         all_.back().end = std::max(all_.back().end, step.end);
       else
@@ -32,7 +31,9 @@ class Windows {
 }  // namespace
 
 std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last) {
-  const Windows windows(trace.steps().steps, first, last);
+  Steps wanted = trace.steps();
+  std::erase_if(wanted.steps, [&](const Step& s) { return s.number < first || s.number > last; });
+  const Windows windows(wanted.steps);
   const LaunchLinks& links = trace.links();
   std::vector<EventId> keep;
   size_t device = 0;  // the first device row not before e
@@ -44,7 +45,9 @@ std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last) {
     }
     if (trace.kind_of(e).phase == 'M' || windows.contain(trace.ts[decides])) keep.push_back(e);
   }
-  return trace.rows(keep);
+  std::unique_ptr<Trace> selected = trace.rows(keep);
+  selected->set_steps(std::move(wanted));
+  return selected;
 }
 
 }  // namespace spotter

@@ -196,6 +196,10 @@ Steps compute_steps(const Trace& trace) {
   return annotation_steps(trace);
 }
 
+void Trace::set_steps(Steps steps) {
+  steps_.get([&] { return std::move(steps); });
+}
+
 const Steps& Trace::steps() const {
   return steps_.get([this] { return compute_steps(*this); });
 }

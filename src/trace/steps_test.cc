@@ -131,5 +131,21 @@ TEST(SelectSteps, DeviceRowsFollowTheirLaunch) {
   EXPECT_EQ(rows_of(select_steps(*t, 2, 3)->steps()), (Rows{{2, 200, 300}, {3, 300, 400}}));
 }
 
+// The numbers and the windows are those of the whole trace, where they are counted too.
+TEST(SelectSteps, KeepsTheNumbersOfTheWhole) {
+  TraceBuilder b;
+  b.span("cpu_op", "first", 1, 1, 10, 5);
+  for (i64 n = 1; n <= 4; ++n) {
+    b.span("cpu_op", "forward", 1, 1, n * 100 - 80, 20);
+    b.span("cpu_op", "Optimizer.step#SGD.step", 1, 1, n * 100 - 30, 30);
+  }
+  const TracePtr t = b.build();
+  ASSERT_EQ(rows_of(t->steps()), (Rows{{0, 10, 100}, {1, 100, 200}, {2, 200, 300}, {3, 300, 400}}));
+  const auto some = select_steps(*t, 2, 9);
+  EXPECT_EQ(rows_of(some->steps()), (Rows{{2, 200, 300}, {3, 300, 400}}));
+  EXPECT_EQ(some->steps().mark_name, "Optimizer.step#SGD.step");
+  EXPECT_EQ(some->size(), 4u);
+}
+
 }  // namespace
 }  // namespace spotter

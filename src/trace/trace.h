@@ -167,6 +167,8 @@ class Trace {
 
   // Makes a trace of some of the rows (ascending), with everything else shared by copy. Row numbers change.
   std::unique_ptr<Trace> rows(std::span<const EventId> keep) const;
+  // Gives a part of a trace steps that were found in the whole; before the first use of steps().
+  void set_steps(Steps steps);
 
   size_t memory_bytes() const;  // columns and strings
 
