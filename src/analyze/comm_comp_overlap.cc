@@ -14,7 +14,7 @@ const Field kColumns[] = {
      "compute_and_communication_ns / communication_ns; null without communication."},
 };
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kCommCompOverlap.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);

@@ -26,12 +26,12 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kIdleIntervalStatistics.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const Stream& stream : trace.device_work().streams) {
     std::array<std::vector<Ns>, kIdleCategories> gaps;
-    for (const Gap& gap : idle_gaps(trace, stream, args[kConsecutiveKernelDelay.name]))
+    for (const Gap& gap : idle_gaps(trace, stream, params[kConsecutiveKernelDelay.name]))
       gaps[static_cast<size_t>(gap.category)].push_back(gap.ns);
     for (size_t c = 0; c < kIdleCategories; ++c) {
       if (gaps[c].empty()) continue;

@@ -62,11 +62,11 @@ void add_row(Table& table, const Trace& trace, const Stream& stream, Ns delay) {
   table.append(row);
 }
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kIdleTimeBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const Stream& stream : trace.device_work().streams)
-    add_row(table, trace, stream, args[kConsecutiveKernelDelay.name]);
+    add_row(table, trace, stream, params[kConsecutiveKernelDelay.name]);
   return table;
 }
 

@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "analyze/list.h"
 #include "analyze/test_trace.h"
 
 namespace spotter {

@@ -29,7 +29,7 @@ std::string kinds_name(size_t kinds) {
   return name;
 }
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kKernelTypeBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);

@@ -48,7 +48,7 @@ std::vector<Ns> busy_by_step(const Trace& trace, const std::vector<Step>& steps)
   return busy;
 }
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kSteps.name, std::span(kColumns).subspan(1));
   const Steps& marked = trace.steps();
   if (marked.steps.empty()) {

@@ -19,7 +19,7 @@ const Field kColumns[] = {
     {"non_compute_ratio", Type::real, Unit::ratio, Role::value, "non_compute_ns / kernel_time_ns."},
 };
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kTemporalBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);

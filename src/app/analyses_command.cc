@@ -1,5 +1,6 @@
 #include <unistd.h>
 
+#include "analyze/list.h"
 #include "app/commands.h"
 #include "app/terminal.h"
 #include "table/table.h"

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <thread>
 
+#include "analyze/list.h"
 #include "app/commands.h"
 #include "app/report.h"
 #include "app/terminal.h"

@@ -6,6 +6,8 @@
 #include <cstdio>
 #include <map>
 
+#include "analyze/list.h"
+
 namespace spotter {
 namespace {
 
@@ -67,9 +69,9 @@ Result<AnalyzeOptions> understand(const CLI::App& app, Words words) {
     TRY_ASSIGN(o.ranks, parse_ranges(words.ranks));
   }
   if (!words.steps.empty()) {
-    TRY_ASSIGN(const std::vector<RankRange> ranges, parse_ranges(words.steps));
+    TRY_ASSIGN(const std::vector<Range> ranges, parse_ranges(words.steps));
     if (ranges.size() != 1) return fail(Code::invalid, "--steps takes one range, such as 2-5");
-    o.steps = StepRange{ranges[0].first, ranges[0].last};
+    o.steps = ranges[0];
   }
   if (!words.memory.empty()) {
     TRY_ASSIGN(o.memory_bytes, parse_size(words.memory));
@@ -91,8 +93,8 @@ int usage_error(const std::string& message, const std::string& command) {
 
 }  // namespace
 
-Result<std::vector<RankRange>> parse_ranges(const std::string& text) {
-  std::vector<RankRange> ranges;
+Result<std::vector<Range>> parse_ranges(const std::string& text) {
+  std::vector<Range> ranges;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const std::string_view part = std::string_view(text).substr(at, comma - at);

@@ -12,8 +12,8 @@ namespace spotter {
 
 struct AnalyzeOptions {
   std::vector<std::string> paths, tables;
-  std::vector<RankRange> ranks;
-  std::optional<StepRange> steps;
+  std::vector<Range> ranks;
+  std::optional<Range> steps;
   std::vector<std::pair<std::string, i64>> params;
   Format format = Format::text;
   std::string output;  // empty: standard output
@@ -38,7 +38,7 @@ struct CommandLine {
 CommandLine parse_command_line(int argc, char** argv);
 
 // "0,3-7" -> {0,0},{3,7}; "2-5"; "8G" -> bytes. Errors: invalid.
-Result<std::vector<RankRange>> parse_ranges(const std::string& text);
+Result<std::vector<Range>> parse_ranges(const std::string& text);
 Result<i64> parse_size(const std::string& text);
 
 }  // namespace spotter

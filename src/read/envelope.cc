@@ -1,4 +1,4 @@
-#include "read/header.h"
+#include "read/envelope.h"
 
 #include <algorithm>
 
@@ -96,11 +96,9 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
 // The text of a member, with bad UTF-8 mended.
 std::string clean(std::string_view raw) { return to_valid_utf8(json::text_of(raw)); }
 
-// Limited like the times of events (scanner_impl.h), so that their sum fits in 64 bits.
 void read_base(std::string_view raw, TraceInfo& info, Notes& notes) {
-  constexpr i64 kMost = 3'000'000'000'000'000'000;
   const std::optional<i64> base = json::to_integer(json::text_of(raw));
-  if (base && *base >= 0 && *base <= kMost) {
+  if (base && *base >= 0 && *base <= kMaxTime) {
     info.base_ns = *base;
   } else {
     notes.add("bad_base_time", Severity::loss, "baseTimeNanoseconds is no usable number; times count from 0");
