@@ -50,10 +50,8 @@ const Analysis kIdleIntervalStatistics = {
     .summary = "How long the gaps of each stream are, by the reason for them.",
     .doc =
         "Statistics of the gaps that idle_time_breakdown adds up, with the same categories and parameter: "
-        "one row "
-        "per stream and category that has gaps. Overlapping rows count as kernel_wait gaps of 0. std is that "
-        "of a "
-        "sample (n - 1), 0 for one gap; quartiles interpolate linearly between neighbours.",
+        "one row per stream and category that has gaps. Overlapping rows count as kernel_wait gaps of 0. "
+        "std is that of a sample (n - 1), 0 for one gap; quartiles interpolate linearly between neighbours.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

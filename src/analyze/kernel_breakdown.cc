@@ -89,14 +89,10 @@ const Analysis kKernelBreakdown = {
     .summary = "Which kernels, copies and sets take the device's time, per rank.",
     .doc =
         "Device work grouped by kind and full name: how often it ran, the sum of its durations, and their "
-        "extremes, "
-        "mean and standard deviation (of a sample, n - 1; 0 for one run). ratio is the share of the sum of "
-        "all "
-        "durations of the rank; as work on several streams overlaps, that sum can exceed the busy time. "
-        "Sorted by "
-        "sum, then name. What is not among the first `top` is put into a last row named others, whose "
-        "statistics "
-        "are those of its runs. A rank without device work has no rows.",
+        "extremes, mean and standard deviation (of a sample, n - 1; 0 for one run). ratio is the share of "
+        "the sum of all durations of the rank; as work on several streams overlaps, that sum can exceed the "
+        "busy time. Sorted by sum, then name. What is not among the first `top` is put into a last row "
+        "named others, whose statistics are those of its runs. A rank without device work has no rows.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -116,11 +116,9 @@ const Analysis kKernelDurationDistribution = {
     .name = "kernel_duration_distribution",
     .summary = "How long each kernel takes on the different ranks, and which rank is slow.",
     .doc =
-        "Device work of all ranks grouped by kind and full name. mean is over all runs of all ranks; fastest "
-        "and "
-        "slowest compare the means of the ranks. Sorted by the sum of all durations, most first; what is not "
-        "among "
-        "the first `top` is left out, with a note.",
+        "Device work of all ranks grouped by kind and full name. mean is over all runs of all ranks; "
+        "fastest and slowest compare the means of the ranks. Sorted by the sum of all durations, most "
+        "first; what is not among the first `top` is left out, with a note.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -207,21 +207,14 @@ const Analysis kOperators = {
     .summary = "Host and device time of each operator, its own and with what it calls, per rank.",
     .doc =
         "Operators are host spans of category cpu_op; who encloses whom is decided per thread. host_self is "
-        "the "
-        "duration of a call minus that of the operators and runtime or driver calls nearest below it (Python "
-        "frames "
-        "and annotations in between do not count), at least 0: so host calls are nobody's self time. "
-        "device_self "
-        "is the sum of the durations of the kernels, copies and sets launched by host calls whose innermost "
-        "enclosing operator is this one; work on several streams adds up, so it can exceed wall time. "
-        "device_total "
-        "adds the operators below. The totals of a name leave out calls inside a call of the same name, so "
-        "that "
-        "recursion counts once; they overlap between names and do not add up. Sorted by device_self, "
-        "host_self, "
-        "name; what is not among the first `top` is put into a last row named others. A rank without "
-        "operators has "
-        "no rows.",
+        "the duration of a call minus that of the operators and runtime or driver calls nearest below it "
+        "(Python frames and annotations in between do not count), at least 0: so host calls are nobody's "
+        "self time. device_self is the sum of the durations of the kernels, copies and sets launched by "
+        "host calls whose innermost enclosing operator is this one; work on several streams adds up, so it "
+        "can exceed wall time. device_total adds the operators below. The totals of a name leave out calls "
+        "inside a call of the same name, so that recursion counts once; they overlap between names and do "
+        "not add up. Sorted by device_self, host_self, name; what is not among the first `top` is put into "
+        "a last row named others. A rank without operators has no rows.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -83,14 +83,11 @@ const Analysis kSummary = {
     .summary = "What each trace holds: events, devices, steps, time covered, losses.",
     .doc =
         "One row per trace file. A span is an event with phase X (or none), a numeric start and duration, "
-        "and a "
-        "category; the profiler's own span (category Trace), which covers the whole recording, is left out. "
-        "The "
-        "category decides whether a span is device work: kernels, copies and sets of every backend. "
-        "Synchronisation rows and annotations on a device's timeline are not device work and count as host "
-        "events. "
-        "start_ns and span_ns cover all spans. losses counts the notes of severity loss that reading the "
-        "file gave.",
+        "and a category; the profiler's own span (category Trace), which covers the whole recording, is "
+        "left out. The category decides whether a span is device work: kernels, copies and sets of every "
+        "backend. Synchronisation rows and annotations on a device's timeline are not device work and count "
+        "as host events. start_ns and span_ns cover all spans. losses counts the notes of severity loss "
+        "that reading the file gave.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -30,9 +30,8 @@ tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
   const auto has = [&](std::string_view k) { return std::find(keys.begin(), keys.end(), k) != keys.end(); };
   if (has("nodes") && has("schema")) {
     return fail(Code::unsupported,
-                "{}: this is a PyTorch execution trace (a graph of operators without times); give the Kineto "
-                "trace that "
-                "was recorded with it",
+                "{}: this is a PyTorch execution trace (a graph of operators without times); give the "
+                "Kineto trace that was recorded with it",
                 path);
   }
   std::string some;
@@ -172,8 +171,7 @@ void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   find_lost_members(object, found, info, notes);
   notes.add("damaged_metadata", Severity::loss,
             "the members around the events are damaged or cut off; some facts of the file (rank, devices, "
-            "time base) may "
-            "be missing");
+            "time base) may be missing");
 }
 
 }  // namespace

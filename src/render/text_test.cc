@@ -22,9 +22,8 @@ const Field kSchema[] = {
 };
 
 const char* const kLongName =
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, std::array<char*, "
-    "3ul> >(int, "
-    "at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
+    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
 
 Table sample() {
   Table t("kernels", kSchema);
