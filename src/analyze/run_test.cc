@@ -32,7 +32,7 @@ class FakeReader {
     for (const auto& [path, file] : files_) {
       TraceFile entry;
       entry.path = path;
-      entry.bytes = 1000;
+      entry.bytes = entry.json_bytes = 1000;
       if (file.rank_known) entry.rank = file.rank, entry.rank_source = RankSource::file_contents;
       job.files.push_back(entry);
     }

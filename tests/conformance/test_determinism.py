@@ -45,7 +45,7 @@ def test_threads(name, threads):
     one = answers(name)
     if one is None:
         pytest.skip("no trace")
-    assert harness.analyze_raw(FILES[name], tables=TABLES, options=("--threads", threads)) == one
+    assert harness.analyze_raw(FILES[name], options=("--threads", threads)) == one
 
 
 def plain(text, path):
@@ -85,7 +85,7 @@ def test_storage(name, store, tmp_path):
     path = tmp_path / FILES[name].name  # the same name, whatever the contents: a name may tell the rank
     store(harness.text_of(FILES[name]), path)
     for threads in (1, 2):
-        got = harness.analyze_raw(path, tables=TABLES, options=("--threads", threads))
+        got = harness.analyze_raw(path, options=("--threads", threads))
         assert without_names(got) == without_names(as_is)
 
 
@@ -98,9 +98,9 @@ def test_standard_input(name, store, tmp_path):
     named = harness.run("analyze", path, "--format", "json")
     if named.returncode != 0:
         pytest.skip("no trace")
-    by_path = harness.analyze_raw(path, tables=TABLES)
+    by_path = harness.analyze_raw(path)
     with path.open("rb") as file:
-        by_stdin = harness.analyze_raw("-", tables=TABLES, stdin=file)
+        by_stdin = harness.analyze_raw("-", stdin=file)
     assert without_names(by_stdin) == without_names(by_path)
 
 
@@ -109,9 +109,8 @@ def test_a_pipe(tmp_path):
     name, path = next(iter(FILES.items()))
     text = harness.text_of(path)
     (tmp_path / "trace").write_bytes(text)
-    expected = harness.analyze_raw(tmp_path / "trace", tables=TABLES)
-    words = [word for table in TABLES for word in ("--table", table)]
-    with subprocess.Popen([harness.program(), "analyze", "-", "--format", "json", "--top", "0", *words],
+    expected = harness.analyze_raw(tmp_path / "trace")
+    with subprocess.Popen([harness.program(), "analyze", "-", "--format", "json", "--top", "0"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         for start in range(0, len(text), 1000):
             process.stdin.write(text[start:start + 1000])
