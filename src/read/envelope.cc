@@ -89,7 +89,8 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
   }
   if (!complete) return EventsStart{};
   if (text.size() >= kMostHeader)
-    return fail(Code::unsupported, "{}: no trace events within the first {} MiB of its text", path, kMostHeader >> 20);
+    return fail(Code::unsupported, "{}: no trace events within the first {} MiB of its text", path,
+                kMostHeader >> 20);
   return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace",
               path);
 }
