@@ -103,7 +103,8 @@ void Strings::grow() {
 // Blocks grow with the pool, so that a small pool is small. A long text gets a block of its own, so that the
 // rest of the current one is not wasted.
 std::string_view Strings::keep(std::string_view text) {
-  if (text.empty()) return "";
+  static constexpr char kEmpty[kReadable] = {};
+  if (text.empty()) return {kEmpty, 0};
   if (block_used_ + text.size() > block_size_) {
     const size_t next = std::clamp(arena_bytes_, kLeastBlock, kMostBlock);
     if (text.size() > next / 4) {
@@ -123,7 +124,7 @@ std::string_view Strings::keep(std::string_view text) {
 
 char* Strings::new_block(size_t bytes) {
   arena_bytes_ += bytes;
-  return blocks_.emplace_back(std::make_unique_for_overwrite<char[]>(bytes)).get();
+  return blocks_.emplace_back(std::make_unique<char[]>(bytes + kReadable)).get();
 }
 
 size_t Strings::memory_bytes() const {

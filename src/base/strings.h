@@ -1,5 +1,6 @@
 // Strings: a pool of distinct strings, each with a dense id in order of first arrival. Id 0 is the empty
-// string. Views stay valid as long as the pool lives. One writer; reading finished strings needs no lock.
+// string. Views stay valid as long as the pool lives, and 32 bytes behind each may be read. One writer;
+// reading finished strings needs no lock.
 #pragma once
 #include <memory>
 #include <string_view>
@@ -29,6 +30,8 @@ class Strings {
   void grow();
   std::string_view keep(std::string_view text);
   char* new_block(size_t bytes);
+
+  static constexpr size_t kReadable = 32;  // bytes behind a string
 
   std::vector<std::string_view> views_;
   std::vector<Slot> slots_;  // open addressing, a power of two, at most half full

@@ -135,7 +135,7 @@ class FastScanner final : public Scanner {
         case Take::raw: {
           const char* from = p;
           if (p = raw_end(p); !p) return nullptr;
-          *cell++ = recent_.intern(from, static_cast<size_t>(p - from), forms_.strings);
+          *cell++ = recent_.intern(from, static_cast<size_t>(p - from));
           type = ArgType::json;
           break;
         }
@@ -317,8 +317,8 @@ class FastScanner final : public Scanner {
     const char* stop = string_end(p);
     if (!stop) return nullptr;
     const std::string_view inner(from, static_cast<size_t>(stop - from - 1));
-    out = escaped_ ? forms_.strings.intern(json::unescape(inner))
-                   : recent_.intern(inner.data(), inner.size(), forms_.strings);
+    out =
+        escaped_ ? forms_.strings.intern(json::unescape(inner)) : recent_.intern(inner.data(), inner.size());
     return stop;
   }
 
@@ -364,7 +364,7 @@ class FastScanner final : public Scanner {
   }
 
   Forms forms_;
-  RecentStrings recent_;
+  RecentStrings recent_{forms_.strings};
   Block* out_ = nullptr;
   const char* end_ = nullptr;
   Edge* guess_ = nullptr;     // the root edge expected next
