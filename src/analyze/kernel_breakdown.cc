@@ -6,6 +6,7 @@
 #include "analyze/kernel_stats.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
+#include "analyze/top.h"
 
 namespace spotter {
 namespace {
@@ -23,8 +24,7 @@ const Field kColumns[] = {
     {"ratio", Type::real, Unit::ratio, Role::value, "Share of the sum of all durations of the rank."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many kernels per rank and put the rest into one row, others; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 // Positions of the kernels by time, most first.
 std::vector<u32> by_time(const Trace& trace, const std::vector<Kernel>& kernels) {

@@ -6,6 +6,7 @@
 #include "analyze/device_time.h"
 #include "analyze/kernel_stats.h"
 #include "analyze/list.h"
+#include "analyze/top.h"
 
 namespace spotter {
 namespace {
@@ -28,8 +29,7 @@ const Field kColumns[] = {
     {"slowest_mean_ns", Type::real, Unit::ns, Role::value, "That rank's mean duration."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many kernels, those that take the most time; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 // One rank's part.
 const Field kPartColumns[] = {
@@ -105,7 +105,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const Args& args) {
                    s.slowest_mean});
   if (listed < spreads.size())
     answer.notes.add("rows_left_out", Severity::info,
-                     "kernels with less time are not listed; top=0 lists all", -1,
+                     "kernels with less time are not listed; --top 0 lists all", -1,
                      static_cast<i64>(spreads.size() - listed));
   return answer;
 }

@@ -4,6 +4,7 @@
 #include "analyze/dense_ids.h"
 #include "analyze/device_time.h"
 #include "analyze/list.h"
+#include "analyze/top.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 
@@ -25,8 +26,7 @@ const Field kColumns[] = {
      "Sum of the durations of the device work that the operator itself launched."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many operators per rank and put the rest into one row, others; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 struct Operator {
   StringId name = 0;

@@ -4,6 +4,8 @@
 
 namespace spotter {
 
-inline std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+inline std::string_view base_name(std::string_view path) {
+  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+}
 
 }  // namespace spotter

@@ -58,7 +58,7 @@ class PlainSource final : public Source {
 }  // namespace
 
 Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path) {
-  if (path == "-") return std::unique_ptr<RawInput>(new RawInput(path, STDIN_FILENO));
+  if (path == "-") return std::unique_ptr<RawInput>(new RawInput("standard input", STDIN_FILENO));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) {
     const Code code = errno == ENOENT ? Code::not_found : errno == EACCES ? Code::denied : Code::io;
