@@ -12,15 +12,15 @@ namespace spotter {
 namespace {
 
 const Field kColumns[] = {
-    {"kind", Type::text, Unit::none, Role::key, "compute, communication or memory."},
+    {"kind", Type::text, Unit::none, Role::detail, "compute, communication or memory."},
     {"name", Type::text, Unit::none, Role::key, "Kernel, copy or set."},
-    {"ranks", Type::integer, Unit::count, Role::value, "Number of ranks that ran it."},
+    {"ranks", Type::integer, Unit::count, Role::detail, "Number of ranks that ran it."},
     {"count", Type::integer, Unit::count, Role::value, "Number of runs on all ranks."},
     {"mean_ns", Type::real, Unit::ns, Role::value, "Mean duration over all runs of all ranks."},
-    {"min_ns", Type::integer, Unit::ns, Role::value, "Shortest run."},
-    {"min_rank", Type::integer, Unit::none, Role::value, "The first rank that has it."},
-    {"max_ns", Type::integer, Unit::ns, Role::value, "Longest run."},
-    {"max_rank", Type::integer, Unit::none, Role::value, "The first rank that has it."},
+    {"min_ns", Type::integer, Unit::ns, Role::detail, "Shortest run."},
+    {"min_rank", Type::integer, Unit::none, Role::detail, "The first rank that has it."},
+    {"max_ns", Type::integer, Unit::ns, Role::detail, "Longest run."},
+    {"max_rank", Type::integer, Unit::none, Role::detail, "The first rank that has it."},
     {"fastest_rank", Type::integer, Unit::none, Role::value,
      "Rank with the least mean duration; the first of equals."},
     {"fastest_mean_ns", Type::real, Unit::ns, Role::value, "That rank's mean duration."},

@@ -15,11 +15,11 @@ const Field kColumns[] = {
     kRankField,
     {"name", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls, nested ones included."},
-    {"host_total_ns", Type::integer, Unit::ns, Role::value,
+    {"host_total_ns", Type::integer, Unit::ns, Role::detail,
      "Duration of the calls that are not inside a call of the same name; null for others."},
     {"host_self_ns", Type::integer, Unit::ns, Role::value,
      "Duration of the calls without the operators and host calls directly below them."},
-    {"device_total_ns", Type::integer, Unit::ns, Role::value,
+    {"device_total_ns", Type::integer, Unit::ns, Role::detail,
      "device_self_ns of these calls and of the operators below them, as host_total_ns counts calls; null for "
      "others."},
     {"device_self_ns", Type::integer, Unit::ns, Role::value,
