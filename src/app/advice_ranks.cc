@@ -64,9 +64,10 @@ void say_straggler(const Ranks& ranks, bool steps_told, Sentences& out) {
   if (!is_slow && !is_idle) return;
   const RankFacts& worst = is_slow ? slowest : idlest;
   out.push_back(fmt::format(
-      "The device of {} takes {} and is idle for {} of it; the others (median) take {} and are idle for {}: "
-      "look at this rank first, with --ranks {}.",
+      "The device of {} takes {} and is idle for {} of it; {} {} and {}: look at this rank first, with "
+      "--ranks {}.",
       rank_name(worst), human_ns(worst.device_time), percent(idle(worst)),
+      ranks.size() == 2 ? "the other takes" : "the others (median) take",
       human_ns(std::llround(median_of_others(ranks, worst, time))),
       percent(median_of_others(ranks, worst, idle)), worst.rank.value_or(0)));
 }

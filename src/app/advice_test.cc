@@ -58,10 +58,9 @@ TEST(Advice, OneIdleRankAmongManyIsNamedAlsoWithoutSteps) {
   for (i64 i = 0; i < 8; i++) ranks.push_back(rank(i, 5 * kMs, kMs / 5));
   EXPECT_EQ(said(facts_of(ranks), "The device of rank"), "");
   ranks[3] = rank(3, 10 * kMs, 5 * kMs);
-  EXPECT_EQ(
-      said(facts_of(ranks), "The device of rank"),
-      "The device of rank 3 takes 10.0 ms and is idle for 50 % of it; the others (median) take 5.00 ms and "
-      "are idle for 4 %: look at this rank first, with --ranks 3.");
+  EXPECT_EQ(said(facts_of(ranks), "The device of rank"),
+            "The device of rank 3 takes 10.0 ms and is idle for 50 % of it; the others (median) take 5.00 ms "
+            "and 4 %: look at this rank first, with --ranks 3.");
   ranks[3] = rank(3, 5 * kMs, kMs);  // as long, but idle
   EXPECT_NE(said(facts_of(ranks), "The device of rank 3 takes 5.00 ms and is idle for 20 %"), "");
 }

@@ -45,49 +45,44 @@ int widest(const std::vector<std::string>& texts) {
   return width;
 }
 
-void set_width(TextColumn& column) { column.width = std::max(widest(column.header), widest(column.cells)); }
+void set_header(TextColumn& column, std::vector<std::string> lines) {
+  column.header = std::move(lines);
+  column.width = std::max(widest(column.header), column.cell_width);
+}
 
 TextColumn column_of(const Table& table, size_t index) {
   const Field& field = table.schema()[index];
   TextColumn column;
   column.title = title_of(field);
-  column.header = {column.title};
   column.is_text = field.type == Type::text;
   column.is_left = column.is_text || field.type == Type::flag;
   column.role = field.role;
   for (size_t row = 0; row < table.rows(); ++row)
     column.cells.push_back(human(table.at(row, index), field.unit, field.role));
   if (column.is_text) column.cells = plain_names(column.cells);
-  set_width(column);
+  column.cell_width = widest(column.cells);
+  set_header(column, {column.title});
   return column;
 }
 
-// "host_wait_count" over cells of 5: host, wait, count.
-void break_title(TextColumn& column) {
-  std::vector<std::string> words(1);
-  for (const char c : column.title) {
-    if (c == '_' || c == ' ') {
-      words.emplace_back();
-    } else {
-      words.back() += c;
-    }
+// The lines of "host_wait_count" over cells of 5: host, wait, count.
+std::vector<std::string> broken_title(const TextColumn& column) {
+  const std::string& title = column.title;
+  std::vector<size_t> ends;  // of the words
+  int width = column.cell_width;
+  for (size_t begin = 0; begin <= title.size(); begin = ends.back() + 1) {
+    ends.push_back(std::min(title.find_first_of("_ ", begin), title.size()));
+    width = std::max(width, static_cast<int>(ends.back() - begin));
   }
-  const int width = std::max(widest(column.cells), widest(words));
-  column.header.clear();
-  size_t at = 0;  // of the line in the title, so that its own separators stay
-  size_t size = 0;
-  for (const std::string& word : words) {
-    const size_t longer = size == 0 ? word.size() : size + 1 + word.size();
-    if (size > 0 && display_width(column.title.substr(at, longer)) > width) {
-      column.header.push_back(column.title.substr(at, size));
-      at += size + 1;
-      size = word.size();
-    } else {
-      size = longer;
-    }
+  std::vector<std::string> lines;
+  size_t begin = 0;  // of the line
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const bool is_last = i + 1 == ends.size();
+    if (!is_last && static_cast<int>(ends[i + 1] - begin) <= width) continue;
+    lines.push_back(title.substr(begin, ends[i] - begin));
+    begin = ends[i] + 1;
   }
-  column.header.push_back(column.title.substr(at, size));
-  set_width(column);
+  return lines;
 }
 
 int least(const TextColumn& column, int least_text) {
@@ -103,18 +98,13 @@ bool fits(const Layout& layout, int limit, int least_text) {
 
 // Those that save the most go first.
 void break_titles(Layout& layout, int limit) {
+  const auto saving = [](const TextColumn& c) {
+    return c.width - std::max(widest(broken_title(c)), c.cell_width);
+  };
   while (!fits(layout, limit, kReadableText)) {
-    TextColumn* best = nullptr;
-    TextColumn broken;
-    for (TextColumn& column : layout.columns) {
-      TextColumn narrow = column;
-      break_title(narrow);
-      if (column.width - narrow.width <= (best ? best->width - broken.width : 0)) continue;
-      best = &column;
-      broken = std::move(narrow);
-    }
-    if (!best) return;
-    *best = std::move(broken);
+    const auto best = std::ranges::max_element(layout.columns, {}, saving);
+    if (best == layout.columns.end() || saving(*best) == 0) return;
+    set_header(*best, broken_title(*best));
   }
 }
 
@@ -125,7 +115,6 @@ void leave_out(Layout& layout, Role role, int limit, int least_text) {
   for (size_t i = columns.size(); i-- > 0 && !fits(layout, limit, least_text);) {
     const auto others = static_cast<std::ptrdiff_t>(columns.size()) - std::ranges::count_if(columns, is_key);
     if (columns[i].role != role || others < 2) continue;
-    layout.left_out.insert(layout.left_out.begin(), columns[i].title);
     columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
@@ -156,6 +145,11 @@ Layout lay_out(const Table& table, int width) {
   const int least_text = fits(layout, width, kReadableText) ? kReadableText : kLeastText;
   for (const Role role : {Role::time, Role::value}) leave_out(layout, role, width, least_text);
   shorten_texts(layout.columns, width, least_text);
+  for (const Field& field : table.schema()) {
+    const std::string title = title_of(field);
+    if (std::ranges::find(layout.columns, title, &TextColumn::title) == layout.columns.end())
+      layout.left_out.push_back(title);
+  }
   return layout;
 }
 

@@ -14,6 +14,7 @@ struct TextColumn {
   bool is_left = false;  // text and flags; numbers are to the right
   bool is_text = false;  // may be shortened
   Role role = Role::value;
+  int cell_width = 0;  // of the widest cell
   int width = 0;
 };
 
