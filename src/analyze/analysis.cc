@@ -7,14 +7,14 @@ namespace spotter {
 const Field kRankField = {"rank", Type::integer, Unit::none, Role::key,
                           "Rank of the process; null for a file that has no rank."};
 
-i64 Args::operator[](std::string_view name) const {
+i64 ParamValues::operator[](std::string_view name) const {
   const auto named =
       std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == name; });
   CHECK(named != values_.end());
   return named->second;
 }
 
-void Args::set(std::string_view name, i64 value) {
+void ParamValues::set(std::string_view name, i64 value) {
   for (auto& [known, old] : values_) {
     if (known != name) continue;
     old = value;
@@ -28,7 +28,7 @@ Table stack(std::string_view name, std::span<const Field> columns, std::span<con
   std::vector<Value> row(columns.size());
   for (const RankTable& part : tables) {
     CHECK(part.table.columns() + 1 == columns.size());
-    row[0] = part.has_rank ? Value(part.rank) : Value();
+    row[0] = part.rank ? Value(*part.rank) : Value();
     for (size_t r = 0; r < part.table.rows(); ++r) {
       for (size_t c = 0; c < part.table.columns(); ++c) row[c + 1] = part.table.at(r, c);
       answer.append(row);

@@ -2,6 +2,7 @@
 // tables of all ranks into the answer. Both are pure: no I/O, no clock, no globals, no threads of their own.
 // analyze/list.cc lists them; analyze/run.cc is the one caller.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,7 +22,7 @@ struct Param {
 };
 
 // The values of the parameters for one run, validated by the runner.
-class Args {
+class ParamValues {
  public:
   i64 operator[](std::string_view name) const;  // CHECKs that it exists
   void set(std::string_view name, i64 value);
@@ -30,11 +31,9 @@ class Args {
   std::vector<std::pair<std::string, i64>> values_;
 };
 
-// One rank's map result. `rank` orders the tables; files without a rank (launchers) come last with has_rank
-// false.
+// One rank's map result. `rank` orders the tables; files without one (launchers) come last.
 struct RankTable {
-  i64 rank = 0;
-  bool has_rank = true;
+  std::optional<i64> rank;
   std::string path;
   Table table;
 };
@@ -46,13 +45,10 @@ struct Analysis {
   std::span<const Param> params;
   std::span<const Field> columns;  // of the answer; the runner CHECKs the promise
   ArgSet reads;                    // event arguments that map needs
-  Result<Table> (*map)(const Trace& trace, const Args& args);
+  Result<Table> (*map)(const Trace& trace, const ParamValues& params);
   // Default (nullptr): the tables stacked under a leading `rank` column.
-  Result<Table> (*reduce)(std::span<const RankTable> tables, const Args& args) = nullptr;
+  Result<Table> (*reduce)(std::span<const RankTable> tables, const ParamValues& params) = nullptr;
 };
-
-std::span<const Analysis* const> all_analyses();       // in the order users see
-const Analysis* find_analysis(std::string_view name);  // nullptr if there is none
 
 // The rank column that stacked answers begin with.
 extern const Field kRankField;

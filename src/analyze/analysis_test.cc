@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "analyze/list.h"
 #include "analyze/test_trace.h"
 
 namespace spotter {
@@ -14,7 +15,7 @@ const Field kColumns[] = {kRankField, {"x", Type::integer, Unit::none, Role::val
 RankTable part(std::optional<i64> rank, std::initializer_list<i64> values) {
   Table table("t", std::span(kColumns).subspan(1));
   for (i64 v : values) table.append({v});
-  return {rank.value_or(0), rank.has_value(), "path", std::move(table)};
+  return {rank, "path", std::move(table)};
 }
 
 TEST(Analysis, StackPutsTheRankBeforeEachRow) {
@@ -31,13 +32,13 @@ TEST(Analysis, StackPutsTheRankBeforeEachRow) {
   EXPECT_EQ(integer(table, 2, "x"), 7);
 }
 
-TEST(Analysis, ArgsKeepTheLastValue) {
-  Args args;
-  args.set("top", 3);
-  args.set("other", 4);
-  args.set("top", 5);
-  EXPECT_EQ(args["top"], 5);
-  EXPECT_EQ(args["other"], 4);
+TEST(Analysis, ParamsKeepTheLastValue) {
+  ParamValues params;
+  params.set("top", 3);
+  params.set("other", 4);
+  params.set("top", 5);
+  EXPECT_EQ(params["top"], 5);
+  EXPECT_EQ(params["other"], 4);
 }
 
 TEST(List, NamesAreUniqueAndFound) {
@@ -70,7 +71,7 @@ Table answer_of(const Analysis& a, const Trace& trace) {
   Result<Table> mapped = a.map(trace, args_for(a));
   CHECK(mapped.has_value());
   std::vector<RankTable> parts;
-  parts.push_back({0, true, "path", std::move(*mapped)});
+  parts.push_back({0, "path", std::move(*mapped)});
   if (!a.reduce) return stack(a.name, a.columns, parts);
   Result<Table> reduced = a.reduce(parts, args_for(a));
   CHECK(reduced.has_value());

@@ -8,11 +8,7 @@
 
 namespace spotter {
 
-i64 estimated_memory(const TraceFile& file) {
-  const bool compressed = file.path.ends_with(".gz") || file.path.ends_with(".zst");
-  const i64 json_bytes = compressed ? file.bytes * 16 : file.bytes;
-  return json_bytes / 250 * 100;
-}
+i64 estimated_memory(const TraceFile& file) { return file.json_bytes / 250 * 100; }
 
 i64 default_memory_budget() { return i64{sysconf(_SC_PHYS_PAGES)} * i64{sysconf(_SC_PAGESIZE)} / 2; }
 

@@ -6,8 +6,8 @@
 
 namespace spotter {
 
-// Memory that a trace takes, from the size of its file: 100 bytes an event, an event being 250 bytes of JSON,
-// which gzip and zstd make 16 times smaller. A guess good to a factor of two or so.
+// Memory that a trace takes: 100 bytes an event, an event being 250 bytes of JSON. A guess good to a factor
+// of two or so.
 i64 estimated_memory(const TraceFile& file);
 
 // Half of the machine's memory.

@@ -14,7 +14,7 @@ const Field kColumns[] = {
      "compute_and_communication_ns / communication_ns; null without communication."},
 };
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kCommCompOverlap.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -35,12 +35,10 @@ const Analysis kCommCompOverlap = {
     .summary = "How much of the communication time is hidden behind compute, per rank.",
     .doc =
         "Over all devices and streams of a rank. communication is the time in which at least one "
-        "communication "
-        "kernel runs, compute_and_communication the part of it in which at least one compute kernel runs as "
-        "well, "
-        "and ratio their quotient: 1 where all communication is hidden, 0 where none is, null where there is "
-        "no "
-        "communication. Definition after Holistic Trace Analysis. A rank without device work has no row.",
+        "communication kernel runs, compute_and_communication the part of it in which at least one compute "
+        "kernel runs as well, and ratio their quotient: 1 where all communication is hidden, 0 where none "
+        "is, null where there is no communication. Definition after Holistic Trace Analysis. A rank without "
+        "device work has no row.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

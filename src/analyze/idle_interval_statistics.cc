@@ -26,12 +26,12 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kIdleIntervalStatistics.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const Stream& stream : trace.device_work().streams) {
     std::array<std::vector<Ns>, kIdleCategories> gaps;
-    for (const Gap& gap : idle_gaps(trace, stream, args[kConsecutiveKernelDelay.name]))
+    for (const Gap& gap : idle_gaps(trace, stream, params[kConsecutiveKernelDelay.name]))
       gaps[static_cast<size_t>(gap.category)].push_back(gap.ns);
     for (size_t c = 0; c < kIdleCategories; ++c) {
       if (gaps[c].empty()) continue;
@@ -50,10 +50,8 @@ const Analysis kIdleIntervalStatistics = {
     .summary = "How long the gaps of each stream are, by the reason for them.",
     .doc =
         "Statistics of the gaps that idle_time_breakdown adds up, with the same categories and parameter: "
-        "one row "
-        "per stream and category that has gaps. Overlapping rows count as kernel_wait gaps of 0. std is that "
-        "of a "
-        "sample (n - 1), 0 for one gap; quartiles interpolate linearly between neighbours.",
+        "one row per stream and category that has gaps. Overlapping rows count as kernel_wait gaps of 0. "
+        "std is that of a sample (n - 1), 0 for one gap; quartiles interpolate linearly between neighbours.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

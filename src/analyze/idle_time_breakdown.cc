@@ -62,11 +62,11 @@ void add_row(Table& table, const Trace& trace, const Stream& stream, Ns delay) {
   table.append(row);
 }
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kIdleTimeBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const Stream& stream : trace.device_work().streams)
-    add_row(table, trace, stream, args[kConsecutiveKernelDelay.name]);
+    add_row(table, trace, stream, params[kConsecutiveKernelDelay.name]);
   return table;
 }
 
@@ -77,18 +77,13 @@ const Analysis kIdleTimeBreakdown = {
     .summary = "Why each stream was idle: waiting for the host, between kernels, or something else.",
     .doc =
         "One row per stream that has device work. A gap is the time from the end of the earlier rows of the "
-        "stream "
-        "to the start of the next one; rows that overlap have a gap of 0. host_wait: the host call that "
-        "launched "
-        "the later row started after the earlier rows had ended, so the stream was out of work. kernel_wait: "
-        "else, "
-        "if the gap is shorter than consecutive_kernel_delay_ns. other: the rest, for instance a wait for an "
-        "event "
-        "of another stream. Launch and row belong together by equal correlation; a row without a known "
-        "launch is "
-        "never host_wait. Time before the first and after the last row is not idle. Ratios are of idle_ns, "
-        "null "
-        "where that is 0. Definition after Holistic Trace Analysis, with overlaps clamped.",
+        "stream to the start of the next one; rows that overlap have a gap of 0. host_wait: the host call "
+        "that launched the later row started after the earlier rows had ended, so the stream was out of "
+        "work. kernel_wait: else, if the gap is shorter than consecutive_kernel_delay_ns. other: the rest, "
+        "for instance a wait for an event of another stream. Launch and row belong together by equal "
+        "correlation; a row without a known launch is never host_wait. Time before the first and after the "
+        "last row is not idle. Ratios are of idle_ns, null where that is 0. Definition after Holistic Trace "
+        "Analysis, with overlaps clamped.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -67,13 +67,13 @@ std::vector<Row> make_rows(const Trace& trace, const Kernels& kernels, size_t to
   return rows;
 }
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kKernelBreakdown.name, std::span(kColumns).subspan(1));
   const Kernels kernels = compute_kernels(trace);
   if (kernels.kernels.empty()) note_no_device_work(table);
   Ns total = 0;
   for (const Kernel& kernel : kernels.kernels) total += kernel.durations.sum;
-  for (const Row& row : make_rows(trace, kernels, static_cast<size_t>(args["top"]))) {
+  for (const Row& row : make_rows(trace, kernels, static_cast<size_t>(params["top"]))) {
     const Durations& d = row.durations;
     table.append({row.kernel ? Value(work_kind_name(row.kernel->kind)) : Value(),
                   row.kernel ? trace.strings()[row.kernel->name] : "others", d.count, d.sum, d.min, d.max,
@@ -89,14 +89,10 @@ const Analysis kKernelBreakdown = {
     .summary = "Which kernels, copies and sets take the device's time, per rank.",
     .doc =
         "Device work grouped by kind and full name: how often it ran, the sum of its durations, and their "
-        "extremes, "
-        "mean and standard deviation (of a sample, n - 1; 0 for one run). ratio is the share of the sum of "
-        "all "
-        "durations of the rank; as work on several streams overlaps, that sum can exceed the busy time. "
-        "Sorted by "
-        "sum, then name. What is not among the first `top` is put into a last row named others, whose "
-        "statistics "
-        "are those of its runs. A rank without device work has no rows.",
+        "extremes, mean and standard deviation (of a sample, n - 1; 0 for one run). ratio is the share of "
+        "the sum of all durations of the rank; as work on several streams overlaps, that sum can exceed the "
+        "busy time. Sorted by sum, then name. What is not among the first `top` is put into a last row "
+        "named others, whose statistics are those of its runs. A rank without device work has no rows.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -41,7 +41,7 @@ const Field kPartColumns[] = {
     {"max_ns", Type::integer, Unit::ns, Role::value, "Longest run."},
 };
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kKernelDurationDistribution.name, kPartColumns);
   const Kernels kernels = compute_kernels(trace);
   if (kernels.kernels.empty()) note_no_device_work(table);
@@ -87,15 +87,15 @@ std::vector<Spread> merge(std::span<const RankTable> tables) {
   return spreads;
 }
 
-Value rank_value(const RankTable* table) { return table->has_rank ? Value(table->rank) : Value(); }
+Value rank_value(const RankTable* table) { return table->rank ? Value(*table->rank) : Value(); }
 
-Result<Table> reduce(std::span<const RankTable> tables, const Args& args) {
+Result<Table> reduce(std::span<const RankTable> tables, const ParamValues& params) {
   std::vector<Spread> spreads = merge(tables);
   std::sort(spreads.begin(), spreads.end(), [](const Spread& a, const Spread& b) {
     if (a.all.sum != b.all.sum) return a.all.sum > b.all.sum;
     return std::tie(a.name, a.kind) < std::tie(b.name, b.kind);
   });
-  const auto top = static_cast<size_t>(args["top"]);
+  const auto top = static_cast<size_t>(params["top"]);
   const size_t listed = top == 0 ? spreads.size() : std::min(top, spreads.size());
 
   Table answer(kKernelDurationDistribution.name, kColumns);
@@ -116,11 +116,9 @@ const Analysis kKernelDurationDistribution = {
     .name = "kernel_duration_distribution",
     .summary = "How long each kernel takes on the different ranks, and which rank is slow.",
     .doc =
-        "Device work of all ranks grouped by kind and full name. mean is over all runs of all ranks; fastest "
-        "and "
-        "slowest compare the means of the ranks. Sorted by the sum of all durations, most first; what is not "
-        "among "
-        "the first `top` is left out, with a note.",
+        "Device work of all ranks grouped by kind and full name. mean is over all runs of all ranks; "
+        "fastest and slowest compare the means of the ranks. Sorted by the sum of all durations, most "
+        "first; what is not among the first `top` is left out, with a note.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

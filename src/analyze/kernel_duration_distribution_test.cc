@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include "analyze/list.h"
 #include "analyze/test_trace.h"
 
 namespace spotter {
@@ -9,8 +10,7 @@ RankTable rank_table(std::optional<i64> rank, std::vector<std::pair<const char*,
   TraceBuilder builder;
   Ns ts = 0;
   for (const auto& [name, dur] : kernels) builder.span("kernel", name, 0, 7, ts += 1000, dur);
-  return {rank.value_or(0), rank.has_value(), "path",
-          run_map("kernel_duration_distribution", *builder.build())};
+  return {rank, "path", run_map("kernel_duration_distribution", *builder.build())};
 }
 
 Table reduce(const std::vector<RankTable>& tables, i64 top = 20) {

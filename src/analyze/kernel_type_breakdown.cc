@@ -29,7 +29,7 @@ std::string kinds_name(size_t kinds) {
   return name;
 }
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kKernelTypeBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -49,13 +49,11 @@ const Analysis kKernelTypeBreakdown = {
     .name = "kernel_type_breakdown",
     .summary = "Busy device time split by the kinds of work that run at once, per rank.",
     .doc =
-        "Over all devices and streams of a rank, each instant in which device work runs is put to the set of "
-        "kinds "
-        "that run then: compute, communication (collective arguments, or the name of a communication "
-        "library's "
-        "kernel), memory (copies and sets). All seven sets are listed; their times add up to the busy time, "
-        "of "
-        "which ratio is the share (null where nothing lasts). A rank without device work has no rows.",
+        "Over all devices and streams of a rank, each instant in which device work runs is put to the set "
+        "of kinds that run then: compute, communication (collective arguments, or the name of a "
+        "communication library's kernel), memory (copies and sets). All seven sets are listed; their times "
+        "add up to the busy time, of which ratio is the share (null where nothing lasts). A rank without "
+        "device work has no rows.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -1,8 +1,11 @@
-// Every analysis, one per file of its name. list.cc puts them in the order users see.
+// Every analysis, one per file of its name.
 #pragma once
 #include "analyze/analysis.h"
 
 namespace spotter {
+
+std::span<const Analysis* const> all_analyses();       // in the order users see
+const Analysis* find_analysis(std::string_view name);  // nullptr if there is none
 
 extern const Analysis kSummary;
 extern const Analysis kTemporalBreakdown;

@@ -5,6 +5,7 @@
 #include "analyze/device_time.h"
 #include "analyze/list.h"
 #include "analyze/top.h"
+#include "trace/links.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 
@@ -158,7 +159,7 @@ void sort_by_cost(std::vector<Operator>& operators, const Strings& strings) {
   });
 }
 
-Result<Table> map(const Trace& trace, const Args& args) {
+Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kOperators.name, std::span(kColumns).subspan(1));
   Walk walk(trace);
   std::vector<Operator> operators = walk.run();
@@ -166,12 +167,23 @@ Result<Table> map(const Trace& trace, const Args& args) {
     table.notes.add("no_operators", Severity::info, "traces without operators have no rows here");
     return table;
   }
-  if (walk.launches_outside() > 0)
-    table.notes.add("launch_outside_operators", Severity::info,
-                    "launches were made outside any operator; their device work is in no row", -1,
-                    walk.launches_outside());
+  const auto note = [&](const char* kind, const char* sentence, i64 count) {
+    if (count > 0) table.notes.add(kind, Severity::info, sentence, -1, count);
+  };
+  note("launch_outside_operators",
+       "launches were made outside any operator; what they started on the device is in no row of operators",
+       walk.launches_outside());
+  note("unlaunched_device_work",
+       "pieces of device work have no launch in the trace; they are in no row of operators",
+       trace.links().unlaunched);
+  note("duplicate_correlation",
+       "host calls have the correlation number of an earlier one, which counts as the launch",
+       trace.links().duplicate_correlations);
+  note("partial_overlap",
+       "host spans overlap another one on their thread without lying inside it; they count as its siblings",
+       trace.nesting().partial_overlaps);
   sort_by_cost(operators, trace.strings());
-  const auto top = static_cast<size_t>(args["top"]);
+  const auto top = static_cast<size_t>(params["top"]);
   const size_t listed = top == 0 ? operators.size() : std::min(top, operators.size());
   for (const Operator& op : std::span(operators).first(listed))
     table.append(
@@ -195,21 +207,14 @@ const Analysis kOperators = {
     .summary = "Host and device time of each operator, its own and with what it calls, per rank.",
     .doc =
         "Operators are host spans of category cpu_op; who encloses whom is decided per thread. host_self is "
-        "the "
-        "duration of a call minus that of the operators and runtime or driver calls nearest below it (Python "
-        "frames "
-        "and annotations in between do not count), at least 0: so host calls are nobody's self time. "
-        "device_self "
-        "is the sum of the durations of the kernels, copies and sets launched by host calls whose innermost "
-        "enclosing operator is this one; work on several streams adds up, so it can exceed wall time. "
-        "device_total "
-        "adds the operators below. The totals of a name leave out calls inside a call of the same name, so "
-        "that "
-        "recursion counts once; they overlap between names and do not add up. Sorted by device_self, "
-        "host_self, "
-        "name; what is not among the first `top` is put into a last row named others. A rank without "
-        "operators has "
-        "no rows.",
+        "the duration of a call minus that of the operators and runtime or driver calls nearest below it "
+        "(Python frames and annotations in between do not count), at least 0: so host calls are nobody's "
+        "self time. device_self is the sum of the durations of the kernels, copies and sets launched by "
+        "host calls whose innermost enclosing operator is this one; work on several streams adds up, so it "
+        "can exceed wall time. device_total adds the operators below. The totals of a name leave out calls "
+        "inside a call of the same name, so that recursion counts once; they overlap between names and do "
+        "not add up. Sorted by device_self, host_self, name; what is not among the first `top` is put into "
+        "a last row named others. A rank without operators has no rows.",
     .params = kParams,
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

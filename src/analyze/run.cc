@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analyze/paths.h"
 #include "analyze/run_files.h"
+#include "base/file.h"
 
 namespace spotter {
 namespace {
@@ -19,16 +19,16 @@ std::vector<std::string> phase_names(const RunRequest& request) {
 }
 
 // A value per parameter of each analysis: what the request says, else the parameter's own.
-Result<std::vector<Args>> args_of(const RunRequest& request) {
+Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
   std::vector<std::string_view> valid;
-  std::vector<Args> all;
+  std::vector<ParamValues> all;
   for (const Analysis* analysis : request.analyses) {
-    Args args;
+    ParamValues values;
     for (const Param& param : analysis->params) {
-      args.set(param.name, param.fallback);
+      values.set(param.name, param.fallback);
       if (std::find(valid.begin(), valid.end(), param.name) == valid.end()) valid.push_back(param.name);
     }
-    all.push_back(std::move(args));
+    all.push_back(std::move(values));
   }
   for (const auto& [name, value] : request.params) {
     if (std::find(valid.begin(), valid.end(), name) == valid.end())
@@ -111,10 +111,11 @@ bool has_columns(const Table& table, std::span<const Field> columns) {
                     });
 }
 
-Result<Table> reduce_parts(const Analysis& analysis, const Args& args, std::span<const RankTable> tables) {
+Result<Table> reduce_parts(const Analysis& analysis, const ParamValues& params,
+                           std::span<const RankTable> tables) {
   Table answer;
   if (analysis.reduce) {
-    TRY_ASSIGN(answer, analysis.reduce(tables, args));
+    TRY_ASSIGN(answer, analysis.reduce(tables, params));
   } else {
     answer = stack(analysis.name, analysis.columns, tables);
   }
@@ -126,11 +127,11 @@ Result<Table> reduce_parts(const Analysis& analysis, const Args& args, std::span
 }  // namespace
 
 Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load) {
-  TRY_ASSIGN(const std::vector<Args> args, args_of(request));
+  TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
   if (job.files.empty()) return fail(Code::not_found, "there are no trace files");
 
   Phases phases(phase_names(request));
-  std::vector<FileResult> files = run_files(job, request, args, load, phases);
+  std::vector<FileResult> files = run_files(job, request, params, load, phases);
   const auto was_cancelled = [](const FileResult& f) { return f.error && f.error->code == Code::cancelled; };
   if (std::any_of(files.begin(), files.end(), was_cancelled))
     return fail(Code::cancelled, "the analysis was cancelled");
@@ -145,10 +146,9 @@ Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& l
     std::vector<RankTable> tables;
     for (const Part& part : parts)
       if (!part.file->error)
-        tables.push_back({part.rank.value_or(0), part.rank.has_value(), part.file->evidence.path,
-                          std::move(part.file->tables[i])});
+        tables.push_back({part.rank, part.file->evidence.path, std::move(part.file->tables[i])});
     TRY_ASSIGN(Table answer, phases.time(reduce_phase(i), [&] {
-      return reduce_parts(*request.analyses[i], args[i], tables);
+      return reduce_parts(*request.analyses[i], params[i], tables);
     }));
     result.tables.push_back(std::move(answer));
   }

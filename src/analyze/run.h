@@ -13,19 +13,16 @@
 
 namespace spotter {
 
-struct StepRange {
-  i64 first, last;
-};
-struct RankRange {
-  i64 first, last;
+struct Range {
+  i64 first, last;  // both included
 };
 
 struct RunRequest {
   std::vector<const Analysis*> analyses;
   std::vector<std::pair<std::string, i64>>
       params;  // name, value; a name that none of the analyses has is an error
-  std::optional<StepRange> steps;
-  std::vector<RankRange> ranks;  // empty: all
+  std::optional<Range> steps;
+  std::vector<Range> ranks;  // empty: all
   int threads = 1;
   i64 memory_bytes = 0;  // budget for traces held at one time; 0: half of the machine
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;  // any thread

@@ -4,6 +4,7 @@
 
 #include "analyze/budget.h"
 #include "base/parallel_for.h"
+#include "trace/extent.h"
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 
@@ -12,7 +13,7 @@ namespace spotter {
 bool wants(const RunRequest& request, std::optional<i64> rank) {
   if (request.ranks.empty()) return true;
   return rank && std::any_of(request.ranks.begin(), request.ranks.end(),
-                             [&](const RankRange& r) { return r.first <= *rank && *rank <= r.last; });
+                             [&](const Range& r) { return r.first <= *rank && *rank <= r.last; });
 }
 
 namespace {
@@ -25,7 +26,7 @@ bool is_unwanted(const RunRequest& request, const RankEvidence& evidence) {
 // place in the order, so that the other files get the ranks they would have had.
 FileResult before_reading(const RunRequest& request, const TraceFile& file) {
   FileResult result;
-  result.evidence = {file.path, {}, rank_in_name(file.path), true};
+  result.evidence = {file.path, {}, rank_in_name(file.path), true, 0, 0};
   if (file.rank_source == RankSource::file_contents) result.evidence.contents_rank = file.rank;
   result.unwanted = is_unwanted(request, result.evidence);
   return result;
@@ -43,7 +44,7 @@ bool has_events(const Trace& trace) {
   return std::any_of(trace.kind.begin(), trace.kind.end(), [&](u8 kind) { return is_event[kind] != 0; });
 }
 
-Result<TracePtr> select(TracePtr trace, StepRange range) {
+Result<TracePtr> select(TracePtr trace, Range range) {
   const std::vector<Step>& steps = trace->steps().steps;
   if (steps.empty()) return fail(Code::invalid, "steps were asked for, but the trace has none");
   const auto [first, last] = std::minmax_element(
@@ -58,8 +59,9 @@ Result<TracePtr> select(TracePtr trace, StepRange range) {
 // Loads one file, runs every map on it and frees it.
 class FileRunner {
  public:
-  FileRunner(const RunRequest& request, const std::vector<Args>& args, const Loader& load, Phases& phases)
-      : request_(request), args_(args), load_(load), phases_(phases) {}
+  FileRunner(const RunRequest& request, const std::vector<ParamValues>& params, const Loader& load,
+             Phases& phases)
+      : request_(request), params_(params), load_(load), phases_(phases) {}
 
   void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
     if (auto done = load_and_map(file, how, result); !done) {
@@ -74,6 +76,10 @@ class FileRunner {
     TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
     if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
     result.evidence.has_events = has_events(*trace);
+    if (const Extent extent = extent_of(*trace); extent.known()) {
+      result.evidence.start = trace->info().base_ns + extent.start;
+      result.evidence.end = trace->info().base_ns + extent.end;
+    }
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};
@@ -91,7 +97,7 @@ class FileRunner {
     parallel_for(n, threads, [&](size_t done) {
       const size_t i = n - 1 - done;
       if (is_cancelled(request_)) return;
-      tables[i] = phases_.time(map_phase(i), [&] { return request_.analyses[i]->map(trace, args_[i]); });
+      tables[i] = phases_.time(map_phase(i), [&] { return request_.analyses[i]->map(trace, params_[i]); });
     });
     if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
     for (Result<Table>& table : tables) {
@@ -102,15 +108,16 @@ class FileRunner {
   }
 
   const RunRequest& request_;
-  const std::vector<Args>& args_;
+  const std::vector<ParamValues>& params_;
   const Loader& load_;
   Phases& phases_;
 };
 
 }  // namespace
 
-std::vector<FileResult> run_files(const Job& job, const RunRequest& request, const std::vector<Args>& args,
-                                  const Loader& load, Phases& phases) {
+std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
+                                  const std::vector<ParamValues>& params, const Loader& load,
+                                  Phases& phases) {
   std::vector<FileResult> results;
   std::vector<TraceFile> to_read;
   std::vector<size_t> result_of;  // of each file to read
@@ -134,7 +141,7 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request, con
   if (request.on_progress)
     how.on_bytes = [&](i64 bytes) { request.on_progress(done_bytes += bytes, total_bytes); };
 
-  FileRunner runner(request, args, load, phases);
+  FileRunner runner(request, params, load, phases);
   parallel_for(to_read.size(), static_cast<int>(at_once),
                [&](size_t i) { runner.run(to_read[i], how, results[result_of[i]]); });
   return results;

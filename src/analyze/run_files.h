@@ -19,10 +19,10 @@ struct FileResult {
 
 bool wants(const RunRequest& request, std::optional<i64> rank);
 
-// One result per file of the job, in its order. `args`: one per analysis. Phases: load, select_steps, then a
-// map and a reduce of each analysis.
-std::vector<FileResult> run_files(const Job& job, const RunRequest& request, const std::vector<Args>& args,
-                                  const Loader& load, Phases& phases);
+// One result per file of the job, in its order. `params`: one per analysis. Phases: load, select_steps, then
+// a map and a reduce of each analysis.
+std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
+                                  const std::vector<ParamValues>& params, const Loader& load, Phases& phases);
 
 inline constexpr size_t kLoadPhase = 0, kSelectPhase = 1;
 inline constexpr size_t map_phase(size_t analysis) { return 2 + 2 * analysis; }

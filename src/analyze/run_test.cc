@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "analyze/list.h"
 #include "analyze/test_trace.h"
 
 namespace spotter {
@@ -31,7 +32,7 @@ class FakeReader {
     for (const auto& [path, file] : files_) {
       TraceFile entry;
       entry.path = path;
-      entry.bytes = 1000;
+      entry.bytes = entry.json_bytes = 1000;
       if (file.rank_known) entry.rank = file.rank, entry.rank_source = RankSource::file_contents;
       job.files.push_back(entry);
     }
@@ -233,7 +234,7 @@ TEST(Run, ParametersReachTheAnalysesThatHaveThem) {
 
 TEST(Run, ReadsTheArgumentsOfAllAnalysesOnce) {
   static const Field kColumns[] = {kRankField};
-  const auto map = [](const Trace&, const Args&) -> Result<Table> { return Table("t", {}); };
+  const auto map = [](const Trace&, const ParamValues&) -> Result<Table> { return Table("t", {}); };
   const Analysis first = {"a", "", "", {}, kColumns, {Arg::stream}, map};
   const Analysis second = {"b", "", "", {}, kColumns, {Arg::bytes}, map};
   FakeReader reader(Files{{"a.json", of_rank(0)}});
@@ -243,7 +244,7 @@ TEST(Run, ReadsTheArgumentsOfAllAnalysesOnce) {
   EXPECT_EQ(reader.loads["a.json"], 1);
   EXPECT_TRUE(reader.args.has(Arg::stream) && reader.args.has(Arg::bytes));
   EXPECT_EQ(reader.args.known.count(), 2u);
-  request.steps = StepRange{0, 0};
+  request.steps = Range{0, 0};
   ASSERT_TRUE(run(reader.job(), request, reader.loader()));
   EXPECT_TRUE(reader.args.has(Arg::correlation));
 }
@@ -317,7 +318,7 @@ TEST(Run, ProgressCountsStoredBytesOfWantedFiles) {
 TEST(Run, SelectsSteps) {
   FakeReader reader(Files{{"a.json", of_rank(0, 5)}, {"launcher.json", launcher()}});
   RunRequest request = request_for({"steps", "summary"});
-  request.steps = StepRange{1, 3};
+  request.steps = Range{1, 3};
   const Result<RunResult> result = run(reader.job(), request, reader.loader());
   ASSERT_TRUE(result) << result.error().message;
   const Table& steps = result->tables[0];
@@ -331,7 +332,7 @@ TEST(Run, SelectsSteps) {
 TEST(Run, StepsThatAreNotThereAreAnError) {
   FakeReader reader(Files{{"a.json", of_rank(0, 5)}});
   RunRequest request = request_for({"summary"});
-  request.steps = StepRange{8, 9};
+  request.steps = Range{8, 9};
   const Result<RunResult> result = run(reader.job(), request, reader.loader());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::invalid);

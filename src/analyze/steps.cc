@@ -48,7 +48,7 @@ std::vector<Ns> busy_by_step(const Trace& trace, const std::vector<Step>& steps)
   return busy;
 }
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kSteps.name, std::span(kColumns).subspan(1));
   const Steps& marked = trace.steps();
   if (marked.steps.empty()) {
@@ -72,14 +72,10 @@ const Analysis kSteps = {
     .summary = "The training steps of each rank: when, how long, and how busy the device was.",
     .doc =
         "One row per step. Steps come from spans named ProfilerStep#N; without them from the ends of "
-        "optimizer "
-        "steps; without those from the annotation that repeats most evenly. device_busy is the length of the "
-        "union "
-        "of all device work whose launch starts inside the step (of work without a known launch, whose own "
-        "start "
-        "lies in it), on all devices and streams, not cut at the step's end: kernels run behind the host. A "
-        "rank "
-        "without steps has no rows.",
+        "optimizer steps; without those from the annotation that repeats most evenly. device_busy is the "
+        "length of the union of all device work whose launch starts inside the step (of work without a "
+        "known launch, whose own start lies in it), on all devices and streams, not cut at the step's end: "
+        "kernels run behind the host. A rank without steps has no rows.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

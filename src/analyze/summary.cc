@@ -1,10 +1,9 @@
 #include <algorithm>
-#include <limits>
 
 #include "analyze/device_time.h"
 #include "analyze/list.h"
-#include "analyze/paths.h"
-#include "trace/per_kind.h"
+#include "base/file.h"
+#include "trace/extent.h"
 #include "trace/steps.h"
 
 namespace spotter {
@@ -47,28 +46,9 @@ std::string used_devices(const Trace& trace) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-struct Extent {
-  i64 spans = 0;
-  Ns start = std::numeric_limits<Ns>::max(), end = std::numeric_limits<Ns>::min();
-  bool known() const { return start <= end; }
-};
-
-Extent extent_of(const Trace& trace) {
-  const auto counts =
-      per_kind(trace, [](const Kind& kind) { return kind.is_span && kind.category != Category::trace_span; });
-  Extent extent;
-  for (EventId e = 0; e < trace.size(); ++e) {
-    if (!counts[trace.kind[e]]) continue;
-    ++extent.spans;
-    extent.start = std::min(extent.start, trace.ts[e]);
-    extent.end = std::max(extent.end, trace.end(e));
-  }
-  return extent;
-}
-
 Value text_or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   const TraceInfo& info = trace.info();
   const Extent extent = extent_of(trace);
   const auto device_events = static_cast<i64>(trace.device_work().event.size());
@@ -103,14 +83,11 @@ const Analysis kSummary = {
     .summary = "What each trace holds: events, devices, steps, time covered, losses.",
     .doc =
         "One row per trace file. A span is an event with phase X (or none), a numeric start and duration, "
-        "and a "
-        "category; the profiler's own span (category Trace), which covers the whole recording, is left out. "
-        "The "
-        "category decides whether a span is device work: kernels, copies and sets of every backend. "
-        "Synchronisation rows and annotations on a device's timeline are not device work and count as host "
-        "events. "
-        "start_ns and span_ns cover all spans. losses counts the notes of severity loss that reading the "
-        "file gave.",
+        "and a category; the profiler's own span (category Trace), which covers the whole recording, is "
+        "left out. The category decides whether a span is device work: kernels, copies and sets of every "
+        "backend. Synchronisation rows and annotations on a device's timeline are not device work and count "
+        "as host events. start_ns and span_ns cover all spans. losses counts the notes of severity loss "
+        "that reading the file gave.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

@@ -19,7 +19,7 @@ const Field kColumns[] = {
     {"non_compute_ratio", Type::real, Unit::ratio, Role::value, "non_compute_ns / kernel_time_ns."},
 };
 
-Result<Table> map(const Trace& trace, const Args&) {
+Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kTemporalBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -42,16 +42,11 @@ const Analysis kTemporalBreakdown = {
     .summary = "Device time per rank: idle, computing, or only moving data.",
     .doc =
         "Over all devices and streams of a rank. kernel_time runs from the start of the first kernel, copy "
-        "or set "
-        "to the end of the last one. idle is the part of it in which none of them runs; compute the part in "
-        "which "
-        "at least one compute kernel runs, also while data moves; non_compute the rest, in which only "
-        "communication "
-        "or memory work runs. The three add up to kernel_time. Ratios are null where kernel_time is 0. "
-        "Definition "
-        "after Holistic Trace Analysis, with category instead of stream numbers to tell device work, and "
-        "exact "
-        "nanoseconds. A rank without device work has no row.",
+        "or set to the end of the last one. idle is the part of it in which none of them runs; compute the "
+        "part in which at least one compute kernel runs, also while data moves; non_compute the rest, in "
+        "which only communication or memory work runs. The three add up to kernel_time. Ratios are null "
+        "where kernel_time is 0. Definition after Holistic Trace Analysis, with category instead of stream "
+        "numbers to tell device work, and exact nanoseconds. A rank without device work has no row.",
     .params = {},
     .columns = kColumns,
     .reads = kDeviceWorkArgs,

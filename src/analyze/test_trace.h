@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
+#include "analyze/list.h"
 #include "trace/builder.h"
 
 namespace spotter {
@@ -82,8 +83,8 @@ inline TestTrace random_trace(unsigned seed) {
 }
 
 // The values of all parameters: these, else the fallbacks.
-inline Args args_for(const Analysis& analysis, std::vector<std::pair<std::string, i64>> params = {}) {
-  Args args;
+inline ParamValues args_for(const Analysis& analysis, std::vector<std::pair<std::string, i64>> params = {}) {
+  ParamValues args;
   for (const Param& param : analysis.params) args.set(param.name, param.fallback);
   for (const auto& [name, value] : params) args.set(name, value);
   return args;

@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "analyze/list.h"
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/terminal.h"

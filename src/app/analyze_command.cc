@@ -9,6 +9,7 @@
 #include <memory>
 #include <thread>
 
+#include "analyze/list.h"
 #include "app/commands.h"
 #include "app/output.h"
 #include "app/report.h"

@@ -15,18 +15,18 @@ std::optional<i64> number(std::string_view text) {
   return value;
 }
 
-std::optional<RankRange> range(std::string_view text) {
+std::optional<Range> range(std::string_view text) {
   const size_t dash = text.find('-');
   const std::optional<i64> first = number(text.substr(0, dash));
   const std::optional<i64> last = dash == text.npos ? first : number(text.substr(dash + 1));
   if (!first || !last || *first > *last) return std::nullopt;
-  return RankRange{*first, *last};
+  return Range{*first, *last};
 }
 
 }  // namespace
 
-Result<std::vector<RankRange>> parse_ranges(const std::string& text) {
-  std::vector<RankRange> ranges;
+Result<std::vector<Range>> parse_ranges(const std::string& text) {
+  std::vector<Range> ranges;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const auto part = range(std::string_view(text).substr(at, comma - at));
@@ -37,10 +37,10 @@ Result<std::vector<RankRange>> parse_ranges(const std::string& text) {
   return ranges;
 }
 
-Result<StepRange> parse_range(const std::string& text) {
+Result<Range> parse_range(const std::string& text) {
   const auto whole = range(text);
   if (!whole) return fail(Code::invalid, "\"{}\" is no range of numbers such as 2-5", text);
-  return StepRange{whole->first, whole->last};
+  return *whole;
 }
 
 Result<i64> parse_size(const std::string& text) {

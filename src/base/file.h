@@ -1,4 +1,5 @@
-// Small whole files: read at once, written so that a reader sees the old contents or the new, never a part.
+// Files by name; small whole files: read at once, written so that a reader sees the old contents or the new,
+// never a part.
 #pragma once
 #include <string>
 #include <string_view>
@@ -7,6 +8,11 @@
 #include "base/types.h"
 
 namespace spotter {
+
+// The part behind the last slash; "-" is standard input.
+inline std::string_view base_name(std::string_view path) {
+  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+}
 
 // The contents of a file (also of /proc, whose sizes read 0). Errors: not_found, denied, io; invalid where it
 // is longer than max_bytes.

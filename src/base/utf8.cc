@@ -81,6 +81,13 @@ CodePoint first_code_point(std::string_view text) {
   return {value, length, true};
 }
 
+std::string ascii_lower(std::string_view text) {
+  std::string lower(text);
+  for (char& c : lower)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  return lower;
+}
+
 bool is_valid_utf8(std::string_view text) {
   while (true) {
     text.remove_prefix(ascii_prefix(text));

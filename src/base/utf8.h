@@ -21,6 +21,8 @@ CodePoint first_code_point(std::string_view text);  // of a text that is not emp
 bool is_valid_utf8(std::string_view text);
 std::string to_valid_utf8(std::string_view text);
 
+std::string ascii_lower(std::string_view text);  // A-Z alone change
+
 // Valid UTF-8 on one line that cannot steer a terminal: control characters (C0, DEL, C1) and the marks that
 // turn the direction of writing become U+FFFD, tabs and line ends a space.
 std::string to_printable(std::string_view text);

@@ -24,7 +24,7 @@ constexpr size_t kMaxShapes = 65'535;
 }  // namespace
 
 // Shape 0 is the empty list: it also stands for lists that found no id.
-Assembler::Assembler(size_t scanners, size_t max_events) : data(max_events), maps_(scanners), text_cells_(1) {
+Assembler::Assembler(size_t scanners) : maps_(scanners), text_cells_(1) {
   data.shapes.emplace_back();
   shapes_.emplace(std::vector<Shape::Item>{}, u16{0});
 }

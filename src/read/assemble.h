@@ -13,7 +13,7 @@ namespace spotter {
 
 class Assembler {
  public:
-  Assembler(size_t scanners, size_t max_events);
+  explicit Assembler(size_t scanners);
 
   // `text` is what the block was scanned from and `offset` its place in the file. Fails where a trace has
   // more events or arguments than row numbers of 32 bits can tell apart.

@@ -8,15 +8,24 @@
 #include <cerrno>
 #include <set>
 
-#include "read/header.h"
+#include "read/envelope.h"
 #include "read/pipeline.h"
 #include "read/source.h"
 
 namespace spotter {
 namespace {
 
-bool is_trace_name(std::string_view name) {
-  return name.ends_with(".json") || name.ends_with(".json.gz") || name.ends_with(".json.zst");
+// Ends of trace files' names, and about how many bytes of JSON a stored byte stands for.
+struct Ending {
+  std::string_view text;
+  i64 ratio;
+};
+constexpr Ending kEndings[] = {{".json", 1}, {".json.gz", 16}, {".json.zst", 16}};
+
+const Ending* ending_of(std::string_view name) {
+  const auto* found = std::find_if(std::begin(kEndings), std::end(kEndings),
+                                   [&](const Ending& e) { return name.ends_with(e.text); });
+  return found == std::end(kEndings) ? nullptr : found;
 }
 
 Result<std::vector<std::string>> list_directory(const std::string& path) {
@@ -25,7 +34,7 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   std::vector<std::string> found;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
-    if (name.front() != '.' && is_trace_name(name)) {
+    if (name.front() != '.' && ending_of(name)) {
       found.push_back(path + (path.ends_with('/') ? "" : "/") + std::string(name));
     }
   }
@@ -111,6 +120,8 @@ Result<Job> open_job(std::span<const std::string> paths) {
     if (path != "-" && ::stat(path.c_str(), &info) == 0) {
       if (S_ISREG(info.st_mode) && !seen.emplace(info.st_dev, info.st_ino).second) continue;
       file.bytes = info.st_size;
+      const Ending* ending = ending_of(path);
+      file.json_bytes = file.bytes * (ending ? ending->ratio : 1);
     }
     job.files.push_back(std::move(file));
   }

@@ -49,6 +49,15 @@ TEST_F(OpenJob, AFileWhateverItsName) {
   EXPECT_EQ(job->files.at(0).bytes, static_cast<i64>(kTrace.size()));
 }
 
+TEST_F(OpenJob, EstimatesTheTextByTheName) {
+  for (const auto& [name, ratio] :
+       {std::pair("a.json", 1), {"a.json.gz", 16}, {"a.json.zst", 16}, {"a", 1}}) {
+    add(name);
+    const Result<Job> job = open_job(std::vector{path(name)});
+    EXPECT_EQ(job->files.at(0).json_bytes, static_cast<i64>(kTrace.size()) * ratio) << name;
+  }
+}
+
 TEST_F(OpenJob, ADirectory) {
   for (const char* name :
        {"r2.json.gz", "r1.json.zst", ".hidden.json", "notes.txt", "x.json.bak", "sub/r3.json", "json"})
@@ -85,7 +94,7 @@ TEST_F(OpenJob, Errors) {
 
 TEST(Load, TheFileAndWhatIsSaidOfIt) {
   const TemporaryFile file(kTrace, "any.name");
-  const Result<TracePtr> trace = load({file.path(), 0, {}, {}, {}, {}}, {});
+  const Result<TracePtr> trace = load({file.path(), 0, 0, {}, {}, {}, {}}, {});
   ASSERT_TRUE(trace);
   EXPECT_EQ((*trace)->size(), 1u);
   EXPECT_EQ((*trace)->info().path, file.path());
@@ -99,7 +108,7 @@ TEST(Load, FromStandardInput) {
   const int saved = ::dup(STDIN_FILENO), fd = ::open(file.path().c_str(), O_RDONLY | O_CLOEXEC);
   ASSERT_GE(fd, 0);
   ::dup2(fd, STDIN_FILENO);
-  const Result<TracePtr> trace = load({"-", 0, {}, {}, {}, {}}, {});
+  const Result<TracePtr> trace = load({"-", 0, 0, {}, {}, {}, {}}, {});
   ::dup2(saved, STDIN_FILENO);
   ::close(saved);
   ::close(fd);
@@ -112,7 +121,7 @@ TEST(Load, ErrorsNameTheFile) {
   const TemporaryFile empty(""), other("<html>"), no_trace("{}");
   for (const std::string& path :
        {empty.path(), other.path(), no_trace.path(), empty.path() + ".not", empty.folder()}) {
-    const Result<TracePtr> trace = load({path, 0, {}, {}, {}, {}}, {});
+    const Result<TracePtr> trace = load({path, 0, 0, {}, {}, {}, {}}, {});
     ASSERT_FALSE(trace);
     EXPECT_EQ(trace.error().message.rfind(path + ": ", 0), 0u) << trace.error().message;
   }

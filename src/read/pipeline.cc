@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "read/boundary.h"
-#include "read/header.h"
+#include "read/envelope.h"
 #include "read/scanner.h"
 
 namespace spotter {
@@ -73,7 +73,7 @@ class Pipeline {
         threads_(static_cast<size_t>(std::max(1, request.threads))),
         stretches_(threads_ == 1 ? 1 : 2 * threads_ + 2),
         scanners_(threads_ + 1),
-        assembler_(threads_ + 1, size_t{1} << 32) {
+        assembler_(threads_ + 1) {
     for (Stretch& s : stretches_) free_.push_back(&s);
   }
 

@@ -397,7 +397,7 @@ TEST(Pipeline, Cancel) {
     request.threads = threads;
     request.cancelled = &cancelled;
     request.on_bytes = [&](i64) { cancelled = ++calls >= 3; };
-    const Result<TracePtr> trace = load({file.path(), 0, {}, {}, {}, {}}, request);
+    const Result<TracePtr> trace = load({file.path(), 0, 0, {}, {}, {}, {}}, request);
     ASSERT_FALSE(trace);
     EXPECT_EQ(trace.error().code, Code::cancelled);
   }
@@ -416,7 +416,7 @@ TEST(Pipeline, ProgressAddsUpToTheFile) {
       LoadRequest request;
       request.threads = threads;
       request.on_bytes = [&](i64 n) { sum += n; };
-      const Result<TracePtr> trace = load({file.path(), 0, {}, {}, {}, {}}, request);
+      const Result<TracePtr> trace = load({file.path(), 0, 0, {}, {}, {}, {}}, request);
       ASSERT_TRUE(trace);
       EXPECT_EQ(sum, static_cast<i64>(bytes.size()));
       EXPECT_EQ((*trace)->info().file_bytes, static_cast<i64>(bytes.size()));

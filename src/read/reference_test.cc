@@ -178,7 +178,7 @@ void expect_same(const fs::path& path) {
   for (const int threads : {1, 4}) {
     LoadRequest request;
     request.threads = threads;
-    const Result<TracePtr> trace = load({path.string(), 0, {}, {}, {}, {}}, request);
+    const Result<TracePtr> trace = load({path.string(), 0, 0, {}, {}, {}, {}}, request);
     if (!is_trace) {
       EXPECT_EQ(trace.error().code, Code::unsupported) << path;
       continue;

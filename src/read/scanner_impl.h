@@ -6,49 +6,12 @@
 #include "read/boundary.h"
 #include "read/forms.h"
 #include "read/json.h"
+#include "read/recent_strings.h"
 #include "read/scanner.h"
 #include "read/simd.h"
 
 namespace spotter::SPOTTER_SIMD {
 namespace {
-
-// The strings seen last, in front of the pool: a hit costs one hash of 16 bytes and one or two comparisons
-// of 32. Texts must be followed by readable bytes, and preceded by 8, as in the scanner's buffer.
-class RecentStrings {
- public:
-  StringId intern(const char* p, size_t n, Strings& pool) {
-    if (n == 0 || n > sizeof(Entry::text)) return pool.intern({p, n});
-    u64 head, tail;
-    std::memcpy(&head, p, 8);
-    std::memcpy(&tail, p + n - 8, 8);
-    const u64 hash =
-        (n < 8 ? 0 : head * 0x9E3779B97F4A7C15u) ^ (tail >> (n < 8 ? 8 * (8 - n) : 0)) * 0xC2B2AE3D27D4EB4Fu;
-    Entry& e = entries_[(hash ^ n) * 0x9FB21C651E98DF25u >> (64 - kBits)];
-    if (e.size == n && equal(e.text, p, n)) return e.id;
-    e.id = pool.intern({p, n});
-    e.size = static_cast<u32>(n);
-    std::memset(e.text, 0, sizeof e.text);
-    std::memcpy(e.text, p, n);
-    return e.id;
-  }
-
- private:
-  static constexpr int kBits = 9;
-  struct Entry {
-    char text[96] = {};
-    u32 size = 0;
-    StringId id = 0;
-  };
-  static bool equal(const char* stored, const char* p, size_t n) {
-    for (; n > 32; n -= 32, stored += 32, p += 32) {
-      if (Bytes(p).equal(Bytes(stored)) != ~0u) return false;
-    }
-    const u32 mask = n == 32 ? ~0u : (1u << n) - 1;
-    return (Bytes(p).equal(Bytes(stored)) & mask) == mask;
-  }
-
-  std::vector<Entry> entries_ = std::vector<Entry>(size_t{1} << kBits);
-};
 
 class FastScanner final : public Scanner {
  public:
@@ -99,9 +62,6 @@ class FastScanner final : public Scanner {
  private:
   static constexpr size_t kMaxCells =
       640;  // of one event: at most 250 arguments of 2 cells, and slack for wide copies
-
-  // Base, start and duration of an event each stay below 95 years, so that their sum fits in 64 bits.
-  static constexpr Ns kMostTime = 3'000'000'000'000'000'000;
 
   // Reads one event from p, appends its row and returns where it ended; nullptr with fault_ set if there is
   // none.
@@ -297,7 +257,7 @@ class FastScanner final : public Scanner {
     if (quoted && *stop++ != '"') return fault(Learned::bad, p);
     bool inexact = false;
     const std::optional<i64> ns = json::microseconds_to_ns(word, inexact);
-    if (!ns || *ns > kMostTime || *ns < -kMostTime) return fault(Learned::bad, p);
+    if (!ns || *ns > kMaxTime || *ns < -kMaxTime) return fault(Learned::bad, p);
     if (inexact) out_->sub_ns.add(p);
     if (quoted) out_->repaired.add(p);
     out = *ns;

@@ -73,7 +73,7 @@ inline TraceData scan_text(std::string_view text, const ArgSet& args, bool basel
   padded.append(text).append(kTextPadding, '\0');
   const char* begin = padded.data() + kTextHeadroom;
   const std::unique_ptr<Scanner> scanner = make_scanner(args, baseline);
-  Assembler assembler(1, size_t{1} << 32);
+  Assembler assembler(1);
   Block block;
   for (int pass = 0; pass < passes; pass++) {
     CHECK(scanner->scan(begin, begin + text.size(), true, block).why != ScanEnd::incomplete);

@@ -1,7 +1,8 @@
 #include "trace/category.h"
 
 #include <algorithm>
-#include <string>
+
+#include "base/utf8.h"
 
 namespace spotter {
 namespace {
@@ -49,66 +50,13 @@ constexpr Spelling kSpellings[] = {
 }  // namespace
 
 Category category_of(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-
+  const std::string lower = ascii_lower(text);
   const auto* known = std::find_if(std::begin(kSpellings), std::end(kSpellings),
                                    [&](const Spelling& s) { return s.text == lower; });
   if (known != std::end(kSpellings)) return known->category;
   if (lower.ends_with("runtime")) return Category::runtime;
   if (lower.ends_with("driver")) return Category::driver;
   return Category::other;
-}
-
-const char* category_name(Category category) {
-  switch (category) {
-    case Category::none:
-      return "none";
-    case Category::cpu_op:
-      return "cpu_op";
-    case Category::user_annotation:
-      return "user_annotation";
-    case Category::python_function:
-      return "python_function";
-    case Category::runtime:
-      return "runtime";
-    case Category::driver:
-      return "driver";
-    case Category::kernel:
-      return "kernel";
-    case Category::gpu_memcpy:
-      return "gpu_memcpy";
-    case Category::gpu_memset:
-      return "gpu_memset";
-    case Category::mtia_device:
-      return "mtia_device";
-    case Category::gpu_user_annotation:
-      return "gpu_user_annotation";
-    case Category::device_sync:
-      return "device_sync";
-    case Category::device_event:
-      return "device_event";
-    case Category::overhead:
-      return "overhead";
-    case Category::cpu_instant:
-      return "cpu_instant";
-    case Category::trace_span:
-      return "trace_span";
-    case Category::flow_launch:
-      return "flow_launch";
-    case Category::flow_fwdbwd:
-      return "flow_fwdbwd";
-    case Category::collective_host:
-      return "collective_host";
-    case Category::profiler_range:
-      return "profiler_range";
-    case Category::counter:
-      return "counter";
-    case Category::other:
-      return "other";
-  }
-  return "other";
 }
 
 }  // namespace spotter

@@ -1,5 +1,5 @@
-// What an event is. Its category decides, never a stream number or a name alone (docs/decisions; kineto.md
-// C8).
+// What an event is. Its category decides, never a stream number or a name alone: writers number streams as
+// they like, and names repeat on both sides.
 #pragma once
 #include <string_view>
 
@@ -35,7 +35,6 @@ enum class Category : u8 {
 
 // From the text of "cat", any era, any case.
 Category category_of(std::string_view text);
-const char* category_name(Category category);
 
 // Kernels, copies and sets of every backend: what keeps a device busy.
 inline bool is_device_work(Category c) { return c >= Category::kernel && c <= Category::mtia_device; }

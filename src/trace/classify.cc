@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include "base/utf8.h"
+
 namespace spotter {
 namespace {
 
@@ -58,13 +60,6 @@ constexpr NameRule kNameRules[] = {
 
 // Copies and sets among the rows of a category that does not tell them apart.
 constexpr std::string_view kMtiaMemory[] = {"memcpy", "memset", "dma"};
-
-std::string to_lower(std::string_view text) {
-  std::string lower(text);
-  for (char& c : lower)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
-  return lower;
-}
 
 bool verb_at(std::string_view name, size_t at, std::string_view verb) {
   for (const char c : verb) {
@@ -126,7 +121,7 @@ const char* work_kind_name(WorkKind kind) {
 
 WorkKind classify(Category category, std::string_view name, bool has_collective_args) {
   if (category == Category::gpu_memcpy || category == Category::gpu_memset) return WorkKind::memory;
-  const std::string lower = to_lower(name);
+  const std::string lower = ascii_lower(name);
   if (category == Category::mtia_device &&
       std::any_of(std::begin(kMtiaMemory), std::end(kMtiaMemory),
                   [&](std::string_view prefix) { return lower.starts_with(prefix); }))

@@ -5,7 +5,6 @@
 
 #include "base/result.h"
 #include "trace/links.h"
-#include "trace/per_kind.h"
 #include "trace/sort_runs.h"
 
 namespace spotter {

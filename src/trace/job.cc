@@ -6,12 +6,11 @@
 #include <numeric>
 #include <tuple>
 
+#include "base/file.h"
+#include "base/utf8.h"
+
 namespace spotter {
 namespace {
-
-char lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
-
-bool is_letter(char c) { return lower(c) >= 'a' && lower(c) <= 'z'; }
 
 // The number in "3...", "-3...", "_3...", "[3]...".
 std::optional<i64> number_after(std::string_view text) {
@@ -24,19 +23,30 @@ std::optional<i64> number_after(std::string_view text) {
   return number;
 }
 
-// "local_rank" is a place on the host, and "crank" no rank at all.
+// "local_rank" is a place on the host, and "crank" no rank at all. In lower case.
 bool is_rank_word(std::string_view before) {
   if (before.empty()) return true;
-  if (is_letter(before.back())) return false;
+  if (before.back() >= 'a' && before.back() <= 'z') return false;
   before.remove_suffix(1);
   return !before.ends_with("local");
+}
+
+// Whether some of the files had ended before another one began.
+bool one_after_the_other(std::vector<RankEvidence> files) {
+  std::erase_if(files, [](const RankEvidence& f) { return f.start == f.end; });
+  std::sort(files.begin(), files.end(),
+            [](const RankEvidence& a, const RankEvidence& b) { return a.start < b.start; });
+  for (size_t i = 1; i < files.size(); ++i) {
+    if (files[i].start > files[i - 1].end) return true;
+    files[i].end = std::max(files[i].end, files[i - 1].end);
+  }
+  return false;
 }
 
 }  // namespace
 
 std::optional<i64> rank_in_name(std::string_view path) {
-  std::string name(path.substr(path.find_last_of('/') + 1));
-  std::transform(name.begin(), name.end(), name.begin(), lower);
+  const std::string name = ascii_lower(base_name(path));
   const std::string_view text = name;
   for (size_t at = text.find("rank"); at != text.npos; at = text.find("rank", at + 1)) {
     if (!is_rank_word(text.substr(0, at))) continue;
@@ -71,20 +81,27 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
   std::sort(by_path.begin(), by_path.end(),
             [&](size_t a, size_t b) { return std::tie(files[a].path, a) < std::tie(files[b].path, b); });
   i64 next = 0;
+  std::vector<RankEvidence> numbered;
   for (const size_t i : by_path) {
     if (ranks[i].rank || !files[i].has_events) continue;
     while (owner.contains(next)) ++next;
     ranks[i] = {next++, RankSource::order};
     ++by_order;
+    numbered.push_back(files[i]);
   }
 
   if (from_name > 0)
     notes.add("rank_from_file_name", Severity::info,
               "trace files do not say their rank; it was taken from the file name", -1, from_name);
-  if (by_order > 0)
+  if (by_order > 0 && files.size() > 1)
     notes.add("rank_by_order", Severity::info,
               "trace files do not say their rank, nor do their names; they were numbered by path", -1,
               by_order);
+  if (one_after_the_other(std::move(numbered)))
+    notes.add(
+        "captures_at_different_times", Severity::repair,
+        "files without a rank do not overlap in time: rather than ranks of one job they may be captures "
+        "that were taken one after the other; analyse those one by one");
   if (disagree > 0)
     notes.add("rank_disagrees", Severity::info,
               "file names give another rank than the file's contents, which count", -1, disagree);

@@ -16,6 +16,7 @@ enum class RankSource : u8 { unknown, file_contents, file_name, order };
 struct TraceFile {
   std::string path;         // "-" is standard input
   i64 bytes = 0;            // as stored
+  i64 json_bytes = 0;       // estimated, of its text
   std::optional<i64> rank;  // what is known before the file is read whole
   RankSource rank_source = RankSource::unknown;
   std::string host;            // host_name, where the head of the file says it
@@ -33,6 +34,7 @@ struct RankEvidence {
   std::optional<i64> contents_rank;  // distributedInfo.rank
   std::optional<i64> name_rank;      // from the file name
   bool has_events = false;           // false: a launcher's or an empty trace; it takes no rank by order
+  Ns start = 0, end = 0;             // of its spans, Unix time; equal where that is not known
 };
 
 struct ResolvedRank {

@@ -39,7 +39,7 @@ TEST(RankInName, ReadsTheUsualForms) {
 
 RankEvidence file(const char* path, std::optional<i64> contents, std::optional<i64> name,
                   bool has_events = true) {
-  return {path, contents, name, has_events};
+  return {path, contents, name, has_events, 0, 0};
 }
 
 TEST(ResolveRanks, ContentsThenNameThenOrder) {
@@ -86,6 +86,31 @@ TEST(ResolveRanks, TwoFilesOfOneRankAreAnErrorThatNamesBoth) {
   EXPECT_EQ(ranks.error().code, Code::invalid);
   for (const char* part : {"a.json", "b.json", "rank 3"})
     EXPECT_NE(ranks.error().message.find(part), std::string::npos) << ranks.error().message;
+}
+
+TEST(ResolveRanks, TellsCapturesOneAfterTheOtherFromRanks) {
+  const auto at = [](const char* path, Ns start, Ns end, std::optional<i64> rank = {}) {
+    RankEvidence e = file(path, rank, std::nullopt);
+    e.start = start;
+    e.end = end;
+    return e;
+  };
+  const auto told = [](const std::vector<RankEvidence>& files) {
+    Notes notes;
+    EXPECT_TRUE(resolve_ranks(files, notes).has_value());
+    return notes.count("captures_at_different_times") > 0;
+  };
+  EXPECT_TRUE(told({at("a", 0, 10), at("b", 11, 20)}));
+  EXPECT_TRUE(told({at("c", 50, 60), at("a", 0, 30), at("b", 11, 20)}));
+  EXPECT_FALSE(told({at("a", 0, 30), at("b", 11, 20), at("c", 25, 60)}));
+  EXPECT_FALSE(told({at("a", 0, 10), at("b", 11, 20, 1)}));  // says its rank
+  EXPECT_FALSE(told({at("a", 0, 10), at("b", 20, 20)}));     // says no time
+}
+
+TEST(ResolveRanks, OneFileNeedsNoWordAboutItsNumber) {
+  Notes notes;
+  EXPECT_EQ(resolve_ranks({file("a", std::nullopt, std::nullopt)}, notes)->at(0).rank, 0);
+  EXPECT_TRUE(notes.empty());
 }
 
 }  // namespace

@@ -45,9 +45,7 @@ std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last) {
     }
     if (trace.kind_of(e).phase == 'M' || windows.contain(trace.ts[decides])) keep.push_back(e);
   }
-  std::unique_ptr<Trace> selected = trace.rows(keep);
-  selected->set_steps(std::move(wanted));
-  return selected;
+  return trace.rows(keep, std::move(wanted));
 }
 
 }  // namespace spotter

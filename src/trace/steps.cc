@@ -59,7 +59,7 @@ std::optional<i64> step_number(std::string_view name) {
 
 // Of several marks with one number (threads, operator and annotation) the earliest counts, then the longest.
 Steps profiler_steps(const Trace& trace) {
-  Steps steps{StepMark::profiler_step, std::string(kProfilerStep), {}};
+  Steps steps{std::string(kProfilerStep), {}};
   for (const Mark& mark : find_marks(trace, is_annotation_of_any_era,
                                      [](std::string_view name) { return step_number(name).has_value(); }))
     steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end});
@@ -124,7 +124,7 @@ Steps optimizer_steps(const Trace& trace) {
     return std::tuple(a.end - a.begin, a.total) < std::tuple(b.end - b.begin, b.total);
   });
 
-  Steps steps{StepMark::optimizer_step, std::string(name_of(marks[best.begin])), {}};
+  Steps steps{std::string(name_of(marks[best.begin])), {}};
   Ns start = window_start(trace).value_or(0);
   for (size_t i = best.begin; i < best.end; ++i) {
     if (marks[i].end <= start) continue;
@@ -168,7 +168,7 @@ Steps annotation_steps(const Trace& trace) {
     if (g.total > best.total && is_even(std::span(marks).subspan(g.begin, g.end - g.begin))) best = g;
   if (best.begin == best.end) return {};
 
-  Steps steps{StepMark::annotation, std::string(name_of(marks[best.begin])), {}};
+  Steps steps{std::string(name_of(marks[best.begin])), {}};
   for (size_t i = best.begin; i < best.end; ++i)
     steps.steps.push_back({static_cast<i64>(steps.steps.size()), marks[i].start, marks[i].end});
   return steps;
@@ -176,28 +176,10 @@ Steps annotation_steps(const Trace& trace) {
 
 }  // namespace
 
-const char* step_mark_name(StepMark mark) {
-  switch (mark) {
-    case StepMark::none:
-      return "none";
-    case StepMark::profiler_step:
-      return "profiler_step";
-    case StepMark::optimizer_step:
-      return "optimizer_step";
-    case StepMark::annotation:
-      return "annotation";
-  }
-  return "unknown";
-}
-
 Steps compute_steps(const Trace& trace) {
   if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
   if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
   return annotation_steps(trace);
-}
-
-void Trace::set_steps(Steps steps) {
-  steps_.get([&] { return std::move(steps); });
 }
 
 const Steps& Trace::steps() const {

@@ -16,17 +16,13 @@
 
 namespace spotter {
 
-enum class StepMark : u8 { none, profiler_step, optimizer_step, annotation };
-const char* step_mark_name(StepMark mark);
-
 struct Step {
   i64 number = 0;  // N of ProfilerStep#N; 0, 1, 2 ... for the other marks
   Ns start = 0, end = 0;
 };
 
 struct Steps {
-  StepMark mark = StepMark::none;
-  std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name
+  std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name; empty: none
   std::vector<Step> steps;  // by start
 };
 

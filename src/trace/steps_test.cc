@@ -25,7 +25,6 @@ TEST(Steps, ProfilerStepsAreHostSpansWithANumber) {
   b.span("user_annotation", "Optimizer.step#SGD.step", 1, 1, 180, 5);
   b.mark('i', "", "ProfilerStep#9", 1, 1, 400);
   const Steps steps = compute_steps(*b.build());
-  EXPECT_EQ(steps.mark, StepMark::profiler_step);
   EXPECT_EQ(steps.mark_name, "ProfilerStep");
   EXPECT_EQ(rows_of(steps), (Rows{{7, 100, 190}, {8, 200, 290}}));
 }
@@ -41,7 +40,6 @@ TEST(Steps, OptimizerStepsRunFromEndToEnd) {
   const Rows from_window{{0, 10, 110}, {1, 110, 210}};
 
   TracePtr t = b.build();
-  EXPECT_EQ(t->steps().mark, StepMark::optimizer_step);
   EXPECT_EQ(t->steps().mark_name, "Optimizer.step#SGD.step");
   EXPECT_EQ(rows_of(t->steps()), from_host_span);
 
@@ -81,7 +79,6 @@ TEST(Steps, AnAnnotationThatRepeatsEvenlyIsTheLastResort) {
   for (i64 thread = 2; thread < 6; ++thread)
     b.span("user_annotation", "elsewhere", 1, thread, thread * 100, 90);
   const Steps steps = compute_steps(*b.build());
-  EXPECT_EQ(steps.mark, StepMark::annotation);
   EXPECT_EQ(steps.mark_name, "decode");
   EXPECT_EQ(rows_of(steps), (Rows{{0, 0, 60}, {1, 100, 160}, {2, 210, 270}, {3, 300, 360}}));
 }
@@ -98,7 +95,6 @@ TEST(Steps, WithoutAMarkThereAreNone) {
   b.span("cpu_op", "aten::add", 1, 1, 0, 5);
   b.mark('i', "", "Iteration Start: PyTorch Profiler", 0, 0, 0);
   const Steps steps = compute_steps(*b.build());
-  EXPECT_EQ(steps.mark, StepMark::none);
   EXPECT_TRUE(steps.steps.empty());
 }
 

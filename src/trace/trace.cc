@@ -17,8 +17,6 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kMostCells = size_t{1} << 32;  // first_cell is 32 bits wide
-
 template <class T>
 T load(const u32* cell) {
   T value;
@@ -65,7 +63,7 @@ TraceData::TraceData(size_t max_events)
       name(max_events),
       track(max_events),
       first_cell(max_events),
-      cells(kMostCells),
+      cells(kMaxEvents),  // first_cell is 32 bits wide, too
       shape(max_events),
       kind(max_events) {}
 
@@ -163,7 +161,7 @@ std::string Trace::arg_text(EventId e, const Shape::Item& item) const {
   return {};
 }
 
-std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep) const {
+std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, Steps steps) const {
   TraceData out(keep.size());
   out.kinds = data_.kinds;
   out.tracks = data_.tracks;
@@ -188,7 +186,9 @@ std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep) const {
     out.first_cell.push_back(static_cast<u32>(out.cells.size()));
     out.cells.append({data_.cells.data() + data_.first_cell[e], shape_of(e).cells});
   }
-  return std::make_unique<Trace>(std::move(out));
+  auto trace = std::make_unique<Trace>(std::move(out));
+  trace->steps_.get([&] { return std::move(steps); });
+  return trace;
 }
 
 size_t Trace::memory_bytes() const {

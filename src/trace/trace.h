@@ -4,6 +4,9 @@
 // work, steps) are computed on first use by the files beside this one, so an analysis that needs none of them
 // pays for none.
 //
+// Here a row is an event, a Track is a line of the timeline (a thread or a stream), a Kind is what events of
+// one form share, and an argument is a member of an event's "args".
+//
 // Units: ts and dur are ns. ts is relative to base_ns (add it for Unix time). A negative dur is stored as 0
 // and noted.
 #pragma once
@@ -25,6 +28,10 @@
 namespace spotter {
 
 using EventId = u32;
+inline constexpr size_t kMaxEvents = size_t{1} << 32;
+
+// Base, start and duration of an event are each at most this, 95 years, so that their sum fits in 64 bits.
+inline constexpr Ns kMaxTime = 3'000'000'000'000'000'000;
 
 // What all events of one form have in common. A trace has a few dozen.
 struct Kind {
@@ -34,7 +41,7 @@ struct Kind {
   bool is_span = false;        // phase X with numeric ts and dur and a category
 };
 
-// A row of the timeline: a host thread, or a stream of a device. Ids that are decimal text are numbers here
+// A line of the timeline: a host thread, or a stream of a device. Ids that are decimal text are numbers here
 // too.
 struct Track {
   i64 pid = 0, tid = 0;
@@ -82,7 +89,7 @@ struct TraceInfo {
 
 // The columns as a reader fills them; see Trace for their meaning.
 struct TraceData {
-  explicit TraceData(size_t max_events = size_t{1} << 32);
+  explicit TraceData(size_t max_events = kMaxEvents);
   GrowingArray<Ns> ts, dur;
   GrowingArray<StringId> name;
   GrowingArray<u32> track, first_cell, cells;
@@ -165,10 +172,9 @@ class Trace {
   const Nesting& nesting() const;
   const Steps& steps() const;
 
-  // Makes a trace of some of the rows (ascending), with everything else shared by copy. Row numbers change.
-  std::unique_ptr<Trace> rows(std::span<const EventId> keep) const;
-  // Gives a part of a trace steps that were found in the whole; before the first use of steps().
-  void set_steps(Steps steps);
+  // Makes a trace of some of the rows (ascending), with these steps and everything else as it is here. Row
+  // numbers change.
+  std::unique_ptr<Trace> rows(std::span<const EventId> keep, Steps steps) const;
 
   size_t memory_bytes() const;  // columns and strings
 

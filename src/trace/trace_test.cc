@@ -8,6 +8,7 @@
 
 #include "trace/builder.h"
 #include "trace/nesting.h"
+#include "trace/steps.h"
 
 namespace spotter {
 namespace {
@@ -182,7 +183,7 @@ TEST(Trace, RowsKeepsTheChosenRowsWhole) {
            {{Arg::correlation, i}, {Arg::dtype, "Float" + std::to_string(i)}});
   const TracePtr all = b.build();
   const std::vector<EventId> keep = {1, 2, 5};
-  const auto some = all->rows(keep);
+  const auto some = all->rows(keep, {});
   ASSERT_EQ(some->size(), keep.size());
   EXPECT_EQ(some->info().trace_name, "x");
   for (EventId e = 0; e < keep.size(); ++e) {
@@ -194,7 +195,7 @@ TEST(Trace, RowsKeepsTheChosenRowsWhole) {
     EXPECT_EQ(some->integer(e, Arg::correlation), keep[e]);
     EXPECT_EQ(some->text(e, Arg::dtype), "Float" + std::to_string(keep[e]));
   }
-  EXPECT_EQ(all->rows({})->size(), 0u);
+  EXPECT_EQ(all->rows({}, {})->size(), 0u);
 }
 
 TEST(Trace, WhatIsDerivedIsComputedOnceForAllThreads) {

@@ -68,8 +68,9 @@ def run(*arguments, stdin=None, timeout=120):
                           stderr=subprocess.PIPE, timeout=timeout, check=False)
 
 
-def analyze_raw(*paths, tables, options=(), stdin=None):
-    """The bytes of `analyze --format json`, whole tables; fails the test where the program does not exit with 0."""
+def analyze_raw(*paths, tables=(), options=(), stdin=None):
+    """The bytes of `analyze --format json`: the tables whole, all or those named. Fails the test where the program does
+    not exit with 0."""
     wanted = [word for table in tables for word in ("--table", table)]
     done = run("analyze", *paths, "--format", "json", "--top", 0, *wanted, *options, stdin=stdin)
     assert done.returncode == 0, done.stderr.decode(errors="replace")

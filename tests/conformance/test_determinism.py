@@ -9,8 +9,6 @@ import pytest
 
 import harness
 
-TABLES = (*harness.EXACT_TABLES, "idle_interval_statistics", "kernel_duration_distribution", "operators", "steps")
-
 # Every fixture, and traces of each backend and writer that are large enough for several threads to share.
 SHARED = ("hta/trace_filter/sampled_rank-1.json.gz", "hta/nccl_parser_config/nccl_data.json.gz",
           "hta/negative_queue_length_values_check/rank0.json.gz", "hta/trace_diff/control/control.json.gz",
@@ -22,9 +20,9 @@ FILES = {name: path for name, path in harness.trace_files()
 
 
 def answers(name):
-    """The whole output for the file as it is, or None for a fixture that is no trace."""
+    """All tables for the file as it is, or None for a fixture that is no trace."""
     done = harness.run("analyze", FILES[name], "--format", "json", "--top", 0,
-                       *(word for table in TABLES for word in ("--table", table)), "--threads", 1)
+                       "--threads", 1)
     return done.stdout if done.returncode == 0 else None
 
 
@@ -47,7 +45,7 @@ def test_threads(name, threads):
     one = answers(name)
     if one is None:
         pytest.skip("no trace")
-    assert harness.analyze_raw(FILES[name], tables=TABLES, options=("--threads", threads)) == one
+    assert harness.analyze_raw(FILES[name], options=("--threads", threads)) == one
 
 
 def plain(text, path):
@@ -87,7 +85,7 @@ def test_storage(name, store, tmp_path):
     path = tmp_path / FILES[name].name  # the same name, whatever the contents: a name may tell the rank
     store(harness.text_of(FILES[name]), path)
     for threads in (1, 2):
-        got = harness.analyze_raw(path, tables=TABLES, options=("--threads", threads))
+        got = harness.analyze_raw(path, options=("--threads", threads))
         assert without_names(got) == without_names(as_is)
 
 
@@ -100,9 +98,9 @@ def test_standard_input(name, store, tmp_path):
     named = harness.run("analyze", path, "--format", "json")
     if named.returncode != 0:
         pytest.skip("no trace")
-    by_path = harness.analyze_raw(path, tables=TABLES)
+    by_path = harness.analyze_raw(path)
     with path.open("rb") as file:
-        by_stdin = harness.analyze_raw("-", tables=TABLES, stdin=file)
+        by_stdin = harness.analyze_raw("-", stdin=file)
     assert without_names(by_stdin) == without_names(by_path)
 
 
@@ -111,9 +109,8 @@ def test_a_pipe(tmp_path):
     name, path = next(iter(FILES.items()))
     text = harness.text_of(path)
     (tmp_path / "trace").write_bytes(text)
-    expected = harness.analyze_raw(tmp_path / "trace", tables=TABLES)
-    words = [word for table in TABLES for word in ("--table", table)]
-    with subprocess.Popen([harness.program(), "analyze", "-", "--format", "json", "--top", "0", *words],
+    expected = harness.analyze_raw(tmp_path / "trace")
+    with subprocess.Popen([harness.program(), "analyze", "-", "--format", "json", "--top", "0"],
                           stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         for start in range(0, len(text), 1000):
             process.stdin.write(text[start:start + 1000])

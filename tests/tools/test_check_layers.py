@@ -4,10 +4,20 @@ import subprocess
 
 import pytest
 
+FOLDERS = """
+spotter_folder(base fmt::fmt)
+spotter_folder(table base)
+spotter_folder(render table)
+spotter_folder(trace base)
+spotter_folder(read trace isal ${ZSTD})
+spotter_folder(analyze trace table)
+spotter_folder(app read analyze render CLI11::CLI11)
+"""
 TOOL = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check_layers"
 
 
 def check(root: pathlib.Path, path: str, line: str):
+    (root / "CMakeLists.txt").write_text(FOLDERS)
     file = root / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(f"// a file\n{line}\n")

@@ -1,4 +1,4 @@
-#include "read/header.h"
+#include "read/envelope.h"
 
 #include <algorithm>
 
@@ -30,9 +30,8 @@ tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
   const auto has = [&](std::string_view k) { return std::find(keys.begin(), keys.end(), k) != keys.end(); };
   if (has("nodes") && has("schema")) {
     return fail(Code::unsupported,
-                "{}: this is a PyTorch execution trace (a graph of operators without times); give the Kineto "
-                "trace that "
-                "was recorded with it",
+                "{}: this is a PyTorch execution trace (a graph of operators without times); give the "
+                "Kineto trace that was recorded with it",
                 path);
   }
   std::string some;
@@ -96,11 +95,9 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
 // The text of a member, with bad UTF-8 mended.
 std::string clean(std::string_view raw) { return to_valid_utf8(json::text_of(raw)); }
 
-// Limited like the times of events (scanner_impl.h), so that their sum fits in 64 bits.
 void read_base(std::string_view raw, TraceInfo& info, Notes& notes) {
-  constexpr i64 kMost = 3'000'000'000'000'000'000;
   const std::optional<i64> base = json::to_integer(json::text_of(raw));
-  if (base && *base >= 0 && *base <= kMost) {
+  if (base && *base >= 0 && *base <= kMaxTime) {
     info.base_ns = *base;
   } else {
     notes.add("bad_base_time", Severity::loss, "baseTimeNanoseconds is no usable number; times count from 0");
@@ -174,8 +171,7 @@ void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   find_lost_members(object, found, info, notes);
   notes.add("damaged_metadata", Severity::loss,
             "the members around the events are damaged or cut off; some facts of the file (rank, devices, "
-            "time base) may "
-            "be missing");
+            "time base) may be missing");
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "read/header.h"
+#include "read/envelope.h"
 
 #include <gtest/gtest.h>
 

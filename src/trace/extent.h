@@ -1,0 +1,17 @@
+// Extent: when the spans of a trace run, without the profiler's own (category Trace).
+#pragma once
+#include <limits>
+
+#include "trace/trace.h"
+
+namespace spotter {
+
+struct Extent {
+  i64 spans = 0;
+  Ns start = std::numeric_limits<Ns>::max(), end = std::numeric_limits<Ns>::min();
+  bool known() const { return start <= end; }
+};
+
+Extent extent_of(const Trace& trace);
+
+}  // namespace spotter
