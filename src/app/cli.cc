@@ -18,7 +18,6 @@ int usage_error(const std::string& message, const std::string& command) {
   return 2;
 }
 
-// As the library wants them: the last one first.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   // The library reads a word in brackets as a list; here it is a pattern of file names.
@@ -29,7 +28,6 @@ std::vector<std::string> words_of(int argc, char** argv) {
     words.erase(words.begin());
     words.emplace_back("--help");
   }
-  std::reverse(words.begin(), words.end());
   return words;
 }
 
@@ -37,25 +35,29 @@ std::vector<std::string> words_of(int argc, char** argv) {
 
 CommandLine parse_command_line(std::span<const Command> commands, int argc, char** argv) {
   CLI::App app(
-      "Spotter reads the traces that PyTorch's profiler (Kineto) writes, all ranks of a job at once, and "
-      "says "
-      "where the time went.",
+      "Spotter reads the traces that PyTorch's profiler (Kineto) writes, all ranks of a job at once, "
+      "and says where the time went.",
       "spotter");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
   app.set_version_flag("--version", fmt::format("spotter {}", kVersion), "print the version");
-  app.require_subcommand(1);
-  CommandLine line;
+  app.require_subcommand(0, 1);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands) {
     CLI::App* sub = app.add_subcommand(command.name, command.help);
     actions.emplace_back(sub, command.declare(*sub));
   }
-  if (argc < 2) {
+  CommandLine line;
+  const std::vector<std::string> words = words_of(argc, argv);
+  const auto is_command = [&](const Command& c) { return c.name == words[0]; };
+  if (words.empty()) {
     std::fputs(app.help().c_str(), stderr);
     line.exit = 2;
-    return line;
+  } else if (!words[0].starts_with('-') && std::ranges::none_of(commands, is_command)) {
+    line.exit = usage_error(fmt::format("there is no command \"{}\"", words[0]), "");
   }
+  if (line.exit) return line;
+
   std::string command;
   const auto find_command = [&] {
     for (auto& [sub, action] : actions) {
@@ -65,17 +67,13 @@ CommandLine parse_command_line(std::span<const Command> commands, int argc, char
     }
   };
   try {
-    app.parse(words_of(argc, argv));
+    std::vector<std::string> reversed(words.rbegin(), words.rend());  // as the library wants them
+    app.parse(reversed);
     find_command();
+    if (command.empty()) line.exit = usage_error("which command?", "");
   } catch (const CLI::ParseError& error) {
     find_command();
-    if (error.get_exit_code() == 0) {
-      line.exit = app.exit(error);
-    } else if (command.empty() && argv[1][0] != '-') {
-      line.exit = usage_error(fmt::format("there is no command \"{}\"", argv[1]), "");
-    } else {
-      line.exit = usage_error(error.what(), command);
-    }
+    line.exit = error.get_exit_code() == 0 ? app.exit(error) : usage_error(error.what(), command);
   }
   return line;
 }
