@@ -1,8 +1,10 @@
 // spotter: understand the command line, run the command, say what went wrong.
 #include <csignal>
 #include <cstdio>
+#include <new>
 
 #include "app/commands.h"
+#include "base/result.h"
 #include "base/utf8.h"
 
 namespace spotter {
@@ -19,6 +21,9 @@ constexpr Command kCommands[] = {
 int main(int argc, char** argv) {
   using namespace spotter;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, reported like any other
+  std::set_new_handler([] {
+    end_process("out of memory; use fewer --threads, a smaller --memory, or a larger limit (ulimit -v)");
+  });
 
   const CommandLine line = parse_command_line(kCommands, argc, argv);
   if (line.exit) return *line.exit;

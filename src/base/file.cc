@@ -1,12 +1,15 @@
 #include "base/file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
+#include <memory>
 
 namespace spotter {
 namespace {
@@ -35,10 +38,16 @@ tl::unexpected<Error> errno_error(const std::string& path, const char* what) {
   return fail(code, "{}: {}: {}", path, what, errno_text(number));
 }
 
-// A name in the directory of `path` that no other process or thread takes.
-std::string temporary_name(const std::string& path) {
+// The folder of a path, with the slash.
+std::string folder_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "./" : path.substr(0, slash + 1);
+}
+
+// A name in this folder that no other process or thread takes.
+std::string temporary_name(const std::string& folder) {
   static std::atomic<u64> counter{0};
-  return fmt::format("{}.{}-{}.tmp", path, getpid(), counter.fetch_add(1));
+  return fmt::format("{}.spotter-{}-{}.tmp", folder, getpid(), counter.fetch_add(1));
 }
 
 bool write_all(int fd, std::string_view bytes) {
@@ -49,6 +58,14 @@ bool write_all(int fd, std::string_view bytes) {
     bytes.remove_prefix(static_cast<size_t>(n));
   }
   return true;
+}
+
+// A device or a pipe takes what comes; there is nothing to replace.
+Result<void> write_in_place(const std::string& path, std::string_view bytes) {
+  Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (fd.get() < 0) return errno_error(path, "cannot open");
+  if (!write_all(fd.get(), bytes) || !fd.close_well()) return errno_error(path, "cannot write");
+  return {};
 }
 
 }  // namespace
@@ -72,12 +89,26 @@ Result<std::string> read_small_file(const std::string& path, size_t max_bytes) {
 }
 
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
-  const std::string temporary = temporary_name(path);
+  struct stat old;
+  const bool exists = stat(path.c_str(), &old) == 0;
+  if (exists && !S_ISREG(old.st_mode)) return write_in_place(path, bytes);
+  const std::unique_ptr<char, void (*)(void*)> real(exists ? realpath(path.c_str(), nullptr) : nullptr,
+                                                    std::free);
+  const std::string target = real ? real.get() : path;
+  const std::string folder = folder_of(target), temporary = temporary_name(folder);
   Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (fd.get() < 0) return errno_error(path, "cannot create");
+  if (exists) {
+    // Whoever may not give the file to its owner keeps it.
+    if (fchown(fd.get(), old.st_uid, old.st_gid) == 0 || old.st_uid == geteuid())
+      fchmod(fd.get(), old.st_mode & 07777);
+  }
   if (write_all(fd.get(), bytes) && fsync(fd.get()) == 0 && fd.close_well() &&
-      std::rename(temporary.c_str(), path.c_str()) == 0)
+      std::rename(temporary.c_str(), target.c_str()) == 0) {
+    const Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (dir.get() >= 0) fsync(dir.get());
     return {};
+  }
   auto error = errno_error(path, "cannot write");
   unlink(temporary.c_str());
   return error;

@@ -19,8 +19,9 @@ inline std::string_view base_name(std::string_view path) {
 Result<std::string> read_small_file(const std::string& path, size_t max_bytes);
 
 // Writes a temporary file in the same directory, syncs it to disk and renames it to `path`; on failure the
-// temporary is removed and `path` is as before. The file gets the permissions of a new one. Errors: not_found
-// (no such directory), denied, io.
+// temporary is removed and `path` is as before. Of a symbolic link the file that it names is replaced. A file
+// that was there keeps its mode, and its owner where that may be. What is no file (a device, a pipe) is
+// written to. Errors: not_found (no such directory), denied, io.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
 }  // namespace spotter

@@ -1,6 +1,7 @@
 #include "base/growing_array.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -16,6 +17,7 @@ constexpr size_t kSmallPart =
     4 * kMiB;  // small arrays stay on small pages, so that many of them waste nothing
 constexpr size_t kLeastStep = size_t{64} << 10;
 constexpr size_t kHugePage = 2 * kMiB;
+constexpr size_t kShare = 32;         // of a limited address space, one array
 constexpr size_t kLeastLimit = kMiB;  // with less address space than this there is no use in going on
 
 size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
@@ -30,7 +32,10 @@ char* reserve(size_t bytes) {
 Reservation::Reservation(size_t limit_bytes) {
   if (limit_bytes == 0) return;
   limit_ = round_up(limit_bytes, static_cast<size_t>(sysconf(_SC_PAGESIZE)));
-  // An address-space limit (ulimit -v) may forbid the full range; half of it is still better than none.
+  // Where the address space is limited (ulimit -v), others need some of it too.
+  rlimit space;
+  if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY)
+    limit_ = std::min(limit_, round_up(std::max<size_t>(space.rlim_cur / kShare, kLeastLimit), kMiB));
   while (!(data_ = reserve(limit_)) && limit_ > kLeastLimit) limit_ = round_up(limit_ / 2, kMiB);
   if (!data_) end_process("out of memory: the system refuses address space; raise the limit (ulimit -v)");
   // Only advice: without it large arrays work too, with more page faults.

@@ -2,9 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <system_error>
-#include <thread>
-#include <vector>
 
 namespace spotter {
 
@@ -15,13 +12,10 @@ void parallel_for(size_t n, int threads, IndexBody body) {
   };
 
   const size_t wanted = std::min(n, static_cast<size_t>(std::max(threads, 1)));
-  std::vector<std::jthread> helpers;
-  try {
-    for (size_t i = 1; i < wanted; ++i) helpers.emplace_back(work);
-  } catch (const std::system_error&) {
-    // No more threads to be had.
-  }
+  std::vector<std::thread> helpers;
+  for (size_t i = 1; i < wanted; ++i) try_start(helpers, work);
   work();
-}  // the helpers are joined here
+  for (std::thread& t : helpers) t.join();
+}
 
 }  // namespace spotter

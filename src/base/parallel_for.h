@@ -2,7 +2,11 @@
 // the next index when they are free, so uneven work balances; the order is not defined. The body must not
 // throw, and calls of different indices run at the same time.
 #pragma once
+#include <system_error>
+#include <thread>
 #include <type_traits>
+#include <utility>
+#include <vector>
 
 #include "base/types.h"
 
@@ -27,5 +31,14 @@ class IndexBody {
 // `threads` counts the calling one, which works too; with one or less everything runs on it, in order. Where
 // the system refuses a thread, those that there are do the work.
 void parallel_for(size_t n, int threads, IndexBody body);
+
+// Starts a thread if the system grants one.
+template <class F>
+void try_start(std::vector<std::thread>& threads, F work) {
+  try {
+    threads.emplace_back(std::move(work));
+  } catch (const std::system_error&) {
+  }
+}
 
 }  // namespace spotter

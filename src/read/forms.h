@@ -85,7 +85,7 @@ struct Edge {
   static constexpr u32 kMaxLiteral = 128, kMaxConstants = 6;
   alignas(32) char text[kMaxLiteral] = {};  // the literal, zero-padded
   u32 last_mask = 0;                        // bits of its last 32-byte word
-  u16 length = 0;
+  u32 length = 0;
   u8 words = 0;  // 32-byte words before the last
   Take take = Take::more;
   u8 starts = kAny;  // Start bits: what must come behind the literal

@@ -59,7 +59,7 @@ struct Forms::Reader {
         break;
       }
     }
-    edge.length = static_cast<u16>(std::min<size_t>(static_cast<size_t>(p - start), 0xffff));
+    edge.length = static_cast<u32>(p - start);
     if (edge.take == Take::end) forms.finish(edge);
     return true;
   }
@@ -159,7 +159,8 @@ struct Forms::Reader {
   Go phase() {
     const json::StringScan s = json::scan_string(p, end);
     if (s.state != json::State::ok) return fail(Learned::incomplete);
-    c.phase = s.stop - p == 3 ? p[1] : '?';
+    const std::string text = json::text_of({p, static_cast<size_t>(s.stop - p)});
+    c.phase = text.size() == 1 ? text[0] : '?';
     p = s.stop;
     return Go::on;
   }
@@ -278,11 +279,6 @@ Learned Forms::learn(Node* node, const char* p, const char* end, Edge** edge, co
   }
   const bool scratch_place = !scratch_nodes_.empty() && node == &scratch_nodes_.back();
   reader.edge.stored = !scratch_place;
-  // A literal too long to store has its length cut in 16 bits: give it back in full by stopping short of it.
-  if (static_cast<size_t>(reader.p - p) > 0xffff) {
-    *stop = p;
-    return Learned::bad;
-  }
   *edge = store(node, reader.edge, p);
   return Learned::edge;
 }

@@ -28,15 +28,21 @@ const Ending* ending_of(std::string_view name) {
   return found == std::end(kEndings) ? nullptr : found;
 }
 
+// A pipe can be read only once, and makes its reader wait.
+bool is_pipe_or_device(const std::string& path) {
+  struct stat info;
+  return path == "-" ||
+         (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
+}
+
 Result<std::vector<std::string>> list_directory(const std::string& path) {
   DIR* dir = ::opendir(path.c_str());
   if (!dir) return fail(Code::io, "{}: {}", path, errno_text(errno));
   std::vector<std::string> found;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
-    if (name.front() != '.' && ending_of(name)) {
-      found.push_back(path + (path.ends_with('/') ? "" : "/") + std::string(name));
-    }
+    const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
+    if (name.front() != '.' && ending_of(name) && !is_pipe_or_device(inside)) found.push_back(inside);
   }
   ::closedir(dir);
   if (found.empty()) {
@@ -127,14 +133,14 @@ Result<Job> open_job(std::span<const std::string> paths) {
   }
   if (job.files.size() > 1) {
     for (TraceFile& file : job.files) {
-      if (file.path != "-") read_head(file);
+      if (!is_pipe_or_device(file.path)) read_head(file);
     }
   }
   return job;
 }
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
-  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(file.path));
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(file.path, request.cancelled));
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
   TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
   data.info.path = file.path;

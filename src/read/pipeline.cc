@@ -6,6 +6,7 @@
 #include <mutex>
 #include <thread>
 
+#include "base/parallel_for.h"
 #include "read/boundary.h"
 #include "read/envelope.h"
 #include "read/scanner.h"
@@ -117,7 +118,7 @@ class Pipeline {
     if (const Result<void> r = fill(*s); !r) return stop(r.error());
     source_over_ = s->last;
     if (worker == 0 && filled_ == cuts_.alone && !source_over_) {
-      for (size_t i = 1; i < threads_; i++) helpers_.emplace_back([this, i] { work(i); });
+      for (size_t i = 1; i < threads_; i++) try_start(helpers_, [this, i] { work(i); });
     }
     return s;
   }

@@ -1,6 +1,7 @@
 #include "read/source.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -35,6 +36,11 @@ constexpr Magic kOthers[] = {
     {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
 };
 
+// A zstd file may begin with frames that hold no data: 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
+bool is_skippable_frame(std::string_view text) {
+  return text.size() >= 4 && (text[0] & 0xF0) == 0x50 && text.substr(1, 3) == "\x2A\x4D\x18";
+}
+
 class PlainSource final : public Source {
  public:
   explicit PlainSource(RawInput& input) : input_(input) {}
@@ -57,19 +63,38 @@ class PlainSource final : public Source {
 
 }  // namespace
 
-Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path) {
-  if (path == "-") return std::unique_ptr<RawInput>(new RawInput("standard input", STDIN_FILENO));
+RawInput::RawInput(std::string path, int fd, const std::atomic<bool>* cancelled)
+    : path_(std::move(path)), fd_(fd), cancelled_(cancelled) {
+  struct stat info;
+  is_file_ = ::fstat(fd_, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+// A pipe is opened without waiting for its writer; wait() does that, as it can be cancelled.
+Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path,
+                                                 const std::atomic<bool>* cancelled) {
+  if (path == "-") return std::unique_ptr<RawInput>(new RawInput("standard input", STDIN_FILENO, cancelled));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) {
     const Code code = errno == ENOENT ? Code::not_found : errno == EACCES ? Code::denied : Code::io;
     return fail(code, "{}: {}", path, errno_text(errno));
   }
-  std::unique_ptr<RawInput> input(new RawInput(path, fd));
+  std::unique_ptr<RawInput> input(new RawInput(path, fd, cancelled));
   struct stat info;
   if (::fstat(fd, &info) == 0 && S_ISDIR(info.st_mode))
     return fail(Code::invalid, "{}: is a directory", path);
-  if (const int flags = ::fcntl(fd, F_GETFL); flags >= 0) ::fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
   return input;
+}
+
+// Until there is something to read, or the end.
+Result<void> RawInput::wait() const {
+  constexpr int kLookMs = 100;  // for `cancelled_`
+  while (!is_file_) {
+    if (cancelled_ && cancelled_->load(std::memory_order_relaxed))
+      return fail(Code::cancelled, "{}: cancelled while waiting for input", path_);
+    pollfd ready = {fd_, POLLIN, 0};
+    if (::poll(&ready, 1, kLookMs) > 0) break;
+  }
+  return {};
 }
 
 RawInput::~RawInput() {
@@ -84,10 +109,9 @@ Result<std::span<const u8>> RawInput::peek(size_t least) {
       end_ -= begin_;
       begin_ = 0;
     }
-    ssize_t n;
-    do {
-      n = ::read(fd_, buffer_.get() + end_, kBufferBytes - end_);
-    } while (n < 0 && errno == EINTR);
+    TRY(wait());
+    const ssize_t n = ::read(fd_, buffer_.get() + end_, kBufferBytes - end_);
+    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
     if (n < 0) return fail(Code::io, "{}: cannot be read: {}", path_, errno_text(errno));
     at_end_ = n == 0;
     end_ += static_cast<size_t>(n);
@@ -110,7 +134,7 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
     if (text.starts_with(m.bytes)) return fail(Code::unsupported, "{}: this is {}", input.path(), m.what);
   }
   if (text.starts_with("\x1F\x8B")) return gzip_source(input);
-  if (text.starts_with("\x28\xB5\x2F\xFD")) return zstd_source(input);
+  if (text.starts_with("\x28\xB5\x2F\xFD") || is_skippable_frame(text)) return zstd_source(input);
   return plain_source(input);
 }
 

@@ -1,7 +1,7 @@
 // Source: the uncompressed bytes of a file or of standard input, in order. The format (plain, gzip of any
 // number of members, zstd of any number of frames) is told by the first bytes, never by the name.
 #pragma once
-#include <functional>
+#include <atomic>
 #include <memory>
 #include <span>
 #include <string>
@@ -22,7 +22,9 @@ class Source {
 // The stored bytes, as the decoders see them.
 class RawInput {
  public:
-  static Result<std::unique_ptr<RawInput>> open(const std::string& path);
+  // While it waits for a pipe or a terminal it ends with Code::cancelled once `cancelled` is set.
+  static Result<std::unique_ptr<RawInput>> open(const std::string& path,
+                                                const std::atomic<bool>* cancelled = nullptr);
   ~RawInput();
   RawInput(const RawInput&) = delete;
   RawInput& operator=(const RawInput&) = delete;
@@ -35,9 +37,13 @@ class RawInput {
   i64 bytes_read() const { return bytes_read_; }
 
  private:
-  RawInput(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
+  RawInput(std::string path, int fd, const std::atomic<bool>* cancelled);
+  Result<void> wait() const;
+
   std::string path_;
   int fd_;
+  const std::atomic<bool>* cancelled_;
+  bool is_file_ = false;  // which never waits
   bool at_end_ = false;
   i64 bytes_read_ = 0;
   std::unique_ptr<u8[]> buffer_;

@@ -1,0 +1,142 @@
+#include "kineto/process_facts.h"
+
+#include <dirent.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <climits>
+#include <memory>
+#include <string_view>
+
+#include "base/file.h"
+
+namespace spotter::kineto {
+namespace {
+
+constexpr size_t kMostText = size_t{4} << 20;  // of one file of /proc
+constexpr std::string_view kTorchLibrary = "/torch/lib/libtorch_cpu.so";
+constexpr std::string_view kGpuFiles[] = {"/dev/nvidia", "/dev/kfd", "/dev/dri/render", "/dev/accel",
+                                          "/dev/habanalabs"};
+
+std::string text_of(const std::string& path) { return read_small_file(path, kMostText).value_or(""); }
+
+i64 number(std::string_view text) {
+  i64 value = 0;
+  std::from_chars(text.data(), text.data() + text.size(), value);
+  return value;
+}
+
+std::vector<std::string> split(std::string_view text, char at) {
+  std::vector<std::string> parts;
+  while (!text.empty()) {
+    const size_t end = std::min(text.find(at), text.size());
+    parts.emplace_back(text.substr(0, end));
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return parts;
+}
+
+// The words of the line that begins with this label.
+std::vector<std::string> line_of(std::string_view text, std::string_view label) {
+  for (const std::string& line : split(text, '\n')) {
+    if (line.starts_with(label)) return split(std::string_view(line).substr(label.size()), '\t');
+  }
+  return {};
+}
+
+// The name in parentheses may itself contain any character; the fields behind its end may not.
+bool read_stat(std::string_view stat, ProcessFacts& facts) {
+  constexpr size_t kParent = 1, kStart = 19;  // of the fields behind the name
+  const size_t end = stat.rfind(')');
+  if (end == stat.npos || end + 2 > stat.size()) return false;
+  const std::vector<std::string> fields = split(stat.substr(end + 2), ' ');
+  if (fields.size() <= kStart) return false;
+  facts.parent = number(fields[kParent]);
+  facts.start_ticks = number(fields[kStart]);
+  return true;
+}
+
+void read_status(std::string_view status, ProcessFacts& facts) {
+  if (const auto uids = line_of(status, "Uid:\t"); !uids.empty()) facts.uid = number(uids[0]);
+  const auto pids = line_of(status, "NSpid:\t");
+  facts.inner_pid = pids.empty() ? facts.pid : number(pids.back());
+}
+
+void read_environment(std::string_view environ, ProcessFacts& facts) {
+  for (const std::string& entry : split(environ, '\0')) {
+    if (const size_t equal = entry.find('='); equal != entry.npos)
+      facts.environment.emplace(entry.substr(0, equal), entry.substr(equal + 1));
+  }
+}
+
+// Docker, containerd, CRI-O and podman name the group after the container: the last run of 64 hex digits.
+std::string container_of(std::string_view cgroup) {
+  constexpr size_t kDigits = 64;
+  size_t run = 0;
+  std::string found;
+  for (size_t i = 0; i <= cgroup.size(); ++i) {
+    const bool is_hex =
+        i < cgroup.size() && std::string_view("0123456789abcdef").find(cgroup[i]) != std::string_view::npos;
+    if (!is_hex && run == kDigits) found = cgroup.substr(i - kDigits, kDigits);
+    run = is_hex ? run + 1 : 0;
+  }
+  return found;
+}
+
+std::vector<std::string> names_in(const std::string& folder) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
+  if (!dir) return names;
+  while (const dirent* entry = ::readdir(dir.get())) names.emplace_back(entry->d_name);
+  return names;
+}
+
+bool has_gpu(const std::string& fds) {
+  const std::vector<std::string> names = names_in(fds);
+  return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+    std::array<char, PATH_MAX> target;
+    const ssize_t n = ::readlink((fds + "/" + name).c_str(), target.data(), target.size());
+    const std::string_view path(target.data(), static_cast<size_t>(std::max<ssize_t>(n, 0)));
+    // nvidiactl and nvidia-uvm are opened by whoever asks whether there is a GPU.
+    return std::any_of(std::begin(kGpuFiles), std::end(kGpuFiles), [&](std::string_view prefix) {
+      return path.starts_with(prefix) && !path.starts_with("/dev/nvidiactl") &&
+             !path.starts_with("/dev/nvidia-");
+    });
+  });
+}
+
+// The library's place tells where torch-<version>.dist-info lies.
+void read_torch(const std::string& folder, ProcessFacts& facts) {
+  const std::string maps = text_of(folder + "/maps");
+  const size_t at = maps.find(kTorchLibrary);
+  if (at == maps.npos) return;
+  facts.has_torch = true;
+  const size_t begin = maps.rfind(' ', at) + 1;
+  const std::string packages = folder + "/root" + maps.substr(begin, at - begin);
+  for (const std::string& name : names_in(packages)) {
+    constexpr std::string_view kBegin = "torch-", kEnd = ".dist-info";
+    if (name.starts_with(kBegin) && name.ends_with(kEnd))
+      facts.torch_version = name.substr(kBegin.size(), name.size() - kBegin.size() - kEnd.size());
+  }
+}
+
+}  // namespace
+
+Result<ProcessFacts> read_process(const Host& host, i64 pid) {
+  ProcessFacts facts;
+  facts.pid = pid;
+  const std::string folder = fmt::format("{}/{}", host.proc, pid);
+  TRY_ASSIGN(const std::string stat, read_small_file(folder + "/stat", kMostText));
+  if (!read_stat(stat, facts)) return fail(Code::io, "{}/stat is not as the kernel writes it", folder);
+  read_status(text_of(folder + "/status"), facts);
+  facts.command = split(text_of(folder + "/cmdline"), '\0');
+  read_environment(text_of(folder + "/environ"), facts);
+  facts.container = container_of(text_of(folder + "/cgroup"));
+  facts.has_gpu = has_gpu(folder + "/fd");
+  read_torch(folder, facts);
+  return facts;
+}
+
+}  // namespace spotter::kineto

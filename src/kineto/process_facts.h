@@ -1,0 +1,32 @@
+// What /proc says about a process. The process may belong to anyone and may end at any time: what cannot be
+// read is left empty.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/host.h"
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter::kineto {
+
+struct ProcessFacts {
+  i64 pid = 0;        // as this process sees it
+  i64 inner_pid = 0;  // as the process itself does: the innermost of its pid namespaces
+  i64 parent = 0;
+  i64 uid = -1;         // real
+  i64 start_ticks = 0;  // after boot, in clock ticks; with the pid the identity of the process
+  std::vector<std::string> command;
+  std::map<std::string, std::string> environment;  // as at its start; empty where it may not be read
+  std::string container;                           // the 64 hex digits of its control group, if it has some
+  std::string torch_version;                       // of the PyTorch that it has loaded: "2.13.0+cpu"
+  bool has_torch = false;
+  bool has_gpu = false;  // has a GPU's device file open
+};
+
+// Errors: not_found (no such process), io.
+Result<ProcessFacts> read_process(const Host& host, i64 pid);
+
+}  // namespace spotter::kineto

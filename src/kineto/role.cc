@@ -1,0 +1,143 @@
+#include "kineto/role.h"
+
+#include <algorithm>
+#include <charconv>
+#include <span>
+#include <string_view>
+
+#include "base/file.h"
+#include "base/utf8.h"
+
+namespace spotter::kineto {
+namespace {
+
+// Where launchers tell a process its place; the first that is set counts.
+constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
+constexpr const char* kWorldSize[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
+constexpr const char* kLocalRank[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
+                                      "SLURM_LOCALID"};
+constexpr const char* kJob[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "RAY_JOB_ID",
+                                "LSB_JOBID",    "PBS_JOBID",           "JOB_ID"};
+
+// Words of a command line that tell a helper.
+struct Helper {
+  std::string_view word;
+  enum Match : u8 { is, begins, program } match;  // program: the last part of a path
+  const char* what;
+};
+constexpr Helper kHelpers[] = {
+    {"torchrun", Helper::program, "a launcher (torchrun)"},
+    {"torch.distributed.run", Helper::is, "a launcher (torch.distributed.run)"},
+    {"torch.distributed.launch", Helper::is, "a launcher (torch.distributed.launch)"},
+    {"deepspeed", Helper::program, "a launcher (deepspeed)"},
+    {"deepspeed.launcher.", Helper::begins, "a launcher (deepspeed)"},
+    {"accelerate", Helper::program, "a launcher (accelerate)"},
+    {"accelerate.commands.launch", Helper::is, "a launcher (accelerate)"},
+    {"from multiprocessing.resource_tracker", Helper::begins, "the resource tracker of multiprocessing"},
+    {"from multiprocessing.semaphore_tracker", Helper::begins, "the resource tracker of multiprocessing"},
+    {"from multiprocessing.forkserver", Helper::begins, "the fork server of multiprocessing"},
+    {"torch._inductor.compile_worker", Helper::begins, "a compile worker of torch.compile"},
+};
+constexpr std::string_view kCompileWorker = "torch/_inductor/compile_worker";
+constexpr std::string_view kSpawned = "--multiprocessing-fork";
+constexpr std::string_view kNotebook = "ipykernel_launcher";
+
+std::string_view variable(const ProcessFacts& p, std::span<const char* const> names) {
+  for (const char* name : names) {
+    if (const auto it = p.environment.find(name); it != p.environment.end() && !it->second.empty())
+      return it->second;
+  }
+  return {};
+}
+
+std::optional<i64> number(std::string_view text) {
+  i64 value = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || error != std::errc() || stop != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+bool has_word(const ProcessFacts& p, std::string_view word) {
+  return std::find(p.command.begin(), p.command.end(), word) != p.command.end();
+}
+
+// Only the words up to the script: what follows are its own arguments. Options of the interpreter come
+// before, and -m and -c are followed by a module or a program.
+std::span<const std::string> until_script(const ProcessFacts& p) {
+  for (size_t i = 1; i < p.command.size(); ++i) {
+    const std::string& word = p.command[i];
+    if (word == "-m" || word == "-c") return std::span(p.command).first(std::min(i + 2, p.command.size()));
+    if (!word.starts_with('-')) return std::span(p.command).first(i + 1);
+  }
+  return p.command;
+}
+
+const char* helper_by_command(const ProcessFacts& p) {
+  for (const std::string& word : until_script(p)) {
+    if (word.find(kCompileWorker) != word.npos) return "a compile worker of torch.compile";
+    for (const Helper& h : kHelpers) {
+      const bool found = h.match == Helper::is       ? word == h.word
+                         : h.match == Helper::begins ? word.starts_with(h.word)
+                                                     : base_name(word) == h.word;
+      if (found) return h.what;
+    }
+  }
+  return nullptr;
+}
+
+// A process that multiprocessing started is a worker of its parent, or a rank that
+// torch.multiprocessing.spawn started: then it was given a rank of its own, or a GPU.
+bool is_worker(const ProcessFacts& p, const ProcessFacts* parent) {
+  if (!has_word(p, kSpawned)) return false;
+  const std::string_view own = variable(p, std::span(kRank).first(1));
+  if (!own.empty() && parent && own != variable(*parent, std::span(kRank).first(1))) return false;
+  return !p.has_gpu || (parent && parent->has_gpu);
+}
+
+}  // namespace
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::rank:
+      return "rank";
+    case Role::training:
+      return "training";
+    case Role::helper:
+      return "helper";
+  }
+  return "unknown";
+}
+
+Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
+  Identity identity;
+  identity.job = to_printable(variable(process, kJob));
+  if (const char* what = helper_by_command(process)) {
+    identity.role = Role::helper;
+    identity.evidence = fmt::format("its command line is that of {}", what);
+    return identity;
+  }
+  if (is_worker(process, parent)) {
+    identity.role = Role::helper;
+    identity.evidence = fmt::format("multiprocessing started it as a worker of process {}", process.parent);
+    return identity;
+  }
+  identity.rank = number(variable(process, kRank));
+  identity.world_size = number(variable(process, kWorldSize));
+  identity.local_rank = number(variable(process, kLocalRank));
+  if (identity.rank) {
+    identity.role = Role::rank;
+    identity.evidence = fmt::format("its environment says rank {}", *identity.rank);
+    if (identity.world_size) identity.evidence += fmt::format(" of {}", *identity.world_size);
+  } else if (has_word(process, kNotebook) && !process.has_gpu) {
+    identity.role = Role::helper;
+    identity.evidence = "it is a notebook's kernel and has no GPU open";
+  } else if (process.environment.empty()) {
+    identity.evidence = "its environment may not be read, so its rank is not known";
+  } else {
+    identity.evidence = process.has_gpu ? "it has a GPU open and no rank" : "it runs PyTorch and has no rank";
+  }
+  return identity;
+}
+
+}  // namespace spotter::kineto

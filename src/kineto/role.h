@@ -1,0 +1,29 @@
+// What a process that registered is to its job. Everything that imports torch registers: the ranks, but also
+// launchers, data-loader and compile workers, notebooks. Told from its command line, its environment and its
+// parent; the evidence goes with the answer.
+#pragma once
+#include <optional>
+#include <string>
+
+#include "kineto/process_facts.h"
+
+namespace spotter::kineto {
+
+enum class Role : u8 {
+  rank,      // one of the processes of a distributed job
+  training,  // a training or inference process on its own
+  helper,    // a launcher or a worker of another process
+};
+const char* role_name(Role role);
+
+struct Identity {
+  Role role = Role::training;
+  std::string evidence;  // a sentence
+  std::optional<i64> rank, world_size, local_rank;
+  std::string job;  // of the scheduler or the launcher, empty without one
+};
+
+// `parent`: nullptr where it is not known.
+Identity identify(const ProcessFacts& process, const ProcessFacts* parent);
+
+}  // namespace spotter::kineto
