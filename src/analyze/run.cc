@@ -1,6 +1,7 @@
 #include "analyze/run.h"
 
 #include <algorithm>
+#include <set>
 #include <tuple>
 
 #include "analyze/run_files.h"
@@ -64,9 +65,13 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
                                        Notes& notes) {
   std::vector<RankEvidence> evidence;
   std::vector<const FileResult*> read, wanted;
+  std::set<i64> unwanted;  // ranks; two files that claim one of them are nobody's trouble
   for (const FileResult& file : files) {
     evidence.push_back(file.evidence);
-    if (!file.unwanted) read.push_back(&file);
+    if (!file.unwanted)
+      read.push_back(&file);
+    else if (!unwanted.insert(*file.evidence.contents_rank).second)
+      evidence.back() = {file.evidence.path, {}, {}, false, 0, 0};
   }
   TRY(check_any_left(read));
   TRY_ASSIGN(const std::vector<ResolvedRank> ranks, resolve_ranks(evidence, notes));

@@ -21,26 +21,32 @@ const Field kColumns[] = {
      "work."},
 };
 
-// Index of the last step that starts at or before `time` and has not ended then, or steps.size().
-size_t step_at(const std::vector<Step>& steps, Ns time) {
+// Steps may overlap or enclose one another: calls f(index) for each that contains `time`, the last first.
+// `latest_end`: per step, of it and those before it.
+template <class F>
+void for_each_step_at(const std::vector<Step>& steps, const std::vector<Ns>& latest_end, Ns time, F f) {
   const auto after = std::upper_bound(steps.begin(), steps.end(), time,
                                       [](Ns t, const Step& step) { return t < step.start; });
-  if (after == steps.begin() || time >= (after - 1)->end) return steps.size();
-  return static_cast<size_t>(after - steps.begin()) - 1;
+  for (auto i = static_cast<size_t>(after - steps.begin()); i > 0 && time < latest_end[i - 1]; --i)
+    if (time < steps[i - 1].end) f(i - 1);
 }
 
 std::vector<Ns> busy_by_step(const Trace& trace, const std::vector<Step>& steps) {
   const DeviceWork& work = trace.device_work();
+  std::vector<Ns> latest_end;
+  for (const Step& step : steps)
+    latest_end.push_back(latest_end.empty() ? step.end : std::max(latest_end.back(), step.end));
   std::vector<std::vector<Union>> by_stream(steps.size());
   std::vector<size_t> last_stream(steps.size(), work.streams.size());
   for (size_t s = 0; s < work.streams.size(); ++s) {
     for (u32 row = work.streams[s].begin; row < work.streams[s].end; ++row) {
       const EventId launch = work.launch[row];
-      const size_t step = step_at(steps, launch == kNone ? work.start[row] : trace.ts[launch]);
-      if (step == steps.size()) continue;
-      if (last_stream[step] != s) by_stream[step].emplace_back();
-      last_stream[step] = s;
-      extend(by_stream[step].back(), work.start[row], work.end[row]);
+      const Ns time = launch == kNone ? work.start[row] : trace.ts[launch];
+      for_each_step_at(steps, latest_end, time, [&](size_t step) {
+        if (last_stream[step] != s) by_stream[step].emplace_back();
+        last_stream[step] = s;
+        extend(by_stream[step].back(), work.start[row], work.end[row]);
+      });
     }
   }
   std::vector<Ns> busy;
@@ -72,7 +78,7 @@ const Analysis kSteps = {
     .summary = "The training steps of each rank: when, how long, and how busy the device was.",
     .doc =
         "One row per step. Steps come from spans named ProfilerStep#N; without them from the ends of "
-        "optimizer steps; without those from the annotation that repeats most evenly. device_busy is the "
+        "optimizer steps; without those from the annotation that repeats evenly and covers the most time. device_busy is the "
         "length of the union of all device work whose launch starts inside the step (of work without a "
         "known launch, whose own start lies in it), on all devices and streams, not cut at the step's end: "
         "kernels run behind the host. A rank without steps has no rows.",

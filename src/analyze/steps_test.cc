@@ -32,6 +32,23 @@ TEST(Steps, TellsWhenHowLongAndHowBusy) {
   EXPECT_EQ(integer(table, 1, "device_busy_ns"), 21);
 }
 
+TEST(Steps, StepsMayOverlapAndEncloseOneAnother) {
+  TraceBuilder b;
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100);
+  b.span("user_annotation", "ProfilerStep#2", 1, 1, 10, 10);
+  b.span("user_annotation", "ProfilerStep#3", 1, 1, 90, 30);
+  b.span("cuda_runtime", "launch", 1, 1, 50, 5, {{Arg::correlation, i64{1}}});
+  b.span("cuda_runtime", "launch", 1, 1, 15, 1, {{Arg::correlation, i64{2}}});
+  b.span("cuda_runtime", "launch", 1, 1, 95, 1, {{Arg::correlation, i64{3}}});
+  b.span("kernel", "k", 0, 7, 200, 7, {{Arg::correlation, i64{1}}});
+  b.span("kernel", "k", 0, 7, 300, 11, {{Arg::correlation, i64{2}}});
+  b.span("kernel", "k", 0, 7, 400, 13, {{Arg::correlation, i64{3}}});
+  const Table table = run_map("steps", *b.build());
+  EXPECT_EQ(integer(table, 0, "device_busy_ns"), 7 + 11 + 13);
+  EXPECT_EQ(integer(table, 1, "device_busy_ns"), 11);
+  EXPECT_EQ(integer(table, 2, "device_busy_ns"), 13);
+}
+
 TEST(Steps, DeviceTimeIsUnknownWithoutDeviceWork) {
   TraceBuilder b;
   b.span("user_annotation", "ProfilerStep#3", 1, 1, 100, 50);

@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -52,6 +53,45 @@ TEST_F(FileTest, ANewFileHasTheUsualPermissions) {
   struct stat status;
   ASSERT_EQ(stat(path("a").c_str(), &status), 0);
   EXPECT_EQ(status.st_mode & 0777, 0640u);
+}
+
+TEST_F(FileTest, AFileThatWasThereKeepsItsMode) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "x"));
+  ASSERT_EQ(chmod(path("a").c_str(), 0600), 0);
+  ASSERT_TRUE(write_file_atomically(path("a"), "y"));
+  struct stat status;
+  ASSERT_EQ(stat(path("a").c_str(), &status), 0);
+  EXPECT_EQ(status.st_mode & 0777, 0600u);
+}
+
+TEST_F(FileTest, ALinkStaysALink) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "x"));
+  fs::create_symlink("a", path("link"));
+  ASSERT_TRUE(write_file_atomically(path("link"), "y"));
+  EXPECT_TRUE(fs::is_symlink(path("link")));
+  EXPECT_EQ(read_small_file(path("a"), 10).value(), "y");
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(FileTest, APipeIsWrittenTo) {
+  ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+  const int reader = open(path("pipe").c_str(), O_RDONLY | O_NONBLOCK);
+  ASSERT_GE(reader, 0);
+  ASSERT_TRUE(write_file_atomically(path("pipe"), "some text"));
+  char text[20] = {};
+  EXPECT_EQ(read(reader, text, sizeof text), 9);
+  EXPECT_STREQ(text, "some text");
+  close(reader);
+  EXPECT_TRUE(fs::is_fifo(path("pipe")));
+  ASSERT_TRUE(write_file_atomically("/dev/null", "x"));
+  EXPECT_TRUE(fs::is_character_file("/dev/null"));
+}
+
+TEST_F(FileTest, ANameMayBeAsLongAsTheSystemAllows) {
+  const std::string name(255, 'n');
+  EXPECT_TRUE(write_file_atomically(path(name.c_str()), "x"));
+  EXPECT_FALSE(write_file_atomically(path((name + "n").c_str()), "x"));
+  EXPECT_EQ(files(), 1);
 }
 
 TEST_F(FileTest, ReadRefusesALongerFile) {

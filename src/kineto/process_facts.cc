@@ -113,7 +113,7 @@ void read_torch(const std::string& folder, ProcessFacts& facts) {
   const size_t at = maps.find(kTorchLibrary);
   if (at == maps.npos) return;
   facts.has_torch = true;
-  const size_t begin = maps.rfind(' ', at) + 1;
+  const size_t begin = maps.find('/', maps.rfind('\n', at) + 1);  // the first of its line: of the path
   const std::string packages = folder + "/root" + maps.substr(begin, at - begin);
   for (const std::string& name : names_in(packages)) {
     constexpr std::string_view kBegin = "torch-", kEnd = ".dist-info";

@@ -21,6 +21,11 @@ void copy(GrowingArray<T>& out, const Scratch<T>& in, size_t n) {
 
 constexpr size_t kMaxShapes = 65'535;
 
+// Durations are counted in units of 2^24 ns, rounded up, so that the count itself cannot overflow.
+constexpr int kUnitBits = 24;
+constexpr u64 kMaxUnits = u64{1} << (62 - kUnitBits);
+u64 units_of(Ns duration) { return (static_cast<u64>(duration) >> kUnitBits) + 1; }
+
 }  // namespace
 
 // Shape 0 is the empty list: it also stands for lists that found no id.
@@ -118,6 +123,7 @@ Result<void> Assembler::append(size_t scanner, const Block& block, const char* t
   const u32 first_cell = static_cast<u32>(data.cells.size());
   copy(data.ts, block.ts, n);
   copy(data.dur, block.dur, n);
+  limit_durations({data.dur.data() + first_row, n});
   copy(data.cells, block.cells, block.cell_count);
   translate(data.name.extend(n), block.name.data(), n, map.strings);
   translate(data.track.extend(n), block.track.data(), n, map.tracks);
@@ -132,6 +138,29 @@ Result<void> Assembler::append(size_t scanner, const Block& block, const char* t
     }
   }
   return {};
+}
+
+// All durations of a trace together stay below 2^62 ns, 146 years, so that whoever adds them up need not look
+// for an overflow.
+void Assembler::limit_durations(std::span<Ns> durations) {
+  u64 units = 0;
+  for (const Ns d : durations) units += units_of(d);
+  if (duration_units_ + units <= kMaxUnits) {
+    duration_units_ += units;
+    return;
+  }
+  i64 dropped = 0;
+  for (Ns& d : durations) {
+    if (duration_units_ + units_of(d) > kMaxUnits) {
+      d = 0;
+      ++dropped;
+    } else {
+      duration_units_ += units_of(d);
+    }
+  }
+  data.notes.add("overlong_durations", Severity::loss,
+                 "durations were taken as 0, since those of the trace add up to more than 146 years", -1,
+                 dropped);
 }
 
 void Assembler::note(const Block& block, const char* text, i64 offset) {
@@ -149,7 +178,7 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
       "places were mended (a missing value, a comma too many, a stray character, a time in quotes)");
   add(block.negative_dur, "negative_duration", Severity::repair, "negative durations were taken as 0");
   add(block.duplicate_key, "duplicate_key", Severity::repair,
-      "arguments occur twice in one event; the last one counts");
+      "members occur twice in one event; the last one counts");
   add(block.sub_ns, "sub_ns", Severity::info, "times have digits below one nanosecond and were rounded");
   add(block.not_finite, "not_finite", Severity::info, "arguments are NaN or infinite and kept as text");
 }

@@ -3,6 +3,7 @@
 // on how the text was cut or on how many scanners shared it. One thread at a time.
 #pragma once
 #include <map>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -40,6 +41,7 @@ class Assembler {
   u8 kind_of(Kind kind, StringId category);
   ArgId arg_of(const std::string& name);
   u16 shape_of(const Map& map, const Shape& shape);
+  void limit_durations(std::span<Ns> durations);
   void note(const Block& block, const char* text, i64 offset);
 
   std::vector<Map> maps_;
@@ -49,6 +51,7 @@ class Assembler {
   std::unordered_map<std::string, ArgId> args_;
   std::map<std::vector<Shape::Item>, u16, ShapeKey> shapes_;
   std::vector<std::vector<u16>> text_cells_;  // per shape: cells that hold string ids
+  u64 duration_units_ = 0;                    // of all events so far
 };
 
 }  // namespace spotter

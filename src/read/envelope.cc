@@ -88,6 +88,9 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
       return started(text, brace, at, list);
   }
   if (!complete) return EventsStart{};
+  if (text.size() >= kMostHeader)
+    return fail(Code::unsupported, "{}: no trace events within the first {} MiB of its text", path,
+                kMostHeader >> 20);
   return fail(Code::corrupt, "{}: the file ends before its trace events begin; it was cut off or is no trace",
               path);
 }
@@ -121,11 +124,15 @@ void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
   for (const json::Member& m : json::members(raw)) {
     if (m.key == "rank") {
       info.rank = json::to_integer(json::text_of(m.raw));
+      if (info.rank.value_or(-1) < 0) info.rank.reset();
       if (!info.rank)
         notes.add("no_rank", Severity::repair,
                   "distributedInfo has a rank that is no number from 0 on; it is not used");
     }
-    if (m.key == "world_size") info.world_size = json::to_integer(json::text_of(m.raw));
+    if (m.key == "world_size") {
+      info.world_size = json::to_integer(json::text_of(m.raw));
+      if (info.world_size.value_or(0) <= 0) info.world_size.reset();
+    }
     if (m.key == "backend") info.backend = clean(m.raw);
   }
 }
@@ -196,7 +203,15 @@ void read_info(std::string_view before, std::string_view after, bool closed, Tra
   read_members(before, info, notes);
   while (!after.empty() && (json::is_space(after.front()) || after.front() == ',')) after.remove_prefix(1);
   if (after.empty() && !closed) return;
-  read_members(fmt::format("{{{}", after), info, notes);
+  const std::string object = fmt::format("{{{}", after);
+  const json::Scan whole = json::scan_value(object.data(), object.data() + object.size());
+  const size_t size =
+      whole.state == json::State::ok ? static_cast<size_t>(whole.stop - object.data()) : object.size();
+  read_members(std::string_view(object).substr(0, size), info, notes);
+  const size_t rest = object.find_first_not_of(" \t\r\n", size);
+  if (rest != object.npos)
+    notes.add("text_behind_the_end", Severity::loss,
+              "there is text behind the end of the trace (another one, appended to it?); it was not read");
 }
 
 }  // namespace spotter

@@ -9,6 +9,9 @@
 
 namespace spotter {
 
+inline constexpr size_t kMostHeader = size_t{64}
+                                      << 20;  // text that is searched for the beginning of the events
+
 struct EventsStart {
   bool found = false;    // else more text is needed
   size_t at = 0;         // behind the '[' of the events
@@ -16,8 +19,8 @@ struct EventsStart {
   bool is_list = false;  // there is no object around the events
 };
 
-// Looks for the events in the first bytes of a file; `complete` if there are no more. The error says what the
-// file is, if it is no trace.
+// Looks for the events in the first bytes of a file; `complete` if there are no more, or more than
+// kMostHeader. The error says what the file is, if it is no trace.
 Result<EventsStart> find_events(std::string_view text, bool complete, const std::string& path);
 
 // `after`: the text behind the ']' of the events, as it is; `closed`: it should hold the end of the object.

@@ -141,8 +141,13 @@ TEST(ReadInfo, WhatIsWrongIsNoted) {
 }
 
 TEST(ReadInfo, NothingBehindTheEvents) {
-  for (const char* after : {"", "}", " \n}\n", ",}", ", }", "} trailing"})
-    EXPECT_EQ(Info("{}", after).notes, "") << after;
+  for (const char* after : {"", "}", " \n}\n", ",}", ", }"}) EXPECT_EQ(Info("{}", after).notes, "") << after;
+}
+
+TEST(ReadInfo, WhatStandsBehindTheEndIsALoss) {
+  for (const char* after : {"} trailing", "}\n{\"traceEvents\": []}", "}}", ", \"traceName\": \"x\"} []"})
+    EXPECT_EQ(Info("{}", after).notes, "text_behind_the_end ") << after;
+  EXPECT_EQ(Info("{}", ", \"traceName\": \"x\"} {\"traceName\": \"y\"}").trace_name, "x");
 }
 
 TEST(ReadInfo, TextIsMadeValid) {

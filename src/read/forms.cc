@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
 #include <cstring>
 
 #include "read/json.h"
@@ -30,6 +32,25 @@ const std::array<u8, 256> kStarts = [] {
   t['{'] |= kBrace;
   return t;
 }();
+
+namespace {
+
+// Also "9.0", and ids of 64 bits without a sign, which keep their bits.
+std::optional<i64> whole_number(std::string_view text) {
+  if (const auto number = json::to_integer(text)) return number;
+  const char* end = text.data() + text.size();
+  u64 bits = 0;
+  if (const auto r = std::from_chars(text.data(), end, bits); r.ec == std::errc() && r.ptr == end)
+    return static_cast<i64>(bits);
+  double real = 0;
+  const bool is_number = !text.empty() && start_of(text[0]) & kDigit;
+  const auto r = std::from_chars(text.data(), end, real);
+  if (is_number && r.ec == std::errc() && r.ptr == end && std::abs(real) < 9e15 && real == std::trunc(real))
+    return static_cast<i64>(real);
+  return std::nullopt;
+}
+
+}  // namespace
 
 size_t Forms::TrackHash::operator()(const Track& t) const {
   u64 h = static_cast<u64>(t.pid) * 0x9E3779B97F4A7C15u ^ static_cast<u64>(t.tid);
@@ -109,7 +130,7 @@ u8 Forms::kind_of(Context& c) {
 }
 
 RowId Forms::row_id(std::string_view text) {
-  if (const auto number = json::to_integer(text)) return {RowId::Is::number, *number, 0};
+  if (const auto number = whole_number(text)) return {RowId::Is::number, *number, 0};
   size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') digits--;
   return {RowId::Is::text, json::to_integer(text.substr(digits)).value_or(0), strings.intern(text)};

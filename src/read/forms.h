@@ -67,6 +67,7 @@ struct Context {
   bool member_done = false;  // a member has ended: a comma or the closing bracket must come
   bool after_comma = false;
   bool bad_time = false;  // a start or duration that is no number
+  u8 seen = 0;            // members of the event itself, a bit each
   char phase = 0;         // 0: absent
   bool has_cat = false, has_ts = false, has_dur = false;
   bool args_left_out = false, kind_left_out = false;  // more of them than there are ids for

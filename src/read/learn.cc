@@ -118,7 +118,18 @@ struct Forms::Reader {
     return c.in_args ? argument(key) : top_level(key);
   }
 
+  // Of the members that may be told twice the last one counts; of two argument lists both do.
+  void note_seen(const std::string& key) {
+    static constexpr std::string_view kMembers[] = {"ph", "cat", "name", "pid", "tid", "ts", "dur", "args"};
+    const auto* at = std::find(std::begin(kMembers), std::end(kMembers), key);
+    if (at == std::end(kMembers)) return;
+    const u8 bit = static_cast<u8>(1u << (at - std::begin(kMembers)));
+    c.duplicates += (c.seen & bit) != 0;
+    c.seen |= bit;
+  }
+
   Go top_level(const std::string& key) {
+    note_seen(key);
     if (key == "name" && *p == '"') {
       const bool few = (c.phase == 's' || c.phase == 'f' || c.phase == 'M') && !saturated;
       return few ? word(c.name) : take(Take::name, p + 1);

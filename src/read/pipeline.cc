@@ -14,9 +14,8 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kMostHeader = size_t{64} << 20;    // text searched for the beginning of the events
-constexpr size_t kMostStretch = size_t{256} << 20;  // text without a boundary that is held
-constexpr size_t kMostTail = size_t{64} << 20;      // text kept from behind the events
+constexpr size_t kMostStretch = size_t{64} << 20;  // text without a boundary that is held
+constexpr size_t kMostTail = size_t{64} << 20;     // text kept from behind the events
 
 // Text with the room around it that a scanner needs.
 class Text {
@@ -236,9 +235,7 @@ class Pipeline {
     return {};
   }
 
-  void keep_tail(std::string_view text) {
-    if (tail_.size() < kMostTail) tail_.append(text);
-  }
+  void keep_tail(std::string_view text) { tail_.append(text.substr(0, kMostTail - tail_.size())); }
 
   Stretch* stop(Error error) {
     const std::lock_guard lock(error_mutex_);

@@ -426,6 +426,30 @@ TEST(Pipeline, ProgressAddsUpToTheFile) {
   }
 }
 
+// What stands between two values is compared as one literal; it may be of any length.
+TEST(Pipeline, AnyLengthOfWhatRepeats) {
+  for (const size_t n : {100u, 65'400u, 65'536u, 70'000u, 200'000u}) {
+    const std::string blanks(n, ' '), letters(n, 'a');
+    const std::string odd[] = {
+        R"({)" + blanks + R"("ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":1,"dur":2})",
+        R"({"ph":"X",)" + blanks + R"("cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":1,"dur":2})",
+        R"({"ph":"X","cat":")" + letters + R"(","name":"b","pid":1,"tid":1,"ts":1,"dur":2})",
+        R"({"ph":")" + letters + R"(","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":1,"dur":2})",
+        R"({"ph":"M","name":")" + letters + R"(","pid":1,"tid":1})",
+        R"({"ph":"X","cat":"cpu_op","name":"b","pid":")" + letters + R"(","tid":1,"ts":1,"dur":2})",
+        R"({"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":1,"dur":2,"args":{")" + letters +
+            R"(":1}})",
+    };
+    for (const std::string& event : odd) {
+      const std::string text = in_file(simple_events(0, 3) + "," + event + "," + simple_events(3, 5));
+      with_all_threads(text, {}, [&](TraceData data) {
+        EXPECT_EQ(data.ts.size(), 6u) << event.substr(0, 100);
+        EXPECT_EQ(data.notes.count("damaged_event"), 0);
+      });
+    }
+  }
+}
+
 // A source that fails after some of the text.
 class FailingSource final : public Source {
  public:

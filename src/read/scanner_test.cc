@@ -223,7 +223,7 @@ TEST(Scanner, WhatWritersGetWrong) {
       {R"({"pid":,"tid":,"id":,"args":{}})", "\n  id = null null", "repaired_member"},
       {R"({"name":null,"cat":1,"ph":[],"args":7,"ts":null})",
        "\n  .name = null null\n  .cat = int32 1\n  .ph = json []\n  .args = int32 7", "bad_time"},
-      {R"({"args":{"a":1},"args":{"b":2}})", "\n  a = int32 1\n  b = int32 2", ""},
+      {R"({"args":{"a":1},"args":{"b":2}})", "\n  a = int32 1\n  b = int32 2", "duplicate_key"},
       {"{\"args\":{\"a\":\"line\nend\\q\"}}", "\n  a = text line\nend\\q", ""},
       {R"({"args":{"a":"\ud83d"}})", "\n  a = text \xEF\xBF\xBD", ""},
       {"{\"args\":{\"\xFF\":\"\xC3(\"}}", "\n  \xEF\xBF\xBD = text \xEF\xBF\xBD(", "invalid_utf8"},

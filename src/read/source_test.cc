@@ -3,9 +3,12 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <libdeflate.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zstd.h>
 
+#include <atomic>
+#include <chrono>
 #include <csignal>
 #include <random>
 #include <thread>
@@ -221,6 +224,43 @@ TEST(Source, Zstd) {
   for (size_t packet = 1; packet < 40; packet++) {
     ASSERT_EQ(read_piped(packed, packet, 100), (Got{text, "", ""})) << packet;
   }
+}
+
+TEST(Source, ZstdMayBeginWithAFrameToSkip) {
+  const std::string skipped = std::string("\x5A\x2A\x4D\x18\x03\0\0\0", 8) + "abc";
+  EXPECT_EQ(read_bytes(skipped + zstd("some text")), (Got{"some text", "", ""}));
+}
+
+// Whoever waits for a pipe can be told to stop.
+TEST(Source, WaitingCanBeCancelled) {
+  int ends[2];
+  CHECK(::pipe2(ends, O_CLOEXEC) == 0);
+  std::atomic<bool> cancelled = false;
+  const auto input = RawInput::open(fmt::format("/dev/fd/{}", ends[0]), &cancelled);
+  ASSERT_TRUE(input);
+  std::thread later([&] { cancelled = true; });
+  const auto got = (*input)->peek();
+  later.join();
+  ASSERT_FALSE(got);
+  EXPECT_EQ(got.error().code, Code::cancelled);
+  ::close(ends[0]);
+  ::close(ends[1]);
+}
+
+// The writer of a named pipe may come later than its reader.
+TEST(Source, APipeWaitsForItsWriter) {
+  const TemporaryFile file("");
+  const std::string pipe = file.path() + ".pipe";
+  CHECK(::mkfifo(pipe.c_str(), 0600) == 0);
+  std::thread writer([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    const int fd = ::open(pipe.c_str(), O_WRONLY | O_CLOEXEC);
+    CHECK(::write(fd, "some text", 9) == 9);
+    ::close(fd);
+  });
+  EXPECT_EQ(read_path(pipe, 100), (Got{"some text", "", ""}));
+  writer.join();
+  ::unlink(pipe.c_str());
 }
 
 TEST(Source, ZstdFrames) {

@@ -369,7 +369,7 @@ class RandomEvents {
         out += microseconds(random_time(), ts);
       } else if (member == "dur") {
         has_dur = true;
-        out += microseconds(random_time(), dur);
+        out += microseconds(random_time() % 1'000'000'000'000'000, dur);  // they add up to less than 2^62
         dur = std::max<Ns>(dur, 0);
       } else if (member == "args") {
         out += args(f, items);

@@ -11,7 +11,8 @@ namespace {
 enum class Match : u8 {
   begins,
   contains,
-  verb,        // contains; its underscores may be missing
+  word,        // contains, where a word begins: all_, _all, AllReduce, but not small
+  verb,        // the same; its underscores may be missing
   local_verb,  // a verb behind one of kParts in the same identifier
 };
 
@@ -40,7 +41,7 @@ constexpr NameRule kNameRules[] = {
     {"rccl", Match::contains, WorkKind::communication},
     {"hccl", Match::contains, WorkKind::communication},
     {"oneccl", Match::contains, WorkKind::communication},
-    {"ccl_", Match::contains, WorkKind::communication},
+    {"ccl_", Match::word, WorkKind::communication},
     {"msccl", Match::contains, WorkKind::communication},
     {"nvshmem", Match::contains, WorkKind::communication},
     {"rocshmem", Match::contains, WorkKind::communication},
@@ -61,6 +62,20 @@ constexpr NameRule kNameRules[] = {
 // Copies and sets among the rows of a category that does not tell them apart.
 constexpr std::string_view kMtiaMemory[] = {"memcpy", "memset", "dma"};
 
+// A kernel's name as it is written, and in lower case.
+struct Name {
+  std::string_view written, lower;
+};
+
+bool is_lower(char c) { return c >= 'a' && c <= 'z'; }
+bool is_upper(char c) { return c >= 'A' && c <= 'Z'; }
+
+bool begins_word(const Name& name, size_t at) {
+  if (at == 0) return true;
+  const char before = name.written[at - 1], here = name.written[at];
+  return !(is_lower(before) || is_upper(before)) || (is_lower(before) && is_upper(here));
+}
+
 bool verb_at(std::string_view name, size_t at, std::string_view verb) {
   for (const char c : verb) {
     if (at < name.size() && name[at] == c)
@@ -71,19 +86,25 @@ bool verb_at(std::string_view name, size_t at, std::string_view verb) {
   return true;
 }
 
-size_t find_verb(std::string_view name, std::string_view verb, size_t from) {
-  for (size_t at = name.find(verb[0], from); at != name.npos; at = name.find(verb[0], at + 1))
-    if (verb_at(name, at, verb)) return at;
-  return name.npos;
+size_t find_verb(const Name& name, std::string_view verb, size_t from) {
+  for (size_t at = name.lower.find(verb[0], from); at != verb.npos; at = name.lower.find(verb[0], at + 1))
+    if (begins_word(name, at) && verb_at(name.lower, at, verb)) return at;
+  return verb.npos;
+}
+
+bool has_word(const Name& name, std::string_view word) {
+  for (size_t at = name.lower.find(word); at != word.npos; at = name.lower.find(word, at + 1))
+    if (begins_word(name, at)) return true;
+  return false;
 }
 
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
-bool has_local_verb(std::string_view name, std::string_view verb) {
-  for (size_t at = find_verb(name, verb, 0); at != name.npos; at = find_verb(name, verb, at + 1)) {
+bool has_local_verb(const Name& name, std::string_view verb) {
+  for (size_t at = find_verb(name, verb, 0); at != verb.npos; at = find_verb(name, verb, at + 1)) {
     size_t begin = at;
-    while (begin > 0 && is_word(name[begin - 1])) --begin;
-    const std::string_view before = name.substr(begin, at - begin);
+    while (begin > 0 && is_word(name.lower[begin - 1])) --begin;
+    const std::string_view before = name.lower.substr(begin, at - begin);
     if (std::any_of(std::begin(kParts), std::end(kParts),
                     [&](std::string_view part) { return before.find(part) != before.npos; }))
       return true;
@@ -91,14 +112,16 @@ bool has_local_verb(std::string_view name, std::string_view verb) {
   return false;
 }
 
-bool matches(const NameRule& rule, std::string_view name) {
+bool matches(const NameRule& rule, const Name& name) {
   switch (rule.match) {
     case Match::begins:
-      return name.starts_with(rule.text);
+      return name.lower.starts_with(rule.text);
     case Match::contains:
-      return name.find(rule.text) != name.npos;
+      return name.lower.find(rule.text) != name.lower.npos;
+    case Match::word:
+      return has_word(name, rule.text);
     case Match::verb:
-      return find_verb(name, rule.text, 0) != name.npos;
+      return find_verb(name, rule.text, 0) != rule.text.npos;
     case Match::local_verb:
       return has_local_verb(name, rule.text);
   }
@@ -128,7 +151,7 @@ WorkKind classify(Category category, std::string_view name, bool has_collective_
     return WorkKind::memory;
   if (has_collective_args) return WorkKind::communication;
   const auto* rule = std::find_if(std::begin(kNameRules), std::end(kNameRules),
-                                  [&](const NameRule& r) { return matches(r, lower); });
+                                  [&](const NameRule& r) { return matches(r, {name, lower}); });
   return rule == std::end(kNameRules) ? WorkKind::compute : rule->kind;
 }
 

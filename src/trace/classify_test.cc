@@ -23,6 +23,9 @@ TEST(Classify, KernelsByName) {
       {"ReduceScatterKernel", WorkKind::communication},
       {"alltoall_intranode", WorkKind::communication},
       {"SendRecv", WorkKind::communication},
+      {"oneShotAllReduceKernel<float>", WorkKind::communication},
+      {"two_shot_allreduce", WorkKind::communication},
+      {"ns::ccl_broadcast", WorkKind::communication},
       {"ccl_allreduce_medium", WorkKind::communication},
       // Fused operators and reductions that stay on the device.
       {"triton_red_fused_all_reduce_add_0", WorkKind::compute},
@@ -44,6 +47,11 @@ TEST(Classify, KernelsByName) {
       {"vectorized_elementwise_kernel", WorkKind::compute},
       {"CUB::cccl::reduce", WorkKind::compute},
       {"all__reduce", WorkKind::compute},
+      {"small_reduce_kernel", WorkKind::compute},
+      {"smallGatherKernel", WorkKind::compute},
+      {"tall_gather_rows", WorkKind::compute},
+      {"firewall_to_all", WorkKind::compute},
+      {"calc_occl_mask", WorkKind::compute},
       {"", WorkKind::compute},
   };
   for (const auto& c : cases) EXPECT_EQ(classify(Category::kernel, c.name, false), c.kind) << c.name;

@@ -10,12 +10,18 @@
 namespace spotter {
 namespace {
 
-using StreamKey = std::pair<i64, i64>;  // device, stream
+// Where an id is text without a number, the text tells one from another.
+struct StreamKey {
+  i64 device, stream;
+  StringId device_text, stream_text;
+  auto operator<=>(const StreamKey&) const = default;
+};
 
 StreamKey stream_key(const Trace& trace, EventId e) {
   const Track& track = trace.tracks()[trace.track[e]];
-  return {trace.integer(e, Arg::device).value_or(track.pid),
-          trace.integer(e, Arg::stream).value_or(track.tid)};
+  const std::optional<i64> device = trace.integer(e, Arg::device), stream = trace.integer(e, Arg::stream);
+  return {device.value_or(track.pid), stream.value_or(track.tid), device ? 0 : track.pid_text,
+          stream ? 0 : track.tid_text};
 }
 
 // Each stream's number by first arrival. Neighbouring rows mostly share their stream.
@@ -32,7 +38,7 @@ class StreamNumbers {
 
  private:
   std::map<StreamKey, u32> numbers_;
-  StreamKey last_key_;
+  StreamKey last_key_ = {};
   u32 last_ = 0;
 };
 
@@ -43,7 +49,8 @@ class KindByName {
 
   WorkKind of(EventId e) {
     const Category category = trace_.category(e);
-    if (trace_.has(e, Arg::collective_name)) return classify(category, trace_.name_of(e), true);
+    if (!trace_.text(e, Arg::collective_name).value_or("").empty())
+      return classify(category, trace_.name_of(e), true);
     if (category != Category::kernel && category != Category::mtia_device)
       return classify(category, {}, false);
     u8& known = known_[trace_.name[e] * size_t{2} + (category == Category::mtia_device)];
@@ -74,7 +81,7 @@ DeviceWork compute_device_work(const Trace& trace) {
   u32 begin = 0;
   for (const auto& [key, s] : numbers.all()) {
     next[s] = begin;
-    work.streams.push_back({key.first, key.second, begin, begin + size[s]});
+    work.streams.push_back({key.device, key.stream, begin, begin + size[s]});
     begin += size[s];
   }
 

@@ -35,6 +35,14 @@ TEST(DeviceWork, GroupsByStreamAndOrdersByTime) {
   EXPECT_EQ(last.end, 5u);
 }
 
+TEST(DeviceWork, AnEmptyCollectiveNameIsNone) {
+  TraceBuilder b;
+  b.span("kernel", "gemm", 0, 7, 1, 1, {{Arg::collective_name, ""}});
+  b.span("kernel", "gemm", 0, 7, 3, 1, {{Arg::collective_name, "all_reduce"}});
+  const TracePtr t = b.build();
+  EXPECT_EQ(t->device_work().kind, (std::vector<WorkKind>{WorkKind::compute, WorkKind::communication}));
+}
+
 TEST(DeviceWork, CategoryDecidesWhatItIs) {
   TraceBuilder b;
   b.span("cuda_sync", "Stream Sync", 0, 7, 0, 5, {{Arg::stream, 7}, {Arg::device, 0}});
