@@ -16,11 +16,11 @@ const Field kColumns[] = {
      "Why the stream waited: host_wait, kernel_wait or other."},
     {"count", Type::integer, Unit::count, Role::value, "Number of gaps."},
     {"mean_ns", Type::real, Unit::ns, Role::value, "Mean length of a gap."},
-    {"std_ns", Type::real, Unit::ns, Role::value, "Standard deviation of the sample; 0 for one gap."},
-    {"min_ns", Type::integer, Unit::ns, Role::value, "Shortest gap."},
-    {"p25_ns", Type::real, Unit::ns, Role::value, "A quarter of the gaps is shorter; interpolated."},
+    {"std_ns", Type::real, Unit::ns, Role::detail, "Standard deviation of the sample; 0 for one gap."},
+    {"min_ns", Type::integer, Unit::ns, Role::detail, "Shortest gap."},
+    {"p25_ns", Type::real, Unit::ns, Role::detail, "A quarter of the gaps is shorter; interpolated."},
     {"median_ns", Type::real, Unit::ns, Role::value, "Half of the gaps is shorter; interpolated."},
-    {"p75_ns", Type::real, Unit::ns, Role::value, "Three quarters of the gaps are shorter; interpolated."},
+    {"p75_ns", Type::real, Unit::ns, Role::detail, "Three quarters of the gaps are shorter; interpolated."},
     {"max_ns", Type::integer, Unit::ns, Role::value, "Longest gap."},
 };
 

@@ -6,25 +6,25 @@
 #include "analyze/kernel_stats.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
+#include "analyze/top.h"
 
 namespace spotter {
 namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"kind", Type::text, Unit::none, Role::key, "compute, communication or memory; null for others."},
+    {"kind", Type::text, Unit::none, Role::detail, "compute, communication or memory; null for others."},
     {"name", Type::text, Unit::none, Role::key, "Kernel, copy or set; others: all that are not listed."},
     {"count", Type::integer, Unit::count, Role::value, "Number of runs."},
     {"sum_ns", Type::integer, Unit::ns, Role::value, "Sum of their durations."},
-    {"min_ns", Type::integer, Unit::ns, Role::value, "Shortest run."},
-    {"max_ns", Type::integer, Unit::ns, Role::value, "Longest run."},
+    {"min_ns", Type::integer, Unit::ns, Role::detail, "Shortest run."},
+    {"max_ns", Type::integer, Unit::ns, Role::detail, "Longest run."},
     {"mean_ns", Type::real, Unit::ns, Role::value, "Mean duration."},
-    {"std_ns", Type::real, Unit::ns, Role::value, "Standard deviation of the sample; 0 for one run."},
+    {"std_ns", Type::real, Unit::ns, Role::detail, "Standard deviation of the sample; 0 for one run."},
     {"ratio", Type::real, Unit::ratio, Role::value, "Share of the sum of all durations of the rank."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many kernels per rank and put the rest into one row, others; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 // Positions of the kernels by time, most first.
 std::vector<u32> by_time(const Trace& trace, const std::vector<Kernel>& kernels) {

@@ -6,20 +6,21 @@
 #include "analyze/device_time.h"
 #include "analyze/kernel_stats.h"
 #include "analyze/list.h"
+#include "analyze/top.h"
 
 namespace spotter {
 namespace {
 
 const Field kColumns[] = {
-    {"kind", Type::text, Unit::none, Role::key, "compute, communication or memory."},
+    {"kind", Type::text, Unit::none, Role::detail, "compute, communication or memory."},
     {"name", Type::text, Unit::none, Role::key, "Kernel, copy or set."},
-    {"ranks", Type::integer, Unit::count, Role::value, "Number of ranks that ran it."},
+    {"ranks", Type::integer, Unit::count, Role::detail, "Number of ranks that ran it."},
     {"count", Type::integer, Unit::count, Role::value, "Number of runs on all ranks."},
     {"mean_ns", Type::real, Unit::ns, Role::value, "Mean duration over all runs of all ranks."},
-    {"min_ns", Type::integer, Unit::ns, Role::value, "Shortest run."},
-    {"min_rank", Type::integer, Unit::none, Role::value, "The first rank that has it."},
-    {"max_ns", Type::integer, Unit::ns, Role::value, "Longest run."},
-    {"max_rank", Type::integer, Unit::none, Role::value, "The first rank that has it."},
+    {"min_ns", Type::integer, Unit::ns, Role::detail, "Shortest run."},
+    {"min_rank", Type::integer, Unit::none, Role::detail, "The first rank that has it."},
+    {"max_ns", Type::integer, Unit::ns, Role::detail, "Longest run."},
+    {"max_rank", Type::integer, Unit::none, Role::detail, "The first rank that has it."},
     {"fastest_rank", Type::integer, Unit::none, Role::value,
      "Rank with the least mean duration; the first of equals."},
     {"fastest_mean_ns", Type::real, Unit::ns, Role::value, "That rank's mean duration."},
@@ -28,8 +29,7 @@ const Field kColumns[] = {
     {"slowest_mean_ns", Type::real, Unit::ns, Role::value, "That rank's mean duration."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many kernels, those that take the most time; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 // One rank's part.
 const Field kPartColumns[] = {
@@ -105,7 +105,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues& param
                    s.slowest_mean});
   if (listed < spreads.size())
     answer.notes.add("rows_left_out", Severity::info,
-                     "kernels with less time are not listed; top=0 lists all", -1,
+                     "kernels with less time are not listed; --top 0 lists all", -1,
                      static_cast<i64>(spreads.size() - listed));
   return answer;
 }

@@ -4,6 +4,7 @@
 #include "analyze/dense_ids.h"
 #include "analyze/device_time.h"
 #include "analyze/list.h"
+#include "analyze/top.h"
 #include "trace/links.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
@@ -15,19 +16,18 @@ const Field kColumns[] = {
     kRankField,
     {"name", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls, nested ones included."},
-    {"host_total_ns", Type::integer, Unit::ns, Role::value,
+    {"host_total_ns", Type::integer, Unit::ns, Role::detail,
      "Duration of the calls that are not inside a call of the same name; null for others."},
     {"host_self_ns", Type::integer, Unit::ns, Role::value,
      "Duration of the calls without the operators and host calls directly below them."},
-    {"device_total_ns", Type::integer, Unit::ns, Role::value,
+    {"device_total_ns", Type::integer, Unit::ns, Role::detail,
      "device_self_ns of these calls and of the operators below them, as host_total_ns counts calls; null for "
      "others."},
     {"device_self_ns", Type::integer, Unit::ns, Role::value,
      "Sum of the durations of the device work that the operator itself launched."},
 };
 
-constexpr Param kParams[] = {
-    {"top", 20, "list this many operators per rank and put the rest into one row, others; 0 lists all"}};
+constexpr Param kParams[] = {kTop};
 
 struct Operator {
   StringId name = 0;

@@ -99,9 +99,12 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
 void note_failures(std::span<const Part> parts, Notes& notes) {
   for (const Part& part : parts) {
     if (!part.file->error) continue;
+    std::string_view reason = part.file->error->message;
+    const std::string named = part.file->evidence.path + ": ";  // the note's scope says it
+    if (reason.starts_with(named)) reason.remove_prefix(named.size());
     Notes loss;
     loss.add("file_left_out", Severity::loss,
-             fmt::format("files could not be analysed and were left out: {}", part.file->error->message));
+             fmt::format("a file could not be analysed and was left out: {}", reason));
     notes.merge(loss, base_name(part.file->evidence.path));
   }
 }

@@ -13,7 +13,7 @@ const Field kColumns[] = {
     kRankField,
     {"number", Type::integer, Unit::none, Role::key,
      "Number of the step, as its mark says, else counted from 0."},
-    {"mark", Type::text, Unit::none, Role::key, "Name of the events that mark the steps."},
+    {"mark", Type::text, Unit::none, Role::detail, "Name of the events that mark the steps."},
     {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step, Unix time."},
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration of the step on the host."},
     {"device_busy_ns", Type::integer, Unit::ns, Role::value,

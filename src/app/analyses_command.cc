@@ -1,50 +1,58 @@
+// analyses: what there is to ask for, and what its numbers mean.
 #include <unistd.h>
+
+#include <CLI/CLI.hpp>
 
 #include "analyze/list.h"
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/terminal.h"
-#include "table/table.h"
+#include "app/words.h"
 
 namespace spotter {
 namespace {
 
-constexpr Field kListColumns[] = {
-    {"analysis", Type::text, Unit::none, Role::key, "Name, for --table."},
-    {"summary", Type::text, Unit::none, Role::value, "What it answers."},
-};
-constexpr Field kColumnColumns[] = {
-    {"column", Type::text, Unit::none, Role::key, "Name."},
-    {"unit", Type::text, Unit::none, Role::value, "Unit in JSON and CSV."},
-    {"meaning", Type::text, Unit::none, Role::value, "Definition."},
-};
+using Meanings = std::vector<std::pair<std::string, std::string>>;
 
-std::string list() {
-  Table table("analyses", kListColumns);
-  for (const Analysis* a : all_analyses()) table.append({a->name, a->summary});
-  return render_text_table(table, style_of(STDOUT_FILENO));
+std::string list(const TextStyle& style) {
+  Meanings meanings;
+  for (const Analysis* a : all_analyses()) meanings.emplace_back(a->name, a->summary);
+  return render_meanings(meanings, style.width) + "\n" +
+         wrapped(
+             "More: `spotter analyses NAME` defines the numbers of one, `spotter analyze --table NAME` "
+             "prints it.",
+             style.width) +
+         "\n";
 }
 
-std::string definition(const Analysis& a) {
-  std::string out = fmt::format("{}: {}\n\n{}\n\n", a.name, a.summary, a.doc);
-  Table columns("columns", kColumnColumns);
-  for (const Field& f : a.columns) columns.append({f.name, unit_name(f.unit), f.help});
-  out += render_text_table(columns, {});
-  for (const Param& p : a.params) {
-    std::string flag = p.name;
-    for (char& c : flag) c = c == '_' ? '-' : c;
-    out += fmt::format("\n--{} N  {} (default {})\n", flag, p.help, p.fallback);
-  }
+std::string definition(const Analysis& a, const TextStyle& style) {
+  Meanings columns, flags;
+  for (const Field& f : a.columns) columns.emplace_back(f.name, f.help);
+  for (const Param& p : a.params)
+    flags.emplace_back(flag_of(p) + " N", fmt::format("{} (default {})", p.help, p.fallback));
+  std::string out = bold(wrapped(fmt::format("{}: {}", a.name, a.summary), style.width), style) + "\n\n" +
+                    wrapped(a.doc, style.width) + "\n\n" + bold("Columns", style) + "\n" +
+                    render_meanings(columns, style.width);
+  if (!flags.empty()) out += "\n" + bold("Options", style) + "\n" + render_meanings(flags, style.width);
   return out;
 }
 
 }  // namespace
 
-Result<void> analyses_command(const AnalysesOptions& options) {
-  if (options.name.empty()) return write_output("", list());
-  const Analysis* analysis = find_analysis(options.name);
-  if (!analysis)
-    return fail(Code::not_found, "there is no analysis \"{}\"; `spotter analyses` lists them", options.name);
-  return write_output("", definition(*analysis));
+Action declare_analyses(CLI::App& app) {
+  const auto analysis = std::make_shared<const Analysis*>(nullptr);
+  add_option(app, "NAME", "", "the analysis to define; without one, all are listed",
+             [analysis](const std::string& word) -> Result<void> {
+               *analysis = find_analysis(word);
+               if (!*analysis)
+                 return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them",
+                             word);
+               return {};
+             });
+  return [analysis] {
+    const TextStyle style = page_style_of(STDOUT_FILENO);
+    return write_output("", *analysis ? definition(**analysis, style) : list(style));
+  };
 }
 
 }  // namespace spotter

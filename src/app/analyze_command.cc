@@ -1,17 +1,20 @@
 // analyze: paths -> job -> tables -> bytes.
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
+#include <algorithm>
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <cstdio>
+#include <memory>
 #include <thread>
 
 #include "analyze/list.h"
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/report.h"
 #include "app/terminal.h"
-#include "base/file.h"
+#include "app/words.h"
 #include "read/open.h"
 
 namespace spotter {
@@ -21,47 +24,83 @@ std::atomic<bool> interrupted = false;
 
 void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
+struct Options {
+  std::vector<std::string> paths;
+  RunRequest request;
+  const Format* format = &all_formats()[0];
+  std::string output;  // empty: standard output
+  bool timing = false;
+  // People are shown a report, programs are given everything.
+  bool wants_report() const { return request.analyses.empty() && format == &all_formats()[0]; }
+};
+
+std::string format_names() {
+  std::vector<std::string_view> names;
+  for (const Format& f : all_formats()) names.push_back(f.name);
+  return fmt::format("{}", fmt::join(names, ", "));
+}
+
+std::string format_help() {
+  std::string help;
+  for (const Format& f : all_formats()) help += fmt::format("{} ({}), ", f.name, f.help);
+  return help + "default: " + all_formats()[0].name;
+}
+
+Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses) {
+  const Analysis* analysis = find_analysis(name);
+  if (!analysis)
+    return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them", name);
+  if (std::ranges::find(analyses, analysis) == analyses.end()) analyses.push_back(analysis);
+  return {};
+}
+
+bool has_param(const Analysis* analysis, std::string_view name) {
+  return std::ranges::any_of(analysis->params, [&](const Param& p) { return p.name == name; });
+}
+
+// The parameters of all analyses, each once.
+std::vector<Param> all_params() {
+  std::vector<Param> params;
+  for (const Analysis* analysis : all_analyses()) {
+    for (const Param& p : analysis->params) {
+      const auto is_same = [&](const Param& other) { return std::string_view(other.name) == p.name; };
+      if (std::ranges::none_of(params, is_same)) params.push_back(p);
+    }
+  }
+  return params;
+}
+
+// A parameter that none of the chosen tables has is a mistake.
+void check_params(const RunRequest& request) {
+  if (request.analyses.empty()) return;
+  for (const Param& param : all_params()) {
+    const auto is_set = [&](const auto& p) { return p.first == param.name; };
+    const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
+    if (std::ranges::none_of(request.params, is_set) || std::ranges::any_of(request.analyses, has)) continue;
+    std::vector<std::string_view> users;
+    for (const Analysis* a : all_analyses()) {
+      if (has(a)) users.push_back(a->name);
+    }
+    throw CLI::ValidationError(flag_of(param),
+                               fmt::format("no chosen table takes it; {} do", fmt::join(users, ", ")));
+  }
+}
+
 void print_timing(const RunResult& result) {
   for (const PhaseTime& t : result.timing) {
     std::fprintf(stderr, "%10s  %s\n", human_ns(t.wall_ns).c_str(), t.phase.c_str());
   }
 }
 
-Result<RunRequest> request_of(const AnalyzeOptions& options, bool is_report) {
-  RunRequest request;
-  for (const std::string& name : options.tables) request.analyses.push_back(find_analysis(name));
-  if (request.analyses.empty()) {
-    for (const Analysis* a : all_analyses()) request.analyses.push_back(a);
-  }
-  request.params = options.params;
-  if (is_report) set_report_params(request.params);
-  request.steps = options.steps;
-  request.ranks = options.ranks;
-  request.threads = options.threads > 0 ? options.threads
-                                        : static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
-  request.memory_bytes = options.memory_bytes;
-  request.cancelled = &interrupted;
-  return request;
-}
-
-}  // namespace
-
-Result<void> write_output(const std::string& path, std::string_view bytes) {
-  if (!path.empty()) return write_file_atomically(path, bytes);
-  const bool whole =
-      std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0;
-  if (!whole && errno == EPIPE) return {};  // the reader has seen enough
-  if (!whole) return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
-  return {};
-}
-
-Result<void> analyze_command(const AnalyzeOptions& options) {
+Result<void> analyze(const Options& options) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   TRY_ASSIGN(const Job job, open_job(options.paths));
 
-  const bool is_report = options.tables.empty() && options.format == Format::text;
-  TRY_ASSIGN(RunRequest request, request_of(options, is_report));
+  RunRequest request = options.request;
+  request.cancelled = &interrupted;
+  if (request.analyses.empty()) request.analyses.assign(all_analyses().begin(), all_analyses().end());
+  if (options.wants_report()) set_report_params(request.params);
   RunResult result;
   {
     Progress progress;
@@ -69,16 +108,80 @@ Result<void> analyze_command(const AnalyzeOptions& options) {
     TRY_ASSIGN(result, run(job, request, load));
   }
 
-  const TextStyle style = options.output.empty() ? style_of(STDOUT_FILENO) : TextStyle{};
-  const std::string bytes = is_report ? report(result.tables, result.notes, style)
-                                      : render(options.format, result.tables, result.notes, style);
-  if (options.format == Format::csv) {
+  const int fd = options.output.empty() ? STDOUT_FILENO : -1;
+  const std::string bytes = options.wants_report()
+                                ? report(result.tables, result.notes, page_style_of(fd))
+                                : render(*options.format, result.tables, result.notes, style_of(fd));
+  if (!options.format->shows_notes) {
     std::fputs(render_text_notes(all_notes(result.tables, result.notes), style_of(STDERR_FILENO)).c_str(),
                stderr);
   }
   if (options.timing) print_timing(result);
   if (interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   return write_output(options.output, bytes);
+}
+
+}  // namespace
+
+Action declare_analyze(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  RunRequest& r = o->request;
+  r.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+
+  app.add_option(
+         "PATH", o->paths,
+         "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input")
+      ->required()
+      ->type_name("...");
+  add_option(
+      app, "--table", "NAME",
+      "print this analysis whole; may be repeated; `spotter analyses` lists them. Without it, text is a "
+      "report and the other formats hold all analyses",
+      [&r](const std::string& word) { return add_table(word, r.analyses); })
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  add_option(app, "--format", "NAME", format_help(), [o](const std::string& word) -> Result<void> {
+    o->format = find_format(word);
+    if (!o->format)
+      return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word, format_names());
+    return {};
+  });
+  app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
+             [&r](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(r.ranks, parse_ranges(word));
+               return {};
+             });
+  add_option(app, "--steps", "RANGE", "only these steps: 2-5", [&r](const std::string& word) -> Result<void> {
+    TRY_ASSIGN(r.steps, parse_range(word));
+    return {};
+  });
+  for (const Param& p : all_params()) {
+    add_option(app, flag_of(p), "N", fmt::format("{} (default {})", p.help, p.fallback),
+               [&r, name = p.name](const std::string& word) -> Result<void> {
+                 TRY_ASSIGN(const i64 value, parse_number(word, 0, INT64_MAX));
+                 r.params.emplace_back(name, value);
+                 return {};
+               });
+  }
+  add_option(app, "--threads", "N", "threads to use; default: one per processor",
+             [&r](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(const i64 value, parse_number(word, 1, 1024));
+               r.threads = static_cast<int>(value);
+               return {};
+             });
+  add_option(app, "--memory", "SIZE", "memory for traces held at one time: 8G; default: half of the machine",
+             [&r](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(r.memory_bytes, parse_size(word));
+               return {};
+             });
+  app.add_flag("--timing", o->timing, "say on standard error where the time went");
+  app.footer(
+      "Examples:\n"
+      "  spotter analyze traces/ --ranks 0-7\n"
+      "  spotter analyze rank0.json.gz --table operators --top 0 --format csv");
+  app.callback([&r] { check_params(r); });
+  return [options] { return analyze(*options); };
 }
 
 }  // namespace spotter

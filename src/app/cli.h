@@ -1,44 +1,39 @@
-// The command line: words -> what was asked for. The flags of analyses come from their records.
+// The command line: words -> the command that was asked for, ready to run. main.cc lists the commands.
 #pragma once
+#include <functional>
 #include <optional>
+#include <span>
 #include <string>
-#include <vector>
 
-#include "analyze/run.h"
 #include "base/result.h"
-#include "render/render.h"
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
 
 namespace spotter {
 
-struct AnalyzeOptions {
-  std::vector<std::string> paths, tables;
-  std::vector<Range> ranks;
-  std::optional<Range> steps;
-  std::vector<std::pair<std::string, i64>> params;
-  Format format = Format::text;
-  std::string output;  // empty: standard output
-  int threads = 0;     // 0: one per processor
-  i64 memory_bytes = 0;
-  bool timing = false;
-};
+using Action = std::function<Result<void>()>;
 
-struct AnalysesOptions {
-  std::string name;  // empty: list all
+struct Command {
+  const char* name;
+  const char* help;
+  Action (*declare)(CLI::App& app);  // declares the options; the action runs with what they were set to
 };
 
 // What to do. `exit` is set when the command line already is the answer (help, version) or is wrong.
 struct CommandLine {
   std::optional<int> exit;
-  std::optional<AnalyzeOptions> analyze;
-  std::optional<AnalysesOptions> analyses;
+  Action action;
 };
 
 // Prints help to standard output, and what is wrong with the words, in one line, to standard error (exit code
 // 2).
-CommandLine parse_command_line(int argc, char** argv);
+CommandLine parse_command_line(std::span<const Command> commands, int argc, char** argv);
 
-// "0,3-7" -> {0,0},{3,7}; "2-5"; "8G" -> bytes. Errors: invalid.
-Result<std::vector<Range>> parse_ranges(const std::string& text);
-Result<i64> parse_size(const std::string& text);
+// For `declare`: an option whose word, called `type` in the help, `read` understands and keeps.
+CLI::Option* add_option(CLI::App& app, const std::string& name, const char* type, const std::string& help,
+                        std::function<Result<void>(const std::string& word)> read);
 
 }  // namespace spotter

@@ -61,7 +61,6 @@ void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
     r.step_mark = text(t, row, "step_mark");
     r.events = integer(t, row, "events");
     r.spans = integer(t, row, "spans");
-    r.losses = integer(t, row, "losses");
     r.world_size = optional_integer(t, row, "world_size");
     r.span = integer(t, row, "span_ns");
     ranks.push_back(std::move(r));
@@ -84,16 +83,21 @@ void add_device_time(const Table& breakdown, const Table& overlap, const ByRank&
   }
 }
 
-// Of each rank, the stream with the most work: its gaps are what a faster host could fill.
+// Of each rank, the stream with the most kernels: its gaps are what a faster host could fill. Not that with
+// the most time, which is often one of communication, whose kernels wait for other ranks.
 void add_idle_causes(const Table& t, const ByRank& ranks) {
-  std::map<const RankFacts*, i64> busiest;
+  std::map<const RankFacts*, i64> most;
   for (size_t row = 0; row < t.rows(); row++) {
     RankFacts* r = ranks.of(t, row);
-    const i64 busy = integer(t, row, "busy_ns");
-    if (!r || (busiest.contains(r) && busiest[r] >= busy)) continue;
-    busiest[r] = busy;
+    const i64 rows = integer(t, row, "rows");
+    if (!r) continue;
+    r->device_rows += rows;
+    r->unlaunched_rows += integer(t, row, "unlaunched_rows");
+    if (most[r] >= rows) continue;
+    most[r] = rows;
     r->stream_idle = integer(t, row, "idle_ns");
     r->host_wait = integer(t, row, "host_wait_ns");
+    r->host_gaps = integer(t, row, "host_wait_count");
     r->kernel_wait = integer(t, row, "kernel_wait_ns");
     r->other_wait = integer(t, row, "other_ns");
   }
@@ -126,12 +130,13 @@ Facts gather_facts(std::span<const Table> tables) {
   facts.kernels = sort(sum_by(named(tables, "kernel_breakdown"), {"kind", "name"}, {"count", "sum_ns"}),
                        {{"sum_ns", true}, {"name", false}});
   facts.has_device_work = facts.kernels.rows() > 0;
+  facts.operators = sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"});
+  for (size_t row = 0; row < facts.operators.rows(); row++)
+    facts.operators_by_device |= integer(facts.operators, row, "device_self_ns") > 0;
   facts.operators =
-      sort(sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
-           {{facts.has_device_work ? "device_self_ns" : "host_self_ns", true},
-            {"host_self_ns", true},
-            {"name", false}});
-  facts.distribution = named(tables, "kernel_duration_distribution");
+      sort(facts.operators, {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},
+                             {"host_self_ns", true},
+                             {"name", false}});
   return facts;
 }
 

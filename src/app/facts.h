@@ -13,13 +13,16 @@ namespace spotter {
 struct RankFacts {
   std::optional<i64> rank;
   std::string file, host, device, step_mark;
-  i64 events = 0, spans = 0, losses = 0;
+  i64 events = 0, spans = 0;
   std::optional<i64> world_size;
   Ns span = 0;
   // Device time; all 0 without device work.
   Ns device_time = 0, idle = 0, compute = 0, communication = 0, hidden_communication = 0;
   // Gaps of the busiest stream, by cause.
   Ns stream_idle = 0, host_wait = 0, kernel_wait = 0, other_wait = 0;
+  i64 host_gaps = 0;  // number of those that waited for the host
+  // Kernels, copies and sets of all streams, and those of them whose launch is not in the trace.
+  i64 device_rows = 0, unlaunched_rows = 0;
   // Steps.
   i64 steps = 0;
   Ns step_sum = 0, step_min = 0, step_max = 0;
@@ -30,13 +33,10 @@ struct Facts {
   std::vector<RankFacts> ranks;  // in the order of the summary table
   Table kernels;                 // kind, name, count, sum_ns over all ranks, most time first
   Table operators;               // name, calls, host_self_ns, device_self_ns over all ranks, most time first
-  Table distribution;            // kernel_duration_distribution as it is
   bool has_device_work = false;
+  bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 
 Facts gather_facts(std::span<const Table> tables);
-
-// What a person should look at, most important first; at most five sentences. Thresholds are in advice.cc.
-std::vector<std::string> advice(const Facts& facts);
 
 }  // namespace spotter

@@ -7,6 +7,17 @@
 #include "base/result.h"
 #include "base/utf8.h"
 
+namespace spotter {
+namespace {
+
+constexpr Command kCommands[] = {
+    {"analyze", "Analyse the PyTorch (Kineto) traces of a job.", declare_analyze},
+    {"analyses", "List the analyses, or define the numbers of one.", declare_analyses},
+};
+
+}  // namespace
+}  // namespace spotter
+
 int main(int argc, char** argv) {
   using namespace spotter;
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, reported like any other
@@ -14,14 +25,11 @@ int main(int argc, char** argv) {
     end_process("out of memory; use fewer --threads, a smaller --memory, or a larger limit (ulimit -v)");
   });
 
-  const CommandLine line = parse_command_line(argc, argv);
+  const CommandLine line = parse_command_line(kCommands, argc, argv);
   if (line.exit) return *line.exit;
 
-  Result<void> result;
-  if (line.analyze) result = analyze_command(*line.analyze);
-  if (line.analyses) result = analyses_command(*line.analyses);
+  const Result<void> result = line.action();
   if (result) return 0;
-
   std::fprintf(stderr, "spotter: %s\n", to_printable(result.error().message).c_str());
   return result.error().code == Code::cancelled ? 130 : 1;
 }

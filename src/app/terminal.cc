@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
 constexpr i64 kBarCells = 30;
+constexpr int kPageWidth = 100;
 
 bool is_terminal(int fd) {
   const char* term = std::getenv("TERM");
@@ -31,6 +32,12 @@ TextStyle style_of(int fd) {
   if (style.width == 0) style.width = 80;
   const char* no_color = std::getenv("NO_COLOR");
   style.color = !no_color || *no_color == 0;
+  return style;
+}
+
+TextStyle page_style_of(int fd) {
+  TextStyle style = style_of(fd);
+  if (style.width == 0) style.width = kPageWidth;
   return style;
 }
 

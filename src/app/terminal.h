@@ -12,6 +12,9 @@ namespace spotter {
 // honoured, COLUMNS overrides the width), none for a pipe or a file.
 TextStyle style_of(int fd);
 
+// The same for prose, which has a width everywhere: 100 columns where there is no terminal.
+TextStyle page_style_of(int fd);
+
 // A bar on standard error, for work of more than a second on a terminal; elsewhere nothing. Any thread.
 class Progress {
  public:

@@ -9,8 +9,10 @@
 
 namespace spotter {
 
-// The part behind the last slash.
-inline std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+// The part behind the last slash; "-" is standard input.
+inline std::string_view base_name(std::string_view path) {
+  return path == "-" ? "standard input" : path.substr(path.rfind('/') + 1);
+}
 
 // The contents of a file (also of /proc, whose sizes read 0). Errors: not_found, denied, io; invalid where it
 // is longer than max_bytes.

@@ -72,7 +72,7 @@ RawInput::RawInput(std::string path, int fd, const std::atomic<bool>* cancelled)
 // A pipe is opened without waiting for its writer; wait() does that, as it can be cancelled.
 Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path,
                                                  const std::atomic<bool>* cancelled) {
-  if (path == "-") return std::unique_ptr<RawInput>(new RawInput(path, STDIN_FILENO, cancelled));
+  if (path == "-") return std::unique_ptr<RawInput>(new RawInput("standard input", STDIN_FILENO, cancelled));
   const int fd = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
   if (fd < 0) {
     const Code code = errno == ENOENT ? Code::not_found : errno == EACCES ? Code::denied : Code::io;

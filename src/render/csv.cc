@@ -1,4 +1,5 @@
-// CSV after RFC 4180, with "\n" line ends. A null and a number that is none are empty; an empty text is "".
+// CSV after RFC 4180, with "\n" line ends: a header line per table, no notes; several tables are separated by
+// an empty line and begin with "# name". A null and a number that is none are empty; an empty text is "".
 #include <fmt/format.h>
 
 #include <cmath>
@@ -38,7 +39,7 @@ void append_line(std::string& out, size_t cells, auto&& cell) {
 
 }  // namespace
 
-std::string render_csv(std::span<const Table> tables) {
+std::string render_csv(std::span<const Table> tables, const Notes&, const TextStyle&) {
   std::string out;
   for (const Table& table : tables) {
     if (!out.empty()) out += '\n';

@@ -1,13 +1,16 @@
-// The machine formats behind render(): one file each. Notes are already those of the run and of all tables.
+// The output formats behind render(): one file each.
 #pragma once
 #include <span>
 #include <string>
 
-#include "table/table.h"
+#include "render/render.h"
 
 namespace spotter {
 
-std::string render_json(std::span<const Table> tables, const Notes& notes);  // json.cc
-std::string render_csv(std::span<const Table> tables);                       // csv.cc
+std::string render_text(std::span<const Table> tables, const Notes& notes,
+                        const TextStyle& style);  // text.cc
+std::string render_json(std::span<const Table> tables, const Notes& notes,
+                        const TextStyle& style);                                                    // json.cc
+std::string render_csv(std::span<const Table> tables, const Notes& notes, const TextStyle& style);  // csv.cc
 
 }  // namespace spotter

@@ -93,7 +93,7 @@ std::string human_integer(i64 value, Unit unit) {
     case Unit::bytes_per_s:
       return scaled(static_cast<double>(value), kBytes) + "/s";
     case Unit::ratio:
-      return group(fmt::format("{}", value)) + "00.0 %";
+      return human_real(static_cast<double>(value), unit);
   }
   return {};
 }

@@ -68,6 +68,7 @@ TEST(Human, Values) {
       {0.0, Unit::ratio, "0.0 %"},
       {-0.05, Unit::ratio, "-5.0 %"},
       {i64{2}, Unit::ratio, "200.0 %"},
+      {i64{0}, Unit::ratio, "0.0 %"},
       {1500.25, Unit::ns, "1.50 µs"},
       {5.25, Unit::ns, "5.25 ns"},
       {5.0, Unit::ns, "5 ns"},

@@ -1,4 +1,6 @@
 // JSON: raw values, one row a line. Integers keep all their digits, also beyond 2^53.
+// {"tables":[{"name","columns":[{"name","type","unit","help"}],"rows":[[...]]}],
+// "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}
 #include <fmt/format.h>
 
 #include <cmath>
@@ -103,7 +105,7 @@ void append_note(std::string& out, const Note& note) {
 
 }  // namespace
 
-std::string render_json(std::span<const Table> tables, const Notes& notes) {
+std::string render_json(std::span<const Table> tables, const Notes& notes, const TextStyle&) {
   std::string out = "{\"tables\":";
   append_list(out, tables.size(), [&](size_t i) { append_table(out, tables[i]); });
   out += ",\n\"notes\":";

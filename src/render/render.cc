@@ -8,18 +8,25 @@
 namespace spotter {
 namespace {
 
-std::string render_text(std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
-  std::string out;
-  for (const Table& table : tables) {
-    if (!out.empty()) out += '\n';
-    if (tables.size() > 1) out += fmt::format("{}:\n", table.name());
-    out += render_text_table(table, style);
-  }
-  if (!out.empty() && !notes.empty()) out += '\n';
-  return out + render_text_notes(notes, style);
-}
+constexpr Format kFormats[] = {
+    {"text", "for people, with units", true, render_text},
+    {"json", "raw nanoseconds, one document with the notes", true, render_json},
+    {"csv", "raw nanoseconds, the notes on standard error", false, render_csv},
+};
 
 }  // namespace
+
+std::span<const Format> all_formats() { return kFormats; }
+
+const Format* find_format(std::string_view name) {
+  const auto* it = std::ranges::find(kFormats, name, &Format::name);
+  return it == std::end(kFormats) ? nullptr : it;
+}
+
+std::string render(const Format& format, std::span<const Table> tables, const Notes& notes,
+                   const TextStyle& style) {
+  return format.render(tables, all_notes(tables, notes), style);
+}
 
 Notes all_notes(std::span<const Table> tables, const Notes& notes) {
   Notes all = notes;
@@ -32,26 +39,6 @@ Notes all_notes(std::span<const Table> tables, const Notes& notes) {
     }
   }
   return all;
-}
-
-Result<Format> parse_format(std::string_view word) {
-  if (word == "text") return Format::text;
-  if (word == "json") return Format::json;
-  if (word == "csv") return Format::csv;
-  return fail(Code::invalid, "there is no output format '{}'; there are text, json and csv", word);
-}
-
-std::string render(Format format, std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
-  const Notes all = all_notes(tables, notes);
-  switch (format) {
-    case Format::text:
-      return render_text(tables, all, style);
-    case Format::json:
-      return render_json(tables, all);
-    case Format::csv:
-      return render_csv(tables);
-  }
-  return {};
 }
 
 }  // namespace spotter

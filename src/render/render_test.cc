@@ -38,18 +38,13 @@ Notes sample_notes() {
 }
 
 TEST(Render, Formats) {
-  EXPECT_EQ(parse_format("text").value(), Format::text);
-  EXPECT_EQ(parse_format("json").value(), Format::json);
-  EXPECT_EQ(parse_format("csv").value(), Format::csv);
-  for (const char* word : {"", "JSON", "xml", "text "}) {
-    const auto format = parse_format(word);
-    ASSERT_FALSE(format);
-    EXPECT_EQ(format.error().code, Code::invalid);
-  }
+  EXPECT_STREQ(all_formats()[0].name, "text");
+  for (const Format& format : all_formats()) EXPECT_EQ(find_format(format.name), &format);
+  for (const char* word : {"", "JSON", "xml", "text "}) EXPECT_EQ(find_format(word), nullptr);
 }
 
 TEST(Render, Json) {
-  EXPECT_EQ(render(Format::json, std::vector{sample()}, sample_notes()),
+  EXPECT_EQ(render(*find_format("json"), std::vector{sample()}, sample_notes()),
             R"({"tables":[
 {"name":"kernels","columns":[
 {"name":"rank","type":"integer","unit":"none","help":"The rank."},
@@ -70,16 +65,16 @@ TEST(Render, Json) {
 }
 
 TEST(Render, JsonOfNothing) {
-  EXPECT_EQ(render(Format::json, {}, {}), "{\"tables\":[],\n\"notes\":[]}\n");
+  EXPECT_EQ(render(*find_format("json"), {}, {}), "{\"tables\":[],\n\"notes\":[]}\n");
   EXPECT_EQ(
-      render(Format::json, std::vector{Table("t", std::span(kSchema).first(1))}, {}),
+      render(*find_format("json"), std::vector{Table("t", std::span(kSchema).first(1))}, {}),
       "{\"tables\":[\n{\"name\":\"t\",\"columns\":[\n"
       "{\"name\":\"rank\",\"type\":\"integer\",\"unit\":\"none\",\"help\":\"The rank.\"}],\"rows\":[]}],\n"
       "\"notes\":[]}\n");
 }
 
 TEST(Render, Csv) {
-  EXPECT_EQ(render(Format::csv, std::vector{sample()}, sample_notes()),
+  EXPECT_EQ(render(*find_format("csv"), std::vector{sample()}, sample_notes()),
             "rank,name,busy_ratio,slow\n"
             "9223372036854775807,plain,0.1,true\n"
             "-9223372036854775808,\"say \"\"hi\"\", \\ 漢\n\t\x01\",1e+300,false\n"
@@ -91,18 +86,18 @@ TEST(Render, Csv) {
 TEST(Render, CsvOfSeveralTables) {
   Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
   a.append({1});
-  EXPECT_EQ(render(Format::csv, std::vector{a, b}, {}), "# a\nrank\n1\n\n# b\nrank,name\n");
+  EXPECT_EQ(render(*find_format("csv"), std::vector{a, b}, {}), "# a\nrank\n1\n\n# b\nrank,name\n");
 }
 
 TEST(Render, TextPutsNotesAtTheFoot) {
   Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
   a.append({1});
-  EXPECT_EQ(render(Format::text, std::vector{a}, {}), "rank\n   1\n");
-  EXPECT_EQ(render(Format::text, std::vector{a, b}, sample_notes()),
+  EXPECT_EQ(render(*find_format("text"), std::vector{a}, {}), "rank\n   1\n");
+  EXPECT_EQ(render(*find_format("text"), std::vector{a, b}, sample_notes()),
             "a:\nrank\n   1\n\nb:\nrank  name\nno rows\n\n"
             "loss: 3 events were \"damaged\" (first at byte 1234, in rank0.json)\n"
             "info: ranks were counted\n");
-  EXPECT_EQ(render(Format::text, {}, sample_notes()).substr(0, 5), "loss:");
+  EXPECT_EQ(render(*find_format("text"), {}, sample_notes()).substr(0, 5), "loss:");
 }
 
 TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
@@ -113,9 +108,9 @@ TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
   Notes run;
   run.add("r", Severity::info, "ranks were guessed", -1, 8);
   const std::string head = "a:\nrank\nno rows\n\na:\nrank\nno rows\n\n";
-  EXPECT_EQ(render(Format::text, std::vector{a, b}, run),
+  EXPECT_EQ(render(*find_format("text"), std::vector{a, b}, run),
             head + "info: 8 ranks were guessed\ninfo: 5 rows have no launch\n");
-  EXPECT_EQ(render(Format::text, std::vector{a, c}, {}), head + "info: 7 rows have no launch\n");
+  EXPECT_EQ(render(*find_format("text"), std::vector{a, c}, {}), head + "info: 7 rows have no launch\n");
 }
 
 }  // namespace

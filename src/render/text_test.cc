@@ -22,8 +22,8 @@ const Field kSchema[] = {
 };
 
 const char* const kLongName =
-    "void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<float>, "
-    "std::array<char*, 3ul> >(int, at::native::CUDAFunctor_add<float>, std::array<char*, 3ul>)";
+    "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>, std::array<char*, 3ul> >(int, "
+    "CUDAFunctor_add<float>, std::array<char*, 3ul>)";
 
 Table sample() {
   Table t("kernels", kSchema);
@@ -55,30 +55,49 @@ TEST(Text, WithoutALimitNothingIsLost) {
   EXPECT_EQ(render_text_table(sample(), {}), expected);
 }
 
-TEST(Text, Width80ShortensTheNameAndDropsTheLastValues) {
+TEST(Text, Width80ShortensTheNameAndBreaksTitlesBeforeValuesGo) {
   EXPECT_EQ(render_text_table(sample(), {.width = 80}),
-            "rank  name                                      sum  busy %    copied   copied/s\n"
-            "   0  void at::native::vectori…har*, 3ul>)  1.23 ms  50.0 %  2.00 KiB  954 MiB/s\n"
-            "   1  Größe 漢字                              45 ns       -         -          -\n"
-            "+3 columns: --format json or a wider terminal shows them\n");
+            "                                                                    launch\n"
+            "rank  name                        sum  busy %    copied   copied/s   count  slow\n"
+            "   0  vectorized_ele…, 3ul>)  1.23 ms  50.0 %  2.00 KiB  954 MiB/s  12,345  yes\n"
+            "   1  Größe 漢字                45 ns       -         -          -       7  no\n"
+            "+1 column in a wider terminal or with --format json: start\n");
 }
 
-TEST(Text, Width200ShortensTheNameOnly) {
-  const std::string text = render_text_table(sample(), {.width = 200});
-  EXPECT_EQ(widest_line(text), 200);
-  EXPECT_NE(text.find("void at::native::vectorized_elementwise_kernel<4, at::native::CUDAFunctor_add<"),
-            std::string::npos);
+TEST(Text, DetailsGoBeforeNamesAndValues) {
+  const Field schema[] = {{"host", Type::text, Unit::none, Role::detail, ""},
+                          {"name", Type::text, Unit::none, Role::key, ""},
+                          {"sum_ns", Type::integer, Unit::ns, Role::value, ""},
+                          {"std_ns", Type::integer, Unit::ns, Role::detail, ""},
+                          {"ratio", Type::real, Unit::ratio, Role::value, ""}};
+  Table t("t", schema);
+  t.append({"node1234", std::string(40, 'n'), 1000, 10, 0.5});
+  EXPECT_EQ(render_text_table(t, {.width = 60}),
+            "host      name                                   sum   ratio\n"
+            "node1234  nnnnnnnnnnnnnnnnnnnnnn…nnnnnnnnnn  1.00 µs  50.0 %\n"
+            "+1 column in a wider terminal or with --format json: std\n");
+  EXPECT_EQ(render_text_table(t, {.width = 47}),
+            "name                                sum   ratio\n"
+            "nnnnnnnnnnnnnnnnnnnn…nnnnnnnnn  1.00 µs  50.0 %\n"
+            "+2 columns in a wider terminal or with --format\n"
+            "  json: host, std\n");
+}
+
+TEST(Text, Width180ShortensTheNameOnly) {
+  const std::string text = render_text_table(sample(), {.width = 180});
+  EXPECT_EQ(widest_line(text), 180);
+  EXPECT_NE(text.find("vectorized_elementwise_kernel<4, CUDAFunctor_add<"), std::string::npos);
   EXPECT_NE(text.find("…"), std::string::npos);
   EXPECT_NE(text.find("std::array<char*, 3ul>)  1.23 ms"), std::string::npos);
   EXPECT_NE(text.find("slow"), std::string::npos);
 }
 
-// Keys and one value stay at any width: 4 + 2 + 30 + 2 + 7 columns are the least that this table takes.
+// Keys and one value stay at any width: 4 + 2 + 16 + 2 + 7 columns are the least that this table takes.
 TEST(Text, IsNeverWiderThanAskedDownToItsLeast) {
   for (int width = 1; width < 260; ++width) {
     std::string text = render_text_table(sample(), {.width = width});
     text.resize(std::min(text.size(), text.find("+")));  // the hint is a sentence, not a row
-    ASSERT_LE(widest_line(text), std::max(width, 45)) << width;
+    ASSERT_LE(widest_line(text), std::max(width, 31)) << width;
   }
 }
 
@@ -113,6 +132,13 @@ TEST(Text, ANameCannotBreakItsLine) {
   Table t("t", std::span(kSchema).first(2));
   t.append({1, "two\nlines \x1b[31mred \xff"});
   EXPECT_EQ(render_text_table(t, {}), "rank  name\n   1  two lines \uFFFD[31mred \uFFFD\n");
+}
+
+TEST(Text, NotesAreWrapped) {
+  Notes notes;
+  notes.add("a", Severity::loss, "events were \x1b left out", 17, 4);
+  EXPECT_EQ(render_text_notes(notes, {.width = 20, .color = true}),
+            "\x1b[31mloss: 4 events were\n  \uFFFD left out (first\n  at byte 17)\x1b[0m\n");
 }
 
 TEST(Text, ColourOnlyWhenAsked) {

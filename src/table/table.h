@@ -20,9 +20,10 @@ namespace spotter {
 enum class Type : u8 { integer, real, text, flag };
 enum class Unit : u8 { none, ns, bytes, ratio, count, bytes_per_s };
 enum class Role : u8 {
-  key,    // says what the row is about: rank, stream, kernel name
-  value,  // a measured or computed number
-  time,   // a position in time (ns), not a duration
+  key,     // says what the row is about: rank, stream, kernel name
+  value,   // a measured or computed number
+  time,    // a position in time (ns), not a duration
+  detail,  // more about the row, left out first where there is no room
 };
 
 const char* type_name(Type type);

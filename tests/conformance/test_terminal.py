@@ -1,4 +1,4 @@
-"""What a file contains cannot steer the terminal that shows it: no control character but the line break comes out."""
+"""What a file contains or is called cannot steer the terminal that shows it: no control character but the line break comes out."""
 
 import json
 
@@ -21,6 +21,7 @@ TRACE = {"schemaVersion": 1, "host_name": EVIL, "traceName": EVIL, "deviceProper
 TEXTS = {
     "escaped": json.dumps(TRACE),
     "raw": json.dumps(TRACE, ensure_ascii=False).replace("\\u001b", "\x1b").replace("\\u0007", "\x07"),
+    "cut short": json.dumps(TRACE)[:-10],  # so that a note names the file
     "no trace": json.dumps({EVIL: 1, "other": 2}),
     "no trace, raw": json.dumps({"key": 1}).replace("key", "k\x1b[31my\x1d"),
     "no JSON": "\x1b[31m",
@@ -34,8 +35,9 @@ def controls(data):
 @pytest.mark.parametrize("text", TEXTS)
 @pytest.mark.parametrize("options", [(), ("--table", "summary", "--table", "kernel_breakdown", "--table", "operators",
                                           "--table", "steps")], ids=["report", "tables"])
-def test_no_control_characters(text, options, tmp_path):
-    path = tmp_path / "trace.json"
+@pytest.mark.parametrize("name", ["trace.json", EVIL + ".json"], ids=["plain name", "evil name"])
+def test_no_control_characters(text, options, name, tmp_path):
+    path = tmp_path / name
     path.write_text(TEXTS[text], newline="")
     done = harness.run("analyze", path, *options)
     assert controls(done.stdout) == []

@@ -1,0 +1,15 @@
+// The tables of the report, short enough for one screen.
+#pragma once
+#include <string>
+
+#include "app/facts.h"
+
+namespace spotter {
+
+std::string rank_title(const Facts& facts);
+Table host_table(const Facts& facts);    // of ranks, without device work
+Table device_table(const Facts& facts);  // of ranks, with it
+Table kernel_table(const Table& kernels);
+Table operator_table(const Table& operators, bool by_device);
+
+}  // namespace spotter

@@ -1,0 +1,76 @@
+#include "app/words.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+namespace spotter {
+namespace {
+
+std::optional<i64> number(std::string_view text) {
+  i64 value = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0)
+    return std::nullopt;
+  return value;
+}
+
+std::optional<Range> range(std::string_view text) {
+  const size_t dash = text.find('-');
+  const std::optional<i64> first = number(text.substr(0, dash));
+  const std::optional<i64> last = dash == text.npos ? first : number(text.substr(dash + 1));
+  if (!first || !last || *first > *last) return std::nullopt;
+  return Range{*first, *last};
+}
+
+}  // namespace
+
+Result<std::vector<Range>> parse_ranges(const std::string& text) {
+  std::vector<Range> ranges;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t comma = std::min(text.find(',', at), text.size());
+    const auto part = range(std::string_view(text).substr(at, comma - at));
+    if (!part) return fail(Code::invalid, "\"{}\" is no list of numbers such as 0,3-7", text);
+    ranges.push_back(*part);
+    at = comma + 1;
+  }
+  return ranges;
+}
+
+Result<Range> parse_range(const std::string& text) {
+  const auto whole = range(text);
+  if (!whole) return fail(Code::invalid, "\"{}\" is no range of numbers such as 2-5", text);
+  return *whole;
+}
+
+Result<i64> parse_size(const std::string& text) {
+  static constexpr std::string_view kUnits = "KMGT";
+  std::string_view digits = text;
+  i64 scale = 1;
+  if (digits.ends_with("iB")) digits.remove_suffix(2);
+  if (!digits.empty()) {
+    if (const size_t unit = kUnits.find(static_cast<char>(digits.back() & ~32)); unit != kUnits.npos) {
+      scale = i64{1} << (10 * (unit + 1));
+      digits.remove_suffix(1);
+    }
+  }
+  const std::optional<i64> value = number(digits);
+  if (!value || *value == 0 || *value > INT64_MAX / scale)
+    return fail(Code::invalid, "\"{}\" is no size such as 512M or 8G", text);
+  return *value * scale;
+}
+
+Result<i64> parse_number(const std::string& text, i64 least, i64 most) {
+  const std::optional<i64> value = number(text);
+  if (value && *value >= least && *value <= most) return *value;
+  if (most == INT64_MAX) return fail(Code::invalid, "\"{}\" is no whole number from {} on", text, least);
+  return fail(Code::invalid, "\"{}\" is no whole number from {} to {}", text, least, most);
+}
+
+std::string flag_of(const Param& param) {
+  std::string name = param.name;
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+}  // namespace spotter

@@ -1,0 +1,18 @@
+// Words of the command line -> values. Errors: invalid.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "analyze/run.h"
+#include "base/result.h"
+
+namespace spotter {
+
+Result<std::vector<Range>> parse_ranges(const std::string& text);  // "0,3-7" -> {0,0},{3,7}
+Result<Range> parse_range(const std::string& text);                // "2-5", "3"
+Result<i64> parse_size(const std::string& text);                   // "8G" -> bytes
+Result<i64> parse_number(const std::string& text, i64 least, i64 most);
+
+std::string flag_of(const Param& param);  // --consecutive-kernel-delay-ns
+
+}  // namespace spotter

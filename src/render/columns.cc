@@ -1,0 +1,156 @@
+#include "render/columns.h"
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "render/names.h"
+#include "render/render.h"
+
+namespace spotter {
+namespace {
+
+constexpr int kGap = 2;                             // blanks between columns
+constexpr int kReadableText = 30, kLeastText = 16;  // cells that a text column keeps, at first and at last
+
+// Cells show their unit, so the title need not.
+std::string title_of(const Field& field) {
+  std::string name = field.name;
+  const auto replace_end = [&](std::string_view end, std::string_view with) {
+    if (name.size() > end.size() && name.ends_with(end))
+      name.replace(name.size() - end.size(), end.size(), with);
+  };
+  switch (field.unit) {
+    case Unit::ns:
+      replace_end("_ns", "");
+      break;
+    case Unit::bytes:
+      replace_end("_bytes", "");
+      break;
+    case Unit::bytes_per_s:
+      replace_end("_bytes_per_s", "/s");
+      break;
+    case Unit::ratio:
+      replace_end("_ratio", " %");
+      break;
+    case Unit::none:
+    case Unit::count:
+      break;
+  }
+  return name;
+}
+
+int widest(const std::vector<std::string>& texts) {
+  int width = 0;
+  for (const std::string& text : texts) width = std::max(width, display_width(text));
+  return width;
+}
+
+void set_header(TextColumn& column, std::vector<std::string> lines) {
+  column.header = std::move(lines);
+  column.width = std::max(widest(column.header), column.cell_width);
+}
+
+TextColumn column_of(const Table& table, size_t index) {
+  const Field& field = table.schema()[index];
+  TextColumn column;
+  column.title = title_of(field);
+  column.is_text = field.type == Type::text;
+  column.is_left = column.is_text || field.type == Type::flag;
+  column.role = field.role;
+  for (size_t row = 0; row < table.rows(); ++row)
+    column.cells.push_back(human(table.at(row, index), field.unit, field.role));
+  if (column.is_text) column.cells = plain_names(column.cells);
+  column.cell_width = widest(column.cells);
+  set_header(column, {column.title});
+  return column;
+}
+
+// The lines of "host_wait_count" over cells of 5: host, wait, count.
+std::vector<std::string> broken_title(const TextColumn& column) {
+  const std::string& title = column.title;
+  std::vector<size_t> ends;  // of the words
+  int width = column.cell_width;
+  for (size_t begin = 0; begin <= title.size(); begin = ends.back() + 1) {
+    ends.push_back(std::min(title.find_first_of("_ ", begin), title.size()));
+    width = std::max(width, static_cast<int>(ends.back() - begin));
+  }
+  std::vector<std::string> lines;
+  size_t begin = 0;  // of the line
+  for (size_t i = 0; i < ends.size(); ++i) {
+    const bool is_last = i + 1 == ends.size();
+    if (!is_last && static_cast<int>(ends[i + 1] - begin) <= width) continue;
+    lines.push_back(title.substr(begin, ends[i] - begin));
+    begin = ends[i] + 1;
+  }
+  return lines;
+}
+
+int least(const TextColumn& column, int least_text) {
+  if (!column.is_text) return column.width;
+  return std::min(column.width, std::max(least_text, widest(column.header)));
+}
+
+bool fits(const Layout& layout, int limit, int least_text) {
+  int sum = -kGap;
+  for (const TextColumn& column : layout.columns) sum += least(column, least_text) + kGap;
+  return sum <= limit;
+}
+
+// Those that save the most go first.
+void break_titles(Layout& layout, int limit) {
+  const auto saving = [](const TextColumn& c) {
+    return c.width - std::max(widest(broken_title(c)), c.cell_width);
+  };
+  while (!fits(layout, limit, kReadableText)) {
+    const auto best = std::ranges::max_element(layout.columns, {}, saving);
+    if (best == layout.columns.end() || saving(*best) == 0) return;
+    set_header(*best, broken_title(*best));
+  }
+}
+
+// Leaves out columns of this role from the right until the others fit, but one that is no key stays.
+void leave_out(Layout& layout, Role role, int limit, int least_text) {
+  auto& columns = layout.columns;
+  const auto is_key = [](const TextColumn& c) { return c.role == Role::key; };
+  for (size_t i = columns.size(); i-- > 0 && !fits(layout, limit, least_text);) {
+    const auto others = static_cast<std::ptrdiff_t>(columns.size()) - std::ranges::count_if(columns, is_key);
+    if (columns[i].role != role || others < 2) continue;
+    columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
+  }
+}
+
+// The widest gives first, so that the columns end as even as they can.
+void shorten_texts(std::vector<TextColumn>& columns, int limit, int least_text) {
+  int excess = -limit - kGap;
+  for (const TextColumn& column : columns) excess += column.width + kGap;
+  for (; excess > 0; --excess) {
+    const auto spare = [&](const TextColumn& c) { return c.width > least(c, least_text) ? c.width : 0; };
+    const auto it = std::ranges::max_element(columns, {}, spare);
+    if (it == columns.end() || spare(*it) == 0) break;
+    --it->width;
+  }
+  for (TextColumn& column : columns) {
+    if (column.is_text) column.cells = shortened(column.cells, column.width);
+  }
+}
+
+}  // namespace
+
+Layout lay_out(const Table& table, int width) {
+  Layout layout;
+  for (size_t i = 0; i < table.columns(); ++i) layout.columns.push_back(column_of(table, i));
+  if (width <= 0) return layout;
+  break_titles(layout, width);
+  leave_out(layout, Role::detail, width, kReadableText);
+  const int least_text = fits(layout, width, kReadableText) ? kReadableText : kLeastText;
+  for (const Role role : {Role::time, Role::value}) leave_out(layout, role, width, least_text);
+  shorten_texts(layout.columns, width, least_text);
+  for (const Field& field : table.schema()) {
+    const std::string title = title_of(field);
+    if (std::ranges::find(layout.columns, title, &TextColumn::title) == layout.columns.end())
+      layout.left_out.push_back(title);
+  }
+  return layout;
+}
+
+}  // namespace spotter
