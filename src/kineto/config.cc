@@ -198,7 +198,10 @@ std::string config_text(const Config& c) {
   };
   if (!c.log_file.empty()) line("ACTIVITIES_LOG_FILE", c.log_file);
   if (!c.activity_types.empty()) line("ACTIVITY_TYPES", fmt::format("{}", fmt::join(c.activity_types, ",")));
-  line("ACTIVITIES_DURATION_MSECS", c.duration_ms);
+  if (c.duration_ms <= std::numeric_limits<i32>::max())
+    line("ACTIVITIES_DURATION_MSECS", c.duration_ms);
+  else
+    line("ACTIVITIES_DURATION_SECS", c.duration_ms / 1000);
   line("ACTIVITIES_WARMUP_PERIOD_SECS", c.warmup_ms / 1000);
   if (c.start_time_ms > 0) line("PROFILE_START_TIME", c.start_time_ms);
   if (c.iterations > 0) line("ACTIVITIES_ITERATIONS", c.iterations);

@@ -155,6 +155,11 @@ TEST(Config, TextIsReadBack) {
   }
 }
 
+TEST(Config, ALongDurationIsWrittenInSeconds) {
+  const Config c = read("ACTIVITIES_DURATION_SECS=2147483647");
+  EXPECT_EQ(read(config_text(c)).duration_ms, 2'147'483'647'000);
+}
+
 TEST(Config, StartLeavesTimeForTheWarmup) {
   const i64 now = 1'763'740'800'000;
   Config c;

@@ -1,0 +1,91 @@
+#include "kineto/registry.h"
+
+#include <algorithm>
+
+namespace spotter::kineto {
+namespace {
+
+constexpr size_t kMostAncestors = 16;
+
+template <class T>
+bool has(const std::vector<T>& list, i64 value) {
+  return std::find(list.begin(), list.end(), value) != list.end();
+}
+
+}  // namespace
+
+Process Registry::identified(ProcessFacts facts) const {
+  Process process;
+  Result<ProcessFacts> parent = read_process(host_, facts.parent);
+  process.identity = identify(facts, parent ? &*parent : nullptr);
+  i64 next = facts.parent;
+  while (next > 1 && process.ancestors.size() < kMostAncestors) {
+    process.ancestors.push_back(next);
+    const Result<ProcessFacts> above = read_process(host_, next);
+    next = above ? above->parent : 0;
+  }
+  process.facts = std::move(facts);
+  return process;
+}
+
+// The name of a client's socket is random, so a known name is a known process, and /proc need not be read; a
+// new name under a known pid is another process, or the same one after exec().
+Result<Process*> Registry::seen(const Credentials& sender, std::string_view address, const Poll& poll,
+                                Ns now) {
+  auto it = processes_.find(sender.pid);
+  if (it == processes_.end() || it->second.address != address) {
+    if (it == processes_.end() && processes_.size() >= kMost)
+      return fail(Code::denied, "process {} is one too many; {} are registered already", sender.pid, kMost);
+    TRY_ASSIGN(ProcessFacts facts, read_process(host_, sender.pid));
+    Process process = identified(std::move(facts));
+    process.facts.uid = sender.uid;
+    process.address = address;
+    process.first_poll = now;
+    it = processes_.insert_or_assign(sender.pid, std::move(process)).first;
+  }
+  Process& process = it->second;
+  process.poll = poll;
+  process.last_poll = now;
+  ++process.polls;
+  return &process;
+}
+
+Process* Registry::find(i64 pid) {
+  const auto it = processes_.find(pid);
+  return it == processes_.end() ? nullptr : &it->second;
+}
+
+void Registry::refresh() {
+  for (auto& [pid, process] : processes_) {
+    Result<ProcessFacts> facts = read_process(host_, pid);
+    if (!facts || facts->start_ticks != process.facts.start_ticks)
+      continue;  // it is ending: gone() will come
+    const i64 uid = process.facts.uid;
+    Process fresh = identified(std::move(*facts));
+    process.identity = std::move(fresh.identity);
+    process.facts = std::move(fresh.facts);
+    process.facts.uid = uid;
+  }
+}
+
+bool matches(const Process& p, const Target& target) {
+  if (!target.helpers && p.identity.role == Role::helper) return false;
+  if (!target.job.empty() && target.job != p.identity.job && target.job != std::to_string(p.poll.job_id))
+    return false;
+  if (!target.ranks.empty() && !(p.identity.rank && has(target.ranks, *p.identity.rank))) return false;
+  if (target.pids.empty()) return true;
+  return std::any_of(target.pids.begin(), target.pids.end(), [&](i64 pid) {
+    // What the process calls its own and its ancestors' pids counts where it sees the same ones as we do.
+    const bool same_view = p.facts.inner_pid == p.facts.pid;
+    return pid == p.facts.pid || has(p.ancestors, pid) || (same_view && has(p.poll.pids, pid));
+  });
+}
+
+std::vector<Process*> Registry::matching(const Target& target) {
+  std::vector<Process*> found;
+  for (auto& [pid, process] : processes_)
+    if (matches(process, target)) found.push_back(&process);
+  return found;
+}
+
+}  // namespace spotter::kineto

@@ -1,0 +1,66 @@
+// The processes of this host that poll for requests. A process is who the kernel says it is (the credentials
+// of its datagram), never what its message says: two containers may both send pid 1. It is in the list from
+// its first poll until gone() is called, which whoever watches the process does when it ends.
+//
+// One thread. Times are of a steady clock.
+#pragma once
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/host.h"
+#include "base/result.h"
+#include "kineto/message.h"
+#include "kineto/role.h"
+
+namespace spotter::kineto {
+
+struct Credentials {
+  i64 pid = 0, uid = -1;
+};
+
+struct Process {
+  ProcessFacts facts;
+  Identity identity;
+  std::vector<i64> ancestors;  // its parent, then the parent's parent ..., without init
+  std::string address;         // the name of the socket that it polls from
+  Poll poll;                   // the last one
+  i64 polls = 0;
+  Ns first_poll = 0, last_poll = 0;
+};
+
+// Which processes a request is for. Empty lists and names stand for any.
+struct Target {
+  std::vector<i64> pids = {};  // of the process, or of an ancestor of it
+  std::vector<i64> ranks = {};
+  std::string job = {};
+  bool helpers = false;  // those, too
+};
+
+class Registry {
+ public:
+  static constexpr size_t kMost = 8192;
+
+  explicit Registry(Host host) : host_(std::move(host)) {}
+
+  // A poll has come. Errors: not_found (the process has ended meanwhile), denied (there are kMost already).
+  Result<Process*> seen(const Credentials& sender, std::string_view address, const Poll& poll, Ns now);
+  void gone(i64 pid) { processes_.erase(pid); }
+
+  Process* find(i64 pid);
+  // Reads again what changes while a process lives: whether it has a GPU open.
+  void refresh();
+  std::vector<Process*> matching(const Target& target);
+  const std::map<i64, Process>& all() const { return processes_; }  // by pid
+
+ private:
+  Process identified(ProcessFacts facts) const;
+
+  Host host_;
+  std::map<i64, Process> processes_;
+};
+
+bool matches(const Process& process, const Target& target);
+
+}  // namespace spotter::kineto

@@ -1,0 +1,142 @@
+#include "kineto/registry.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace spotter::kineto {
+namespace {
+
+namespace fs = std::filesystem;
+
+class RegistryTest : public testing::Test {
+ protected:
+  RegistryTest() : root_(fs::path(testing::TempDir()) / fmt::format("spotter_registry_{}", getpid())) {
+    add(1, 0, {});
+    add(7, 1, {"torchrun"});
+  }
+  ~RegistryTest() override { fs::remove_all(root_); }
+
+  // A process of the made-up /proc.
+  void add(i64 pid, i64 parent, const std::vector<std::string>& command,
+           const std::map<std::string, std::string>& environment = {}, i64 start = 100, i64 inner_pid = 0) {
+    const fs::path folder = root_ / std::to_string(pid);
+    fs::create_directories(folder / "fd");
+    const auto write = [&](const char* name, const std::string& text) {
+      std::ofstream(folder / name) << text;
+    };
+    write("stat",
+          fmt::format("{} (python) S {} 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 {} 1", pid, parent, start));
+    write("status",
+          fmt::format("Uid:\t0\nNSpid:\t{}{}\n", pid, inner_pid ? fmt::format("\t{}", inner_pid) : ""));
+    std::string words, variables;
+    for (const std::string& word : command) words += word + '\0';
+    for (const auto& [name, value] : environment) variables += name + "=" + value + '\0';
+    write("cmdline", words);
+    write("environ", variables);
+  }
+  Process* seen(i64 pid, const std::string& address, const Poll& poll = {2, 0, {}}, Ns now = 0) {
+    const Result<Process*> process = registry_.seen({pid, 1000}, address, poll, now);
+    return process ? *process : nullptr;
+  }
+  std::vector<i64> pids(const Target& target) {
+    std::vector<i64> found;
+    for (const Process* p : registry_.matching(target)) found.push_back(p->facts.pid);
+    return found;
+  }
+
+  fs::path root_;
+  Registry registry_{Host{root_.string()}};
+};
+
+TEST_F(RegistryTest, AProcessIsWhoTheKernelSays) {
+  add(42, 7, {"python", "train.py"}, {{"RANK", "1"}, {"WORLD_SIZE", "2"}}, 100, 1);
+  const Process* p = seen(42, "dynoconfigclient-a", {2, 99, {1}}, 10);
+  ASSERT_TRUE(p);
+  EXPECT_EQ(p->facts.pid, 42);
+  EXPECT_EQ(p->facts.inner_pid, 1);
+  EXPECT_EQ(p->facts.uid, 1000);
+  EXPECT_EQ(p->identity.rank, 1);
+  EXPECT_EQ(p->ancestors, std::vector<i64>{7});
+  EXPECT_EQ(p->polls, 1);
+  seen(42, "dynoconfigclient-a", {0, 99, {1}}, 25);
+  EXPECT_EQ(p->polls, 2);
+  EXPECT_EQ(p->first_poll, 10);
+  EXPECT_EQ(p->last_poll, 25);
+  EXPECT_FALSE(p->poll.takes_trace());
+}
+
+TEST_F(RegistryTest, ContainersWithEqualPidsAreKeptApart) {
+  add(42, 7, {"python", "a.py"}, {}, 100, 1);
+  add(43, 7, {"python", "b.py"}, {}, 100, 1);
+  EXPECT_NE(seen(42, "a", {2, 0, {1}}), seen(43, "b", {2, 0, {1}}));
+  EXPECT_EQ(registry_.all().size(), 2u);
+  EXPECT_EQ(pids({.pids = {1}}), std::vector<i64>{});  // whose pid 1 it is cannot be told
+  EXPECT_EQ(pids({.pids = {42}}), std::vector<i64>{42});
+}
+
+TEST_F(RegistryTest, APidThatIsUsedAgainIsAnotherProcess) {
+  add(42, 7, {"python", "a.py"}, {{"RANK", "1"}});
+  seen(42, "a");
+  add(42, 7, {"python", "b.py"}, {{"RANK", "2"}}, 200);
+  const Process* p = seen(42, "b");
+  EXPECT_EQ(p->identity.rank, 2);
+  EXPECT_EQ(p->polls, 1);
+  EXPECT_EQ(registry_.all().size(), 1u);
+}
+
+TEST_F(RegistryTest, AProcessThatHasEnded) {
+  EXPECT_EQ(registry_.seen({77, 0}, "a", {}, 0).error().code, Code::not_found);
+  add(42, 7, {"python"});
+  seen(42, "a");
+  registry_.gone(42);
+  registry_.gone(42);
+  EXPECT_EQ(registry_.find(42), nullptr);
+}
+
+TEST_F(RegistryTest, WhatIsMeant) {
+  add(40, 1, {"python", "/bin/torchrun", "train.py"}, {{"SLURM_JOB_ID", "5"}});
+  add(42, 40, {"python", "train.py"}, {{"RANK", "0"}, {"SLURM_JOB_ID", "5"}});
+  add(43, 40, {"python", "train.py"}, {{"RANK", "1"}, {"SLURM_JOB_ID", "5"}});
+  add(44, 1, {"python", "other.py"});
+  seen(40, "a", {2, 5, {40}});
+  seen(42, "b", {2, 5, {42, 40}});
+  seen(43, "c", {2, 5, {43, 40}});
+  seen(44, "d", {2, 0, {44, 30}});
+  EXPECT_EQ(pids({}), (std::vector<i64>{42, 43, 44}));
+  EXPECT_EQ(pids({.helpers = true}), (std::vector<i64>{40, 42, 43, 44}));
+  EXPECT_EQ(pids({.job = "5"}), (std::vector<i64>{42, 43}));
+  EXPECT_EQ(pids({.ranks = {1, 7}}), std::vector<i64>{43});
+  EXPECT_EQ(pids({.pids = {40}}), (std::vector<i64>{42, 43}));  // an ancestor
+  EXPECT_EQ(pids({.pids = {30}}), std::vector<i64>{44});        // one that has ended, but was told
+  EXPECT_EQ(pids({.pids = {40}, .ranks = {0}}), std::vector<i64>{42});
+  EXPECT_EQ(pids({.job = "6"}), std::vector<i64>{});
+}
+
+TEST_F(RegistryTest, AGpuIsOpenedLater) {
+  add(42, 7, {"python", "-m", "ipykernel_launcher"});
+  const Process* p = seen(42, "a");
+  EXPECT_EQ(p->identity.role, Role::helper);
+  fs::create_symlink("/dev/nvidia0", root_ / "42/fd/9");
+  registry_.refresh();
+  EXPECT_EQ(p->identity.role, Role::training);
+  EXPECT_EQ(p->facts.uid, 1000);
+}
+
+TEST_F(RegistryTest, ThereIsRoomForSoMany) {
+  for (i64 pid = 100; pid < 100 + static_cast<i64>(Registry::kMost); ++pid) {
+    if (pid == 100) add(pid, 1, {"python"});
+    if (pid > 100) fs::create_directory_symlink(root_ / "100", root_ / std::to_string(pid));
+    ASSERT_TRUE(seen(pid, "a"));
+  }
+  add(50, 1, {"python"});
+  EXPECT_EQ(registry_.seen({50, 0}, "a", {}, 0).error().code, Code::denied);
+  EXPECT_TRUE(seen(100, "a"));  // those that are there go on
+  registry_.gone(101);
+  EXPECT_TRUE(seen(50, "a"));
+}
+
+}  // namespace
+}  // namespace spotter::kineto
