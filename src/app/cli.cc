@@ -10,8 +10,6 @@
 namespace spotter {
 namespace {
 
-constexpr const char* kVersion = "0.1.0";
-
 int usage_error(const std::string& message, const std::string& command) {
   std::fprintf(stderr, "spotter: %s (see `spotter%s --help`)\n", to_printable(message).c_str(),
                command.c_str());
@@ -40,7 +38,7 @@ CommandLine parse_command_line(std::span<const Command> commands, int argc, char
       "spotter");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", fmt::format("spotter {}", kVersion), "print the version");
+  app.set_version_flag("--version", "spotter " SPOTTER_VERSION, "print the version");
   app.require_subcommand(0, 1);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands) {
