@@ -11,6 +11,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
+// As /proc lists them.
+std::string with_nuls(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += word + '\0';
+  return text;
+}
+
 // A made-up /proc.
 class ProcessFactsTest : public testing::Test {
  protected:
@@ -19,10 +26,8 @@ class ProcessFactsTest : public testing::Test {
     host_.proc = root_.string();
     write("stat", "42 (pt_main) thread) S 7 42 7 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 987654 1 2 3");
     write("status", "Name:\tpython\nUid:\t1000\t1001\t1000\t1000\nNSpid:\t42\t5\n");
-    write("cmdline", std::string("python\0train.py\0--lr\0"
-                                 "0.1\0",
-                                 25));
-    write("environ", std::string("RANK=3\0WORLD_SIZE=8\0EMPTY=\0junk\0A=b=c\0", 41));
+    write("cmdline", with_nuls({"python", "train.py", "--lr", "0.1"}));
+    write("environ", with_nuls({"RANK=3", "WORLD_SIZE=8", "EMPTY=", "junk", "A=b=c"}));
     write("cgroup", "0::/\n");
     write("maps", "00400000-00452000 r-xp 00000000 08:02 173521 /usr/bin/python3.11\n");
   }
