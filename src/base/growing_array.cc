@@ -13,8 +13,9 @@ namespace spotter {
 namespace {
 
 constexpr size_t kMiB = size_t{1} << 20;
-constexpr size_t kSmallPart =
-    4 * kMiB;  // small arrays stay on small pages, so that many of them waste nothing
+// The beginning of an array is on small pages, so that many small arrays waste nothing; what comes behind it
+// begins at the border of a huge page. A huge page costs a tenth of the small ones that it stands for.
+constexpr size_t kSmallPart = size_t{256} << 10;
 constexpr size_t kLeastStep = size_t{64} << 10;
 constexpr size_t kHugePage = 2 * kMiB;
 constexpr size_t kShare = 32;         // of a limited address space, one array
@@ -22,9 +23,16 @@ constexpr size_t kLeastLimit = kMiB;  // with less address space than this there
 
 size_t round_up(size_t value, size_t step) { return (value + step - 1) / step * step; }
 
+// A range of which the place behind the small part is aligned.
 char* reserve(size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return p == MAP_FAILED ? nullptr : static_cast<char*>(p);
+  void* p = mmap(nullptr, bytes + kHugePage, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (p == MAP_FAILED) return nullptr;
+  const size_t address = reinterpret_cast<size_t>(p);
+  const size_t skipped = round_up(address + kSmallPart, kHugePage) - kSmallPart - address;
+  char* data = static_cast<char*>(p) + skipped;
+  if (skipped > 0) munmap(p, skipped);
+  if (skipped < kHugePage) munmap(data + bytes, kHugePage - skipped);
+  return data;
 }
 
 }  // namespace
@@ -62,14 +70,11 @@ void Reservation::make_usable(size_t bytes) {
                     bytes, limit_)
             .c_str());
   }
-  // Steps of a quarter, later of an eighth, keep the number of system calls logarithmic.
-  size_t end = std::max(bytes, usable_ + std::max(kLeastStep, usable_ / (usable_ < kSmallPart ? 4 : 8)));
-  end = round_up(end, end < kSmallPart ? kLeastStep : kMiB);
-  if (end > kSmallPart) {
-    // A huge page is taken at its first touch only if all of it is usable then.
-    const size_t address = reinterpret_cast<size_t>(data_);
-    end = round_up(address + end, kHugePage) - address;
-  }
+  // Steps of an eighth keep the number of system calls logarithmic.
+  size_t end = std::max(bytes, usable_ + std::max(kLeastStep, usable_ / 8));
+  end = round_up(end, kLeastStep);
+  // A huge page is taken at its first touch only if all of it is usable then.
+  if (end > kSmallPart) end = kSmallPart + round_up(end - kSmallPart, kHugePage);
   end = std::min(end, limit_);
   if (mprotect(data_ + usable_, end - usable_, PROT_READ | PROT_WRITE) != 0) {
     end_process(
