@@ -223,7 +223,7 @@ class FastScanner final : public Scanner {
   }
 
   // Decimal microseconds to ns: up to 16 digits and 3 decimals at once; anything else by the plain reader.
-  const char* time(const char* p, Ns& out) {
+  [[gnu::always_inline]] const char* time(const char* p, Ns& out) {
     const u32 digits = Bytes(p).digits();
     const u32 n = leading_run(digits);
     if (n == 0 || n > 15) return n == 16 && *p < '3' ? time16(p, out) : slow_time(p, out);
