@@ -44,9 +44,10 @@ Part part_of(const Kind& kind) {
 }
 
 // Per event: durations of the device work that it launched.
-std::vector<Ns> launched_device_time(const Trace& trace) {
+GrowingArray<Ns> launched_device_time(const Trace& trace) {
   const DeviceWork& work = trace.device_work();
-  std::vector<Ns> launched(trace.size(), 0);
+  GrowingArray<Ns> launched(trace.size());
+  launched.extend(trace.size());
   for (size_t row = 0; row < work.event.size(); ++row)
     if (work.launch[row] != kNone) launched[work.launch[row]] += work.end[row] - work.start[row];
   return launched;
@@ -144,7 +145,7 @@ class Walk {
   const Trace& trace_;
   const Nesting& nesting_;
   std::array<u8, 256> parts_;
-  std::vector<Ns> launched_;
+  GrowingArray<Ns> launched_;
   DenseIds ids_;
   std::vector<Operator> operators_;
   std::vector<Frame> stack_;

@@ -49,7 +49,7 @@ class GrowingArray {
   T& operator[](size_t i) const { return data()[i]; }
   std::span<const T> span() const { return {data(), size_}; }
 
-  // Appends n uninitialised elements and returns the first of them.
+  // Appends n elements of zero bytes and returns the first of them.
   T* extend(size_t n) {
     const size_t bytes = (size_ + n) * sizeof(T);
     if (bytes > memory_.usable()) memory_.make_usable(bytes);
