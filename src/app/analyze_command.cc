@@ -100,7 +100,7 @@ Result<void> analyze(const Options& options) {
   RunRequest request = options.request;
   request.cancelled = &interrupted;
   if (request.analyses.empty()) request.analyses.assign(all_analyses().begin(), all_analyses().end());
-  if (options.wants_report()) set_report_params(request.params);
+  const size_t names = options.wants_report() ? take_top(request.params) : 0;
   RunResult result;
   {
     Progress progress;
@@ -110,7 +110,7 @@ Result<void> analyze(const Options& options) {
 
   const int fd = options.output.empty() ? STDOUT_FILENO : -1;
   const std::string bytes = options.wants_report()
-                                ? report(result.tables, result.notes, page_style_of(fd))
+                                ? report(result.tables, result.notes, page_style_of(fd), names)
                                 : render(*options.format, result.tables, result.notes, style_of(fd));
   if (!options.format->shows_notes) {
     std::fputs(render_text_notes(all_notes(result.tables, result.notes), style_of(STDERR_FILENO)).c_str(),

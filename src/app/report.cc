@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <limits>
 #include <set>
 
 #include "app/advice.h"
@@ -63,12 +64,17 @@ bool is_told(const Note& note) {
 
 }  // namespace
 
-void set_report_params(std::vector<std::pair<std::string, i64>>& params) {
-  const bool set = std::any_of(params.begin(), params.end(), [](const auto& p) { return p.first == "top"; });
-  if (!set) params.emplace_back("top", 0);
+size_t take_top(std::vector<std::pair<std::string, i64>>& params) {
+  constexpr size_t kUsual = 6;
+  size_t names = kUsual;
+  for (const auto& [name, value] : params)
+    if (name == "top") names = value == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(value);
+  std::erase_if(params, [](const auto& p) { return p.first == "top"; });
+  params.emplace_back("top", 0);
+  return names;
 }
 
-std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
+std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names) {
   const Facts facts = gather_facts(tables);
   const Notes all = all_notes(tables, notes);
   const bool is_damaged =
@@ -85,14 +91,15 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
   if (facts.has_device_work) {
     section(rank_title(facts),
             render_text_table(device_table(facts), style) + wrapped(kDeviceLegend, style.width) + "\n");
-    section("Kernels that take the most device time", render_text_table(kernel_table(facts.kernels), style));
+    section("Kernels that take the most device time",
+            render_text_table(kernel_table(facts.kernels, names), style));
   } else if (std::ranges::any_of(facts.ranks, [](const RankFacts& r) { return r.spans > 0; })) {
     section(rank_title(facts), render_text_table(host_table(facts), style));
   }
   if (facts.operators.rows() > 0) {
     section(facts.operators_by_device ? "Operators that start the most device time"
                                       : "Operators that take the most host time",
-            render_text_table(operator_table(facts.operators, facts.operators_by_device), style));
+            render_text_table(operator_table(facts.operators, facts.operators_by_device, names), style));
   }
 
   Notes untold;

@@ -11,10 +11,11 @@
 
 namespace spotter {
 
-// The report shortens tables itself and so wants them whole; sets what the user has not.
-void set_report_params(std::vector<std::pair<std::string, i64>>& params);
+// The report shortens tables itself and adds them up over the ranks, so it wants them whole: takes `top` out
+// of the user's parameters, and says how many kernels and operators to list.
+size_t take_top(std::vector<std::pair<std::string, i64>>& params);
 
-// `tables`: every analysis, in any order.
-std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style);
+// `tables`: every analysis, in any order, with top 0.
+std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names);
 
 }  // namespace spotter

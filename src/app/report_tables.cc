@@ -9,7 +9,7 @@
 namespace spotter {
 namespace {
 
-constexpr size_t kMostRanks = 8, kMostNames = 6;
+constexpr size_t kMostRanks = 8;
 
 constexpr Field kHostColumns[] = {
     {"rank", Type::text, Unit::none, Role::key, ""},
@@ -106,10 +106,10 @@ Table device_table(const Facts& f) {
   return project(t, names);
 }
 
-Table kernel_table(const Table& kernels) {
+Table kernel_table(const Table& kernels, size_t most) {
   Table t("kernels", kKernelColumns);
   const i64 total = sum_of(kernels, "sum_ns");
-  for (size_t row = 0; row < std::min(kernels.rows(), kMostNames); row++) {
+  for (size_t row = 0; row < std::min(kernels.rows(), most); row++) {
     const i64 count = kernels.integer(row, kernels.column("count")),
               sum = kernels.integer(row, kernels.column("sum_ns"));
     t.append({kernels.at(row, kernels.column("name")), kernels.at(row, kernels.column("kind")), count, sum,
@@ -118,9 +118,9 @@ Table kernel_table(const Table& kernels) {
   return t;
 }
 
-Table operator_table(const Table& operators, bool device) {
+Table operator_table(const Table& operators, bool device, size_t most) {
   Table t("operators", std::span(kOperatorColumns).first(device ? 4 : 3));
-  for (size_t row = 0; row < std::min(operators.rows(), kMostNames); row++) {
+  for (size_t row = 0; row < std::min(operators.rows(), most); row++) {
     const Value cells[] = {operators.at(row, operators.column("name")),
                            operators.at(row, operators.column("calls")),
                            operators.at(row, operators.column("host_self_ns")),

@@ -9,7 +9,7 @@ namespace spotter {
 std::string rank_title(const Facts& facts);
 Table host_table(const Facts& facts);    // of ranks, without device work
 Table device_table(const Facts& facts);  // of ranks, with it
-Table kernel_table(const Table& kernels);
-Table operator_table(const Table& operators, bool by_device);
+Table kernel_table(const Table& kernels, size_t most);
+Table operator_table(const Table& operators, bool by_device, size_t most);
 
 }  // namespace spotter
