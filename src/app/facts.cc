@@ -108,7 +108,6 @@ void add_steps(const Table& t, const ByRank& ranks) {
     RankFacts* r = ranks.of(t, row);
     if (!r) continue;
     const Ns dur = integer(t, row, "dur_ns");
-    if (r->steps == 0 || dur < r->step_min) r->step_min = dur;
     if (r->steps == 0 || dur > r->step_max) {
       r->step_max = dur;
       r->longest_step = integer(t, row, "number");

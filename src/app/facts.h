@@ -25,7 +25,7 @@ struct RankFacts {
   i64 device_rows = 0, unlaunched_rows = 0;
   // Steps.
   i64 steps = 0;
-  Ns step_sum = 0, step_min = 0, step_max = 0;
+  Ns step_sum = 0, step_max = 0;
   i64 longest_step = 0;
 };
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "analyze/statistics.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -44,11 +45,6 @@ constexpr Field kOperatorColumns[] = {
     {"host self", Type::integer, Unit::ns, Role::value, ""},
     {"device self", Type::integer, Unit::ns, Role::value, ""},
 };
-
-Value share(i64 part, i64 whole) {
-  if (whole <= 0) return {};
-  return static_cast<double>(part) / static_cast<double>(whole);
-}
 
 i64 sum_of(const Table& t, std::string_view column) {
   i64 sum = 0;
@@ -93,11 +89,11 @@ Table device_table(const Facts& f) {
     const std::string name = name_of(*r);
     const Ns exposed = r->communication - r->hidden_communication;
     t.append({std::string_view(name), mean_step(*r), r->device_time > 0 ? Value(r->device_time) : Value{},
-              share(r->compute, r->device_time), share(exposed, r->device_time),
+              ratio(r->compute, r->device_time), ratio(exposed, r->device_time),
               // What is left of the busy time is copies and sets alone.
-              share(r->device_time - r->idle - r->compute - exposed, r->device_time),
-              share(r->idle, r->device_time), share(r->host_wait, r->stream_idle),
-              share(r->kernel_wait, r->stream_idle), share(r->other_wait, r->stream_idle)});
+              ratio(r->device_time - r->idle - r->compute - exposed, r->device_time),
+              ratio(r->idle, r->device_time), ratio(r->host_wait, r->stream_idle),
+              ratio(r->kernel_wait, r->stream_idle), ratio(r->other_wait, r->stream_idle)});
   }
   if (has_steps) return t;
   std::vector<std::string_view> names;
@@ -113,7 +109,7 @@ Table kernel_table(const Table& kernels, size_t most) {
     const i64 count = kernels.integer(row, kernels.column("count")),
               sum = kernels.integer(row, kernels.column("sum_ns"));
     t.append({kernels.at(row, kernels.column("name")), kernels.at(row, kernels.column("kind")), count, sum,
-              share(sum, total), count > 0 ? Value(sum / count) : Value{}});
+              ratio(sum, total), count > 0 ? Value(sum / count) : Value{}});
   }
   return t;
 }

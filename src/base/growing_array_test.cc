@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <numeric>
 #include <vector>
 
@@ -114,6 +115,15 @@ TEST(GrowingArrayDeathTest, TakesLessAddressSpaceWhereTheSystemGivesLess) {
 #endif
   EXPECT_EXIT(grow_under_a_limit(10 * kMiB), testing::ExitedWithCode(0), "");
   EXPECT_EXIT(grow_under_a_limit(2000 * kMiB), testing::ExitedWithCode(1), "address-space limit");
+}
+
+// On the small pages at the beginning as on the huge ones behind them.
+TEST(GrowingArray, NewElementsAreZero) {
+  GrowingArray<u64> array(1'000'000);
+  for (const size_t n : {1u, 1000u, 40'000u, 400'000u}) {
+    const u64* first = array.extend(n);
+    EXPECT_TRUE(std::all_of(first, first + n, [](u64 value) { return value == 0; })) << n;
+  }
 }
 
 }  // namespace

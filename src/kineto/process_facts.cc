@@ -124,6 +124,11 @@ void read_torch(const std::string& folder, ProcessFacts& facts) {
 
 }  // namespace
 
+i64 parent_of(const Host& host, i64 pid) {
+  ProcessFacts facts;
+  return read_stat(text_of(fmt::format("{}/{}/stat", host.proc, pid)), facts) ? facts.parent : 0;
+}
+
 Result<ProcessFacts> read_process(const Host& host, i64 pid) {
   ProcessFacts facts;
   facts.pid = pid;

@@ -29,4 +29,7 @@ struct ProcessFacts {
 // Errors: not_found (no such process), io.
 Result<ProcessFacts> read_process(const Host& host, i64 pid);
 
+// The parent alone; 0 where there is no such process.
+i64 parent_of(const Host& host, i64 pid);
+
 }  // namespace spotter::kineto

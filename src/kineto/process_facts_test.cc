@@ -71,6 +71,8 @@ TEST_F(ProcessFactsTest, WhatIsMissingStaysEmpty) {
 
 TEST_F(ProcessFactsTest, Errors) {
   EXPECT_EQ(read_process(host_, 43).error().code, Code::not_found);
+  EXPECT_EQ(parent_of(host_, 42), 7);
+  EXPECT_EQ(parent_of(host_, 43), 0);
   for (const char* stat : {"", "42", "42 (a)", "42 (a) S 1 2"}) {
     write("stat", stat);
     EXPECT_EQ(read_process(host_, 42).error().code, Code::io) << stat;

@@ -16,14 +16,11 @@ bool has(const std::vector<T>& list, i64 value) {
 
 Process Registry::identified(ProcessFacts facts) const {
   Process process;
-  Result<ProcessFacts> parent = read_process(host_, facts.parent);
+  const Result<ProcessFacts> parent = read_process(host_, facts.parent);
   process.identity = identify(facts, parent ? &*parent : nullptr);
-  i64 next = facts.parent;
-  while (next > 1 && process.ancestors.size() < kMostAncestors) {
-    process.ancestors.push_back(next);
-    const Result<ProcessFacts> above = read_process(host_, next);
-    next = above ? above->parent : 0;
-  }
+  for (i64 pid = facts.parent; pid > 1 && process.ancestors.size() < kMostAncestors;
+       pid = parent_of(host_, pid))
+    process.ancestors.push_back(pid);
   process.facts = std::move(facts);
   return process;
 }
