@@ -44,6 +44,14 @@ bool has_events(const Trace& trace) {
   return std::any_of(trace.kind.begin(), trace.kind.end(), [&](u8 kind) { return is_event[kind] != 0; });
 }
 
+// Ranks that are given by order are held against the files' times.
+void add_times(const Trace& trace, RankEvidence& evidence) {
+  const Extent extent = extent_of(trace);
+  if (!extent.known()) return;
+  evidence.start = trace.info().base_ns + extent.start;
+  evidence.end = trace.info().base_ns + extent.end;
+}
+
 Result<TracePtr> select(TracePtr trace, Range range) {
   const std::vector<Step>& steps = trace->steps().steps;
   if (steps.empty()) return fail(Code::invalid, "steps were asked for, but the trace has none");
@@ -76,10 +84,7 @@ class FileRunner {
     TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
     if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
     result.evidence.has_events = has_events(*trace);
-    if (const Extent extent = extent_of(*trace); extent.known()) {
-      result.evidence.start = trace->info().base_ns + extent.start;
-      result.evidence.end = trace->info().base_ns + extent.end;
-    }
+    if (!result.evidence.contents_rank && !result.evidence.name_rank) add_times(*trace, result.evidence);
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};

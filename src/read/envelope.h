@@ -9,8 +9,8 @@
 
 namespace spotter {
 
-inline constexpr size_t kMostHeader = size_t{64}
-                                      << 20;  // text that is searched for the beginning of the events
+// Text that is searched for the beginning of the events.
+inline constexpr size_t kMostHeader = size_t{64} << 20;
 
 struct EventsStart {
   bool found = false;    // else more text is needed

@@ -34,7 +34,7 @@ struct RankEvidence {
   std::optional<i64> contents_rank;  // distributedInfo.rank
   std::optional<i64> name_rank;      // from the file name
   bool has_events = false;           // false: a launcher's or an empty trace; it takes no rank by order
-  Ns start = 0, end = 0;             // of its spans, Unix time; equal where that is not known
+  Ns start = 0, end = 0;             // of its spans, Unix time; equal where not known or a rank is
 };
 
 struct ResolvedRank {
