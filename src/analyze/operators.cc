@@ -47,7 +47,7 @@ Part part_of(const Kind& kind) {
 GrowingArray<Ns> launched_device_time(const Trace& trace) {
   const DeviceWork& work = trace.device_work();
   GrowingArray<Ns> launched(trace.size());
-  launched.extend(trace.size());
+  launched.extend_zeroed(trace.size());
   for (size_t row = 0; row < work.event.size(); ++row)
     if (work.launch[row] != kNone) launched[work.launch[row]] += work.end[row] - work.start[row];
   return launched;

@@ -1,6 +1,7 @@
 // GrowingArray<T>: an append-only array of trivial values that never moves. It reserves address space for
 // `limit` elements and makes pages usable as it grows, so that there is no copy on growth and pointers stay
-// valid; memory is taken only for what is used. One writer; readers of finished elements need no lock.
+// valid; memory is taken only for what is used, and goes to the next array where one ends. One writer; readers
+// of finished elements need no lock.
 #pragma once
 #include <cstring>
 #include <span>
@@ -11,7 +12,8 @@
 
 namespace spotter {
 
-// The untyped part: a reserved address range of which the first `usable` bytes may be touched.
+// The untyped part: a reserved address range of which the first `usable` bytes may be touched. They hold what
+// an array before left there, unless all are `zeroed`.
 class Reservation {
  public:
   Reservation() = default;
@@ -23,11 +25,13 @@ class Reservation {
 
   char* data() const { return data_; }
   size_t usable() const { return usable_; }
+  bool zeroed() const { return zeroed_; }
   void make_usable(size_t bytes);  // at least; ends the process beyond the limit or where memory is refused
 
  private:
   char* data_ = nullptr;
   size_t limit_ = 0, usable_ = 0;
+  bool zeroed_ = true;
 };
 
 template <class T>
@@ -49,12 +53,17 @@ class GrowingArray {
   T& operator[](size_t i) const { return data()[i]; }
   std::span<const T> span() const { return {data(), size_}; }
 
-  // Appends n elements of zero bytes and returns the first of them.
+  // Appends n elements and returns the first of them; what they hold is not defined.
   T* extend(size_t n) {
     const size_t bytes = (size_ + n) * sizeof(T);
     if (bytes > memory_.usable()) memory_.make_usable(bytes);
     T* first = data() + size_;
     size_ += n;
+    return first;
+  }
+  T* extend_zeroed(size_t n) {
+    T* first = extend(n);
+    if (!memory_.zeroed()) std::memset(first, 0, n * sizeof(T));
     return first;
   }
   void push_back(T value) { *extend(1) = value; }

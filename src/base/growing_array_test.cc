@@ -1,9 +1,11 @@
 #include "base/growing_array.h"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <numeric>
 #include <vector>
 
@@ -117,13 +119,46 @@ TEST(GrowingArrayDeathTest, TakesLessAddressSpaceWhereTheSystemGivesLess) {
   EXPECT_EXIT(grow_under_a_limit(2000 * kMiB), testing::ExitedWithCode(1), "address-space limit");
 }
 
-// On the small pages at the beginning as on the huge ones behind them.
-TEST(GrowingArray, NewElementsAreZero) {
-  GrowingArray<u64> array(1'000'000);
-  for (const size_t n : {1u, 1000u, 40'000u, 400'000u}) {
-    const u64* first = array.extend(n);
-    EXPECT_TRUE(std::all_of(first, first + n, [](u64 value) { return value == 0; })) << n;
+// On the small pages at the beginning as on the huge ones behind them, and where another array was before.
+TEST(GrowingArray, ElementsCanBeAskedToBeZero) {
+  for (int round = 0; round < 2; round++) {
+    GrowingArray<u64> array(1'000'000);
+    for (const size_t n : {1u, 1000u, 40'000u, 400'000u}) {
+      u64* const first = array.extend_zeroed(n);
+      EXPECT_TRUE(std::all_of(first, first + n, [](u64 value) { return value == 0; })) << n;
+      std::fill_n(first, n, ~u64{0});
+    }
   }
+}
+
+TEST(GrowingArray, MemoryGoesToTheNextOneOfItsKind) {
+  constexpr size_t limit = 777'777;  // of no other test
+  const u32* before = nullptr;
+  {
+    GrowingArray<u32> array(limit);
+    array.push_back(1);
+    before = array.data();
+  }
+  const GrowingArray<u32> other(limit + 100'000);
+  EXPECT_NE(other.data(), before);
+  GrowingArray<u32> next(limit);
+  EXPECT_EQ(next.data(), before);
+  EXPECT_EQ(next.size(), 0u);
+  const GrowingArray<u32> third(limit);
+  EXPECT_NE(third.data(), before);
+}
+
+TEST(GrowingArray, OnlySoMuchMemoryIsKept) {
+  constexpr size_t bytes = 300 * kMiB;
+  void* before = nullptr;
+  {
+    GrowingArray<u8> array(bytes);
+    array.extend(bytes);
+    before = array.data();
+  }
+  unsigned char resident = 0;
+  EXPECT_EQ(mincore(before, 1, &resident), -1);
+  EXPECT_EQ(errno, ENOMEM);
 }
 
 }  // namespace
