@@ -10,7 +10,7 @@ constexpr ArgSpelling kSpellings[] = {
     {"correlation", Arg::correlation, false},
     {"External id", Arg::external_id, false},
     {"external id", Arg::external_id, false},  // to 2021
-    {"Record function id", Arg::record_function_id, false},
+    {"Record function id", Arg::record_function_id, true},  // 0 without an execution trace observer
     {"Ev Idx", Arg::ev_idx, false},
     {"Profiler Event Index", Arg::ev_idx, false},  // 1.11 to 1.13
     {"Sequence number", Arg::sequence_number, false},
@@ -80,7 +80,7 @@ constexpr ArgSpelling kSpellings[] = {
     {"Addr", Arg::addr, false},
     {"Bytes", Arg::mem_bytes, false},
     {"Total Allocated", Arg::total_allocated, false},
-    {"Total Reserved", Arg::total_reserved, false},
+    {"Total Reserved", Arg::total_reserved, true},
     {"Device Type", Arg::device_type, true},
     {"Device Id", Arg::device_id, true},
 
