@@ -49,9 +49,10 @@ Action declare_analyses(CLI::App& app) {
                              word);
                return {};
              });
-  return [analysis] {
+  return [analysis]() -> Result<int> {
     const TextStyle style = page_style_of(STDOUT_FILENO);
-    return write_output("", *analysis ? definition(**analysis, style) : list(style));
+    TRY(write_output("", *analysis ? definition(**analysis, style) : list(style)));
+    return 0;
   };
 }
 

@@ -11,6 +11,7 @@
 
 #include "analyze/list.h"
 #include "app/commands.h"
+#include "app/format_option.h"
 #include "app/output.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -33,18 +34,6 @@ struct Options {
   // People are shown a report, programs are given everything.
   bool wants_report() const { return request.analyses.empty() && format == &all_formats()[0]; }
 };
-
-std::string format_names() {
-  std::vector<std::string_view> names;
-  for (const Format& f : all_formats()) names.push_back(f.name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
-std::string format_help() {
-  std::string help;
-  for (const Format& f : all_formats()) help += fmt::format("{} ({}), ", f.name, f.help);
-  return help + "default: " + all_formats()[0].name;
-}
 
 Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses) {
   const Analysis* analysis = find_analysis(name);
@@ -92,6 +81,8 @@ void print_timing(const RunResult& result) {
   }
 }
 
+int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
 Result<void> analyze(const Options& options) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
@@ -123,11 +114,18 @@ Result<void> analyze(const Options& options) {
 
 }  // namespace
 
+Result<void> print_report(const std::vector<std::string>& paths) {
+  Options options;
+  options.paths = paths;
+  options.request.threads = all_processors();
+  return analyze(options);
+}
+
 Action declare_analyze(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
   RunRequest& r = o->request;
-  r.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  r.threads = all_processors();
 
   app.add_option(
          "PATH", o->paths,
@@ -140,12 +138,7 @@ Action declare_analyze(CLI::App& app) {
       "report and the other formats hold all analyses",
       [&r](const std::string& word) { return add_table(word, r.analyses); })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_option(app, "--format", "NAME", format_help(), [o](const std::string& word) -> Result<void> {
-    o->format = find_format(word);
-    if (!o->format)
-      return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word, format_names());
-    return {};
-  });
+  add_format_option(app, o->format);
   app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
   add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
              [&r](const std::string& word) -> Result<void> {
@@ -181,7 +174,10 @@ Action declare_analyze(CLI::App& app) {
       "  spotter analyze traces/ --ranks 0-7\n"
       "  spotter analyze rank0.json.gz --table operators --top 0 --format csv");
   app.callback([&r] { check_params(r); });
-  return [options] { return analyze(*options); };
+  return [options]() -> Result<int> {
+    TRY(analyze(*options));
+    return 0;
+  };
 }
 
 }  // namespace spotter

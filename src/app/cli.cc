@@ -6,6 +6,7 @@
 
 #include "app/help.h"
 #include "base/utf8.h"
+#include "base/version.h"
 
 namespace spotter {
 namespace {
@@ -38,7 +39,7 @@ CommandLine parse_command_line(std::span<const Command> commands, int argc, char
       "spotter");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
-  app.set_version_flag("--version", "spotter " SPOTTER_VERSION, "print the version");
+  app.set_version_flag("--version", std::string("spotter ") + kVersion, "print the version");
   app.require_subcommand(0, 1);
   std::vector<std::pair<CLI::App*, Action>> actions;
   for (const Command& command : commands) {

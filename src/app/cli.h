@@ -14,7 +14,7 @@ class Option;
 
 namespace spotter {
 
-using Action = std::function<Result<void>()>;
+using Action = std::function<Result<int>()>;  // the exit status; an error is 1
 
 struct Command {
   const char* name;

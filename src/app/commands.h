@@ -5,7 +5,12 @@
 
 namespace spotter {
 
-Action declare_analyze(CLI::App& app);   // analyze_command.cc
-Action declare_analyses(CLI::App& app);  // analyses_command.cc
+Action declare_analyze(CLI::App& app);                             // analyze_command.cc
+Result<void> print_report(const std::vector<std::string>& paths);  // `spotter analyze PATH...`
+Action declare_analyses(CLI::App& app);                            // analyses_command.cc
+Action declare_trace(CLI::App& app);                               // trace_command.cc
+Action declare_ps(CLI::App& app);                                  // agent_view_commands.cc
+Action declare_status(CLI::App& app);                              // agent_view_commands.cc
+Action declare_agent(CLI::App& app);                               // agent_command.cc
 
 }  // namespace spotter

@@ -13,6 +13,10 @@ namespace {
 constexpr Command kCommands[] = {
     {"analyze", "Analyse the PyTorch (Kineto) traces of a job.", declare_analyze},
     {"analyses", "List the analyses, or define the numbers of one.", declare_analyses},
+    {"trace", "Trace running PyTorch processes through this host's agent.", declare_trace},
+    {"ps", "List the PyTorch processes that can be traced.", declare_ps},
+    {"status", "Say whether each part of this host's agent works.", declare_status},
+    {"agent", "Run this host's agent.", declare_agent},
 };
 
 }  // namespace
@@ -28,8 +32,8 @@ int main(int argc, char** argv) {
   const CommandLine line = parse_command_line(kCommands, argc, argv);
   if (line.exit) return *line.exit;
 
-  const Result<void> result = line.action();
-  if (result) return 0;
+  const Result<int> result = line.action();
+  if (result) return *result;
   std::fprintf(stderr, "spotter: %s\n", to_printable(result.error().message).c_str());
   return result.error().code == Code::cancelled ? 130 : 1;
 }

@@ -60,6 +60,19 @@ Result<i64> parse_size(const std::string& text) {
   return *value * scale;
 }
 
+Result<i64> parse_duration_ms(const std::string& text) {
+  static constexpr std::pair<std::string_view, double> kUnits[] = {
+      {"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
+  double value = 0;
+  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  for (const auto& [unit, ms] : kUnits) {
+    const double total = value * ms;
+    if (r.ec == std::errc() && std::string_view(r.ptr) == unit && total >= 0 && total < 1e12)
+      return static_cast<i64>(total + 0.5);
+  }
+  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 2m", text);
+}
+
 Result<i64> parse_number(const std::string& text, i64 least, i64 most) {
   const std::optional<i64> value = number(text);
   if (value && *value >= least && *value <= most) return *value;

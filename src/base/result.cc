@@ -20,6 +20,8 @@ const char* code_name(Code code) {
       return "io";
     case Code::denied:
       return "denied";
+    case Code::busy:
+      return "busy";
     case Code::cancelled:
       return "cancelled";
     case Code::internal:

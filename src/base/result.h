@@ -11,7 +11,7 @@
 
 namespace spotter {
 
-enum class Code { not_found, invalid, corrupt, unsupported, io, denied, cancelled, internal };
+enum class Code { not_found, invalid, corrupt, unsupported, io, denied, busy, cancelled, internal };
 
 const char* code_name(Code code);
 

@@ -1,0 +1,93 @@
+// The agent of a host: what comes in by its doors (datagrams of training processes, Dynolog's RPC, HTTP on a
+// UNIX socket) meets the registry of processes and the captures under way. All on one loop's thread.
+//
+//   process --poll--> Datagrams -> Registry -> Captures --request--> process
+//   dyno ------------> FramedServer -> dynolog_rpc ---^
+//   spotter ---------> HttpServer ---> routes --------^
+#pragma once
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/access.h"
+#include "base/host.h"
+#include "base/log.h"
+#include "base/result.h"
+#include "capture/captures.h"
+#include "kineto/registry.h"
+#include "net/datagrams.h"
+#include "net/framed_server.h"
+#include "net/http.h"
+#include "net/loop.h"
+
+namespace spotter::api {
+
+struct AgentOptions {
+  std::string ipc_directory;  // of the sockets of training processes; empty: the abstract namespace
+  std::string api_socket;
+  std::optional<u16> rpc_port = 1778;  // of Dynolog's RPC; 0: any free one; nullopt: none
+  std::vector<std::string> output_directories = {"/tmp"};
+};
+
+// What has gone through a door.
+struct Counters {
+  i64 polls = 0, requests_sent = 0, sends_failed = 0, bad_datagrams = 0, rpc_requests = 0, http_requests = 0;
+};
+
+class Agent {
+ public:
+  // Opens all doors or none. Errors: denied, io, with the name of the door.
+  static Result<std::unique_ptr<Agent>> open(net::Loop& loop, AgentOptions options, Host host);
+  ~Agent();
+
+  // For the doors.
+  capture::Times now() const;
+  Result<std::string> begin_capture(const Peer& peer, const capture::Request& request, std::string_view what);
+  kineto::Registry& registry() { return registry_; }
+  capture::Captures& captures() { return captures_; }
+  const Access& access() const { return access_; }
+  const AgentOptions& options() const { return options_; }
+  const Counters& counters() const { return counters_; }
+  const std::string& host_name() const { return host_name_; }
+  Ns started() const { return started_; }
+  size_t connections() const;
+  void set_output_directories(std::vector<std::string> directories) {
+    access_ = Access(std::move(directories));
+  }
+  // Acts when the capture has a revision beyond `seen` or is over, or at the end of `patience`.
+  void when_changed(const std::string& id, i64 seen, Ns patience, std::function<void()> act);
+
+ private:
+  Agent(net::Loop& loop, AgentOptions options, Host host);
+  void receive(const net::Datagram& datagram);
+  void poll(const net::Datagram& datagram, const kineto::Poll& poll);
+  void watch(i64 pid);
+  void bad(const net::Datagram& datagram, std::string_view why);
+  void keep_ticking();
+  void changed(const capture::Capture& capture);
+
+  struct Waiter;
+  net::Loop& loop_;
+  AgentOptions options_;
+  Host host_;
+  std::string host_name_;
+  Ns started_;
+  Access access_;
+  kineto::Registry registry_;
+  capture::Captures captures_;
+  Counters counters_;
+  LogLimit bad_datagrams_log_, refused_log_;
+  net::Timer tick_;
+  bool ticking_ = false;
+  std::map<i64, std::unique_ptr<net::ProcessWatch>> watches_;  // by pid
+  std::map<u64, std::unique_ptr<Waiter>> waiters_;
+  u64 next_waiter_ = 0;
+  std::map<std::pair<i64, i32>, std::map<i64, bool>> contexts_;  // (job, GPU) -> pids, of `ctxt` messages
+  std::unique_ptr<net::Datagrams> datagrams_;
+  std::unique_ptr<net::HttpServer> http_;
+  std::unique_ptr<net::FramedServer> rpc_;
+};
+
+}  // namespace spotter::api

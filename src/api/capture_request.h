@@ -1,0 +1,26 @@
+// The body of POST /v1/captures: a JSON object, all members optional.
+//
+//   pids, ranks        lists of numbers   which processes; none of them: every one that is not a helper
+//   job                text               of the scheduler or launcher
+//   all                true               helpers, too
+//   output             text               directory of the files; default /tmp
+//   duration_ms, iterations, roundup, warmup_ms, start_time_ms (Unix), start_in_ms, deadline_ms   numbers
+//   shapes, stacks, memory, flops, modules   true or false
+//   activities         list of texts      activity types
+#pragma once
+#include <string_view>
+
+#include "capture/captures.h"
+#include "kineto/registry.h"
+
+namespace spotter::api {
+
+struct CaptureRequest {
+  kineto::Target target;
+  capture::Request request;  // without its pids
+};
+
+// Errors: invalid.
+Result<CaptureRequest> read_capture_request(std::string_view body, i64 now_unix_ms);
+
+}  // namespace spotter::api

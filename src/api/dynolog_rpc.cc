@@ -1,0 +1,130 @@
+#include "api/dynolog_rpc.h"
+
+#include <algorithm>
+
+#include "api/json.h"
+#include "base/version.h"
+#include "kineto/config.h"
+
+namespace spotter::api {
+namespace {
+
+namespace json = boost::json;
+
+constexpr i64 kProcessLimit = 1000;  // where a request names none
+
+Peer peer_of(const net::TcpEnds& ends) {
+  return {net::uid_of_connection(ends), fmt::format("Dynolog's RPC, port {}", ends.local_port)};
+}
+
+// Keys in alphabetical order, as Dynolog writes them: scripts compare texts.
+json::object sorted(json::object object) {
+  std::vector<std::pair<std::string, json::value>> members;
+  for (auto& [key, value] : object) members.emplace_back(std::string(key), value);
+  std::sort(members.begin(), members.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+  json::object out;
+  for (auto& [key, value] : members) out.emplace(key, std::move(value));
+  return out;
+}
+
+using Reply = Result<json::object>;
+
+Reply status(Agent&, const json::object&, const net::TcpEnds&) { return json::object{{"status", 1}}; }
+
+Reply version(Agent&, const json::object&, const net::TcpEnds&) {
+  return json::object{{"version", kVersion}};
+}
+
+json::array list(const std::vector<i64>& numbers) { return json::array(numbers.begin(), numbers.end()); }
+
+// Which of the registered processes a request is for. Launchers and workers count only where they are named.
+std::vector<const kineto::Process*> matching(Agent& agent, const std::vector<i64>& pids, i64 job_id) {
+  kineto::Target target;
+  const bool all = pids.empty() || pids == std::vector<i64>{0};
+  if (!all) target.pids = pids;
+  std::vector<const kineto::Process*> found;
+  for (const kineto::Process* p : agent.registry().matching(target)) {
+    if (p->poll.job_id == job_id) found.push_back(p);
+  }
+  for (const i64 pid : pids) {
+    const kineto::Process* named = agent.registry().find(pid);
+    if (named && named->poll.job_id == job_id && std::find(found.begin(), found.end(), named) == found.end())
+      found.push_back(named);
+  }
+  return found;
+}
+
+Reply trace(Agent& agent, const json::object& request, const net::TcpEnds& ends) {
+  TRY_ASSIGN(const auto text, text_of(request, "config"));
+  TRY_ASSIGN(const auto pids, integers_of(request, "pids"));
+  TRY_ASSIGN(const auto job_id, integer_of(request, "job_id"));
+  TRY_ASSIGN(const auto process_limit, integer_of(request, "process_limit"));
+  if (!text || !pids) return fail(Code::invalid, "\"config\" and \"pids\" are needed");
+  const i64 limit = process_limit.value_or(kProcessLimit);
+  Notes notes;
+  TRY_ASSIGN(const kineto::Config config, kineto::read_config(*text, notes));
+
+  const std::vector<const kineto::Process*> matched = matching(agent, *pids, job_id.value_or(0));
+  std::vector<i64> all, triggered;
+  i64 busy = 0;
+  for (const kineto::Process* process : matched) {
+    all.push_back(process->facts.pid);
+    if (limit >= 0 && static_cast<i64>(triggered.size()) >= limit) continue;
+    if (agent.captures().busy(process->facts.pid))
+      ++busy;
+    else
+      triggered.push_back(process->facts.pid);
+  }
+  if (!triggered.empty()) {
+    capture::Request wanted{triggered, config, {}, *text, 0};
+    TRY(agent.begin_capture(peer_of(ends), wanted, "setKinetOnDemandRequest"));
+  }
+  return json::object{{"activityProfilersBusy", busy},
+                      {"activityProfilersTriggered", list(triggered)},
+                      {"eventProfilersBusy", 0},
+                      {"eventProfilersTriggered", json::array()},
+                      {"processesMatched", list(all)}};
+}
+
+// There is no GPU monitor that could be paused yet.
+Reply dcgm_pause(Agent&, const json::object& request, const net::TcpEnds&) {
+  TRY_ASSIGN(const auto duration, integer_of(request, "duration_s"));
+  if (!duration) return fail(Code::invalid, "\"duration_s\" is needed");
+  return json::object{{"status", false}};
+}
+Reply dcgm_resume(Agent&, const json::object&, const net::TcpEnds&) {
+  return json::object{{"status", false}};
+}
+
+struct Function {
+  std::string_view name;
+  Reply (*call)(Agent&, const json::object&, const net::TcpEnds&);
+};
+constexpr Function kFunctions[] = {
+    {"getStatus", status},
+    {"getVersion", version},
+    {"setKinetOnDemandRequest", trace},  // so it is spelled
+    {"dcgmProfPause", dcgm_pause},
+    {"dcgmProfResume", dcgm_resume},
+};
+
+Reply call(Agent& agent, const Result<std::string>& text, const net::TcpEnds& ends) {
+  if (!text) return tl::unexpected(text.error());
+  TRY_ASSIGN(const json::object request, read_object(*text));
+  TRY_ASSIGN(const auto name, text_of(request, "fn"));
+  if (!name) return fail(Code::invalid, "\"fn\" is needed");
+  for (const Function& f : kFunctions) {
+    if (f.name == *name) return f.call(agent, request, ends);
+  }
+  return fail(Code::invalid, "there is no function of that name");
+}
+
+}  // namespace
+
+std::string answer_rpc(Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends) {
+  Reply reply = call(agent, request, ends);
+  if (!reply) reply = json::object{{"status", "failed: " + reply.error().message}};
+  return json::serialize(sorted(std::move(*reply)));
+}
+
+}  // namespace spotter::api

@@ -1,0 +1,29 @@
+// Small JSON that a peer sent: read strictly and with limits, its members taken by name and type. Members
+// that nobody asks for are left alone.
+#pragma once
+#include <boost/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter::api {
+
+inline constexpr size_t kMostJsonDepth = 32;
+
+// Errors: invalid (no JSON, too deep, no object).
+Result<boost::json::object> read_object(std::string_view text);
+
+// Whole numbers may be written as 3 or 3.0, and as text nowhere. An error (invalid) names the member; nullopt
+// where it is absent or null.
+Result<std::optional<i64>> integer_of(const boost::json::object& object, std::string_view name);
+Result<std::optional<bool>> flag_of(const boost::json::object& object, std::string_view name);
+Result<std::optional<std::string>> text_of(const boost::json::object& object, std::string_view name);
+Result<std::optional<std::vector<i64>>> integers_of(const boost::json::object& object, std::string_view name);
+Result<std::optional<std::vector<std::string>>> texts_of(const boost::json::object& object,
+                                                         std::string_view name);
+
+}  // namespace spotter::api

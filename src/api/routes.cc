@@ -1,0 +1,161 @@
+#include "api/routes.h"
+
+#include <charconv>
+#include <optional>
+
+#include "api/capture_request.h"
+#include "api/json.h"
+#include "api/tables.h"
+#include "render/render.h"
+
+namespace spotter::api {
+namespace {
+
+namespace json = boost::json;
+using Respond = net::HttpServer::Respond;
+
+constexpr i64 kMostWaitMs = 60'000;
+
+struct Target {
+  std::string_view path, query;
+  // The number that the query gives `name`, or `otherwise`.
+  i64 number(std::string_view name, i64 otherwise) const {
+    for (size_t at = 0; at < query.size();) {
+      const size_t end = std::min(query.find('&', at), query.size());
+      const std::string_view pair = query.substr(at, end - at);
+      at = end + 1;
+      if (!pair.starts_with(name) || pair.substr(name.size(), 1) != "=") continue;
+      const std::string_view word = pair.substr(name.size() + 1);
+      i64 value = otherwise;
+      std::from_chars(word.data(), word.data() + word.size(), value);
+      return value;
+    }
+    return otherwise;
+  }
+};
+
+Target split(const std::string& target) {
+  const std::string_view text(target);
+  const size_t mark = text.find('?');
+  return {text.substr(0, mark), mark == text.npos ? std::string_view() : text.substr(mark + 1)};
+}
+
+std::string json_of(const Table& table, const Notes& notes = {}) {
+  return render(*find_format("json"), std::span(&table, 1), notes);
+}
+
+// The receipts with the capture's id and revision beside them.
+std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
+  json::object object = json::parse(json_of(agent.captures().receipts(capture), notes)).get_object();
+  object["capture"] = capture.id;
+  object["revision"] = capture.revision;
+  object["over"] = capture.over();
+  return json::serialize(object);
+}
+
+// Why no process is a target.
+std::string why_none(Agent& agent, const kineto::Target& target) {
+  const size_t registered = agent.registry().all().size();
+  if (registered == 0)
+    return "no process is registered: is KINETO_USE_DAEMON=1 set where the training processes start, and do they "
+           "share this host's network namespace (or KINETO_IPC_SOCKET_DIR)?";
+  kineto::Target with_helpers = target;
+  with_helpers.helpers = true;
+  if (const size_t helpers = agent.registry().matching(with_helpers).size(); helpers > 0)
+    return fmt::format("only launchers and workers match ({} of them); \"all\" takes them, too", helpers);
+  return fmt::format("{} processes are registered, but none matches; `spotter ps` lists them", registered);
+}
+
+Result<std::string> begin(Agent& agent, const net::HttpRequest& http) {
+  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(http.body, agent.now().unix_ms));
+  const Peer peer{http.peer_uid, fmt::format("unix, process {}", http.peer_pid)};
+  kineto::Target everyone = wanted.target;
+  everyone.helpers = true;
+  i64 helpers = 0, foreign = 0;
+  for (const kineto::Process* process : agent.registry().matching(everyone)) {
+    // A pid that was named is meant, whatever it is.
+    const auto& named = wanted.target.pids;
+    const bool by_name = std::find(named.begin(), named.end(), process->facts.pid) != named.end();
+    if (!by_name && !kineto::matches(*process, wanted.target))
+      ++helpers;
+    else if (!by_name && !agent.access().may_trace(peer, *process))
+      ++foreign;
+    else
+      wanted.request.pids.push_back(process->facts.pid);
+  }
+  if (wanted.request.pids.empty() && foreign > 0)
+    return fail(Code::denied, "the {} processes that match are other users'", foreign);
+  if (wanted.request.pids.empty()) return fail(Code::not_found, "{}", why_none(agent, wanted.target));
+  TRY_ASSIGN(const std::string id, agent.begin_capture(peer, wanted.request, "POST /v1/captures"));
+  Notes notes;
+  if (helpers > 0)
+    notes.add("helpers", Severity::info, "launchers and workers match and are skipped", -1, helpers);
+  if (foreign > 0)
+    notes.add("other_users", Severity::info, "processes of other users match and are skipped", -1, foreign);
+  if (wanted.request.config.memory)
+    notes.add("memory_events", Severity::info, "as of PyTorch 2.13 a trace on demand has no memory events");
+  if (wanted.request.config.flops)
+    notes.add("flops", Severity::info, "as of PyTorch 2.13 a trace on demand does not say the FLOPs");
+  return json_of(agent, *agent.captures().find(id), notes);
+}
+
+void receipts(Agent& agent, const Target& target, const std::string& id, const Respond& respond) {
+  if (!agent.captures().find(id))
+    return respond(http_error({Code::not_found, "there is no capture of that id"}));
+  const Ns patience = std::clamp<i64>(target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
+  agent.when_changed(id, target.number("seen", -1), patience, [&agent, id, respond] {
+    const capture::Capture* capture = agent.captures().find(id);
+    if (!capture) return respond(http_error({Code::not_found, "the capture is forgotten"}));
+    respond({200, json_of(agent, *capture)});
+  });
+}
+
+int status_of(Code code) {
+  switch (code) {
+    case Code::not_found:
+      return 404;
+    case Code::invalid:
+    case Code::corrupt:
+    case Code::unsupported:
+      return 400;
+    case Code::denied:
+      return 403;
+    case Code::busy:
+      return 409;
+    case Code::io:
+    case Code::cancelled:
+    case Code::internal:
+      break;
+  }
+  return 500;
+}
+
+}  // namespace
+
+net::HttpAnswer http_error(const Error& error) {
+  return {status_of(error.code),
+          json::serialize(
+              json::object{{"error", {{"code", code_name(error.code)}, {"message", error.message}}}})};
+}
+
+void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
+  const Target target = split(request.target);
+  const auto is = [&](std::string_view method, std::string_view path) {
+    return request.method == method && target.path == path;
+  };
+  constexpr std::string_view captures = "/v1/captures";
+  if (is("GET", "/v1/status")) return respond({200, json_of(status_table(agent))});
+  if (is("GET", "/v1/processes")) {
+    agent.registry().refresh();
+    return respond({200, json_of(processes_table(agent))});
+  }
+  if (is("POST", captures)) {
+    const Result<std::string> answer = begin(agent, request);
+    return respond(answer ? net::HttpAnswer{200, *answer} : http_error(answer.error()));
+  }
+  if (request.method == "GET" && target.path.starts_with("/v1/captures/"))
+    return receipts(agent, target, std::string(target.path.substr(captures.size() + 1)), respond);
+  respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
+}
+
+}  // namespace spotter::api

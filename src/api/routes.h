@@ -1,0 +1,17 @@
+// The HTTP API: each door a method and a path, answers as tables in JSON (render/).
+//
+//   GET  /v1/status          how the agent is
+//   GET  /v1/processes       the processes that poll it
+//   POST /v1/captures        begins a capture; the body says of what (capture_request.h)
+//   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
+#pragma once
+#include "api/agent.h"
+#include "net/http.h"
+
+namespace spotter::api {
+
+void answer_http(Agent& agent, net::HttpRequest request, net::HttpServer::Respond respond);
+// {"error": {"code", "message"}} with the status that belongs to the code.
+net::HttpAnswer http_error(const Error& error);
+
+}  // namespace spotter::api

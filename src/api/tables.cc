@@ -1,0 +1,84 @@
+#include "api/tables.h"
+
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "base/version.h"
+
+namespace spotter::api {
+namespace {
+
+const Field kProcessColumns[] = {
+    {"pid", Type::integer, Unit::none, Role::key, "Process id, as the host counts."},
+    {"inner_pid", Type::integer, Unit::none, Role::detail,
+     "Process id as the process itself sees it (in its container)."},
+    {"uid", Type::integer, Unit::none, Role::detail, "User id."},
+    {"role", Type::text, Unit::none, Role::value,
+     "rank (of a distributed job), training (on its own) or helper (launcher, worker)."},
+    {"rank", Type::integer, Unit::none, Role::value, "Rank in the job; null where the process has none."},
+    {"world_size", Type::integer, Unit::none, Role::value, "Processes of the job."},
+    {"job", Type::text, Unit::none, Role::value, "Job of the scheduler or launcher."},
+    {"state", Type::text, Unit::none, Role::value,
+     "idle, busy (at a capture) or requested (a capture waits for it)."},
+    {"polls", Type::integer, Unit::count, Role::detail, "How often it has asked for a request."},
+    {"last_poll_ns", Type::integer, Unit::ns, Role::detail, "How long ago it asked last."},
+    {"torch", Type::text, Unit::none, Role::detail, "Version of PyTorch."},
+    {"command", Type::text, Unit::none, Role::value, "Command line."},
+    {"evidence", Type::text, Unit::none, Role::detail, "What its role is told from."},
+};
+
+const Field kStatusColumns[] = {
+    {"part", Type::text, Unit::none, Role::key, "Part of the agent."},
+    {"state", Type::text, Unit::none, Role::value, "Whether it works."},
+    {"detail", Type::text, Unit::none, Role::value, "What it has done."},
+};
+
+template <class T>
+Value or_null(const std::optional<T>& value) {
+  return value ? Value(*value) : Value();
+}
+
+Value or_null(const std::string& text) { return text.empty() ? Value() : Value(std::string_view(text)); }
+
+}  // namespace
+
+std::span<const Field> processes_columns() { return kProcessColumns; }
+std::span<const Field> status_columns() { return kStatusColumns; }
+
+Table processes_table(const Agent& agent) {
+  Table table("processes", kProcessColumns);
+  Agent& a = const_cast<Agent&>(agent);
+  const Ns now = agent.now().steady;
+  for (const auto& [pid, p] : a.registry().all()) {
+    const char* state = !p.poll.takes_trace() ? "busy" : a.captures().busy(pid) ? "requested" : "idle";
+    const std::string command = to_printable(fmt::format("{}", fmt::join(p.facts.command, " ")));
+    table.append({pid, p.facts.inner_pid, p.facts.uid, std::string_view(kineto::role_name(p.identity.role)),
+                  or_null(p.identity.rank), or_null(p.identity.world_size), or_null(p.identity.job),
+                  std::string_view(state), p.polls, now - p.last_poll, or_null(p.facts.torch_version),
+                  or_null(command), or_null(p.identity.evidence)});
+  }
+  return table;
+}
+
+Table status_table(const Agent& agent) {
+  Table table("status", kStatusColumns);
+  const Counters& c = agent.counters();
+  const auto row = [&](std::string_view part, std::string_view state, const std::string& detail) {
+    table.append({part, state, std::string_view(detail)});
+  };
+  row("agent", "works",
+      fmt::format("version {}, process {}, up {} s, on {}", kVersion, getpid(),
+                  (agent.now().steady - agent.started()) / 1'000'000'000, agent.host_name()));
+  const std::string& directory = agent.options().ipc_directory;
+  row("ipc", "works",
+      fmt::format("at {}: {} polls, {} requests sent, {} sends failed, {} bad datagrams",
+                  directory.empty() ? "@dynolog@" : directory + "/dynolog", c.polls, c.requests_sent,
+                  c.sends_failed, c.bad_datagrams));
+  row("api", "works",
+      fmt::format("at {}: {} requests, {} connections open", agent.options().api_socket, c.http_requests,
+                  agent.connections()));
+  row("dynolog rpc", agent.options().rpc_port ? "works" : "off", fmt::format("{} requests", c.rpc_requests));
+  return table;
+}
+
+}  // namespace spotter::api

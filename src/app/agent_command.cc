@@ -1,0 +1,132 @@
+// agent: options and configuration file -> the doors of api/agent.h, until a signal ends it.
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <csignal>
+#include <cstddef>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <functional>
+#include <memory>
+
+#include "api/agent.h"
+#include "app/agent_config.h"
+#include "app/agent_socket.h"
+#include "app/commands.h"
+
+namespace spotter {
+namespace {
+
+constexpr mode_t kVisibleToAll = 0755, kOwn = 0700;
+
+// The service manager's protocol: one datagram of text to the socket that the environment names
+// (sd_notify(3)).
+void tell_service_manager(std::string_view text) {
+  const char* name = std::getenv("NOTIFY_SOCKET");
+  sockaddr_un address{};
+  if (!name || std::strlen(name) >= sizeof address.sun_path) return;
+  address.sun_family = AF_UNIX;
+  std::strcpy(address.sun_path, name);
+  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
+  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+  if (fd < 0) return;
+  sendto(fd, text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
+         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name)));
+  close(fd);
+}
+
+struct Options {
+  std::string config;
+  // Words of the command line count before the file's.
+  std::vector<std::function<void(AgentConfig&)>> words;
+};
+
+Result<AgentConfig> configured(const Options& options) {
+  AgentConfig config;
+  config.options.api_socket = geteuid() == 0 ? system_socket() : user_socket();
+  if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
+  if (!options.config.empty()) TRY(read_agent_config(options.config, config));
+  for (const auto& word : options.words) word(config);
+  return config;
+}
+
+Result<void> make_folder_of(const std::string& path) {
+  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
+  if (folder.empty()) return {};
+  std::error_code error;
+  if (std::filesystem::create_directories(folder, error))
+    chmod(folder.c_str(), geteuid() == 0 ? kVisibleToAll : kOwn);
+  if (error) return fail(Code::io, "the directory {} cannot be made: {}", folder.string(), error.message());
+  return {};
+}
+
+// Only what can change while it runs.
+void reload(const Options& options, api::Agent& agent) {
+  const Result<AgentConfig> config = configured(options);
+  if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
+  set_log_level(config->log_level);
+  agent.set_output_directories(config->options.output_directories);
+  log(Level::info, "log level and output directories are read again; all else needs a restart");
+}
+
+Result<int> run_agent(const Options& options) {
+  TRY_ASSIGN(const AgentConfig config, configured(options));
+  set_log_level(config.log_level);
+  TRY(make_folder_of(config.options.api_socket));
+  net::Loop loop;
+  TRY_ASSIGN(const std::unique_ptr<api::Agent> agent, api::Agent::open(loop, config.options, Host{}));
+  loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
+    if (signal == SIGHUP) return reload(options, *agent);
+    tell_service_manager("STOPPING=1");
+    loop.stop();
+  });
+  tell_service_manager("READY=1");
+  log(Level::info, "spotter agent: ready");
+  loop.run();
+  log(Level::info, "spotter agent: stopped");
+  return 0;
+}
+
+}  // namespace
+
+Action declare_agent(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();
+  // A word is read at once, so that a bad one is told, and set once the file has been read.
+  const auto word = [&app, o](const char* name, const char* type, const char* help, auto read) {
+    add_option(app, name, type, help, [o, read](const std::string& text) -> Result<void> {
+      TRY_ASSIGN(auto value, read(text));
+      o->words.push_back([value](AgentConfig& config) { value(config); });
+      return {};
+    });
+  };
+  using Set = std::function<void(AgentConfig&)>;
+  app.add_option("--config", o->config, "configuration file; packaging/agent.yaml is an example")
+      ->type_name("FILE");
+  word("--ipc-dir", "DIR",
+       "directory of the sockets of training processes; default: $KINETO_IPC_SOCKET_DIR, else none",
+       [](const std::string& text) -> Result<Set> {
+         return Set([text](AgentConfig& c) { c.options.ipc_directory = text; });
+       });
+  word("--api-socket", "PATH", "socket for `spotter trace`, `ps` and `status`",
+       [](const std::string& text) -> Result<Set> {
+         return Set([text](AgentConfig& c) { c.options.api_socket = text; });
+       });
+  word("--rpc-port", "N",
+       "port of Dynolog's RPC on this machine: 1778 by default, 0 for any free one, or off",
+       [](const std::string& text) -> Result<Set> {
+         TRY_ASSIGN(const auto port, parse_port(text));
+         return Set([port](AgentConfig& c) { c.options.rpc_port = port; });
+       });
+  word("--log-level", "LEVEL", "debug, info, warning or error", [](const std::string& text) -> Result<Set> {
+    TRY_ASSIGN(const Level level, parse_log_level(text));
+    return Set([level](AgentConfig& c) { c.log_level = level; });
+  });
+  return [options]() -> Result<int> { return run_agent(*options); };
+}
+
+}  // namespace spotter

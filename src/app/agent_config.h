@@ -1,0 +1,21 @@
+// The agent's configuration file, in YAML; packaging/agent.yaml explains each key.
+#pragma once
+#include <string>
+
+#include "api/agent.h"
+#include "base/log.h"
+
+namespace spotter {
+
+struct AgentConfig {
+  api::AgentOptions options;
+  Level log_level = Level::info;
+};
+
+// What the file says beside what `config` holds already. Errors: not_found, denied, invalid (with the line).
+Result<void> read_agent_config(const std::string& path, AgentConfig& config);
+
+Result<std::optional<u16>> parse_port(const std::string& word);  // a number, or "off"
+Result<Level> parse_log_level(const std::string& word);
+
+}  // namespace spotter

@@ -1,0 +1,32 @@
+#include "app/agent_socket.h"
+
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdlib>
+#include <filesystem>
+
+namespace spotter {
+
+std::string system_socket() { return "/run/spotter/agent.sock"; }
+
+std::string user_socket() {
+  const char* runtime = std::getenv("XDG_RUNTIME_DIR");
+  if (runtime && *runtime) return std::string(runtime) + "/spotter/agent.sock";
+  return fmt::format("/tmp/spotter-{}/agent.sock", geteuid());
+}
+
+void add_socket_option(CLI::App& app, std::string& socket) {
+  app.add_option("--socket", socket,
+                 "the agent's socket; default: " + system_socket() + ", or the one of this user's own agent")
+      ->type_name("PATH");
+}
+
+std::string socket_or_default(const std::string& socket) {
+  if (!socket.empty()) return socket;
+  std::error_code ignored;
+  return geteuid() == 0 || std::filesystem::exists(system_socket(), ignored) ? system_socket()
+                                                                             : user_socket();
+}
+
+}  // namespace spotter

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace spotter {
+
+inline constexpr const char* kVersion = SPOTTER_VERSION;
+
+}  // namespace spotter

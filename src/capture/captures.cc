@@ -1,0 +1,264 @@
+#include "capture/captures.h"
+
+#include <fmt/chrono.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "kineto/message.h"
+
+namespace spotter::capture {
+namespace {
+
+constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
+constexpr Ns kSlack = 60 * kSecond;  // of a deadline, for polls, writing and busy disks
+constexpr Ns kIterationPatience = 600 * kSecond;
+constexpr Ns kNeverBegan = 15 * kSecond;  // after the time at which the trace should have ended
+constexpr Ns kNoFile = 10 * kSecond;      // after the process said that it is idle again
+constexpr Ns kLastLook = kSecond / 2;     // at the files of a process that ended
+
+const Field kColumns[] = {
+    {"host", Type::text, Unit::none, Role::detail, "Host of the process."},
+    {"pid", Type::integer, Unit::none, Role::key, "Process id, as the host counts."},
+    {"rank", Type::integer, Unit::none, Role::key, "Rank in the job; null where the process has none."},
+    {"state", Type::text, Unit::none, Role::value,
+     "accepted, delivered, capturing; at the end written, empty (a file without events), failed or expired."},
+    {"file", Type::text, Unit::none, Role::value, "Trace file, as the process calls it."},
+    {"size_bytes", Type::integer, Unit::bytes, Role::value, "Size of the file; null before it is there."},
+    {"took_ns", Type::integer, Unit::ns, Role::value,
+     "From the request to the final state; null before that."},
+    {"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."},
+};
+
+std::string seconds(Ns time) { return fmt::format("{:.1f} s", static_cast<double>(time) / 1e9); }
+
+std::string id_of(i64 unix_ms, u64 number) {
+  return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(static_cast<std::time_t>(unix_ms / 1000)), number);
+}
+
+std::string directory_of(const std::string& path) {
+  const size_t slash = path.rfind('/');
+  return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
+}
+
+}  // namespace
+
+std::span<const Field> receipt_columns() { return kColumns; }
+
+const char* state_name(State state) {
+  static constexpr const char* names[] = {"accepted", "delivered", "capturing", "written",
+                                          "empty",    "failed",    "expired"};
+  return names[static_cast<size_t>(state)];
+}
+
+bool Capture::over() const {
+  return std::all_of(receipts.begin(), receipts.end(), [](const Receipt& r) { return is_final(r.state); });
+}
+
+struct Captures::Job {
+  Capture* capture = nullptr;
+  size_t index = 0;  // of its receipt
+  kineto::Config config;
+  std::string text;
+  ProcessRoot root;
+  i64 start_ms = 0;       // Unix time at which the trace begins, once it is delivered
+  Ns refused_at = 0;      // it asked, but was at another capture
+  bool was_busy = false;  // since the request was delivered
+  Ns idle_since = 0, gone_at = 0;
+  Receipt& receipt() const { return capture->receipts[index]; }
+};
+
+Captures::Captures(kineto::Registry& registry, Host host, std::string host_name)
+    : registry_(registry), host_(std::move(host)), host_name_(std::move(host_name)) {}
+Captures::~Captures() = default;
+
+Result<std::string> Captures::begin(const Request& request, Times now) {
+  if (request.pids.empty()) return fail(Code::not_found, "no process matches");
+  TRY(kineto::start_of(request.config, now.unix_ms));
+  const std::string id = id_of(now.unix_ms, next_);
+  Capture capture{id, now, request.deadline, request.output, {}, 0};
+  const kineto::Config& wanted = request.config;
+  if (capture.deadline == 0) {
+    const i64 ahead =
+        wanted.start_time_ms > 0 ? std::max<i64>(0, wanted.start_time_ms - now.unix_ms) : wanted.warmup_ms;
+    capture.deadline =
+        wanted.by_iterations() ? kIterationPatience : (ahead + wanted.duration_ms) * kMs + kSlack;
+  }
+  std::vector<std::unique_ptr<Job>> jobs;
+  for (const i64 pid : request.pids) {
+    const kineto::Process* process = registry_.find(pid);
+    if (!process) return fail(Code::not_found, "process {} is not registered", pid);
+    if (const auto at = jobs_.find(pid); at != jobs_.end())
+      return fail(Code::busy, "process {} is busy since {} with capture {}", pid,
+                  seconds(now.steady - at->second->capture->accepted.steady), at->second->capture->id);
+    auto job = std::make_unique<Job>();
+    job->config = wanted;
+    job->config.trace_id = fmt::format("{}-{}", id, pid);
+    const auto& rank = process->identity.rank;
+    if (!request.output.empty())
+      job->config.log_file = fmt::format("{}/{}_{}_{}.pt.trace.json", request.output, id, host_name_,
+                                         rank ? fmt::format("rank{}", *rank) : "process");
+    const std::string path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
+    job->root = ProcessRoot::open(host_, pid);
+    TRY(job->root.check_directory(directory_of(path), process->facts.uid));
+    // Of a text that somebody else wrote only the last line is ours.
+    job->text = request.text.empty()
+                    ? kineto::config_text(job->config)
+                    : fmt::format("{}\nREQUEST_TRACE_ID={}\n", request.text, job->config.trace_id);
+    if (job->text.size() > kineto::kMaxConfigBytes)
+      return fail(Code::invalid, "the request has {} bytes; {} at most", job->text.size(),
+                  kineto::kMaxConfigBytes);
+    job->index = capture.receipts.size();
+    capture.receipts.push_back({pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}});
+    jobs.push_back(std::move(job));
+  }
+  ++next_;
+  Capture& kept = captures_.emplace(id, std::move(capture)).first->second;
+  order_.push_back(id);
+  for (auto& job : jobs) {
+    job->capture = &kept;
+    jobs_.emplace(job->receipt().pid, std::move(job));
+  }
+  if (order_.size() > kMostKept) {
+    const auto old = std::find_if(order_.begin(), order_.end(),
+                                  [&](const std::string& o) { return captures_.at(o).over(); });
+    if (old != order_.end()) {
+      captures_.erase(*old);
+      order_.erase(old);
+    }
+  }
+  return id;
+}
+
+void Captures::advance(Job& job, State state) {
+  if (job.receipt().state == state) return;
+  job.receipt().state = state;
+  ++job.capture->revision;
+  if (changed_) changed_(*job.capture);
+}
+
+void Captures::settle(Job& job, State state, std::string reason, Times now) {
+  job.receipt().took = now.steady - job.capture->accepted.steady;
+  job.receipt().reason = std::move(reason);
+  advance(job, state);
+}
+
+void Captures::collect_settled() {
+  std::erase_if(jobs_, [](const auto& entry) { return is_final(entry.second->receipt().state); });
+}
+
+std::optional<std::string> Captures::text_for(const kineto::Process& process, Times now) {
+  const auto it = jobs_.find(process.facts.pid);
+  if (it == jobs_.end()) return std::nullopt;
+  Job& job = *it->second;
+  const bool takes = process.poll.takes_trace();
+  if (job.receipt().state == State::accepted) {
+    if (!takes) {
+      job.refused_at = now.steady;
+      return std::nullopt;
+    }
+    if (const auto start = kineto::start_of(job.config, now.unix_ms); !start) {
+      settle(job, State::failed, fmt::format("the process asked too late: {}", start.error().message), now);
+      collect_settled();
+      return std::nullopt;
+    }
+    return job.text;
+  }
+  if (!takes) {
+    job.was_busy = true;
+    job.idle_since = 0;
+    advance(job, State::capturing);
+  } else if (job.was_busy && job.idle_since == 0) {
+    job.idle_since = now.steady;
+  }
+  return std::nullopt;
+}
+
+void Captures::sent(i64 pid, Times now) {
+  const auto it = jobs_.find(pid);
+  if (it == jobs_.end() || it->second->receipt().state != State::accepted) return;
+  it->second->start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
+  advance(*it->second, State::delivered);
+}
+
+void Captures::gone(i64 pid, Times now) {
+  if (const auto it = jobs_.find(pid); it != jobs_.end()) it->second->gone_at = now.steady;
+}
+
+void Captures::look(Job& job, Times now) {
+  Receipt& r = job.receipt();
+  const FileLook file = job.root.look(r.file, r.uid);
+  if (file.foreign)
+    return settle(job, State::failed, "the file is not a plain file of the process's user", now);
+  if (file.written) {
+    r.size_bytes = file.size_bytes;
+    if (file.has_events) return settle(job, State::written, {}, now);
+    return settle(job, State::empty,
+                  job.gone_at ? "the process ended before it had recorded anything"
+                              : "the file has no events: nothing ran while it was recorded",
+                  now);
+  }
+  if (file.begun) advance(job, State::capturing);
+}
+
+void Captures::tick(Times now) {
+  for (const auto& [pid, owned] : jobs_) {
+    Job& job = *owned;
+    const Receipt& r = job.receipt();
+    if (is_final(r.state)) continue;
+    if (r.state != State::accepted) look(job, now);
+    if (is_final(r.state)) continue;
+    const Ns waited = now.steady - job.capture->accepted.steady;
+    if (job.gone_at && now.steady - job.gone_at >= kLastLook) {
+      settle(job, State::failed,
+             r.state == State::accepted    ? "the process ended before it asked for the request"
+             : r.state == State::delivered ? "the process ended before the trace began"
+                                           : "the process ended before the file was complete",
+             now);
+    } else if (job.idle_since && now.steady - job.idle_since >= kNoFile) {
+      settle(
+          job, State::failed,
+          "the process is idle again and there is no file: another profiler may have taken over, the disk may be "
+          "full; its own error output says more",
+          now);
+    } else if (r.state == State::delivered && !job.config.by_iterations() &&
+               (now.unix_ms - job.start_ms - job.config.duration_ms) * kMs >= kNeverBegan) {
+      settle(
+          job, State::failed,
+          "the process took the request and never began: another profiler may be at work in it; its own error "
+          "output says more (KINETO_LOG_LEVEL=1)",
+          now);
+    } else if (waited >= job.capture->deadline) {
+      const std::string after = "within " + seconds(job.capture->deadline);
+      settle(job, State::expired,
+             r.state == State::accepted && job.refused_at
+                 ? "the process was busy with another capture " + after
+             : r.state == State::accepted ? "the process did not ask for the request " + after
+             : r.state == State::delivered
+                 ? "the trace did not begin " + after +
+                       (job.config.by_iterations() ? ": does the program call optimizer.step()?" : "")
+                 : "the trace was not complete " + after,
+             now);
+    }
+  }
+  collect_settled();
+}
+
+const Capture* Captures::find(const std::string& id) const {
+  const auto it = captures_.find(id);
+  return it == captures_.end() ? nullptr : &it->second;
+}
+
+Table Captures::receipts(const Capture& capture) const {
+  Table table("receipts", kColumns);
+  for (const Receipt& r : capture.receipts) {
+    const bool over = is_final(r.state);
+    table.append({std::string_view(host_name_), r.pid, r.rank ? Value(*r.rank) : Value(),
+                  std::string_view(state_name(r.state)), std::string_view(r.file),
+                  r.size_bytes > 0 ? Value(r.size_bytes) : Value(), over ? Value(r.took) : Value(),
+                  r.reason.empty() ? Value() : Value(std::string_view(r.reason))});
+  }
+  return table;
+}
+
+}  // namespace spotter::capture

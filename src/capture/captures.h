@@ -1,0 +1,114 @@
+// Captures: trace requests from their targets to their receipts. A request is a state machine per process:
+//
+//   accepted -> delivered -> capturing -> written | empty
+//        \_________\_____________\______-> failed, expired
+//
+// It has no socket and no clock: whoever has them says when a process polled, when its answer went out, when
+// it ended and what time it is. Files are looked at through the process's root. One thread.
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/host.h"
+#include "base/result.h"
+#include "capture/process_root.h"
+#include "kineto/config.h"
+#include "kineto/registry.h"
+#include "table/table.h"
+
+namespace spotter::capture {
+
+enum class State : u8 {
+  accepted,   // waits for the process to ask
+  delivered,  // the process has the request
+  capturing,  // the process is at it: it warms up, records or writes
+  written,    // the file is there and has events
+  empty,      // the file is there, without an event
+  failed,
+  expired,  // the deadline passed first
+};
+const char* state_name(State state);
+std::span<const Field> receipt_columns();
+inline bool is_final(State state) { return state >= State::written; }
+
+struct Request {
+  std::vector<i64> pids;  // of registered processes, each once
+  kineto::Config config;  // what to record
+  std::string
+      output;        // directory, in which each process gets a file of its own; empty: config.log_file counts
+  std::string text;  // as it was asked for, keys and all; empty: made from `config`
+  Ns deadline = 0;   // after acceptance; 0: what the request needs, and a minute
+};
+
+struct Times {
+  Ns steady = 0;
+  i64 unix_ms = 0;
+};
+
+struct Receipt {
+  i64 pid = 0, uid = -1;
+  std::optional<i64> rank;
+  State state = State::accepted;
+  std::string file;  // as the process calls it; empty until it has a name
+  i64 size_bytes = 0;
+  Ns took = 0;  // from acceptance to the final state
+  std::string reason;
+};
+
+struct Capture {
+  std::string id;
+  Times accepted;
+  Ns deadline = 0;
+  std::string output;
+  std::vector<Receipt> receipts;
+  i64 revision = 0;  // counts the changes
+  bool over() const;
+};
+
+class Captures {
+ public:
+  static constexpr size_t kMostKept = 256;  // captures that are over
+
+  Captures(kineto::Registry& registry, Host host, std::string host_name);
+  ~Captures();
+
+  // Errors: invalid (the process would drop the request), not_found (no such process; no such directory),
+  // denied (its user may not write there), busy (one of them is at a capture already).
+  Result<std::string> begin(const Request& request, Times now);
+
+  // A process has polled: the text to answer with, if there is one for it. It stays until sent().
+  std::optional<std::string> text_for(const kineto::Process& process, Times now);
+  void sent(i64 pid, Times now);
+  void gone(i64 pid, Times now);
+  // To be called every few hundred milliseconds while active().
+  void tick(Times now);
+  bool active() const { return !jobs_.empty(); }
+  bool busy(i64 pid) const { return jobs_.contains(pid); }
+
+  const Capture* find(const std::string& id) const;
+  Table receipts(const Capture& capture) const;
+  void on_change(std::function<void(const Capture&)> act) { changed_ = std::move(act); }
+
+ private:
+  struct Job;  // of one process
+  void settle(Job& job, State state, std::string reason, Times now);
+  void advance(Job& job, State state);
+  void look(Job& job, Times now);
+  void collect_settled();
+
+  kineto::Registry& registry_;
+  Host host_;
+  std::string host_name_;
+  std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
+  std::map<std::string, Capture> captures_;
+  std::vector<std::string> order_;  // of captures, the oldest first
+  std::function<void(const Capture&)> changed_;
+  u64 next_ = 1;
+};
+
+}  // namespace spotter::capture

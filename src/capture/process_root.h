@@ -1,0 +1,42 @@
+// The file system as a traced process sees it (its root, perhaps a container's). What lies there belongs to
+// whoever wrote it: files are opened without following a link in the last place, links on the way stay inside
+// the root, and a file counts only if it belongs to the process's user.
+#pragma once
+#include <string>
+
+#include "base/host.h"
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter::capture {
+
+// What is to be seen of a capture's file.
+struct FileLook {
+  bool begun = false;    // the temporary one is there: "<path>.tmp"
+  bool written = false;  // the file is there; it appears whole, by a rename
+  bool foreign = false;  // but it is another user's, or not a plain file
+  i64 size_bytes = 0;
+  bool has_events = false;
+};
+
+class ProcessRoot {
+ public:
+  ProcessRoot() = default;
+  // Where another user's root may not be opened: this process's own.
+  static ProcessRoot open(const Host& host, i64 pid);
+  ~ProcessRoot();
+  ProcessRoot(ProcessRoot&& other) noexcept { *this = std::move(other); }
+  ProcessRoot& operator=(ProcessRoot&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+
+  FileLook look(const std::string& path, i64 uid) const;
+  // Errors: not_found (no such directory), denied (that user may not write there; groups are not asked).
+  Result<void> check_directory(const std::string& directory, i64 uid) const;
+
+ private:
+  int fd_ = -1;
+};
+
+}  // namespace spotter::capture

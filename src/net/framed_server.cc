@@ -1,0 +1,209 @@
+#include "net/framed_server.h"
+
+#include <array>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/tcp.hpp>
+#include <boost/asio/read.hpp>
+#include <boost/asio/steady_timer.hpp>
+#include <boost/asio/write.hpp>
+#include <chrono>
+#include <cstring>
+#include <vector>
+
+#include "net/acceptor.h"
+#include "net/sessions.h"
+
+namespace spotter::net {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+constexpr size_t kLengthBytes = 4;
+constexpr auto kFarewell = std::chrono::milliseconds(200);  // for a peer that still sends to read its answer
+std::string http_answer() {
+  constexpr std::string_view text = "This port speaks the framed JSON of Dynolog, not HTTP.\n";
+  return fmt::format(
+      "HTTP/1.1 400 Bad Request\r\nContent-Type: text/plain\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+      text.size(), text);
+}
+
+std::string framed(std::string_view text) {
+  std::string out(kLengthBytes + text.size(), '\0');
+  const u32 n = static_cast<u32>(text.size());
+  for (size_t i = 0; i < kLengthBytes; i++) out[i] = static_cast<char>(n >> (8 * i));
+  std::memcpy(out.data() + kLengthBytes, text.data(), text.size());
+  return out;
+}
+
+i64 length_of(const std::array<u8, kLengthBytes>& bytes) {
+  u32 n = 0;
+  for (size_t i = 0; i < kLengthBytes; i++) n |= u32{bytes[i]} << (8 * i);
+  return static_cast<i32>(n);
+}
+
+bool is_http(const std::array<u8, kLengthBytes>& bytes) {
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+  return text == "GET " || text == "POST" || text == "HEAD" || text == "PUT ";
+}
+
+TcpEnds ends_of(const tcp::socket& socket) {
+  TcpEnds ends{};
+  error_code error;
+  const auto put = [](const tcp::endpoint& end, u8(&address)[16], u16& port) {
+    const auto v6 = end.address().is_v4()
+                        ? asio::ip::make_address_v6(asio::ip::v4_mapped, end.address().to_v4())
+                        : end.address().to_v6();
+    const auto bytes = v6.to_bytes();
+    std::memcpy(address, bytes.data(), bytes.size());
+    port = end.port();
+  };
+  // The peer's own view: its local end is our remote one.
+  put(socket.remote_endpoint(error), ends.local, ends.local_port);
+  put(socket.local_endpoint(error), ends.remote, ends.remote_port);
+  return ends;
+}
+
+class Connection final : public Session, public std::enable_shared_from_this<Connection> {
+ public:
+  // `server` keeps what the references point to.
+  Connection(tcp::socket socket, const FramedServer::Handler& handler, Sessions& sessions,
+             std::shared_ptr<const void> server)
+      : socket_(std::move(socket)),
+        timer_(socket_.get_executor()),
+        handler_(handler),
+        sessions_(sessions),
+        server_(std::move(server)) {}
+  ~Connection() override { sessions_.remove(*this); }
+
+  void close() override {
+    error_code ignored;
+    socket_.close(ignored);
+    timer_.cancel();
+  }
+
+  void read() {
+    end_after(std::chrono::nanoseconds(FramedServer::kRequestTime));
+    asio::async_read(socket_, asio::buffer(head_),
+                     [self = shared_from_this()](const error_code& error, size_t) {
+                       if (error) return self->close();
+                       self->read_body();
+                     });
+  }
+
+ private:
+  void end_after(std::chrono::nanoseconds time) {
+    timer_.expires_after(time);
+    timer_.async_wait([weak = weak_from_this()](const error_code& error) {
+      if (const auto self = weak.lock(); self && !error) self->close();
+    });
+  }
+
+  void read_body() {
+    const i64 length = length_of(head_);
+    if (is_http(head_)) return answer_unread(http_answer());
+    if (length <= 0 || static_cast<size_t>(length) > FramedServer::kMostBytes) {
+      const auto wrong =
+          fail(Code::invalid, "a request of {} bytes; 1 to {} are allowed", length, FramedServer::kMostBytes);
+      return answer_unread(framed(handler_(wrong, ends_of(socket_))));
+    }
+    // The memory grows with what has come, not with what was announced.
+    const auto n = static_cast<size_t>(length);
+    asio::async_read(socket_, asio::dynamic_buffer(text_, n), asio::transfer_exactly(n),
+                     [self = shared_from_this()](const error_code& error, size_t) {
+                       if (error) return self->close();
+                       self->reply();
+                     });
+  }
+
+  void reply() {
+    text_ = framed(handler_(std::move(text_), ends_of(socket_)));
+    asio::async_write(socket_, asio::buffer(text_),
+                      [self = shared_from_this()](const error_code&, size_t) { self->close(); });
+  }
+
+  // Closing while the peer's bytes are unread would reset the connection and lose the answer.
+  void answer_unread(std::string answer) {
+    end_after(kFarewell);
+    text_ = std::move(answer);
+    asio::async_write(socket_, asio::buffer(text_),
+                      [self = shared_from_this()](const error_code& error, size_t) {
+                        if (error) return self->close();
+                        error_code ignored;
+                        self->socket_.shutdown(tcp::socket::shutdown_send, ignored);
+                        self->drain();
+                      });
+  }
+
+  void drain() {
+    socket_.async_read_some(asio::buffer(rest_),
+                            [self = shared_from_this()](const error_code& error, size_t) {
+                              if (error) return self->close();
+                              self->drain();
+                            });
+  }
+
+  tcp::socket socket_;
+  asio::steady_timer timer_;
+  std::array<u8, kLengthBytes> head_;
+  std::array<char, 1024> rest_;
+  std::string text_;  // the request, then its answer
+  const FramedServer::Handler& handler_;
+  Sessions& sessions_;
+  std::shared_ptr<const void> server_;
+};
+
+}  // namespace
+
+struct FramedServer::Body {
+  explicit Body(Handler h) : handler(std::move(h)) {}
+  Handler handler;
+  Sessions sessions{kMostConnections};
+  std::vector<std::unique_ptr<Acceptor<tcp>>> acceptors;
+  u16 port = 0;
+
+  static void welcome(const std::shared_ptr<Body>& body, tcp::socket socket) {
+    error_code ignored;
+    socket.set_option(tcp::no_delay(true), ignored);
+    auto connection = std::make_shared<Connection>(std::move(socket), body->handler, body->sessions, body);
+    body->sessions.add(connection);
+    connection->read();
+  }
+};
+
+FramedServer::FramedServer(std::shared_ptr<Body> body) : body_(std::move(body)) {}
+FramedServer::~FramedServer() {
+  for (const auto& acceptor : body_->acceptors) acceptor->close();
+  body_->sessions.close_all();
+}
+u16 FramedServer::port() const { return body_->port; }
+size_t FramedServer::connections() const { return body_->sessions.size(); }
+
+Result<std::unique_ptr<FramedServer>> FramedServer::open(Loop& loop, std::span<const std::string> addresses,
+                                                         u16 port, Handler handler) {
+  auto body = std::make_shared<Body>(std::move(handler));
+  for (const std::string& text : addresses) {
+    error_code error;
+    const auto address = asio::ip::make_address(text, error);
+    if (error) return fail(Code::invalid, "{} is no IP address", text);
+    auto opened = Acceptor<tcp>::open(
+        loop, tcp::endpoint(address, body->port ? body->port : port),
+        [weak = std::weak_ptr(body)](tcp::socket socket) {
+          if (const auto strong = weak.lock()) Body::welcome(strong, std::move(socket));
+        },
+        [weak = std::weak_ptr(body)] {
+          if (const auto strong = weak.lock()) strong->sessions.close_oldest();
+        });
+    if (!opened) {
+      const bool no_v6 = address.is_v6() && opened.error().code == Code::unsupported;
+      if (no_v6 && !body->acceptors.empty()) continue;
+      return tl::unexpected(opened.error());
+    }
+    body->acceptors.push_back(std::move(*opened));
+    body->port = body->acceptors.front()->endpoint().port();
+  }
+  return std::unique_ptr<FramedServer>(new FramedServer(std::move(body)));
+}
+
+}  // namespace spotter::net
