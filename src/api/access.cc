@@ -9,6 +9,8 @@
 namespace spotter::api {
 namespace {
 
+constexpr size_t kMostPath = 1024;  // of 4,095 that the system allows, so that names have room
+
 bool goes_up(const std::string& path) {
   return path == ".." || path.starts_with("../") || path.ends_with("/..") || path.find("/../") != path.npos;
 }
@@ -40,6 +42,7 @@ Result<void> Access::may_trace(const Peer& peer, const kineto::Process& process)
 
 Result<void> Access::may_write(const Peer& peer, const std::string& path) const {
   const std::string shown = to_printable(path);
+  if (path.size() > kMostPath) return fail(Code::invalid, "the path has {} bytes; {} at most", path.size(), kMostPath);
   if (!path.starts_with('/')) return fail(Code::invalid, "the path {} must be absolute", shown);
   if (goes_up(path)) return fail(Code::denied, "the path {} must not have \"..\"", shown);
   // '=' and '#' would end the line of the request, a control character the whole of it.

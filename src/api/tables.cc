@@ -9,6 +9,7 @@ namespace spotter::api {
 namespace {
 
 const Field kProcessColumns[] = {
+    {"host", Type::text, Unit::none, Role::detail, "Host of the process."},
     {"pid", Type::integer, Unit::none, Role::key, "Process id, as the host counts."},
     {"inner_pid", Type::integer, Unit::none, Role::detail,
      "Process id as the process itself sees it (in its container)."},
@@ -52,7 +53,7 @@ Table processes_table(const Agent& agent) {
   for (const auto& [pid, p] : a.registry().all()) {
     const char* state = !p.poll.takes_trace() ? "busy" : a.captures().busy(pid) ? "requested" : "idle";
     const std::string command = to_printable(fmt::format("{}", fmt::join(p.facts.command, " ")));
-    table.append({pid, p.facts.inner_pid, p.facts.uid, std::string_view(kineto::role_name(p.identity.role)),
+    table.append({std::string_view(agent.host_name()), pid, p.facts.inner_pid, p.facts.uid, std::string_view(kineto::role_name(p.identity.role)),
                   or_null(p.identity.rank), or_null(p.identity.world_size), or_null(p.identity.job),
                   std::string_view(state), p.polls, now - p.last_poll, or_null(p.facts.torch_version),
                   or_null(command), or_null(p.identity.evidence)});

@@ -86,9 +86,10 @@ Result<int> trace(Options options) {
   if (options.wish.output.empty())
     options.wish.output = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}", fmt::gmtime(std::time(nullptr)));
   std::error_code error;
-  options.wish.output = std::filesystem::absolute(options.wish.output, error).lexically_normal().string();
-  const std::string socket = socket_or_default(options.socket);
   TRY(make_output(options.wish.output));
+  options.wish.output = std::filesystem::canonical(options.wish.output, error).string();
+  if (error) return fail(Code::io, "{}: {}", options.wish.output, error.message());
+  const std::string socket = socket_or_default(options.socket);
   TRY_ASSIGN(api::Answer answer, api::ask(socket, "POST", "/v1/captures", api::capture_text(options.wish),
                                           capture::receipt_columns(), kPatience));
   const Notes notes = answer.table.notes;

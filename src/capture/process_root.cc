@@ -70,8 +70,10 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
 Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid) const {
   open_how how{};
   how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
   const int fd = static_cast<int>(syscall(SYS_openat2, fd_, directory.c_str(), &how, sizeof how));
+  if (fd < 0 && errno == ELOOP)
+    return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to", directory);
   if (fd < 0)
     return fail(Code::not_found, "the directory {} cannot be opened where the process runs: {}", directory,
                 errno_text(errno));

@@ -50,13 +50,15 @@ bool has_socket(const std::string& process, const std::string& wanted) {
   return false;
 }
 
-std::string owner_of_inode(const std::string& inode) {
+// " by process 12 (name)" of the first of these sockets that a process has.
+std::string owner_of(const std::vector<std::string>& inodes) {
+  if (inodes.empty()) return {};
   const Directory processes(opendir("/proc"));
   while (const dirent* entry = processes ? readdir(processes.get()) : nullptr) {
     const std::string pid = entry->d_name;
-    if (pid.find_first_not_of("0123456789") != pid.npos ||
-        !has_socket("/proc/" + pid, "socket:[" + inode + "]"))
-      continue;
+    if (pid.find_first_not_of("0123456789") != pid.npos) continue;
+    const auto has = [&](const std::string& inode) { return has_socket("/proc/" + pid, "socket:[" + inode + "]"); };
+    if (std::none_of(inodes.begin(), inodes.end(), has)) continue;
     std::string name = read_small_file("/proc/" + pid + "/comm", 64).value_or("");
     name.erase(std::remove(name.begin(), name.end(), '\n'), name.end());
     return fmt::format(" by process {} ({})", pid, to_printable(name));
@@ -115,22 +117,22 @@ bool is_mapped(const u8 (&address)[16]) {
 
 // Lines: "0000: 00000002 00000000 00010000 0001 01 21334 @name@".
 std::string owner_of_unix(std::string_view name) {
-  std::string owner;
+  std::vector<std::string> inodes;  // a listener and its connections have one name
   for_each_line("/proc/net/unix", [&](const std::string& line) {
     std::istringstream words(line);
     std::string word, inode, path;
     for (int i = 0; i < 6; i++) words >> word;
     words >> inode >> path;
-    if (owner.empty() && path == name) owner = owner_of_inode(inode);
+    if (path == name) inodes.push_back(inode);
   });
-  return owner;
+  return owner_of(inodes);
 }
 
 // Lines: "0: 0100007F:06F2 00000000:0000 0A 00000000:00000000 00:00000000 00000000 0 0 12345 ...", 0A for
 // LISTEN.
 std::string owner_of_port(u16 port) {
   const std::string wanted = fmt::format(":{:04X}", port);
-  std::string owner;
+  std::vector<std::string> inodes;
   for (const char* file : {"/proc/net/tcp", "/proc/net/tcp6"}) {
     for_each_line(file, [&](const std::string& line) {
       std::istringstream words(line);
@@ -138,10 +140,10 @@ std::string owner_of_port(u16 port) {
       words >> number >> local >> remote >> state;
       for (int i = 0; i < 5; i++) words >> word;
       words >> inode;
-      if (owner.empty() && state == "0A" && local.ends_with(wanted)) owner = owner_of_inode(inode);
+      if (state == "0A" && local.ends_with(wanted)) inodes.push_back(inode);
     });
   }
-  return owner;
+  return owner_of(inodes);
 }
 
 i64 uid_of_connection(const TcpEnds& ends) {

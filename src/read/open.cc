@@ -29,6 +29,9 @@ const Ending* ending_of(std::string_view name) {
 }
 
 // A pipe can be read only once, and makes its reader wait.
+// The receipts that `spotter trace` leaves beside its traces.
+constexpr std::string_view kReceipts = "capture.json";
+
 bool is_pipe_or_device(const std::string& path) {
   struct stat info;
   return path == "-" ||
@@ -42,7 +45,7 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
-    if (name.front() != '.' && ending_of(name) && !is_pipe_or_device(inside)) found.push_back(inside);
+    if (name.front() != '.' && name != kReceipts && ending_of(name) && !is_pipe_or_device(inside)) found.push_back(inside);
   }
   ::closedir(dir);
   if (found.empty()) {
