@@ -195,7 +195,7 @@ void Captures::look(Job& job, Times now) {
     if (file.has_events) return settle(job, State::written, {}, now);
     return settle(job, State::empty,
                   job.gone_at ? "the process ended before it had recorded anything"
-                              : "the file has no events: nothing ran while it was recorded",
+                              : "the file has no events: nothing ran while it was recorded (had the training begun?)",
                   now);
   }
   if (file.begun) advance(job, State::capturing);
