@@ -208,3 +208,22 @@ def test_agent_that_comes_later():
                 captured(second, duration_ms=100, warmup_ms=0)
     finally:
         first.kill()
+
+
+def test_agent_killed_in_mid_capture():
+    """The training goes on and finishes the file; the next agent finds its process within a poll."""
+    first = Agent()
+    try:
+        with training(first) as (pid,):
+            capture = first.capture(pids=[pid], duration_ms=1500, warmup_ms=0)
+            until(lambda: first.receipts(capture)[0]["state"] == "capturing", 15, "it captures")
+            trace = pathlib.Path(first.receipts(capture)[0]["file"])
+            first.kill(forget=False)
+            until(trace.exists, 15, "the file is complete")
+            assert json.loads(trace.read_text())["traceEvents"]
+            with Agent(folder=first.folder) as second:
+                # A client that has not heard of an agent waits up to 5.1 s before it asks again.
+                second.wait_for_processes([pid], seconds=8)
+                captured(second, duration_ms=100, warmup_ms=0)
+    finally:
+        first.kill()
