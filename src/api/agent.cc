@@ -16,6 +16,7 @@ namespace {
 
 constexpr Ns kTick = 200'000'000;
 constexpr size_t kMostContexts = 4096;
+constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
 
 std::string name_of_this_host() {
   std::array<char, 256> name{};
@@ -121,7 +122,7 @@ void Agent::poll(const net::Datagram& datagram, const kineto::Poll& poll) {
     return;
   }
   const kineto::Process& process = **seen;
-  if (!watches_.contains(datagram.pid)) watch(datagram.pid);
+  if (!watches_.contains(datagram.pid) && !watch(datagram.pid)) return;
   const std::optional<std::string> text = captures_.text_for(process, now());
   if (!text) return;
   if (!datagrams_->send(datagram.from, kineto::encode_config(*text))) {
@@ -132,19 +133,24 @@ void Agent::poll(const net::Datagram& datagram, const kineto::Poll& poll) {
   captures_.sent(datagram.pid, now());
 }
 
-void Agent::watch(i64 pid) {
+bool Agent::watch(i64 pid) {
   auto watch = net::ProcessWatch::open(loop_, pid, [this, pid] {
     captures_.gone(pid, now());
     registry_.gone(pid);
     watches_.erase(pid);
   });
   if (!watch) {
-    // It has ended, or there is no descriptor left: then its next poll finds it again.
+    // It has ended, or no descriptor is left; then one of its next polls may find one.
     registry_.gone(pid);
-    return;
+    refused_log_.log(Level::warning, loop_.now(),
+                     fmt::format("a poll is not taken: {}", watch.error().message));
+    return false;
   }
   watches_.emplace(pid, std::move(*watch));
+  return true;
 }
+
+void Agent::refresh_processes() { registry_.refresh(loop_.now(), kRefreshed); }
 
 Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Request& request,
                                          std::string_view what) {

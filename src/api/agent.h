@@ -53,6 +53,7 @@ class Agent {
   const std::string& host_name() const { return host_name_; }
   Ns started() const { return started_; }
   size_t connections() const;
+  void refresh_processes();  // some of what changes while they run
   void set_output_directories(std::vector<std::string> directories) {
     access_ = Access(std::move(directories));
   }
@@ -63,7 +64,7 @@ class Agent {
   Agent(net::Loop& loop, AgentOptions options, Host host);
   void receive(const net::Datagram& datagram);
   void poll(const net::Datagram& datagram, const kineto::Poll& poll);
-  void watch(i64 pid);
+  bool watch(i64 pid);  // false: it is not, and no longer registered
   void bad(const net::Datagram& datagram, std::string_view why);
   void keep_ticking();
   void changed(const capture::Capture& capture);

@@ -146,7 +146,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   constexpr std::string_view captures = "/v1/captures";
   if (is("GET", "/v1/status")) return respond({200, json_of(status_table(agent))});
   if (is("GET", "/v1/processes")) {
-    agent.registry().refresh();
+    agent.refresh_processes();
     return respond({200, json_of(processes_table(agent))});
   }
   if (is("POST", captures)) {

@@ -11,6 +11,7 @@
 #include "app/format_option.h"
 #include "app/output.h"
 #include "app/terminal.h"
+#include "app/unregistered_text.h"
 
 namespace spotter {
 namespace {
@@ -22,31 +23,45 @@ struct Options {
   const Format* format = &all_formats()[0];
 };
 
-Action declare(CLI::App& app, const char* target, std::span<const Field> schema, const char* nothing) {
+// `more`: what a person is told below the table.
+Action declare(CLI::App& app, const char* target, std::span<const Field> schema,
+               std::string (*more)(const Table&)) {
   const auto options = std::make_shared<Options>();
   add_socket_option(app, options->socket);
   add_format_option(app, options->format);
   return [=]() -> Result<int> {
     TRY_ASSIGN(const api::Answer answer,
                api::ask(socket_or_default(options->socket), "GET", target, {}, schema, kPatience));
-    if (answer.table.rows() == 0 && options->format == &all_formats()[0]) {
-      TRY(write_output("", std::string(nothing) + "\n"));
-      return 0;
-    }
-    TRY(write_output("", render(*options->format, std::span(&answer.table, 1), {}, style_of(STDOUT_FILENO))));
+    const Table& table = answer.table;
+    const bool for_people = options->format == &all_formats()[0];
+    std::string text;
+    if (table.rows() > 0 || !for_people)
+      text = render(*options->format, std::span(&table, 1), {}, style_of(STDOUT_FILENO));
+    if (for_people) text += more(table);
+    TRY(write_output("", text));
     return 0;
   };
 }
 
+std::string more_about_processes(const Table& processes) {
+  std::string text;
+  if (processes.rows() == 0)
+    text =
+        "No process is registered. Set KINETO_USE_DAEMON=1 where the training processes start; a process appears when it "
+        "imports torch.\n";
+  return text + unregistered_text(processes);
+}
+
+std::string nothing_more(const Table&) { return {}; }
+
 }  // namespace
 
 Action declare_ps(CLI::App& app) {
-  return declare(
-      app, "/v1/processes", api::processes_columns(),
-      "No process is registered. Set KINETO_USE_DAEMON=1 where the training processes start; a process appears when "
-      "it imports torch.");
+  return declare(app, "/v1/processes", api::processes_columns(), more_about_processes);
 }
 
-Action declare_status(CLI::App& app) { return declare(app, "/v1/status", api::status_columns(), ""); }
+Action declare_status(CLI::App& app) {
+  return declare(app, "/v1/status", api::status_columns(), nothing_more);
+}
 
 }  // namespace spotter

@@ -10,11 +10,13 @@
 
 #include "api/capture_text.h"
 #include "api/client.h"
+#include "api/tables.h"
 #include "app/agent_socket.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/output.h"
 #include "app/terminal.h"
+#include "app/unregistered_text.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "capture/captures.h"
@@ -35,11 +37,11 @@ struct Options {
   bool for_people() const { return format == &all_formats()[0]; }
 };
 
-// The processes write as their own users, who may be others where root asks.
-Result<void> make_output(const std::string& path) {
+// The processes write as their own users, who may be others where root asks. Whether it was not there before.
+Result<bool> make_output(const std::string& path) {
   std::error_code error;
-  if (std::filesystem::create_directories(path, error) && geteuid() == 0)
-    chmod(path.c_str(), kEverybodyMayWrite);
+  const bool is_new = std::filesystem::create_directories(path, error);
+  if (is_new && geteuid() == 0) chmod(path.c_str(), kEverybodyMayWrite);
   if (error) return fail(Code::io, "the directory {} cannot be made: {}", path, error.message());
   return {};
 }
@@ -73,6 +75,17 @@ Result<api::Answer> wait(const std::string& socket, api::Answer answer) {
   return answer;
 }
 
+Result<api::Answer> begin(const Options& options, const std::string& socket) {
+  auto answer = api::ask(socket, "POST", "/v1/captures", api::capture_text(options.wish),
+                         capture::receipt_columns(), kPatience);
+  // Nothing matches: a process may be missing for a reason that its environment tells.
+  if (!answer && answer.error().code == Code::not_found && options.for_people()) {
+    const auto processes = api::ask(socket, "GET", "/v1/processes", {}, api::processes_columns(), kPatience);
+    if (processes) std::fputs(unregistered_text(processes->table).c_str(), stderr);
+  }
+  return answer;
+}
+
 std::vector<std::string> written_files(const Table& receipts) {
   std::vector<std::string> files;
   for (size_t row = 0; row < receipts.rows(); row++) {
@@ -86,12 +99,16 @@ Result<int> trace(Options options) {
   if (options.wish.output.empty())
     options.wish.output = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}", fmt::gmtime(std::time(nullptr)));
   std::error_code error;
-  TRY(make_output(options.wish.output));
+  TRY_ASSIGN(const bool is_new, make_output(options.wish.output));
   options.wish.output = std::filesystem::canonical(options.wish.output, error).string();
   if (error) return fail(Code::io, "{}: {}", options.wish.output, error.message());
   const std::string socket = socket_or_default(options.socket);
-  TRY_ASSIGN(api::Answer answer, api::ask(socket, "POST", "/v1/captures", api::capture_text(options.wish),
-                                          capture::receipt_columns(), kPatience));
+  Result<api::Answer> begun = begin(options, socket);
+  if (!begun) {
+    if (is_new) std::filesystem::remove(options.wish.output, error);  // it is empty
+    return tl::unexpected(begun.error());
+  }
+  api::Answer answer = std::move(*begun);
   const Notes notes = answer.table.notes;
   if (options.for_people())
     std::fprintf(stderr, "tracing %zu processes, into %s\n", answer.table.rows(),
@@ -99,8 +116,8 @@ Result<int> trace(Options options) {
   TRY_ASSIGN(answer, wait(socket, std::move(answer)));
 
   const Table& receipts = answer.table;
-  TRY(write_file_atomically(options.wish.output + "/capture.json",
-                            render(*find_format("json"), std::span(&receipts, 1), notes)));
+  TRY(replace_file_atomically(options.wish.output + "/capture.json",
+                              render(*find_format("json"), std::span(&receipts, 1), notes)));
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
   const std::vector<std::string> files = written_files(receipts);
   if (options.analyze && !files.empty()) {

@@ -1,5 +1,6 @@
 #include "base/file.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -68,6 +69,28 @@ Result<void> write_in_place(const std::string& path, std::string_view bytes) {
   return {};
 }
 
+// `shown`: what the errors call it. `like`: whose mode and owner it gets.
+Result<void> write_by_rename(const std::string& target, const std::string& shown, std::string_view bytes,
+                             const struct stat* like) {
+  const std::string folder = folder_of(target), temporary = temporary_name(folder);
+  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (fd.get() < 0) return errno_error(shown, "cannot create");
+  if (like) {
+    // Whoever may not give the file to its owner keeps it.
+    if (fchown(fd.get(), like->st_uid, like->st_gid) == 0 || like->st_uid == geteuid())
+      fchmod(fd.get(), like->st_mode & 07777);
+  }
+  if (write_all(fd.get(), bytes) && fsync(fd.get()) == 0 && fd.close_well() &&
+      std::rename(temporary.c_str(), target.c_str()) == 0) {
+    const Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (dir.get() >= 0) fsync(dir.get());
+    return {};
+  }
+  auto error = errno_error(shown, "cannot write");
+  unlink(temporary.c_str());
+  return error;
+}
+
 }  // namespace
 
 Result<std::string> read_small_file(const std::string& path, size_t max_bytes) {
@@ -88,30 +111,27 @@ Result<std::string> read_small_file(const std::string& path, size_t max_bytes) {
   return text;
 }
 
+std::vector<std::string> names_in(const std::string& directory) {
+  std::vector<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(directory.c_str()), closedir);
+  while (const dirent* entry = folder ? readdir(folder.get()) : nullptr) {
+    const std::string_view name = entry->d_name;
+    if (name != "." && name != "..") names.emplace_back(name);
+  }
+  return names;
+}
+
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
   struct stat old;
   const bool exists = stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) return write_in_place(path, bytes);
   const std::unique_ptr<char, void (*)(void*)> real(exists ? realpath(path.c_str(), nullptr) : nullptr,
                                                     std::free);
-  const std::string target = real ? real.get() : path;
-  const std::string folder = folder_of(target), temporary = temporary_name(folder);
-  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (fd.get() < 0) return errno_error(path, "cannot create");
-  if (exists) {
-    // Whoever may not give the file to its owner keeps it.
-    if (fchown(fd.get(), old.st_uid, old.st_gid) == 0 || old.st_uid == geteuid())
-      fchmod(fd.get(), old.st_mode & 07777);
-  }
-  if (write_all(fd.get(), bytes) && fsync(fd.get()) == 0 && fd.close_well() &&
-      std::rename(temporary.c_str(), target.c_str()) == 0) {
-    const Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (dir.get() >= 0) fsync(dir.get());
-    return {};
-  }
-  auto error = errno_error(path, "cannot write");
-  unlink(temporary.c_str());
-  return error;
+  return write_by_rename(real ? real.get() : path, path, bytes, exists ? &old : nullptr);
+}
+
+Result<void> replace_file_atomically(const std::string& path, std::string_view bytes) {
+  return write_by_rename(path, path, bytes, nullptr);
 }
 
 }  // namespace spotter

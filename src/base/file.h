@@ -3,6 +3,7 @@
 #pragma once
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
@@ -18,10 +19,16 @@ inline std::string_view base_name(std::string_view path) {
 // is longer than max_bytes.
 Result<std::string> read_small_file(const std::string& path, size_t max_bytes);
 
+// The names in a directory, without "." and ".."; none where it cannot be read.
+std::vector<std::string> names_in(const std::string& directory);
+
 // Writes a temporary file in the same directory, syncs it to disk and renames it to `path`; on failure the
 // temporary is removed and `path` is as before. Of a symbolic link the file that it names is replaced. A file
 // that was there keeps its mode, and its owner where that may be. What is no file (a device, a pipe) is
 // written to. Errors: not_found (no such directory), denied, io.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
+
+// The same, but whatever has the name is replaced and never followed: for folders in which others may write.
+Result<void> replace_file_atomically(const std::string& path, std::string_view bytes);
 
 }  // namespace spotter

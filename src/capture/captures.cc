@@ -62,6 +62,7 @@ struct Captures::Job {
   std::string text;
   ProcessRoot root;
   i64 start_ms = 0;       // Unix time at which the trace begins, once it is delivered
+  Ns before = 0;          // when a file of that name, which was there already, had changed
   Ns refused_at = 0;      // it asked, but was at another capture
   bool was_busy = false;  // since the request was delivered
   Ns idle_since = 0, gone_at = 0;
@@ -101,6 +102,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     const std::string path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
+    job->before = job->root.look(path, process->facts.uid).changed;
     // Of a text that somebody else wrote only the last line is ours.
     job->text = request.text.empty()
                     ? kineto::config_text(job->config)
@@ -151,6 +153,7 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
   const auto it = jobs_.find(process.facts.pid);
   if (it == jobs_.end()) return std::nullopt;
   Job& job = *it->second;
+  if (job.gone_at) return std::nullopt;  // another process with the same number
   const bool takes = process.poll.takes_trace();
   if (job.receipt().state == State::accepted) {
     if (!takes) {
@@ -187,15 +190,18 @@ void Captures::gone(i64 pid, Times now) {
 
 void Captures::look(Job& job, Times now) {
   Receipt& r = job.receipt();
-  const FileLook file = job.root.look(r.file, r.uid);
+  FileLook file = job.root.look(r.file, r.uid);
+  // Dynolog's RPC names the files, so one of an earlier capture may be there.
+  if (file.written && !file.foreign && file.changed == job.before) file.written = false;
   if (file.foreign)
     return settle(job, State::failed, "the file is not a plain file of the process's user", now);
   if (file.written) {
     r.size_bytes = file.size_bytes;
     if (file.has_events) return settle(job, State::written, {}, now);
     return settle(job, State::empty,
-                  job.gone_at ? "the process ended before it had recorded anything"
-                              : "the file has no events: nothing ran while it was recorded (had the training begun?)",
+                  job.gone_at
+                      ? "the process ended before it had recorded anything"
+                      : "the file has no events: nothing ran while it was recorded (had the training begun?)",
                   now);
   }
   if (file.begun) advance(job, State::capturing);

@@ -61,6 +61,7 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   found.foreign = !S_ISREG(file.st_mode) || static_cast<i64>(file.st_uid) != uid;
   if (found.written && !found.foreign) {
     found.size_bytes = file.st_size;
+    found.changed = Ns{file.st_ctim.tv_sec} * 1'000'000'000 + file.st_ctim.tv_nsec;
     found.has_events = has_events(fd, file.st_size);
   }
   close(fd);
@@ -73,7 +74,8 @@ Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid)
   how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
   const int fd = static_cast<int>(syscall(SYS_openat2, fd_, directory.c_str(), &how, sizeof how));
   if (fd < 0 && errno == ELOOP)
-    return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to", directory);
+    return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to",
+                directory);
   if (fd < 0)
     return fail(Code::not_found, "the directory {} cannot be opened where the process runs: {}", directory,
                 errno_text(errno));

@@ -16,6 +16,7 @@ struct FileLook {
   bool written = false;  // the file is there; it appears whole, by a rename
   bool foreign = false;  // but it is another user's, or not a plain file
   i64 size_bytes = 0;
+  Ns changed = 0;  // Unix time; a rename counts
   bool has_events = false;
 };
 
@@ -32,9 +33,9 @@ class ProcessRoot {
   }
 
   FileLook look(const std::string& path, i64 uid) const;
-  // Errors: not_found (no such directory), denied (that user may not write there, as far as can be told without
-  // his groups), invalid (a link is on the way: what lies behind it is another directory than the one that was
-  // allowed).
+  // Errors: not_found (no such directory), denied (that user may not write there, as far as can be told
+  // without his groups), invalid (a link is on the way: what lies behind it is another directory than the one
+  // that was allowed).
   Result<void> check_directory(const std::string& directory, i64 uid) const;
 
  private:

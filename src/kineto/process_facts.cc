@@ -1,6 +1,5 @@
 #include "kineto/process_facts.h"
 
-#include <dirent.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -83,14 +82,6 @@ std::string container_of(std::string_view cgroup) {
     run = is_hex ? run + 1 : 0;
   }
   return found;
-}
-
-std::vector<std::string> names_in(const std::string& folder) {
-  std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> dir(::opendir(folder.c_str()), ::closedir);
-  if (!dir) return names;
-  while (const dirent* entry = ::readdir(dir.get())) names.emplace_back(entry->d_name);
-  return names;
 }
 
 bool has_gpu(const std::string& fds) {

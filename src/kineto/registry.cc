@@ -37,7 +37,7 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
     Process process = identified(std::move(facts));
     process.facts.uid = sender.uid;
     process.address = address;
-    process.first_poll = now;
+    process.first_poll = process.read = now;
     it = processes_.insert_or_assign(sender.pid, std::move(process)).first;
   }
   Process& process = it->second;
@@ -52,16 +52,25 @@ Process* Registry::find(i64 pid) {
   return it == processes_.end() ? nullptr : &it->second;
 }
 
-void Registry::refresh() {
+void Registry::refresh(Ns now, size_t most) {
+  std::vector<Process*> stale;
   for (auto& [pid, process] : processes_) {
-    Result<ProcessFacts> facts = read_process(host_, pid);
-    if (!facts || facts->start_ticks != process.facts.start_ticks)
+    if (now - process.read > kStale) stale.push_back(&process);
+  }
+  const auto older = [](const Process* a, const Process* b) { return a->read < b->read; };
+  const size_t n = std::min(most, stale.size());
+  std::partial_sort(stale.begin(), stale.begin() + static_cast<std::ptrdiff_t>(n), stale.end(), older);
+  stale.resize(n);
+  for (Process* process : stale) {
+    process->read = now;
+    Result<ProcessFacts> facts = read_process(host_, process->facts.pid);
+    if (!facts || facts->start_ticks != process->facts.start_ticks)
       continue;  // it is ending: gone() will come
-    const i64 uid = process.facts.uid;
+    const i64 uid = process->facts.uid;
     Process fresh = identified(std::move(*facts));
-    process.identity = std::move(fresh.identity);
-    process.facts = std::move(fresh.facts);
-    process.facts.uid = uid;
+    process->identity = std::move(fresh.identity);
+    process->facts = std::move(fresh.facts);
+    process->facts.uid = uid;
   }
 }
 

@@ -27,7 +27,7 @@ struct Process {
   std::string address;         // the name of the socket that it polls from
   Poll poll;                   // the last one
   i64 polls = 0;
-  Ns first_poll = 0, last_poll = 0;
+  Ns first_poll = 0, last_poll = 0, read = 0;  // read: when the facts were
 };
 
 // Which processes a request is for. Empty lists and names stand for any.
@@ -41,6 +41,7 @@ struct Target {
 class Registry {
  public:
   static constexpr size_t kMost = 8192;
+  static constexpr Ns kStale = 5'000'000'000;
 
   explicit Registry(Host host) : host_(std::move(host)) {}
 
@@ -49,8 +50,9 @@ class Registry {
   void gone(i64 pid) { processes_.erase(pid); }
 
   Process* find(i64 pid);
-  // Reads again what changes while a process lives: whether it has a GPU open.
-  void refresh();
+  // Reads again what changes while a process lives (whether it has a GPU open): of those that were read more
+  // than kStale ago, the `most` that were read first.
+  void refresh(Ns now, size_t most);
   std::vector<Process*> matching(const Target& target);
   const std::map<i64, Process>& all() const { return processes_; }  // by pid
 

@@ -120,7 +120,7 @@ TEST_F(RegistryTest, AGpuIsOpenedLater) {
   const Process* p = seen(42, "a");
   EXPECT_EQ(p->identity.role, Role::helper);
   fs::create_symlink("/dev/nvidia0", root_ / "42/fd/9");
-  registry_.refresh();
+  registry_.refresh(Registry::kStale + 200, 64);
   EXPECT_EQ(p->identity.role, Role::training);
   EXPECT_EQ(p->facts.uid, 1000);
 }

@@ -1,6 +1,5 @@
 #include "net/socket_owner.h"
 
-#include <dirent.h>
 #include <linux/inet_diag.h>
 #include <linux/netlink.h>
 #include <linux/sock_diag.h>
@@ -12,7 +11,6 @@
 #include <array>
 #include <charconv>
 #include <cstring>
-#include <memory>
 #include <optional>
 #include <sstream>
 #include <vector>
@@ -33,18 +31,11 @@ void for_each_line(const std::string& path, F f) {
   for (std::string line; std::getline(lines, line);) f(line);
 }
 
-struct CloseDirectory {
-  void operator()(DIR* d) const { closedir(d); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
 bool has_socket(const std::string& process, const std::string& wanted) {
-  const std::string folder = process + "/fd";
-  const Directory files(opendir(folder.c_str()));
-  if (!files) return false;
+  const std::string folder = process + "/fd/";
   std::array<char, 64> target;
-  while (const dirent* entry = readdir(files.get())) {
-    const ssize_t n = readlink((folder + "/" + entry->d_name).c_str(), target.data(), target.size());
+  for (const std::string& name : names_in(folder)) {
+    const ssize_t n = readlink((folder + name).c_str(), target.data(), target.size());
     if (n > 0 && std::string_view(target.data(), static_cast<size_t>(n)) == wanted) return true;
   }
   return false;
@@ -53,11 +44,11 @@ bool has_socket(const std::string& process, const std::string& wanted) {
 // " by process 12 (name)" of the first of these sockets that a process has.
 std::string owner_of(const std::vector<std::string>& inodes) {
   if (inodes.empty()) return {};
-  const Directory processes(opendir("/proc"));
-  while (const dirent* entry = processes ? readdir(processes.get()) : nullptr) {
-    const std::string pid = entry->d_name;
+  for (const std::string& pid : names_in("/proc")) {
     if (pid.find_first_not_of("0123456789") != pid.npos) continue;
-    const auto has = [&](const std::string& inode) { return has_socket("/proc/" + pid, "socket:[" + inode + "]"); };
+    const auto has = [&](const std::string& inode) {
+      return has_socket("/proc/" + pid, "socket:[" + inode + "]");
+    };
     if (std::none_of(inodes.begin(), inodes.end(), has)) continue;
     std::string name = read_small_file("/proc/" + pid + "/comm", 64).value_or("");
     name.erase(std::remove(name.begin(), name.end(), '\n'), name.end());
