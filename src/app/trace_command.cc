@@ -43,7 +43,7 @@ Result<bool> make_output(const std::string& path) {
   const bool is_new = std::filesystem::create_directories(path, error);
   if (is_new && geteuid() == 0) chmod(path.c_str(), kEverybodyMayWrite);
   if (error) return fail(Code::io, "the directory {} cannot be made: {}", path, error.message());
-  return {};
+  return is_new;
 }
 
 struct Count {

@@ -109,6 +109,23 @@ def test_process_is_known(agent):
         until(lambda: agent.wait_for_processes([pid])[pid]["polls"] >= polls + 2, 5, "it polls every second")
 
 
+def test_process_that_nobody_hears_of(agent):
+    """Without the variable it never asks; who misses it is told so, and no empty folder is left."""
+    environment = clean_environment(PYTHONDONTWRITEBYTECODE=1)
+    script = "import torch, sys; print(flush=True); sys.stdin.read()"
+    with subprocess.Popen([PYTHON, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment) as one:
+        try:
+            one.stdout.readline()
+            wanted = f"Process {one.pid} ("
+            listed = run("ps", "--socket", agent.api_socket)
+            assert wanted in listed.stdout and "no KINETO_USE_DAEMON=1" in listed.stdout, listed
+            done = run("trace", "--socket", agent.api_socket, "--output", agent.out_dir / "new")
+            assert done.returncode == 1 and wanted in done.stderr, done
+            assert not (agent.out_dir / "new").exists()
+        finally:
+            one.stdin.close()
+
+
 def test_by_duration(agent):
     with training(agent) as (pid,):
         start = time.monotonic()
