@@ -16,6 +16,7 @@ namespace {
 
 constexpr Ns kTick = 200'000'000;
 constexpr size_t kMostContexts = 4096;
+constexpr size_t kMostWaiters = 1024, kShownPids = 16;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
 
 std::string name_of_this_host() {
@@ -164,10 +165,17 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
     return captures_.begin(request, now());
   };
   const Result<std::string> id = begin();
-  log(Level::info, "audit: user {} ({}) asks to trace {} processes ({}, to {}): {}", peer.uid, peer.from,
-      request.pids.size(), what,
+  const std::span<const i64> shown(request.pids.data(), std::min(request.pids.size(), kShownPids));
+  const std::string line = fmt::format(
+      "audit: user {} ({}) asks to trace {} processes ({}{}) by {} to {}: {}", peer.uid, peer.from,
+      request.pids.size(), fmt::join(shown, " "), shown.size() < request.pids.size() ? " ..." : "", what,
       to_printable(request.output.empty() ? request.config.log_file : request.output),
       id ? "capture " + *id : "refused, " + id.error().message);
+  // What is refused changes nothing, and anybody may ask as often as he likes.
+  if (id)
+    log_line(Level::info, line);
+  else
+    refused_log_.log(Level::info, loop_.now(), line);
   if (id) keep_ticking();
   return id;
 }
@@ -190,7 +198,9 @@ void Agent::changed(const capture::Capture& capture) {
 
 void Agent::when_changed(const std::string& id, i64 seen, Ns patience, std::function<void()> act) {
   const capture::Capture* capture = captures_.find(id);
-  if (!capture || capture->revision > seen || capture->over() || patience <= 0) return act();
+  if (!capture || capture->revision > seen || capture->over() || patience <= 0 ||
+      waiters_.size() >= kMostWaiters)
+    return act();
   const u64 number = next_waiter_++;
   auto waiter = std::make_unique<Waiter>(loop_, id, [this, number, act = std::move(act)] {
     const auto keep = std::move(waiters_.at(number));  // it is running
