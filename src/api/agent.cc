@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 
@@ -18,6 +19,7 @@ constexpr Ns kTick = 200'000'000;
 constexpr size_t kMostContexts = 4096;
 constexpr size_t kMostWaiters = 1024, kShownPids = 16;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
+constexpr Ns kMostPause = 10'000'000;
 
 std::string name_of_this_host() {
   std::array<char, 256> name{};
@@ -52,7 +54,8 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
       access_(options_.output_directories),
       registry_(host),
       captures_(registry_, host, host_name_),
-      tick_(loop) {
+      tick_(loop),
+      meet_(loop) {
   captures_.on_change([this](const capture::Capture& c) { changed(c); });
 }
 
@@ -104,7 +107,7 @@ void Agent::receive(const net::Datagram& datagram) {
   if (datagram.cut) return bad(datagram, "it is too long");
   const Result<kineto::Message> message = kineto::decode(datagram.bytes);
   if (!message) return bad(datagram, message.error().message);
-  if (const auto* p = std::get_if<kineto::Poll>(&*message)) return poll(datagram, *p);
+  if (const auto* p = std::get_if<kineto::Poll>(&*message)) return arrived(datagram, *p);
   const auto& registration = std::get<kineto::Registration>(*message);
   if (contexts_.size() >= kMostContexts) contexts_.clear();
   auto& pids = contexts_[{registration.job_id, registration.gpu}];
@@ -113,9 +116,52 @@ void Agent::receive(const net::Datagram& datagram) {
   datagrams_->send(datagram.from, kineto::encode_count(static_cast<i32>(pids.size())));
 }
 
+// Whoever is new has to be looked up in /proc, which takes a hundred times as long as the rest. When a
+// thousand processes begin together, that must neither keep the queue of datagrams full nor make the agent
+// the one that the scheduler lets wait: lookups have half of its time. Who asks for the registry gets it
+// with all of them.
+void Agent::arrived(const net::Datagram& datagram, const kineto::Poll& polled) {
+  ++counters_.polls;
+  const kineto::Process* known = registry_.find(datagram.pid);
+  if (known && known->address == datagram.from) return poll(datagram, polled);
+  if (newcomers_.size() >= kineto::Registry::kMost && !newcomers_.contains(datagram.pid))
+    return refused_log_.log(Level::warning, loop_.now(), "a poll is not taken: too many processes are new");
+  newcomers_.insert_or_assign(datagram.pid, Newcomer{datagram.uid, std::string(datagram.from), polled});
+  meet_newcomers();
+}
+
+void Agent::meet_newcomers() {
+  if (meeting_ || newcomers_.empty()) return;
+  meeting_ = true;
+  meet_.set(meet_pause_, [this] {
+    meeting_ = false;
+    const Ns start = loop_.now();
+    if (!newcomers_.empty()) meet_one();
+    meet_pause_ = std::min(kMostPause, loop_.now() - start);
+    meet_newcomers();
+  });
+}
+
+void Agent::meet_one() {
+  auto next =
+      newcomers_.upper_bound(last_met_);  // in turn, so that nobody who comes again and again is preferred
+  if (next == newcomers_.end()) next = newcomers_.begin();
+  const auto newcomer = newcomers_.extract(next);
+  last_met_ = newcomer.key();
+  net::Datagram datagram;
+  datagram.pid = newcomer.key();
+  datagram.uid = newcomer.mapped().uid;
+  datagram.from = newcomer.mapped().address;
+  poll(datagram, newcomer.mapped().poll);
+}
+
+kineto::Registry& Agent::registry() {
+  while (!newcomers_.empty()) meet_one();
+  return registry_;
+}
+
 // An empty poll is not answered: an answer that comes too late is taken for that of the next one.
 void Agent::poll(const net::Datagram& datagram, const kineto::Poll& poll) {
-  ++counters_.polls;
   const auto seen = registry_.seen({datagram.pid, datagram.uid}, datagram.from, poll, loop_.now());
   if (!seen) {
     refused_log_.log(Level::warning, loop_.now(),

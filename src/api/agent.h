@@ -45,7 +45,7 @@ class Agent {
   // For the doors.
   capture::Times now() const;
   Result<std::string> begin_capture(const Peer& peer, const capture::Request& request, std::string_view what);
-  kineto::Registry& registry() { return registry_; }
+  kineto::Registry& registry();
   capture::Captures& captures() { return captures_; }
   const Access& access() const { return access_; }
   const AgentOptions& options() const { return options_; }
@@ -63,6 +63,9 @@ class Agent {
  private:
   Agent(net::Loop& loop, AgentOptions options, Host host);
   void receive(const net::Datagram& datagram);
+  void arrived(const net::Datagram& datagram, const kineto::Poll& poll);
+  void meet_newcomers();
+  void meet_one();
   void poll(const net::Datagram& datagram, const kineto::Poll& poll);
   bool watch(i64 pid);  // false: it is not, and no longer registered
   void bad(const net::Datagram& datagram, std::string_view why);
@@ -70,6 +73,12 @@ class Agent {
   void changed(const capture::Capture& capture);
 
   struct Waiter;
+  // A poll of a process that is not registered, or has another name since.
+  struct Newcomer {
+    i64 uid;
+    std::string address;
+    kineto::Poll poll;
+  };
   net::Loop& loop_;
   AgentOptions options_;
   Host host_;
@@ -80,9 +89,13 @@ class Agent {
   capture::Captures captures_;
   Counters counters_;
   LogLimit bad_datagrams_log_, refused_log_;
-  net::Timer tick_;
+  net::Timer tick_, meet_;
   bool ticking_ = false;
   std::map<i64, std::unique_ptr<net::ProcessWatch>> watches_;  // by pid
+  std::map<i64, Newcomer> newcomers_;                          // by pid
+  i64 last_met_ = 0;
+  Ns meet_pause_ = 0;
+  bool meeting_ = false;
   std::map<u64, std::unique_ptr<Waiter>> waiters_;
   u64 next_waiter_ = 0;
   std::map<std::pair<i64, i32>, std::map<i64, bool>> contexts_;  // (job, GPU) -> pids, of `ctxt` messages
