@@ -16,7 +16,8 @@ bool has(const std::vector<T>& list, i64 value) {
 
 Process Registry::identified(ProcessFacts facts) const {
   Process process;
-  const Result<ProcessFacts> parent = read_process(host_, facts.parent);
+  Result<ProcessFacts> parent = fail(Code::not_found, "not asked for");
+  if (needs_parent(facts)) parent = read_process(host_, facts.parent);
   process.identity = identify(facts, parent ? &*parent : nullptr);
   for (i64 pid = facts.parent; pid > 1 && process.ancestors.size() < kMostAncestors;
        pid = parent_of(host_, pid))

@@ -89,7 +89,7 @@ const char* helper_by_command(const ProcessFacts& p) {
 // A process that multiprocessing started is a worker of its parent, or a rank that
 // torch.multiprocessing.spawn started: then it was given a rank of its own, or a GPU.
 bool is_worker(const ProcessFacts& p, const ProcessFacts* parent) {
-  if (!has_word(p, kSpawned)) return false;
+  if (!needs_parent(p)) return false;
   const std::string_view own = variable(p, std::span(kRank).first(1));
   if (!own.empty() && parent && own != variable(*parent, std::span(kRank).first(1))) return false;
   return !p.has_gpu || (parent && parent->has_gpu);
@@ -108,6 +108,8 @@ const char* role_name(Role role) {
   }
   return "unknown";
 }
+
+bool needs_parent(const ProcessFacts& process) { return has_word(process, kSpawned); }
 
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
   Identity identity;

@@ -23,7 +23,10 @@ struct Identity {
   std::string job;  // of the scheduler or the launcher, empty without one
 };
 
-// `parent`: nullptr where it is not known.
+// Whether its parent counts: of what multiprocessing started.
+bool needs_parent(const ProcessFacts& process);
+
+// `parent`: nullptr where it is not known or does not count.
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent);
 
 }  // namespace spotter::kineto
