@@ -207,7 +207,8 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
       if (process) TRY(access_.may_trace(peer, *process));
     }
     const std::string& path = request.output.empty() ? request.config.log_file : request.output;
-    if (!path.empty()) TRY(access_.may_write(peer, path));
+    TRY(access_.may_write(peer,
+                          path.empty() ? "/tmp" : path));  // where a process writes that is told no place
     return captures_.begin(request, now());
   };
   const Result<std::string> id = begin();
@@ -244,9 +245,11 @@ void Agent::changed(const capture::Capture& capture) {
 
 void Agent::when_changed(const std::string& id, i64 seen, Ns patience, std::function<void()> act) {
   const capture::Capture* capture = captures_.find(id);
-  if (!capture || capture->revision > seen || capture->over() || patience <= 0 ||
-      waiters_.size() >= kMostWaiters)
-    return act();
+  if (!capture || capture->revision > seen || capture->over() || patience <= 0) return act();
+  if (waiters_.size() >= kMostWaiters) {
+    Waiter& oldest = *waiters_.begin()->second;
+    oldest.timer.set(0, oldest.act);
+  }
   const u64 number = next_waiter_++;
   auto waiter = std::make_unique<Waiter>(loop_, id, [this, number, act = std::move(act)] {
     const auto keep = std::move(waiters_.at(number));  // it is running

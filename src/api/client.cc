@@ -20,12 +20,20 @@ Code code_of(std::string_view name) {
   return Code::internal;
 }
 
-Value value_of(const json::value& v) {
-  if (v.is_int64()) return v.get_int64();
-  if (v.is_double()) return v.get_double();
-  if (v.is_bool()) return v.get_bool();
-  if (v.is_string()) return view(v.get_string());
-  return {};
+// Throws where it is neither null nor of the type.
+Value value_of(const json::value& v, Type type) {
+  if (v.is_null()) return {};
+  switch (type) {
+    case Type::integer:
+      return v.as_int64();
+    case Type::real:
+      return v.to_number<double>();
+    case Type::flag:
+      return v.as_bool();
+    case Type::text:
+      break;
+  }
+  return view(v.as_string());
 }
 
 // Throws what boost::json throws where the text has another shape.
@@ -44,8 +52,10 @@ Answer read(const json::object& object, std::span<const Field> schema) {
   }
   for (const json::value& row : table.at("rows").as_array()) {
     std::vector<Value> values;
-    for (const int at : place)
-      values.push_back(at < 0 ? Value() : value_of(row.as_array().at(static_cast<size_t>(at))));
+    for (size_t s = 0; s < schema.size(); s++)
+      values.push_back(place[s] < 0
+                           ? Value()
+                           : value_of(row.as_array().at(static_cast<size_t>(place[s])), schema[s].type));
     answer.table.append(values);
   }
   for (const json::value& entry : object.at("notes").as_array()) {

@@ -15,8 +15,8 @@ struct Answer {
   bool over = false;
 };
 
-// Errors: those of the agent, with their codes; not_found where none listens; corrupt where the answer has
-// not the columns of `schema`.
+// Errors: those of the agent, with their codes; not_found where none listens; corrupt where the answer is
+// none of an agent. A column that it does not have is null.
 Result<Answer> ask(const std::string& socket, const std::string& method, const std::string& target,
                    const std::string& body, std::span<const Field> schema, Ns patience);
 

@@ -37,6 +37,8 @@ constexpr Key kKeys[] = {
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.output_directories = node.as<std::vector<std::string>>();
+       for (const std::string& d : c.options.output_directories)
+         if (!d.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(d));
        return {};
      }},
     {"log_level",

@@ -50,13 +50,17 @@ struct Count {
   size_t all = 0, written = 0, over = 0;
 };
 
+// Empty where there is none, as the one who answered may be no agent.
+std::string_view text_or_empty(const Table& receipts, size_t row, const char* column) {
+  const Value cell = receipts.at(row, receipts.column(column));
+  return is_null(cell) ? std::string_view() : std::get<std::string_view>(cell);
+}
+
 Count count(const Table& receipts) {
   Count n;
-  const size_t state = receipts.column("state");
   for (size_t row = 0; row < receipts.rows(); row++) {
-    const std::string_view name = receipts.text(row, state);
     n.all++;
-    n.written += name == "written";
+    n.written += text_or_empty(receipts, row, "state") == "written";
     n.over += !is_null(receipts.at(row, receipts.column("took_ns")));
   }
   return n;
@@ -89,8 +93,8 @@ Result<api::Answer> begin(const Options& options, const std::string& socket) {
 std::vector<std::string> written_files(const Table& receipts) {
   std::vector<std::string> files;
   for (size_t row = 0; row < receipts.rows(); row++) {
-    if (receipts.text(row, receipts.column("state")) == "written")
-      files.emplace_back(receipts.text(row, receipts.column("file")));
+    if (text_or_empty(receipts, row, "state") == "written")
+      files.emplace_back(text_or_empty(receipts, row, "file"));
   }
   return files;
 }

@@ -65,9 +65,10 @@ Result<i64> parse_duration_ms(const std::string& text) {
       {"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
   double value = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
+  const std::string_view rest(r.ptr, static_cast<size_t>(text.data() + text.size() - r.ptr));
   for (const auto& [unit, ms] : kUnits) {
     const double total = value * ms;
-    if (r.ec == std::errc() && std::string_view(r.ptr) == unit && total >= 0 && total < 1e12)
+    if (r.ec == std::errc() && rest == unit && total >= 0 && total < 1e12)
       return static_cast<i64>(total + 0.5);
   }
   return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 2m", text);

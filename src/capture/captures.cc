@@ -13,6 +13,7 @@ namespace {
 constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr Ns kSlack = 60 * kSecond;  // of a deadline, for polls, writing and busy disks
 constexpr Ns kIterationPatience = 600 * kSecond;
+constexpr i64 kFarthestMs = i64{366} * 24 * 3600 * 1000;  // a start beyond it is as good as never
 constexpr Ns kNeverBegan = 15 * kSecond;  // after the time at which the trace should have ended
 constexpr Ns kNoFile = 10 * kSecond;      // after the process said that it is idle again
 constexpr Ns kLastLook = kSecond / 2;     // at the files of a process that ended
@@ -29,6 +30,8 @@ const Field kColumns[] = {
      "From the request to the final state; null before that."},
     {"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."},
 };
+
+constexpr std::string_view kEnding = ".pt.trace.json";
 
 std::string seconds(Ns time) { return fmt::format("{:.1f} s", static_cast<double>(time) / 1e9); }
 
@@ -80,8 +83,9 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   Capture capture{id, now, request.deadline, request.output, {}, 0};
   const kineto::Config& wanted = request.config;
   if (capture.deadline == 0) {
-    const i64 ahead =
-        wanted.start_time_ms > 0 ? std::max<i64>(0, wanted.start_time_ms - now.unix_ms) : wanted.warmup_ms;
+    const i64 ahead = wanted.start_time_ms > 0
+                          ? std::clamp<i64>(wanted.start_time_ms - now.unix_ms, 0, kFarthestMs)
+                          : wanted.warmup_ms;
     capture.deadline =
         wanted.by_iterations() ? kIterationPatience : (ahead + wanted.duration_ms) * kMs + kSlack;
   }
@@ -97,9 +101,15 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     job->config.trace_id = fmt::format("{}-{}", id, pid);
     const auto& rank = process->identity.rank;
     if (!request.output.empty())
-      job->config.log_file = fmt::format("{}/{}_{}_{}.pt.trace.json", request.output, id, host_name_,
-                                         rank ? fmt::format("rank{}", *rank) : "process");
-    const std::string path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
+      job->config.log_file = fmt::format("{}/{}_{}_{}{}", request.output, id, host_name_,
+                                         rank ? fmt::format("rank{}", *rank) : "process", kEnding);
+    std::string path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
+    const auto is_taken = [&](const Receipt& r) { return r.file == path; };
+    // In two containers processes may have one rank and pid, and the directory may be one.
+    if (!request.output.empty() && std::any_of(capture.receipts.begin(), capture.receipts.end(), is_taken)) {
+      job->config.log_file.insert(job->config.log_file.rfind(kEnding), fmt::format("_host{}", pid));
+      path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
+    }
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
     job->before = job->root.look(path, process->facts.uid).changed;
@@ -121,13 +131,12 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     job->capture = &kept;
     jobs_.emplace(job->receipt().pid, std::move(job));
   }
-  if (order_.size() > kMostKept) {
+  while (order_.size() > kMostKept) {
     const auto old = std::find_if(order_.begin(), order_.end(),
                                   [&](const std::string& o) { return captures_.at(o).over(); });
-    if (old != order_.end()) {
-      captures_.erase(*old);
-      order_.erase(old);
-    }
+    if (old == order_.end()) break;
+    captures_.erase(*old);
+    order_.erase(old);
   }
   return id;
 }
@@ -180,7 +189,8 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
 void Captures::sent(i64 pid, Times now) {
   const auto it = jobs_.find(pid);
   if (it == jobs_.end() || it->second->receipt().state != State::accepted) return;
-  it->second->start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
+  const i64 start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
+  it->second->start_ms = std::min(start_ms, now.unix_ms + kFarthestMs);
   advance(*it->second, State::delivered);
 }
 

@@ -14,19 +14,31 @@ namespace {
 
 constexpr size_t kHeadBytes = size_t{256} << 10;  // metadata alone is shorter
 
-// -1 with errno where there is no such file.
-int open_inside(int root, const std::string& path, int flags) {
+// -1 with errno where there is no such file. The file is found, not opened: to open a device may already do
+// something.
+int find_inside(int root, const std::string& path, u64 flags) {
   open_how how{};
-  how.flags = static_cast<u64>(flags | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  how.flags = flags | O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
   return static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
 }
 
-// Whether a trace that is this short says anything but metadata. Longer ones always do.
-bool has_events(int fd, i64 size) {
+struct Descriptor {
+  int fd;
+  ~Descriptor() {
+    if (fd >= 0) close(fd);
+  }
+};
+
+// Whether a trace that is this short says anything but metadata. Longer ones always do, and of one that may
+// not be read it is taken for granted.
+bool has_events(int found, i64 size) {
   if (size > static_cast<i64>(kHeadBytes)) return true;
+  const Descriptor file{
+      ::open(fmt::format("/proc/self/fd/{}", found).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  if (file.fd < 0) return true;
   std::string text(static_cast<size_t>(size), '\0');
-  const ssize_t n = pread(fd, text.data(), text.size(), 0);
+  const ssize_t n = pread(file.fd, text.data(), text.size(), 0);
   text.resize(static_cast<size_t>(std::max<ssize_t>(n, 0)));
   // Every event of a capture's own is a span; "ph" is written with or without a blank.
   return text.find("\"ph\": \"X\"") != text.npos || text.find("\"ph\":\"X\"") != text.npos;
@@ -47,41 +59,32 @@ ProcessRoot::~ProcessRoot() {
 
 FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   FileLook found;
-  if (const int fd = open_inside(fd_, path + ".tmp", O_PATH); fd >= 0) {
-    found.begun = true;
-    close(fd);
-  }
-  const int fd = open_inside(fd_, path, O_RDONLY);
-  if (fd < 0) {
-    found.written = found.foreign = errno == ELOOP;  // a link
+  found.begun = Descriptor{find_inside(fd_, path + ".tmp", O_NOFOLLOW)}.fd >= 0;
+  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
+  struct stat file;
+  if (at.fd < 0 || fstat(at.fd, &file) != 0) {
+    found.written = found.foreign = at.fd < 0 && errno == ELOOP;  // a link on the way
     return found;
   }
-  struct stat file;
-  found.written = fstat(fd, &file) == 0;
+  found.written = true;
   found.foreign = !S_ISREG(file.st_mode) || static_cast<i64>(file.st_uid) != uid;
-  if (found.written && !found.foreign) {
-    found.size_bytes = file.st_size;
-    found.changed = Ns{file.st_ctim.tv_sec} * 1'000'000'000 + file.st_ctim.tv_nsec;
-    found.has_events = has_events(fd, file.st_size);
-  }
-  close(fd);
+  if (found.foreign) return found;
+  found.changed = Ns{file.st_ctim.tv_sec} * 1'000'000'000 + file.st_ctim.tv_nsec;
+  found.size_bytes = file.st_size;
+  found.has_events = has_events(at.fd, file.st_size);
   return found;
 }
 
 Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid) const {
-  open_how how{};
-  how.flags = O_PATH | O_DIRECTORY | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
-  const int fd = static_cast<int>(syscall(SYS_openat2, fd_, directory.c_str(), &how, sizeof how));
-  if (fd < 0 && errno == ELOOP)
+  const Descriptor at{find_inside(fd_, directory, O_DIRECTORY)};
+  if (at.fd < 0 && errno == ELOOP)
     return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to",
                 directory);
-  if (fd < 0)
+  if (at.fd < 0)
     return fail(Code::not_found, "the directory {} cannot be opened where the process runs: {}", directory,
                 errno_text(errno));
   struct stat folder;
-  const bool known = fstat(fd, &folder) == 0;
-  close(fd);
+  const bool known = fstat(at.fd, &folder) == 0;
   const bool may = uid == 0 || (folder.st_mode & S_IWOTH) ||
                    (static_cast<i64>(folder.st_uid) == uid && (folder.st_mode & S_IWUSR)) ||
                    (folder.st_mode & S_IWGRP);

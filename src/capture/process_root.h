@@ -1,8 +1,9 @@
 // The file system as a traced process sees it (its root, perhaps a container's). What lies there belongs to
-// whoever wrote it: files are opened without following a link in the last place, links on the way stay inside
-// the root, and a file counts only if it belongs to the process's user.
+// whoever wrote it: no link is followed, nothing but plain files is opened, and a file counts only if it
+// belongs to the process's user.
 #pragma once
 #include <string>
+#include <utility>
 
 #include "base/host.h"
 #include "base/result.h"

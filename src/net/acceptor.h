@@ -34,6 +34,7 @@ class Acceptor {
     body->acceptor.open(endpoint.protocol(), error);
     if (error == boost::asio::error::address_family_not_supported)
       return fail(Code::unsupported, "{}: {}", shown(endpoint), error.message());
+    if (error) return fail(Code::io, "{}: {}", shown(endpoint), error.message());
     if constexpr (std::is_same_v<Protocol, boost::asio::ip::tcp>) {
       body->acceptor.set_option(boost::asio::socket_base::reuse_address(true), error);
       if (endpoint.protocol() == Protocol::v6())
@@ -66,19 +67,34 @@ class Acceptor {
   struct Body : std::enable_shared_from_this<Body> {
     explicit Body(boost::asio::io_context& context) : acceptor(context), pause(context) {}
 
+    // Waits first: without a descriptor to spare the kernel refuses to accept even where nobody asks.
     void next() {
+      acceptor.async_wait(Protocol::acceptor::wait_read,
+                          [self = this->shared_from_this()](const boost::system::error_code& error) {
+                            if (!error && self->acceptor.is_open()) self->accept();
+                          });
+    }
+
+    void accept() {
       acceptor.async_accept(
           [self = this->shared_from_this()](const boost::system::error_code& error, Socket socket) {
             if (error == boost::asio::error::operation_aborted || !self->acceptor.is_open()) return;
-            if (error == boost::asio::error::no_descriptors) return self->make_room();
-            if (!error) self->welcome(std::move(socket));
+            if (is_lack(error)) self->no_room();
+            // The connection still waits to be accepted: at once it would be the same again.
+            if (error) return self->next_later();
+            self->welcome(std::move(socket));
             self->next();
           });
     }
 
+    static bool is_lack(const boost::system::error_code& error) {
+      namespace errc = boost::system::errc;
+      return error == errc::too_many_files_open || error == errc::too_many_files_open_in_system ||
+             error == errc::no_buffer_space || error == errc::not_enough_memory;
+    }
+
     // The one that is closed gives its descriptor back only when its turn on the loop comes.
-    void make_room() {
-      no_room();
+    void next_later() {
       pause.expires_after(std::chrono::milliseconds(1));
       pause.async_wait([self = this->shared_from_this()](const boost::system::error_code& error) {
         if (!error && self->acceptor.is_open()) self->next();

@@ -61,7 +61,7 @@ struct Datagrams::Body : std::enable_shared_from_this<Datagrams::Body> {
   void wait() {
     descriptor.async_wait(asio::posix::descriptor_base::wait_read,
                           [self = shared_from_this()](const boost::system::error_code& error) {
-                            if (error) return;
+                            if (error || !self->descriptor.is_open()) return;
                             self->drain();
                             if (self->descriptor.is_open()) self->wait();
                           });
@@ -112,9 +112,10 @@ struct Datagrams::Body : std::enable_shared_from_this<Datagrams::Body> {
 
 Datagrams::Datagrams(std::shared_ptr<Body> body) : body_(std::move(body)) {}
 Datagrams::~Datagrams() {
+  // First the file: once nobody listens to it another one may put his there.
+  if (!body_->path.empty()) unlink(body_->path.c_str());
   boost::system::error_code ignored;
   body_->descriptor.close(ignored);
-  if (!body_->path.empty()) unlink(body_->path.c_str());
 }
 
 Result<std::unique_ptr<Datagrams>> Datagrams::open(Loop& loop, const std::string& directory,
@@ -132,7 +133,11 @@ Result<std::unique_ptr<Datagrams>> Datagrams::open(Loop& loop, const std::string
     // A socket file without a listener is left over from one that was killed.
     const bool listens = connect(fd, raw, address.length) == 0;
     if (listens) return fail(Code::io, "the socket {} is taken{}", shown, owner_of_unix(shown));
-    if (errno == ECONNREFUSED) unlink(address.un.sun_path);
+    const bool is_left_over = errno == ECONNREFUSED;
+    struct stat file;
+    if (lstat(address.un.sun_path, &file) == 0 && !S_ISSOCK(file.st_mode))
+      return fail(Code::io, "{} is there already and is no socket", shown);
+    if (is_left_over) unlink(address.un.sun_path);
   }
   if (bind(fd, raw, address.length) != 0) {
     if (errno == EADDRINUSE) return fail(Code::io, "the socket {} is taken{}", shown, owner_of_unix(shown));

@@ -27,7 +27,7 @@ inline constexpr size_t kMaxDatagram = size_t{64} << 10;
 
 class Datagrams {
  public:
-  // `directory`: of the files; empty: the abstract namespace. A file of that name that nobody listens to is
+  // `directory`: of the files; empty: the abstract namespace. A socket of that name that nobody listens to is
   // replaced. Errors: denied or io; where the name is taken the error says by whom.
   static Result<std::unique_ptr<Datagrams>> open(Loop& loop, const std::string& directory,
                                                  std::string_view name,

@@ -87,7 +87,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     end_after(std::chrono::nanoseconds(FramedServer::kRequestTime));
     asio::async_read(socket_, asio::buffer(head_),
                      [self = shared_from_this()](const error_code& error, size_t) {
-                       if (error) return self->close();
+                       if (self->ended(error)) return;
                        self->read_body();
                      });
   }
@@ -98,6 +98,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     timer_.async_wait([weak = weak_from_this()](const error_code& error) {
       if (const auto self = weak.lock(); self && !error) self->close();
     });
+  }
+
+  // A read may be done when the connection is closed, and be told after: its request is not for anybody any
+  // more, and the server may be gone.
+  bool ended(const error_code& error) {
+    if (error) close();
+    return !socket_.is_open();
   }
 
   void read_body() {
@@ -112,7 +119,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const auto n = static_cast<size_t>(length);
     asio::async_read(socket_, asio::dynamic_buffer(text_, n), asio::transfer_exactly(n),
                      [self = shared_from_this()](const error_code& error, size_t) {
-                       if (error) return self->close();
+                       if (self->ended(error)) return;
                        self->reply();
                      });
   }
@@ -129,7 +136,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     text_ = std::move(answer);
     asio::async_write(socket_, asio::buffer(text_),
                       [self = shared_from_this()](const error_code& error, size_t) {
-                        if (error) return self->close();
+                        if (self->ended(error)) return;
                         error_code ignored;
                         self->socket_.shutdown(tcp::socket::shutdown_send, ignored);
                         self->drain();
@@ -139,7 +146,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void drain() {
     socket_.async_read_some(asio::buffer(rest_),
                             [self = shared_from_this()](const error_code& error, size_t) {
-                              if (error) return self->close();
+                              if (self->ended(error)) return;
                               self->drain();
                             });
   }

@@ -28,6 +28,7 @@ using Local = asio::local::stream_protocol;
 using boost::system::error_code;
 
 constexpr unsigned kHttp11 = 11;
+constexpr size_t kMostPath = 107;  // of a UNIX address
 constexpr size_t kMostAnswer = size_t{256} << 20;
 constexpr mode_t kEverybodyMayConnect = 0666;  // what each may do is decided by who it is
 
@@ -64,6 +65,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
  private:
   void answer(const error_code& error) {
+    // A read may be done when the connection is closed, and be told after: the server may be gone.
+    if (!stream_.socket().is_open()) return;
     stream_.expires_never();
     if (error == http::error::end_of_stream || error == beast::error::timeout ||
         error == asio::error::operation_aborted)
@@ -100,12 +103,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   std::shared_ptr<const void> server_;
 };
 
-bool somebody_listens(const std::string& path) {
+// How an attempt to connect ends.
+error_code knock(const std::string& path) {
   asio::io_context context;
   Local::socket socket(context);
   error_code error;
   socket.connect(Local::endpoint(path), error);
-  return !error;
+  return error;
 }
 
 }  // namespace
@@ -120,22 +124,23 @@ struct HttpServer::Body {
 
 HttpServer::HttpServer(std::shared_ptr<Body> body) : body_(std::move(body)) {}
 HttpServer::~HttpServer() {
+  // First the file: once nobody listens to it another one may put his there.
+  unlink(body_->path.c_str());
   body_->acceptor->close();
   body_->sessions.close_all();
-  unlink(body_->path.c_str());
 }
 size_t HttpServer::connections() const { return body_->sessions.size(); }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::string& path, Handler handler,
                                                      Refuse refuse) {
-  constexpr size_t kMostPath = 107;  // of a UNIX address
   if (path.empty() || path.size() > kMostPath)
     return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", path, kMostPath);
-  if (somebody_listens(path)) return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
+  const error_code knocked = knock(path);
+  if (!knocked) return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
   struct stat file;
   if (lstat(path.c_str(), &file) == 0) {
     if (!S_ISSOCK(file.st_mode)) return fail(Code::io, "{} is there already and is no socket", path);
-    unlink(path.c_str());
+    if (knocked == asio::error::connection_refused) unlink(path.c_str());
   }
   auto body = std::make_shared<Body>();
   body->handler = std::move(handler);
@@ -162,6 +167,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
 
 Result<HttpAnswer> http_ask(const std::string& socket_path, const std::string& method,
                             const std::string& target, const std::string& body, Ns patience) {
+  if (socket_path.empty() || socket_path.size() > kMostPath)
+    return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", socket_path, kMostPath);
   asio::io_context context;
   beast::basic_stream<Local> stream(context);
   error_code error;

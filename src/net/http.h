@@ -45,7 +45,8 @@ class HttpServer {
   std::shared_ptr<Body> body_;
 };
 
-// Asks and waits for the answer, `patience` at most. Errors: not_found (nobody listens there), denied, io.
+// Asks and waits for the answer, `patience` at most. Errors: invalid (no path of a socket), not_found (nobody
+// listens there), denied, io.
 Result<HttpAnswer> http_ask(const std::string& socket_path, const std::string& method,
                             const std::string& target, const std::string& body, Ns patience);
 

@@ -91,7 +91,7 @@ Result<std::unique_ptr<ProcessWatch>> ProcessWatch::open(Loop& loop, i64 pid, st
   auto body = std::make_shared<Body>(loop.context(), fd);
   body->descriptor.async_wait(asio::posix::descriptor_base::wait_read,
                               [body, ended = std::move(ended)](const boost::system::error_code& error) {
-                                if (!error) ended();
+                                if (!error && body->descriptor.is_open()) ended();
                               });
   return std::unique_ptr<ProcessWatch>(new ProcessWatch(std::move(body)));
 }

@@ -16,6 +16,7 @@ class Session {
  private:
   friend class Sessions;
   std::list<std::weak_ptr<Session>>::iterator place_;
+  bool is_listed_ = false;
 };
 
 class Sessions {
@@ -25,15 +26,20 @@ class Sessions {
   void add(const std::shared_ptr<Session>& session) {
     if (list_.size() >= most_) close_oldest();
     session->place_ = list_.insert(list_.end(), session);
+    session->is_listed_ = true;
   }
-  // At the end of a session, once.
-  void remove(Session& session) { list_.erase(session.place_); }
+  // At the end of a session.
+  void remove(Session& session) {
+    if (session.is_listed_) list_.erase(session.place_);
+    session.is_listed_ = false;
+  }
   void close_oldest() {
     if (list_.empty()) return;
     const std::shared_ptr<Session> oldest = list_.front().lock();
-    // It removes itself when it notices; until then it must not be chosen again.
-    list_.splice(list_.end(), list_, list_.begin());
-    if (oldest) oldest->close();
+    if (!oldest) return;  // it is removing itself
+    // It may live on until an answer for it is ready; its place is free at once.
+    remove(*oldest);
+    oldest->close();
     ++closed_;
   }
   void close_all() {

@@ -69,7 +69,9 @@ struct Request {
 };
 
 Request request_for(const TcpEnds& ends, bool as_v4) {
+  static u32 number = 0;
   Request r{};
+  r.header.nlmsg_seq = ++number;
   r.header.nlmsg_len = sizeof r;
   r.header.nlmsg_type = SOCK_DIAG_BY_FAMILY;
   r.header.nlmsg_flags = NLM_F_REQUEST;
@@ -89,13 +91,21 @@ std::optional<i64> ask(const Request& request) {
   const int fd = diagnostics();
   if (fd < 0 || send(fd, &request, sizeof request, 0) != ssize_t{sizeof request}) return std::nullopt;
   alignas(nlmsghdr) std::array<char, 4096> buffer;
-  const ssize_t n = recv(fd, buffer.data(), buffer.size(), 0);
-  if (n < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(inet_diag_msg)))) return std::nullopt;
-  nlmsghdr header;
-  std::memcpy(&header, buffer.data(), sizeof header);
-  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY) return std::nullopt;
+  nlmsghdr header{};
+  ssize_t n = 0;
+  do {  // the kernel answers within send(); what is of another number was left over
+    n = recv(fd, buffer.data(), buffer.size(), MSG_DONTWAIT);
+    if (n < ssize_t{sizeof header}) return std::nullopt;
+    std::memcpy(&header, buffer.data(), sizeof header);
+  } while (header.nlmsg_seq != request.header.nlmsg_seq);
+  if (header.nlmsg_type != SOCK_DIAG_BY_FAMILY ||
+      n < static_cast<ssize_t>(NLMSG_LENGTH(sizeof(inet_diag_msg))))
+    return std::nullopt;
   inet_diag_msg answer;
   std::memcpy(&answer, buffer.data() + NLMSG_HDRLEN, sizeof answer);
+  // Where there is no such connection the kernel names who listens at that port; and of a socket that its
+  // process has closed it says no inode and, if it is an older one, user 0.
+  if (answer.id.idiag_dport != request.body.id.idiag_dport || answer.idiag_inode == 0) return std::nullopt;
   return answer.idiag_uid;
 }
 
@@ -113,7 +123,8 @@ std::string owner_of_unix(std::string_view name) {
     std::istringstream words(line);
     std::string word, inode, path;
     for (int i = 0; i < 6; i++) words >> word;
-    words >> inode >> path;
+    words >> inode >> std::ws;
+    std::getline(words, path);
     if (path == name) inodes.push_back(inode);
   });
   return owner_of(inodes);

@@ -13,9 +13,10 @@ std::string owner_of_unix(std::string_view name);
 // Of a TCP port that is listened to.
 std::string owner_of_port(u16 port);
 
-// The user that has the other end of a TCP connection on this machine, or -1: the socket bound to
-// `local`:`local_port` that is connected to `remote`:`remote_port`, all as the other end sees them.
-// Addresses are 16 bytes, IPv4 ones mapped (::ffff:a.b.c.d).
+// The user that has the other end of a TCP connection on this machine: the socket bound to
+// `local`:`local_port` that is connected to `remote`:`remote_port`, all as the other end sees them. -1 where
+// it cannot be told, as of a socket that its process has closed. Addresses are 16 bytes, IPv4 ones mapped
+// (::ffff:a.b.c.d).
 struct TcpEnds {
   u8 local[16];
   u16 local_port;

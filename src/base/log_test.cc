@@ -1,0 +1,53 @@
+#include "base/log.h"
+
+#include <gtest/gtest.h>
+
+namespace spotter {
+namespace {
+
+constexpr Ns kSecond = 1'000'000'000;
+
+// What `act` writes to standard error.
+template <class F>
+std::string logged(F act) {
+  testing::internal::CaptureStderr();
+  act();
+  return testing::internal::GetCapturedStderr();
+}
+
+TEST(LogTest, OneLineWithTimeAndLevel) {
+  const std::string line = logged([] { log(Level::warning, "{} of {}", 1, 2); });
+  EXPECT_TRUE(line.ends_with(" warning 1 of 2\n")) << line;
+  EXPECT_EQ(line.substr(10, 1), "T") << line;
+  EXPECT_EQ(logged([] { log_line(Level::info, "{} %v"); }).substr(29), " info {} %v\n");
+}
+
+TEST(LogTest, LevelsBelowTheLeastAreLeftOut) {
+  const auto each = [] {
+    for (const Level l : {Level::debug, Level::info, Level::warning, Level::error}) log_line(l, "x");
+  };
+  const auto lines = [&](Level least) {
+    set_log_level(least);
+    const std::string text = logged(each);
+    return std::count(text.begin(), text.end(), '\n');
+  };
+  EXPECT_EQ(lines(Level::debug), 4);
+  EXPECT_EQ(lines(Level::warning), 2);
+  EXPECT_EQ(lines(Level::error), 1);
+  EXPECT_EQ(lines(Level::info), 3);
+}
+
+TEST(LogLimitTest, OneLineInTenSeconds) {
+  LogLimit limit;
+  const auto at = [&](Ns now) { return logged([&] { limit.log(Level::info, now, "it came"); }); };
+  EXPECT_TRUE(at(0).ends_with(" it came\n"));
+  EXPECT_EQ(at(0), "");
+  EXPECT_EQ(at(10 * kSecond - 1), "");
+  EXPECT_TRUE(at(10 * kSecond).ends_with(" it came (and 2 like it that were not logged)\n"));
+  EXPECT_EQ(at(11 * kSecond), "");
+  EXPECT_TRUE(at(40 * kSecond).ends_with("(and 1 like it that were not logged)\n"));
+  EXPECT_TRUE(at(60 * kSecond).ends_with(" it came\n"));
+}
+
+}  // namespace
+}  // namespace spotter

@@ -1,0 +1,421 @@
+#include "capture/captures.h"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "kineto/message.h"
+
+namespace spotter::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
+constexpr Times kStart{100 * kSecond, 1'700'000'000'000};
+constexpr const char* kTrace = R"({"traceEvents": [{"ph": "X", "name": "mm"}]})";
+constexpr const char* kNoEvents = R"({"traceEvents": [{"ph": "M", "name": "process_name"}]})";
+constexpr i32 kIdle = 2, kAtWork = 0;  // types of polls
+
+Times at(Ns after) { return {kStart.steady + after, kStart.unix_ms + after / kMs}; }
+
+class CapturesTest : public testing::Test {
+ protected:
+  CapturesTest() : root_(fs::path("/tmp") / fmt::format("sp_captures_{}", getpid())) {
+    fs::create_directories(root_ / "fs/out");
+    fs::create_directories(root_ / "fs/tmp");
+    captures_.on_change([this](const Capture& c) { revisions_.push_back(c.revision); });
+    add(42, {{"RANK", "3"}, {"WORLD_SIZE", "8"}});
+    poll(42);
+  }
+  ~CapturesTest() override { fs::remove_all(root_); }
+
+  void add(i64 pid, const std::map<std::string, std::string>& environment = {}, i64 inner_pid = 0) {
+    const fs::path folder = root_ / "proc" / std::to_string(pid);
+    fs::create_directories(folder / "fd");
+    const auto write = [&](const char* name, const std::string& text) {
+      std::ofstream(folder / name) << text;
+    };
+    write("stat", fmt::format("{} (python) S 1 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 100 1", pid));
+    write("status", fmt::format("NSpid:\t{}{}\n", pid, inner_pid ? fmt::format("\t{}", inner_pid) : ""));
+    write("cmdline", "python");
+    std::string variables;
+    for (const auto& [name, value] : environment) variables += name + "=" + value + '\0';
+    write("environ", variables);
+    fs::create_directory_symlink(root_ / "fs", folder / "root");
+  }
+  const kineto::Process& poll(i64 pid, i32 type = kIdle, i64 uid = geteuid()) {
+    return **registry_.seen({pid, uid}, fmt::format("client{}", pid), {type, 0, {}}, 0);
+  }
+  std::optional<std::string> text(i64 pid, Times now, i32 type = kIdle) {
+    return captures_.text_for(poll(pid, type), now);
+  }
+
+  static Request request(std::vector<i64> pids = {42}) {
+    Request r;
+    r.pids = std::move(pids);
+    r.output = "/out";
+    return r;
+  }
+  static Request by_iterations() {
+    Request r = request();
+    r.config.iterations = 3;
+    r.config.start_iteration = 0;
+    r.config.roundup = 1;
+    return r;
+  }
+  std::string begin(const Request& r, Times now = kStart) {
+    const Result<std::string> id = captures_.begin(r, now);
+    EXPECT_TRUE(id) << id.error().message;
+    return id.value_or("");
+  }
+  // A capture of process 42 that it has got, and is at.
+  std::string begin_delivered(const Request& r) {
+    std::string id = begin(r);
+    EXPECT_TRUE(text(42, kStart));
+    captures_.sent(42, kStart);
+    return id;
+  }
+  std::string begin_capturing(const Request& r) {
+    std::string id = begin_delivered(r);
+    text(42, at(kSecond), kAtWork);
+    return id;
+  }
+  const Receipt& receipt(const std::string& id, size_t index = 0) {
+    return captures_.find(id)->receipts.at(index);
+  }
+  // As the process writes: whole, by a rename.
+  void write(const std::string& id, const std::string& contents, size_t index = 0) {
+    const fs::path path = root_ / "fs" / receipt(id, index).file.substr(1);
+    std::ofstream(path.string() + ".tmp") << contents;
+    fs::rename(path.string() + ".tmp", path);
+  }
+  void expect(const std::string& id, State state, const char* reason) {
+    EXPECT_STREQ(state_name(receipt(id).state), state_name(state));
+    EXPECT_NE(receipt(id).reason.find(reason), std::string::npos) << receipt(id).reason;
+    EXPECT_EQ(captures_.find(id)->over(), is_final(state));
+    EXPECT_EQ(captures_.busy(42), !is_final(state));
+  }
+
+  fs::path root_;
+  Host host_{(root_ / "proc").string()};
+  kineto::Registry registry_{host_};
+  Captures captures_{registry_, host_, "node1"};
+  std::vector<i64> revisions_;
+};
+
+TEST_F(CapturesTest, FromTheRequestToTheFile) {
+  const std::string id = begin(request());
+  expect(id, State::accepted, "");
+  EXPECT_TRUE(captures_.active());
+  EXPECT_EQ(receipt(id).rank, 3);
+  EXPECT_EQ(receipt(id).file, fmt::format("/out/{}_node1_rank3_42.pt.trace.json", id));
+
+  const auto sent = text(42, kStart);
+  ASSERT_TRUE(sent);
+  Notes notes;
+  const auto config = kineto::read_config(*sent, notes);
+  ASSERT_TRUE(config);
+  EXPECT_EQ(kineto::output_path(config->log_file, 42), receipt(id).file);
+  EXPECT_EQ(config->trace_id, id + "-42");
+  captures_.sent(42, kStart);
+  expect(id, State::delivered, "");
+
+  EXPECT_FALSE(text(42, at(kSecond), kAtWork));
+  expect(id, State::capturing, "");
+  captures_.tick(at(2 * kSecond));
+  expect(id, State::capturing, "");
+
+  write(id, kTrace);
+  captures_.tick(at(9 * kSecond));
+  expect(id, State::written, "");
+  EXPECT_EQ(receipt(id).took, 9 * kSecond);
+  EXPECT_EQ(receipt(id).size_bytes, static_cast<i64>(std::string(kTrace).size()));
+  EXPECT_FALSE(captures_.active());
+  EXPECT_EQ(revisions_, (std::vector<i64>{1, 2, 3}));
+}
+
+TEST_F(CapturesTest, TheTextStaysUntilItIsSent) {
+  const std::string id = begin(request());
+  const auto first = text(42, kStart);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(text(42, at(kSecond)), first);
+  captures_.sent(42, at(kSecond));
+  EXPECT_FALSE(text(42, at(2 * kSecond)));
+  captures_.sent(42, at(3 * kSecond));  // of something else
+  EXPECT_EQ(revisions_, std::vector<i64>{1});
+  captures_.sent(7, kStart);
+  captures_.gone(7, kStart);
+}
+
+TEST_F(CapturesTest, OthersGetNothing) {
+  add(43);
+  begin(request());
+  EXPECT_FALSE(text(43, kStart));
+}
+
+TEST_F(CapturesTest, AProcessAtAnotherCaptureIsNotAsked) {
+  Request r = request();
+  r.deadline = 20 * kSecond;
+  const std::string id = begin(r);
+  EXPECT_FALSE(text(42, kStart, kAtWork));
+  expect(id, State::accepted, "");
+  EXPECT_TRUE(text(42, at(kSecond)));
+  captures_.tick(at(20 * kSecond - 1));
+  expect(id, State::accepted, "");
+  captures_.tick(at(20 * kSecond));
+  expect(id, State::expired, "busy with another capture within 20.0 s");
+}
+
+TEST_F(CapturesTest, ATextOfSomebodyElseIsKept) {
+  Request r = request();
+  r.output.clear();
+  r.text = "ACTIVITIES_LOG_FILE=/out/mine.json\nODD=1";
+  r.config.log_file = "/out/mine.json";
+  const std::string id = begin(r);
+  EXPECT_EQ(receipt(id).file, "/out/mine_42.json");
+  EXPECT_EQ(text(42, kStart), r.text + "\nREQUEST_TRACE_ID=" + id + "-42\n");
+}
+
+TEST_F(CapturesTest, AFileWithoutEvents) {
+  const std::string id = begin_capturing(request());
+  write(id, kNoEvents);
+  captures_.tick(at(8 * kSecond));
+  expect(id, State::empty, "nothing ran");
+}
+
+TEST_F(CapturesTest, AFileThatWasThereBeforeIsNotTheTrace) {
+  Request r = request();
+  r.output.clear();
+  r.config.log_file = "/out/same.json";
+  std::ofstream(root_ / "fs/out/same_42.json") << kTrace;
+  const std::string id = begin_delivered(r);
+  captures_.tick(at(kSecond));
+  expect(id, State::delivered, "");
+  std::this_thread::sleep_for(std::chrono::milliseconds(10));  // the file system's clock is coarse
+  write(id, kTrace);
+  captures_.tick(at(8 * kSecond));
+  expect(id, State::written, "");
+}
+
+TEST_F(CapturesTest, AFileThatIsBeingWritten) {
+  const std::string id = begin_delivered(request());
+  std::ofstream(root_ / "fs" / (receipt(id).file.substr(1) + ".tmp")) << "{";
+  captures_.tick(at(8 * kSecond));
+  expect(id, State::capturing, "");
+}
+
+TEST_F(CapturesTest, AFileThatIsNone) {
+  const std::string id = begin_delivered(request());
+  fs::create_symlink("/etc/passwd", root_ / "fs" / receipt(id).file.substr(1));
+  captures_.tick(at(kSecond));
+  expect(id, State::failed, "not a plain file");
+}
+
+TEST_F(CapturesTest, AProcessThatEnds) {
+  const struct {
+    State state;
+    const char* reason;
+  } cases[] = {{State::accepted, "ended before it asked"},
+               {State::delivered, "ended before the trace began"},
+               {State::capturing, "ended before the file was complete"}};
+  for (const auto& c : cases) {
+    const std::string id = c.state == State::accepted    ? begin(request())
+                           : c.state == State::delivered ? begin_delivered(request())
+                                                         : begin_capturing(request());
+    captures_.gone(42, at(2 * kSecond));
+    EXPECT_FALSE(text(42, at(2 * kSecond)));  // one that has got its pid
+    captures_.tick(at(2 * kSecond + kSecond / 2 - 1));
+    expect(id, c.state, "");
+    captures_.tick(at(2 * kSecond + kSecond / 2));
+    expect(id, State::failed, c.reason);
+  }
+}
+
+TEST_F(CapturesTest, AProcessThatEndsWithItsFile) {
+  const std::string first = begin_capturing(request());
+  captures_.gone(42, at(2 * kSecond));
+  write(first, kTrace);
+  captures_.tick(at(9 * kSecond));
+  expect(first, State::written, "");
+
+  const std::string second = begin_capturing(request());
+  captures_.gone(42, at(2 * kSecond));
+  write(second, kNoEvents);
+  captures_.tick(at(9 * kSecond));
+  expect(second, State::empty, "ended before it had recorded");
+}
+
+TEST_F(CapturesTest, AProcessThatIsIdleAgainWithoutAFile) {
+  const std::string id = begin_capturing(request());
+  text(42, at(8 * kSecond));
+  text(42, at(9 * kSecond), kAtWork);  // it was not over
+  text(42, at(10 * kSecond));
+  captures_.tick(at(20 * kSecond - 1));
+  expect(id, State::capturing, "");
+  captures_.tick(at(20 * kSecond));
+  expect(id, State::failed, "idle again and there is no file");
+}
+
+TEST_F(CapturesTest, AProcessThatTookTheRequestAndNeverBegan) {
+  const std::string id = begin_delivered(request());
+  const Ns over = (5000 + 2000 + 500 + 15'000) * kMs;  // warm-up, lead, duration, patience
+  captures_.tick(at(over - kMs));
+  expect(id, State::delivered, "");
+  captures_.tick(at(over));
+  expect(id, State::failed, "never began");
+}
+
+TEST_F(CapturesTest, ALateStart) {
+  Request r = request();
+  r.config.start_time_ms = kStart.unix_ms + 6000;
+  const std::string id = begin(r);
+  EXPECT_FALSE(text(42, at(2 * kSecond)));
+  expect(id, State::failed, "asked too late");
+  EXPECT_FALSE(captures_.active());
+}
+
+TEST_F(CapturesTest, WhatItDidNotDoInTime) {
+  Request r = request();
+  r.deadline = 10 * kSecond;
+  Request iterations = by_iterations();
+  iterations.deadline = r.deadline;
+  const auto expire = [&](const std::string& id, const char* reason) {
+    captures_.tick(at(10 * kSecond));
+    expect(id, State::expired, reason);
+  };
+  expire(begin(r), "did not ask for the request within 10.0 s");
+  expire(begin_delivered(r), "the trace did not begin within 10.0 s");
+  expire(begin_capturing(r), "not complete within 10.0 s");
+  expire(begin_delivered(iterations), "optimizer.step()");
+}
+
+TEST_F(CapturesTest, DeadlinesThatNobodyGave) {
+  const auto deadline = [&](const Request& r) {
+    const std::string id = begin(r);
+    captures_.gone(42, kStart);
+    captures_.tick(at(kSecond));
+    return captures_.find(id)->deadline;
+  };
+  EXPECT_EQ(deadline(request()), (5000 + 500 + 60'000) * kMs);
+  EXPECT_EQ(deadline(by_iterations()), 600 * kSecond);
+  Request r = request();
+  r.config.start_time_ms = kStart.unix_ms + 20'000;
+  EXPECT_EQ(deadline(r), (20'000 + 500 + 60'000) * kMs);
+  r.deadline = 3 * kSecond;
+  EXPECT_EQ(deadline(r), 3 * kSecond);
+}
+
+TEST_F(CapturesTest, AStartThatNeverComes) {
+  Request r = request();
+  r.config.start_time_ms = INT64_MAX;
+  const std::string id = begin_delivered(r);
+  EXPECT_GT(captures_.find(id)->deadline, 3600 * kSecond);
+  captures_.tick(at(3600 * kSecond));
+  expect(id, State::delivered, "");
+}
+
+TEST_F(CapturesTest, RequestsThatAreNotTaken) {
+  const auto code = [&](const Request& r) { return captures_.begin(r, kStart).error().code; };
+  EXPECT_EQ(code(request({})), Code::not_found);
+  EXPECT_EQ(code(request({42, 77})), Code::not_found);
+  Request r = request();
+  r.output = "/nowhere";
+  EXPECT_EQ(code(r), Code::not_found);
+  r = request();
+  r.config.start_time_ms = kStart.unix_ms + 1000;
+  EXPECT_EQ(code(r), Code::invalid);
+  r = request();
+  r.text = std::string(kineto::kMaxConfigBytes, '#');
+  EXPECT_EQ(code(r), Code::invalid);
+  EXPECT_FALSE(captures_.active());  // nothing is left of any of them
+  EXPECT_TRUE(revisions_.empty());
+}
+
+TEST_F(CapturesTest, ADirectoryThatItsUserMayNotWriteTo) {
+  add(50);
+  poll(50, kIdle, 12345);
+  EXPECT_EQ(captures_.begin(request({50}), kStart).error().code, Code::denied);
+}
+
+TEST_F(CapturesTest, OneCaptureAtATime) {
+  add(43);
+  poll(43);
+  const std::string id = begin(request());
+  const auto second = captures_.begin(request({43, 42}), at(2 * kSecond));
+  EXPECT_EQ(second.error().code, Code::busy);
+  EXPECT_NE(second.error().message.find("since 2.0 s with capture " + id), std::string::npos);
+  EXPECT_FALSE(captures_.busy(43));
+  begin(request({43}));
+  EXPECT_TRUE(captures_.busy(43));
+}
+
+TEST_F(CapturesTest, EachProcessHasAFileOfItsOwn) {
+  for (const i64 pid : {50, 51, 52}) {
+    add(pid, {{"RANK", "0"}, {"WORLD_SIZE", "1"}}, 1);  // each of a container of its own
+    poll(pid);
+  }
+  const std::string id = begin(request({50, 51}));
+  EXPECT_NE(receipt(id, 0).file, receipt(id, 1).file);
+  EXPECT_NE(text(51, kStart)->find("_host51.pt.trace.json\n"), std::string::npos);
+  const std::string next = begin(request({52}));  // in the same second
+  EXPECT_NE(id, next);
+  EXPECT_NE(receipt(id).file, receipt(next).file);
+}
+
+TEST_F(CapturesTest, OnlySoManyAreKept) {
+  Request r = request();
+  r.deadline = 1;
+  std::vector<std::string> ids;
+  for (size_t i = 0; i <= Captures::kMostKept; i++) {
+    ids.push_back(begin(r));
+    captures_.tick(at(1));
+  }
+  EXPECT_FALSE(captures_.find(ids[0]));
+  EXPECT_TRUE(captures_.find(ids[1]));
+  EXPECT_TRUE(captures_.find(ids.back()));
+}
+
+TEST_F(CapturesTest, OneThatIsUnderWayIsNotForgotten) {
+  add(43);
+  poll(43);
+  const std::string id = begin(request());
+  Request r = request({43});
+  r.deadline = 1;
+  for (size_t i = 0; i < 2 * Captures::kMostKept; i++) {
+    begin(r);
+    captures_.tick(at(1));
+  }
+  ASSERT_TRUE(captures_.find(id));
+  expect(id, State::accepted, "");
+}
+
+TEST_F(CapturesTest, ReceiptsAsATable) {
+  add(43);
+  poll(43);
+  const std::string id = begin(request({42, 43}));
+  captures_.gone(43, kStart);
+  captures_.tick(at(kSecond));
+  const Table table = captures_.receipts(*captures_.find(id));
+  ASSERT_EQ(table.rows(), 2u);
+  const auto cell = [&](size_t row, const char* name) { return table.at(row, table.column(name)); };
+  EXPECT_EQ(cell(0, "host"), Value("node1"));
+  EXPECT_EQ(cell(0, "pid"), Value(i64{42}));
+  EXPECT_EQ(cell(0, "rank"), Value(i64{3}));
+  EXPECT_EQ(cell(0, "state"), Value("accepted"));
+  EXPECT_EQ(cell(0, "file"), Value(std::string_view(receipt(id).file)));
+  EXPECT_TRUE(is_null(cell(0, "size_bytes")));
+  EXPECT_TRUE(is_null(cell(0, "took_ns")));
+  EXPECT_TRUE(is_null(cell(0, "reason")));
+  EXPECT_TRUE(is_null(cell(1, "rank")));
+  EXPECT_EQ(cell(1, "state"), Value("failed"));
+  EXPECT_EQ(cell(1, "took_ns"), Value(kSecond));
+  EXPECT_FALSE(is_null(cell(1, "reason")));
+}
+
+}  // namespace
+}  // namespace spotter::capture
