@@ -42,7 +42,8 @@ Result<void> Access::may_trace(const Peer& peer, const kineto::Process& process)
 
 Result<void> Access::may_write(const Peer& peer, const std::string& path) const {
   const std::string shown = to_printable(path);
-  if (path.size() > kMostPath) return fail(Code::invalid, "the path has {} bytes; {} at most", path.size(), kMostPath);
+  if (path.size() > kMostPath)
+    return fail(Code::invalid, "the path has {} bytes; {} at most", path.size(), kMostPath);
   if (!path.starts_with('/')) return fail(Code::invalid, "the path {} must be absolute", shown);
   if (goes_up(path)) return fail(Code::denied, "the path {} must not have \"..\"", shown);
   // '=' and '#' would end the line of the request, a control character the whole of it.

@@ -38,8 +38,8 @@ char* reserve(size_t bytes) {
   return data;
 }
 
-// The ranges of arrays that ended, for the next ones: the traces of a job are read one after another, and a page
-// that is there already costs neither a fault nor zeros, which are a seventh of a load.
+// The ranges of arrays that ended, for the next ones: the traces of a job are read one after another, and a
+// page that is there already costs neither a fault nor zeros, which are a seventh of a load.
 class Spares {
  public:
   struct Range {

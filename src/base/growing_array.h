@@ -1,7 +1,7 @@
 // GrowingArray<T>: an append-only array of trivial values that never moves. It reserves address space for
 // `limit` elements and makes pages usable as it grows, so that there is no copy on growth and pointers stay
-// valid; memory is taken only for what is used, and goes to the next array where one ends. One writer; readers
-// of finished elements need no lock.
+// valid; memory is taken only for what is used, and goes to the next array where one ends. One writer;
+// readers of finished elements need no lock.
 #pragma once
 #include <cstring>
 #include <span>

@@ -45,7 +45,8 @@ Result<std::vector<std::string>> list_directory(const std::string& path) {
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
-    if (name.front() != '.' && name != kReceipts && ending_of(name) && !is_pipe_or_device(inside)) found.push_back(inside);
+    if (name.front() != '.' && name != kReceipts && ending_of(name) && !is_pipe_or_device(inside))
+      found.push_back(inside);
   }
   ::closedir(dir);
   if (found.empty()) {

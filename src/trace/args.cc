@@ -9,7 +9,7 @@ namespace {
 constexpr ArgSpelling kSpellings[] = {
     {"correlation", Arg::correlation, false},
     {"External id", Arg::external_id, false},
-    {"external id", Arg::external_id, false},  // to 2021
+    {"external id", Arg::external_id, false},               // to 2021
     {"Record function id", Arg::record_function_id, true},  // 0 without an execution trace observer
     {"Ev Idx", Arg::ev_idx, false},
     {"Profiler Event Index", Arg::ev_idx, false},  // 1.11 to 1.13
