@@ -183,15 +183,22 @@ TEST_F(FramedServerTest, DestroyedTogetherWithTheLoop) {
   EXPECT_TRUE(idle.over());
 }
 
-// A request that has been read, but not told, when the server goes.
+// Wherever on its way a request is when the server goes: it may have been read, but not told.
 TEST_F(FramedServerTest, NoRequestAfterTheEnd) {
-  Client c = client();
-  c.send(framed("", -1));
-  loop_->context().restart();
-  while (server_->connections() == 0) ASSERT_TRUE(loop_->context().run_one_for(std::chrono::seconds(1)));
-  server_.reset();
-  EXPECT_TRUE(ends(c));
-  EXPECT_EQ(calls_, 0);
+  for (int steps = 0; calls_ == 0 && steps < 50; steps++) {
+    auto opened = open(0);
+    ASSERT_TRUE(opened);
+    server_ = std::move(*opened);
+    Client c = client();
+    c.send(framed("", -1));
+    loop_->context().restart();
+    for (int i = 0; i < steps; i++) loop_->context().poll_one();
+    const int before = calls_;
+    server_.reset();
+    run_due(*loop_);
+    EXPECT_EQ(calls_, before) << steps;
+  }
+  EXPECT_EQ(calls_, 1);
 }
 
 TEST_F(FramedServerTest, TheHandlerMayDestroyTheServer) {

@@ -237,15 +237,23 @@ TEST_F(HttpTest, DestroyedTogetherWithTheLoop) {
   EXPECT_TRUE(idle.over());
 }
 
-// A request that has been read, but not told, when the server goes.
+// Wherever on its way a request is when the server goes: it may have been read, but not told.
 TEST_F(HttpTest, NoRequestAfterTheEnd) {
-  Client c = client();
-  c.send(post("x"));
-  loop_->context().restart();
-  while (server_->connections() == 0) ASSERT_TRUE(loop_->context().run_one_for(std::chrono::seconds(1)));
-  server_.reset();
-  EXPECT_TRUE(ends(c));
-  EXPECT_TRUE(requests_.empty());
+  for (int steps = 0; requests_.empty() && steps < 50; steps++) {
+    server_.reset();
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    server_ = std::move(*opened);
+    Client c = client();
+    c.send(post("x"));
+    loop_->context().restart();
+    for (int i = 0; i < steps; i++) loop_->context().poll_one();
+    const size_t before = requests_.size();
+    server_.reset();
+    run_due(*loop_);
+    EXPECT_EQ(requests_.size(), before) << steps;
+  }
+  EXPECT_EQ(requests_.size(), 1u);
 }
 
 }  // namespace
