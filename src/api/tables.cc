@@ -46,12 +46,12 @@ Value or_null(const std::string& text) { return text.empty() ? Value() : Value(s
 std::span<const Field> processes_columns() { return kProcessColumns; }
 std::span<const Field> status_columns() { return kStatusColumns; }
 
-Table processes_table(const Agent& agent) {
+Table processes_table(Agent& agent) {
   Table table("processes", kProcessColumns);
-  Agent& a = const_cast<Agent&>(agent);
-  const Ns now = agent.now().steady;
-  for (const auto& [pid, p] : a.registry().all()) {
-    const char* state = !p.poll.takes_trace() ? "busy" : a.captures().busy(pid) ? "requested" : "idle";
+  const auto& processes = agent.registry().all();
+  const Ns now = agent.now().steady;  // after whoever was met just now
+  for (const auto& [pid, p] : processes) {
+    const char* state = !p.poll.takes_trace() ? "busy" : agent.captures().busy(pid) ? "requested" : "idle";
     const std::string command = to_printable(fmt::format("{}", fmt::join(p.facts.command, " ")));
     table.append({std::string_view(agent.host_name()), pid, p.facts.inner_pid, p.facts.uid,
                   std::string_view(kineto::role_name(p.identity.role)), or_null(p.identity.rank),

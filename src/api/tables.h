@@ -8,7 +8,7 @@ namespace spotter::api {
 std::span<const Field> processes_columns();
 std::span<const Field> status_columns();
 
-Table processes_table(const Agent& agent);
+Table processes_table(Agent& agent);
 Table status_table(const Agent& agent);
 
 }  // namespace spotter::api
