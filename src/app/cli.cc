@@ -34,8 +34,8 @@ std::vector<std::string> words_of(int argc, char** argv) {
 
 CommandLine parse_command_line(std::span<const Command> commands, int argc, char** argv) {
   CLI::App app(
-      "Spotter reads the traces that PyTorch's profiler (Kineto) writes, all ranks of a job at once, "
-      "and says where the time went.",
+      "Spotter traces running PyTorch jobs, reads the traces that PyTorch's profiler (Kineto) writes, all ranks of a "
+      "job at once, and says where the time went.",
       "spotter");
   app.formatter(std::make_shared<HelpFormatter>());
   app.set_help_flag("-h,--help", "print this help");
