@@ -93,6 +93,7 @@ capture::Times Agent::now() const {
 }
 
 size_t Agent::connections() const { return http_->connections() + (rpc_ ? rpc_->connections() : 0); }
+i64 Agent::closed_for_room() const { return http_->closed_for_room() + (rpc_ ? rpc_->closed_for_room() : 0); }
 
 void Agent::bad(const net::Datagram& datagram, std::string_view why) {
   ++counters_.bad_datagrams;

@@ -53,7 +53,8 @@ class Agent {
   const std::string& host_name() const { return host_name_; }
   Ns started() const { return started_; }
   size_t connections() const;
-  void refresh_processes();  // some of what changes while they run
+  i64 closed_for_room() const;  // connections, of both servers
+  void refresh_processes();     // some of what changes while they run
   void set_output_directories(std::vector<std::string> directories) {
     access_ = Access(std::move(directories));
   }

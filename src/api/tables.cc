@@ -76,10 +76,10 @@ Table status_table(const Agent& agent) {
       fmt::format("at {}: {} polls, {} requests sent, {} sends failed, {} bad datagrams",
                   directory.empty() ? "@dynolog@" : directory + "/dynolog", c.polls, c.requests_sent,
                   c.sends_failed, c.bad_datagrams));
-  row("api", "works",
-      fmt::format("at {}: {} requests, {} connections open", agent.options().api_socket, c.http_requests,
-                  agent.connections()));
+  row("api", "works", fmt::format("at {}: {} requests", agent.options().api_socket, c.http_requests));
   row("dynolog rpc", agent.options().rpc_port ? "works" : "off", fmt::format("{} requests", c.rpc_requests));
+  row("connections", "works",
+      fmt::format("{} open, {} closed to make room", agent.connections(), agent.closed_for_room()));
   return table;
 }
 

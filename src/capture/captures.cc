@@ -80,7 +80,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   if (request.pids.empty()) return fail(Code::not_found, "no process matches");
   TRY(kineto::start_of(request.config, now.unix_ms));
   const std::string id = id_of(now.unix_ms, next_);
-  Capture capture{id, now, request.deadline, request.output, {}, 0};
+  Capture capture{id, now, request.deadline, {}, 0};
   const kineto::Config& wanted = request.config;
   if (capture.deadline == 0) {
     const i64 ahead = wanted.start_time_ms > 0

@@ -64,7 +64,6 @@ struct Capture {
   std::string id;
   Times accepted;
   Ns deadline = 0;
-  std::string output;
   std::vector<Receipt> receipts;
   i64 revision = 0;  // counts the changes
   bool over() const;

@@ -95,7 +95,6 @@ struct Datagrams::Body : std::enable_shared_from_this<Datagrams::Body> {
       std::memcpy(&credentials, CMSG_DATA(c), sizeof credentials);
       datagram.pid = credentials.pid;
       datagram.uid = credentials.uid;
-      datagram.gid = credentials.gid;
     }
     datagram.from = name_of(from, message.msg_namelen, directory);
     datagram.bytes = {buffer.data(), static_cast<size_t>(n)};

@@ -17,10 +17,10 @@
 namespace spotter::net {
 
 struct Datagram {
-  i64 pid = 0, uid = -1, gid = -1;  // of the sender, in this process's namespaces
-  std::string_view from;            // its name; empty if it has none that could be answered
-  std::span<const u8> bytes;        // of a datagram longer than kMaxDatagram: its beginning
-  bool cut = false;                 // it was longer
+  i64 pid = 0, uid = -1;      // of the sender, in this process's namespaces
+  std::string_view from;      // its name; empty if it has none that could be answered
+  std::span<const u8> bytes;  // of a datagram longer than kMaxDatagram: its beginning
+  bool cut = false;           // it was longer
 };
 
 inline constexpr size_t kMaxDatagram = size_t{64} << 10;

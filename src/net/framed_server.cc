@@ -186,6 +186,7 @@ FramedServer::~FramedServer() {
 }
 u16 FramedServer::port() const { return body_->port; }
 size_t FramedServer::connections() const { return body_->sessions.size(); }
+i64 FramedServer::closed_for_room() const { return body_->sessions.closed(); }
 
 Result<std::unique_ptr<FramedServer>> FramedServer::open(Loop& loop, std::span<const std::string> addresses,
                                                          u16 port, Handler handler) {

@@ -32,6 +32,7 @@ class FramedServer {
   ~FramedServer();
   u16 port() const;
   size_t connections() const;
+  i64 closed_for_room() const;  // connections that had to go for newer ones
 
  private:
   struct Body;

@@ -130,6 +130,7 @@ HttpServer::~HttpServer() {
   body_->sessions.close_all();
 }
 size_t HttpServer::connections() const { return body_->sessions.size(); }
+i64 HttpServer::closed_for_room() const { return body_->sessions.closed(); }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::string& path, Handler handler,
                                                      Refuse refuse) {

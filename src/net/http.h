@@ -38,6 +38,7 @@ class HttpServer {
                                                   Refuse refuse);
   ~HttpServer();  // removes the file
   size_t connections() const;
+  i64 closed_for_room() const;  // connections that had to go for newer ones
 
  private:
   struct Body;
