@@ -51,7 +51,8 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
       host_(host),
       host_name_(name_of_this_host()),
       started_(loop.now()),
-      access_(options_.output_directories),
+      access_(options_.output_directories,
+              options_.remote ? options_.remote->clients : std::vector<ClientRule>()),
       registry_(host),
       captures_(registry_, host, host_name_),
       tick_(loop),
@@ -67,24 +68,34 @@ Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options
   Agent& a = *agent;
   TRY_ASSIGN(a.datagrams_, net::Datagrams::open(loop, a.options_.ipc_directory, kineto::kDaemonName,
                                                 [&a](const net::Datagram& d) { a.receive(d); }));
-  TRY_ASSIGN(a.http_, net::HttpServer::open(
-                          loop, a.options_.api_socket,
-                          [&a](net::HttpRequest request, net::HttpServer::Respond respond) {
-                            ++a.counters_.http_requests;
-                            answer_http(a, std::move(request), std::move(respond));
-                          },
-                          http_error));
-  if (a.options_.rpc_port) {
-    static const std::string loopback[] = {"127.0.0.1", "::1"};
-    TRY_ASSIGN(a.rpc_,
-               net::FramedServer::open(loop, loopback, *a.options_.rpc_port,
-                                       [&a](const Result<std::string>& request, const net::TcpEnds& ends) {
-                                         ++a.counters_.rpc_requests;
-                                         return answer_rpc(a, request, ends);
-                                       }));
-    log(Level::info, "dynolog rpc on 127.0.0.1:{}", a.rpc_->port());
+  const auto answer = [&a](net::HttpRequest request, net::HttpServer::Respond respond) {
+    ++a.counters_.http_requests;
+    answer_http(a, std::move(request), std::move(respond));
+  };
+  TRY_ASSIGN(a.http_, net::HttpServer::open(loop, a.options_.api_socket, answer, http_error));
+  TRY(a.open_rpc());
+  if (const auto& remote = a.options_.remote) {
+    TRY_ASSIGN(std::shared_ptr<net::Tls> tls, net::Tls::server(remote->tls));
+    TRY_ASSIGN(a.remote_, net::HttpServer::open(loop, remote->address, remote->port, std::move(tls), answer,
+                                                http_error));
+    log(Level::info, "api for other hosts on {}:{}", remote->address, a.remote_->port());
   }
   return agent;
+}
+
+Result<void> Agent::open_rpc() {
+  if (!options_.rpc_port) return {};
+  static const std::string loopback[] = {"127.0.0.1", "::1"}, all[] = {"0.0.0.0", "::"};
+  const bool for_all = options_.rpc_on_all_addresses_without_authentication;
+  TRY_ASSIGN(rpc_,
+             net::FramedServer::open(loop_, for_all ? all : loopback, *options_.rpc_port,
+                                     [this](const Result<std::string>& request, const net::TcpEnds& ends) {
+                                       ++counters_.rpc_requests;
+                                       return answer_rpc(*this, request, ends);
+                                     }));
+  log(Level::info, "dynolog rpc on {}:{}", (for_all ? all : loopback)[0], rpc_->port());
+  if (for_all) log(Level::warning, "dynolog rpc: whoever reaches this host may trace every process on it");
+  return {};
 }
 
 capture::Times Agent::now() const {
@@ -92,8 +103,13 @@ capture::Times Agent::now() const {
   return {loop_.now(), std::chrono::duration_cast<std::chrono::milliseconds>(unix).count()};
 }
 
-size_t Agent::connections() const { return http_->connections() + (rpc_ ? rpc_->connections() : 0); }
-i64 Agent::closed_for_room() const { return http_->closed_for_room() + (rpc_ ? rpc_->closed_for_room() : 0); }
+size_t Agent::connections() const {
+  return http_->connections() + (remote_ ? remote_->connections() : 0) + (rpc_ ? rpc_->connections() : 0);
+}
+i64 Agent::closed_for_room() const {
+  return http_->closed_for_room() + (remote_ ? remote_->closed_for_room() : 0) +
+         (rpc_ ? rpc_->closed_for_room() : 0);
+}
 
 void Agent::bad(const net::Datagram& datagram, std::string_view why) {
   ++counters_.bad_datagrams;
@@ -204,18 +220,20 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
                                          std::string_view what) {
   const auto begin = [&]() -> Result<std::string> {
     for (const i64 pid : request.pids) {
-      const kineto::Process* process = registry_.find(pid);
+      const kineto::Process* process = registry().find(pid);
       if (process) TRY(access_.may_trace(peer, *process));
     }
     const std::string& path = request.output.empty() ? request.config.log_file : request.output;
     TRY(access_.may_write(peer,
                           path.empty() ? "/tmp" : path));  // where a process writes that is told no place
-    return captures_.begin(request, now());
+    capture::Request asked = request;
+    asked.asked_by = peer.name;
+    return captures_.begin(asked, now());
   };
   const Result<std::string> id = begin();
   const std::span<const i64> shown(request.pids.data(), std::min(request.pids.size(), kShownPids));
   const std::string line = fmt::format(
-      "audit: user {} ({}) asks to trace {} processes ({}{}) by {} to {}: {}", peer.uid, peer.from,
+      "audit: {} ({}) asks to trace {} processes ({}{}) by {} to {}: {}", to_printable(peer.name), peer.from,
       request.pids.size(), fmt::join(shown, " "), shown.size() < request.pids.size() ? " ..." : "", what,
       to_printable(request.output.empty() ? request.config.log_file : request.output),
       id ? "capture " + *id : "refused, " + id.error().message);
@@ -226,6 +244,22 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
     refused_log_.log(Level::info, loop_.now(), line);
   if (id) keep_ticking();
   return id;
+}
+
+Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
+  const capture::Capture* capture = captures_.find(id);
+  if (!capture) return fail(Code::not_found, "there is no capture of that id");
+  const Result<void> may =
+      access_.may(peer, capture->asked_by == peer.name ? AccessRole::trace : AccessRole::admin);
+  const std::string line = fmt::format("audit: {} ({}) ends capture {}: {}", to_printable(peer.name),
+                                       peer.from, id, may ? "done" : "refused, " + may.error().message);
+  if (!may) {
+    refused_log_.log(Level::info, loop_.now(), line);
+    return may;
+  }
+  log_line(Level::info, line);
+  captures_.end(id, peer.name, now());
+  return {};
 }
 
 void Agent::keep_ticking() {

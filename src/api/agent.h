@@ -1,9 +1,10 @@
 // The agent of a host: what comes in by its doors (datagrams of training processes, Dynolog's RPC, HTTP on a
-// UNIX socket) meets the registry of processes and the captures under way. All on one loop's thread.
+// UNIX socket and, by TLS, for other hosts) meets the registry of processes and the captures under way. All
+// on one loop's thread.
 //
 //   process --poll--> Datagrams -> Registry -> Captures --request--> process
 //   dyno ------------> FramedServer -> dynolog_rpc ---^
-//   spotter ---------> HttpServer ---> routes --------^
+//   spotter ---------> HttpServers --> routes --------^
 #pragma once
 #include <map>
 #include <memory>
@@ -24,10 +25,20 @@
 
 namespace spotter::api {
 
+// The API for other hosts.
+struct RemoteDoor {
+  std::string address = "0.0.0.0";
+  u16 port = 0;  // 0: any free one
+  net::TlsFiles tls;
+  std::vector<ClientRule> clients;
+};
+
 struct AgentOptions {
   std::string ipc_directory;  // of the sockets of training processes; empty: the abstract namespace
   std::string api_socket;
   std::optional<u16> rpc_port = 1778;  // of Dynolog's RPC; 0: any free one; nullopt: none
+  bool rpc_on_all_addresses_without_authentication = false;
+  std::optional<RemoteDoor> remote;
   std::vector<std::string> output_directories = {"/tmp"};
 };
 
@@ -53,16 +64,20 @@ class Agent {
   const std::string& host_name() const { return host_name_; }
   Ns started() const { return started_; }
   size_t connections() const;
-  i64 closed_for_room() const;  // connections, of both servers
-  void refresh_processes();     // some of what changes while they run
-  void set_output_directories(std::vector<std::string> directories) {
-    access_ = Access(std::move(directories));
+  i64 closed_for_room() const;  // connections, of all servers
+  u16 remote_port() const { return remote_ ? remote_->port() : u16{0}; }
+  void refresh_processes();  // some of what changes while they run
+  void set_access(std::vector<std::string> output_directories, std::vector<ClientRule> clients) {
+    access_ = Access(std::move(output_directories), std::move(clients));
   }
+  // Ends it for all processes. Errors: not_found, denied.
+  Result<void> end_capture(const Peer& peer, const std::string& id);
   // Acts when the capture has a revision beyond `seen` or is over, or at the end of `patience`.
   void when_changed(const std::string& id, i64 seen, Ns patience, std::function<void()> act);
 
  private:
   Agent(net::Loop& loop, AgentOptions options, Host host);
+  Result<void> open_rpc();
   void receive(const net::Datagram& datagram);
   void arrived(const net::Datagram& datagram, const kineto::Poll& poll);
   void meet_newcomers();
@@ -101,7 +116,7 @@ class Agent {
   u64 next_waiter_ = 0;
   std::map<std::pair<i64, i32>, std::map<i64, bool>> contexts_;  // (job, GPU) -> pids, of `ctxt` messages
   std::unique_ptr<net::Datagrams> datagrams_;
-  std::unique_ptr<net::HttpServer> http_;
+  std::unique_ptr<net::HttpServer> http_, remote_;
   std::unique_ptr<net::FramedServer> rpc_;
 };
 

@@ -85,7 +85,7 @@ class AgentTest : public testing::Test {
     const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
     return n < 0 ? std::string() : std::string(buffer, static_cast<size_t>(n));
   }
-  Peer own() const { return {geteuid(), "test"}; }
+  Peer own() const { return agent_->access().local(geteuid(), "test"); }
   capture::Request request() const {
     capture::Request r;
     r.pids = {getpid()};
@@ -120,10 +120,10 @@ TEST_F(AgentTest, WhoPollsIsInTheTables) {
   EXPECT_EQ(std::get<std::string_view>(cell("command")).find('\n'), std::string_view::npos);
 
   const Table status = status_table(*agent_);
-  ASSERT_EQ(status.rows(), 5u);
-  EXPECT_NE(status.text(1, 2).find("1 polls, 0 requests sent, 0 sends failed, 1 bad datagrams"),
+  ASSERT_EQ(status.rows(), 6u);
+  EXPECT_NE(status.text(1, 3).find("1 polls, 0 requests sent, 0 sends failed, 1 bad datagrams"),
             std::string_view::npos)
-      << status.text(1, 2);
+      << status.text(1, 3);
 }
 
 TEST_F(AgentTest, ARequestGoesOutWithTheNextPoll) {
@@ -151,12 +151,31 @@ TEST_F(AgentTest, WhoMayNot) {
     poll();
     answer_to_registration();
   });
-  EXPECT_EQ(agent_->begin_capture({12345, "test"}, request(), "test").error().code, Code::denied);
+  EXPECT_EQ(agent_->begin_capture(agent_->access().local(12345, "test"), request(), "test").error().code,
+            Code::denied);
   capture::Request elsewhere = request();
   elsewhere.output = "/var";
   EXPECT_EQ(agent_->begin_capture(own(), elsewhere, "test").error().code, Code::denied);
   elsewhere.output.clear();  // then it is written to /tmp
   EXPECT_EQ(agent_->begin_capture(own(), elsewhere, "test").error().code, Code::denied);
+}
+
+TEST_F(AgentTest, WhoMayEndACapture) {
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  const auto id = agent_->begin_capture(own(), request(), "test");
+  ASSERT_TRUE(id);
+  const Peer other{AccessRole::trace, {}, false, "client other", "test"};
+  EXPECT_EQ(agent_->end_capture(other, *id).error().code, Code::denied);
+  EXPECT_EQ(agent_->end_capture(own(), "none").error().code, Code::not_found);
+  EXPECT_FALSE(agent_->captures().find(*id)->over());
+  EXPECT_TRUE(agent_->end_capture(own(), *id));
+  EXPECT_TRUE(agent_->captures().find(*id)->over());
+  EXPECT_NE(agent_->captures().find(*id)->receipts[0].reason.find("before the process had asked"),
+            std::string::npos);
+  EXPECT_TRUE(agent_->begin_capture(own(), request(), "test"));  // it is free again
 }
 
 TEST_F(AgentTest, AProcessThatHasPolledAndEnded) {

@@ -87,7 +87,7 @@ Result<CaptureRequest> read_capture_request(std::string_view body, i64 now_unix_
   TRY_ASSIGN(const auto activities, texts_of(object, "activities"));
   wanted.target = {pids.value_or(std::vector<i64>()), ranks.value_or(std::vector<i64>()), job.value_or(""),
                    all.value_or(false)};
-  wanted.request.output = output.value_or("/tmp");
+  wanted.request.output = output.value_or("");
   for (const std::string& type : activities.value_or(std::vector<std::string>())) {
     const std::string lower = ascii_lower(type);
     if (!kineto::is_activity_type(lower))

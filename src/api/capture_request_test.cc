@@ -19,7 +19,7 @@ TEST(CaptureRequestTest, NothingIsNeeded) {
   for (const char* body : {"", "{}", R"({"pids": null, "output": null, "iterations": null})"}) {
     const CaptureRequest r = read(body);
     EXPECT_TRUE(r.target.pids.empty() && r.target.ranks.empty() && r.target.job.empty() && !r.target.helpers);
-    EXPECT_EQ(r.request.output, "/tmp");
+    EXPECT_EQ(r.request.output, "");  // the agent's first directory
     EXPECT_EQ(r.request.deadline, 0);
     EXPECT_EQ(r.request.config.duration_ms, 500);
     EXPECT_EQ(r.request.config.warmup_ms, 5000);

@@ -24,8 +24,9 @@ std::string capture_text(const CaptureWish& wish) {
     if (value) body[name] = true;
   }
   const std::pair<const char*, const std::optional<i64>&> numbers[] = {
-      {"duration_ms", wish.duration_ms}, {"iterations", wish.iterations}, {"roundup", wish.roundup},
-      {"start_in_ms", wish.start_in_ms}, {"warmup_ms", wish.warmup_ms},   {"deadline_ms", wish.deadline_ms}};
+      {"duration_ms", wish.duration_ms}, {"iterations", wish.iterations},       {"roundup", wish.roundup},
+      {"start_in_ms", wish.start_in_ms}, {"start_time_ms", wish.start_time_ms}, {"warmup_ms", wish.warmup_ms},
+      {"deadline_ms", wish.deadline_ms}};
   for (const auto& [name, value] : numbers) {
     if (value) body[name] = *value;
   }

@@ -13,7 +13,7 @@ struct CaptureWish {
   std::string job, output;
   std::vector<std::string> activities;
   bool all = false, shapes = false, stacks = false, memory = false, flops = false, modules = false;
-  std::optional<i64> duration_ms, iterations, roundup, start_in_ms, warmup_ms, deadline_ms;
+  std::optional<i64> duration_ms, iterations, roundup, start_in_ms, start_time_ms, warmup_ms, deadline_ms;
 };
 
 std::string capture_text(const CaptureWish& wish);

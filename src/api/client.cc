@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "api/json.h"
-#include "net/http.h"
 
 namespace spotter::api {
 namespace {
@@ -67,18 +66,23 @@ Answer read(const json::object& object, std::span<const Field> schema) {
     answer.capture = view(id->as_string());
     answer.revision = object.at("revision").as_int64();
     answer.over = object.at("over").as_bool();
+    answer.unix_ms = object.at("unix_ms").as_int64();
   }
   return answer;
 }
 
 }  // namespace
 
-Result<Answer> ask(const std::string& socket, const std::string& method, const std::string& target,
-                   const std::string& body, std::span<const Field> schema, Ns patience) {
-  TRY_ASSIGN(const net::HttpAnswer http, net::http_ask(socket, method, target, body, patience));
-  const auto wrong = [&] {
-    return fail(Code::corrupt, "what answers at {} is no agent of this program", socket);
-  };
+tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error) {
+  const char* remedy = error.code != Code::not_found ? ""
+                       : address.socket.empty()
+                           ? "; does `spotter agent` run there, with \"listen\" in its configuration?"
+                           : "; start one with `spotter agent`, or name its socket with --socket";
+  return fail(error.code, "no agent answers at {}{}", error.message, remedy);
+}
+
+Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema) {
+  const auto wrong = [] { return fail(Code::corrupt, "what answers there is no agent of this program"); };
   const Result<json::object> object = read_object(http.body);
   if (!object) return wrong();
   try {
@@ -90,6 +94,29 @@ Result<Answer> ask(const std::string& socket, const std::string& method, const s
   } catch (const std::exception&) {
     return wrong();
   }
+}
+
+std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
+                                const net::HttpQuestion& question, std::span<const Field> schema,
+                                Ns patience) {
+  std::vector<Result<Answer>> answers(addresses.size());
+  std::vector<std::unique_ptr<net::HttpClient>> clients;
+  net::Loop loop;
+  size_t open = addresses.size();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    clients.push_back(std::make_unique<net::HttpClient>(loop, addresses[i], credentials.tls));
+    net::HttpQuestion q = question;
+    q.authorization = credentials.authorization;
+    clients[i]->ask(std::move(q), patience, [&, i](Result<net::HttpAnswer> http) {
+      if (!http)
+        answers[i] = unreachable(addresses[i], http.error());
+      else if (answers[i] = read_answer(*http, schema); !answers[i] && addresses[i].socket.empty())
+        answers[i] = within(answers[i].error(), addresses[i].shown());
+      if (--open == 0) loop.stop();
+    });
+  }
+  if (open > 0) loop.run();
+  return answers;
 }
 
 }  // namespace spotter::api

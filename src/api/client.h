@@ -1,9 +1,14 @@
-// Asking an agent: the other end of routes.h.
+// Asking agents: the other end of routes.h.
 #pragma once
+#include <functional>
+#include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
+#include "api/credentials.h"
 #include "base/result.h"
+#include "net/http_client.h"
 #include "table/table.h"
 
 namespace spotter::api {
@@ -13,11 +18,19 @@ struct Answer {
   std::string capture;  // of captures: its id, how often it has changed, whether all its receipts are final
   i64 revision = 0;
   bool over = false;
+  i64 unix_ms = 0;  // the agent's clock
 };
 
-// Errors: those of the agent, with their codes; not_found where none listens; corrupt where the answer is
-// none of an agent. A column that it does not have is null.
-Result<Answer> ask(const std::string& socket, const std::string& method, const std::string& target,
-                   const std::string& body, std::span<const Field> schema, Ns patience);
+// Errors: those of the agent, with their codes; corrupt where the answer is none of an agent. A column that
+// it does not have is null.
+Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema);
+
+// `error` of net/, with what to do about it.
+tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error);
+
+// The answer of each agent, all asked at once. Errors: also not_found where nobody listens, denied, io.
+std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
+                                const net::HttpQuestion& question, std::span<const Field> schema,
+                                Ns patience);
 
 }  // namespace spotter::api

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <thread>
+#include <vector>
 
 #include "api/routes.h"
 #include "net/http.h"
@@ -30,7 +31,8 @@ Result<Answer> ask_for(const net::HttpAnswer& answer) {
       http_error);
   EXPECT_TRUE(server);
   std::thread serving([&] { loop.run(); });
-  Result<Answer> read = ask(path, "GET", "/", {}, kSchema, kPatience);
+  Result<Answer> read = std::move(
+      ask(std::vector{net::HttpAddress{path, {}, 0, {}}}, {}, {"GET", "/", {}, {}}, kSchema, kPatience)[0]);
   loop.stop();
   serving.join();
   return read;
@@ -61,11 +63,13 @@ TEST(ClientTest, ATableThereAndBack) {
 }
 
 TEST(ClientTest, WhatBelongsToACapture) {
-  const auto answer = ask_for({200, body("", "", R"(, "capture": "c-1", "revision": 7, "over": true)")});
+  const auto answer =
+      ask_for({200, body("", "", R"(, "capture": "c-1", "revision": 7, "over": true, "unix_ms": 12)")});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->capture, "c-1");
   EXPECT_EQ(answer->revision, 7);
   EXPECT_TRUE(answer->over);
+  EXPECT_EQ(answer->unix_ms, 12);
 }
 
 TEST(ClientTest, AnotherReleasesColumns) {
@@ -102,8 +106,11 @@ TEST(ClientTest, WhatIsNoAgent) {
 }
 
 TEST(ClientTest, NobodyThere) {
-  const auto answer = ask(fmt::format("/tmp/sp_nobody_{}", getpid()), "GET", "/", {}, kSchema, kPatience);
-  EXPECT_EQ(answer.error().code, Code::not_found);
+  const net::HttpAddress nobody{fmt::format("/tmp/sp_nobody_{}", getpid()), {}, 0, {}};
+  const auto answers = ask(std::vector{nobody, nobody}, {}, {"GET", "/", {}, {}}, kSchema, kPatience);
+  ASSERT_EQ(answers.size(), 2u);
+  EXPECT_EQ(answers[1].error().code, Code::not_found);
+  EXPECT_NE(answers[1].error().message.find("--socket"), std::string::npos);
 }
 
 }  // namespace

@@ -13,8 +13,13 @@ namespace json = boost::json;
 
 constexpr i64 kProcessLimit = 1000;  // where a request names none
 
-Peer peer_of(const net::TcpEnds& ends) {
-  return {net::uid_of_connection(ends), fmt::format("Dynolog's RPC, port {}", ends.local_port)};
+// Somebody on another host comes this far only where the configuration says so.
+Peer peer_of(const Agent& agent, const net::TcpEnds& ends) {
+  const std::string from = fmt::format("Dynolog's RPC, port {}", ends.local_port);
+  const i64 uid = net::uid_of_connection(ends);
+  if (uid < 0 && agent.options().rpc_on_all_addresses_without_authentication)
+    return {AccessRole::trace, {}, false, "an unknown client", from};
+  return agent.access().local(uid, from);
 }
 
 // Keys in alphabetical order, as Dynolog writes them: scripts compare texts.
@@ -76,8 +81,8 @@ Reply trace(Agent& agent, const json::object& request, const net::TcpEnds& ends)
       triggered.push_back(process->facts.pid);
   }
   if (!triggered.empty()) {
-    capture::Request wanted{triggered, config, {}, *text, 0};
-    TRY(agent.begin_capture(peer_of(ends), wanted, "setKinetOnDemandRequest"));
+    capture::Request wanted{triggered, config, {}, *text, 0, {}};
+    TRY(agent.begin_capture(peer_of(agent, ends), wanted, "setKinetOnDemandRequest"));
   }
   return json::object{{"activityProfilersBusy", busy},
                       {"activityProfilersTriggered", list(triggered)},

@@ -15,6 +15,7 @@ namespace json = boost::json;
 using Respond = net::HttpServer::Respond;
 
 constexpr i64 kMostWaitMs = 60'000;
+constexpr int kUnauthorized = 401;
 
 struct Target {
   std::string_view path, query;
@@ -49,6 +50,7 @@ std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& 
   json::object object = json::parse(json_of(agent.captures().receipts(capture), notes)).get_object();
   object["capture"] = capture.id;
   object["revision"] = capture.revision;
+  object["unix_ms"] = agent.now().unix_ms;
   object["over"] = capture.over();
   return json::serialize(object);
 }
@@ -66,9 +68,17 @@ std::string why_none(Agent& agent, const kineto::Target& target) {
   return fmt::format("{} processes are registered, but none matches; `spotter ps` lists them", registered);
 }
 
-Result<std::string> begin(Agent& agent, const net::HttpRequest& http) {
-  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(http.body, agent.now().unix_ms));
-  const Peer peer{http.peer_uid, fmt::format("unix, process {}", http.peer_pid)};
+Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
+  if (!http.peer.address.empty()) return agent.access().remote(http.peer, http.authorization);
+  return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
+}
+
+Result<std::string> begin(Agent& agent, const Peer& peer, const std::string& body) {
+  TRY(agent.access().may(peer, AccessRole::trace));
+  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(body, agent.now().unix_ms));
+  const std::vector<std::string>& directories = agent.access().directories();
+  if (wanted.request.output.empty())
+    wanted.request.output = directories.empty() ? "/tmp" : directories.front();
   kineto::Target everyone = wanted.target;
   everyone.helpers = true;
   i64 helpers = 0, foreign = 0;
@@ -97,6 +107,11 @@ Result<std::string> begin(Agent& agent, const net::HttpRequest& http) {
   if (wanted.request.config.flops)
     notes.add("flops", Severity::info, "as of PyTorch 2.13 a trace on demand does not say the FLOPs");
   return json_of(agent, *agent.captures().find(id), notes);
+}
+
+Result<std::string> end(Agent& agent, const Peer& peer, const std::string& id) {
+  TRY(agent.end_capture(peer, id));
+  return json_of(agent, *agent.captures().find(id));
 }
 
 void receipts(Agent& agent, const Target& target, const std::string& id, const Respond& respond) {
@@ -143,18 +158,27 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   const auto is = [&](std::string_view method, std::string_view path) {
     return request.method == method && target.path == path;
   };
+  const auto answer = [&](const Result<std::string>& text) {
+    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
+  };
+  const Peer peer = peer_of(agent, request);
+  if (const Result<void> may = agent.access().may(peer, AccessRole::view); !may) {
+    net::HttpAnswer refusal = http_error(may.error());
+    refusal.status = kUnauthorized;
+    return respond(refusal);
+  }
   constexpr std::string_view captures = "/v1/captures";
-  if (is("GET", "/v1/status")) return respond({200, json_of(status_table(agent))});
+  if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();
-    return respond({200, json_of(processes_table(agent))});
+    return answer(json_of(processes_table(agent)));
   }
-  if (is("POST", captures)) {
-    const Result<std::string> answer = begin(agent, request);
-    return respond(answer ? net::HttpAnswer{200, *answer} : http_error(answer.error()));
+  if (is("POST", captures)) return answer(begin(agent, peer, request.body));
+  if (target.path.starts_with("/v1/captures/")) {
+    const std::string id(target.path.substr(captures.size() + 1));
+    if (request.method == "GET") return receipts(agent, target, id, respond);
+    if (request.method == "DELETE") return answer(end(agent, peer, id));
   }
-  if (request.method == "GET" && target.path.starts_with("/v1/captures/"))
-    return receipts(agent, target, std::string(target.path.substr(captures.size() + 1)), respond);
   respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
 }
 

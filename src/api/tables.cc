@@ -29,6 +29,7 @@ const Field kProcessColumns[] = {
 };
 
 const Field kStatusColumns[] = {
+    {"host", Type::text, Unit::none, Role::detail, "Host of the agent."},
     {"part", Type::text, Unit::none, Role::key, "Part of the agent."},
     {"state", Type::text, Unit::none, Role::value, "Whether it works."},
     {"detail", Type::text, Unit::none, Role::value, "What it has done."},
@@ -66,7 +67,7 @@ Table status_table(const Agent& agent) {
   Table table("status", kStatusColumns);
   const Counters& c = agent.counters();
   const auto row = [&](std::string_view part, std::string_view state, const std::string& detail) {
-    table.append({part, state, std::string_view(detail)});
+    table.append({std::string_view(agent.host_name()), part, state, std::string_view(detail)});
   };
   row("agent", "works",
       fmt::format("version {}, process {}, up {} s, on {}", kVersion, getpid(),
@@ -77,6 +78,9 @@ Table status_table(const Agent& agent) {
                   directory.empty() ? "@dynolog@" : directory + "/dynolog", c.polls, c.requests_sent,
                   c.sends_failed, c.bad_datagrams));
   row("api", "works", fmt::format("at {}: {} requests", agent.options().api_socket, c.http_requests));
+  row("api for other hosts", agent.remote_port() ? "works" : "off",
+      agent.remote_port() ? fmt::format("at {}:{}", agent.options().remote->address, agent.remote_port())
+                          : std::string("no \"listen\" in its configuration"));
   row("dynolog rpc", agent.options().rpc_port ? "works" : "off", fmt::format("{} requests", c.rpc_requests));
   row("connections", "works",
       fmt::format("{} open, {} closed to make room", agent.connections(), agent.closed_for_room()));

@@ -16,7 +16,10 @@
 #include "api/agent.h"
 #include "app/agent_config.h"
 #include "app/agent_socket.h"
+#include "app/agent_tls_setup.h"
 #include "app/commands.h"
+#include "app/hosts.h"
+#include "app/output.h"
 
 namespace spotter {
 namespace {
@@ -40,7 +43,7 @@ void tell_service_manager(std::string_view text) {
 }
 
 struct Options {
-  std::string config;
+  std::string config, init_tls, tls_names;
   // Words of the command line count before the file's.
   std::vector<std::function<void(AgentConfig&)>> words;
 };
@@ -69,8 +72,8 @@ void reload(const Options& options, api::Agent& agent) {
   const Result<AgentConfig> config = configured(options);
   if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
   set_log_level(config->log_level);
-  agent.set_output_directories(config->options.output_directories);
-  log(Level::info, "log level and output directories are read again; all else needs a restart");
+  agent.set_access(config->options.output_directories, config->remote.clients);
+  log(Level::info, "log level, output directories and clients are read again; all else needs a restart");
 }
 
 Result<int> run_agent(const Options& options) {
@@ -88,6 +91,18 @@ Result<int> run_agent(const Options& options) {
   log(Level::info, "spotter agent: ready");
   loop.run();
   log(Level::info, "spotter agent: stopped");
+  return 0;
+}
+
+Result<int> init_tls(const Options& options) {
+  std::vector<std::string> names = names_of_this_host();
+  if (!options.tls_names.empty()) {
+    TRY_ASSIGN(const auto hosts, parse_hosts(options.tls_names));
+    names.clear();
+    for (const net::HttpAddress& host : hosts) names.push_back(host.host);
+  }
+  TRY_ASSIGN(const std::string made, set_up_tls(options.init_tls, names));
+  TRY(write_output("", made));
   return 0;
 }
 
@@ -126,7 +141,18 @@ Action declare_agent(CLI::App& app) {
     TRY_ASSIGN(const Level level, parse_log_level(text));
     return Set([level](AgentConfig& c) { c.log_level = level; });
   });
-  return [options]() -> Result<int> { return run_agent(*options); };
+  auto* init =
+      app.add_option("--init-tls", o->init_tls,
+                     "make an authority, and certificates and configurations for agents and for a client, in "
+                     "this directory, and end")
+          ->type_name("DIR");
+  app.add_option("--tls-names", o->tls_names,
+                 "by which names and addresses the agents are asked: n[1-3],10.0.0.1; default: this host's")
+      ->type_name("LIST")
+      ->needs(init);
+  return [options]() -> Result<int> {
+    return options->init_tls.empty() ? run_agent(*options) : init_tls(*options);
+  };
 }
 
 }  // namespace spotter

@@ -1,9 +1,16 @@
 #include "app/agent_config.h"
 
+#include <pwd.h>
 #include <yaml-cpp/yaml.h>
 
+#include <algorithm>
+#include <filesystem>
+#include <span>
+
+#include "app/hosts.h"
 #include "app/words.h"
 #include "base/file.h"
+#include "base/strings.h"
 #include "base/utf8.h"
 
 namespace spotter {
@@ -11,14 +18,105 @@ namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;
 
+constexpr size_t kDigestDigits = 64;
+
 std::string scalar(const YAML::Node& node) { return node.as<std::string>(); }
 
+template <class To>
 struct Key {
   const char* name;
-  Result<void> (*read)(const YAML::Node& node, AgentConfig& config);
+  Result<void> (*read)(const YAML::Node& node, To& to);
 };
 
-constexpr Key kKeys[] = {
+// Each member of a map by its key; the line of a wrong one is told.
+template <class To>
+Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to) {
+  if (!map.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
+  for (const auto& entry : map) {
+    const std::string name = scalar(entry.first);
+    const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<To>& k) { return name == k.name; });
+    const std::string line = fmt::format("line {}", entry.first.Mark().line + 1);
+    if (key == keys.end()) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
+    if (const Result<void> r = key->read(entry.second, to); !r) {
+      if (r.error().message.starts_with("line ")) return r;  // of a member further in
+      return within(r.error(), fmt::format("{}: {}", line, name));
+    }
+  }
+  return {};
+}
+
+Result<bool> read_flag(const YAML::Node& node) {
+  const std::string word = scalar(node);
+  if (word != "true" && word != "false")
+    return fail(Code::invalid, "\"{}\" is neither true nor false", to_printable(word));
+  return word == "true";
+}
+
+constexpr Key<net::TlsFiles> kTlsKeys[] = {
+    {"certificate",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.certificate = scalar(node);
+       return {};
+     }},
+    {"key",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.key = scalar(node);
+       return {};
+     }},
+    {"client_ca",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.trusted = scalar(node);
+       return {};
+     }},
+};
+
+constexpr Key<api::ClientRule> kClientKeys[] = {
+    {"name",
+     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+       client.name = scalar(node);
+       return {};
+     }},
+    {"role",
+     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+       const auto role = api::role_of(scalar(node));
+       if (!role)
+         return fail(Code::invalid, "\"{}\" is none of view, trace, admin", to_printable(scalar(node)));
+       client.role = *role;
+       return {};
+     }},
+    {"user",
+     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+       const passwd* user = getpwnam(scalar(node).c_str());
+       if (!user) return fail(Code::invalid, "there is no user {} on this host", to_printable(scalar(node)));
+       client.only_uid = user->pw_uid;
+       return {};
+     }},
+    {"token_sha256",
+     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+       client.token_sha256 = ascii_lower(scalar(node));
+       if (client.token_sha256.size() != kDigestDigits ||
+           client.token_sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
+         return fail(Code::invalid, "it must have {} hexadecimal digits: printf %s TOKEN | sha256sum",
+                     kDigestDigits);
+       return {};
+     }},
+};
+
+Result<void> read_clients(const YAML::Node& list, std::vector<api::ClientRule>& clients) {
+  if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
+  clients.clear();
+  for (const YAML::Node& entry : list) {
+    api::ClientRule client;
+    TRY(read_map<api::ClientRule>(entry, kClientKeys, client));
+    const std::string line = fmt::format("line {}", entry.Mark().line + 1);
+    if (client.name.empty()) return fail(Code::invalid, "{}: a client needs a name", line);
+    if (client.role == api::AccessRole::nobody) return fail(Code::invalid, "{}: a client needs a role", line);
+    clients.push_back(std::move(client));
+  }
+  return {};
+}
+
+constexpr Key<AgentConfig> kKeys[] = {
     {"api_socket",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.api_socket = scalar(node);
@@ -34,6 +132,27 @@ constexpr Key kKeys[] = {
        TRY_ASSIGN(c.options.rpc_port, parse_port(scalar(node)));
        return {};
      }},
+    {"rpc_on_all_addresses_without_authentication",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.rpc_on_all_addresses_without_authentication, read_flag(node));
+       return {};
+     }},
+    {"listen",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(const net::HttpAddress address, parse_host(scalar(node)));
+       c.remote.address = address.host;
+       c.remote.port = address.port;
+       c.listens = true;
+       return {};
+     }},
+    {"tls",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_map<net::TlsFiles>(node, kTlsKeys, c.remote.tls);
+     }},
+    {"clients",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_clients(node, c.remote.clients);
+     }},
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.output_directories = node.as<std::vector<std::string>>();
@@ -48,20 +167,32 @@ constexpr Key kKeys[] = {
      }},
 };
 
-Result<void> read(const YAML::Node& file, AgentConfig& config) {
-  if (file.IsNull()) return {};
-  if (!file.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
-  for (const auto& entry : file) {
-    const std::string name = scalar(entry.first);
-    const int line = entry.first.Mark().line + 1;
-    const auto* key =
-        std::find_if(std::begin(kKeys), std::end(kKeys), [&](const Key& k) { return name == k.name; });
-    if (key == std::end(kKeys))
-      return fail(Code::invalid, "line {}: there is no key {}", line, to_printable(name));
-    if (const Result<void> r = key->read(entry.second, config); !r)
-      return within(r.error(), fmt::format("line {}: {}", line, name));
+// Other hosts come in by TLS or not at all, and as somebody.
+Result<void> check_remote(const std::string& path, AgentConfig& config) {
+  if (!config.listens) return {};
+  api::RemoteDoor& remote = config.remote;
+  if (remote.tls.certificate.empty() || remote.tls.key.empty())
+    return fail(
+        Code::invalid,
+        "\"listen\" needs \"tls\" with a certificate and a key (`spotter agent --init-tls DIR` makes them)");
+  if (remote.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
+  for (const api::ClientRule& client : remote.clients) {
+    if (client.token_sha256.empty() && remote.tls.trusted.empty())
+      return fail(Code::invalid,
+                  "the client {} has no token, and without client_ca nobody's certificate is trusted",
+                  to_printable(client.name));
   }
+  for (std::string* file : {&remote.tls.certificate, &remote.tls.key, &remote.tls.trusted}) {
+    if (!file->empty() && !file->starts_with('/'))
+      *file = (std::filesystem::path(path).parent_path() / *file).string();
+  }
+  config.options.remote = remote;
   return {};
+}
+
+Result<void> read(const YAML::Node& file, const std::string& path, AgentConfig& config) {
+  if (!file.IsNull()) TRY(read_map<AgentConfig>(file, kKeys, config));
+  return check_remote(path, config);
 }
 
 }  // namespace
@@ -69,7 +200,7 @@ Result<void> read(const YAML::Node& file, AgentConfig& config) {
 Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
   TRY_ASSIGN(const std::string text, read_small_file(path, kMostBytes));
   try {
-    if (const Result<void> r = read(YAML::Load(text), config); !r) return within(r.error(), path);
+    if (const Result<void> r = read(YAML::Load(text), path, config); !r) return within(r.error(), path);
   } catch (const YAML::Exception& e) {
     return fail(Code::invalid, "{}: line {}: {}", path, e.mark.line + 1, e.msg);
   }

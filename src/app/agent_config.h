@@ -10,6 +10,9 @@ namespace spotter {
 struct AgentConfig {
   api::AgentOptions options;
   Level log_level = Level::info;
+  // What the file says of other hosts; in `options` only if it listens for them.
+  bool listens = false;
+  api::RemoteDoor remote;
 };
 
 // What the file says beside what `config` holds already. Errors: not_found, denied, invalid (with the line).

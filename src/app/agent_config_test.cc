@@ -19,6 +19,7 @@ class AgentConfigTest : public testing::Test {
     return read_agent_config(path_, config_);
   }
   std::string error(std::string_view text) {
+    config_ = {};
     const Result<void> r = read(text);
     EXPECT_FALSE(r) << text;
     if (r) return {};
@@ -46,6 +47,52 @@ TEST_F(AgentConfigTest, AllKeys) {
   EXPECT_EQ(config_.options.rpc_port, u16{17});
   EXPECT_EQ(config_.options.output_directories, (std::vector<std::string>{"/tmp", "/data"}));
   EXPECT_EQ(config_.log_level, Level::warning);
+}
+
+TEST_F(AgentConfigTest, OtherHosts) {
+  const Result<void> r = read(
+      "listen: 10.0.0.1:17\n"
+      "tls: {certificate: a.pem, key: /k.pem, client_ca: ca.pem}\n"
+      "clients:\n"
+      "  - {name: ann, role: admin}\n"
+      "  - {name: bob, role: trace, user: root}\n"
+      "  - {name: eye, role: view, token_sha256: " +
+      std::string(64, 'A') +
+      "}\n"
+      "rpc_on_all_addresses_without_authentication: true\n");
+  ASSERT_TRUE(r) << r.error().message;
+  ASSERT_TRUE(config_.options.remote);
+  const api::RemoteDoor& remote = *config_.options.remote;
+  EXPECT_EQ(remote.address, "10.0.0.1");
+  EXPECT_EQ(remote.port, 17);
+  EXPECT_EQ(remote.tls.certificate, "/tmp/a.pem");  // beside the file
+  EXPECT_EQ(remote.tls.key, "/k.pem");
+  ASSERT_EQ(remote.clients.size(), 3u);
+  EXPECT_EQ(remote.clients[0].role, api::AccessRole::admin);
+  EXPECT_EQ(remote.clients[1].only_uid, 0);
+  EXPECT_EQ(remote.clients[2].token_sha256, std::string(64, 'a'));
+  EXPECT_TRUE(config_.options.rpc_on_all_addresses_without_authentication);
+}
+
+TEST_F(AgentConfigTest, OtherHostsComeInSafelyOrNotAtAll) {
+  const std::string listen = "listen: 0.0.0.0:1779\n", tls = "tls: {certificate: a, key: b}\n",
+                    client = "clients: [{name: ann, role: view}]\n";
+  EXPECT_TRUE(fails_with(listen, "needs \"tls\""));
+  EXPECT_TRUE(fails_with(listen + tls, "needs \"clients\""));
+  EXPECT_TRUE(fails_with(listen + tls + "clients: []\n", "needs \"clients\""));
+  EXPECT_TRUE(fails_with(listen + tls + client, "ann has no token"));
+  EXPECT_TRUE(fails_with(listen + "tls: {certificate: a}\n" + client, "needs \"tls\""));
+  EXPECT_TRUE(fails_with("clients: [{role: view}]\n", "line 1: a client needs a name"));
+  EXPECT_TRUE(fails_with("clients: [{name: a}]\n", "needs a role"));
+  EXPECT_TRUE(fails_with("clients: [{name: a, role: root}]\n", "none of view, trace, admin"));
+  EXPECT_TRUE(fails_with("clients: [{name: a, role: view, user: no-such-user}]\n", "no user no-such-user"));
+  EXPECT_TRUE(fails_with("clients: [{name: a, role: view, token_sha256: 12}]\n", "64 hexadecimal digits"));
+  EXPECT_TRUE(fails_with("clients: {name: a}\n", "must be a list"));
+  EXPECT_TRUE(fails_with("\ntls:\n  certifcate: a\n", "line 3: there is no key certifcate"));
+  EXPECT_TRUE(fails_with("rpc_on_all_addresses_without_authentication: yes\n", "neither true nor false"));
+  config_ = {};
+  EXPECT_TRUE(read(tls + client));  // nobody listens
+  EXPECT_FALSE(config_.options.remote);
 }
 
 TEST_F(AgentConfigTest, WhatItDoesNotSayStays) {

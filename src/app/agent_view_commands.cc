@@ -1,4 +1,4 @@
-// ps and status: what the agent says, as a table.
+// ps and status: what agents say, as a table.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -6,40 +6,63 @@
 
 #include "api/client.h"
 #include "api/tables.h"
-#include "app/agent_socket.h"
 #include "app/commands.h"
 #include "app/format_option.h"
+#include "app/hosts.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
+#include "base/utf8.h"
 
 namespace spotter {
 namespace {
 
+constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
 constexpr Ns kPatience = 10'000'000'000;
 
 struct Options {
-  std::string socket;
+  HostOptions hosts;
   const Format* format = &all_formats()[0];
 };
 
-// `more`: what a person is told below the table.
+void append(Table& all, const Table& part) {
+  std::vector<Value> row(part.columns());
+  for (size_t r = 0; r < part.rows(); ++r) {
+    for (size_t c = 0; c < part.columns(); ++c) row[c] = part.at(r, c);
+    all.append(row);
+  }
+}
+
+// `more`: what a person is told below the table of this host.
 Action declare(CLI::App& app, const char* target, std::span<const Field> schema,
                std::string (*more)(const Table&)) {
   const auto options = std::make_shared<Options>();
-  add_socket_option(app, options->socket);
+  add_host_options(app, options->hosts);
   add_format_option(app, options->format);
   return [=]() -> Result<int> {
-    TRY_ASSIGN(const api::Answer answer,
-               api::ask(socket_or_default(options->socket), "GET", target, {}, schema, kPatience));
-    const Table& table = answer.table;
+    TRY_ASSIGN(const Hosts hosts, find_hosts(options->hosts));
+    std::optional<Table> table;
+    std::optional<Error> error;
+    for (const Result<api::Answer>& answer :
+         api::ask(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, schema, kPatience)) {
+      if (!answer && !options->hosts.is_local())
+        std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
+      if (!answer)
+        error = answer.error();
+      else if (table)
+        append(*table, answer->table);
+      else
+        table = answer->table;
+    }
+    if (!table && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
+    if (!table) return tl::unexpected(*error);
     const bool for_people = options->format == &all_formats()[0];
     std::string text;
-    if (table.rows() > 0 || !for_people)
-      text = render(*options->format, std::span(&table, 1), {}, style_of(STDOUT_FILENO));
-    if (for_people) text += more(table);
+    if (table->rows() > 0 || !for_people)
+      text = render(*options->format, std::span(&*table, 1), {}, style_of(STDOUT_FILENO));
+    if (for_people && options->hosts.is_local()) text += more(*table);
     TRY(write_output("", text));
-    return 0;
+    return error ? kSome : kAll;
   };
 }
 

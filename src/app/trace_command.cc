@@ -1,53 +1,83 @@
-// trace: options -> a capture of this host's agent -> its receipts, and the report of what was written.
+// trace: options -> a capture by this host's agent or many hosts' -> its receipts, and the report of what was
+// written.
 #include <fmt/chrono.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <csignal>
 #include <ctime>
 #include <filesystem>
 #include <memory>
 
 #include "api/capture_text.h"
 #include "api/client.h"
+#include "api/fleet.h"
 #include "api/tables.h"
-#include "app/agent_socket.h"
+#include "app/capture_progress.h"
 #include "app/commands.h"
 #include "app/format_option.h"
+#include "app/hosts.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
 #include "app/words.h"
 #include "base/file.h"
+#include "base/utf8.h"
 #include "capture/captures.h"
+#include "table/ops.h"
 
 namespace spotter {
 namespace {
 
 constexpr int kAll = 0, kSome = 3, kNone = 4;  // exit statuses: how many of the targets were written
-constexpr i64 kWaitMs = 20'000;
+constexpr i64 kStartAheadMs = 15'000;          // for every process to ask and to warm up
+constexpr i64 kClockToleranceMs = 20;
+constexpr size_t kMostShown = 16;
 constexpr Ns kPatience = 30'000'000'000;
 constexpr mode_t kEverybodyMayWrite = 01777;
 
 struct Options {
   api::CaptureWish wish;
-  std::string socket;
+  HostOptions hosts;
   const Format* format = &all_formats()[0];
   bool analyze = false;
   bool for_people() const { return format == &all_formats()[0]; }
 };
 
-// The processes write as their own users, who may be others where root asks. Whether it was not there before.
-Result<bool> make_output(const std::string& path) {
+// A directory of this host: where the traces go, if they go to this host, and the receipts.
+struct Output {
+  std::string path;
+  bool is_new = false;
+};
+
+// The processes write as their own users, who may be others where root asks.
+Result<Output> make_directory(const std::string& path) {
   std::error_code error;
   const bool is_new = std::filesystem::create_directories(path, error);
-  if (is_new && geteuid() == 0) chmod(path.c_str(), kEverybodyMayWrite);
   if (error) return fail(Code::io, "the directory {} cannot be made: {}", path, error.message());
-  return is_new;
+  if (is_new && geteuid() == 0) chmod(path.c_str(), kEverybodyMayWrite);
+  const std::string whole = std::filesystem::canonical(path, error).string();
+  if (error) return fail(Code::io, "{}: {}", path, error.message());
+  return Output{whole, is_new};
+}
+
+std::string new_directory() {
+  return fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}", fmt::gmtime(std::time(nullptr)));
+}
+
+// Other hosts may share the directory with this one, or have one of that name.
+Result<Output> prepare_output(const Options& options) {
+  const std::string& wanted = options.wish.output;
+  if (options.hosts.is_local() || !wanted.empty())
+    return make_directory(wanted.empty() ? new_directory() : wanted);
+  return Output{};
 }
 
 struct Count {
-  size_t all = 0, written = 0, over = 0;
+  size_t all = 0, written = 0;
 };
 
 // Empty where there is none, as the one who answered may be no agent.
@@ -61,69 +91,163 @@ Count count(const Table& receipts) {
   for (size_t row = 0; row < receipts.rows(); row++) {
     n.all++;
     n.written += text_or_empty(receipts, row, "state") == "written";
-    n.over += !is_null(receipts.at(row, receipts.column("took_ns")));
   }
   return n;
 }
 
-// Until all receipts are final; the agent's deadline ends it.
-Result<api::Answer> wait(const std::string& socket, api::Answer answer) {
-  Progress progress;
-  while (!answer.over) {
-    const Count n = count(answer.table);
-    progress.update(static_cast<i64>(n.over), static_cast<i64>(n.all));
-    const std::string target =
-        fmt::format("/v1/captures/{}?seen={}&wait_ms={}", answer.capture, answer.revision, kWaitMs);
-    TRY_ASSIGN(answer, api::ask(socket, "GET", target, {}, capture::receipt_columns(), kPatience));
-  }
-  return answer;
+i64 unix_ms_now() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::milliseconds>(now).count();
 }
 
-Result<api::Answer> begin(const Options& options, const std::string& socket) {
-  auto answer = api::ask(socket, "POST", "/v1/captures", api::capture_text(options.wish),
-                         capture::receipt_columns(), kPatience);
-  // Nothing matches: a process may be missing for a reason that its environment tells.
-  if (!answer && answer.error().code == Code::not_found && options.for_people()) {
-    const auto processes = api::ask(socket, "GET", "/v1/processes", {}, api::processes_columns(), kPatience);
+// All ranks begin at one time, which is that of no host alone.
+void set_common_start(api::CaptureWish& wish, bool is_local) {
+  if (!is_local && !wish.start_in_ms && !wish.iterations) wish.start_in_ms = kStartAheadMs;
+  if (wish.start_in_ms) wish.start_time_ms = unix_ms_now() + *wish.start_in_ms;
+  wish.start_in_ms.reset();
+}
+
+// Why nothing was begun, where nothing was: the only host's reason, or that no process matches on any.
+std::optional<Error> refusal(const api::Fleet& fleet) {
+  const auto& members = fleet.members();
+  const auto refused = [](const api::Fleet::Member& m) { return m.answer.capture.empty() && m.error; };
+  const auto no_match = [](const api::Fleet::Member& m) { return m.matches_none; };
+  if (members.size() == 1 && refused(members[0])) return members[0].error;
+  if (!std::all_of(members.begin(), members.end(), no_match)) return std::nullopt;
+  return Error{Code::not_found, fmt::format("on none of {} hosts a process matches; {}: {}", members.size(),
+                                            members[0].address.shown(), members[0].error->message)};
+}
+
+Notes notes_of(const api::Fleet& fleet, bool has_common_start) {
+  Notes notes;
+  for (const api::Fleet::Member& member : fleet.members()) {
+    const std::string host = member.address.shown();
+    Notes own;
+    if (member.matches_none) own.add("no_match", Severity::info, "on a host no process matches");
+    if (has_common_start && std::abs(member.clock_ahead_ms) > kClockToleranceMs)
+      own.add(
+          "clock", Severity::info,
+          fmt::format("a host's clock is {} ms {} this one's, and so its ranks begin",
+                      std::abs(member.clock_ahead_ms), member.clock_ahead_ms > 0 ? "ahead of" : "behind"));
+    notes.merge(own, host);
+  }
+  return notes;
+}
+
+// Asks the agents and follows them until all receipts are final. The first Ctrl-C takes the request back, the
+// second one gives up. `begun` is called when every agent has answered.
+void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
+            const std::function<bool()>& begun) {
+  CaptureProgress progress;
+  bool has_begun = false, is_interrupted = false;
+  loop.on_signals({SIGINT, SIGTERM}, [&](int) {
+    if (std::exchange(is_interrupted, true)) return loop.stop();
+    fleet.end();
+  });
+  fleet.begin(wish, [&] {
+    if (!has_begun && fleet.has_begun()) {
+      has_begun = true;
+      if (!begun()) return loop.stop();
+    }
+    if (fleet.is_over()) return loop.stop();
+    if (has_begun) progress.show(fleet.receipts());
+  });
+  loop.run();
+}
+
+// A process may be missing for a reason that its environment tells.
+void say_unregistered(const Hosts& hosts) {
+  for (const auto& processes : api::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/processes", {}, {}},
+                                        api::processes_columns(), kPatience))
     if (processes) std::fputs(unregistered_text(processes->table).c_str(), stderr);
-  }
-  return answer;
 }
 
-std::vector<std::string> written_files(const Table& receipts) {
+// The files that this host has, too: names are made for one capture, so that one of the same size is the
+// same.
+std::vector<std::string> files_here(const Table& receipts) {
   std::vector<std::string> files;
   for (size_t row = 0; row < receipts.rows(); row++) {
-    if (text_or_empty(receipts, row, "state") == "written")
-      files.emplace_back(text_or_empty(receipts, row, "file"));
+    if (text_or_empty(receipts, row, "state") != "written") continue;
+    const Value bytes = receipts.at(row, receipts.column("size_bytes"));
+    std::string file(text_or_empty(receipts, row, "file"));
+    struct stat found;
+    if (!is_null(bytes) && stat(file.c_str(), &found) == 0 && found.st_size == std::get<i64>(bytes))
+      files.push_back(std::move(file));
   }
   return files;
 }
 
-Result<int> trace(Options options) {
-  if (options.wish.output.empty())
-    options.wish.output = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}", fmt::gmtime(std::time(nullptr)));
-  std::error_code error;
-  TRY_ASSIGN(const bool is_new, make_output(options.wish.output));
-  options.wish.output = std::filesystem::canonical(options.wish.output, error).string();
-  if (error) return fail(Code::io, "{}: {}", options.wish.output, error.message());
-  const std::string socket = socket_or_default(options.socket);
-  Result<api::Answer> begun = begin(options, socket);
-  if (!begun) {
-    if (is_new) std::filesystem::remove(options.wish.output, error);  // it is empty
-    return tl::unexpected(begun.error());
+// Which processes match, and what will be written.
+std::string preflight(const Table& targets, const Hosts& hosts, const std::string& output) {
+  size_t processes = 0;
+  for (size_t row = 0; row < targets.rows(); ++row)
+    processes += !is_null(targets.at(row, targets.column("pid")));
+  std::string text = fmt::format("tracing {} processes", processes);
+  if (hosts.addresses.size() > 1) text += fmt::format("; {} hosts were asked", hosts.addresses.size());
+  if (!output.empty()) text += ", into " + output;
+  text += "\n";
+  for (size_t row = 0; row < std::min(targets.rows(), kMostShown); ++row) {
+    const Value pid = targets.at(row, targets.column("pid")), rank = targets.at(row, targets.column("rank"));
+    text += "  " + to_printable(text_or_empty(targets, row, "host"));
+    if (!is_null(rank)) text += fmt::format(" rank {}", std::get<i64>(rank));
+    if (!is_null(pid)) text += fmt::format(" process {}", std::get<i64>(pid));
+    const std::string_view file = text_or_empty(targets, row, "file"),
+                           reason = text_or_empty(targets, row, "reason");
+    text += reason.empty() ? " -> " + to_printable(base_name(file)) : ": " + to_printable(reason);
+    text += "\n";
   }
-  api::Answer answer = std::move(*begun);
-  const Notes notes = answer.table.notes;
-  if (options.for_people())
-    std::fprintf(stderr, "tracing %zu processes, into %s\n", answer.table.rows(),
-                 options.wish.output.c_str());
-  TRY_ASSIGN(answer, wait(socket, std::move(answer)));
+  if (targets.rows() > kMostShown) text += fmt::format("  and {} more\n", targets.rows() - kMostShown);
+  return text;
+}
 
-  const Table& receipts = answer.table;
-  TRY(replace_file_atomically(options.wish.output + "/capture.json",
-                              render(*find_format("json"), std::span(&receipts, 1), notes)));
+Result<int> trace(Options options) {
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
+  TRY_ASSIGN(Output output, prepare_output(options));
+  options.wish.output = output.path;
+  if (options.wish.job.empty()) options.wish.job = hosts.job;
+  set_common_start(options.wish, options.hosts.is_local());
+  const auto drop_output = [&] {
+    std::error_code ignored;
+    if (output.is_new) std::filesystem::remove(output.path, ignored);  // if it is empty
+  };
+
+  net::Loop loop;
+  api::Fleet fleet(loop, hosts.addresses, hosts.credentials);
+  Notes notes;
+  std::optional<Error> refused;
+  follow(loop, fleet, options.wish, [&] {
+    refused = refusal(fleet);
+    if (refused) return false;
+    notes = notes_of(fleet, options.wish.start_time_ms.has_value());
+    if (options.for_people()) std::fputs(preflight(fleet.receipts(), hosts, output.path).c_str(), stderr);
+    return true;
+  });
+  if (refused) {
+    drop_output();
+    if (refused->code == Code::not_found && options.for_people() && options.hosts.is_local())
+      say_unregistered(hosts);
+    return tl::unexpected(*refused);
+  }
+
+  const auto has_begun = [](const api::Fleet::Member& m) { return !m.answer.capture.empty(); };
+  const bool is_any = std::any_of(fleet.members().begin(), fleet.members().end(), has_begun);
+  Table receipts = sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
+  notes.merge(std::exchange(receipts.notes, {}));
+  // What the processes write to may be on their hosts only.
+  if (output.is_new && std::filesystem::is_empty(output.path) && !options.hosts.is_local()) {
+    drop_output();
+    output.path.clear();
+  }
+  if (is_any && output.path.empty()) {
+    TRY_ASSIGN(output, make_directory(new_directory()));
+    if (options.for_people())
+      std::fprintf(stderr, "the receipts are in %s/capture.json\n", output.path.c_str());
+  }
+  if (is_any)
+    TRY(replace_file_atomically(output.path + "/capture.json",
+                                render(*find_format("json"), std::span(&receipts, 1), notes)));
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
-  const std::vector<std::string> files = written_files(receipts);
+  const std::vector<std::string> files = files_here(receipts);
   if (options.analyze && !files.empty()) {
     std::fputc('\n', stdout);
     TRY(print_report(files));
@@ -179,7 +303,8 @@ void add_times(CLI::App& app, api::CaptureWish& wish) {
   number("--roundup",
          "begin at an iteration that is a multiple of this, so that ranks begin with the same one",
          wish.roundup);
-  time("--start-in", "TIME", "begin at one time in all processes, this far ahead: 15s", wish.start_in_ms);
+  time("--start-in", "TIME",
+       "begin at one time in all processes, this far ahead; default: 15s on other hosts", wish.start_in_ms);
   time("--warmup", "TIME", "of the profiler, before it records: 5s by default", wish.warmup_ms);
   time("--deadline", "TIME", "give up on what is not written by then", wish.deadline_ms);
 }
@@ -191,7 +316,10 @@ Action declare_trace(CLI::App& app) {
   Options* o = options.get();
   add_targets(app, o->wish);
   add_times(app, o->wish);
-  app.add_option("--output", o->wish.output, "directory of the traces; default: a new one in /tmp")
+  app.add_option(
+         "--output", o->wish.output,
+         "directory of the traces; default: a new one in /tmp. On other hosts it has to be there; default: the "
+         "first one that their agents allow")
       ->type_name("DIR");
   app.add_flag("--shapes", o->wish.shapes, "record the shapes of operators' inputs");
   app.add_flag("--stacks", o->wish.stacks, "record Python stacks (slow, large)");
@@ -203,13 +331,14 @@ Action declare_trace(CLI::App& app) {
       ->delimiter(',')
       ->type_name("LIST");
   app.add_flag("--analyze", o->analyze, "print the report of what was written");
-  add_socket_option(app, o->socket);
+  add_host_options(app, o->hosts);
   add_format_option(app, o->format);
   app.footer(
       "Exit status: 0 if every process wrote a trace, 3 if some did, 4 if none did.\n"
       "Examples:\n"
       "  spotter trace --duration 1s --analyze\n"
-      "  spotter trace --iterations 3 --roundup 10 --rank 0-7 --output /tmp/run1");
+      "  spotter trace --iterations 3 --roundup 10 --rank 0-7 --output /tmp/run1\n"
+      "  spotter trace --slurm-job 4711 --duration 500ms --analyze");
   return [options]() -> Result<int> { return trace(*options); };
 }
 

@@ -80,7 +80,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   if (request.pids.empty()) return fail(Code::not_found, "no process matches");
   TRY(kineto::start_of(request.config, now.unix_ms));
   const std::string id = id_of(now.unix_ms, next_);
-  Capture capture{id, now, request.deadline, {}, 0};
+  Capture capture{id, request.asked_by, now, request.deadline, {}, 0};
   const kineto::Config& wanted = request.config;
   if (capture.deadline == 0) {
     const i64 ahead = wanted.start_time_ms > 0
@@ -196,6 +196,20 @@ void Captures::sent(i64 pid, Times now) {
 
 void Captures::gone(i64 pid, Times now) {
   if (const auto it = jobs_.find(pid); it != jobs_.end()) it->second->gone_at = now.steady;
+}
+
+void Captures::end(const std::string& id, std::string_view by, Times now) {
+  for (const auto& [pid, job] : jobs_) {
+    const State state = job->receipt().state;
+    if (job->capture->id != id || is_final(state)) continue;
+    settle(*job, State::failed,
+           fmt::format("ended by {} {}", by,
+                       state == State::accepted
+                           ? "before the process had asked for the request"
+                           : "when the process had the request; it may still write the file"),
+           now);
+  }
+  collect_settled();
 }
 
 void Captures::look(Job& job, Times now) {

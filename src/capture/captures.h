@@ -43,6 +43,7 @@ struct Request {
       output;        // directory, in which each process gets a file of its own; empty: config.log_file counts
   std::string text;  // as it was asked for, keys and all; empty: made from `config`
   Ns deadline = 0;   // after acceptance; 0: what the request needs, and a minute
+  std::string asked_by;
 };
 
 struct Times {
@@ -61,7 +62,7 @@ struct Receipt {
 };
 
 struct Capture {
-  std::string id;
+  std::string id, asked_by;
   Times accepted;
   Ns deadline = 0;
   std::vector<Receipt> receipts;
@@ -76,7 +77,7 @@ class Captures {
   Captures(kineto::Registry& registry, Host host, std::string host_name);
   ~Captures();
 
-  // Errors: invalid (the process would drop the request), not_found (no such process; no such directory),
+  // Errors: invalid (the process would drop the request; no such directory), not_found (no such process),
   // denied (its user may not write there), busy (one of them is at a capture already).
   Result<std::string> begin(const Request& request, Times now);
 
@@ -84,6 +85,8 @@ class Captures {
   std::optional<std::string> text_for(const kineto::Process& process, Times now);
   void sent(i64 pid, Times now);
   void gone(i64 pid, Times now);
+  // Takes a capture back. What a process has already got it may still write.
+  void end(const std::string& id, std::string_view by, Times now);
   // To be called every few hundred milliseconds while active().
   void tick(Times now);
   bool active() const { return !jobs_.empty(); }

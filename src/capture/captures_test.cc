@@ -325,7 +325,7 @@ TEST_F(CapturesTest, RequestsThatAreNotTaken) {
   EXPECT_EQ(code(request({42, 77})), Code::not_found);
   Request r = request();
   r.output = "/nowhere";
-  EXPECT_EQ(code(r), Code::not_found);
+  EXPECT_EQ(code(r), Code::invalid);
   r = request();
   r.config.start_time_ms = kStart.unix_ms + 1000;
   EXPECT_EQ(code(r), Code::invalid);

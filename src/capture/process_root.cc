@@ -81,7 +81,7 @@ Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid)
     return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to",
                 directory);
   if (at.fd < 0)
-    return fail(Code::not_found, "the directory {} cannot be opened where the process runs: {}", directory,
+    return fail(Code::invalid, "the directory {} cannot be opened where the process runs: {}", directory,
                 errno_text(errno));
   struct stat folder;
   const bool known = fstat(at.fd, &folder) == 0;

@@ -34,7 +34,7 @@ class ProcessRoot {
   }
 
   FileLook look(const std::string& path, i64 uid) const;
-  // Errors: not_found (no such directory), denied (that user may not write there, as far as can be told
+  // Errors: invalid (no such directory), denied (that user may not write there, as far as can be told
   // without his groups), invalid (a link is on the way: what lies behind it is another directory than the one
   // that was allowed).
   Result<void> check_directory(const std::string& directory, i64 uid) const;

@@ -122,10 +122,10 @@ TEST_F(ProcessRootTest, Directories) {
   EXPECT_EQ(check("/out"), Code::internal);
   EXPECT_EQ(check("/out/"), Code::internal);
   EXPECT_EQ(check("/"), Code::internal);
-  EXPECT_EQ(check("/nowhere"), Code::not_found);
-  EXPECT_EQ(check("/" + std::string(100'000, 'x')), Code::not_found);
+  EXPECT_EQ(check("/nowhere"), Code::invalid);
+  EXPECT_EQ(check("/" + std::string(100'000, 'x')), Code::invalid);
   write("/out/file", "");
-  EXPECT_EQ(check("/out/file"), Code::not_found);
+  EXPECT_EQ(check("/out/file"), Code::invalid);
   fs::create_directory_symlink("out", root_ / "fs/way");
   fs::create_directory(root_ / "fs/out/below");
   EXPECT_EQ(check("/way"), Code::invalid);

@@ -1,4 +1,5 @@
-// HTTP/1.1 as the agent's API speaks it, over a UNIX socket: a request with a small body, an answer of JSON.
+// HTTP/1.1 as the agent's API speaks it: requests with a small body, answers of JSON, one after the other on
+// a connection for as long as both sides like.
 #pragma once
 #include <functional>
 #include <memory>
@@ -7,12 +8,20 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "net/loop.h"
+#include "net/tls.h"
 
 namespace spotter::net {
 
+struct HttpPeer {
+  i64 uid = -1, pid = 0;    // of a UNIX socket's, as the kernel knows them
+  std::string address;      // of another one: IP address and port
+  std::string certificate;  // common name of the trusted certificate that it showed
+};
+
 struct HttpRequest {
   std::string method, target, body;  // target: path and query
-  i64 peer_uid = -1, peer_pid = 0;   // as the kernel knows them
+  std::string authorization;         // the header of that name
+  HttpPeer peer;
 };
 
 struct HttpAnswer {
@@ -22,21 +31,26 @@ struct HttpAnswer {
 
 class HttpServer {
  public:
-  static constexpr Ns kRequestTime = 5'000'000'000;
+  static constexpr Ns kRequestTime = 5'000'000'000;  // from the last answer, if there was one
   static constexpr size_t kMostHead = size_t{16} << 10, kMostBody = size_t{1} << 20;
   static constexpr size_t kMostConnections = 512;
 
-  // May answer at once or later, on the loop's thread, and has to, once. One request per connection.
+  // May answer at once or later, on the loop's thread, and has to, once.
   using Respond = std::function<void(HttpAnswer)>;
   using Handler = std::function<void(HttpRequest, Respond)>;
   // The answer to what is no request.
   using Refuse = std::function<HttpAnswer(const Error&)>;
 
-  // A socket file that nobody listens to is replaced; everybody may connect. Errors: denied, io; where the
-  // name is taken, with who has it.
+  // A UNIX socket. A socket file that nobody listens to is replaced; everybody may connect. Errors: denied,
+  // io; where the name is taken, with who has it.
   static Result<std::unique_ptr<HttpServer>> open(Loop& loop, const std::string& path, Handler handler,
                                                   Refuse refuse);
+  // TLS on a port of an IP address; 0: any free one. Errors: invalid (no address), io.
+  static Result<std::unique_ptr<HttpServer>> open(Loop& loop, const std::string& address, u16 port,
+                                                  std::shared_ptr<Tls> tls, Handler handler, Refuse refuse,
+                                                  size_t most_connections = kMostConnections);
   ~HttpServer();  // removes the file
+  u16 port() const;
   size_t connections() const;
   i64 closed_for_room() const;  // connections that had to go for newer ones
 
@@ -45,10 +59,5 @@ class HttpServer {
   explicit HttpServer(std::shared_ptr<Body> body);
   std::shared_ptr<Body> body_;
 };
-
-// Asks and waits for the answer, `patience` at most. Errors: invalid (no path of a socket), not_found (nobody
-// listens there), denied, io.
-Result<HttpAnswer> http_ask(const std::string& socket_path, const std::string& method,
-                            const std::string& target, const std::string& body, Ns patience);
 
 }  // namespace spotter::net

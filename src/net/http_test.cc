@@ -6,8 +6,8 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
-#include <thread>
 
+#include "net/http_client.h"
 #include "net/testing.h"
 
 namespace spotter::net {
@@ -48,18 +48,20 @@ class HttpTest : public testing::Test {
     return run_until(*loop_, [&] { return server_->connections() == connections; });
   }
   static std::string post(const std::string& body) {
-    return fmt::format("POST /a?b=c HTTP/1.1\r\nHost: x\r\nContent-Length: {}\r\n\r\n{}", body.size(), body);
+    return fmt::format("POST /a?b=c HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                       body.size(), body);
   }
-  // What http_ask says while the loop runs.
-  Result<HttpAnswer> ask(const std::string& body, Ns patience = kPatience) {
+  // A question and its answer while the loop runs.
+  Result<HttpAnswer> ask(HttpClient& from, const std::string& text, Ns patience = kPatience) {
     std::optional<Result<HttpAnswer>> answer;
-    std::thread asking([&] {
-      Result<HttpAnswer> a = http_ask(path_, "POST", "/a?b=c", body, patience);
-      loop_->post([&answer, a = std::move(a)] { answer = a; });
-    });
-    EXPECT_TRUE(run_until(*loop_, [&] { return answer.has_value(); }));
-    asking.join();
+    from.ask({"POST", "/a?b=c", text, {}}, patience, [&](Result<HttpAnswer> a) { answer = std::move(a); });
+    EXPECT_TRUE(run_until(*loop_, [&] { return answer.has_value(); }, std::chrono::seconds(6)));
     return answer.value_or(fail(Code::internal, "no answer"));
+  }
+  HttpClient asker(const std::string& path) { return {*loop_, {path, {}, 0, {}}, nullptr}; }
+  Result<HttpAnswer> ask(const std::string& text, Ns patience = kPatience) {
+    HttpClient c = asker(path_);
+    return ask(c, text, patience);
   }
 
   std::string path_;
@@ -78,12 +80,25 @@ TEST_F(HttpTest, RequestAndAnswer) {
   ASSERT_EQ(requests_.size(), 1u);
   EXPECT_EQ(requests_[0].method, "POST");
   EXPECT_EQ(requests_[0].target, "/a?b=c");
-  EXPECT_EQ(requests_[0].peer_uid, geteuid());
-  EXPECT_EQ(requests_[0].peer_pid, getpid());
+  EXPECT_EQ(requests_[0].peer.uid, geteuid());
+  EXPECT_EQ(requests_[0].peer.pid, getpid());
   EXPECT_TRUE(holds(0));
 }
 
-TEST_F(HttpTest, OneRequestAConnection) {
+TEST_F(HttpTest, RequestsOneAfterTheOther) {
+  HttpClient c = asker(path_);
+  for (const char* body : {"1", "2", "3"}) EXPECT_EQ(ask(c, body).value().body, fmt::format("[{}]", body));
+  EXPECT_EQ(server_->connections(), 1u);
+  // The server has gone and come again: the connection that was kept is of no use, and nothing is lost.
+  server_.reset();
+  auto opened = open();
+  ASSERT_TRUE(opened);
+  server_ = std::move(*opened);
+  EXPECT_EQ(ask(c, "4").value().body, "[4]");
+  EXPECT_EQ(requests_.size(), 4u);
+}
+
+TEST_F(HttpTest, AsManyRequestsAsTheClientLikes) {
   Client c = client();
   c.send(post("1") + post("2"));
   ASSERT_TRUE(ends(c));
@@ -195,12 +210,28 @@ TEST_F(HttpTest, Doors) {
 }
 
 TEST_F(HttpTest, AskingNobody) {
+  const auto code = [&](const std::string& path) {
+    HttpClient c = asker(path);
+    return ask(c, "x").error().code;
+  };
   server_.reset();
-  EXPECT_EQ(http_ask(path_, "GET", "/", {}, kPatience).error().code, Code::not_found);
+  EXPECT_EQ(code(path_), Code::not_found);
   std::ofstream(path_) << "no socket";
-  EXPECT_EQ(http_ask(path_, "GET", "/", {}, kPatience).error().code, Code::not_found);
-  for (const std::string& path : {std::string(), std::string(108, 'x')})
-    EXPECT_EQ(http_ask(path, "GET", "/", {}, kPatience).error().code, Code::invalid);
+  EXPECT_EQ(code(path_), Code::not_found);
+  EXPECT_EQ(code(std::string(108, 'x')), Code::invalid);
+}
+
+// Its queue is full; nobody waits for ever.
+TEST_F(HttpTest, AskingOneWhoIsStopped) {
+  server_.reset();
+  const Client stopped(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un a{};
+  a.sun_family = AF_UNIX;
+  std::strcpy(a.sun_path, path_.c_str());
+  ASSERT_EQ(bind(stopped.fd(), reinterpret_cast<sockaddr*>(&a), sizeof a), 0);
+  ASSERT_EQ(listen(stopped.fd(), 0), 0);
+  const Client first = client();
+  EXPECT_EQ(ask("x", 100'000'000).error().code, Code::io);
 }
 
 TEST_F(HttpTest, AskingOneWhoDoesNotAnswer) {

@@ -10,6 +10,7 @@
 #include <boost/asio/steady_timer.hpp>
 #include <cerrno>
 #include <chrono>
+#include <mutex>
 
 namespace spotter::net {
 
@@ -31,8 +32,18 @@ struct Loop::Signals {
   std::function<void(int)> act;
 };
 
-Loop::Loop() : context_(std::make_unique<asio::io_context>(1)) {}
-Loop::~Loop() = default;
+struct Loop::Mailbox {
+  std::mutex mutex;
+  Loop* loop;  // null: it is gone
+};
+
+Loop::Loop() : mailbox_(std::make_shared<Mailbox>()), context_(std::make_unique<asio::io_context>(1)) {
+  mailbox_->loop = this;
+}
+Loop::~Loop() {
+  const std::lock_guard lock(mailbox_->mutex);
+  mailbox_->loop = nullptr;
+}
 
 void Loop::run() {
   const auto work = asio::make_work_guard(*context_);
@@ -40,6 +51,13 @@ void Loop::run() {
 }
 void Loop::stop() { context_->stop(); }
 void Loop::post(std::function<void()> work) { asio::post(*context_, std::move(work)); }
+
+std::function<void(std::function<void()>)> Loop::poster() const {
+  return [mailbox = mailbox_](std::function<void()> work) {
+    const std::lock_guard lock(mailbox->mutex);
+    if (mailbox->loop) mailbox->loop->post(std::move(work));
+  };
+}
 
 Ns Loop::now() const {
   return std::chrono::nanoseconds(std::chrono::steady_clock::now().time_since_epoch()).count();

@@ -25,6 +25,8 @@ class Loop {
   void run();  // until stop()
   void stop();
   void post(std::function<void()> work);
+  // Posts for who may outlive the loop: work for one that is gone is dropped.
+  std::function<void(std::function<void()> work)> poster() const;
 
   Ns now() const;  // of a steady clock
 
@@ -35,6 +37,8 @@ class Loop {
 
  private:
   struct Signals;
+  struct Mailbox;
+  std::shared_ptr<Mailbox> mailbox_;
   std::unique_ptr<boost::asio::io_context> context_;
   std::unique_ptr<Signals> signals_;
 };

@@ -28,6 +28,10 @@ class Sessions {
     session->place_ = list_.insert(list_.end(), session);
     session->is_listed_ = true;
   }
+  // A listed one has been served and begins to wait anew.
+  void waits_again(Session& session) {
+    if (session.is_listed_) list_.splice(list_.end(), list_, session.place_);
+  }
   // At the end of a session.
   void remove(Session& session) {
     if (session.is_listed_) list_.erase(session.place_);

@@ -1,0 +1,45 @@
+// The other end of http.h: questions to one server, one at a time.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "net/http.h"
+
+namespace spotter::net {
+
+// A UNIX socket, or a port of a host by TLS.
+struct HttpAddress {
+  std::string socket;  // path; empty: host
+  std::string host;    // a name or an IP address, which the server's certificate has to have
+  u16 port = 0;
+  std::string connect_to;  // where it is, if not at `host`
+  std::string shown() const;
+};
+
+struct HttpQuestion {
+  std::string method, target, body;
+  std::string authorization;  // header; empty: none
+};
+
+class HttpClient {
+ public:
+  // `tls` is for a host.
+  HttpClient(Loop& loop, HttpAddress address, std::shared_ptr<Tls> tls);
+  ~HttpClient();  // whoever waits for an answer is not told
+  HttpClient(const HttpClient&) = delete;
+  HttpClient& operator=(const HttpClient&) = delete;
+
+  // Connects if it is not connected, and waits `patience` at most for all. Not before the last question is
+  // answered. Errors: invalid (no path of a socket), not_found (nobody listens there, or there is no such
+  // host), denied (of a socket, or by TLS), io; with the address.
+  using Done = std::function<void(Result<HttpAnswer>)>;
+  void ask(HttpQuestion question, Ns patience, Done done);
+  const HttpAddress& address() const;
+
+ private:
+  struct Body;
+  std::shared_ptr<Body> body_;
+};
+
+}  // namespace spotter::net

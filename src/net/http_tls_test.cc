@@ -1,0 +1,194 @@
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
+#include <fstream>
+#include <optional>
+
+#include "net/certificates.h"
+#include "net/http.h"
+#include "net/http_client.h"
+#include "net/resolve.h"
+#include "net/testing.h"
+
+namespace spotter::net {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr Ns kPatience = 4'000'000'000;
+
+// A server by TLS on a port of its own, an authority, and what it has made.
+class HttpTlsTest : public testing::Test {
+ protected:
+  HttpTlsTest() : directory_("/tmp/" + private_name("tls")) {
+    fs::create_directory(directory_);
+    authority_ = make_authority("test").value();
+    put("ca", authority_);
+    put("agent", issue(authority_, {"agent", {"localhost", "127.0.0.1"}, true}).value());
+    put("ann", issue(authority_, {"ann", {}, false}).value());
+    const Certificate foreign = make_authority("foreign").value();
+    put("foreign", foreign);
+    put("stranger", issue(foreign, {"ann", {}, false}).value());
+    serve();
+  }
+  ~HttpTlsTest() override {
+    server_.reset();
+    fs::remove_all(directory_);
+  }
+  void put(const std::string& name, const Certificate& c) const {
+    std::ofstream(path(name)) << c.certificate;
+    std::ofstream(path(name + "-key")) << c.key;
+  }
+  std::string path(const std::string& name) const { return directory_ + "/" + name; }
+  TlsFiles files(const std::string& who, const std::string& trusted = "ca") const {
+    if (who.empty()) return {{}, {}, path(trusted)};
+    return {path(who), path(who + "-key"), path(trusted)};
+  }
+  void serve(size_t most = HttpServer::kMostConnections) {
+    server_.reset();
+    auto opened = HttpServer::open(
+        loop_, "127.0.0.1", 0, Tls::server(files("agent")).value(),
+        [this](const HttpRequest& request, const HttpServer::Respond& respond) {
+          last_ = request;
+          respond({200, request.peer.certificate});
+        },
+        [](const Error& error) { return HttpAnswer{400, error.message}; }, most);
+    ASSERT_TRUE(opened) << opened.error().message;
+    server_ = std::move(*opened);
+  }
+  HttpAddress address(const std::string& host = "127.0.0.1") const {
+    return {{}, host, server_->port(), "127.0.0.1"};
+  }
+  Result<HttpAnswer> ask(HttpClient& client, Ns patience = kPatience) {
+    std::optional<Result<HttpAnswer>> answer;
+    client.ask({"GET", "/x", {}, "Bearer t"}, patience, [&](Result<HttpAnswer> a) { answer = std::move(a); });
+    EXPECT_TRUE(run_until(loop_, [&] { return answer.has_value(); }, std::chrono::seconds(6)));
+    return answer.value_or(fail(Code::internal, "no answer"));
+  }
+  Result<HttpAnswer> ask(const TlsFiles& as, const std::string& host = "127.0.0.1") {
+    HttpClient client(loop_, address(host), Tls::client(as).value());
+    return ask(client);
+  }
+  bool holds(size_t connections, int seconds = 3) {
+    return run_until(
+        loop_, [&] { return server_->connections() == connections; }, std::chrono::seconds(seconds));
+  }
+
+  std::string directory_;
+  Certificate authority_;
+  Loop loop_;
+  HttpRequest last_;
+  std::unique_ptr<HttpServer> server_;
+};
+
+TEST_F(HttpTlsTest, WhoAsksIsKnownByItsCertificate) {
+  HttpClient client(loop_, address(), Tls::client(files("ann")).value());
+  EXPECT_EQ(ask(client).value().body, "ann");
+  EXPECT_TRUE(last_.peer.address.starts_with("127.0.0.1:"));
+  EXPECT_EQ(last_.peer.uid, -1);
+  EXPECT_EQ(last_.authorization, "Bearer t");
+  EXPECT_EQ(ask(client).value().body, "ann");  // on the same connection
+  EXPECT_EQ(server_->connections(), 1u);
+  EXPECT_EQ(ask(files("")).value().body, "");  // without one it is nobody
+}
+
+TEST_F(HttpTlsTest, WhoIsNotTrusted) {
+  const auto refused = ask(files("stranger"));  // of another authority, by the same name
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::denied) << refused.error().message;
+  EXPECT_FALSE(ask(files("agent")));  // a server's certificate is no client's
+  EXPECT_EQ(last_.method, "");
+
+  const auto foreign =
+      ask(files("ann", "foreign"));  // the server's is of an authority that the client does not trust
+  ASSERT_FALSE(foreign);
+  EXPECT_EQ(foreign.error().code, Code::denied);
+  EXPECT_NE(foreign.error().message.find("not trusted"), std::string::npos) << foreign.error().message;
+  EXPECT_FALSE(ask(files("ann"), "n2"));  // the certificate has another name
+  EXPECT_TRUE(ask(files("ann"), "localhost"));
+  EXPECT_TRUE(holds(0));
+}
+
+TEST_F(HttpTlsTest, WhatIsNoTls) {
+  Client plain = Client::tcp(server_->port());
+  plain.send("GET / HTTP/1.1\r\n\r\n");
+  EXPECT_TRUE(run_until(loop_, [&] { return plain.over(); }));
+  Client half = Client::tcp(server_->port());
+  half.send(std::string("\x16\x03\x01\x02\x00\x01", 6));  // the beginning of a greeting
+  EXPECT_TRUE(holds(1));
+  EXPECT_EQ(ask(files("ann")).value().body, "ann");                                     // beside it
+  EXPECT_TRUE(run_until(loop_, [&] { return half.over(); }, std::chrono::seconds(7)));  // kRequestTime
+  EXPECT_TRUE(holds(0));
+}
+
+TEST_F(HttpTlsTest, SilentOnesMakeRoom) {
+  serve(4);
+  std::vector<Client> silent;
+  for (int i = 0; i < 20; i++) {
+    silent.push_back(Client::tcp(server_->port()));
+    run_due(loop_);
+  }
+  EXPECT_EQ(ask(files("ann")).value().body, "ann");
+  EXPECT_LE(server_->connections(), 4u);
+  EXPECT_GE(server_->closed_for_room(), 16);
+}
+
+TEST_F(HttpTlsTest, AskingWhoDoesNotAnswer) {
+  const HttpAddress there = address();
+  server_.reset();
+  HttpClient nobody(loop_, there, Tls::client(files("ann")).value());
+  EXPECT_EQ(ask(nobody).error().code, Code::not_found);
+  // It accepts and says nothing.
+  const Client silent(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in a{};
+  a.sin_family = AF_INET;
+  a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof a;
+  ASSERT_EQ(bind(silent.fd(), reinterpret_cast<sockaddr*>(&a), sizeof a), 0);
+  ASSERT_EQ(listen(silent.fd(), 1), 0);
+  getsockname(silent.fd(), reinterpret_cast<sockaddr*>(&a), &length);
+  HttpClient client(loop_, {{}, "127.0.0.1", ntohs(a.sin_port), {}}, Tls::client(files("ann")).value());
+  const auto answer = ask(client, 100'000'000);
+  EXPECT_EQ(answer.error().code, Code::io);
+  EXPECT_NE(answer.error().message.find("no answer in 0.1 s"), std::string::npos) << answer.error().message;
+}
+
+TEST_F(HttpTlsTest, FilesThatCannotBeUsed) {
+  EXPECT_NE(Tls::server({path("nowhere"), path("agent-key"), {}}).error().message.find("nowhere"),
+            std::string::npos);
+  EXPECT_EQ(Tls::server({path("agent"), path("ann-key"), {}}).error().code, Code::invalid);
+  EXPECT_EQ(Tls::client({{}, {}, path("ca-key")}).error().code, Code::invalid);
+}
+
+TEST_F(HttpTlsTest, CertificatesThatAreNotMade) {
+  EXPECT_EQ(make_authority("").error().code, Code::invalid);
+  EXPECT_EQ(make_authority(std::string(65, 'x')).error().code, Code::invalid);
+  for (const char* name : {"", "a b", "a,DNS:b", "*", "a*"})
+    EXPECT_EQ(issue(authority_, {"x", {name}, true}).error().code, Code::invalid) << name;
+  EXPECT_EQ(issue({authority_.certificate, make_authority("x")->key}, {"x", {}, true}).error().code,
+            Code::invalid);
+  EXPECT_EQ(issue({"", ""}, {"x", {}, true}).error().code, Code::invalid);
+}
+
+TEST(ResolveTest, NamesAndNumbers) {
+  Loop loop;
+  std::optional<Result<Endpoints>> number, name, none;
+  resolve(loop, "127.0.0.9", 7, [&](Result<Endpoints> e) { number = std::move(e); });
+  resolve(loop, "localhost", 7, [&](Result<Endpoints> e) { name = std::move(e); });
+  resolve(loop, "no such host", 7, [&](Result<Endpoints> e) { none = std::move(e); });
+  ASSERT_TRUE(run_until(loop, [&] { return number && name && none; }, std::chrono::seconds(20)));
+  EXPECT_EQ((*number)->at(0).address().to_string(), "127.0.0.9");
+  EXPECT_EQ((*name)->at(0).port(), 7);
+  EXPECT_EQ(none->error().code, Code::not_found);
+}
+
+TEST(ResolveTest, TheLoopMayGoFirst) {
+  for (int i = 0; i < 20; i++) {
+    Loop loop;
+    resolve(loop, "localhost", 7, [](const Result<Endpoints>&) {});
+  }
+}
+
+}  // namespace
+}  // namespace spotter::net
