@@ -26,7 +26,7 @@ bool is_unwanted(const RunRequest& request, const RankEvidence& evidence) {
 // place in the order, so that the other files get the ranks they would have had.
 FileResult before_reading(const RunRequest& request, const TraceFile& file) {
   FileResult result;
-  result.evidence = {file.path, {}, rank_in_name(file.path), true, 0, 0};
+  result.evidence = {file.path, {}, rank_in_name(file.path), true, 0, 0, file.receipt_rank};
   if (file.rank_source == RankSource::file_contents) result.evidence.contents_rank = file.rank;
   result.unwanted = is_unwanted(request, result.evidence);
   return result;
@@ -46,6 +46,7 @@ bool has_events(const Trace& trace) {
 
 // Ranks that are given by order are held against the files' times.
 void add_times(const Trace& trace, RankEvidence& evidence) {
+  if (evidence.contents_rank || evidence.receipt_rank || evidence.name_rank) return;
   const Extent extent = extent_of(trace);
   if (!extent.known()) return;
   evidence.start = trace.info().base_ns + extent.start;
@@ -84,7 +85,7 @@ class FileRunner {
     TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
     if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
     result.evidence.has_events = has_events(*trace);
-    if (!result.evidence.contents_rank && !result.evidence.name_rank) add_times(*trace, result.evidence);
+    add_times(*trace, result.evidence);
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};

@@ -136,6 +136,18 @@ TEST(Run, TheAnswerDoesNotDependOnThreads) {
   EXPECT_EQ(spans[0], spans[1]);
 }
 
+TEST(Run, RanksComeFromReceiptsWhereFilesGiveNone) {
+  FakeReader reader(Files{{"a.json", no_rank()}, {"b.json", of_rank(2)}, {"c.json", launcher()}});
+  Job job = reader.job();
+  for (TraceFile& file : job.files) file.receipt_rank = file.path == "a.json" ? 5 : 3;
+  const Result<RunResult> result = run(job, request_for({"summary"}), reader.loader());
+  ASSERT_TRUE(result) << result.error().message;
+  for (size_t row = 0; row < 3; ++row)
+    EXPECT_EQ(integer(result->tables[0], row, "rank"), (std::vector<i64>{2, 3, 5})[row]);
+  EXPECT_NE(find_note(result->notes, "rank_from_receipts"), nullptr);
+  EXPECT_NE(find_note(result->notes, "rank_disagrees"), nullptr);
+}
+
 TEST(Run, TwoFilesOfOneRankAreAnError) {
   FakeReader reader(Files{{"a.json", of_rank(3)}, {"b.json", of_rank(3)}});
   const Result<RunResult> result = run(reader.job(), request_for({"summary"}), reader.loader());

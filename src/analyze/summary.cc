@@ -13,7 +13,7 @@ const Field kColumns[] = {
     kRankField,
     {"file", Type::text, Unit::none, Role::key, "Name of the trace file, without its folder."},
     {"host", Type::text, Unit::none, Role::detail,
-     "Host that wrote the trace; null where the file does not say."},
+     "Host that wrote the trace; null where neither the file nor a receipt beside it says."},
     {"device", Type::text, Unit::none, Role::detail,
      "Names of the devices that worked; null where none did or the file does not name them."},
     {"world_size", Type::integer, Unit::count, Role::detail,

@@ -225,7 +225,7 @@ std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact) {
   return negative ? -static_cast<i64>(digits) : static_cast<i64>(digits);
 }
 
-std::vector<Member> members(std::string_view raw, bool* damaged) {
+std::vector<Member> members(std::string_view raw, bool* damaged, size_t most) {
   std::vector<Member> out;
   const char* p = raw.data();
   const char* end = p + raw.size();
@@ -236,7 +236,7 @@ std::vector<Member> members(std::string_view raw, bool* damaged) {
     if (damaged) *damaged = true;
     return out;
   };
-  while (true) {
+  while (out.size() < most) {
     p = skip_space(p, end);
     while (p < end && *p == ',') p = skip_space(p + 1, end);
     if (p == end) return stop();
@@ -260,6 +260,7 @@ std::vector<Member> members(std::string_view raw, bool* damaged) {
     }
     out.push_back(std::move(m));
   }
+  return out;
 }
 
 std::string text_of(std::string_view raw) {

@@ -3,6 +3,7 @@
 // and lone backslashes in strings, NaN and Infinity, missing values, trailing commas. No function reads at or
 // beyond `end`.
 #pragma once
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -50,8 +51,9 @@ struct Member {
   std::string key;
   std::string_view raw;
 };
-// The members of the object or list that `raw` is; stops quietly at damage and sets `damaged`.
-std::vector<Member> members(std::string_view raw, bool* damaged = nullptr);
+// The members of the object or list that `raw` is; stops quietly at damage and sets `damaged`. Members beyond
+// `most` are left out.
+std::vector<Member> members(std::string_view raw, bool* damaged = nullptr, size_t most = SIZE_MAX);
 
 // `raw` as text: a string unescaped, anything else as it stands.
 std::string text_of(std::string_view raw);

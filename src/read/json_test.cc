@@ -182,6 +182,14 @@ TEST(Json, MembersUpToTheDamage) {
   EXPECT_EQ(members_of(R"({"a": 1])", true), "a=1;");
 }
 
+TEST(Json, MembersUpToANumberOfThem) {
+  bool damaged = false;
+  EXPECT_EQ(members("[1, 2, 3]", &damaged, 2).size(), 2u);
+  EXPECT_EQ(members("[1, 2", &damaged, 2).size(), 2u);
+  EXPECT_EQ(members("[1", &damaged, 0).size(), 0u);
+  EXPECT_FALSE(damaged);
+}
+
 TEST(Json, TextOf) {
   EXPECT_EQ(text_of(R"("a\nb")"), "a\nb");
   EXPECT_EQ(text_of("12"), "12");

@@ -8,52 +8,48 @@
 #include <cerrno>
 #include <set>
 
+#include "read/endings.h"
 #include "read/envelope.h"
 #include "read/pipeline.h"
+#include "read/receipts.h"
 #include "read/source.h"
 
 namespace spotter {
 namespace {
 
-// Ends of trace files' names, and about how many bytes of JSON a stored byte stands for.
-struct Ending {
-  std::string_view text;
-  i64 ratio;
+// What the paths stand for.
+struct Found {
+  std::set<std::string> traces, receipts;
 };
-constexpr Ending kEndings[] = {{".json", 1}, {".json.gz", 16}, {".json.zst", 16}};
-
-const Ending* ending_of(std::string_view name) {
-  const auto* found = std::find_if(std::begin(kEndings), std::end(kEndings),
-                                   [&](const Ending& e) { return name.ends_with(e.text); });
-  return found == std::end(kEndings) ? nullptr : found;
-}
 
 // A pipe can be read only once, and makes its reader wait.
-// The receipts that `spotter trace` leaves beside its traces.
-constexpr std::string_view kReceipts = "capture.json";
-
 bool is_pipe_or_device(const std::string& path) {
   struct stat info;
   return path == "-" ||
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-Result<std::vector<std::string>> list_directory(const std::string& path) {
+Result<void> list_directory(const std::string& path, Found& found) {
   DIR* dir = ::opendir(path.c_str());
   if (!dir) return fail(Code::io, "{}: {}", path, errno_text(errno));
-  std::vector<std::string> found;
+  bool any = false;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
-    if (name.front() != '.' && name != kReceipts && ending_of(name) && !is_pipe_or_device(inside))
-      found.push_back(inside);
+    if (name.front() == '.' || !ending_of(name) || is_pipe_or_device(inside)) continue;
+    if (is_named_receipts(name) || begins_like_receipts(inside)) {
+      found.receipts.insert(inside);
+    } else {
+      found.traces.insert(inside);
+      any = true;
+    }
   }
   ::closedir(dir);
-  if (found.empty()) {
+  if (!any) {
     return fail(Code::not_found,
                 "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst)", path);
   }
-  return found;
+  return {};
 }
 
 std::vector<std::string> matches(const std::string& pattern) {
@@ -66,27 +62,23 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 
-Result<void> add(const std::string& path, std::set<std::string>& files) {
+Result<void> add(const std::string& path, Found& found) {
   struct stat info;
   if (path == "-") {
-    files.insert(path);
+    found.traces.insert(path);
   } else if (::stat(path.c_str(), &info) == 0) {
-    if (!S_ISDIR(info.st_mode)) {
-      files.insert(path);
-      return {};
-    }
-    TRY_ASSIGN(const std::vector<std::string> inside, list_directory(path));
-    files.insert(inside.begin(), inside.end());
+    if (S_ISDIR(info.st_mode)) return list_directory(path, found);
+    (begins_like_receipts(path) ? found.receipts : found.traces).insert(path);
   } else if (errno != ENOENT) {
     return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", path, errno_text(errno));
   } else {
     const bool pattern = path.find_first_of("*?[") != path.npos;
-    const std::vector<std::string> found = pattern ? matches(path) : std::vector<std::string>{};
-    if (found.empty()) {
+    const std::vector<std::string> matching = pattern ? matches(path) : std::vector<std::string>{};
+    if (matching.empty()) {
       return fail(Code::not_found, "{}: {}", path,
                   pattern ? "no file matches this pattern" : "no such file or directory");
     }
-    for (const std::string& match : found) TRY(add(match, files));
+    for (const std::string& match : matching) TRY(add(match, found));
   }
   return {};
 }
@@ -96,15 +88,9 @@ Result<void> add(const std::string& path, std::set<std::string>& files) {
 void read_head(TraceFile& file) {
   constexpr size_t kHeadBytes = size_t{64} << 10;
   Notes unused;
-  auto input = RawInput::open(file.path);
-  if (!input) return;
-  auto source = open_source(**input);
-  if (!source) return;
-  std::string text(kHeadBytes, '\0');
-  const Result<size_t> got = (*source)->read(text, unused);
-  if (!got) return;
-  text.resize(*got);
-  const Result<EventsStart> start = find_events(text, false, file.path);
+  const Result<std::string> text = read_text(file.path, kHeadBytes, unused);
+  if (!text) return;
+  const Result<EventsStart> start = find_events(*text, false, file.path);
   if (!start || !start->found) return;
   TraceInfo info;
   read_info(start->members, {}, false, info, unused);
@@ -119,11 +105,15 @@ void read_head(TraceFile& file) {
 }  // namespace
 
 Result<Job> open_job(std::span<const std::string> paths) {
-  std::set<std::string> files;
-  for (const std::string& path : paths) TRY(add(path, files));
+  Found found;
+  for (const std::string& path : paths) TRY(add(path, found));
+  if (found.traces.empty() && !found.receipts.empty()) {
+    return fail(Code::not_found, "{}: the receipts of a capture, not a trace; open the folder of its traces",
+                *found.receipts.begin());
+  }
   std::set<std::pair<dev_t, ino_t>> seen;  // one file by two names is one file
   Job job;
-  for (const std::string& path : files) {
+  for (const std::string& path : found.traces) {
     TraceFile file;
     file.path = path;
     struct stat info;
@@ -140,6 +130,7 @@ Result<Job> open_job(std::span<const std::string> paths) {
       if (!is_pipe_or_device(file.path)) read_head(file);
     }
   }
+  add_receipts(found.receipts, job);
   return job;
 }
 
@@ -148,6 +139,7 @@ Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
   TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
   data.info.path = file.path;
+  if (data.info.host_name.empty()) data.info.host_name = file.host;
   return std::make_unique<Trace>(std::move(data));
 }
 

@@ -138,4 +138,20 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
   return plain_source(input);
 }
 
+Result<std::string> read_text(const std::string& path, size_t most, Notes& notes) {
+  constexpr size_t kFirst = size_t{64} << 10;
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(path));
+  TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
+  std::string text;
+  while (text.size() < most) {
+    const size_t used = text.size();
+    text.resize(std::min(most, std::max(kFirst, used * 2)));
+    TRY_ASSIGN(const size_t got, source->read(std::span(text).subspan(used), notes));
+    const bool at_end = got < text.size() - used;
+    text.resize(used + got);
+    if (at_end) break;
+  }
+  return text;
+}
+
 }  // namespace spotter

@@ -54,6 +54,9 @@ class RawInput {
 // known.
 Result<std::unique_ptr<Source>> open_source(RawInput& input);
 
+// The beginning of a file's text, uncompressed: `most` bytes, or all if there are less.
+Result<std::string> read_text(const std::string& path, size_t most, Notes& notes);
+
 // The decoders, one file each.
 std::unique_ptr<Source> plain_source(RawInput& input);
 std::unique_ptr<Source> gzip_source(RawInput& input);

@@ -43,6 +43,38 @@ bool one_after_the_other(std::vector<RankEvidence> files) {
   return false;
 }
 
+// Which rule gave the ranks, and what says otherwise.
+void tell_sources(const std::vector<RankEvidence>& files, const std::vector<ResolvedRank>& ranks,
+                  Notes& notes) {
+  const auto tell = [&](std::string_view kind, std::string_view sentence, auto&& is_told) {
+    i64 count = 0;
+    for (size_t i = 0; i < files.size(); ++i) count += is_told(files[i], ranks[i]);
+    if (count > 0) notes.add(kind, Severity::info, sentence, -1, count);
+  };
+  const auto comes_from = [](RankSource source) {
+    return [source](const RankEvidence&, const ResolvedRank& r) { return r.source == source; };
+  };
+  const auto differs = [](RankSource source, std::optional<i64> RankEvidence::* other) {
+    return [source, other](const RankEvidence& file, const ResolvedRank& r) {
+      return r.source == source && file.*other && file.*other != r.rank;
+    };
+  };
+  tell("rank_from_receipts",
+       "trace files do not say their rank; it was taken from the receipts of their capture",
+       comes_from(RankSource::receipts));
+  tell("rank_from_file_name", "trace files do not say their rank; it was taken from the file name",
+       comes_from(RankSource::file_name));
+  if (files.size() > 1)
+    tell("rank_by_order", "trace files do not say their rank, nor do their names; they were numbered by path",
+         comes_from(RankSource::order));
+  tell("rank_disagrees", "receipts give another rank than the file's contents, which count",
+       differs(RankSource::file_contents, &RankEvidence::receipt_rank));
+  tell("rank_disagrees", "file names give another rank than the file's contents, which count",
+       differs(RankSource::file_contents, &RankEvidence::name_rank));
+  tell("rank_disagrees", "file names give another rank than the receipts of the capture, which count",
+       differs(RankSource::receipts, &RankEvidence::name_rank));
+}
+
 }  // namespace
 
 std::optional<i64> rank_in_name(std::string_view path) {
@@ -58,15 +90,14 @@ std::optional<i64> rank_in_name(std::string_view path) {
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes) {
   std::vector<ResolvedRank> ranks(files.size());
   std::map<i64, size_t> owner;  // file of each rank
-  i64 from_name = 0, by_order = 0, disagree = 0;
   for (size_t i = 0; i < files.size(); ++i) {
     const RankEvidence& file = files[i];
     if (file.contents_rank) {
       ranks[i] = {file.contents_rank, RankSource::file_contents};
-      disagree += file.name_rank && file.name_rank != file.contents_rank;
+    } else if (file.receipt_rank) {
+      ranks[i] = {file.receipt_rank, RankSource::receipts};
     } else if (file.name_rank) {
       ranks[i] = {file.name_rank, RankSource::file_name};
-      ++from_name;
     } else {
       continue;
     }
@@ -86,25 +117,15 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
     if (ranks[i].rank || !files[i].has_events) continue;
     while (owner.contains(next)) ++next;
     ranks[i] = {next++, RankSource::order};
-    ++by_order;
     numbered.push_back(files[i]);
   }
 
-  if (from_name > 0)
-    notes.add("rank_from_file_name", Severity::info,
-              "trace files do not say their rank; it was taken from the file name", -1, from_name);
-  if (by_order > 0 && files.size() > 1)
-    notes.add("rank_by_order", Severity::info,
-              "trace files do not say their rank, nor do their names; they were numbered by path", -1,
-              by_order);
+  tell_sources(files, ranks, notes);
   if (one_after_the_other(std::move(numbered)))
     notes.add(
         "captures_at_different_times", Severity::repair,
         "files without a rank do not overlap in time: rather than ranks of one job they may be captures "
         "that were taken one after the other; analyse those one by one");
-  if (disagree > 0)
-    notes.add("rank_disagrees", Severity::info,
-              "file names give another rank than the file's contents, which count", -1, disagree);
   return ranks;
 }
 

@@ -11,7 +11,7 @@
 
 namespace spotter {
 
-enum class RankSource : u8 { unknown, file_contents, file_name, order };
+enum class RankSource : u8 { unknown, file_contents, receipts, file_name, order };
 
 struct TraceFile {
   std::string path;         // "-" is standard input
@@ -19,8 +19,9 @@ struct TraceFile {
   i64 json_bytes = 0;       // estimated, of its text
   std::optional<i64> rank;  // what is known before the file is read whole
   RankSource rank_source = RankSource::unknown;
-  std::string host;            // host_name, where the head of the file says it
+  std::string host;            // host_name, where the head of the file says it; else as receipts do
   std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
+  std::optional<i64> receipt_rank = {};  // as the receipts of its capture say
 };
 
 struct Job {
@@ -35,6 +36,8 @@ struct RankEvidence {
   std::optional<i64> name_rank;      // from the file name
   bool has_events = false;           // false: a launcher's or an empty trace; it takes no rank by order
   Ns start = 0, end = 0;             // of its spans, Unix time; equal where not known or a rank is
+
+  std::optional<i64> receipt_rank = {};  // from the receipts of its capture
 };
 
 struct ResolvedRank {
@@ -42,9 +45,9 @@ struct ResolvedRank {
   RankSource source = RankSource::unknown;
 };
 
-// Rank of each file: its contents, else its name, else the lowest free number in path order. Two files that
-// claim one rank are an error that names both. Says in `notes` which rule was used where it was not the
-// contents.
+// Rank of each file: its contents, else the receipts of its capture, else its name, else the lowest free
+// number in path order. Two files that claim one rank are an error that names both. Says in `notes` which
+// rule was used where it was not the contents, and what contradicts it.
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
 
 // "rank3", "rank-3", "rank_3", "rank[3]" in the last part of a path; "local_rank3" is none.

@@ -64,6 +64,30 @@ TEST(ResolveRanks, ContentsThenNameThenOrder) {
   EXPECT_EQ(notes.count("rank_disagrees"), 1);
 }
 
+TEST(ResolveRanks, ReceiptsComeBeforeNamesAndAfterContents) {
+  const auto with_receipt = [](RankEvidence evidence, i64 rank) {
+    evidence.receipt_rank = rank;
+    return evidence;
+  };
+  Notes notes;
+  const auto ranks = resolve_ranks(
+      {with_receipt(file("a", 4, std::nullopt), 5), with_receipt(file("b", std::nullopt, 6), 7),
+       with_receipt(file("c", std::nullopt, std::nullopt, false), 8), with_receipt(file("d", 9, 9), 9)},
+      notes);
+  ASSERT_TRUE(ranks.has_value());
+  const std::vector<std::pair<std::optional<i64>, RankSource>> expected = {{4, RankSource::file_contents},
+                                                                           {7, RankSource::receipts},
+                                                                           {8, RankSource::receipts},
+                                                                           {9, RankSource::file_contents}};
+  for (size_t i = 0; i < expected.size(); ++i) {
+    EXPECT_EQ((*ranks)[i].rank, expected[i].first) << i;
+    EXPECT_EQ((*ranks)[i].source, expected[i].second) << i;
+  }
+  EXPECT_EQ(notes.count("rank_from_receipts"), 2);
+  EXPECT_EQ(notes.count("rank_disagrees"), 2);
+  EXPECT_EQ(notes.all().size(), 3u);
+}
+
 TEST(ResolveRanks, OrderIsByPath) {
   Notes notes;
   const auto ranks =

@@ -456,7 +456,7 @@ def test_command_trace_written(agent):
 
 
 def test_command_trace_leaves_its_receipts(agent):
-    """Beside the traces; `analyze` of the folder knows that they are none, and has the rank from the names."""
+    """Beside the traces; `analyze` of the folder has rank and host from them, and knows that they are no trace."""
     with agent.spawn(RANK=3, WORLD_SIZE=8) as one:
         agent.wait_for_processes([one.pid])
         done, (row,) = trace_command(agent)
@@ -465,7 +465,9 @@ def test_command_trace_leaves_its_receipts(agent):
         assert row["rank"] == 3 and row["host"]
         report = run("analyze", agent.out_dir, "--table", "summary", "--format", "json")
         assert report.returncode == 0, report.stderr
-        assert [r["rank"] for r in tables(json.loads(report.stdout))["summary"]] == [3]
+        (summary,) = tables(json.loads(report.stdout))["summary"]
+        assert (summary["rank"], summary["host"]) == (3, row["host"])
+        assert "rank_from_receipts" in {note["kind"] for note in json.loads(report.stdout)["notes"]}
 
 
 @pytest.mark.parametrize("arguments", [["--all"], ["--rank", "1"], ["--job-id", "9876543210"]], ids=lambda a: a[0])
