@@ -47,7 +47,8 @@ echo up
 exec cat >/dev/null
 """
 
-# Slurm with its defaults but for what would need a database, control groups or a mail program, or be outside the folder.
+# Slurm with its defaults, but for what would need control groups or a mail program, or be outside the folder. Its logs
+# tell of errors that are none: plugins for PMIx, whose library is not there, and an empty state at the first start.
 SLURM_CONF = """
 ClusterName=spotter
 SlurmctldHost=ctl({prefix}254)
@@ -157,10 +158,6 @@ class HostAgent:
         assert self.process.poll() is None, self.log()
         self.pid = int(pid_file.read_text())
 
-    def command(self, name):
-        """The program, asking this agent."""
-        return [agent_module.program(), name, "--socket", self.socket]
-
     def log(self):
         return self.log_file.read_text(errors="replace")[self.log_at:]
 
@@ -269,11 +266,21 @@ class Cluster:
     # What runs on it.
 
     def start_agents(self):
+        """With one certificate for all of them; spotter() has the client's."""
+        tls = self.folder / "tls"
+        done = self.spotter("agent", "--init-tls", tls, "--tls-names", ",".join(NODES))
+        assert done.returncode == 0, done
+        self.environment["SPOTTER_CREDENTIALS"] = str(tls / "client")
+        self.agent_options = ["--config", tls / "agent" / "agent.yaml"]
         for node in self.nodes:
             self.start_agent(node)
 
     def start_agent(self, node):
-        self.agents[node.name] = HostAgent(node, self.folder)
+        self.agents[node.name] = HostAgent(node, self.folder, *self.agent_options)
+
+    def spotter(self, *arguments, timeout=60):
+        """The program on ctl, as a user of the cluster runs it."""
+        return self.ctl.run(agent_module.program(), *arguments, timeout=timeout, env=self.environment)
 
     def start_training(self):
         """A job of six ranks, two on each node, that train from now on; `job` is its id."""
