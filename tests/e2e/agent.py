@@ -38,7 +38,7 @@ FOREIGN = re.compile(r"KINETO_|SLURM_|OMPI_|PMI|TORCHELASTIC_|RAY_|LSB_|PBS_|JOB
 
 def program():
     named = os.environ.get("SPOTTER")
-    path = pathlib.Path(named) if named else ROOT / "build" / "release" / "spotter"
+    path = pathlib.Path(named).resolve() if named else ROOT / "build" / "release" / "spotter"
     if not path.is_file():
         pytest.fail(f"no spotter program {path}: build it, or name it in the environment variable SPOTTER")
     return path

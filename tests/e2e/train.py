@@ -1,8 +1,8 @@
 """Trains next to nothing, for the tests with real PyTorch: train.py SECONDS STOP_FILE.
 
-A small network on the CPU, an optimizer step every 20 ms; with WORLD_SIZE set, under DistributedDataParallel with gloo.
-Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the same step). Prints a
-line `ready PID` after its first step.
+A small network on the CPU, an optimizer step every 20 ms; in a job of torchrun or srun, under DistributedDataParallel
+with gloo. Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the same step).
+Prints a line `ready PID` after its first step.
 """
 
 import os
@@ -14,18 +14,16 @@ import torch
 
 torch.set_num_threads(1)
 STEP_SECONDS = 0.02
+# srun has names of its own for a process's place in the job.
+PLACE_BY_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS"}
 
 
-def main():
-    seconds, stop_file = float(sys.argv[1]), pathlib.Path(sys.argv[2])
-    distributed = "WORLD_SIZE" in os.environ
+def train(distributed, ends):
     model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
     if distributed:
-        torch.distributed.init_process_group("gloo")
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
     inputs, targets = torch.randn(32, 64), torch.randn(32, 8)
-    end = time.monotonic() + seconds
     step, ending = 0, False
     while not ending:
         start = time.monotonic()
@@ -36,15 +34,39 @@ def main():
         step += 1
         if step == 1:
             print(f"ready {os.getpid()}", flush=True)
-        ending = stop_file.exists() or start > end
+        ending = ends()
         if distributed:
             # All leave the loop together, or those that stay would wait for the others.
             vote = torch.tensor([int(ending)])
             torch.distributed.all_reduce(vote, torch.distributed.ReduceOp.MAX)
             ending = bool(vote.item())
         time.sleep(max(0.0, start + STEP_SECONDS - time.monotonic()))
-    if distributed:
-        torch.distributed.destroy_process_group()
+
+
+def main():
+    seconds, stop_file = float(sys.argv[1]), pathlib.Path(sys.argv[2])
+    end = time.monotonic() + seconds
+    for name, slurm in PLACE_BY_SLURM.items():
+        if slurm in os.environ:
+            os.environ.setdefault(name, os.environ[slurm])
+    distributed = "WORLD_SIZE" in os.environ
+
+    def ends():
+        return stop_file.exists() or time.monotonic() > end
+
+    if not distributed:
+        train(distributed, ends)
+        return
+    torch.distributed.init_process_group("gloo")
+    try:
+        train(distributed, ends)
+    except RuntimeError as error:
+        # A rank has gone. With gloo the others hear of it and would end; with NCCL, as in real jobs, they wait.
+        print(f"lost a rank: {error}", flush=True)
+        while not ends():
+            time.sleep(STEP_SECONDS)
+        os._exit(1)  # nothing that waits for the lost rank again
+    torch.distributed.destroy_process_group()
 
 
 if __name__ == "__main__":
