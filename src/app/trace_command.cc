@@ -134,6 +134,15 @@ Notes notes_of(const api::Fleet& fleet, bool has_common_start) {
   return notes;
 }
 
+// For the receipts: those of earlier captures in the same directory stay.
+std::string free_name(const std::string& directory) {
+  std::string path = directory + "/capture.json";
+  std::error_code ignored;
+  for (int n = 2; std::filesystem::exists(std::filesystem::symlink_status(path, ignored)); ++n)
+    path = fmt::format("{}/capture-{}.json", directory, n);
+  return path;
+}
+
 // Asks the agents and follows them until all receipts are final. The first Ctrl-C takes the request back, the
 // second one gives up. `begun` is called when every agent has answered.
 void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
@@ -238,17 +247,21 @@ Result<int> trace(Options options) {
     drop_output();
     output.path.clear();
   }
-  if (is_any && output.path.empty()) {
-    TRY_ASSIGN(output, make_directory(new_directory()));
-    if (options.for_people())
-      std::fprintf(stderr, "the receipts are in %s/capture.json\n", output.path.c_str());
+  std::string receipts_file;
+  if (is_any) {
+    const bool is_elsewhere = output.path.empty();
+    if (is_elsewhere) {
+      TRY_ASSIGN(output, make_directory(new_directory()));
+    }
+    receipts_file = free_name(output.path);
+    TRY(replace_file_atomically(receipts_file, render(*find_format("json"), std::span(&receipts, 1), notes)));
+    if (is_elsewhere && options.for_people())
+      std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
-  if (is_any)
-    TRY(replace_file_atomically(output.path + "/capture.json",
-                                render(*find_format("json"), std::span(&receipts, 1), notes)));
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
-  const std::vector<std::string> files = files_here(receipts);
+  std::vector<std::string> files = files_here(receipts);
   if (options.analyze && !files.empty()) {
+    files.push_back(receipts_file);  // says who is missing
     std::fputc('\n', stdout);
     TRY(print_report(files));
   }
