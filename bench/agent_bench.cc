@@ -11,6 +11,7 @@
 //   bystanders          probes beside clients that vanish before their answer and others that never read
 //   flood               polls as fast as one process can send them
 //   idle                without processes, with 100 that poll every 5 s, and with 100 that are silent
+//   fleet               one `spotter trace` to 2,000 agents on loopback addresses, 5 % of them dead or stuck
 //   rpc                 getStatus in series, by turns with a bare accept-read-write-close loop
 //
 // Every answer is checked; a wrong one ends the benchmark.
@@ -22,7 +23,9 @@
 #include <thread>
 #include <vector>
 
+#include "base/command.h"
 #include "bench/agent_process.h"
+#include "bench/fleet_agents.h"
 #include "bench/pollers.h"
 #include "kineto/message.h"
 
@@ -232,6 +235,29 @@ Result<std::string> rpc(const std::string& program) {
                      rate(bare_times), ratios[rounds / 2]);
 }
 
+Result<std::string> fleet(const std::string& program) {
+  constexpr FleetShape shape{2000, 50, 50, 4 * kSecond};
+  TRY_ASSIGN(const auto agents, FleetAgents::start(shape));
+  const Folder output;
+  const Ns start = now_ns();
+  const auto receipts = run_command(
+      {"sh", "-c", R"("$0" trace --hostfile "$1" --credentials "$2" --output "$3" --format csv; echo "$?")",
+       program, agents->hostfile(), agents->credentials(), output.path()});
+  const Ns took = now_ns() - start;
+  TRY(receipts);
+  const auto lines_with = [&](std::string_view word) {
+    i64 count = 0;
+    for (size_t at = receipts->find(word); at != receipts->npos; at = receipts->find(word, at + 1)) ++count;
+    return count;
+  };
+  if (!receipts->ends_with("\n3\n")) return fail(Code::internal, "spotter trace does not end with status 3");
+  return fmt::format(
+      R"({{"agents": {}, "asked": {}, "asked_ns": {}, "took_ns": {}, "write_ns": {}, "written": {}, "dead": {}, )"
+      R"("stuck": {}}})",
+      shape.count, agents->asked(), agents->last_asked() - start, took, shape.write_time,
+      lines_with(",written,"), lines_with("refused"), lines_with("no answer in"));
+}
+
 struct Part {
   std::string_view name;
   Result<std::string> (*run)(const std::string& program);
@@ -244,6 +270,7 @@ constexpr Part kParts[] = {
     {"bystanders", bystanders},
     {"flood", flood},
     {"idle", idle},
+    {"fleet", fleet},
     {"rpc", rpc},
 };
 

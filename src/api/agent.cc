@@ -1,6 +1,5 @@
 #include "api/agent.h"
 
-#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -15,7 +14,10 @@
 namespace spotter::api {
 namespace {
 
-constexpr Ns kTick = 200'000'000;
+constexpr Ns kTick = 200'000'000;      // for all processes that have a request
+constexpr Ns kLeastTick = 10'000'000;  // a thousand take 0.6 s and a twentieth of a processor
+constexpr size_t kLookedAfter = 16;    // at a time
+constexpr Ns kNewsPause = 50'000'000;  // so that a thousand changes are told at once
 constexpr size_t kMostContexts = 4096;
 constexpr size_t kMostWaiters = 1024, kShownPids = 16;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
@@ -27,14 +29,6 @@ std::string name_of_this_host() {
   return to_printable(name.data());
 }
 
-// A descriptor for each process that is watched and each connection.
-void allow_many_descriptors() {
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
-  limit.rlim_cur = limit.rlim_max;
-  setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 }  // namespace
 
 struct Agent::Waiter {
@@ -43,6 +37,7 @@ struct Agent::Waiter {
   std::string id;
   std::function<void()> act;
   net::Timer timer;
+  bool is_due = false;
 };
 
 Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
@@ -63,7 +58,7 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
 Agent::~Agent() = default;
 
 Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options, Host host) {
-  allow_many_descriptors();
+  net::allow_many_descriptors();  // one for each process that is watched and each connection
   std::unique_ptr<Agent> agent(new Agent(loop, std::move(options), std::move(host)));
   Agent& a = *agent;
   TRY_ASSIGN(a.datagrams_, net::Datagrams::open(loop, a.options_.ipc_directory, kineto::kDaemonName,
@@ -262,19 +257,22 @@ Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
   return {};
 }
 
+// A few at a time: to look after a thousand at once would keep the next poll waiting.
 void Agent::keep_ticking() {
   if (ticking_) return;
   ticking_ = true;
-  tick_.set(kTick, [this] {
+  const Ns turns = static_cast<Ns>(captures_.active() / kLookedAfter + 1);
+  tick_.set(std::max(kTick / turns, kLeastTick), [this] {
     ticking_ = false;
-    captures_.tick(now());
-    if (captures_.active()) keep_ticking();
+    captures_.tick(now(), kLookedAfter);
+    if (captures_.active() > 0) keep_ticking();
   });
 }
 
 void Agent::changed(const capture::Capture& capture) {
   for (auto& [number, waiter] : waiters_) {
-    if (waiter->id == capture.id) waiter->timer.set(0, waiter->act);
+    if (waiter->id == capture.id && !std::exchange(waiter->is_due, true))
+      waiter->timer.set(capture.over() ? 0 : kNewsPause, waiter->act);
   }
 }
 

@@ -39,6 +39,7 @@ struct Fleet::Way {
 
 Fleet::Fleet(net::Loop& loop, std::vector<net::HttpAddress> hosts, const Credentials& credentials)
     : loop_(loop), credentials_(credentials) {
+  net::allow_many_descriptors();
   for (net::HttpAddress& host : hosts) {
     Member member;
     member.address = std::move(host);

@@ -47,12 +47,14 @@ std::string json_of(const Table& table, const Notes& notes = {}) {
 
 // The receipts with the capture's id and revision beside them.
 std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
-  json::object object = json::parse(json_of(agent.captures().receipts(capture), notes)).get_object();
-  object["capture"] = capture.id;
-  object["revision"] = capture.revision;
-  object["unix_ms"] = agent.now().unix_ms;
-  object["over"] = capture.over();
-  return json::serialize(object);
+  std::string text = json_of(agent.captures().receipts(capture), notes);
+  const json::object more{{"capture", capture.id},
+                          {"revision", capture.revision},
+                          {"unix_ms", agent.now().unix_ms},
+                          {"over", capture.over()}};
+  while (text.back() != '}') text.pop_back();
+  text.back() = ',';
+  return text + json::serialize(more).substr(1);
 }
 
 // Why no process is a target.

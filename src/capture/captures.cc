@@ -231,47 +231,53 @@ void Captures::look(Job& job, Times now) {
   if (file.begun) advance(job, State::capturing);
 }
 
-void Captures::tick(Times now) {
-  for (const auto& [pid, owned] : jobs_) {
-    Job& job = *owned;
-    const Receipt& r = job.receipt();
-    if (is_final(r.state)) continue;
-    if (r.state != State::accepted) look(job, now);
-    if (is_final(r.state)) continue;
-    const Ns waited = now.steady - job.capture->accepted.steady;
-    if (job.gone_at && now.steady - job.gone_at >= kLastLook) {
-      settle(job, State::failed,
-             r.state == State::accepted    ? "the process ended before it asked for the request"
-             : r.state == State::delivered ? "the process ended before the trace began"
-                                           : "the process ended before the file was complete",
-             now);
-    } else if (job.idle_since && now.steady - job.idle_since >= kNoFile) {
-      settle(
-          job, State::failed,
-          "the process is idle again and there is no file: another profiler may have taken over, the disk may be "
-          "full; its own error output says more",
-          now);
-    } else if (r.state == State::delivered && !job.config.by_iterations() &&
-               (now.unix_ms - job.start_ms - job.config.duration_ms) * kMs >= kNeverBegan) {
-      settle(
-          job, State::failed,
-          "the process took the request and never began: another profiler may be at work in it; its own error "
-          "output says more (KINETO_LOG_LEVEL=1)",
-          now);
-    } else if (waited >= job.capture->deadline) {
-      const std::string after = "within " + seconds(job.capture->deadline);
-      settle(job, State::expired,
-             r.state == State::accepted && job.refused_at
-                 ? "the process was busy with another capture " + after
-             : r.state == State::accepted ? "the process did not ask for the request " + after
-             : r.state == State::delivered
-                 ? "the trace did not begin " + after +
-                       (job.config.by_iterations() ? ": does the program call optimizer.step()?" : "")
-                 : "the trace was not complete " + after,
-             now);
-    }
+void Captures::tick(Times now, size_t most) {
+  auto next = jobs_.upper_bound(last_looked_after_);
+  for (size_t n = std::min(most, jobs_.size()); n > 0; --n) {
+    if (next == jobs_.end()) next = jobs_.begin();
+    last_looked_after_ = next->first;
+    look_after(*next->second, now);
+    ++next;
   }
   collect_settled();
+}
+
+void Captures::look_after(Job& job, Times now) {
+  const Receipt& r = job.receipt();
+  if (is_final(r.state)) return;
+  if (r.state != State::accepted) look(job, now);
+  if (is_final(r.state)) return;
+  const Ns waited = now.steady - job.capture->accepted.steady;
+  if (job.gone_at && now.steady - job.gone_at >= kLastLook) {
+    settle(job, State::failed,
+           r.state == State::accepted    ? "the process ended before it asked for the request"
+           : r.state == State::delivered ? "the process ended before the trace began"
+                                         : "the process ended before the file was complete",
+           now);
+  } else if (job.idle_since && now.steady - job.idle_since >= kNoFile) {
+    settle(
+        job, State::failed,
+        "the process is idle again and there is no file: another profiler may have taken over, the disk may be "
+        "full; its own error output says more",
+        now);
+  } else if (r.state == State::delivered && !job.config.by_iterations() &&
+             (now.unix_ms - job.start_ms - job.config.duration_ms) * kMs >= kNeverBegan) {
+    settle(
+        job, State::failed,
+        "the process took the request and never began: another profiler may be at work in it; its own error "
+        "output says more (KINETO_LOG_LEVEL=1)",
+        now);
+  } else if (waited >= job.capture->deadline) {
+    const std::string after = "within " + seconds(job.capture->deadline);
+    settle(job, State::expired,
+           r.state == State::accepted && job.refused_at ? "the process was busy with another capture " + after
+           : r.state == State::accepted                 ? "the process did not ask for the request " + after
+           : r.state == State::delivered
+               ? "the trace did not begin " + after +
+                     (job.config.by_iterations() ? ": does the program call optimizer.step()?" : "")
+               : "the trace was not complete " + after,
+           now);
+  }
 }
 
 const Capture* Captures::find(const std::string& id) const {

@@ -87,9 +87,10 @@ class Captures {
   void gone(i64 pid, Times now);
   // Takes a capture back. What a process has already got it may still write.
   void end(const std::string& id, std::string_view by, Times now);
-  // To be called every few hundred milliseconds while active().
-  void tick(Times now);
-  bool active() const { return !jobs_.empty(); }
+  // Looks after the next `most` processes that have a request, in turn. To be called such that each has its
+  // turn every few hundred milliseconds while there are any.
+  void tick(Times now, size_t most = SIZE_MAX);
+  size_t active() const { return jobs_.size(); }
   bool busy(i64 pid) const { return jobs_.contains(pid); }
 
   const Capture* find(const std::string& id) const;
@@ -101,12 +102,14 @@ class Captures {
   void settle(Job& job, State state, std::string reason, Times now);
   void advance(Job& job, State state);
   void look(Job& job, Times now);
+  void look_after(Job& job, Times now);
   void collect_settled();
 
   kineto::Registry& registry_;
   Host host_;
   std::string host_name_;
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
+  i64 last_looked_after_ = 0;                 // a pid
   std::map<std::string, Capture> captures_;
   std::vector<std::string> order_;  // of captures, the oldest first
   std::function<void(const Capture&)> changed_;

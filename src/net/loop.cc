@@ -1,5 +1,6 @@
 #include "net/loop.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -66,6 +67,13 @@ Ns Loop::now() const {
 void Loop::on_signals(std::initializer_list<int> signals, std::function<void(int)> act) {
   signals_ = std::make_unique<Signals>(*context_, signals, std::move(act));
   signals_->wait();
+}
+
+void allow_many_descriptors() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur == limit.rlim_max) return;
+  limit.rlim_cur = limit.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &limit);
 }
 
 struct Timer::Body {

@@ -43,6 +43,9 @@ class Loop {
   std::unique_ptr<Signals> signals_;
 };
 
+// Raises this process's limit as far as it may be.
+void allow_many_descriptors();
+
 // Acts once, after a delay, unless it is set anew or destroyed before.
 class Timer {
  public:

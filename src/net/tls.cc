@@ -23,6 +23,9 @@ Result<void> load(const char* what, const std::string& path, F act) {
 
 Result<void> load_all(ssl::context& context, const TlsFiles& files) {
   SSL_CTX_set_min_proto_version(context.native_handle(), TLS1_3_VERSION);
+  // The quickest first: processors have instructions for both of its parts.
+  SSL_CTX_set_ciphersuites(context.native_handle(),
+                           "TLS_AES_128_GCM_SHA256:TLS_AES_256_GCM_SHA384:TLS_CHACHA20_POLY1305_SHA256");
   // A connection that says nothing holds no buffers, and none can be taken up again: nothing is kept of it.
   SSL_CTX_set_mode(context.native_handle(), SSL_MODE_RELEASE_BUFFERS);
   SSL_CTX_set_session_cache_mode(context.native_handle(), SSL_SESS_CACHE_OFF);
