@@ -12,14 +12,6 @@ namespace json = boost::json;
 
 std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
 
-Code code_of(std::string_view name) {
-  for (const Code code : {Code::not_found, Code::invalid, Code::corrupt, Code::unsupported, Code::io,
-                          Code::denied, Code::busy, Code::cancelled}) {
-    if (name == code_name(code)) return code;
-  }
-  return Code::internal;
-}
-
 // Throws where it is neither null nor of the type.
 Value value_of(const json::value& v, Type type) {
   if (v.is_null()) return {};
