@@ -3,6 +3,7 @@
 #include <charconv>
 #include <optional>
 
+#include "api/analyze_request.h"
 #include "api/capture_request.h"
 #include "api/json.h"
 #include "api/tables.h"
@@ -110,6 +111,36 @@ void receipts(Agent& agent, const Target& target, const std::string& id, const R
   });
 }
 
+// Of the files of those processes that the peer may trace.
+Result<void> analyze(Agent& agent, const net::HttpRequest& http, const std::string& id,
+                     const Respond& respond) {
+  const capture::Capture* capture = agent.captures().find(id);
+  if (!capture) return fail(Code::not_found, "there is no capture of that id");
+  TRY(read_analyze_request(http.body));
+  const Peer peer{http.peer_uid, fmt::format("unix, process {}", http.peer_pid)};
+  std::vector<capture::Receipt> written;
+  size_t foreign = 0;
+  for (const capture::Receipt& receipt : capture->receipts) {
+    if (receipt.state != capture::State::written) continue;
+    kineto::Process process;  // it may have ended
+    process.facts.pid = receipt.pid;
+    process.facts.uid = receipt.uid;
+    if (agent.access().may_trace(peer, process))
+      written.push_back(receipt);
+    else
+      ++foreign;
+  }
+  if (written.empty() && foreign > 0)
+    return fail(Code::denied, "the {} files that were written are other users'", foreign);
+  if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
+  TRY(agent.analyses().start(written, http.body, [respond](Result<std::string> text) {
+    respond(text ? net::HttpAnswer{200, std::move(*text)} : http_error(text.error()));
+  }));
+  log(Level::info, "audit: user {} ({}) has {} files of capture {} analysed", peer.uid, peer.from,
+      written.size(), id);
+  return {};
+}
+
 int status_of(Code code) {
   switch (code) {
     case Code::not_found:
@@ -155,6 +186,14 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   }
   if (request.method == "GET" && target.path.starts_with("/v1/captures/"))
     return receipts(agent, target, std::string(target.path.substr(captures.size() + 1)), respond);
+  constexpr std::string_view analyze_end = "/analyze";
+  if (request.method == "POST" && target.path.starts_with("/v1/captures/") &&
+      target.path.ends_with(analyze_end)) {
+    const std::string_view id = target.path.substr(captures.size() + 1);
+    const auto begun =
+        analyze(agent, request, std::string(id.substr(0, id.size() - analyze_end.size())), respond);
+    return begun ? void() : respond(http_error(begun.error()));
+  }
   respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
 }
 

@@ -4,6 +4,7 @@
 //   GET  /v1/processes       the processes that poll it
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)
 //   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
+//   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 #pragma once
 #include "api/agent.h"
 #include "net/http.h"
