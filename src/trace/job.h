@@ -15,13 +15,13 @@ enum class RankSource : u8 { unknown, file_contents, file_name, order };
 
 struct TraceFile {
   std::string path;         // "-" is standard input
-  int descriptor = -1;      // -1, or open for reading: then the path is but what it is called
   i64 bytes = 0;            // as stored
   i64 json_bytes = 0;       // estimated, of its text
   std::optional<i64> rank;  // what is known before the file is read whole
   RankSource rank_source = RankSource::unknown;
   std::string host;            // host_name, where the head of the file says it
   std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
+  int descriptor = -1;         // where it is open for reading already: then the path is but what it is called
 };
 
 struct Job {
