@@ -205,7 +205,7 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
                                          std::string_view what) {
   const auto begin = [&]() -> Result<std::string> {
     for (const i64 pid : request.pids) {
-      const kineto::Process* process = registry_.find(pid);
+      const kineto::Process* process = registry().find(pid);
       if (process) TRY(access_.may_trace(peer, *process));
     }
     const std::string& path = request.output.empty() ? request.config.log_file : request.output;
