@@ -20,7 +20,8 @@ namespace {
 constexpr u32 kNobodysGroup = 65534;
 constexpr int kSpareDescriptors = 16;                 // of the program's own
 constexpr int kThisProcess = 1, kIdleDisk = 3 << 13;  // ioprio_set(2); its header is for C alone
-constexpr size_t kShownErrors = 400;                  // bytes of what it said last
+constexpr rlim_t kAddressShare = 16;  // of address space to memory: large arrays reserve what they may need
+constexpr size_t kShownErrors = 400;  // bytes of what it said last
 
 Result<Descriptor> memory_file(const char* name) {
   Descriptor file(memfd_create(name, MFD_CLOEXEC));
@@ -67,7 +68,7 @@ struct Prepared {
   pid_t parent = getpid();
   u32 uid = 0;
   bool becomes = false;
-  rlim_t output = 0, memory = RLIM_INFINITY;
+  rlim_t output = 0, memory = 0;
 };
 
 [[noreturn]] void give_up(const char* step) {
@@ -104,7 +105,10 @@ void go_first() {
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_FSIZE, p.output);
   limit(RLIMIT_NOFILE, static_cast<rlim_t>(count + kSpareDescriptors));
-  limit(RLIMIT_AS, p.memory);
+  if (p.memory > 0) {
+    limit(RLIMIT_DATA, p.memory);
+    limit(RLIMIT_AS, kAddressShare * p.memory);
+  }
   if (p.becomes &&
       (syscall(SYS_setgroups, 0, nullptr) != 0 ||
        setresgid(kNobodysGroup, kNobodysGroup, kNobodysGroup) != 0 || setresuid(p.uid, p.uid, p.uid) != 0))
@@ -182,7 +186,7 @@ Result<std::unique_ptr<Child>> Child::start(Loop& loop, const ChildOrder& order,
   p.becomes = order.uid.has_value();
   p.uid = order.uid.value_or(0);
   p.output = order.output_bytes;
-  if (order.memory_bytes > 0) p.memory = order.memory_bytes;
+  p.memory = order.memory_bytes;
 
   const pid_t pid = fork();
   if (pid < 0) return fail(Code::io, "no process can be started: {}", errno_text(errno));

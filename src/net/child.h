@@ -21,7 +21,7 @@ struct ChildOrder {
   std::optional<u32> uid;            // whom to run it as, in no group; else as who this process is
   Ns time = 0;                       // then it is killed
   size_t output_bytes = 0;           // more ends it
-  size_t memory_bytes = 0;           // of address space; 0: any
+  size_t memory_bytes = 0;           // of its own; 0: any
 };
 
 class Child {
