@@ -186,13 +186,13 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   }
   if (request.method == "GET" && target.path.starts_with("/v1/captures/"))
     return receipts(agent, target, std::string(target.path.substr(captures.size() + 1)), respond);
-  constexpr std::string_view analyze_end = "/analyze";
-  if (request.method == "POST" && target.path.starts_with("/v1/captures/") &&
-      target.path.ends_with(analyze_end)) {
-    const std::string_view id = target.path.substr(captures.size() + 1);
-    const auto begun =
-        analyze(agent, request, std::string(id.substr(0, id.size() - analyze_end.size())), respond);
-    return begun ? void() : respond(http_error(begun.error()));
+  if (request.method == "POST" && target.path.starts_with("/v1/captures/")) {
+    std::string_view id = target.path.substr(captures.size() + 1);
+    if (id.ends_with("/analyze")) {
+      id.remove_suffix(std::string_view("/analyze").size());
+      const Result<void> begun = analyze(agent, request, std::string(id), respond);
+      return begun ? void() : respond(http_error(begun.error()));
+    }
   }
   respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
 }
