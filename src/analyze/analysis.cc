@@ -23,6 +23,17 @@ void ParamValues::set(std::string_view name, i64 value) {
   values_.emplace_back(name, value);
 }
 
+std::span<const Field> map_columns(const Analysis& analysis) {
+  return analysis.reduce ? analysis.part_columns : analysis.columns.subspan(1);
+}
+
+bool has_columns(const Table& table, std::span<const Field> columns) {
+  return std::equal(table.schema().begin(), table.schema().end(), columns.begin(), columns.end(),
+                    [](const Field& a, const Field& b) {
+                      return std::string_view(a.name) == b.name && a.type == b.type && a.unit == b.unit;
+                    });
+}
+
 Table stack(std::string_view name, std::span<const Field> columns, std::span<const RankTable> tables) {
   Table answer(std::string(name), columns);
   std::vector<Value> row(columns.size());

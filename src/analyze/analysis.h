@@ -48,7 +48,12 @@ struct Analysis {
   Result<Table> (*map)(const Trace& trace, const ParamValues& params);
   // Default (nullptr): the tables stacked under a leading `rank` column.
   Result<Table> (*reduce)(std::span<const RankTable> tables, const ParamValues& params) = nullptr;
+  std::span<const Field> part_columns = {};  // of map's table, where there is a `reduce`; no cell is null
 };
+
+// Of map's table.
+std::span<const Field> map_columns(const Analysis& analysis);
+bool has_columns(const Table& table, std::span<const Field> columns);
 
 // The rank column that stacked answers begin with.
 extern const Field kRankField;

@@ -124,6 +124,7 @@ const Analysis kKernelDurationDistribution = {
     .reads = kDeviceWorkArgs,
     .map = map,
     .reduce = reduce,
+    .part_columns = kPartColumns,
 };
 
 }  // namespace spotter

@@ -109,13 +109,6 @@ void note_failures(std::span<const Part> parts, Notes& notes) {
   }
 }
 
-bool has_columns(const Table& table, std::span<const Field> columns) {
-  return std::equal(table.schema().begin(), table.schema().end(), columns.begin(), columns.end(),
-                    [](const Field& a, const Field& b) {
-                      return std::string_view(a.name) == b.name && a.type == b.type && a.unit == b.unit;
-                    });
-}
-
 Result<Table> reduce_parts(const Analysis& analysis, const ParamValues& params,
                            std::span<const RankTable> tables) {
   Table answer;
@@ -131,22 +124,31 @@ Result<Table> reduce_parts(const Analysis& analysis, const ParamValues& params,
 
 }  // namespace
 
-Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load) {
-  TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
-  if (job.files.empty()) return fail(Code::not_found, "there are no trace files");
+Result<void> check_request(const RunRequest& request) {
+  TRY(values_of(request));
+  return {};
+}
 
+Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load) {
+  TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
   Phases phases(phase_names(request));
   std::vector<FileResult> files = run_files(job, request, params, load, phases);
   const auto was_cancelled = [](const FileResult& f) { return f.error && f.error->code == Code::cancelled; };
   if (std::any_of(files.begin(), files.end(), was_cancelled))
     return fail(Code::cancelled, "the analysis was cancelled");
+  return MappedJob{std::move(files), job.notes, phases.times()};
+}
 
+Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
+  TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
+  if (mapped.files.empty()) return fail(Code::not_found, "there are no trace files");
   RunResult result;
-  result.notes = job.notes;
-  TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, files, result.notes));
+  result.notes = std::move(mapped.notes);
+  TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, mapped.files, result.notes));
   note_failures(parts, result.notes);
   for (const Part& part : parts) result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
 
+  Phases phases(phase_names(request));
   for (size_t i = 0; i < request.analyses.size(); ++i) {
     std::vector<RankTable> tables;
     for (const Part& part : parts)
@@ -158,7 +160,13 @@ Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& l
     result.tables.push_back(std::move(answer));
   }
   result.timing = phases.times();
+  for (size_t i = 0; i < mapped.timing.size(); ++i) result.timing[i].wall_ns += mapped.timing[i].wall_ns;
   return result;
+}
+
+Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load) {
+  TRY_ASSIGN(MappedJob mapped, map_files(job, request, load));
+  return reduce_files(std::move(mapped), request);
 }
 
 }  // namespace spotter

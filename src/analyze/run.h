@@ -1,9 +1,10 @@
 // The one caller of analyses: loads each trace once, runs every wanted map on it, frees it, and reduces at
-// the end. Cross-cutting work lives here: parameters, step selection, ranks, memory and threads, progress,
-// cancelling, notes.
+// the end. The two halves may run on different hosts. Cross-cutting work lives here: parameters, step
+// selection, ranks, memory and threads, progress, cancelling, notes.
 #pragma once
 #include <atomic>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,12 +35,35 @@ struct PhaseTime {
   Ns wall_ns;
 };  // summed over threads
 
+// What became of one file.
+struct FileResult {
+  RankEvidence evidence;
+  std::optional<Error> error;
+  bool unwanted = false;  // its contents give a rank that is not asked for
+  Notes notes;
+  std::vector<Table> tables;  // one per analysis, unless unwanted or failed
+};
+
+// A job of which every wanted file was loaded, mapped and freed.
+struct MappedJob {
+  std::vector<FileResult> files;
+  Notes notes;                    // of the job
+  std::vector<PhaseTime> timing;  // load, select_steps, each analysis's map and reduce
+};
+
 struct RunResult {
   std::vector<Table> tables;      // one per wanted analysis, in order
   Notes notes;                    // of the job and of every trace
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 
+// Errors: invalid (a parameter that no analysis has, or a negative one).
+Result<void> check_request(const RunRequest& request);
+
+Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load);
+// The files may be those of several jobs, all mapped for this request.
+Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request);
+// One after the other.
 Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load);
 
 }  // namespace spotter

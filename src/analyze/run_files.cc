@@ -108,6 +108,7 @@ class FileRunner {
     if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
     for (Result<Table>& table : tables) {
       TRY(table);
+      CHECK(has_columns(*table, map_columns(*request_.analyses[result.tables.size()])));
       result.tables.push_back(std::move(*table));
     }
     return {};

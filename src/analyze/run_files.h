@@ -8,15 +8,6 @@
 
 namespace spotter {
 
-// What became of one file.
-struct FileResult {
-  RankEvidence evidence;
-  std::optional<Error> error;
-  bool unwanted = false;  // its contents give a rank that is not asked for
-  Notes notes;
-  std::vector<Table> tables;  // one per analysis, unless unwanted or failed
-};
-
 bool wants(const RunRequest& request, std::optional<i64> rank);
 
 // One result per file of the job, in its order. `params`: one per analysis. Phases: load, select_steps, then

@@ -148,6 +148,27 @@ TEST(Run, RanksComeFromReceiptsWhereFilesGiveNone) {
   EXPECT_NE(find_note(result->notes, "rank_disagrees"), nullptr);
 }
 
+TEST(Run, FilesThatWereMappedElsewhereAreReducedTogether) {
+  const Files here = {{"a.json", of_rank(1, 3)}}, there = {{"b.json", of_rank(0, 2)}, {"c.json", launcher()}};
+  Files both = here;
+  both.insert(there.begin(), there.end());
+  const RunRequest request = request_for({"summary", "operators"});
+  FakeReader all(both), first(here), second(there);
+  const Result<RunResult> wanted = run(all.job(), request, all.loader());
+  Result<MappedJob> mapped = map_files(first.job(), request, first.loader());
+  const Result<MappedJob> elsewhere = map_files(second.job(), request, second.loader());
+  ASSERT_TRUE(wanted && mapped && elsewhere);
+  mapped->files.insert(mapped->files.end(), elsewhere->files.begin(), elsewhere->files.end());
+  const Result<RunResult> result = reduce_files(std::move(*mapped), request);
+  ASSERT_TRUE(result) << result.error().message;
+  const Table &summary = result->tables[0], &same = wanted->tables[0];
+  ASSERT_EQ(summary.rows(), 3u);
+  for (size_t row = 0; row < summary.rows(); ++row)
+    for (size_t column = 0; column < summary.columns(); ++column)
+      EXPECT_EQ(summary.at(row, column), same.at(row, column));
+  EXPECT_EQ(result->timing.size(), wanted->timing.size());
+}
+
 TEST(Run, TwoFilesOfOneRankAreAnError) {
   FakeReader reader(Files{{"a.json", of_rank(3)}, {"b.json", of_rank(3)}});
   const Result<RunResult> result = run(reader.job(), request_for({"summary"}), reader.loader());

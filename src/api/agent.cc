@@ -50,6 +50,7 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
               options_.remote ? options_.remote->clients : std::vector<ClientRule>()),
       registry_(host),
       captures_(registry_, host, host_name_),
+      analyses_(loop, host, host_name_),
       tick_(loop),
       meet_(loop) {
   captures_.on_change([this](const capture::Capture& c) { changed(c); });

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "api/access.h"
+#include "api/analysis_process.h"
 #include "base/host.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -58,6 +59,7 @@ class Agent {
   Result<std::string> begin_capture(const Peer& peer, const capture::Request& request, std::string_view what);
   kineto::Registry& registry();
   capture::Captures& captures() { return captures_; }
+  AnalysisProcesses& analyses() { return analyses_; }
   const Access& access() const { return access_; }
   const AgentOptions& options() const { return options_; }
   const Counters& counters() const { return counters_; }
@@ -103,6 +105,7 @@ class Agent {
   Access access_;
   kineto::Registry registry_;
   capture::Captures captures_;
+  AnalysisProcesses analyses_;
   Counters counters_;
   LogLimit bad_datagrams_log_, refused_log_;
   net::Timer tick_, meet_;

@@ -9,15 +9,9 @@ namespace {
 
 namespace json = boost::json;
 
-std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
+constexpr int kOk = 200;
 
-Code code_of(std::string_view name) {
-  for (const Code code : {Code::not_found, Code::invalid, Code::corrupt, Code::unsupported, Code::io,
-                          Code::denied, Code::busy, Code::cancelled}) {
-    if (name == code_name(code)) return code;
-  }
-  return Code::internal;
-}
+std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
 
 // Throws where it is neither null nor of the type.
 Value value_of(const json::value& v, Type type) {
@@ -71,6 +65,10 @@ Answer read(const json::object& object, std::span<const Field> schema) {
   return answer;
 }
 
+tl::unexpected<Error> no_agent() {
+  return fail(Code::corrupt, "what answers there is no agent of this program");
+}
+
 }  // namespace
 
 tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error) {
@@ -81,41 +79,66 @@ tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& 
   return fail(error.code, "no agent answers at {}{}", error.message, remedy);
 }
 
-Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema) {
-  const auto wrong = [] { return fail(Code::corrupt, "what answers there is no agent of this program"); };
+Result<std::string> body_of(const net::HttpAnswer& http) {
+  if (http.status == kOk) return http.body;
   const Result<json::object> object = read_object(http.body);
-  if (!object) return wrong();
+  if (!object) return no_agent();
   try {
-    if (const json::value* error = object->if_contains("error")) {
-      const json::object& e = error->as_object();
-      return fail(code_of(view(e.at("code").as_string())), "{}", view(e.at("message").as_string()));
-    }
+    const json::object& error = object->at("error").as_object();
+    return fail(code_of(view(error.at("code").as_string())), "{}", view(error.at("message").as_string()));
+  } catch (const std::exception&) {
+    return no_agent();
+  }
+}
+
+Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema) {
+  TRY_ASSIGN(const std::string body, body_of(http));
+  const Result<json::object> object = read_object(body);
+  if (!object) return no_agent();
+  try {
     return read(*object, schema);
   } catch (const std::exception&) {
-    return wrong();
+    return no_agent();
   }
+}
+
+std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> addresses,
+                                              const Credentials& credentials,
+                                              std::span<const net::HttpQuestion> questions, Ns patience) {
+  std::vector<Result<net::HttpAnswer>> answers(addresses.size());
+  std::vector<std::unique_ptr<net::HttpClient>> clients;
+  net::Loop loop;
+  net::allow_many_descriptors();
+  size_t open = addresses.size();
+  for (size_t i = 0; i < addresses.size(); ++i) {
+    clients.push_back(std::make_unique<net::HttpClient>(loop, addresses[i], credentials.tls));
+    net::HttpQuestion question = questions[i];
+    question.authorization = credentials.authorization;
+    clients[i]->ask(std::move(question), patience, [&, i](Result<net::HttpAnswer> http) {
+      answers[i] = std::move(http);
+      if (!answers[i]) answers[i] = unreachable(addresses[i], answers[i].error());
+      if (--open == 0) loop.stop();
+    });
+  }
+  if (open > 0) loop.run();
+  return answers;
 }
 
 std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
                                 const net::HttpQuestion& question, std::span<const Field> schema,
                                 Ns patience) {
-  std::vector<Result<Answer>> answers(addresses.size());
-  std::vector<std::unique_ptr<net::HttpClient>> clients;
-  net::Loop loop;
-  size_t open = addresses.size();
-  for (size_t i = 0; i < addresses.size(); ++i) {
-    clients.push_back(std::make_unique<net::HttpClient>(loop, addresses[i], credentials.tls));
-    net::HttpQuestion q = question;
-    q.authorization = credentials.authorization;
-    clients[i]->ask(std::move(q), patience, [&, i](Result<net::HttpAnswer> http) {
-      if (!http)
-        answers[i] = unreachable(addresses[i], http.error());
-      else if (answers[i] = read_answer(*http, schema); !answers[i] && addresses[i].socket.empty())
-        answers[i] = within(answers[i].error(), addresses[i].shown());
-      if (--open == 0) loop.stop();
-    });
+  const std::vector<net::HttpQuestion> questions(addresses.size(), question);
+  std::vector<Result<Answer>> answers;
+  for (const auto& http : ask_each(addresses, credentials, questions, patience)) {
+    Result<Answer> answer = fail(Code::internal, "not read");
+    if (http)
+      answer = read_answer(*http, schema);
+    else
+      answer = tl::unexpected(http.error());
+    const net::HttpAddress& address = addresses[answers.size()];
+    if (http && !answer && address.socket.empty()) answer = within(answer.error(), address.shown());
+    answers.push_back(std::move(answer));
   }
-  if (open > 0) loop.run();
   return answers;
 }
 

@@ -28,6 +28,15 @@ Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> s
 // `error` of net/, with what to do about it.
 tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error);
 
+// The answers of many agents, each asked its own question, all at once. Errors: not_found where nobody
+// listens, denied, io.
+std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> addresses,
+                                              const Credentials& credentials,
+                                              std::span<const net::HttpQuestion> questions, Ns patience);
+
+// The body of an answer that is one. Errors: the agent's; corrupt where it is none of an agent.
+Result<std::string> body_of(const net::HttpAnswer& http);
+
 // The answer of each agent, all asked at once. Errors: also not_found where nobody listens, denied, io.
 std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
                                 const net::HttpQuestion& question, std::span<const Field> schema,

@@ -3,9 +3,11 @@
 #include <charconv>
 #include <optional>
 
+#include "api/analyze_request.h"
 #include "api/capture_request.h"
 #include "api/json.h"
 #include "api/tables.h"
+#include "base/utf8.h"
 #include "render/render.h"
 
 namespace spotter::api {
@@ -127,6 +129,36 @@ void receipts(Agent& agent, const Target& target, const std::string& id, const R
   });
 }
 
+// Of the files of those processes that the peer may trace.
+Result<void> analyze(Agent& agent, const Peer& peer, const std::string& body, const std::string& id,
+                     const Respond& respond) {
+  TRY(agent.access().may(peer, AccessRole::trace));
+  const capture::Capture* capture = agent.captures().find(id);
+  if (!capture) return fail(Code::not_found, "there is no capture of that id");
+  TRY(read_analyze_request(body));
+  std::vector<capture::Receipt> written;
+  size_t foreign = 0;
+  for (const capture::Receipt& receipt : capture->receipts) {
+    if (receipt.state != capture::State::written) continue;
+    kineto::Process process;  // it may have ended
+    process.facts.pid = receipt.pid;
+    process.facts.uid = receipt.uid;
+    if (agent.access().may_trace(peer, process))
+      written.push_back(receipt);
+    else
+      ++foreign;
+  }
+  if (written.empty() && foreign > 0)
+    return fail(Code::denied, "the {} files that were written are other users'", foreign);
+  if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
+  TRY(agent.analyses().start(written, body, [respond](Result<std::string> text) {
+    respond(text ? net::HttpAnswer{200, std::move(*text)} : http_error(text.error()));
+  }));
+  log(Level::info, "audit: {} ({}) has {} files of capture {} analysed", to_printable(peer.name), peer.from,
+      written.size(), id);
+  return {};
+}
+
 int status_of(Code code) {
   switch (code) {
     case Code::not_found:
@@ -180,6 +212,12 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     const std::string id(target.path.substr(captures.size() + 1));
     if (request.method == "GET") return receipts(agent, target, id, respond);
     if (request.method == "DELETE") return answer(end(agent, peer, id));
+    constexpr std::string_view analyze_end = "/analyze";
+    if (request.method == "POST" && id.ends_with(analyze_end)) {
+      const Result<void> begun =
+          analyze(agent, peer, request.body, id.substr(0, id.size() - analyze_end.size()), respond);
+      return begun ? void() : respond(http_error(begun.error()));
+    }
   }
   respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
 }

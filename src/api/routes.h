@@ -5,6 +5,7 @@
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)
 //   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
 //   DELETE /v1/captures/ID   ends it, and answers its receipts
+//   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //
 // Who may is in access.h.
 #pragma once

@@ -27,6 +27,7 @@ void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
 struct Options {
   std::vector<std::string> paths;
+  std::vector<FileResult> elsewhere;  // files that were mapped on other hosts, for this request
   RunRequest request;
   const Format* format = &all_formats()[0];
   std::string output;  // empty: standard output
@@ -83,21 +84,27 @@ void print_timing(const RunResult& result) {
 
 int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
-Result<void> analyze(const Options& options) {
+void take_all_analyses(RunRequest& request) {
+  request.analyses.assign(all_analyses().begin(), all_analyses().end());
+}
+
+Result<void> analyze(Options options) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
   TRY_ASSIGN(const Job job, open_job(options.paths));
 
   RunRequest request = options.request;
   request.cancelled = &interrupted;
-  if (request.analyses.empty()) request.analyses.assign(all_analyses().begin(), all_analyses().end());
+  if (request.analyses.empty()) take_all_analyses(request);
   const size_t names = options.wants_report() ? take_top(request.params) : 0;
-  RunResult result;
+  MappedJob mapped;
   {
     Progress progress;
     request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    TRY_ASSIGN(result, run(job, request, load));
+    TRY_ASSIGN(mapped, map_files(job, request, load));
   }
+  std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
+  TRY_ASSIGN(const RunResult result, reduce_files(std::move(mapped), request));
 
   const int fd = options.output.empty() ? STDOUT_FILENO : -1;
   const std::string bytes = options.wants_report()
@@ -114,11 +121,19 @@ Result<void> analyze(const Options& options) {
 
 }  // namespace
 
-Result<void> print_report(const std::vector<std::string>& paths) {
+RunRequest report_request() {
+  RunRequest request;
+  take_all_analyses(request);
+  take_top(request.params);
+  return request;
+}
+
+Result<void> print_report(const std::vector<std::string>& paths, std::vector<FileResult> elsewhere) {
   Options options;
   options.paths = paths;
+  options.elsewhere = std::move(elsewhere);
   options.request.threads = all_processors();
-  return analyze(options);
+  return analyze(std::move(options));
 }
 
 Action declare_analyze(CLI::App& app) {

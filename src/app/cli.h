@@ -18,7 +18,7 @@ using Action = std::function<Result<int>()>;  // the exit status; an error is 1
 
 struct Command {
   const char* name;
-  const char* help;
+  const char* help;                  // empty: it is not listed
   Action (*declare)(CLI::App& app);  // declares the options; the action runs with what they were set to
 };
 

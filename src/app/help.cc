@@ -31,8 +31,10 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
       options.emplace_back(type.empty() ? name : name + " " + type, option->get_description());
     }
   }
-  for (const CLI::App* command : app->get_subcommands({}))
-    commands.emplace_back(command->get_name(), command->get_description());
+  for (const CLI::App* command : app->get_subcommands({})) {
+    if (!command->get_description().empty())
+      commands.emplace_back(command->get_name(), command->get_description());
+  }
   return "Usage: " + usage + " [OPTION...]\n\n" + wrapped(app->get_description(), width) + "\n" +
          section("Arguments", arguments, width) + section("Commands", commands, width) +
          section("Options", options, width) +

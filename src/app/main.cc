@@ -17,6 +17,7 @@ constexpr Command kCommands[] = {
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
     {"status", "Say whether each part of this host's agent works.", declare_status},
     {"agent", "Run this host's agent.", declare_agent},
+    {"analyze-part", "", declare_analyze_part},  // what an agent runs; not in the help
 };
 
 }  // namespace

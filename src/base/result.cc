@@ -30,6 +30,14 @@ const char* code_name(Code code) {
   return "unknown";
 }
 
+Code code_of(std::string_view name) {
+  for (const Code code : {Code::not_found, Code::invalid, Code::corrupt, Code::unsupported, Code::io,
+                          Code::denied, Code::busy, Code::cancelled}) {
+    if (name == code_name(code)) return code;
+  }
+  return Code::internal;
+}
+
 std::string errno_text(int number) { return std::generic_category().message(number); }
 
 void check_failed(const char* condition, const char* file, int line) {

@@ -14,6 +14,7 @@ namespace spotter {
 enum class Code { not_found, invalid, corrupt, unsupported, io, denied, busy, cancelled, internal };
 
 const char* code_name(Code code);
+Code code_of(std::string_view name);  // internal where there is none of that name
 
 struct Error {
   Code code = Code::internal;

@@ -23,19 +23,17 @@ int find_inside(int root, const std::string& path, u64 flags) {
   return static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
 }
 
-struct Descriptor {
-  int fd;
-  ~Descriptor() {
-    if (fd >= 0) close(fd);
-  }
-};
+// What a file that was found holds. -1 with errno where it may not be read.
+Descriptor open_found(int found) {
+  return Descriptor(
+      ::open(fmt::format("/proc/self/fd/{}", found).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+}
 
 // Whether a trace that is this short says anything but metadata. Longer ones always do, and of one that may
 // not be read it is taken for granted.
 bool has_events(int found, i64 size) {
   if (size > static_cast<i64>(kHeadBytes)) return true;
-  const Descriptor file{
-      ::open(fmt::format("/proc/self/fd/{}", found).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)};
+  const Descriptor file = open_found(found);
   if (file.fd < 0) return true;
   std::string text(static_cast<size_t>(size), '\0');
   const ssize_t n = pread(file.fd, text.data(), text.size(), 0);
@@ -73,6 +71,25 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   found.size_bytes = file.st_size;
   found.has_events = has_events(at.fd, file.st_size);
   return found;
+}
+
+Result<Descriptor> ProcessRoot::open_file(const std::string& path, i64 uid, i64 size_bytes) const {
+  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
+  if (at.fd < 0 && errno == ELOOP) return fail(Code::denied, "{}: there is a symbolic link in it", path);
+  if (at.fd < 0) return fail(Code::not_found, "{}: {}", path, errno_text(errno));
+  struct stat file;
+  if (fstat(at.fd, &file) != 0) return fail(Code::io, "{}: {}", path, errno_text(errno));
+  if (!S_ISREG(file.st_mode)) return fail(Code::denied, "{}: is not a plain file", path);
+  if (static_cast<i64>(file.st_uid) != uid)
+    return fail(Code::denied, "{}: belongs to user {}, not to {}, whose process wrote it", path, file.st_uid,
+                uid);
+  if (file.st_size != size_bytes)
+    return fail(Code::not_found, "{}: has {} bytes; that which was written had {}", path, file.st_size,
+                size_bytes);
+  Descriptor opened = open_found(at.fd);
+  if (opened.fd < 0)
+    return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", path, errno_text(errno));
+  return opened;
 }
 
 Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid) const {

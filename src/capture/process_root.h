@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptor.h"
 #include "base/host.h"
 #include "base/result.h"
 #include "base/types.h"
@@ -34,6 +35,9 @@ class ProcessRoot {
   }
 
   FileLook look(const std::string& path, i64 uid) const;
+  // For reading. Errors: not_found (also where it has another size, and so is another file), denied (it is
+  // not a plain file of that user, or a link is on the way), io.
+  Result<Descriptor> open_file(const std::string& path, i64 uid, i64 size_bytes) const;
   // Errors: invalid (no such directory), denied (that user may not write there, as far as can be told
   // without his groups), invalid (a link is on the way: what lies behind it is another directory than the one
   // that was allowed).

@@ -118,6 +118,29 @@ TEST_F(ProcessRootTest, OddPaths) {
     EXPECT_EQ(look(path).size_bytes, 0);
 }
 
+TEST_F(ProcessRootTest, OpensAFile) {
+  write("/out/t.json", kTrace);
+  const i64 size = static_cast<i64>(std::string(kTrace).size());
+  const auto code = [&](const std::string& path, i64 uid, i64 bytes) {
+    const auto opened = process_.open_file(path, uid, bytes);
+    return opened ? Code::internal : opened.error().code;  // internal: it is open
+  };
+  const i64 own = geteuid();
+  const auto opened = process_.open_file("/out/t.json", own, size);
+  ASSERT_TRUE(opened);
+  std::string text(static_cast<size_t>(size), '\0');
+  EXPECT_EQ(read(opened->fd, text.data(), text.size()), size);
+  EXPECT_EQ(text, kTrace);
+  EXPECT_EQ(code("/out/t.json", own, size + 1), Code::not_found);
+  EXPECT_EQ(code("/out/none.json", own, size), Code::not_found);
+  EXPECT_EQ(code("/out/t.json", own + 1, size), Code::denied);
+  EXPECT_EQ(code("/out", own, size), Code::denied);
+  fs::create_symlink("t.json", root_ / "fs/out/link.json");
+  EXPECT_EQ(code("/out/link.json", own, size), Code::denied);
+  ASSERT_EQ(mkfifo((root_ / "fs/out/fifo").c_str(), 0666), 0);
+  EXPECT_EQ(code("/out/fifo", own, 0), Code::denied);
+}
+
 TEST_F(ProcessRootTest, Directories) {
   EXPECT_EQ(check("/out"), Code::internal);
   EXPECT_EQ(check("/out/"), Code::internal);

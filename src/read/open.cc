@@ -135,7 +135,9 @@ Result<Job> open_job(std::span<const std::string> paths) {
 }
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
-  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(file.path, request.cancelled));
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, file.descriptor >= 0
+                                                        ? RawInput::of(file.descriptor, file.path)
+                                                        : RawInput::open(file.path, request.cancelled));
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
   TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
   data.info.path = file.path;

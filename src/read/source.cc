@@ -85,6 +85,14 @@ Result<std::unique_ptr<RawInput>> RawInput::open(const std::string& path,
   return input;
 }
 
+Result<std::unique_ptr<RawInput>> RawInput::of(int descriptor, const std::string& path) {
+  const int fd = ::fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+  if (fd < 0) return fail(Code::io, "{}: {}", path, errno_text(errno));
+  std::unique_ptr<RawInput> input(new RawInput(path, fd, nullptr));
+  if (::lseek(fd, 0, SEEK_SET) != 0) return fail(Code::io, "{}: {}", path, errno_text(errno));
+  return input;
+}
+
 // Until there is something to read, or the end.
 Result<void> RawInput::wait() const {
   constexpr int kLookMs = 100;  // for `cancelled_`

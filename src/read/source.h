@@ -25,6 +25,8 @@ class RawInput {
   // While it waits for a pipe or a terminal it ends with Code::cancelled once `cancelled` is set.
   static Result<std::unique_ptr<RawInput>> open(const std::string& path,
                                                 const std::atomic<bool>* cancelled = nullptr);
+  // What is open already, from its beginning; it stays open. The path is but what it is called.
+  static Result<std::unique_ptr<RawInput>> of(int descriptor, const std::string& path);
   ~RawInput();
   RawInput(const RawInput&) = delete;
   RawInput& operator=(const RawInput&) = delete;

@@ -22,6 +22,7 @@ struct TraceFile {
   std::string host;            // host_name, where the head of the file says it; else as receipts do
   std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
   std::optional<i64> receipt_rank = {};  // as the receipts of its capture say
+  int descriptor = -1;  // where it is open for reading already: then the path is but what it is called
 };
 
 struct Job {
