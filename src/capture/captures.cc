@@ -63,6 +63,7 @@ struct Captures::Job {
   size_t index = 0;  // of its receipt
   kineto::Config config;
   std::string text;
+  bool is_own_text = true;  // made from `config`, not somebody else's
   ProcessRoot root;
   i64 start_ms = 0;       // Unix time at which the trace begins, once it is delivered
   Ns before = 0;          // when a file of that name, which was there already, had changed
@@ -113,6 +114,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
     job->before = job->root.look(path, process->facts.uid).changed;
+    job->is_own_text = request.text.empty();
     // Of a text that somebody else wrote only the last line is ours.
     job->text = request.text.empty()
                     ? kineto::config_text(job->config)
@@ -158,6 +160,19 @@ void Captures::collect_settled() {
   std::erase_if(jobs_, [](const auto& entry) { return is_final(entry.second->receipt().state); });
 }
 
+// libkineto looks at a request up to a tick after it has got it, and drops one that leaves less than the
+// warm-up until its start. The start is the same for all ranks; who asks late warms up for less.
+void Captures::shorten_warmup(Job& job, Times now) {
+  kineto::Config& config = job.config;
+  if (config.start_time_ms == 0 || !job.is_own_text) return;
+  const i64 room = config.start_time_ms - now.unix_ms - kineto::kTickMs;
+  if (room >= config.warmup_ms || room < 0) return;
+  config.warmup_ms = room / 1000 * 1000;
+  job.text = kineto::config_text(config);
+  job.receipt().reason =
+      fmt::format("the process asked late, so that its warm-up had {} s", config.warmup_ms / 1000);
+}
+
 std::optional<std::string> Captures::text_for(const kineto::Process& process, Times now) {
   const auto it = jobs_.find(process.facts.pid);
   if (it == jobs_.end()) return std::nullopt;
@@ -169,6 +184,7 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
       job.refused_at = now.steady;
       return std::nullopt;
     }
+    shorten_warmup(job, now);
     if (const auto start = kineto::start_of(job.config, now.unix_ms); !start) {
       settle(job, State::failed, fmt::format("the process asked too late: {}", start.error().message), now);
       collect_settled();
@@ -221,7 +237,7 @@ void Captures::look(Job& job, Times now) {
     return settle(job, State::failed, "the file is not a plain file of the process's user", now);
   if (file.written) {
     r.size_bytes = file.size_bytes;
-    if (file.has_events) return settle(job, State::written, {}, now);
+    if (file.has_events) return settle(job, State::written, r.reason, now);
     return settle(job, State::empty,
                   job.gone_at
                       ? "the process ended before it had recorded anything"

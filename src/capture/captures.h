@@ -101,6 +101,7 @@ class Captures {
   struct Job;  // of one process
   void settle(Job& job, State state, std::string reason, Times now);
   void advance(Job& job, State state);
+  static void shorten_warmup(Job& job, Times now);
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
   void collect_settled();

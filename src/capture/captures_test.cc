@@ -270,13 +270,67 @@ TEST_F(CapturesTest, AProcessThatTookTheRequestAndNeverBegan) {
   expect(id, State::failed, "never began");
 }
 
+// The start is everybody's; the warm-up gives way.
+TEST_F(CapturesTest, WhoAsksLateWarmsUpForLess) {
+  const auto told = [&](Ns when) {
+    Request r = request();
+    r.config.start_time_ms = kStart.unix_ms + 6000;
+    const std::string id = begin(r);
+    const std::string asked = text(42, at(when)).value_or("");
+    captures_.end(id, "test", at(when));
+    return asked;
+  };
+  const auto has = [](const std::string& asked, int seconds) {
+    return asked.find(fmt::format("ACTIVITIES_WARMUP_PERIOD_SECS={}\n", seconds)) != asked.npos;
+  };
+  EXPECT_TRUE(has(told(0), 5));
+  EXPECT_TRUE(has(told(kMs), 4));  // the process may look at it a second later
+  EXPECT_TRUE(has(told(1001 * kMs), 3));
+  EXPECT_TRUE(has(told(5 * kSecond), 0));
+  EXPECT_EQ(told(5001 * kMs), "");  // too late
+}
+
+TEST_F(CapturesTest, AWarmUpThatWasShortIsTold) {
+  Request r = request();
+  r.config.start_time_ms = kStart.unix_ms + 6000;
+  const std::string id = begin(r);
+  EXPECT_TRUE(text(42, at(2 * kSecond)));
+  captures_.sent(42, at(2 * kSecond));
+  write(id, kTrace);
+  captures_.tick(at(8 * kSecond));
+  expect(id, State::written, "its warm-up had 3 s");
+}
+
 TEST_F(CapturesTest, ALateStart) {
   Request r = request();
   r.config.start_time_ms = kStart.unix_ms + 6000;
   const std::string id = begin(r);
-  EXPECT_FALSE(text(42, at(2 * kSecond)));
+  EXPECT_FALSE(text(42, at(5500 * kMs)));
   expect(id, State::failed, "asked too late");
   EXPECT_FALSE(captures_.active());
+  // What somebody else has written is not changed.
+  r.output.clear();
+  r.text = fmt::format("ACTIVITIES_DURATION_MSECS=500\nPROFILE_START_TIME={}\n", r.config.start_time_ms);
+  fs::create_directories(root_ / "fs/tmp");
+  const std::string other = begin(r);
+  EXPECT_FALSE(text(42, at(2 * kSecond)));
+  expect(other, State::failed, "asked too late");
+}
+
+TEST_F(CapturesTest, ATurnEach) {
+  for (i64 pid = 50; pid < 60; pid++) {
+    add(pid);
+    poll(pid);
+  }
+  Request r = request({50, 51, 52, 53, 54, 55, 56, 57, 58, 59});
+  r.deadline = kSecond;
+  const std::string id = begin(r);
+  for (int turn = 1; turn <= 3; turn++) {
+    captures_.tick(at(2 * kSecond), 4);
+    i64 over = 0;
+    for (const Receipt& receipt : captures_.find(id)->receipts) over += is_final(receipt.state);
+    EXPECT_EQ(over, std::min(10, 4 * turn));
+  }
 }
 
 TEST_F(CapturesTest, WhatItDidNotDoInTime) {

@@ -17,6 +17,9 @@
 
 namespace spotter::kineto {
 
+// How long after it has got a request a client may look at it.
+inline constexpr i64 kTickMs = 1000;
+
 // What a text asks for; unset values are the client's defaults.
 struct Config {
   std::string log_file;                     // empty: /tmp/libkineto_activities_<pid>.json

@@ -7,8 +7,8 @@
 
 A host is a set of namespaces. Network: its own address, ports and abstract UNIX sockets, so each agent has the default
 names. UTS: its own name, which is what slurmd and the agent call it. PID: its own processes, whose numbers may be those
-of another host's. Mount: its own /proc and /etc/hosts. The files are those of the machine, as on hosts that share a file
-system; all that this writes is in one temporary folder. Nothing of the machine's network, /etc or services is touched.
+of another host's. Mount: its own /proc and /etc/hosts, and n1 to n3 a folder `own` that no other host sees. All other files
+are those of the machine, as on hosts that share a file system; all that this writes is in one temporary folder. Nothing of the machine's network, /etc or services is touched.
 
 The first process of a host reads a pipe of ours. When we close it, or die, it ends, and the kernel ends all processes of
 its namespace with it; a namespace goes with its last process. So nothing is left, however the tests end.
@@ -42,6 +42,7 @@ set -e
 trap '' CHLD
 hostname "$1"
 mount --bind "$2" /etc/hosts
+[ -z "$3" ] || mount -t tmpfs own "$3"
 ip link set lo up
 echo up
 exec cat >/dev/null
@@ -96,11 +97,11 @@ def find(program):
 class Host:
     """A host. Its processes are started by popen() and run(), and end with it."""
 
-    def __init__(self, name, number, hosts_file):
+    def __init__(self, name, number, hosts_file, own_folder=""):
         self.name, self.address = name, f"{PREFIX}{number}"
         self.first = subprocess.Popen(
             [find("unshare"), "--net", "--uts", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc",
-             "sh", "-c", FIRST_PROCESS, "sh", name, str(hosts_file)],
+             "sh", "-c", FIRST_PROCESS, "sh", name, str(hosts_file), str(own_folder)],
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=os.environ | {"PATH": root_path()})
         if self.first.stdout.readline() != "up\n":
             self.end()
@@ -171,6 +172,8 @@ class Cluster:
 
     def __init__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="sc-", dir="/tmp"))
+        self.own_folder = self.folder / "own"
+        self.own_folder.mkdir()
         self.folder.chmod(0o755)  # munged wants to know that nobody else may write there, and that its clients can read
         self.environment = clean_environment(SLURM_CONF=self.folder / "slurm.conf", PYTHONDONTWRITEBYTECODE=1)
         self.environment["PATH"] = root_path()
@@ -208,7 +211,7 @@ class Cluster:
         hosts_file = self.folder / "hosts"
         hosts_file.write_text("127.0.0.1 localhost\n" + "".join(f"{PREFIX}{i} {name}\n" for name, i in numbers.items()))
         for name, number in numbers.items():
-            self.hosts[name] = Host(name, number, hosts_file)
+            self.hosts[name] = Host(name, number, hosts_file, self.own_folder if name in NODES else "")
         ctl = self.ctl
         ctl.link("link", "add", "name", "bridge", "type", "bridge")
         ctl.link("address", "add", f"{ctl.address}/24", "dev", "bridge")

@@ -125,6 +125,15 @@ def test_iterations(cluster):
     assert [optimizer_steps(trace) for trace in traces] == [3] * RANKS
 
 
+def test_files_stay_on_their_hosts(cluster):
+    """Nothing is shared, so each agent analyses what its host has, and one report is made of it."""
+    done = Capture(cluster, cluster.own_folder.name, "--duration", "400ms", "--start-in", "6s", "--analyze")
+    assert (done.status, done.written()) == (0, PLACES), done.receipts
+    assert not any(pathlib.Path(row["file"]).exists() for row in done.receipts)
+    assert "6 ranks · 3 hosts" in done.stdout, done.stdout + done.stderr
+    assert "gloo:" in done.stdout or "c10d::" in done.stdout, done.stdout
+
+
 def test_agent_that_is_not_there(cluster):
     """Its host has a row that says so; the other hosts' ranks are traced."""
     cluster.agents["n3"].stop()
@@ -140,7 +149,7 @@ def test_agent_that_is_not_there(cluster):
 
 
 def test_rank_killed_in_mid_capture(cluster):
-    """The last test, as the job is none any more."""
+    """The last test, as the job is none any more. The files stay on their hosts."""
     victim = processes(cluster)[3]
     ahead, duration = 6, 4
 
@@ -148,9 +157,10 @@ def test_rank_killed_in_mid_capture(cluster):
         time.sleep(ahead + duration / 2)
         cluster.hosts[victim["host"]].signal(victim["pid"], "KILL")
 
-    done = Capture(cluster, "killed", "--duration", f"{duration}s", "--start-in", f"{ahead}s", "--warmup", "0ms",
-                   meanwhile=kill)
+    done = Capture(cluster, cluster.own_folder.name, "--duration", f"{duration}s", "--start-in", f"{ahead}s", "--warmup", "0ms",
+                   "--analyze", meanwhile=kill)
     assert (done.status, done.written()) == (3, PLACES[:3] + PLACES[4:]), done.receipts
     row, = done.not_written()
     assert (row["host"], row["pid"], row["rank"], row["state"]) == ("n2", victim["pid"], 3, "failed")
     assert "ended" in row["reason"], row
+    assert "5 ranks · 3 hosts" in done.stdout, done.stdout + done.stderr
