@@ -13,9 +13,9 @@ namespace {
 constexpr Command kCommands[] = {
     {"analyze", "Analyse the PyTorch (Kineto) traces of a job.", declare_analyze},
     {"analyses", "List the analyses, or define the numbers of one.", declare_analyses},
-    {"trace", "Trace running PyTorch processes through this host's agent.", declare_trace},
+    {"trace", "Trace running PyTorch processes, on this host or on many.", declare_trace},
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
-    {"status", "Say whether each part of this host's agent works.", declare_status},
+    {"status", "Say whether each part of an agent works.", declare_status},
     {"agent", "Run this host's agent.", declare_agent},
     {"analyze-part", "", declare_analyze_part},  // what an agent runs; not in the help
 };
