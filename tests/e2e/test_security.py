@@ -169,8 +169,8 @@ def test_clients_over_tls(host, certificate, bearer, role):
         hold_to_role(host, lambda *words: host.agent.https(*words, bearer=bearer, stream=stream), role)
 
 
-@pytest.mark.parametrize("header", ["Basic YWRtaW46YWRtaW4=", "bearer " + token("admin"), "Bearer", "Bearer\t" + token("admin"),
-                                    token("admin"), "Bearer  " + token("admin")], ids=repr)
+@pytest.mark.parametrize("header", ["Basic YWRtaW46YWRtaW4=", "Bearer", token("admin"), *(
+    word + token("admin") for word in ("bearer ", "Bearer\t", "Bearer  "))], ids=repr)
 def test_headers_that_are_no_token(host, header):
     with host.agent.tls_stream() as s:
         s.sendall(f"GET /v1/status HTTP/1.1\r\nHost: x\r\nAuthorization: {header}\r\n\r\n".encode())
@@ -311,7 +311,8 @@ def test_places_over_rpc(linked, uid):
     # Of two lines the last one counts.
     for lines in ([f"{agent.out_dir}/x.json", "/etc/x.json"], [f"{agent.out_dir}/x.json", ""]):
         text = "".join(f"ACTIVITIES_LOG_FILE={path}\n" for path in lines)
-        reply = as_user(0, lambda text=text: agent.rpc({"fn": "setKinetOnDemandRequest", "pids": [poller.pid], "config": text}))
+        request = {"fn": "setKinetOnDemandRequest", "pids": [poller.pid], "config": text}
+        reply = as_user(0, lambda request=request: agent.rpc(request))
         assert str(reply.get("status")).startswith("failed"), reply
     linked.assert_nothing_was_begun()
 
@@ -359,7 +360,8 @@ def refused_deeds(host, of_root):
     agent, mine, other = host.agent, host.mine, host.other
     out = agent.out_dir
     post = ("POST", "/v1/captures")
-    asks, ends = f"asks to trace 1 processes ({other.pid}) by POST /v1/captures to {out}: refused, ", f"ends capture {of_root}: refused, "
+    asks = f"asks to trace 1 processes ({other.pid}) by POST /v1/captures to {out}: refused, "
+    ends = f"ends capture {of_root}: refused, "
     return {
         "nobody traces": (lambda: agent.https(*post, host.body(other)),
                           ["audit: an unknown client (127.0.0.1:", "POST /v1/captures: refused, "]),
@@ -601,7 +603,8 @@ def test_rpc_from_another_host(is_open):
             stack.callback(process.wait, 10)
             stack.callback(process.stdin.close)
             request = {"fn": "setKinetOnDemandRequest", "pids": [0], "config": "ACTIVITIES_DURATION_MSECS=50\n"}
-            reply = until(lambda: (r := json.loads(asked(there, request).stdout))["processesMatched"] and r, 10, "it is known")
+            reply = until(lambda: (r := json.loads(asked(there, request).stdout))["processesMatched"] and r, 10,
+                          "it is known")
             assert len(reply["activityProfilersTriggered"]) == 1
             until(lambda: "audit: an unknown client (Dynolog's RPC, port " in agent.log(), 5, "the line of the log")
             # Not even so do files go elsewhere.

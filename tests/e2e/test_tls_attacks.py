@@ -7,6 +7,7 @@ import os
 import socket
 import ssl
 import struct
+import subprocess
 import threading
 import time
 
@@ -24,7 +25,9 @@ STATUS = GET + b"\r\n"
 
 
 @pytest.fixture
-def agent():
+def agent(monkeypatch):
+    # The address sanitizer keeps what is freed, 256 MB of it by default.
+    monkeypatch.setenv("ASAN_OPTIONS", os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=16")
     running = RemoteAgent()
     running.https("GET", "/v1/status", name="admin")  # what the first use of TLS allocates
     yield running
@@ -271,6 +274,19 @@ def test_requests_without_end(agent):
             for thread in threads:
                 thread.join()
         assert min(counts.values()) > 20, counts
+
+
+def test_new_keys_without_end(agent):
+    """What TLS 1.3 has in the place of renegotiation: each asks for an answer."""
+    name = certificates().folder / "view"
+    with unharmed(agent), subprocess.Popen(
+            ["openssl", "s_client", "-connect", f"127.0.0.1:{agent.port}", "-cert", f"{name}.pem", "-key", f"{name}-key.pem"],
+            stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as asking:
+        for _ in range(300):
+            asking.stdin.write(b"K\n")  # its command for that; one for each time that it reads
+            asking.stdin.flush()
+            time.sleep(0.002)
+        assert asking.communicate(timeout=10)[1].count(b"KEYUPDATE") > 100
 
 
 def test_connections_without_end(agent):
