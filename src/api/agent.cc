@@ -138,7 +138,8 @@ void Agent::arrived(const net::Datagram& datagram, const kineto::Poll& polled) {
   const kineto::Process* known = registry_.find(datagram.pid);
   if (known && known->address == datagram.from) return poll(datagram, polled);
   if (newcomers_.size() >= kineto::Registry::kMost && !newcomers_.contains(datagram.pid))
-    return refused_log_.log(Level::warning, loop_.now(), "a poll is not taken: too many processes are new");
+    return refused_polls_log_.log(Level::warning, loop_.now(),
+                                  "a poll is not taken: too many processes are new");
   newcomers_.insert_or_assign(datagram.pid, Newcomer{datagram.uid, std::string(datagram.from), polled});
   meet_newcomers();
 }
@@ -177,8 +178,8 @@ kineto::Registry& Agent::registry() {
 void Agent::poll(const net::Datagram& datagram, const kineto::Poll& poll) {
   const auto seen = registry_.seen({datagram.pid, datagram.uid}, datagram.from, poll, loop_.now());
   if (!seen) {
-    refused_log_.log(Level::warning, loop_.now(),
-                     fmt::format("a poll is not taken: {}", seen.error().message));
+    refused_polls_log_.log(Level::warning, loop_.now(),
+                           fmt::format("a poll is not taken: {}", seen.error().message));
     return;
   }
   const kineto::Process& process = **seen;
@@ -202,8 +203,8 @@ bool Agent::watch(i64 pid) {
   if (!watch) {
     // It has ended, or no descriptor is left; then one of its next polls may find one.
     registry_.gone(pid);
-    refused_log_.log(Level::warning, loop_.now(),
-                     fmt::format("a poll is not taken: {}", watch.error().message));
+    refused_polls_log_.log(Level::warning, loop_.now(),
+                           fmt::format("a poll is not taken: {}", watch.error().message));
     return false;
   }
   watches_.emplace(pid, std::move(*watch));
@@ -228,18 +229,24 @@ Result<std::string> Agent::begin_capture(const Peer& peer, const capture::Reques
   };
   const Result<std::string> id = begin();
   const std::span<const i64> shown(request.pids.data(), std::min(request.pids.size(), kShownPids));
-  const std::string line = fmt::format(
-      "audit: {} ({}) asks to trace {} processes ({}{}) by {} to {}: {}", to_printable(peer.name), peer.from,
-      request.pids.size(), fmt::join(shown, " "), shown.size() < request.pids.size() ? " ..." : "", what,
-      to_printable(request.output.empty() ? request.config.log_file : request.output),
-      id ? "capture " + *id : "refused, " + id.error().message);
-  // What is refused changes nothing, and anybody may ask as often as he likes.
-  if (id)
-    log_line(Level::info, line);
-  else
-    refused_log_.log(Level::info, loop_.now(), line);
-  if (id) keep_ticking();
+  const std::string asked =
+      fmt::format("asks to trace {} processes ({}{}) by {} to {}", request.pids.size(), fmt::join(shown, " "),
+                  shown.size() < request.pids.size() ? " ..." : "", what,
+                  to_printable(request.output.empty() ? request.config.log_file : request.output));
+  if (!id) {
+    refused(peer, asked, id.error());
+    return id;
+  }
+  log(Level::info, "audit: {} ({}) {}: capture {}", to_printable(peer.name), peer.from, asked, *id);
+  keep_ticking();
   return id;
+}
+
+// It changes nothing, and anybody may ask as often as he likes.
+void Agent::refused(const Peer& peer, std::string_view what, const Error& why) {
+  refused_log_.log(
+      Level::info, loop_.now(),
+      fmt::format("audit: {} ({}) {}: refused, {}", to_printable(peer.name), peer.from, what, why.message));
 }
 
 Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
@@ -247,13 +254,11 @@ Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
   if (!capture) return fail(Code::not_found, "there is no capture of that id");
   const Result<void> may =
       access_.may(peer, capture->asked_by == peer.name ? AccessRole::trace : AccessRole::admin);
-  const std::string line = fmt::format("audit: {} ({}) ends capture {}: {}", to_printable(peer.name),
-                                       peer.from, id, may ? "done" : "refused, " + may.error().message);
   if (!may) {
-    refused_log_.log(Level::info, loop_.now(), line);
+    refused(peer, "ends capture " + id, may.error());
     return may;
   }
-  log_line(Level::info, line);
+  log(Level::info, "audit: {} ({}) ends capture {}: done", to_printable(peer.name), peer.from, id);
   captures_.end(id, peer.name, now());
   return {};
 }

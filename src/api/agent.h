@@ -72,6 +72,8 @@ class Agent {
   void set_access(std::vector<std::string> output_directories, std::vector<ClientRule> clients) {
     access_ = Access(std::move(output_directories), std::move(clients));
   }
+  // For the log: `what` somebody may not do.
+  void refused(const Peer& peer, std::string_view what, const Error& why);
   // Ends it for all processes. Errors: not_found, denied.
   Result<void> end_capture(const Peer& peer, const std::string& id);
   // Acts when the capture has a revision beyond `seen` or is over, or at the end of `patience`.
@@ -107,7 +109,7 @@ class Agent {
   capture::Captures captures_;
   AnalysisProcesses analyses_;
   Counters counters_;
-  LogLimit bad_datagrams_log_, refused_log_;
+  LogLimit bad_datagrams_log_, refused_polls_log_, refused_log_;
   net::Timer tick_, meet_;
   bool ticking_ = false;
   std::map<i64, std::unique_ptr<net::ProcessWatch>> watches_;  // by pid

@@ -10,6 +10,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kOk = 200;
+constexpr size_t kMostWords = 1000;  // of an error; more is nobody's to read
 
 std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
 
@@ -85,7 +86,8 @@ Result<std::string> body_of(const net::HttpAnswer& http) {
   if (!object) return no_agent();
   try {
     const json::object& error = object->at("error").as_object();
-    return fail(code_of(view(error.at("code").as_string())), "{}", view(error.at("message").as_string()));
+    return fail(code_of(view(error.at("code").as_string())), "{}",
+                view(error.at("message").as_string()).substr(0, kMostWords));
   } catch (const std::exception&) {
     return no_agent();
   }
@@ -106,8 +108,8 @@ std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> 
                                               const Credentials& credentials,
                                               std::span<const net::HttpQuestion> questions, Ns patience) {
   std::vector<Result<net::HttpAnswer>> answers(addresses.size());
-  std::vector<std::unique_ptr<net::HttpClient>> clients;
   net::Loop loop;
+  std::vector<std::unique_ptr<net::HttpClient>> clients;  // gone before the loop, which they use to the end
   net::allow_many_descriptors();
   size_t open = addresses.size();
   for (size_t i = 0; i < addresses.size(); ++i) {

@@ -13,7 +13,8 @@ constexpr Ns kAnswerPatience = 5 * kSecond;  // for what an agent answers at onc
 constexpr i64 kWaitMs = 10'000;              // how long it may wait for news
 constexpr Ns kWaitPatience = kWaitMs * 1'000'000 + kAnswerPatience;
 constexpr Ns kRetryPause = kSecond;
-constexpr int kMostMisses = 3;  // questions in a row without an answer: a network may have a gap
+constexpr Ns kNewsPause = kSecond / 50;  // between questions, however fast there is news
+constexpr int kMostMisses = 3;           // questions in a row without an answer: a network may have a gap
 
 i64 unix_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -22,6 +23,8 @@ i64 unix_ms() {
 
 // How far a clock is ahead that showed `there` between two moments of ours; 0 where it may be right.
 i64 clock_ahead(i64 before, i64 there, i64 after) {
+  constexpr i64 kFarthest = i64{1} << 60;  // what an agent says may be any number
+  there = std::clamp(there, -kFarthest, kFarthest);
   return there < before ? there - before : there > after ? there - after : 0;
 }
 
@@ -34,7 +37,7 @@ struct Fleet::Way {
   net::Timer pause;
   i64 asked_ms = 0;
   int misses = 0;
-  bool is_asking = false;
+  bool is_asking = false, asked_to_end = false;
 };
 
 Fleet::Fleet(net::Loop& loop, std::vector<net::HttpAddress> hosts, const Credentials& credentials)
@@ -86,6 +89,8 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
   }
   way.misses = 0;
   Result<Answer> answer = read_answer(*http, capture::receipt_columns());
+  if (answer && answer->capture.empty())
+    answer = fail(Code::corrupt, "what answers there is no agent of this program");
   if (!answer) {
     member.matches_none = is_first && answer.error().code == Code::not_found;
     return lose(i, is_first ? answer.error()
@@ -97,11 +102,15 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
   member.answer = std::move(*answer);
   if (!is_first) member.answer.table.notes = std::move(notes);
   if (member.answer.over) return finish(i);
-  follow(i);
+  if (way.asked_to_end)
+    return lose(i, {Code::corrupt, "its agent was asked to end the capture, and says that it goes on"});
+  if (is_ending_) return follow(i);
+  way.pause.set(kNewsPause, [this, i] { follow(i); });
 }
 
 void Fleet::follow(size_t i) {
   const Answer& answer = members_[i].answer;
+  ways_[i]->asked_to_end = is_ending_;
   if (is_ending_) return ask(i, "DELETE", "/v1/captures/" + answer.capture, {}, kAnswerPatience);
   ask(i, "GET", fmt::format("/v1/captures/{}?seen={}&wait_ms={}", answer.capture, answer.revision, kWaitMs),
       {}, kWaitPatience);
@@ -125,6 +134,12 @@ void Fleet::end() {
     if (members_[i].is_over || !members_[i].has_answered) continue;
     ways_[i] = std::make_unique<Way>(loop_, members_[i].address, credentials_);
     follow(i);
+  }
+}
+
+void Fleet::give_up() {
+  for (size_t i = 0; i < members_.size(); ++i) {
+    if (!members_[i].is_over) lose(i, {Code::cancelled, "given up before its agent said how it ended"});
   }
 }
 

@@ -36,7 +36,8 @@ class Fleet {
 
   // Once. `changed` is called on the loop after each piece of news.
   void begin(const CaptureWish& wish, std::function<void()> changed);
-  void end();  // takes back what has begun; the receipts then become final
+  void end();      // takes back what has begun; the receipts then become final
+  void give_up();  // is over at once, whatever is open
 
   const std::vector<Member>& members() const { return members_; }
   bool has_begun() const { return waiting_ == 0; }  // every member has answered

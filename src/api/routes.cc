@@ -77,9 +77,18 @@ Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
   return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
 }
 
-Result<std::string> begin(Agent& agent, const Peer& peer, const std::string& body) {
-  TRY(agent.access().may(peer, AccessRole::trace));
-  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(body, agent.now().unix_ms));
+// What the log says of a request that is refused before it is known what it is about.
+template <class T>
+Result<T> told(Agent& agent, const Peer& peer, const net::HttpRequest& http, Result<T> result) {
+  constexpr size_t kShown = 100;
+  const std::string asked = fmt::format("asks for {} {}", http.method, http.target.substr(0, kShown));
+  if (!result) agent.refused(peer, to_printable(asked), result.error());
+  return result;
+}
+
+Result<std::string> begin(Agent& agent, const Peer& peer, const net::HttpRequest& http) {
+  TRY(told(agent, peer, http, agent.access().may(peer, AccessRole::trace)));
+  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(http.body, agent.now().unix_ms));
   const std::vector<std::string>& directories = agent.access().directories();
   if (wanted.request.output.empty())
     wanted.request.output = directories.empty() ? "/tmp" : directories.front();
@@ -98,7 +107,8 @@ Result<std::string> begin(Agent& agent, const Peer& peer, const std::string& bod
       wanted.request.pids.push_back(process->facts.pid);
   }
   if (wanted.request.pids.empty() && foreign > 0)
-    return fail(Code::denied, "the {} processes that match are other users'", foreign);
+    return told<std::string>(agent, peer, http,
+                             fail(Code::denied, "the {} processes that match are other users'", foreign));
   if (wanted.request.pids.empty()) return fail(Code::not_found, "{}", why_none(agent, wanted.target));
   TRY_ASSIGN(const std::string id, agent.begin_capture(peer, wanted.request, "POST /v1/captures"));
   Notes notes;
@@ -196,7 +206,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
   };
   const Peer peer = peer_of(agent, request);
-  if (const Result<void> may = agent.access().may(peer, AccessRole::view); !may) {
+  if (const auto may = told(agent, peer, request, agent.access().may(peer, AccessRole::view)); !may) {
     net::HttpAnswer refusal = http_error(may.error());
     refusal.status = kUnauthorized;
     return respond(refusal);
@@ -207,7 +217,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     agent.refresh_processes();
     return answer(json_of(processes_table(agent)));
   }
-  if (is("POST", captures)) return answer(begin(agent, peer, request.body));
+  if (is("POST", captures)) return answer(begin(agent, peer, request));
   if (target.path.starts_with("/v1/captures/")) {
     const std::string id(target.path.substr(captures.size() + 1));
     if (request.method == "GET") return receipts(agent, target, id, respond);

@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "base/strings.h"
 #include "base/utf8.h"
+#include "net/digest.h"
 
 namespace spotter {
 namespace {
@@ -98,6 +99,8 @@ constexpr Key<api::ClientRule> kClientKeys[] = {
            client.token_sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
          return fail(Code::invalid, "it must have {} hexadecimal digits: printf %s TOKEN | sha256sum",
                      kDigestDigits);
+       if (client.token_sha256 == net::sha256(""))
+         return fail(Code::invalid, "it is that of an empty token, which anybody can show");
        return {};
      }},
 };

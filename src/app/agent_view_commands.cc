@@ -45,7 +45,7 @@ Action declare(CLI::App& app, const char* target, std::span<const Field> schema,
     std::optional<Error> error;
     for (const Result<api::Answer>& answer :
          api::ask(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, schema, kPatience)) {
-      if (!answer && !options->hosts.is_local())
+      if (!answer && hosts.addresses.size() > 1)
         std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
       if (!answer)
         error = answer.error();

@@ -36,9 +36,10 @@
 namespace spotter {
 namespace {
 
-constexpr int kAll = 0, kSome = 3, kNone = 4;      // exit statuses: how many of the targets were written
-constexpr Ns kAnalysisPatience = 180'000'000'000;  // agents have 120 s
-constexpr i64 kStartAheadMs = 15'000;              // for every process to ask and to warm up
+constexpr int kAll = 0, kSome = 3, kNone = 4;        // exit statuses: how many of the targets were written
+constexpr Ns kAnalysisPatience = 180'000'000'000;    // agents have 120 s
+constexpr size_t kMostAnalyses = size_t{256} << 20;  // bytes that an agent's answer may have
+constexpr i64 kStartAheadMs = 15'000;                // for every process to ask and to warm up
 constexpr i64 kClockToleranceMs = 20;
 constexpr size_t kMostShown = 16;
 constexpr Ns kPatience = 30'000'000'000;
@@ -155,8 +156,9 @@ void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
   CaptureProgress progress;
   bool has_begun = false, is_interrupted = false;
   loop.on_signals({SIGINT, SIGTERM}, [&](int) {
-    if (std::exchange(is_interrupted, true)) return loop.stop();
-    fleet.end();
+    if (!std::exchange(is_interrupted, true)) return fleet.end();
+    fleet.give_up();
+    loop.stop();
   });
   fleet.begin(wish, [&] {
     if (!has_begun && fleet.has_begun()) {
@@ -167,6 +169,7 @@ void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
     if (has_begun) progress.show(fleet.receipts());
   });
   loop.run();
+  loop.on_signals({}, {});  // what comes after it ends as anything does
 }
 
 // A process may be missing for a reason that its environment tells.
@@ -182,8 +185,9 @@ struct Written {
   std::map<std::string, std::optional<i64>> elsewhere;  // else: HOST:PATH and rank
 };
 
-// Names are made for one capture, so that a file of the same size is the same.
-Written written_files(const Table& receipts) {
+// Names are made for one capture, so that a file of the same size is the same. Of what a host says only that
+// is believed: it may name anything.
+Written written_files(const Table& receipts, const std::string& output) {
   Written files;
   bool are_here = true;
   for (size_t row = 0; row < receipts.rows(); row++) {
@@ -192,8 +196,9 @@ Written written_files(const Table& receipts) {
                 rank = receipts.at(row, receipts.column("rank"));
     const std::string file(text_or_empty(receipts, row, "file"));
     struct stat found;
-    are_here = are_here && !is_null(bytes) && stat(file.c_str(), &found) == 0 &&
-               found.st_size == std::get<i64>(bytes);
+    const bool is_in_place = output.empty() || file == output + "/" + std::string(base_name(file));
+    are_here = are_here && is_in_place && !is_null(bytes) && lstat(file.c_str(), &found) == 0 &&
+               S_ISREG(found.st_mode) && found.st_size == std::get<i64>(bytes);
     files.here.push_back(file);
     files.elsewhere[fmt::format("{}:{}", text_or_empty(receipts, row, "host"), file)] =
         is_null(rank) ? std::optional<i64>() : std::get<i64>(rank);
@@ -217,7 +222,7 @@ Result<std::vector<FileResult>> read_results(const Result<net::HttpAnswer>& answ
 }
 
 // What is here is read here; the rest by the agents that have it, all at once. A host that cannot is told.
-Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts) {
+Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const std::string& output) {
   Analysed analysed;
   std::vector<net::HttpAddress> asked;
   std::vector<net::HttpQuestion> questions;
@@ -225,12 +230,13 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts) {
   const std::string body = api::analyze_request_text(report_request());
   for (const api::Fleet::Member& member : fleet.members()) {
     if (member.answer.capture.empty()) continue;
-    Written files = written_files(member.answer.table);
+    Written files = written_files(member.answer.table, output);
     analysed.here.insert(analysed.here.end(), files.here.begin(), files.here.end());
     if (files.elsewhere.empty()) continue;
     ranks.merge(files.elsewhere);
     asked.push_back(member.address);
-    questions.push_back({"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}});
+    questions.push_back(
+        {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, kMostAnalyses});
   }
   const auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -249,8 +255,9 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts) {
   return analysed;
 }
 
-Result<void> analyse(const api::Fleet& fleet, const Hosts& hosts, const std::string& receipts_file) {
-  Analysed analysed = analyse_elsewhere(fleet, hosts);
+Result<void> analyse(const api::Fleet& fleet, const Hosts& hosts, const std::string& output,
+                     const std::string& receipts_file) {
+  Analysed analysed = analyse_elsewhere(fleet, hosts, output);
   if (analysed.here.empty() && analysed.elsewhere.empty()) return {};
   if (!analysed.here.empty()) analysed.here.push_back(receipts_file);  // says who is missing
   std::fputc('\n', stdout);
@@ -330,9 +337,9 @@ Result<int> trace(Options options) {
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
-  if (options.analyze) TRY(analyse(fleet, hosts, receipts_file));
+  if (options.analyze) TRY(analyse(fleet, hosts, options.wish.output, receipts_file));
   const Count n = count(receipts);
-  return n.written == n.all ? kAll : n.written > 0 ? kSome : kNone;
+  return n.written == 0 ? kNone : n.written == n.all ? kAll : kSome;
 }
 
 // "0,3-7" -> 0 3 4 5 6 7

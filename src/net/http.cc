@@ -130,6 +130,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.authorization = std::string(parser_->get()[http::field::authorization]);
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
+    sessions_.is_served(*this);
     handler_(std::move(request),
              [self = this->shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
   }

@@ -32,7 +32,6 @@ using boost::system::error_code;
 
 constexpr unsigned kHttp11 = 11;
 constexpr size_t kMostPath = 107;  // of a UNIX address
-constexpr size_t kMostAnswer = size_t{256} << 20;
 constexpr Ns kKnockAgain = 20'000'000;
 
 }  // namespace
@@ -61,7 +60,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     ++question_number;
     question = std::move(q);
     parser.emplace();
-    parser->body_limit(kMostAnswer);
+    parser->body_limit(question.most_answer);
     patience.set(time, [self = shared_from_this()] {
       self->end(fail(Code::io, "no answer in {:.1f} s", static_cast<double>(self->time_given) / 1e9));
     });

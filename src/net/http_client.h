@@ -19,7 +19,8 @@ struct HttpAddress {
 
 struct HttpQuestion {
   std::string method, target, body;
-  std::string authorization;  // header; empty: none
+  std::string authorization;              // header; empty: none
+  size_t most_answer = size_t{32} << 20;  // bytes; who answers may be broken, or mean harm
 };
 
 class HttpClient {

@@ -168,21 +168,36 @@ TEST_F(HttpTest, OfTooManyTheOldestGoes) {
   const DescriptorLimit many(0);
   is_slow_ = true;
   std::vector<Client> all;
-  all.push_back(client());
-  all[0].send(post("x"));
-  ASSERT_TRUE(run_until(*loop_, [&] { return !later_.empty(); }));
-  for (size_t i = 0; i < HttpServer::kMostConnections; i++) {
+  for (size_t i = 0; i <= HttpServer::kMostConnections; i++) {
     all.push_back(client());
-    ASSERT_TRUE(all.back().connected());
-    run_due(*loop_);
+    all[i].send(post("x"));
+    ASSERT_TRUE(run_until(*loop_, [&] { return later_.size() == i + 1; }));
   }
   EXPECT_TRUE(ends(all[0]));
   EXPECT_FALSE(all[1].over());
   EXPECT_EQ(server_->connections(), HttpServer::kMostConnections);
   later_[0]({200, "nobody hears it"});
-  later_.clear();
+  later_[0] = nullptr;
   run_due(*loop_);
   EXPECT_EQ(server_->connections(), HttpServer::kMostConnections);
+}
+
+TEST_F(HttpTest, WhoWaitsForAnAnswerStaysBesideACrowd) {
+  const DescriptorLimit many(0);
+  is_slow_ = true;
+  Client waiting = client();
+  waiting.send(post("x"));
+  ASSERT_TRUE(run_until(*loop_, [&] { return !later_.empty(); }));
+  std::vector<Client> crowd;
+  for (size_t i = 0; i < HttpServer::kMostConnections; i++) {
+    crowd.push_back(client());
+    ASSERT_TRUE(crowd.back().connected());
+    run_due(*loop_);
+  }
+  EXPECT_TRUE(ends(crowd[0]));
+  EXPECT_FALSE(crowd[1].over());
+  EXPECT_FALSE(waiting.over());
+  later_.clear();
 }
 
 TEST_F(HttpTest, Doors) {

@@ -1,6 +1,10 @@
-// The connections of a server, in the order in which they began to wait. Of too many, the one that has waited
-// longest goes: whoever opens thousands of connections and says nothing takes the place of his own.
+// The connections of a server: those from which a request is awaited and those that await an answer, in the
+// order in which they began to. Of too many, the oldest of the larger group goes: whoever opens thousands of
+// connections and says nothing takes the place of his own, and not that of who waits for an answer.
 #pragma once
+#include <malloc.h>
+
+#include <algorithm>
 #include <list>
 #include <memory>
 
@@ -16,7 +20,7 @@ class Session {
  private:
   friend class Sessions;
   std::list<std::weak_ptr<Session>>::iterator place_;
-  bool is_listed_ = false;
+  bool is_listed_ = false, is_served_ = false;
 };
 
 class Sessions {
@@ -24,22 +28,24 @@ class Sessions {
   explicit Sessions(size_t most) : most_(most) {}
 
   void add(const std::shared_ptr<Session>& session) {
-    if (list_.size() >= most_) close_oldest();
-    session->place_ = list_.insert(list_.end(), session);
+    if (size() >= most_) close_oldest();
+    session->place_ = asking_.insert(asking_.end(), session);
     session->is_listed_ = true;
+    peak_ = std::max(peak_, size());
   }
-  // A listed one has been served and begins to wait anew.
-  void waits_again(Session& session) {
-    if (session.is_listed_) list_.splice(list_.end(), list_, session.place_);
-  }
+  // A request has come; its answer may take long.
+  void is_served(Session& session) { move(session, true); }
+  // It has been answered.
+  void waits_again(Session& session) { move(session, false); }
   // At the end of a session.
   void remove(Session& session) {
-    if (session.is_listed_) list_.erase(session.place_);
+    if (session.is_listed_) group(session.is_served_).erase(session.place_);
     session.is_listed_ = false;
+    give_back_memory();
   }
   void close_oldest() {
-    if (list_.empty()) return;
-    const std::shared_ptr<Session> oldest = list_.front().lock();
+    if (size() == 0) return;
+    const std::shared_ptr<Session> oldest = group(served_.size() > asking_.size()).front().lock();
     if (!oldest) return;  // it is removing itself
     // It may live on until an answer for it is ready; its place is free at once.
     remove(*oldest);
@@ -47,16 +53,34 @@ class Sessions {
     ++closed_;
   }
   void close_all() {
-    const std::list<std::weak_ptr<Session>> all = list_;
+    Group all = asking_;
+    all.insert(all.end(), served_.begin(), served_.end());
     for (const std::weak_ptr<Session>& weak : all)
       if (const std::shared_ptr<Session> session = weak.lock()) session->close();
   }
-  size_t size() const { return list_.size(); }
+  size_t size() const { return asking_.size() + served_.size(); }
   i64 closed() const { return closed_; }  // to make room
 
  private:
-  size_t most_;
-  std::list<std::weak_ptr<Session>> list_;
+  using Group = std::list<std::weak_ptr<Session>>;
+  Group& group(bool is_served) { return is_served ? served_ : asking_; }
+  void move(Session& session, bool is_served) {
+    if (!session.is_listed_) return;
+    Group& to = group(is_served);
+    to.splice(to.end(), group(session.is_served_), session.place_);
+    session.is_served_ = is_served;
+  }
+
+  // What a crowd has left is in pieces, and would stay with the process.
+  void give_back_memory() {
+    constexpr size_t kCrowd = 32;
+    if (peak_ < kCrowd || size() > peak_ / 4) return;
+    peak_ = size();
+    malloc_trim(0);
+  }
+
+  size_t most_, peak_ = 0;
+  Group asking_, served_;
   i64 closed_ = 0;
 };
 

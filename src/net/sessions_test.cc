@@ -41,6 +41,26 @@ TEST(SessionsTest, OneIsClosedOnce) {
   EXPECT_EQ(slow->closed, 1);
 }
 
+// A crowd of either kind displaces its own.
+TEST(SessionsTest, OfTooManyTheLargerGroupGivesWay) {
+  for (const bool crowd_is_served : {false, true}) {
+    Sessions sessions(8);
+    const auto one = std::make_shared<Fake>(sessions);
+    sessions.add(one);
+    if (!crowd_is_served) sessions.is_served(*one);
+    std::vector<std::shared_ptr<Fake>> crowd;
+    for (int i = 0; i < 20; i++) {
+      crowd.push_back(std::make_shared<Fake>(sessions));
+      sessions.add(crowd.back());
+      if (crowd_is_served) sessions.is_served(*crowd.back());
+    }
+    EXPECT_EQ(one->closed, 0);
+    EXPECT_EQ(sessions.size(), 8u);
+    EXPECT_EQ(sessions.closed(), 13);
+    EXPECT_TRUE(crowd[12]->closed && !crowd[13]->closed);
+  }
+}
+
 TEST(SessionsTest, AllAreClosed) {
   Sessions sessions(3);
   const auto a = std::make_shared<Fake>(sessions), b = std::make_shared<Fake>(sessions);
@@ -48,6 +68,7 @@ TEST(SessionsTest, AllAreClosed) {
   sessions.close_all();
   sessions.add(a);
   sessions.add(b);
+  sessions.is_served(*b);
   sessions.close_all();
   EXPECT_TRUE(a->closed == 1 && b->closed == 1);
 }
