@@ -10,6 +10,7 @@
 
 #include "app/terminal.h"
 #include "base/utf8.h"
+#include "table/ops.h"
 
 namespace spotter {
 namespace {
@@ -17,14 +18,10 @@ namespace {
 constexpr auto kBetween = std::chrono::milliseconds(100);
 constexpr int kLines = 12;
 
-std::string text_or(const Value& cell, std::string_view otherwise) {
-  return to_printable(is_null(cell) ? otherwise : std::get<std::string_view>(cell));
-}
-
 std::string name_of(const Table& receipts, size_t row) {
   const Value rank = receipts.at(row, receipts.column("rank")),
               pid = receipts.at(row, receipts.column("pid"));
-  const std::string host = text_or(receipts.at(row, receipts.column("host")), "");
+  const std::string host = to_printable(text_or_empty(receipts, row, "host"));
   if (!is_null(rank)) return fmt::format("{} rank {}", host, std::get<i64>(rank));
   return is_null(pid) ? host : fmt::format("{} process {}", host, std::get<i64>(pid));
 }
@@ -32,11 +29,11 @@ std::string name_of(const Table& receipts, size_t row) {
 }  // namespace
 
 std::string progress_text(const Table& receipts, int lines, int width) {
-  const size_t state = receipts.column("state"), took = receipts.column("took_ns");
+  const size_t took = receipts.column("took_ns");
   std::map<std::string, int> counts;
   std::vector<std::string> open;
   for (size_t row = 0; row < receipts.rows(); ++row) {
-    const std::string word = text_or(receipts.at(row, state), "?");
+    const std::string word = to_printable(text_or_empty(receipts, row, "state"));
     ++counts[word];
     const bool is_final = !is_null(receipts.at(row, took)) || word == "failed";
     if (!is_final) open.push_back(fmt::format("  {:<10} {}", word, name_of(receipts, row)));

@@ -10,17 +10,14 @@
 #include <csignal>
 #include <ctime>
 #include <filesystem>
-#include <map>
 #include <memory>
 
-#include "analyze/list.h"
-#include "api/analyze_request.h"
 #include "api/capture_text.h"
 #include "api/client.h"
-#include "api/file_results.h"
 #include "api/fleet.h"
 #include "api/tables.h"
 #include "app/capture_progress.h"
+#include "app/capture_report.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
@@ -36,10 +33,8 @@
 namespace spotter {
 namespace {
 
-constexpr int kAll = 0, kSome = 3, kNone = 4;        // exit statuses: how many of the targets were written
-constexpr Ns kAnalysisPatience = 180'000'000'000;    // agents have 120 s
-constexpr size_t kMostAnalyses = size_t{256} << 20;  // bytes that an agent's answer may have
-constexpr i64 kStartAheadMs = 15'000;                // for every process to ask and to warm up
+constexpr int kAll = 0, kSome = 3, kNone = 4;  // exit statuses: how many of the targets were written
+constexpr i64 kStartAheadMs = 15'000;          // for every process to ask and to warm up
 constexpr i64 kClockToleranceMs = 20;
 constexpr size_t kMostShown = 16;
 constexpr Ns kPatience = 30'000'000'000;
@@ -85,12 +80,6 @@ Result<Output> prepare_output(const Options& options) {
 struct Count {
   size_t all = 0, written = 0;
 };
-
-// Empty where there is none, as the one who answered may be no agent.
-std::string_view text_or_empty(const Table& receipts, size_t row, const char* column) {
-  const Value cell = receipts.at(row, receipts.column(column));
-  return is_null(cell) ? std::string_view() : std::get<std::string_view>(cell);
-}
 
 Count count(const Table& receipts) {
   Count n;
@@ -179,91 +168,6 @@ void say_unregistered(const Hosts& hosts) {
     if (processes) std::fputs(unregistered_text(processes->table).c_str(), stderr);
 }
 
-// Files that were written, of one host.
-struct Written {
-  std::vector<std::string> here;                        // all of them, if this host has them, too
-  std::map<std::string, std::optional<i64>> elsewhere;  // else: HOST:PATH and rank
-};
-
-// Names are made for one capture, so that a file of the same size is the same. Of what a host says only that
-// is believed: it may name anything.
-Written written_files(const Table& receipts, const std::string& output) {
-  Written files;
-  bool are_here = true;
-  for (size_t row = 0; row < receipts.rows(); row++) {
-    if (text_or_empty(receipts, row, "state") != "written") continue;
-    const Value bytes = receipts.at(row, receipts.column("size_bytes")),
-                rank = receipts.at(row, receipts.column("rank"));
-    const std::string file(text_or_empty(receipts, row, "file"));
-    struct stat found;
-    const bool is_in_place = output.empty() || file == output + "/" + std::string(base_name(file));
-    are_here = are_here && is_in_place && !is_null(bytes) && lstat(file.c_str(), &found) == 0 &&
-               S_ISREG(found.st_mode) && found.st_size == std::get<i64>(bytes);
-    files.here.push_back(file);
-    files.elsewhere[fmt::format("{}:{}", text_or_empty(receipts, row, "host"), file)] =
-        is_null(rank) ? std::optional<i64>() : std::get<i64>(rank);
-  }
-  if (are_here)
-    files.elsewhere.clear();
-  else
-    files.here.clear();
-  return files;
-}
-
-struct Analysed {
-  std::vector<std::string> here;      // files that are still to be read
-  std::vector<FileResult> elsewhere;  // what other hosts' agents have made of theirs
-};
-
-Result<std::vector<FileResult>> read_results(const Result<net::HttpAnswer>& answer) {
-  if (!answer) return tl::unexpected(answer.error());
-  TRY_ASSIGN(const std::string text, api::body_of(*answer));
-  return api::read_file_results(text, all_analyses());
-}
-
-// What is here is read here; the rest by the agents that have it, all at once. A host that cannot is told.
-Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const std::string& output) {
-  Analysed analysed;
-  std::vector<net::HttpAddress> asked;
-  std::vector<net::HttpQuestion> questions;
-  std::map<std::string, std::optional<i64>> ranks;
-  const std::string body = api::analyze_request_text(report_request());
-  for (const api::Fleet::Member& member : fleet.members()) {
-    if (member.answer.capture.empty()) continue;
-    Written files = written_files(member.answer.table, output);
-    analysed.here.insert(analysed.here.end(), files.here.begin(), files.here.end());
-    if (files.elsewhere.empty()) continue;
-    ranks.merge(files.elsewhere);
-    asked.push_back(member.address);
-    questions.push_back(
-        {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, kMostAnalyses});
-  }
-  const auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
-  for (size_t i = 0; i < answers.size(); ++i) {
-    Result<std::vector<FileResult>> files = read_results(answers[i]);
-    if (!files) {
-      std::fprintf(stderr, "spotter: the traces of %s are not in the report: %s\n", asked[i].shown().c_str(),
-                   to_printable(files.error().message).c_str());
-      continue;
-    }
-    for (FileResult& file : *files) {
-      if (const auto it = ranks.find(file.evidence.path); it != ranks.end())
-        file.evidence.receipt_rank = it->second;
-      analysed.elsewhere.push_back(std::move(file));
-    }
-  }
-  return analysed;
-}
-
-Result<void> analyse(const api::Fleet& fleet, const Hosts& hosts, const std::string& output,
-                     const std::string& receipts_file) {
-  Analysed analysed = analyse_elsewhere(fleet, hosts, output);
-  if (analysed.here.empty() && analysed.elsewhere.empty()) return {};
-  if (!analysed.here.empty()) analysed.here.push_back(receipts_file);  // says who is missing
-  std::fputc('\n', stdout);
-  return print_report(analysed.here, std::move(analysed.elsewhere));
-}
-
 // Which processes match, and what will be written.
 std::string preflight(const Table& targets, const Hosts& hosts, const std::string& output) {
   size_t processes = 0;
@@ -337,7 +241,7 @@ Result<int> trace(Options options) {
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
-  if (options.analyze) TRY(analyse(fleet, hosts, options.wish.output, receipts_file));
+  if (options.analyze) TRY(report_capture(fleet, hosts, options.wish.output, receipts_file));
   const Count n = count(receipts);
   return n.written == 0 ? kNone : n.written == n.all ? kAll : kSome;
 }

@@ -117,6 +117,11 @@ Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
   return result;
 }
 
+std::string_view text_or_empty(const Table& table, size_t row, std::string_view column) {
+  const Value cell = table.at(row, table.column(column));
+  return is_null(cell) ? std::string_view() : std::get<std::string_view>(cell);
+}
+
 double quantile(std::span<const i64> sorted, double q) {
   CHECK(q >= 0 && q <= 1);
   if (sorted.empty()) return std::numeric_limits<double>::quiet_NaN();

@@ -27,6 +27,9 @@ Table project(const Table& table,
 Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
              const std::vector<std::string_view>& values);
 
+// A cell of a column of text; empty where it is null.
+std::string_view text_or_empty(const Table& table, size_t row, std::string_view column);
+
 // Quantile q in 0..1 of sorted values, linear interpolation between neighbours (the rule of numpy's default).
 // Not a number where there are no values.
 double quantile(std::span<const i64> sorted, double q);
