@@ -140,12 +140,12 @@ void receipts(Agent& agent, const Target& target, const std::string& id, const R
 }
 
 // Of the files of those processes that the peer may trace.
-Result<void> analyze(Agent& agent, const Peer& peer, const std::string& body, const std::string& id,
+Result<void> analyze(Agent& agent, const Peer& peer, const net::HttpRequest& http, const std::string& id,
                      const Respond& respond) {
-  TRY(agent.access().may(peer, AccessRole::trace));
+  TRY(told(agent, peer, http, agent.access().may(peer, AccessRole::trace)));
   const capture::Capture* capture = agent.captures().find(id);
   if (!capture) return fail(Code::not_found, "there is no capture of that id");
-  TRY(read_analyze_request(body));
+  TRY(read_analyze_request(http.body));
   std::vector<capture::Receipt> written;
   size_t foreign = 0;
   for (const capture::Receipt& receipt : capture->receipts) {
@@ -159,9 +159,10 @@ Result<void> analyze(Agent& agent, const Peer& peer, const std::string& body, co
       ++foreign;
   }
   if (written.empty() && foreign > 0)
-    return fail(Code::denied, "the {} files that were written are other users'", foreign);
+    return told<void>(agent, peer, http,
+                      fail(Code::denied, "the {} files that were written are other users'", foreign));
   if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
-  TRY(agent.analyses().start(written, body, [respond](Result<std::string> text) {
+  TRY(agent.analyses().start(written, http.body, [respond](Result<std::string> text) {
     respond(text ? net::HttpAnswer{200, std::move(*text)} : http_error(text.error()));
   }));
   log(Level::info, "audit: {} ({}) has {} files of capture {} analysed", to_printable(peer.name), peer.from,
@@ -225,7 +226,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     constexpr std::string_view analyze_end = "/analyze";
     if (request.method == "POST" && id.ends_with(analyze_end)) {
       const Result<void> begun =
-          analyze(agent, peer, request.body, id.substr(0, id.size() - analyze_end.size()), respond);
+          analyze(agent, peer, request, id.substr(0, id.size() - analyze_end.size()), respond);
       return begun ? void() : respond(http_error(begun.error()));
     }
   }
