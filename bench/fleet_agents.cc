@@ -33,7 +33,7 @@ std::string receipt(bool is_over) {
   return fmt::format(
       R"({{"tables": [{{"name": "receipts", "columns": [{{"name": "host"}}, {{"name": "pid"}}, {{"name": "state"}}, )"
       R"({{"name": "took_ns"}}], "rows": [["simulated", 1, "{}", {}]]}}], "notes": [], "capture": "c", "revision": {}, )"
-      R"("over": {}, "unix_ms": {}}})",
+      R"("over": {}, "unix_ms": {}, "remaining_ms": 60000}})",
       is_over ? "written" : "accepted", is_over ? "1" : "null", is_over ? 1 : 0, is_over, unix_ms());
 }
 

@@ -62,6 +62,7 @@ Answer read(const json::object& object, std::span<const Field> schema) {
     answer.revision = object.at("revision").as_int64();
     answer.over = object.at("over").as_bool();
     answer.unix_ms = object.at("unix_ms").as_int64();
+    answer.remaining_ms = object.at("remaining_ms").as_int64();
   }
   return answer;
 }

@@ -63,13 +63,15 @@ TEST(ClientTest, ATableThereAndBack) {
 }
 
 TEST(ClientTest, WhatBelongsToACapture) {
-  const auto answer =
-      ask_for({200, body("", "", R"(, "capture": "c-1", "revision": 7, "over": true, "unix_ms": 12)")});
+  const auto answer = ask_for(
+      {200, body("", "",
+                 R"(, "capture": "c-1", "revision": 7, "over": true, "unix_ms": 12, "remaining_ms": 34)")});
   ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->capture, "c-1");
   EXPECT_EQ(answer->revision, 7);
   EXPECT_TRUE(answer->over);
   EXPECT_EQ(answer->unix_ms, 12);
+  EXPECT_EQ(answer->remaining_ms, 34);
 }
 
 TEST(ClientTest, AnotherReleasesColumns) {

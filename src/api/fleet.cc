@@ -13,8 +13,11 @@ constexpr Ns kAnswerPatience = 5 * kSecond;  // for what an agent answers at onc
 constexpr i64 kWaitMs = 10'000;              // how long it may wait for news
 constexpr Ns kWaitPatience = kWaitMs * 1'000'000 + kAnswerPatience;
 constexpr Ns kRetryPause = kSecond;
+constexpr Ns kFirstPause = kSecond / 2;  // others are still to be asked, and nothing can have happened yet
 constexpr Ns kNewsPause = kSecond / 50;  // between questions, however fast there is news
-constexpr int kMostMisses = 3;           // questions in a row without an answer: a network may have a gap
+constexpr Ns kGrace = 5 * kSecond;       // for the agent to end what it said it would
+constexpr i64 kLongestMs = i64{25} * 3600 * 1000;
+constexpr int kMostMisses = 3;  // questions in a row without an answer: a network may have a gap
 
 i64 unix_ms() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -32,9 +35,9 @@ i64 clock_ahead(i64 before, i64 there, i64 after) {
 
 struct Fleet::Way {
   Way(net::Loop& loop, const net::HttpAddress& address, const Credentials& credentials)
-      : client(loop, address, credentials.tls), pause(loop) {}
+      : client(loop, address, credentials.tls), pause(loop), deadline(loop) {}
   net::HttpClient client;
-  net::Timer pause;
+  net::Timer pause, deadline;
   i64 asked_ms = 0;
   int misses = 0;
   bool is_asking = false, asked_to_end = false;
@@ -76,6 +79,7 @@ void Fleet::ask(size_t i, std::string method, std::string target, std::string bo
 void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
   Member& member = members_[i];
   Way& way = *ways_[i];
+  if (member.is_over) return;  // it was given up
   const bool is_first = !member.has_answered;
   if (is_first) {
     member.has_answered = true;
@@ -96,7 +100,13 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
     return lose(i, is_first ? answer.error()
                             : Error{answer.error().code, "its agent says: " + answer.error().message});
   }
-  if (is_first) member.clock_ahead_ms = clock_ahead(way.asked_ms, answer->unix_ms, unix_ms());
+  if (is_first) {
+    member.clock_ahead_ms = clock_ahead(way.asked_ms, answer->unix_ms, unix_ms());
+    way.deadline.set(std::clamp<i64>(answer->remaining_ms, 0, kLongestMs) * 1'000'000 + kGrace, [this, i] {
+      lose(i, {Code::io, "its agent does not end the capture, though its time is over"});
+      changed_();
+    });
+  }
   // Only the first answer has notes.
   Notes notes = std::move(member.answer.table.notes);
   member.answer = std::move(*answer);
@@ -105,7 +115,7 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
   if (way.asked_to_end)
     return lose(i, {Code::corrupt, "its agent was asked to end the capture, and says that it goes on"});
   if (is_ending_) return follow(i);
-  way.pause.set(kNewsPause, [this, i] { follow(i); });
+  way.pause.set(is_first ? kFirstPause : kNewsPause, [this, i] { follow(i); });
 }
 
 void Fleet::follow(size_t i) {
@@ -122,7 +132,9 @@ void Fleet::lose(size_t i, Error error) {
 }
 
 void Fleet::finish(size_t i) {
-  members_[i].is_over = true;
+  if (std::exchange(members_[i].is_over, true)) return;
+  ways_[i]->deadline.cancel();
+  ways_[i]->pause.cancel();
   --open_;
 }
 

@@ -16,7 +16,7 @@ std::string receipt(int pid, const char* state, bool is_over, int revision) {
   return fmt::format(
       R"({{"tables": [{{"name": "receipts", "columns": [{{"name": "host"}}, {{"name": "pid"}}, {{"name": "state"}}, )"
       R"({{"name": "took_ns"}}], "rows": [["h", {}, "{}", {}]]}}], "notes": [{{"kind": "k", "sentence": "said once", )"
-      R"("count": 1}}], "capture": "c{}", "revision": {}, "over": {}, "unix_ms": 1}})",
+      R"("count": 1}}], "capture": "c{}", "revision": {}, "over": {}, "unix_ms": 1, "remaining_ms": 60000}})",
       pid, state, is_over ? "7" : "null", pid, revision, is_over);
 }
 
@@ -130,6 +130,20 @@ TEST_F(FleetTest, WhoIsLostOnTheWay) {
   }
   EXPECT_NE(cell(receipts, 0, "reason").find("no agent answers"), std::string::npos);
   EXPECT_EQ(cell(receipts, 1, "reason"), "its agent says: there is no capture of that id");
+}
+
+// It says that it ends the capture at once, and then nothing.
+TEST_F(FleetTest, AnAgentThatDoesNotKeepItsTimeIsGivenUp) {
+  std::vector<Respond> waiting;
+  FakeAgent agent(loop_, [&](const net::HttpRequest& request, const Respond& respond) {
+    std::string text = receipt(1, "accepted", false, 1);
+    text.replace(text.find("60000"), 5, "-9");
+    if (request.method == "POST") return respond({200, text});
+    waiting.push_back(respond);
+  });
+  const Table receipts = run({agent.address()}, {}, 20);
+  EXPECT_EQ(cell(receipts, 0, "state"), "failed");
+  EXPECT_NE(cell(receipts, 0, "reason").find("does not end the capture"), std::string::npos);
 }
 
 TEST_F(FleetTest, TakenBack) {

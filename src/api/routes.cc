@@ -50,9 +50,11 @@ std::string json_of(const Table& table, const Notes& notes = {}) {
 // The receipts with the capture's id and revision beside them.
 std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
   std::string text = json_of(agent.captures().receipts(capture), notes);
+  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.now().steady);
   const json::object more{{"capture", capture.id},
                           {"revision", capture.revision},
                           {"unix_ms", agent.now().unix_ms},
+                          {"remaining_ms", remaining / 1'000'000},
                           {"over", capture.over()}};
   while (text.back() != '}') text.pop_back();
   text.back() = ',';

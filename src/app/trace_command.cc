@@ -38,7 +38,7 @@ constexpr i64 kStartAheadMs = 15'000;          // for every process to ask and t
 constexpr i64 kClockToleranceMs = 20;
 constexpr size_t kMostShown = 16;
 constexpr Ns kPatience = 30'000'000'000;
-constexpr mode_t kEverybodyMayWrite = 01777;
+constexpr mode_t kEverybodyMayWrite = 01777, kEverybodyMayRead = 0755;
 
 struct Options {
   api::CaptureWish wish;
@@ -65,15 +65,20 @@ Result<Output> make_directory(const std::string& path) {
   return Output{whole, is_new};
 }
 
-std::string new_directory() {
-  return fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}", fmt::gmtime(std::time(nullptr)));
+// One that nobody can have made before.
+Result<Output> make_new_directory() {
+  std::string path = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}-XXXXXX", fmt::gmtime(std::time(nullptr)));
+  if (!mkdtemp(path.data()))
+    return fail(Code::io, "the directory {} cannot be made: {}", path, errno_text(errno));
+  chmod(path.c_str(), geteuid() == 0 ? kEverybodyMayWrite : kEverybodyMayRead);
+  return Output{path, true};
 }
 
 // Other hosts may share the directory with this one, or have one of that name.
 Result<Output> prepare_output(const Options& options) {
   const std::string& wanted = options.wish.output;
-  if (options.hosts.is_local() || !wanted.empty())
-    return make_directory(wanted.empty() ? new_directory() : wanted);
+  if (!wanted.empty()) return make_directory(wanted);
+  if (options.hosts.is_local()) return make_new_directory();
   return Output{};
 }
 
@@ -233,7 +238,7 @@ Result<int> trace(Options options) {
   if (is_any) {
     const bool is_elsewhere = output.path.empty();
     if (is_elsewhere) {
-      TRY_ASSIGN(output, make_directory(new_directory()));
+      TRY_ASSIGN(output, make_new_directory());
     }
     receipts_file = free_name(output.path);
     TRY(replace_file_atomically(receipts_file, render(*find_format("json"), std::span(&receipts, 1), notes)));

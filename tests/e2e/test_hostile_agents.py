@@ -29,7 +29,8 @@ LARGE = 300 << 20
 def receipts(*rows, over=True, revision=1, columns=COLUMNS, **more):
     """The answer of an agent with these rows."""
     document = {"tables": [{"name": "receipts", "columns": [{"name": c} for c in columns], "rows": rows}], "notes": [],
-                "capture": "20260101T000000-1", "revision": revision, "unix_ms": int(time.time() * 1000), "over": over}
+                "capture": "20260101T000000-1", "revision": revision, "unix_ms": int(time.time() * 1000),
+                "remaining_ms": 60_000, "over": over}
     return json.dumps(document | more).encode()
 
 
