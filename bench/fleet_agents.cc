@@ -69,11 +69,9 @@ Ns FleetAgents::last_asked() const { return shared_->last_asked; }
 Result<void> FleetAgents::serve(const FleetShape& shape) const {
   const std::string& folder = folder_.path();
   TRY_ASSIGN(const net::Certificate authority, net::make_authority("bench"));
-  TRY_ASSIGN(const net::Certificate client, net::issue(authority, {"bench", {}, false}));
   std::filesystem::create_directory(credentials());
-  for (const std::string& to : {folder, credentials()}) put(to + "/ca.pem", authority.certificate);
-  put(credentials() + "/client.pem", client.certificate);
-  put(credentials() + "/client-key.pem", client.key);
+  put(credentials() + "/ca.pem", authority.certificate);
+  put(credentials() + "/token", "bench");
 
   net::Loop loop;
   net::allow_many_descriptors();
@@ -103,7 +101,7 @@ Result<void> FleetAgents::serve(const FleetShape& shape) const {
     put(folder + "/agent.pem", server.certificate);
     put(folder + "/agent-key.pem", server.key);
     TRY_ASSIGN(std::shared_ptr<net::Tls> tls,
-               net::Tls::server({folder + "/agent.pem", folder + "/agent-key.pem", folder + "/ca.pem"}));
+               net::Tls::server({folder + "/agent.pem", folder + "/agent-key.pem", {}}));
     TRY_ASSIGN(auto opened,
                net::HttpServer::open(
                    loop, "0.0.0.0", 0, std::move(tls), answer,

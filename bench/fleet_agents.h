@@ -1,5 +1,7 @@
 // Two thousand agents as a capture on many hosts meets them: loopback addresses on which one process answers
 // by TLS as agents do, with one traced process each; some that nobody listens on, and some that never answer.
+// Clients have a token: to check two thousand certificates would be the work of as many hosts, not of this
+// one.
 #pragma once
 #include <memory>
 #include <string>

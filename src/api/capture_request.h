@@ -3,10 +3,11 @@
 //   pids, ranks        lists of numbers   which processes; none of them: every one that is not a helper
 //   job                text               of the scheduler or launcher
 //   all                true               helpers, too
-//   output             text               directory of the files; default: the first one that the agent
-//   allows duration_ms, iterations, roundup, warmup_ms, start_time_ms (Unix), start_in_ms, deadline_ms
-//   numbers shapes, stacks, memory, flops, modules   true or false activities         list of texts activity
-//   types
+//   output             text               directory of the files; the first one of the agent's if not given
+//   duration_ms, iterations, roundup, warmup_ms, deadline_ms   numbers
+//   start_time_ms      number             Unix time; or start_in_ms, from now on
+//   shapes, stacks, memory, flops, modules   true or false
+//   activities         list of texts      activity types
 #pragma once
 #include <string_view>
 

@@ -10,6 +10,9 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kOk = 200;
+// Of an answer, which anybody may have written.
+constexpr size_t kMostRows = 1'000'000, kMostNotes = 1000;
+constexpr i64 kMostCount = 1'000'000'000;
 constexpr size_t kMostWords = 1000;  // of an error; more is nobody's to read
 
 std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
@@ -44,7 +47,11 @@ Answer read(const json::object& object, std::span<const Field> schema) {
         place[s] = static_cast<int>(c);
     }
   }
-  for (const json::value& row : table.at("rows").as_array()) {
+  const json::array& rows = table.at("rows").as_array();
+  const json::array& notes = object.at("notes").as_array();
+  if (rows.size() > kMostRows || notes.size() > kMostNotes) throw std::length_error("too long");
+  for (const json::value& row : rows) {
+    if (row.as_array().size() != columns.size()) throw std::length_error("a row is not as its table");
     std::vector<Value> values;
     for (size_t s = 0; s < schema.size(); s++)
       values.push_back(place[s] < 0
@@ -52,17 +59,18 @@ Answer read(const json::object& object, std::span<const Field> schema) {
                            : value_of(row.as_array().at(static_cast<size_t>(place[s])), schema[s].type));
     answer.table.append(values);
   }
-  for (const json::value& entry : object.at("notes").as_array()) {
+  for (const json::value& entry : notes) {
     const json::object& note = entry.as_object();
     answer.table.notes.add(view(note.at("kind").as_string()), Severity::info,
-                           view(note.at("sentence").as_string()), -1, note.at("count").as_int64());
+                           view(note.at("sentence").as_string()), -1,
+                           std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
   }
   if (const json::value* id = object.if_contains("capture")) {
     answer.capture = view(id->as_string());
     answer.revision = object.at("revision").as_int64();
     answer.over = object.at("over").as_bool();
     answer.unix_ms = object.at("unix_ms").as_int64();
-    answer.remaining_ms = object.at("remaining_ms").as_int64();
+    if (const json::value* left = object.if_contains("remaining_ms")) answer.remaining_ms = left->as_int64();
   }
   return answer;
 }

@@ -18,8 +18,8 @@ struct Answer {
   std::string capture;  // of captures: its id, how often it has changed, whether all its receipts are final
   i64 revision = 0;
   bool over = false;
-  i64 unix_ms = 0;       // the agent's clock
-  i64 remaining_ms = 0;  // until the agent ends it
+  i64 unix_ms = 0;                           // the agent's clock
+  i64 remaining_ms = i64{24} * 3600 * 1000;  // until the agent ends it
 };
 
 // Errors: those of the agent, with their codes; corrupt where the answer is none of an agent. A column that

@@ -16,7 +16,7 @@ constexpr Ns kRetryPause = kSecond;
 constexpr Ns kFirstPause = kSecond / 2;  // others are still to be asked, and nothing can have happened yet
 constexpr Ns kNewsPause = kSecond / 50;  // between questions, however fast there is news
 constexpr Ns kGrace = 5 * kSecond;       // for the agent to end what it said it would
-constexpr i64 kLongestMs = i64{25} * 3600 * 1000;
+constexpr i64 kLongestMs = i64{370} * 24 * 3600 * 1000;
 constexpr int kMostMisses = 3;  // questions in a row without an answer: a network may have a gap
 
 i64 unix_ms() {
@@ -40,7 +40,7 @@ struct Fleet::Way {
   net::Timer pause, deadline;
   i64 asked_ms = 0;
   int misses = 0;
-  bool is_asking = false, asked_to_end = false;
+  bool asked_to_end = false;
 };
 
 Fleet::Fleet(net::Loop& loop, std::vector<net::HttpAddress> hosts, const Credentials& credentials)
@@ -67,10 +67,8 @@ void Fleet::begin(const CaptureWish& wish, std::function<void()> changed) {
 void Fleet::ask(size_t i, std::string method, std::string target, std::string body, Ns patience) {
   Way& way = *ways_[i];
   way.asked_ms = unix_ms();
-  way.is_asking = true;
   way.client.ask({std::move(method), std::move(target), std::move(body), credentials_.authorization},
                  patience, [this, i](Result<net::HttpAnswer> http) {
-                   ways_[i]->is_asking = false;
                    take(i, std::move(http));
                    changed_();
                  });

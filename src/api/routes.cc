@@ -196,8 +196,8 @@ int status_of(Code code) {
 
 net::HttpAnswer http_error(const Error& error) {
   return {status_of(error.code),
-          json::serialize(
-              json::object{{"error", {{"code", code_name(error.code)}, {"message", error.message}}}})};
+          json::serialize(json::object{
+              {"error", {{"code", code_name(error.code)}, {"message", to_valid_utf8(error.message)}}}})};
 }
 
 void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "api/client.h"
@@ -13,6 +14,7 @@
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
 #include "base/utf8.h"
+#include "table/ops.h"
 
 namespace spotter {
 namespace {
@@ -25,42 +27,50 @@ struct Options {
   const Format* format = &all_formats()[0];
 };
 
-void append(Table& all, const Table& part) {
+bool has_column(const Table& table, std::string_view name) {
+  return std::ranges::any_of(table.schema(), [&](const Field& f) { return f.name == name; });
+}
+
+// `job`: only rows of it, where the table has jobs; empty: all.
+void append(Table& all, const Table& part, const std::string& job) {
+  const bool has_jobs = !job.empty() && has_column(part, "job");
   std::vector<Value> row(part.columns());
   for (size_t r = 0; r < part.rows(); ++r) {
+    if (has_jobs && text_or_empty(part, r, "job") != job) continue;
     for (size_t c = 0; c < part.columns(); ++c) row[c] = part.at(r, c);
     all.append(row);
   }
 }
 
 // `more`: what a person is told below the table of this host.
-Action declare(CLI::App& app, const char* target, std::span<const Field> schema,
+Action declare(CLI::App& app, const char* name, const char* target, std::span<const Field> schema,
                std::string (*more)(const Table&)) {
   const auto options = std::make_shared<Options>();
   add_host_options(app, options->hosts);
   add_format_option(app, options->format);
   return [=]() -> Result<int> {
     TRY_ASSIGN(const Hosts hosts, find_hosts(options->hosts));
-    std::optional<Table> table;
+    Table table(name, schema);
+    size_t answered = 0;
     std::optional<Error> error;
     for (const Result<api::Answer>& answer :
          api::ask(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, schema, kPatience)) {
       if (!answer && hosts.addresses.size() > 1)
         std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
-      if (!answer)
+      if (!answer) {
         error = answer.error();
-      else if (table)
-        append(*table, answer->table);
-      else
-        table = answer->table;
+        continue;
+      }
+      ++answered;
+      append(table, answer->table, hosts.job);
     }
-    if (!table && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
-    if (!table) return tl::unexpected(*error);
+    if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
+    if (answered == 0) return tl::unexpected(*error);
     const bool for_people = options->format == &all_formats()[0];
     std::string text;
-    if (table->rows() > 0 || !for_people)
-      text = render(*options->format, std::span(&*table, 1), {}, style_of(STDOUT_FILENO));
-    if (for_people && options->hosts.is_local()) text += more(*table);
+    if (table.rows() > 0 || !for_people)
+      text = render(*options->format, std::span(&table, 1), {}, style_of(STDOUT_FILENO));
+    if (for_people && options->hosts.is_local()) text += more(table);
     TRY(write_output("", text));
     return error ? kSome : kAll;
   };
@@ -80,11 +90,11 @@ std::string nothing_more(const Table&) { return {}; }
 }  // namespace
 
 Action declare_ps(CLI::App& app) {
-  return declare(app, "/v1/processes", api::processes_columns(), more_about_processes);
+  return declare(app, "processes", "/v1/processes", api::processes_columns(), more_about_processes);
 }
 
 Action declare_status(CLI::App& app) {
-  return declare(app, "/v1/status", api::status_columns(), nothing_more);
+  return declare(app, "status", "/v1/status", api::status_columns(), nothing_more);
 }
 
 }  // namespace spotter

@@ -59,10 +59,11 @@ CaptureProgress::~CaptureProgress() {
   if (lines_ > 0) std::fprintf(stderr, "\033[%dA\r\033[J", lines_);
 }
 
+bool CaptureProgress::is_due() const { return visible_ && std::chrono::steady_clock::now() >= next_; }
+
 void CaptureProgress::show(const Table& receipts) {
-  const auto now = std::chrono::steady_clock::now();
-  if (!visible_ || receipts.rows() == 0 || now < next_) return;
-  next_ = now + kBetween;
+  if (!is_due() || receipts.rows() == 0) return;
+  next_ = std::chrono::steady_clock::now() + kBetween;
   const std::string text = progress_text(receipts, kLines, style_of(STDERR_FILENO).width - 1);
   if (lines_ > 0) std::fprintf(stderr, "\033[%dA\r\033[J", lines_);
   lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));

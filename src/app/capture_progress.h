@@ -11,7 +11,8 @@ namespace spotter {
 class CaptureProgress {
  public:
   CaptureProgress();
-  ~CaptureProgress();  // takes it away
+  ~CaptureProgress();   // takes it away
+  bool is_due() const;  // there is a terminal, and it has not been shown just now
   void show(const Table& receipts);
 
  private:

@@ -19,8 +19,7 @@
 namespace spotter {
 namespace {
 
-constexpr Ns kAnalysisPatience = 180'000'000'000;    // agents have 120 s
-constexpr size_t kMostAnalyses = size_t{256} << 20;  // bytes that an agent's answer may have
+constexpr Ns kAnalysisPatience = 180'000'000'000;  // agents have 120 s
 
 // Files that were written, of one host.
 struct Written {
@@ -79,7 +78,7 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const st
     ranks.merge(files.elsewhere);
     asked.push_back(member.address);
     questions.push_back(
-        {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, kMostAnalyses});
+        {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, api::kMostResultsBytes});
   }
   const auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
   for (size_t i = 0; i < answers.size(); ++i) {

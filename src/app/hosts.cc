@@ -22,27 +22,6 @@ Result<u16> parse_host_port(const std::string& word) {
   return static_cast<u16>(port);
 }
 
-// "gpu[01-03,7]x" -> gpu01x gpu02x gpu03x gpu7x: the widths of the numbers are kept.
-Result<std::vector<std::string>> expand(const std::string& word) {
-  const size_t open = word.find('['), close = word.find(']');
-  if (open == word.npos || open == 0) return std::vector<std::string>{word};  // [::1] is an address
-  if (close == word.npos || close < open)
-    return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
-  const std::string list = word.substr(open + 1, close - open - 1);
-  TRY_ASSIGN(const std::vector<Range> ranges, parse_ranges(list));
-  const size_t width = std::min(list.find_first_of(",-"), list.size());
-  std::vector<std::string> words;
-  for (const Range& range : ranges) {
-    for (i64 n = range.first; n <= range.last; ++n) {
-      if (words.size() >= kMostHosts)
-        return fail(Code::invalid, "\"{}\" are more than {} hosts", to_printable(word), kMostHosts);
-      words.push_back(fmt::format("{}{:0{}}{}", word.substr(0, open), n, list[0] == '0' ? width : 1,
-                                  word.substr(close + 1)));
-    }
-  }
-  return words;
-}
-
 // At commas outside of brackets.
 std::vector<std::string> split_list(const std::string& words) {
   std::vector<std::string> parts(1);
@@ -55,6 +34,27 @@ std::vector<std::string> split_list(const std::string& words) {
       parts.back() += c;
   }
   return parts;
+}
+
+// "gpu[01-03,7]x" -> gpu01x gpu02x gpu03x gpu7x: a range has the width of its first number.
+Result<std::vector<std::string>> expand(const std::string& word) {
+  const size_t open = word.find('['), close = word.find(']');
+  if (open == word.npos || open == 0) return std::vector<std::string>{word};  // [::1] is an address
+  if (close == word.npos || close < open)
+    return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
+  TRY_ASSIGN(const std::vector<std::string> ends, expand(word.substr(close + 1)));
+  std::vector<std::string> words;
+  for (const std::string& part : split_list(word.substr(open + 1, close - open - 1))) {
+    TRY_ASSIGN(const Range range, parse_range(part));
+    const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
+    for (i64 n = range.first; n <= range.last; ++n) {
+      if (words.size() + ends.size() > kMostHosts)
+        return fail(Code::invalid, "\"{}\" are more than {} hosts", to_printable(word), kMostHosts);
+      for (const std::string& end : ends)
+        words.push_back(fmt::format("{}{:0{}}{}", word.substr(0, open), n, width, end));
+    }
+  }
+  return words;
 }
 
 std::string default_credentials() {

@@ -20,7 +20,8 @@ TEST(HostsTest, Names) {
       {"n1:17,10.0.0.1", "n1:17 10.0.0.1:1779"},
       {"[::1]:17,[fe80::1]", "[::1]:17 [fe80::1]:1779"},
       {"fe80::1", "[fe80::1]:1779"},
-      {"gpu[08-10,2]", "gpu08:1779 gpu09:1779 gpu10:1779 gpu02:1779"},
+      {"gpu[08-10,2]", "gpu08:1779 gpu09:1779 gpu10:1779 gpu2:1779"},
+      {"r[1-2]n[1-2]", "r1n1:1779 r1n2:1779 r2n1:1779 r2n2:1779"},
       {"n[8-10].x:5,m", "n8.x:5 n9.x:5 n10.x:5 m:1779"},
   };
   for (const auto& [words, expected] : cases) EXPECT_EQ(shown(parse_hosts(words)), expected) << words;

@@ -134,6 +134,11 @@ Notes notes_of(const api::Fleet& fleet, bool has_common_start) {
   return notes;
 }
 
+bool is_empty_directory(const std::string& path) {
+  std::error_code error;
+  return std::filesystem::is_empty(path, error) && !error;
+}
+
 // For the receipts: those of earlier captures in the same directory stay.
 std::string free_name(const std::string& directory) {
   std::string path = directory + "/capture.json";
@@ -160,7 +165,7 @@ void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
       if (!begun()) return loop.stop();
     }
     if (fleet.is_over()) return loop.stop();
-    if (has_begun) progress.show(fleet.receipts());
+    if (has_begun && progress.is_due()) progress.show(fleet.receipts());
   });
   loop.run();
   loop.on_signals({}, {});  // what comes after it ends as anything does
@@ -230,7 +235,7 @@ Result<int> trace(Options options) {
   Table receipts = sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
   notes.merge(std::exchange(receipts.notes, {}));
   // What the processes write to may be on their hosts only.
-  if (output.is_new && std::filesystem::is_empty(output.path) && !options.hosts.is_local()) {
+  if (output.is_new && is_empty_directory(output.path) && !options.hosts.is_local()) {
     drop_output();
     output.path.clear();
   }
@@ -246,7 +251,11 @@ Result<int> trace(Options options) {
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
   TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
-  if (options.analyze) TRY(report_capture(fleet, hosts, options.wish.output, receipts_file));
+  // What was traced is traced, whatever becomes of the report.
+  if (options.analyze) {
+    const Result<void> report = report_capture(fleet, hosts, options.wish.output, receipts_file);
+    if (!report) std::fprintf(stderr, "spotter: %s\n", to_printable(report.error().message).c_str());
+  }
   const Count n = count(receipts);
   return n.written == 0 ? kNone : n.written == n.all ? kAll : kSome;
 }

@@ -143,7 +143,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     response_.keep_alive(keep_);
     response_.body() = std::move(answer.body);
     response_.prepare_payload();
-    lowest().expires_after(std::chrono::nanoseconds(HttpServer::kRequestTime));
+    lowest().expires_after(std::chrono::nanoseconds(
+        HttpServer::kRequestTime + static_cast<Ns>(response_.body().size()) * HttpServer::kTimePerByte));
     http::async_write(stream_, response_, [self = this->shared_from_this()](const error_code& error, size_t) {
       self->next(error);
     });

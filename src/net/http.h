@@ -32,6 +32,7 @@ struct HttpAnswer {
 class HttpServer {
  public:
   static constexpr Ns kRequestTime = 5'000'000'000;  // from the last answer, if there was one
+  static constexpr Ns kTimePerByte = 1000;           // more for an answer: 1 MB/s is slow
   static constexpr size_t kMostHead = size_t{16} << 10, kMostBody = size_t{1} << 20;
   static constexpr size_t kMostConnections = 512;
 

@@ -138,7 +138,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
 
   void broken(const error_code& error) {
     // The server may have closed a connection that waited; the question has not reached it then.
-    if (is_reused && !parser->got_some()) {
+    if (is_reused && !parser->got_some() && question.method != "POST") {
       disconnect();
       is_reused = false;
       return connect();
@@ -211,6 +211,5 @@ HttpClient::~HttpClient() {
 void HttpClient::ask(HttpQuestion question, Ns patience, Done done) {
   body_->ask(std::move(question), patience, std::move(done));
 }
-const HttpAddress& HttpClient::address() const { return body_->address; }
 
 }  // namespace spotter::net

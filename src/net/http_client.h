@@ -36,7 +36,6 @@ class HttpClient {
   // host), denied (of a socket, or by TLS), io; with the address.
   using Done = std::function<void(Result<HttpAnswer>)>;
   void ask(HttpQuestion question, Ns patience, Done done);
-  const HttpAddress& address() const;
 
  private:
   struct Body;

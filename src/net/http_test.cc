@@ -52,9 +52,10 @@ class HttpTest : public testing::Test {
                        body.size(), body);
   }
   // A question and its answer while the loop runs.
-  Result<HttpAnswer> ask(HttpClient& from, const std::string& text, Ns patience = kPatience) {
+  Result<HttpAnswer> ask(HttpClient& from, const std::string& text, Ns patience = kPatience,
+                         const std::string& method = "POST") {
     std::optional<Result<HttpAnswer>> answer;
-    from.ask({"POST", "/a?b=c", text, {}}, patience, [&](Result<HttpAnswer> a) { answer = std::move(a); });
+    from.ask({method, "/a?b=c", text, {}}, patience, [&](Result<HttpAnswer> a) { answer = std::move(a); });
     EXPECT_TRUE(run_until(*loop_, [&] { return answer.has_value(); }, std::chrono::seconds(6)));
     return answer.value_or(fail(Code::internal, "no answer"));
   }
@@ -89,13 +90,20 @@ TEST_F(HttpTest, RequestsOneAfterTheOther) {
   HttpClient c = asker(path_);
   for (const char* body : {"1", "2", "3"}) EXPECT_EQ(ask(c, body).value().body, fmt::format("[{}]", body));
   EXPECT_EQ(server_->connections(), 1u);
-  // The server has gone and come again: the connection that was kept is of no use, and nothing is lost.
-  server_.reset();
-  auto opened = open();
-  ASSERT_TRUE(opened);
-  server_ = std::move(*opened);
-  EXPECT_EQ(ask(c, "4").value().body, "[4]");
+  const auto come_again = [&] {
+    server_.reset();
+    auto opened = open();
+    ASSERT_TRUE(opened);
+    server_ = std::move(*opened);
+  };
+  // The connection that was kept is of no use then. A question may be asked again, a request may have been
+  // heard.
+  come_again();
+  EXPECT_EQ(ask(c, "", kPatience, "GET").value().body, "[]");
   EXPECT_EQ(requests_.size(), 4u);
+  come_again();
+  EXPECT_EQ(ask(c, "5").error().code, Code::io);
+  EXPECT_EQ(ask(c, "6").value().body, "[6]");
 }
 
 TEST_F(HttpTest, AsManyRequestsAsTheClientLikes) {

@@ -7,6 +7,7 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 
 namespace spotter::net {
@@ -44,8 +45,12 @@ class Lookups {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(work));
     if (threads_ >= kMostThreads) return;
-    ++threads_;
-    std::thread([this] { work_off(); }).detach();
+    try {
+      std::thread([this] { work_off(); }).detach();
+      ++threads_;
+    } catch (const std::system_error&) {
+      // No thread more may be had. One that is there does it, else the next one that can be.
+    }
   }
 
  private:

@@ -1,6 +1,6 @@
-// Receipts: what `spotter trace` leaves beside the traces of a capture (capture.json, capture-ID.json): which
-// processes it asked, on which host, as which rank, and what became of each. It is the program's own JSON
-// (src/render/json.cc) of the table of src/capture/captures.cc. Columns go by name; others may come.
+// Receipts: what `spotter trace` leaves beside the traces of a capture (capture.json, capture-2.json ...):
+// which processes it asked, on which host, as which rank, and what became of each. It is the program's own
+// JSON (src/render/json.cc) of the table of src/capture/captures.cc. Columns go by name; others may come.
 #pragma once
 #include <optional>
 #include <set>

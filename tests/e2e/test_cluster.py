@@ -68,7 +68,8 @@ class Capture:
                 running.kill()
         self.status = running.returncode
         assert self.status in (0, 3, 4), self.stderr
-        document = json.loads((self.out / "capture.json").read_text())
+        newest = max(self.out.glob("capture*.json"), key=lambda path: path.stat().st_mtime_ns)
+        document = json.loads(newest.read_text())
         self.receipts = sorted(tables(document)["receipts"], key=lambda row: (row["rank"] is None, row["rank"]))
 
     def written(self):
