@@ -131,7 +131,7 @@ void Agent::receive(const net::Datagram& datagram) {
 
 // Whoever is new has to be looked up in /proc, which takes a hundred times as long as the rest. When a
 // thousand processes begin together, that must neither keep the queue of datagrams full nor make the agent
-// the one that the scheduler lets wait: lookups have half of its time. Who asks for the registry gets it
+// the one that the scheduler lets wait: lookups have a fifth of its time. Who asks for the registry gets it
 // with all of them.
 void Agent::arrived(const net::Datagram& datagram, const kineto::Poll& polled) {
   ++counters_.polls;
@@ -151,7 +151,7 @@ void Agent::meet_newcomers() {
     meeting_ = false;
     const Ns start = loop_.now();
     if (!newcomers_.empty()) meet_one();
-    meet_pause_ = std::min(kMostPause, loop_.now() - start);
+    meet_pause_ = std::min(kMostPause, 4 * (loop_.now() - start));
     meet_newcomers();
   });
 }

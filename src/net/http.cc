@@ -88,7 +88,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
   void begin() {
-    if constexpr (std::is_same_v<Stream, TlsStream>) {
+    if constexpr (kIsRemote) {
       lowest().expires_after(std::chrono::nanoseconds(HttpServer::kRequestTime));
       stream_.async_handshake(asio::ssl::stream_base::server,
                               [self = this->shared_from_this()](const error_code& error) {
@@ -104,12 +104,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   }
 
  private:
+  static constexpr bool kIsRemote = std::is_same_v<Stream, TlsStream>;
+
   auto& lowest() { return beast::get_lowest_layer(stream_); }
 
   void read() {
     parser_.emplace();
     parser_->header_limit(static_cast<u32>(HttpServer::kMostHead));
-    parser_->body_limit(HttpServer::kMostBody);
+    parser_->body_limit(kIsRemote ? HttpServer::kMostRemoteBody : HttpServer::kMostBody);
     lowest().expires_after(std::chrono::nanoseconds(HttpServer::kRequestTime));
     http::async_read(
         stream_, buffer_, *parser_,

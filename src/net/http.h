@@ -34,6 +34,7 @@ class HttpServer {
   static constexpr Ns kRequestTime = 5'000'000'000;  // from the last answer, if there was one
   static constexpr Ns kTimePerByte = 1000;           // more for an answer: 1 MB/s is slow
   static constexpr size_t kMostHead = size_t{16} << 10, kMostBody = size_t{1} << 20;
+  static constexpr size_t kMostRemoteBody = size_t{64} << 10;  // read before it is known who may what
   static constexpr size_t kMostConnections = 512;
 
   // May answer at once or later, on the loop's thread, and has to, once.

@@ -93,6 +93,18 @@ TEST_F(HttpTlsTest, WhoAsksIsKnownByItsCertificate) {
   EXPECT_EQ(ask(files("")).value().body, "");  // without one it is nobody
 }
 
+TEST_F(HttpTlsTest, WhatIsTooLongIsNotRead) {
+  for (const size_t excess : {0, 1}) {
+    HttpClient client(loop_, address(), Tls::client(files("")).value());
+    std::optional<Result<HttpAnswer>> answer;
+    const std::string body(HttpServer::kMostRemoteBody + excess, 'x');
+    client.ask({"POST", "/x", body, {}}, kPatience, [&](Result<HttpAnswer> a) { answer = std::move(a); });
+    ASSERT_TRUE(run_until(loop_, [&] { return answer.has_value(); }));
+    EXPECT_EQ(*answer && (*answer)->status == 200, excess == 0);
+    EXPECT_EQ(last_.body.size(), HttpServer::kMostRemoteBody);
+  }
+}
+
 TEST_F(HttpTlsTest, WhoIsNotTrusted) {
   const auto refused = ask(files("stranger"));  // of another authority, by the same name
   ASSERT_FALSE(refused);
