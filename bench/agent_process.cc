@@ -178,8 +178,9 @@ Result<std::string> AgentProcess::http(const std::string& method, const std::str
   give_patience(fd);
   std::string answer;
   if (connect(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
-      write_all(fd, fmt::format("{} {} HTTP/1.1\r\nHost: agent\r\nContent-Length: {}\r\n\r\n{}", method,
-                                target, body.size(), body)))
+      write_all(fd, fmt::format(
+                        "{} {} HTTP/1.1\r\nHost: agent\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{}",
+                        method, target, body.size(), body)))
     answer = read_all(fd);
   close(fd);
   const size_t head = answer.find("\r\n\r\n");
