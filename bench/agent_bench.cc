@@ -2,9 +2,8 @@
 // notices. Prints one JSON object with a member per part (all by default, about two minutes):
 //
 //   herd1000, herd3000  so many processes begin within 0.3 s and poll every second for 10 s; in the middle
-//   one
-//                       request for all. A probe is the round trip of a message that is always answered, seen
-//                       by its sender: it holds the time for which sender and agent wait for a processor
+//                       one request for all. A probe is the round trip of a message that is always answered,
+//                       seen by its sender: it holds the time for which sender and agent wait for a processor
 //                       beside the herd. The same herd around a bare receive-and-answer loop (`bare`) tells
 //                       that part.
 //   trigger16, trigger40  the same with few processes, which have a request with the first poll after it

@@ -13,16 +13,6 @@ namespace json = boost::json;
 
 constexpr std::string_view kMembers[] = {"analyses", "params", "steps"};
 
-Result<void> check_names(const json::object& object) {
-  for (const auto& [key, value] : object) {
-    const std::string_view name(key.data(), key.size());
-    if (std::find(std::begin(kMembers), std::end(kMembers), name) == std::end(kMembers))
-      return fail(Code::invalid, "an analysis has no \"{}\"; it has {}", to_printable(name),
-                  fmt::join(kMembers, ", "));
-  }
-  return {};
-}
-
 Result<void> read_analyses(const json::object& object, RunRequest& request) {
   TRY_ASSIGN(const auto names, texts_of(object, "analyses"));
   if (!names || names->empty()) return fail(Code::invalid, "\"analyses\" must name one or more");
@@ -64,7 +54,7 @@ std::string analyze_request_text(const RunRequest& request) {
 
 Result<RunRequest> read_analyze_request(std::string_view body) {
   TRY_ASSIGN(const json::object object, read_object(body));
-  TRY(check_names(object));
+  TRY(check_names(object, kMembers, "an analysis"));
   RunRequest request;
   TRY(read_analyses(object, request));
   TRY(read_params(object, request));

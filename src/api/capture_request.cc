@@ -16,16 +16,6 @@ constexpr std::string_view kMembers[] = {
     "iterations", "roundup", "warmup_ms", "start_time_ms", "start_in_ms", "deadline_ms",
     "shapes",     "stacks",  "memory",    "flops",         "modules",     "activities"};
 
-Result<void> check_names(const json::object& object) {
-  for (const auto& [key, value] : object) {
-    const std::string_view name(key.data(), key.size());
-    if (std::find(std::begin(kMembers), std::end(kMembers), name) == std::end(kMembers))
-      return fail(Code::invalid, "a capture has no \"{}\"; it has {}", to_printable(name),
-                  fmt::join(kMembers, ", "));
-  }
-  return {};
-}
-
 Result<i64> number(const json::object& object, std::string_view name, i64 otherwise, i64 most) {
   TRY_ASSIGN(const auto value, integer_of(object, name));
   if (value && (*value < 0 || *value > most))
@@ -77,7 +67,7 @@ Result<CaptureRequest> read_capture_request(std::string_view body, i64 now_unix_
   if (!body.empty()) {
     TRY_ASSIGN(object, read_object(body));
   }
-  TRY(check_names(object));
+  TRY(check_names(object, kMembers, "a capture"));
   CaptureRequest wanted;
   TRY_ASSIGN(const auto pids, integers_of(object, "pids"));
   TRY_ASSIGN(const auto ranks, integers_of(object, "ranks"));

@@ -89,8 +89,8 @@ tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& 
   return fail(error.code, "no agent answers at {}{}", error.message, remedy);
 }
 
-Result<std::string> body_of(const net::HttpAnswer& http) {
-  if (http.status == kOk) return http.body;
+Result<std::string> body_of(net::HttpAnswer http) {
+  if (http.status == kOk) return std::move(http.body);
   const Result<json::object> object = read_object(http.body);
   if (!object) return no_agent();
   try {
@@ -102,8 +102,8 @@ Result<std::string> body_of(const net::HttpAnswer& http) {
   }
 }
 
-Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema) {
-  TRY_ASSIGN(const std::string body, body_of(http));
+Result<Answer> read_answer(net::HttpAnswer http, std::span<const Field> schema) {
+  TRY_ASSIGN(const std::string body, body_of(std::move(http)));
   const Result<json::object> object = read_object(body);
   if (!object) return no_agent();
   try {
@@ -140,14 +140,14 @@ std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, con
                                 Ns patience) {
   const std::vector<net::HttpQuestion> questions(addresses.size(), question);
   std::vector<Result<Answer>> answers;
-  for (const auto& http : ask_each(addresses, credentials, questions, patience)) {
-    Result<Answer> answer = fail(Code::internal, "not read");
-    if (http)
-      answer = read_answer(*http, schema);
-    else
-      answer = tl::unexpected(http.error());
+  for (auto& http : ask_each(addresses, credentials, questions, patience)) {
+    if (!http) {
+      answers.emplace_back(tl::unexpected(http.error()));
+      continue;
+    }
+    Result<Answer> answer = read_answer(std::move(*http), schema);
     const net::HttpAddress& address = addresses[answers.size()];
-    if (http && !answer && address.socket.empty()) answer = within(answer.error(), address.shown());
+    if (!answer && address.socket.empty()) answer = within(answer.error(), address.shown());
     answers.push_back(std::move(answer));
   }
   return answers;

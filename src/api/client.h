@@ -24,7 +24,7 @@ struct Answer {
 
 // Errors: those of the agent, with their codes; corrupt where the answer is none of an agent. A column that
 // it does not have is null.
-Result<Answer> read_answer(const net::HttpAnswer& http, std::span<const Field> schema);
+Result<Answer> read_answer(net::HttpAnswer http, std::span<const Field> schema);
 
 // `error` of net/, with what to do about it.
 tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error);
@@ -36,7 +36,7 @@ std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> 
                                               std::span<const net::HttpQuestion> questions, Ns patience);
 
 // The body of an answer that is one. Errors: the agent's; corrupt where it is none of an agent.
-Result<std::string> body_of(const net::HttpAnswer& http);
+Result<std::string> body_of(net::HttpAnswer http);
 
 // The answer of each agent, all asked at once. Errors: also not_found where nobody listens, denied, io.
 std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,

@@ -90,7 +90,7 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
     return way.pause.set(kRetryPause, [this, i] { follow(i); });
   }
   way.misses = 0;
-  Result<Answer> answer = read_answer(*http, capture::receipt_columns());
+  Result<Answer> answer = read_answer(std::move(*http), capture::receipt_columns());
   if (answer && answer->capture.empty())
     answer = fail(Code::corrupt, "what answers there is no agent of this program");
   if (!answer) {

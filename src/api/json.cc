@@ -1,6 +1,9 @@
 #include "api/json.h"
 
+#include <algorithm>
 #include <cmath>
+
+#include "base/utf8.h"
 
 namespace spotter::api {
 namespace {
@@ -55,6 +58,17 @@ Result<json::object> read_object(std::string_view text) {
   if (error) return fail(Code::invalid, "the request is no JSON: {}", error.message());
   if (!value.is_object()) return fail(Code::invalid, "the request is no JSON object");
   return std::move(value.get_object());
+}
+
+Result<void> check_names(const json::object& object, std::span<const std::string_view> names,
+                         std::string_view what) {
+  for (const auto& [key, value] : object) {
+    const std::string_view name(key.data(), key.size());
+    if (std::find(names.begin(), names.end(), name) == names.end())
+      return fail(Code::invalid, "{} has no \"{}\"; it has {}", what, to_printable(name),
+                  fmt::join(names, ", "));
+  }
+  return {};
 }
 
 Result<std::optional<i64>> integer_of(const json::object& object, std::string_view name) {

@@ -3,6 +3,7 @@
 #pragma once
 #include <boost/json.hpp>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +17,10 @@ inline constexpr size_t kMostJsonDepth = 32;
 
 // Errors: invalid (no JSON, too deep, no object).
 Result<boost::json::object> read_object(std::string_view text);
+
+// Errors: invalid (a member that is none of `names`). `what` has them: "a capture".
+Result<void> check_names(const boost::json::object& object, std::span<const std::string_view> names,
+                         std::string_view what);
 
 // Whole numbers may be written as 3 or 3.0, and as text nowhere. An error (invalid) names the member; nullopt
 // where it is absent or null.

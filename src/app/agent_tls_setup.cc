@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 #include <filesystem>
 
 #include "app/hosts.h"
@@ -26,13 +27,12 @@ bool is_there(const std::string& path) {
 Result<void> make_file(const std::string& path, const std::string& text, mode_t mode) {
   const int fd = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
   if (fd < 0) return fail(Code::io, "{}: {}", path, errno_text(errno));
-  const bool ok = write(fd, text.data(), text.size()) == static_cast<ssize_t>(text.size());
-  const int error = errno;
-  if (close(fd) != 0 || !ok) {
-    unlink(path.c_str());
-    return fail(Code::io, "{}: {}", path, errno_text(error));
-  }
-  return {};
+  const ssize_t n = write(fd, text.data(), text.size());
+  int error = n < 0 ? errno : n < static_cast<ssize_t>(text.size()) ? ENOSPC : 0;
+  if (close(fd) != 0 && error == 0) error = errno;
+  if (error == 0) return {};
+  unlink(path.c_str());
+  return fail(Code::io, "{}: {}", path, errno_text(error));
 }
 
 Result<void> make_folder(const std::string& path) {

@@ -57,9 +57,9 @@ struct Analysed {
   std::vector<FileResult> elsewhere;  // what other hosts' agents have made of theirs
 };
 
-Result<std::vector<FileResult>> read_results(const Result<net::HttpAnswer>& answer) {
+Result<std::vector<FileResult>> read_results(Result<net::HttpAnswer> answer) {
   if (!answer) return tl::unexpected(answer.error());
-  TRY_ASSIGN(const std::string text, api::body_of(*answer));
+  TRY_ASSIGN(const std::string text, api::body_of(std::move(*answer)));
   return api::read_file_results(text, all_analyses());
 }
 
@@ -80,9 +80,9 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const st
     questions.push_back(
         {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, api::kMostResultsBytes});
   }
-  const auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
+  auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
   for (size_t i = 0; i < answers.size(); ++i) {
-    Result<std::vector<FileResult>> files = read_results(answers[i]);
+    Result<std::vector<FileResult>> files = read_results(std::move(answers[i]));
     if (!files) {
       std::fprintf(stderr, "spotter: the traces of %s are not in the report: %s\n", asked[i].shown().c_str(),
                    to_printable(files.error().message).c_str());

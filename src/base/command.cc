@@ -9,25 +9,19 @@
 #include <array>
 #include <cerrno>
 
+#include "base/descriptor.h"
 #include "base/types.h"
 
 namespace spotter {
 namespace {
 
 struct Pipe {
-  int ends[2] = {-1, -1};
+  Descriptor out, in;
   Pipe() {
-    if (pipe2(ends, O_CLOEXEC) != 0) ends[0] = ends[1] = -1;
-  }
-  ~Pipe() {
-    close_end(0);
-    close_end(1);
-  }
-  Pipe(const Pipe&) = delete;
-  Pipe& operator=(const Pipe&) = delete;
-  void close_end(int which) {
-    if (ends[which] >= 0) close(ends[which]);
-    ends[which] = -1;
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return;
+    out = Descriptor(ends[0]);
+    in = Descriptor(ends[1]);
   }
 };
 
@@ -40,7 +34,7 @@ bool read_some(int fd, std::string& text) {
 }
 
 void read_both(Pipe& out, Pipe& err, std::string& out_text, std::string& err_text) {
-  pollfd waiting[] = {{out.ends[0], POLLIN, 0}, {err.ends[0], POLLIN, 0}};
+  pollfd waiting[] = {{out.out.fd, POLLIN, 0}, {err.out.fd, POLLIN, 0}};
   while (waiting[0].fd >= 0 || waiting[1].fd >= 0) {
     if (poll(waiting, 2, -1) < 0 && errno != EINTR) return;
     if (waiting[0].revents && !read_some(waiting[0].fd, out_text)) waiting[0].fd = -1;
@@ -55,20 +49,20 @@ Result<std::string> run_command(const std::vector<std::string>& words) {
   for (const std::string& word : words) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
   Pipe out, err;
-  if (out.ends[0] < 0 || err.ends[0] < 0) return fail(Code::io, "{}: {}", words[0], errno_text(errno));
+  if (out.out.fd < 0 || err.out.fd < 0) return fail(Code::io, "{}: {}", words[0], errno_text(errno));
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_adddup2(&actions, out.ends[1], STDOUT_FILENO);
-  posix_spawn_file_actions_adddup2(&actions, err.ends[1], STDERR_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, out.in.fd, STDOUT_FILENO);
+  posix_spawn_file_actions_adddup2(&actions, err.in.fd, STDERR_FILENO);
   pid_t pid = 0;
   const int error = posix_spawnp(&pid, arguments[0], &actions, nullptr, arguments.data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   if (error != 0)
     return fail(error == ENOENT ? Code::not_found : Code::io, "{} cannot be run: {}", words[0],
                 errno_text(error));
-  out.close_end(1);
-  err.close_end(1);
+  out.in = Descriptor();
+  err.in = Descriptor();
   std::string out_text, err_text;
   read_both(out, err, out_text, err_text);
   int status = 0;

@@ -6,37 +6,19 @@
 
 #include <array>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
 #include <chrono>
 #include <optional>
 
 #include "net/acceptor.h"
+#include "net/http_stream.h"
 #include "net/sessions.h"
 
 namespace spotter::net {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using Local = asio::local::stream_protocol;
-using asio::ip::tcp;
-using TlsStream = asio::ssl::stream<beast::basic_stream<tcp>>;
-using boost::system::error_code;
-
-constexpr unsigned kHttp11 = 11;
-constexpr size_t kMostPath = 107;              // of a UNIX address
 constexpr mode_t kEverybodyMayConnect = 0666;  // what each may do is decided by who it is
 
-void who_is(beast::basic_stream<Local>& stream, HttpPeer& peer) {
+void who_is(LocalStream& stream, HttpPeer& peer) {
   ucred credentials{};
   socklen_t length = sizeof credentials;
   if (getsockopt(stream.socket().native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
@@ -244,7 +226,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
                               loop, Local::endpoint(path),
                               [weak](Local::socket socket) {
                                 if (const auto strong = weak.lock())
-                                  Body::welcome<beast::basic_stream<Local>>(strong, std::move(socket));
+                                  Body::welcome<LocalStream>(strong, std::move(socket));
                               },
                               Body::no_room(weak)));
   chmod(path.c_str(), kEverybodyMayConnect);

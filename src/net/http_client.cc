@@ -3,35 +3,16 @@
 #include <openssl/ssl.h>
 
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/ip/tcp.hpp>
-#include <boost/asio/local/stream_protocol.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
-#include <boost/asio/ssl/stream.hpp>
-#include <boost/beast/core/basic_stream.hpp>
-#include <boost/beast/core/flat_buffer.hpp>
-#include <boost/beast/http/parser.hpp>
-#include <boost/beast/http/read.hpp>
-#include <boost/beast/http/string_body.hpp>
-#include <boost/beast/http/write.hpp>
 #include <chrono>
 #include <optional>
 
+#include "net/http_stream.h"
 #include "net/resolve.h"
 
 namespace spotter::net {
 namespace {
 
-namespace asio = boost::asio;
-namespace beast = boost::beast;
-namespace http = beast::http;
-using Local = asio::local::stream_protocol;
-using asio::ip::tcp;
-using LocalStream = beast::basic_stream<Local>;
-using TlsStream = asio::ssl::stream<beast::basic_stream<tcp>>;
-using boost::system::error_code;
-
-constexpr unsigned kHttp11 = 11;
-constexpr size_t kMostPath = 107;  // of a UNIX address
 constexpr Ns kKnockAgain = 20'000'000;
 
 }  // namespace
