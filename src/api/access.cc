@@ -50,7 +50,7 @@ Peer Access::local(i64 uid, std::string from) const {
   return peer;
 }
 
-Peer Access::remote(const net::HttpPeer& peer, std::string_view authorization) const {
+Peer Access::remote(const net::StreamPeer& peer, std::string_view authorization) const {
   constexpr std::string_view bearer = "Bearer ";
   const std::string digest =
       authorization.starts_with(bearer) ? net::sha256(authorization.substr(bearer.size())) : std::string();

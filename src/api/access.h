@@ -44,7 +44,7 @@ class Access {
   Access(std::vector<std::string> directories, std::vector<ClientRule> clients);
 
   Peer local(i64 uid, std::string from) const;  // -1: not known, who may do nothing
-  Peer remote(const net::HttpPeer& peer, std::string_view authorization) const;
+  Peer remote(const net::StreamPeer& peer, std::string_view authorization) const;
 
   Result<void> may(const Peer& peer, AccessRole role) const;
   Result<void> may_trace(const Peer& peer, const kineto::Process& process) const;

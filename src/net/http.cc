@@ -1,63 +1,34 @@
 #include "net/http.h"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <boost/asio/io_context.hpp>
-#include <chrono>
 #include <optional>
 
 #include "net/acceptor.h"
-#include "net/http_stream.h"
+#include "net/byte_stream.h"
+#include "net/http_message.h"
 #include "net/sessions.h"
 
 namespace spotter::net {
 namespace {
 
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using Local = asio::local::stream_protocol;
+
 constexpr mode_t kEverybodyMayConnect = 0666;  // what each may do is decided by who it is
 
-void who_is(LocalStream& stream, HttpPeer& peer) {
-  ucred credentials{};
-  socklen_t length = sizeof credentials;
-  if (getsockopt(stream.socket().native_handle(), SOL_SOCKET, SO_PEERCRED, &credentials, &length) != 0)
-    return;
-  peer.uid = credentials.uid;
-  peer.pid = credentials.pid;
-}
-
-// Empty unless there is just one.
-std::string common_name(const X509* certificate) {
-  const X509_NAME* subject = X509_get_subject_name(certificate);
-  const int at = X509_NAME_get_index_by_NID(subject, NID_commonName, -1);
-  if (at < 0 || X509_NAME_get_index_by_NID(subject, NID_commonName, at) >= 0) return {};
-  u8* text = nullptr;
-  const int length = ASN1_STRING_to_UTF8(&text, X509_NAME_ENTRY_get_data(X509_NAME_get_entry(subject, at)));
-  if (length < 0) return {};
-  std::string name(reinterpret_cast<const char*>(text), static_cast<size_t>(length));
-  OPENSSL_free(text);
-  return name;
-}
-
-void who_is(TlsStream& stream, HttpPeer& peer) {
-  error_code error;
-  const tcp::endpoint end = beast::get_lowest_layer(stream).socket().remote_endpoint(error);
-  const std::string address = end.address().to_string();
-  peer.address = fmt::format("{}:{}", end.address().is_v6() ? "[" + address + "]" : address, end.port());
-  const X509* certificate = SSL_get0_peer_certificate(stream.native_handle());
-  if (certificate && SSL_get_verify_result(stream.native_handle()) == X509_V_OK)
-    peer.certificate = common_name(certificate);
-}
-
-template <class Stream>
-class Connection final : public Session, public std::enable_shared_from_this<Connection<Stream>> {
+class Connection final : public Session, public std::enable_shared_from_this<Connection> {
  public:
   // `server` keeps what the references point to.
-  template <class... A>
-  Connection(const HttpServer::Handler& handler, const HttpServer::Refuse& refuse, Sessions& sessions,
-             std::shared_ptr<const void> server, A&&... stream)
-      : stream_(std::forward<A>(stream)...),
+  Connection(std::shared_ptr<ByteStream> stream, Loop& loop, size_t most_body,
+             const HttpServer::Handler& handler, const HttpServer::Refuse& refuse, Sessions& sessions,
+             std::shared_ptr<const void> server)
+      : stream_(std::move(stream)),
+        patience_(loop),
+        most_body_(most_body),
         handler_(handler),
         refuse_(refuse),
         sessions_(sessions),
@@ -65,45 +36,41 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   ~Connection() override { sessions_.remove(*this); }
 
   void close() override {
-    error_code ignored;
-    lowest().socket().close(ignored);
+    patience_.cancel();
+    stream_->close();
   }
 
   void begin() {
-    if constexpr (kIsRemote) {
-      lowest().expires_after(std::chrono::nanoseconds(HttpServer::kRequestTime));
-      stream_.async_handshake(asio::ssl::stream_base::server,
-                              [self = this->shared_from_this()](const error_code& error) {
-                                if (error) return self->close();
-                                if (!self->lowest().socket().is_open()) return;
-                                who_is(self->stream_, self->peer_);
-                                self->read();
-                              });
-    } else {
-      who_is(stream_, peer_);
-      read();
-    }
+    end_after(HttpServer::kRequestTime);
+    stream_->open([self = shared_from_this()](const error_code& error) {
+      if (error) return self->close();
+      if (!self->stream_->is_open()) return;
+      self->peer_ = self->stream_->peer();
+      self->read();
+    });
   }
 
  private:
-  static constexpr bool kIsRemote = std::is_same_v<Stream, TlsStream>;
-
-  auto& lowest() { return beast::get_lowest_layer(stream_); }
+  void end_after(Ns time) {
+    patience_.set(time, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->close();
+    });
+  }
 
   void read() {
     parser_.emplace();
+    parser_->eager(true);
     parser_->header_limit(static_cast<u32>(HttpServer::kMostHead));
-    parser_->body_limit(kIsRemote ? HttpServer::kMostRemoteBody : HttpServer::kMostBody);
-    lowest().expires_after(std::chrono::nanoseconds(HttpServer::kRequestTime));
-    http::async_read(
-        stream_, buffer_, *parser_,
-        [self = this->shared_from_this()](const error_code& error, size_t) { self->answer(error); });
+    parser_->body_limit(most_body_);
+    end_after(HttpServer::kRequestTime);
+    read_message(*stream_, buffer_, *parser_,
+                 [self = shared_from_this()](const error_code& error) { self->answer(error); });
   }
 
   void answer(const error_code& error) {
     // A read may be done when the connection is closed, and be told after: the server may be gone.
-    if (!lowest().socket().is_open()) return;
-    lowest().expires_never();
+    if (!stream_->is_open()) return;
+    patience_.cancel();
     const bool is_bad = error.category() == http::make_error_code(http::error::bad_method).category();
     if (error && (!is_bad || error == http::error::end_of_stream)) return close();
     keep_ = !error && parser_->get().keep_alive();
@@ -115,41 +82,34 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
     sessions_.is_served(*this);
-    handler_(std::move(request),
-             [self = this->shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
+    handler_(std::move(request), [self = shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
   }
 
   void write(HttpAnswer answer) {
-    response_ = {};
-    response_.version(kHttp11);
-    response_.result(static_cast<unsigned>(answer.status));
-    response_.set(http::field::content_type, "application/json");
-    response_.keep_alive(keep_);
-    response_.body() = std::move(answer.body);
-    response_.prepare_payload();
-    lowest().expires_after(std::chrono::nanoseconds(
-        HttpServer::kRequestTime + static_cast<Ns>(response_.body().size()) * HttpServer::kTimePerByte));
-    http::async_write(stream_, response_, [self = this->shared_from_this()](const error_code& error, size_t) {
-      self->next(error);
-    });
+    http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
+                                               kHttp11);
+    response.set(http::field::content_type, "application/json");
+    response.keep_alive(keep_);
+    response.body() = std::move(answer.body);
+    end_after(HttpServer::kRequestTime + static_cast<Ns>(response.body().size()) * HttpServer::kTimePerByte);
+    answer_.write(*stream_, std::move(response),
+                  [self = shared_from_this()](const error_code& error) { self->next(error); });
   }
 
   void next(const error_code& error) {
-    if (!lowest().socket().is_open()) return;
-    if (!error && keep_) {
-      sessions_.waits_again(*this);
-      return read();
-    }
-    error_code ignored;
-    lowest().socket().shutdown(asio::socket_base::shutdown_both, ignored);
-    lowest().expires_never();
+    if (!stream_->is_open()) return;
+    if (error || !keep_) return close();
+    sessions_.waits_again(*this);
+    read();
   }
 
-  Stream stream_;
-  beast::flat_buffer buffer_{HttpServer::kMostHead + HttpServer::kMostBody};
+  std::shared_ptr<ByteStream> stream_;
+  Timer patience_;
+  size_t most_body_;
+  boost::beast::flat_buffer buffer_{HttpServer::kMostHead + HttpServer::kMostBody};
   std::optional<http::request_parser<http::string_body>> parser_;
-  http::response<http::string_body> response_;
-  HttpPeer peer_;
+  OutgoingMessage<false> answer_;
+  StreamPeer peer_;
   bool keep_ = false;  // the connection, for another request
   const HttpServer::Handler& handler_;
   const HttpServer::Refuse& refuse_;
@@ -180,10 +140,10 @@ struct HttpServer::Body {
   std::unique_ptr<Acceptor<tcp>> remote;
   std::shared_ptr<Tls> tls;
 
-  template <class Stream, class... A>
-  static void welcome(const std::shared_ptr<Body>& body, A&&... stream) {
-    auto connection = std::make_shared<Connection<Stream>>(body->handler, body->refuse, body->sessions, body,
-                                                           std::forward<A>(stream)...);
+  static void welcome(const std::shared_ptr<Body>& body, Loop& loop, std::shared_ptr<ByteStream> stream,
+                      size_t most_body) {
+    auto connection = std::make_shared<Connection>(std::move(stream), loop, most_body, body->handler,
+                                                   body->refuse, body->sessions, body);
     body->sessions.add(connection);
     connection->begin();
   }
@@ -209,8 +169,9 @@ i64 HttpServer::closed_for_room() const { return body_->sessions.closed(); }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::string& path, Handler handler,
                                                      Refuse refuse) {
-  if (path.empty() || path.size() > kMostPath)
-    return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", path, kMostPath);
+  if (path.empty() || path.size() > ByteStream::kMostPath)
+    return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", path,
+                ByteStream::kMostPath);
   const error_code knocked = knock(path);
   if (!knocked || knocked == asio::error::no_buffer_space)
     return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
@@ -224,9 +185,10 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
   const std::weak_ptr<Body> weak(body);
   TRY_ASSIGN(body->local, Acceptor<Local>::open(
                               loop, Local::endpoint(path),
-                              [weak](Local::socket socket) {
+                              [weak, &loop](Local::socket socket) {
                                 if (const auto strong = weak.lock())
-                                  Body::welcome<LocalStream>(strong, std::move(socket));
+                                  Body::welcome(strong, loop, ByteStream::accepted(std::move(socket)),
+                                                kMostBody);
                               },
                               Body::no_room(weak)));
   chmod(path.c_str(), kEverybodyMayConnect);
@@ -244,12 +206,11 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
   const std::weak_ptr<Body> weak(body);
   TRY_ASSIGN(body->remote, Acceptor<tcp>::open(
                                loop, tcp::endpoint(ip, port),
-                               [weak](tcp::socket socket) {
-                                 const auto strong = weak.lock();
-                                 if (!strong) return;
-                                 error_code ignored;
-                                 socket.set_option(tcp::no_delay(true), ignored);
-                                 Body::welcome<TlsStream>(strong, std::move(socket), strong->tls->context());
+                               [weak, &loop](tcp::socket socket) {
+                                 if (const auto strong = weak.lock())
+                                   Body::welcome(strong, loop,
+                                                 ByteStream::accepted(std::move(socket), strong->tls),
+                                                 kMostRemoteBody);
                                },
                                Body::no_room(weak)));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(body)));

@@ -8,20 +8,15 @@
 #include "base/result.h"
 #include "base/types.h"
 #include "net/loop.h"
+#include "net/stream_peer.h"
 #include "net/tls.h"
 
 namespace spotter::net {
 
-struct HttpPeer {
-  i64 uid = -1, pid = 0;    // of a UNIX socket's, as the kernel knows them
-  std::string address;      // of another one: IP address and port
-  std::string certificate;  // common name of the trusted certificate that it showed
-};
-
 struct HttpRequest {
   std::string method, target, body;  // target: path and query
   std::string authorization;         // the header of that name
-  HttpPeer peer;
+  StreamPeer peer;
 };
 
 struct HttpAnswer {
