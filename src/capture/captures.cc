@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <unordered_set>
 
 #include "kineto/message.h"
 
@@ -91,6 +92,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
         wanted.by_iterations() ? kIterationPatience : (ahead + wanted.duration_ms) * kMs + kSlack;
   }
   std::vector<std::unique_ptr<Job>> jobs;
+  std::unordered_set<std::string> taken;  // paths
   for (const i64 pid : request.pids) {
     const kineto::Process* process = registry_.find(pid);
     if (!process) return fail(Code::not_found, "process {} is not registered", pid);
@@ -105,12 +107,12 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
       job->config.log_file = fmt::format("{}/{}_{}_{}{}", request.output, id, host_name_,
                                          rank ? fmt::format("rank{}", *rank) : "process", kEnding);
     std::string path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
-    const auto is_taken = [&](const Receipt& r) { return r.file == path; };
     // In two containers processes may have one rank and pid, and the directory may be one.
-    if (!request.output.empty() && std::any_of(capture.receipts.begin(), capture.receipts.end(), is_taken)) {
+    if (!request.output.empty() && taken.contains(path)) {
       job->config.log_file.insert(job->config.log_file.rfind(kEnding), fmt::format("_host{}", pid));
       path = kineto::output_path(job->config.log_file, process->facts.inner_pid);
     }
+    taken.insert(path);
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
     job->before = job->root.look(path, process->facts.uid).changed;
