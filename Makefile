@@ -32,7 +32,7 @@ lint: setup
 	@clang-format-19 --dry-run -Werror $(SOURCES)
 
 fmt: setup
-	clang-format-19 -i $(SOURCES)
+	@clang-format-19 -i $(SOURCES)
 
 fuzz: setup
 	@cmake --preset fuzz
