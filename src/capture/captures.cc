@@ -67,7 +67,7 @@ struct Captures::Job {
   bool is_own_text = true;  // made from `config`, not somebody else's
   ProcessRoot root;
   i64 start_ms = 0;       // Unix time at which the trace begins, once it is delivered
-  Ns before = 0;          // when a file of that name, which was there already, had changed
+  Ns before = 0;          // when a file of that name, if it is not ours, which was there already, had changed
   Ns refused_at = 0;      // it asked, but was at another capture
   bool was_busy = false;  // since the request was delivered
   Ns idle_since = 0, gone_at = 0;
@@ -115,7 +115,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     taken.insert(path);
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
-    job->before = job->root.look(path, process->facts.uid).changed;
+    if (request.output.empty()) job->before = job->root.look(path, process->facts.uid).changed;
     job->is_own_text = request.text.empty();
     // Of a text that somebody else wrote only the last line is ours.
     job->text = request.text.empty()
