@@ -7,24 +7,33 @@ namespace spotter {
 const Field kRankField = {"rank", Type::integer, Unit::none, Role::key,
                           "Rank of the process; null for a file that has no rank."};
 
-i64 ParamValues::operator[](std::string_view name) const {
+ParamValue fallback_of(const Param& param) {
+  if (param.is_text()) return std::string(std::get<const char*>(param.fallback));
+  return std::get<i64>(param.fallback);
+}
+
+const ParamValue& ParamValues::value(std::string_view name) const {
   const auto named =
       std::find_if(values_.begin(), values_.end(), [&](const auto& v) { return v.first == name; });
   CHECK(named != values_.end());
   return named->second;
 }
 
-void ParamValues::set(std::string_view name, i64 value) {
+void ParamValues::set(std::string_view name, ParamValue value) {
   for (auto& [known, old] : values_) {
     if (known != name) continue;
-    old = value;
+    old = std::move(value);
     return;
   }
-  values_.emplace_back(name, value);
+  values_.emplace_back(name, std::move(value));
 }
 
 std::span<const Field> map_columns(const Analysis& analysis) {
   return analysis.reduce ? analysis.part_columns : analysis.columns.subspan(1);
+}
+
+bool may_be_null(const Analysis& analysis, const Field& field) {
+  return !analysis.reduce && field.role != Role::key;
 }
 
 bool has_columns(const Table& table, std::span<const Field> columns) {

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <variant>
 #include <vector>
 
 #include "base/result.h"
@@ -14,21 +15,29 @@
 
 namespace spotter {
 
-// A parameter; becomes a flag, a query parameter, a keyword argument. Integers only so far.
+// A parameter; becomes a flag, a query parameter, a keyword argument. Its fallback says of which type it is:
+// a whole number, 0 or more, or a text.
 struct Param {
   const char* name;
-  i64 fallback;
+  std::variant<i64, const char*> fallback;
   const char* help;
+  bool is_text() const { return fallback.index() == 1; }
 };
+using ParamValue = std::variant<i64, std::string>;
+using ParamSettings = std::vector<std::pair<std::string, ParamValue>>;  // by name; of several the last counts
+ParamValue fallback_of(const Param& param);
 
 // The values of the parameters for one run, validated by the runner.
 class ParamValues {
  public:
-  i64 operator[](std::string_view name) const;  // CHECKs that it exists
-  void set(std::string_view name, i64 value);
+  // CHECK that it exists and is of that type.
+  i64 operator[](std::string_view name) const { return std::get<i64>(value(name)); }
+  const std::string& text(std::string_view name) const { return std::get<std::string>(value(name)); }
+  void set(std::string_view name, ParamValue value);
 
  private:
-  std::vector<std::pair<std::string, i64>> values_;
+  const ParamValue& value(std::string_view name) const;
+  ParamSettings values_;
 };
 
 // One rank's map result. `rank` orders the tables; files without one (launchers) come last.
@@ -43,16 +52,19 @@ struct Analysis {
   const char* summary;  // one line
   const char* doc;      // the definition of every number, in words, with its source
   std::span<const Param> params;
-  std::span<const Field> columns;  // of the answer; the runner CHECKs the promise
+  std::span<const Field> columns;  // of the answer; the runner CHECKs the promise; keys are never null
   ArgSet reads;                    // event arguments that map needs
   Result<Table> (*map)(const Trace& trace, const ParamValues& params);
   // Default (nullptr): the tables stacked under a leading `rank` column.
   Result<Table> (*reduce)(std::span<const RankTable> tables, const ParamValues& params) = nullptr;
   std::span<const Field> part_columns = {};  // of map's table, where there is a `reduce`; no cell is null
+  bool on_request = false;                   // its table grows with the trace: only for who names it
 };
 
 // Of map's table.
 std::span<const Field> map_columns(const Analysis& analysis);
+// Whoever reduces, or shows the answer, takes for granted that the other cells are there.
+bool may_be_null(const Analysis& analysis, const Field& field);
 bool has_columns(const Table& table, std::span<const Field> columns);
 
 // The rank column that stacked answers begin with.

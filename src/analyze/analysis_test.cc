@@ -70,6 +70,10 @@ TEST(List, EveryAnalysisExplainsItselfAndItsColumns) {
 Table answer_of(const Analysis& a, const Trace& trace) {
   Result<Table> mapped = a.map(trace, args_for(a));
   CHECK(mapped.has_value());
+  for (size_t row = 0; row < mapped->rows(); ++row)
+    for (size_t c = 0; c < mapped->columns(); ++c)
+      EXPECT_TRUE(may_be_null(a, mapped->schema()[c]) || !is_null(mapped->at(row, c)))
+          << a.name << " " << mapped->schema()[c].name;
   std::vector<RankTable> parts;
   parts.push_back({0, "path", std::move(*mapped)});
   if (!a.reduce) return stack(a.name, a.columns, parts);
@@ -106,12 +110,12 @@ TEST(List, EveryAnalysisSaysWhatItReads) {
   for (const Analysis* a : all_analyses()) {
     TraceData data;
     data.loaded = a->reads;
-    data.kinds = {{'X', Category::kernel, data.strings.intern("kernel"), true},
-                  {'X', Category::runtime, data.strings.intern("cuda_runtime"), true},
-                  {'X', Category::cpu_op, data.strings.intern("cpu_op"), true}};
+    for (u8 c = 0; c <= static_cast<u8>(Category::other); ++c)
+      for (const char phase : {'X', 'i', 'M', 'C', 's'})
+        data.kinds.push_back({phase, static_cast<Category>(c), 0, phase == 'X'});
     data.tracks = {{1, 1, 0, 0}};
     data.shapes = {Shape{}};
-    for (u8 kind = 0; kind < 3; ++kind) {
+    for (u8 kind = 0; kind < data.kinds.size(); ++kind) {
       data.ts.push_back(kind);
       data.dur.push_back(10);
       data.name.push_back(data.strings.intern("name"));

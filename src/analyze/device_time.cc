@@ -3,6 +3,7 @@
 #include <numeric>
 
 #include "analyze/intervals.h"
+#include "trace/links.h"
 
 namespace spotter {
 
@@ -10,6 +11,23 @@ static_assert(kWorkKinds == 3);
 
 void note_no_device_work(Table& table) {
   table.notes.add("no_device_work", Severity::info, "traces without device work have no rows here");
+}
+
+void note_unlaunched(const Trace& trace, Table& table) {
+  if (trace.links().unlaunched > 0)
+    table.notes.add(
+        "unlaunched_device_work", Severity::info,
+        "pieces of device work have no launch in the trace; operators, launches and queues leave them out",
+        -1, trace.links().unlaunched);
+}
+
+void note_launches_outside_operators(i64 count, Table& table) {
+  if (count > 0)
+    table.notes.add(
+        "launch_outside_operators", Severity::info,
+        "launches were made outside any operator; what they started on the device is in no row of "
+        "operators",
+        -1, count);
 }
 
 Ns DeviceTime::busy() const { return std::accumulate(by_kinds.begin() + 1, by_kinds.end(), Ns{0}); }

@@ -19,4 +19,18 @@ Kernels compute_kernels(const Trace& trace) {
   return result;
 }
 
+std::string joined(const Trace& trace, std::span<const StringId> names) {
+  std::string text;
+  for (const StringId name : names) {
+    if (!text.empty()) text += " -> ";
+    text += trace.strings()[name];
+  }
+  return text;
+}
+
+bool is_before(const Trace& trace, std::span<const StringId> a, std::span<const StringId> b) {
+  const auto text = [&](StringId name) { return trace.strings()[name]; };
+  return std::ranges::lexicographical_compare(a, b, {}, text, text);
+}
+
 }  // namespace spotter

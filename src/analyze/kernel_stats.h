@@ -37,4 +37,8 @@ struct Kernels {
 
 Kernels compute_kernels(const Trace& trace);
 
+// A sequence of kernels as text, joined by " -> ", and the order of two by their texts.
+std::string joined(const Trace& trace, std::span<const StringId> names);
+bool is_before(const Trace& trace, std::span<const StringId> a, std::span<const StringId> b);
+
 }  // namespace spotter

@@ -1,5 +1,7 @@
 #include "analyze/list.h"
 
+#include <algorithm>
+
 namespace spotter {
 
 std::span<const Analysis* const> all_analyses() {
@@ -14,8 +16,25 @@ std::span<const Analysis* const> all_analyses() {
       &kCommCompOverlap,
       &kOperators,
       &kSteps,
+      &kOperatorKernels,
+      &kFrequentKernelSequences,
+      &kUserAnnotationBreakdown,
+      &kKernelsByAnnotation,
+      &kKernelLaunchStats,
+      &kKernelLaunches,
+      &kQueueLength,
+      &kQueueLengthSeries,
+      &kQueueBlocked,
+      &kMemoryBandwidth,
+      &kMemoryBandwidthSeries,
   };
   return kAll;
+}
+
+std::vector<const Analysis*> usual_analyses() {
+  std::vector<const Analysis*> usual;
+  std::ranges::remove_copy_if(all_analyses(), std::back_inserter(usual), &Analysis::on_request);
+  return usual;
 }
 
 const Analysis* find_analysis(std::string_view name) {

@@ -5,6 +5,7 @@
 namespace spotter {
 
 std::span<const Analysis* const> all_analyses();       // in the order users see
+std::vector<const Analysis*> usual_analyses();         // all but those on request
 const Analysis* find_analysis(std::string_view name);  // nullptr if there is none
 
 extern const Analysis kSummary;
@@ -17,5 +18,16 @@ extern const Analysis kKernelDurationDistribution;
 extern const Analysis kCommCompOverlap;
 extern const Analysis kOperators;
 extern const Analysis kSteps;
+extern const Analysis kOperatorKernels;
+extern const Analysis kFrequentKernelSequences;
+extern const Analysis kUserAnnotationBreakdown;
+extern const Analysis kKernelsByAnnotation;
+extern const Analysis kKernelLaunchStats;
+extern const Analysis kKernelLaunches;
+extern const Analysis kQueueLength;
+extern const Analysis kQueueLengthSeries;
+extern const Analysis kQueueBlocked;
+extern const Analysis kMemoryBandwidth;
+extern const Analysis kMemoryBandwidthSeries;
 
 }  // namespace spotter

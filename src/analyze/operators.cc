@@ -171,12 +171,8 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const auto note = [&](const char* kind, const char* sentence, i64 count) {
     if (count > 0) table.notes.add(kind, Severity::info, sentence, -1, count);
   };
-  note("launch_outside_operators",
-       "launches were made outside any operator; what they started on the device is in no row of operators",
-       walk.launches_outside());
-  note("unlaunched_device_work",
-       "pieces of device work have no launch in the trace; they are in no row of operators",
-       trace.links().unlaunched);
+  note_launches_outside_operators(walk.launches_outside(), table);
+  note_unlaunched(trace, table);
   note("duplicate_correlation",
        "host calls have the correlation number of an earlier one, which counts as the launch",
        trace.links().duplicate_correlations);

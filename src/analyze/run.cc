@@ -26,7 +26,7 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
   for (const Analysis* analysis : request.analyses) {
     ParamValues values;
     for (const Param& param : analysis->params) {
-      values.set(param.name, param.fallback);
+      values.set(param.name, fallback_of(param));
       if (std::find(valid.begin(), valid.end(), param.name) == valid.end()) valid.push_back(param.name);
     }
     all.push_back(std::move(values));
@@ -36,10 +36,17 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
       return fail(
           Code::invalid, "there is no parameter {}; {}", name,
           valid.empty() ? "these analyses have none" : fmt::format("there are: {}", fmt::join(valid, ", ")));
-    if (value < 0) return fail(Code::invalid, "parameter {} must not be negative, but is {}", name, value);
-    for (size_t i = 0; i < all.size(); ++i)
-      for (const Param& param : request.analyses[i]->params)
-        if (name == param.name) all[i].set(name, value);
+    if (const i64* number = std::get_if<i64>(&value); number && *number < 0)
+      return fail(Code::invalid, "parameter {} must not be negative, but is {}", name, *number);
+    for (size_t i = 0; i < all.size(); ++i) {
+      for (const Param& param : request.analyses[i]->params) {
+        if (name != param.name) continue;
+        if (value.index() != param.fallback.index())
+          return fail(Code::invalid, "parameter {} must be a {}", name,
+                      param.is_text() ? "text" : "whole number");
+        all[i].set(name, value);
+      }
+    }
   }
   return all;
 }

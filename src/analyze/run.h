@@ -20,8 +20,7 @@ struct Range {
 
 struct RunRequest {
   std::vector<const Analysis*> analyses;
-  std::vector<std::pair<std::string, i64>>
-      params;  // name, value; a name that none of the analyses has is an error
+  ParamSettings params;  // a name that none of the analyses has is an error
   std::optional<Range> steps;
   std::vector<Range> ranks;  // empty: all
   int threads = 1;
@@ -57,7 +56,7 @@ struct RunResult {
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 
-// Errors: invalid (a parameter that no analysis has, or a negative one).
+// Errors: invalid (a parameter that no analysis has, of another type, or negative).
 Result<void> check_request(const RunRequest& request);
 
 Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load);

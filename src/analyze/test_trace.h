@@ -83,15 +83,14 @@ inline TestTrace random_trace(unsigned seed) {
 }
 
 // The values of all parameters: these, else the fallbacks.
-inline ParamValues args_for(const Analysis& analysis, std::vector<std::pair<std::string, i64>> params = {}) {
+inline ParamValues args_for(const Analysis& analysis, ParamSettings params = {}) {
   ParamValues args;
-  for (const Param& param : analysis.params) args.set(param.name, param.fallback);
+  for (const Param& param : analysis.params) args.set(param.name, fallback_of(param));
   for (const auto& [name, value] : params) args.set(name, value);
   return args;
 }
 
-inline Table run_map(const char* analysis_name, const Trace& trace,
-                     std::vector<std::pair<std::string, i64>> params = {}) {
+inline Table run_map(const char* analysis_name, const Trace& trace, ParamSettings params = {}) {
   const Analysis* analysis = find_analysis(analysis_name);
   CHECK(analysis != nullptr);
   Result<Table> table = analysis->map(trace, args_for(*analysis, std::move(params)));

@@ -33,8 +33,13 @@ Result<void> read_params(const json::object& object, RunRequest& request) {
   for (const auto& [key, value] : params->get_object()) {
     const std::string_view key_text(key.data(), key.size());
     const std::string name = to_printable(key_text);
+    if (value.is_string()) {
+      request.params.emplace_back(name, std::string(value.get_string()));
+      continue;
+    }
     const auto number = integer_of(params->get_object(), key_text);
-    if (!number || !*number) return fail(Code::invalid, "parameter {} must be a whole number", name);
+    if (!number || !*number)
+      return fail(Code::invalid, "parameter {} must be a whole number or a text", name);
     request.params.emplace_back(name, **number);
   }
   return {};
@@ -46,7 +51,8 @@ std::string analyze_request_text(const RunRequest& request) {
   json::array analyses;
   for (const Analysis* analysis : request.analyses) analyses.emplace_back(analysis->name);
   json::object params;
-  for (const auto& [name, value] : request.params) params[name] = value;
+  for (const auto& [name, value] : request.params)
+    std::visit([&params, &key = name](const auto& v) { params[key] = v; }, value);
   json::object body = {{"analyses", std::move(analyses)}, {"params", std::move(params)}};
   if (request.steps) body["steps"] = {request.steps->first, request.steps->last};
   return json::serialize(body);

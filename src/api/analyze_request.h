@@ -1,7 +1,7 @@
 // The body of POST /v1/captures/ID/analyze: a JSON object.
 //
 //   analyses  list of names
-//   params    object of whole numbers, by name; optional
+//   params    object of whole numbers and texts, by name; optional
 //   steps     first and last; optional
 #pragma once
 #include <string>

@@ -10,7 +10,7 @@ namespace {
 TEST(AnalyzeRequest, ComesBackTheSame) {
   RunRequest request;
   request.analyses = {&kOperators, &kSummary};
-  request.params = {{"top", 7}};
+  request.params = {{"top", i64{7}}};
   request.steps = Range{2, 5};
   const auto back = read_analyze_request(analyze_request_text(request));
   ASSERT_TRUE(back) << back.error().message;
@@ -38,7 +38,7 @@ TEST(AnalyzeRequest, WhatIsWrong) {
       {R"({"analyses": ["steps", "steps"]})", "twice"},
       {R"({"analyses": ["steps"], "params": []})", "object"},
       {R"({"analyses": ["operators"], "params": {"top": "x"}})", "top must be a whole number"},
-      {R"({"analyses": ["operators"], "params": {"top": null}})", "top must be a whole number"},
+      {R"({"analyses": ["operators"], "params": {"top": null}})", "top must be a whole number or a text"},
       {R"({"analyses": ["operators"], "params": {"top": -1}})", "negative"},
       {R"({"analyses": ["operators"], "params": {"to\u001bp": 1}})", "no parameter"},
       {R"({"analyses": ["steps"], "steps": [1]})", "first and the last"},

@@ -157,11 +157,6 @@ class Reader {
   }
 
  private:
-  // Whoever reduces, or shows the answer, takes for granted that these cells are there.
-  static bool must_be_there(const Analysis& analysis, const Field& field) {
-    return analysis.reduce || field.role == Role::key;
-  }
-
   Table table(const Analysis& analysis, const json::object& object) {
     const std::span<const Field> columns = map_columns(analysis);
     Table table(analysis.name, columns);
@@ -173,7 +168,7 @@ class Reader {
       expect(cells.size() == columns.size(), "a cell of each column");
       for (size_t c = 0; c < columns.size(); ++c) {
         row[c] = cell_in(cells[c], columns[c].type);
-        expect(!is_null(row[c]) || !must_be_there(analysis, columns[c]), "a cell that is not null");
+        expect(!is_null(row[c]) || may_be_null(analysis, columns[c]), "a cell that is not null");
       }
       table.append(row);
     }

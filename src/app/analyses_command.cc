@@ -16,7 +16,8 @@ using Meanings = std::vector<std::pair<std::string, std::string>>;
 
 std::string list(const TextStyle& style) {
   Meanings meanings;
-  for (const Analysis* a : all_analyses()) meanings.emplace_back(a->name, a->summary);
+  for (const Analysis* a : all_analyses())
+    meanings.emplace_back(a->name, fmt::format("{}{}", a->summary, a->on_request ? " On request." : ""));
   return render_meanings(meanings, style.width) + "\n" +
          wrapped(
              "More: `spotter analyses NAME` defines the numbers of one, `spotter analyze --table NAME` "
@@ -29,9 +30,10 @@ std::string definition(const Analysis& a, const TextStyle& style) {
   Meanings columns, flags;
   for (const Field& f : a.columns) columns.emplace_back(f.name, f.help);
   for (const Param& p : a.params)
-    flags.emplace_back(flag_of(p) + " N", fmt::format("{} (default {})", p.help, p.fallback));
+    flags.emplace_back(flag_of(p) + (p.is_text() ? " TEXT" : " N"), p.help + default_of(p));
+  const char* when = a.on_request ? " It is large, and left out unless it is named with --table." : "";
   std::string out = bold(wrapped(fmt::format("{}: {}", a.name, a.summary), style.width), style) + "\n\n" +
-                    wrapped(a.doc, style.width) + "\n\n" + bold("Columns", style) + "\n" +
+                    wrapped(a.doc + std::string(when), style.width) + "\n\n" + bold("Columns", style) + "\n" +
                     render_meanings(columns, style.width);
   if (!flags.empty()) out += "\n" + bold("Options", style) + "\n" + render_meanings(flags, style.width);
   return out;

@@ -11,6 +11,7 @@
 
 #include "analyze/list.h"
 #include "app/commands.h"
+#include "app/facts.h"
 #include "app/format_option.h"
 #include "app/output.h"
 #include "app/report.h"
@@ -34,6 +35,10 @@ struct Options {
   bool timing = false;
   // People are shown a report, programs are given everything.
   bool wants_report() const { return request.analyses.empty() && format == &all_formats()[0]; }
+  std::vector<const Analysis*> chosen() const {
+    if (!request.analyses.empty()) return request.analyses;
+    return wants_report() ? report_analyses() : usual_analyses();
+  }
 };
 
 Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses) {
@@ -61,12 +66,12 @@ std::vector<Param> all_params() {
 }
 
 // A parameter that none of the chosen tables has is a mistake.
-void check_params(const RunRequest& request) {
-  if (request.analyses.empty()) return;
+void check_params(const Options& options) {
+  const std::vector<const Analysis*> chosen = options.chosen();
   for (const Param& param : all_params()) {
     const auto is_set = [&](const auto& p) { return p.first == param.name; };
     const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
-    if (std::ranges::none_of(request.params, is_set) || std::ranges::any_of(request.analyses, has)) continue;
+    if (std::ranges::none_of(options.request.params, is_set) || std::ranges::any_of(chosen, has)) continue;
     std::vector<std::string_view> users;
     for (const Analysis* a : all_analyses()) {
       if (has(a)) users.push_back(a->name);
@@ -84,10 +89,6 @@ void print_timing(const RunResult& result) {
 
 int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
-void take_all_analyses(RunRequest& request) {
-  request.analyses.assign(all_analyses().begin(), all_analyses().end());
-}
-
 Result<void> analyze(Options options) {
   std::signal(SIGINT, on_signal);
   std::signal(SIGTERM, on_signal);
@@ -95,7 +96,7 @@ Result<void> analyze(Options options) {
 
   RunRequest request = options.request;
   request.cancelled = &interrupted;
-  if (request.analyses.empty()) take_all_analyses(request);
+  if (request.analyses.empty()) request.analyses = options.chosen();
   const size_t names = options.wants_report() ? take_top(request.params) : 0;
   MappedJob mapped;
   {
@@ -123,7 +124,7 @@ Result<void> analyze(Options options) {
 
 RunRequest report_request() {
   RunRequest request;
-  take_all_analyses(request);
+  request.analyses = report_analyses();
   take_top(request.params);
   return request;
 }
@@ -165,10 +166,14 @@ Action declare_analyze(CLI::App& app) {
     return {};
   });
   for (const Param& p : all_params()) {
-    add_option(app, flag_of(p), "N", fmt::format("{} (default {})", p.help, p.fallback),
-               [&r, name = p.name](const std::string& word) -> Result<void> {
-                 TRY_ASSIGN(const i64 value, parse_number(word, 0, INT64_MAX));
-                 r.params.emplace_back(name, value);
+    const std::string help = fmt::format("{}{}", p.help, default_of(p));
+    add_option(app, flag_of(p), p.is_text() ? "TEXT" : "N", help,
+               [&r, p](const std::string& word) -> Result<void> {
+                 ParamValue value = word;
+                 if (!p.is_text()) {
+                   TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));
+                 }
+                 r.params.emplace_back(p.name, std::move(value));
                  return {};
                });
   }
@@ -188,7 +193,7 @@ Action declare_analyze(CLI::App& app) {
       "Examples:\n"
       "  spotter analyze traces/ --ranks 0-7\n"
       "  spotter analyze rank0.json.gz --table operators --top 0 --format csv");
-  app.callback([&r] { check_params(r); });
+  app.callback([o] { check_params(*o); });
   return [options]() -> Result<int> {
     TRY(analyze(*options));
     return 0;

@@ -30,7 +30,8 @@ TEST(AnalyzePart, ReducesToTheSameBytesAfterTheWire) {
   for (const std::string path : kJobs) {
     const Result<Job> job = open_job(std::span(&path, 1));
     ASSERT_TRUE(job) << job.error().message;
-    const RunRequest request = report_request();
+    RunRequest request = report_request();
+    request.analyses.assign(all_analyses().begin(), all_analyses().end());
     Result<MappedJob> mapped = map_files(*job, request, load);
     ASSERT_TRUE(mapped);
     mapped->files = sent(mapped->files);

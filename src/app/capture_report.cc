@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/list.h"
 #include "api/analyze_request.h"
 #include "api/client.h"
 #include "api/file_results.h"
@@ -57,10 +56,10 @@ struct Analysed {
   std::vector<FileResult> elsewhere;  // what other hosts' agents have made of theirs
 };
 
-Result<std::vector<FileResult>> read_results(Result<net::HttpAnswer> answer) {
+Result<std::vector<FileResult>> read_results(Result<net::HttpAnswer> answer, const RunRequest& request) {
   if (!answer) return tl::unexpected(answer.error());
   TRY_ASSIGN(const std::string text, api::body_of(std::move(*answer)));
-  return api::read_file_results(text, all_analyses());
+  return api::read_file_results(text, request.analyses);
 }
 
 // What is here is read here; the rest by the agents that have it, all at once. A host that cannot is told.
@@ -69,7 +68,8 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const st
   std::vector<net::HttpAddress> asked;
   std::vector<net::HttpQuestion> questions;
   std::map<std::string, std::optional<i64>> ranks;
-  const std::string body = api::analyze_request_text(report_request());
+  const RunRequest request = report_request();
+  const std::string body = api::analyze_request_text(request);
   for (const api::Fleet::Member& member : fleet.members()) {
     if (member.answer.capture.empty()) continue;
     Written files = written_files(member.answer.table, output);
@@ -82,7 +82,7 @@ Analysed analyse_elsewhere(const api::Fleet& fleet, const Hosts& hosts, const st
   }
   auto answers = api::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
   for (size_t i = 0; i < answers.size(); ++i) {
-    Result<std::vector<FileResult>> files = read_results(std::move(answers[i]));
+    Result<std::vector<FileResult>> files = read_results(std::move(answers[i]), request);
     if (!files) {
       std::fprintf(stderr, "spotter: the traces of %s are not in the report: %s\n", asked[i].shown().c_str(),
                    to_printable(files.error().message).c_str());

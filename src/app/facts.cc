@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "analyze/list.h"
 #include "base/result.h"
 #include "base/utf8.h"
 #include "table/ops.h"
@@ -10,9 +11,9 @@
 namespace spotter {
 namespace {
 
-const Table& named(std::span<const Table> tables, std::string_view name) {
+const Table& answer_of(const Analysis& analysis, std::span<const Table> tables) {
   const auto it =
-      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == name; });
+      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == analysis.name; });
   CHECK(it != tables.end());
   return *it;
 }
@@ -119,17 +120,24 @@ void add_steps(const Table& t, const ByRank& ranks) {
 
 }  // namespace
 
+std::vector<const Analysis*> report_analyses() {
+  return {
+      &kSummary, &kTemporalBreakdown, &kCommCompOverlap, &kIdleTimeBreakdown, &kKernelBreakdown, &kOperators,
+      &kSteps};
+}
+
 Facts gather_facts(std::span<const Table> tables) {
   Facts facts;
-  add_summary(named(tables, "summary"), facts.ranks);
+  add_summary(answer_of(kSummary, tables), facts.ranks);
   const ByRank ranks(facts.ranks);
-  add_device_time(named(tables, "temporal_breakdown"), named(tables, "comm_comp_overlap"), ranks);
-  add_idle_causes(named(tables, "idle_time_breakdown"), ranks);
-  add_steps(named(tables, "steps"), ranks);
-  facts.kernels = sort(sum_by(named(tables, "kernel_breakdown"), {"kind", "name"}, {"count", "sum_ns"}),
+  add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);
+  add_idle_causes(answer_of(kIdleTimeBreakdown, tables), ranks);
+  add_steps(answer_of(kSteps, tables), ranks);
+  facts.kernels = sort(sum_by(answer_of(kKernelBreakdown, tables), {"kind", "name"}, {"count", "sum_ns"}),
                        {{"sum_ns", true}, {"name", false}});
   facts.has_device_work = facts.kernels.rows() > 0;
-  facts.operators = sum_by(named(tables, "operators"), {"name"}, {"calls", "host_self_ns", "device_self_ns"});
+  facts.operators =
+      sum_by(answer_of(kOperators, tables), {"name"}, {"calls", "host_self_ns", "device_self_ns"});
   for (size_t row = 0; row < facts.operators.rows(); row++)
     facts.operators_by_device |= integer(facts.operators, row, "device_self_ns") > 0;
   facts.operators =

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "table/table.h"
+#include "analyze/analysis.h"
 
 namespace spotter {
 
@@ -37,6 +37,8 @@ struct Facts {
   bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 
+// What the facts are gathered from: the answers of these analyses, others may be among them.
+std::vector<const Analysis*> report_analyses();
 Facts gather_facts(std::span<const Table> tables);
 
 }  // namespace spotter

@@ -6,6 +6,7 @@
 #include <limits>
 #include <set>
 
+#include "analyze/top.h"
 #include "app/advice.h"
 #include "app/report_tables.h"
 #include "base/utf8.h"
@@ -64,13 +65,16 @@ bool is_told(const Note& note) {
 
 }  // namespace
 
-size_t take_top(std::vector<std::pair<std::string, i64>>& params) {
+size_t take_top(ParamSettings& params) {
   constexpr size_t kUsual = 6;
   size_t names = kUsual;
-  for (const auto& [name, value] : params)
-    if (name == "top") names = value == 0 ? std::numeric_limits<size_t>::max() : static_cast<size_t>(value);
-  std::erase_if(params, [](const auto& p) { return p.first == "top"; });
-  params.emplace_back("top", 0);
+  for (const auto& [name, value] : params) {
+    if (name != kTop.name) continue;
+    const auto top = static_cast<size_t>(std::get<i64>(value));
+    names = top == 0 ? std::numeric_limits<size_t>::max() : top;
+  }
+  std::erase_if(params, [](const auto& p) { return p.first == kTop.name; });
+  params.emplace_back(kTop.name, i64{0});
   return names;
 }
 

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "analyze/analysis.h"
 #include "render/render.h"
 #include "table/table.h"
 
@@ -13,7 +14,7 @@ namespace spotter {
 
 // The report shortens tables itself and adds them up over the ranks, so it wants them whole: takes `top` out
 // of the user's parameters, and says how many kernels and operators to list.
-size_t take_top(std::vector<std::pair<std::string, i64>>& params);
+size_t take_top(ParamSettings& params);
 
 // `tables`: every analysis, in any order, with top 0.
 std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names);

@@ -14,6 +14,7 @@ Result<i64> parse_size(const std::string& text);                   // "8G" -> by
 Result<i64> parse_duration_ms(const std::string& text);            // "500ms", "1.5s", "2m" -> milliseconds
 Result<i64> parse_number(const std::string& text, i64 least, i64 most);
 
-std::string flag_of(const Param& param);  // --consecutive-kernel-delay-ns
+std::string flag_of(const Param& param);     // --consecutive-kernel-delay-ns
+std::string default_of(const Param& param);  // " (default 20)", for its help; empty for a text without one
 
 }  // namespace spotter

@@ -121,7 +121,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 error_code knock(const std::string& path) {
   asio::io_context context;
   Local::socket socket(context, Local());
-  socket.non_blocking(true);  // the owner may be stopped and its queue full
+  socket.non_blocking(true);  // the owner may be stopped and its queue full, which asio takes for success
   error_code error;
   socket.connect(Local::endpoint(path), error);
   return error;
@@ -173,8 +173,7 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
     return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", path,
                 ByteStream::kMostPath);
   const error_code knocked = knock(path);
-  if (!knocked || knocked == asio::error::no_buffer_space)
-    return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
+  if (!knocked) return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
   struct stat file;
   if (lstat(path.c_str(), &file) == 0) {
     if (!S_ISSOCK(file.st_mode)) return fail(Code::io, "{} is there already and is no socket", path);

@@ -12,6 +12,9 @@ namespace {
 namespace asio = boost::asio;
 
 constexpr Ns kKnockAgain = 20'000'000;
+// Bodies are taken as they come: what waits in the buffer is a head, or the line before a chunk.
+constexpr size_t kMostUnread = size_t{1} << 20;
+constexpr size_t kReadAtOnce = size_t{64} << 10;
 
 }  // namespace
 
@@ -28,7 +31,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   // is not asked any more and the next one has a connection of its own.
   struct Connection {
     std::shared_ptr<ByteStream> stream;
-    boost::beast::flat_buffer buffer;
+    boost::beast::flat_buffer buffer{kMostUnread};
     std::optional<http::response_parser<http::string_body>> parser;
     OutgoingMessage<true> question;
   };
@@ -82,6 +85,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   void connect(std::shared_ptr<ByteStream> to) {
     connection = std::make_shared<Connection>();
     connection->stream = std::move(to);
+    connection->buffer.reserve(kReadAtOnce);
     connection->stream->open(step([](Body& b) { b.write(); }));
   }
 
@@ -101,9 +105,10 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   }
 
   void take_answer() {
+    const bool keeps = connection->parser->keep_alive();
     http::response<http::string_body> answer = connection->parser->release();
     connection->parser.reset();
-    if (!answer.keep_alive()) disconnect();
+    if (!keeps) disconnect();
     end(HttpAnswer{static_cast<int>(answer.result_int()), std::move(answer.body())});
   }
 
@@ -111,9 +116,10 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     const bool has_answered = connection->parser && connection->parser->got_some();
     const std::string distrust = connection->stream->distrust();
     disconnect();
-    // A UNIX socket whose queue is full: its owner is busy, or stopped.
-    if (!address.socket.empty() && error == asio::error::no_buffer_space)
-      return again.set(kKnockAgain, [this] { connect(); });
+    // A UNIX socket whose queue is full: its owner is busy, or stopped. Asio takes the kernel's answer for a
+    // connect under way and that for a success, so that the first write tells; nothing has been sent.
+    const bool is_full = error == asio::error::not_connected || error == asio::error::no_buffer_space;
+    if (!address.socket.empty() && is_full) return again.set(kKnockAgain, [this] { connect(); });
     // The server may have closed a connection that waited; the question has not reached it then.
     if (std::exchange(is_reused, false) && !has_answered && question.method != "POST") return connect();
     const bool nobody =

@@ -30,9 +30,9 @@ void read_message(ByteStream& stream, boost::beast::flat_buffer& buffer,
   constexpr size_t kMostAtOnce = 65536;
   const size_t room = boost::beast::read_size(buffer, kMostAtOnce);
   if (room == 0) return done(http::error::buffer_overflow);
-  stream.read(buffer.prepare(room), [&, done = std::move(done)](error_code failed, size_t bytes) {
+  stream.read(buffer.prepare(room), [&, done = std::move(done)](error_code failed, size_t bytes) mutable {
     buffer.commit(bytes);
-    if (!failed) return read_message(stream, buffer, parser, done);
+    if (!failed) return read_message(stream, buffer, parser, std::move(done));
     if (failed != boost::asio::error::eof) return done(failed);
     if (!parser.got_some()) return done(http::error::end_of_stream);
     failed = {};

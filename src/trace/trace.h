@@ -159,7 +159,7 @@ class Trace {
   std::optional<i64> integer(EventId e, Arg arg) const;
   std::optional<double> real(EventId e, Arg arg) const;
   std::optional<std::string_view> text(EventId e, Arg arg) const;  // text and json as stored
-  bool has(EventId e, Arg arg) const { return slot(e, arg) != kNoSlot; }
+  bool has(EventId e, Arg arg) const { return find(e, arg) != nullptr; }
   const Shape& shape_of(EventId e) const { return data_.shapes[data_.shape[e]]; }
   std::string_view arg_name(ArgId id) const;  // the spelling that is written today
   // Any argument of shape_of(e).items as text: numbers in decimal.

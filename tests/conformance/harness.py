@@ -12,10 +12,6 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 FIXTURES = ROOT / "tests" / "fixtures"
 SHARED = pathlib.Path(os.environ.get("SPOTTER_SHARED", ROOT.parent / "shared"))
 
-# Every table of numbers about device work and operators that has a reference or an oracle here.
-EXACT_TABLES = ("summary", "temporal_breakdown", "idle_time_breakdown", "kernel_type_breakdown", "kernel_breakdown",
-                "comm_comp_overlap")
-
 
 def program():
     named = os.environ.get("SPOTTER")

@@ -1,0 +1,26 @@
+#include "analyze/launch_queue.h"
+
+#include <algorithm>
+
+namespace spotter {
+
+std::vector<QueuePoint> queue_points(const Trace& trace, const Stream& stream) {
+  const DeviceWork& work = trace.device_work();
+  std::vector<QueuePoint> launches, starts, points;
+  for (u32 row = stream.begin; row < stream.end; ++row) {
+    const EventId call = work.launch[row];
+    if (call == kNone) continue;
+    launches.push_back({trace.ts[call], 1, call});
+    starts.push_back({work.start[row], -1, work.event[row]});
+  }
+  const auto earlier = [](const QueuePoint& a, const QueuePoint& b) { return a.time < b.time; };
+  std::stable_sort(launches.begin(), launches.end(), earlier);
+  points.reserve(2 * launches.size());
+  std::merge(launches.begin(), launches.end(), starts.begin(), starts.end(), std::back_inserter(points),
+             earlier);
+  i64 length = 0;
+  for (QueuePoint& point : points) point.length = length += point.length;
+  return points;
+}
+
+}  // namespace spotter
