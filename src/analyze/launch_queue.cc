@@ -7,6 +7,8 @@ namespace spotter {
 std::vector<QueuePoint> queue_points(const Trace& trace, const Stream& stream) {
   const DeviceWork& work = trace.device_work();
   std::vector<QueuePoint> launches, starts, points;
+  launches.reserve(stream.end - stream.begin);
+  starts.reserve(stream.end - stream.begin);
   for (u32 row = stream.begin; row < stream.end; ++row) {
     const EventId call = work.launch[row];
     if (call == kNone) continue;
@@ -14,7 +16,9 @@ std::vector<QueuePoint> queue_points(const Trace& trace, const Stream& stream) {
     starts.push_back({work.start[row], -1, work.event[row]});
   }
   const auto earlier = [](const QueuePoint& a, const QueuePoint& b) { return a.time < b.time; };
-  std::stable_sort(launches.begin(), launches.end(), earlier);
+  // As a rule the work of a stream runs in the order of its launches.
+  if (!std::is_sorted(launches.begin(), launches.end(), earlier))
+    std::stable_sort(launches.begin(), launches.end(), earlier);
   points.reserve(2 * launches.size());
   std::merge(launches.begin(), launches.end(), starts.begin(), starts.end(), std::back_inserter(points),
              earlier);
