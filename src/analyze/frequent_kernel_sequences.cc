@@ -30,9 +30,7 @@ const Field kColumns[] = {
 constexpr Param kOperator = {"operator", "",
                              "take the sequences under operators and annotations with this in their name"};
 constexpr Param kLeast = {"min_pattern_length", 3, "shortest sequence of kernels that counts"};
-constexpr Param kMost = {"max_pattern_length", 8,
-                         "longest sequence of kernels that is looked for without an operator"};
-constexpr Param kParams[] = {kOperator, kLeast, kMost, kTop};
+constexpr Param kParams[] = {kOperator, kLeast, kTop};
 
 template <class T>
 std::span<const T> first(const std::vector<T>& all, i64 top) {
@@ -41,8 +39,7 @@ std::span<const T> first(const std::vector<T>& all, i64 top) {
 
 void append_mined(const Trace& trace, const ParamValues& params, Table& table) {
   std::vector<KernelPattern> patterns =
-      kernel_patterns(trace, static_cast<size_t>(std::max<i64>(1, params[kLeast.name])),
-                      static_cast<size_t>(params[kMost.name]));
+      kernel_patterns(trace, static_cast<size_t>(std::max<i64>(1, params[kLeast.name])));
   const auto saved = [](const KernelPattern& p) { return p.count * (static_cast<i64>(p.names.size()) - 1); };
   std::sort(patterns.begin(), patterns.end(), [&](const KernelPattern& a, const KernelPattern& b) {
     if (saved(a) != saved(b)) return saved(a) > saved(b);
@@ -156,12 +153,13 @@ const Analysis kFrequentKernelSequences = {
     .name = "frequent_kernel_sequences",
     .summary = "Sequences of kernels that recur, and what fusing them would save, per rank.",
     .doc =
-        "Without `operator`: sequences of min_pattern_length to max_pattern_length kernels, copies and sets, one right after the "
-        "other on a stream, that occur at least twice without overlap; one that is part of a longer "
-        "sequence (to one more than the longest) which occurs as often is left out. If each occurrence were one launch, as with fused kernels or a graph, "
-        "saved_launches would go, the host would save the time of all launches but the first of each (a graph's launch "
-        "counts once as it is), and the stream the gaps. Sequences may overlap each other, so savings do not add up. Sorted by "
-        "saved_launches, device_ns. With `operator`: each operator or annotation whose name contains the text, and that is not "
+        "Without `operator`: sequences of min_pattern_length or more kernels, copies and sets, one right after the other on a "
+        "stream, that occur at least twice. They are found as Re-Pair (Larsson and Moffat, 1999) compresses: the two "
+        "neighbours that occur together most often become one, again and again; what has grown so is not joined with its own kind. Occurrences "
+        "of one sequence do not overlap; a sequence that only ever occurs in one longer sequence is left out, others may be part of "
+        "longer ones, so savings do not add up. If each occurrence were one launch, as with fused kernels or a graph, "
+        "saved_launches would go, the host would save the time of all launches but the first of each (a graph's "
+        "launch counts once as it is), and the stream the gaps. Sorted by saved_launches, device_ns. With `operator`: each operator or annotation whose name contains the text, and that is not "
         "inside another such one, with all device work that is launched below it, by start; equal operators with equal "
         "lists of min_pattern_length or more are one row. Sorted by count. At most `top` rows. HTA (get_frequent_cuda_kernel_sequences) has the second alone, takes only "
         "operators at the smallest depth, and counts synchronisation as kernels (B40).",

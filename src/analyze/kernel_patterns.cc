@@ -1,106 +1,167 @@
 #include "analyze/kernel_patterns.h"
 
 #include <algorithm>
+#include <queue>
 #include <unordered_map>
 
 namespace spotter {
 namespace {
 
-// The patterns of one length, numbered. Longer ones are found from shorter ones: a pattern is the one without
-// its last row, and that row's name, so that each length costs one look-up per row.
-struct Length {
-  std::vector<u32> id_at;     // per row: of the pattern that begins there, or kNone
-  std::vector<i64> count;     // per pattern: occurrences that do not overlap
-  std::vector<u32> first;     // per pattern: row of its first occurrence
-  std::vector<bool> is_part;  // per pattern: of a longer one with as many occurrences
+using Symbol = u32;  // below `rules_from`: a kernel's name; else a rule
+
+struct Rule {
+  u32 length;             // in rows
+  std::vector<u32> rows;  // where its occurrences begin, when it was made
+  bool is_part = false;   // of a longer one, each time
 };
 
-// `shorter` null: the length is 1. `ends`: per row, the end of its stream.
-Length lengthen(const Length* shorter, std::span<const StringId> names, std::span<const u32> ends,
-                u32 length) {
-  Length longer;
-  longer.id_at.assign(names.size(), kNone);
-  std::unordered_map<u64, u32> ids;
-  std::vector<u32> free_from;  // per pattern: where its next occurrence may begin
-  for (u32 row = 0; row < names.size(); ++row) {
-    if (row + length > ends[row]) continue;
-    const u32 head = shorter ? shorter->id_at[row] : 0;
-    if (head == kNone || (shorter && shorter->count[head] < 2)) continue;
-    const u64 key = u64{head} << 32 | names[row + length - 1];
-    const auto [entry, is_new] = ids.try_emplace(key, static_cast<u32>(longer.count.size()));
-    const u32 id = entry->second;
-    if (is_new) {
-      longer.count.push_back(0);
-      longer.first.push_back(row);
-      free_from.push_back(0);
-    }
-    longer.id_at[row] = id;
-    if (row < free_from[id]) continue;
-    ++longer.count[id];
-    free_from[id] = row + length;
+// All streams one after the other; pairs do not reach over their ends.
+class Pairing {
+ public:
+  explicit Pairing(const Trace& trace) : rules_from_(static_cast<Symbol>(trace.strings().size())) {
+    const DeviceWork& work = trace.device_work();
+    const auto n = static_cast<u32>(work.event.size());
+    next_.assign(n, kNone);
+    previous_.assign(n, kNone);
+    for (u32 row = 0; row < n; ++row) symbols_.push_back(trace.name[work.event[row]]);
+    for (const Stream& stream : work.streams)
+      for (u32 row = stream.begin; row + 1 < stream.end; ++row) {
+        next_[row] = row + 1;
+        previous_[row + 1] = row;
+        add(row);
+      }
   }
-  longer.is_part.assign(longer.count.size(), false);
-  return longer;
-}
 
-// Those of `shorter` that begin or end a pattern of `longer` which occurs as often.
-void mark_parts(Length& shorter, const Length& longer) {
-  for (size_t id = 0; id < longer.count.size(); ++id) {
-    for (const u32 row : {longer.first[id], longer.first[id] + 1}) {
-      const u32 part = shorter.id_at[row];
-      if (part != kNone && shorter.count[part] == longer.count[id]) shorter.is_part[part] = true;
+  std::vector<Rule> run() {
+    while (!queue_.empty()) {
+      const Candidate best = queue_.top();
+      queue_.pop();
+      const auto pair = pairs_.find(best.key);
+      if (pair == pairs_.end() || pair->second.count < 2) continue;
+      // It may occur less often by now. Where it occurs more often it was queued as such, too.
+      if (pair->second.count < best.count)
+        queue_.push({pair->second.count, best.first, best.key});
+      else
+        replace(best.key);
     }
+    return std::move(rules_);
   }
-}
 
-void collect(const Trace& trace, const Length& found, std::span<const StringId> names, u32 length,
-             std::vector<KernelPattern>& patterns) {
-  const DeviceWork& work = trace.device_work();
-  std::vector<u32> place(found.count.size(), kNone), free_from(found.count.size(), 0);
-  for (size_t id = 0; id < found.count.size(); ++id) {
-    if (found.count[id] < 2 || found.is_part[id]) continue;
-    place[id] = static_cast<u32>(patterns.size());
-    const auto begin = names.begin() + found.first[id];
-    patterns.push_back({{begin, begin + length}, found.count[id], 0, 0, 0});
+ private:
+  struct Pair {
+    i64 count = 0;
+    std::vector<u32> rows;  // where it has begun; some may be gone
+  };
+  struct Candidate {
+    i64 count;
+    u32 first;
+    u64 key;
+    bool operator<(const Candidate& o) const { return count != o.count ? count < o.count : first > o.first; }
+  };
+
+  static u64 key_of(Symbol left, Symbol right) { return u64{left} << 32 | right; }
+  u64 key_at(u32 row) const { return key_of(symbols_[row], symbols_[next_[row]]); }
+  bool is_pair(u32 row) const {
+    return row != kNone && next_[row] != kNone &&
+           !(is_rule(symbols_[row]) && symbols_[row] == symbols_[next_[row]]);
   }
-  for (u32 row = 0; row < names.size(); ++row) {
-    const u32 id = found.id_at[row];
-    if (id == kNone || place[id] == kNone || row < free_from[id]) continue;
-    free_from[id] = row + length;
-    KernelPattern& pattern = patterns[place[id]];
-    Ns end = work.start[row];
-    EventId launch = work.launch[row];
-    for (u32 r = row; r < row + length; ++r) {
-      pattern.device += work.end[r] - work.start[r];
-      pattern.gaps += std::max<Ns>(0, work.start[r] - end);
-      end = std::max(end, work.end[r]);
-      // A graph has launched several at once already.
-      if (work.launch[r] != launch && work.launch[r] != kNone) pattern.host += trace.dur[work.launch[r]];
-      launch = work.launch[r];
+
+  void add(u32 row) {
+    if (!is_pair(row)) return;
+    const u64 key = key_at(row);
+    Pair& pair = pairs_[key];
+    pair.rows.push_back(row);
+    if (++pair.count >= 2) queue_.push({pair.count, pair.rows.front(), key});
+  }
+  // The pair that is being replaced is not counted any more, nor is what is no pair.
+  void remove(u32 row) {
+    if (row == kNone || next_[row] == kNone) return;
+    if (const auto pair = pairs_.find(key_at(row)); pair != pairs_.end()) --pair->second.count;
+  }
+
+  void replace(u64 key) {
+    std::vector<u32> rows = std::move(pairs_.at(key).rows);
+    pairs_.erase(key);
+    std::sort(rows.begin(), rows.end());
+    rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
+    // Those that are gone, and of "aaa" the second "aa".
+    u32 free_from = 0;
+    std::erase_if(rows, [&](u32 row) {
+      const bool is_gone =
+          symbols_[row] == kNone || next_[row] == kNone || key_at(row) != key || row < free_from;
+      if (!is_gone) free_from = next_[row] + 1;
+      return is_gone;
+    });
+    if (rows.size() < 2) return;
+    const auto left = static_cast<Symbol>(key >> 32), right = static_cast<Symbol>(key);
+    const Symbol made = rules_from_ + static_cast<Symbol>(rules_.size());
+    for (const Symbol part : {left, right})
+      if (is_rule(part)) rule(part).is_part |= rule(part).rows.size() == rows.size();
+    for (const u32 row : rows) {
+      const u32 second = next_[row], before = previous_[row], after = next_[second];
+      remove(before);
+      remove(second);
+      symbols_[row] = made;
+      symbols_[second] = kNone;
+      next_[row] = after;
+      if (after != kNone) previous_[after] = row;
+    }
+    rules_.push_back({length_of(left) + length_of(right), rows, false});
+    for (const u32 row : rows) {
+      add(row);
+      add(previous_[row]);  // no pair where it has been made just now, too
     }
   }
-}
+  bool is_rule(Symbol s) const { return s >= rules_from_; }
+  Rule& rule(Symbol s) { return rules_[s - rules_from_]; }
+  u32 length_of(Symbol s) { return is_rule(s) ? rule(s).length : 1; }
+
+  Symbol rules_from_;
+  std::vector<Symbol> symbols_;       // by row; kNone where an earlier one has taken it in
+  std::vector<u32> next_, previous_;  // rows that begin a symbol of the same stream
+  std::unordered_map<u64, Pair> pairs_;
+  std::priority_queue<Candidate> queue_;
+  std::vector<Rule> rules_;
+};
+
+// Sums over the rows before each, so that those of any stretch are a difference.
+struct Sums {
+  std::vector<Ns> device = {0}, host = {0}, gaps = {0};  // host and gaps: of what lies behind the row before
+  explicit Sums(const Trace& trace) {
+    const DeviceWork& work = trace.device_work();
+    for (const Stream& stream : work.streams) {
+      Ns end = stream.begin < stream.end ? work.start[stream.begin] : 0;
+      for (u32 row = stream.begin; row < stream.end; ++row) {
+        const EventId launch = work.launch[row];
+        // A graph has launched several at once already.
+        const bool is_own = launch != kNone && (row == stream.begin || launch != work.launch[row - 1]);
+        device.push_back(device.back() + work.end[row] - work.start[row]);
+        host.push_back(host.back() + (is_own ? trace.dur[launch] : 0));
+        gaps.push_back(gaps.back() + std::max<Ns>(0, work.start[row] - end));
+        end = std::max(end, work.end[row]);
+      }
+    }
+  }
+};
 
 }  // namespace
 
-std::vector<KernelPattern> kernel_patterns(const Trace& trace, size_t least, size_t most) {
+std::vector<KernelPattern> kernel_patterns(const Trace& trace, size_t least) {
   const DeviceWork& work = trace.device_work();
-  std::vector<StringId> names;
-  std::vector<u32> ends;
-  for (const Stream& stream : work.streams)
-    for (u32 row = stream.begin; row < stream.end; ++row) {
-      names.push_back(trace.name[work.event[row]]);
-      ends.push_back(stream.end);
-    }
   std::vector<KernelPattern> patterns;
-  Length shorter = lengthen(nullptr, names, ends, 1);
-  for (u32 length = 1; length <= most; ++length) {
-    // One longer than wanted tells which of the longest are but parts.
-    Length longer = lengthen(&shorter, names, ends, length + 1);
-    mark_parts(shorter, longer);
-    if (length >= least) collect(trace, shorter, names, length, patterns);
-    if (longer.count.empty()) break;
-    shorter = std::move(longer);
+  const Sums sums(trace);
+  for (const Rule& rule : Pairing(trace).run()) {
+    if (rule.is_part || rule.length < least) continue;
+    KernelPattern pattern{{}, static_cast<i64>(rule.rows.size()), 0, 0, 0};
+    for (u32 row = rule.rows[0]; row < rule.rows[0] + rule.length; ++row)
+      pattern.names.push_back(trace.name[work.event[row]]);
+    for (const u32 row : rule.rows) {
+      const u32 end = row + rule.length;
+      pattern.device += sums.device[end] - sums.device[row];
+      pattern.host += sums.host[end] - sums.host[row + 1];
+      pattern.gaps += sums.gaps[end] - sums.gaps[row + 1];
+    }
+    patterns.push_back(std::move(pattern));
   }
   return patterns;
 }
