@@ -28,8 +28,10 @@ class Pairing {
       for (u32 row = stream.begin; row + 1 < stream.end; ++row) {
         next_[row] = row + 1;
         previous_[row + 1] = row;
-        add(row);
+        count(row);
       }
+    for (const auto& [key, pair] : pairs_)
+      if (pair.count >= 2) queue_.push({pair.count, pair.rows.front(), key});
   }
 
   std::vector<Rule> run() {
@@ -66,12 +68,16 @@ class Pairing {
            !(is_rule(symbols_[row]) && symbols_[row] == symbols_[next_[row]]);
   }
 
+  Pair& count(u32 row) {
+    Pair& pair = pairs_[key_at(row)];
+    pair.rows.push_back(row);
+    ++pair.count;
+    return pair;
+  }
   void add(u32 row) {
     if (!is_pair(row)) return;
-    const u64 key = key_at(row);
-    Pair& pair = pairs_[key];
-    pair.rows.push_back(row);
-    if (++pair.count >= 2) queue_.push({pair.count, pair.rows.front(), key});
+    const Pair& pair = count(row);
+    if (pair.count >= 2) queue_.push({pair.count, pair.rows.front(), key_at(row)});
   }
   // The pair that is being replaced is not counted any more, nor is what is no pair.
   void remove(u32 row) {
