@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
 #include <set>
 
 #include "analyze/list.h"
@@ -48,6 +49,21 @@ TEST(List, NamesAreUniqueAndFound) {
     EXPECT_EQ(find_analysis(a->name), a);
   }
   EXPECT_EQ(find_analysis("nothing"), nullptr);
+}
+
+// They become flags of one command, beside its own.
+TEST(List, ParametersOfOneNameAreOneParameter) {
+  std::map<std::string_view, const Param*> known;
+  for (const Analysis* a : all_analyses()) {
+    for (const Param& p : a->params) {
+      const Param* same = known.try_emplace(p.name, &p).first->second;
+      EXPECT_EQ(fallback_of(*same), fallback_of(p)) << p.name;
+      EXPECT_STREQ(same->help, p.help) << p.name;
+      for (const char* taken :
+           {"table", "format", "output", "ranks", "steps", "threads", "memory", "timing", "help"})
+        EXPECT_STRNE(p.name, taken);
+    }
+  }
 }
 
 TEST(List, EveryAnalysisExplainsItselfAndItsColumns) {

@@ -20,6 +20,7 @@ std::span<const Analysis* const> all_analyses() {
       &kFrequentKernelSequences,
       &kUserAnnotationBreakdown,
       &kKernelsByAnnotation,
+      &kEventTotals,
       &kKernelLaunchStats,
       &kKernelLaunches,
       &kQueueLength,

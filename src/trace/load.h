@@ -11,9 +11,8 @@
 namespace spotter {
 
 struct LoadRequest {
-  ArgSet args =
-      ArgSet::everything();  // event arguments to keep; names, labels and sort_index are always kept
-  int threads = 1;           // that this one load may use, the calling one included
+  ArgSet args = ArgSet::everything();  // event arguments to keep
+  int threads = 1;                     // that this one load may use, the calling one included
   std::function<void(i64 bytes)>
       on_bytes;  // progress: stored bytes read since the last call; called by any thread
   const std::atomic<bool>* cancelled = nullptr;

@@ -1,0 +1,118 @@
+// diff: two jobs -> what changed.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <thread>
+
+#include "analyze/list.h"
+#include "analyze/trace_diff.h"
+#include "app/commands.h"
+#include "app/format_option.h"
+#include "app/output.h"
+#include "app/terminal.h"
+#include "app/words.h"
+#include "read/open.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+struct Options {
+  std::string before, after;
+  RunRequest request;
+  bool by_rank = false;
+  i64 top = 20;
+  const Format* format = &all_formats()[0];
+  std::string output;  // empty: standard output
+};
+
+struct Side {
+  Table totals;
+  i64 ranks = 0, steps = 0;  // steps of all ranks
+  Notes notes;
+};
+
+Result<Side> run_side(const std::string& path, const RunRequest& request) {
+  TRY_ASSIGN(const Job job, open_job(std::span(&path, 1)));
+  TRY_ASSIGN(RunResult result, run(job, request, load));
+  Side side;
+  side.notes = all_notes(result.tables, result.notes);
+  side.totals = std::move(result.tables[0]);
+  const Table& summary = result.tables[1];
+  side.ranks = static_cast<i64>(summary.rows());
+  for (size_t row = 0; row < summary.rows(); ++row)
+    side.steps += summary.integer(row, summary.column("steps"));
+  return side;
+}
+
+void compare_sizes(const Side& before, const Side& after, Notes& notes) {
+  if (before.ranks != after.ranks)
+    notes.add(
+        "different_ranks", Severity::info,
+        fmt::format("the jobs have different numbers of traces, {} and {}; --ranks chooses the same of both",
+                    before.ranks, after.ranks));
+  else if (before.steps != after.steps)
+    notes.add(
+        "different_steps", Severity::info,
+        fmt::format(
+            "the jobs have different numbers of steps, {} and {} in all traces; --steps chooses as many of both",
+            before.steps, after.steps));
+}
+
+Result<void> diff(const Options& options) {
+  TRY_ASSIGN(const Side before, run_side(options.before, options.request));
+  TRY_ASSIGN(const Side after, run_side(options.after, options.request));
+  Table table = trace_diff(before.totals, after.totals, options.by_rank);
+  Notes notes = before.notes;
+  notes.merge(after.notes);
+  compare_sizes(before, after, notes);
+  const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
+  if (table.rows() > listed)
+    notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
+              static_cast<i64>(table.rows() - listed));
+  table = head(table, listed);
+  const int fd = options.output.empty() ? STDOUT_FILENO : -1;
+  const std::string bytes = render(*options.format, std::span(&table, 1), notes, style_of(fd));
+  if (!options.format->shows_notes)
+    std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+  return write_output(options.output, bytes);
+}
+
+}  // namespace
+
+Action declare_diff(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  o->request.analyses = {&kEventTotals, &kSummary};
+  o->request.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  app.add_option("BEFORE", o->before, "trace file, folder or pattern of the first job")
+      ->required()
+      ->type_name("");
+  app.add_option("AFTER", o->after, "that of the second job")->required()->type_name("");
+  add_option(app, "--ranks", "LIST", "only these ranks of both: 0,3-7",
+             [o](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(o->request.ranks, parse_ranges(word));
+               return {};
+             });
+  add_option(app, "--steps", "RANGE", "only these steps of both: 2-5",
+             [o](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(o->request.steps, parse_range(word));
+               return {};
+             });
+  app.add_flag("--by-rank", o->by_rank, "compare each rank with itself; else the sums over all ranks");
+  add_option(app, "--top", "N", "list this many, those that change most; 0 lists all (default 20)",
+             [o](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(o->top, parse_number(word, 0, INT64_MAX));
+               return {};
+             });
+  add_format_option(app, o->format);
+  app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  app.footer("Example: spotter diff traces/monday traces/tuesday --steps 3-7");
+  return [options]() -> Result<int> {
+    TRY(diff(*options));
+    return 0;
+  };
+}
+
+}  // namespace spotter
