@@ -27,6 +27,7 @@ std::span<const Analysis* const> all_analyses() {
       &kQueueBlocked,
       &kMemoryBandwidth,
       &kMemoryBandwidthSeries,
+      &kCuptiCounters,
   };
   return kAll;
 }

@@ -29,5 +29,6 @@ extern const Analysis kQueueLengthSeries;
 extern const Analysis kQueueBlocked;
 extern const Analysis kMemoryBandwidth;
 extern const Analysis kMemoryBandwidthSeries;
+extern const Analysis kCuptiCounters;
 
 }  // namespace spotter
