@@ -27,6 +27,8 @@ std::span<const Analysis* const> all_analyses() {
       &kQueueBlocked,
       &kMemoryBandwidth,
       &kMemoryBandwidthSeries,
+      &kMemoryTimeline,
+      &kMemoryTimelineSeries,
       &kCuptiCounters,
   };
   return kAll;
