@@ -28,6 +28,9 @@ std::span<const Analysis* const> all_analyses() {
       &kQueueBlocked,
       &kMemoryBandwidth,
       &kMemoryBandwidthSeries,
+      &kMemoryTimeline,
+      &kMemoryTimelineSeries,
+      &kCuptiCounters,
   };
   return kAll;
 }

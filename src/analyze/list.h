@@ -30,5 +30,8 @@ extern const Analysis kQueueLengthSeries;
 extern const Analysis kQueueBlocked;
 extern const Analysis kMemoryBandwidth;
 extern const Analysis kMemoryBandwidthSeries;
+extern const Analysis kMemoryTimeline;
+extern const Analysis kMemoryTimelineSeries;
+extern const Analysis kCuptiCounters;
 
 }  // namespace spotter

@@ -64,14 +64,15 @@ def run(*arguments, stdin=None, timeout=120):
                           stderr=subprocess.PIPE, timeout=timeout, check=False)
 
 
-def analyze_raw(*paths, tables=(), options=(), stdin=None):
-    """The bytes of `analyze --format json`: the tables whole, all or those named. Fails the test where the program does
-    not exit with 0."""
+def analyze_raw(*paths, tables=(), options=(), top=0, stdin=None):
+    """The bytes of `analyze --format json`: the tables whole, all or those named; `top` is None if none of these takes
+    it. Fails the test where the program does not exit with 0."""
     wanted = [word for table in tables for word in ("--table", table)]
-    done = run("analyze", *paths, "--format", "json", "--top", 0, *wanted, *options, stdin=stdin)
+    limit = [] if top is None else ["--top", top]
+    done = run("analyze", *paths, "--format", "json", *limit, *wanted, *options, stdin=stdin)
     assert done.returncode == 0, done.stderr.decode(errors="replace")
     return done.stdout
 
 
-def analyze(*paths, tables, options=(), stdin=None):
-    return Answer(json.loads(analyze_raw(*paths, tables=tables, options=options, stdin=stdin)))
+def analyze(*paths, tables, options=(), top=0, stdin=None):
+    return Answer(json.loads(analyze_raw(*paths, tables=tables, options=options, top=top, stdin=stdin)))

@@ -1,0 +1,22 @@
+#include "analyze/launching_operators.h"
+
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter {
+
+std::vector<EventId> operators_around(const Trace& trace) {
+  const Nesting& nesting = trace.nesting();
+  const auto is_operator = per_kind(trace, [](const Kind& k) { return k.category == Category::cpu_op; });
+  std::vector<EventId> around(trace.size(), kNone);
+  for (const Nesting::Thread& thread : nesting.threads) {
+    for (u32 i = thread.begin; i < thread.end; ++i) {
+      if (nesting.parent[i] == kNone) continue;
+      const EventId parent = nesting.order[nesting.parent[i]];
+      around[nesting.order[i]] = is_operator[trace.kind[parent]] ? parent : around[parent];
+    }
+  }
+  return around;
+}
+
+}  // namespace spotter
