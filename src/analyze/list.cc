@@ -14,6 +14,7 @@ std::span<const Analysis* const> all_analyses() {
       &kKernelBreakdown,
       &kKernelDurationDistribution,
       &kCommCompOverlap,
+      &kStragglers,
       &kOperators,
       &kSteps,
       &kOperatorKernels,

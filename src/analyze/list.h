@@ -16,6 +16,7 @@ extern const Analysis kKernelTypeBreakdown;
 extern const Analysis kKernelBreakdown;
 extern const Analysis kKernelDurationDistribution;
 extern const Analysis kCommCompOverlap;
+extern const Analysis kStragglers;
 extern const Analysis kOperators;
 extern const Analysis kSteps;
 extern const Analysis kOperatorKernels;
