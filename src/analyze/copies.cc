@@ -5,6 +5,8 @@
 #include <limits>
 #include <map>
 
+#include "base/stable_sort.h"
+
 namespace spotter {
 namespace {
 
@@ -46,8 +48,7 @@ std::vector<CopyType> copies_by_type(const Trace& trace) {
   for (auto& [key, type] : types) {
     type.device = key.first;
     type.name = key.second;
-    std::stable_sort(type.copies.begin(), type.copies.end(),
-                     [](const Copy& a, const Copy& b) { return a.start < b.start; });
+    stable_sort(type.copies, [](const Copy& a, const Copy& b) { return a.start < b.start; });
     list.push_back(std::move(type));
   }
   return list;
@@ -60,7 +61,7 @@ std::vector<BandwidthPoint> bandwidth_points(const CopyType& type, Ns least) {
     ends.push_back({std::max(copy.end, copy.start + least), -copy.bandwidth});
   }
   const auto earlier = [](const BandwidthPoint& a, const BandwidthPoint& b) { return a.time < b.time; };
-  std::stable_sort(ends.begin(), ends.end(), earlier);
+  stable_sort(ends, earlier);
   points.reserve(2 * begins.size());
   std::merge(begins.begin(), begins.end(), ends.begin(), ends.end(), std::back_inserter(points), earlier);
   i128 sum = 0;  // more than the largest point can say only where a file says nonsense

@@ -5,6 +5,7 @@
 
 #include "analyze/launching_operators.h"
 #include "analyze/list.h"
+#include "base/stable_sort.h"
 #include "trace/per_kind.h"
 
 namespace spotter {
@@ -46,8 +47,8 @@ Counted find_counted(const Trace& trace) {
     if (is_call[trace.kind[e]] && launches_kernel(trace.name_of(e))) found.launches.push_back(e);
   }
   const auto earlier = [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; };
-  std::ranges::stable_sort(found.ranges, earlier);
-  std::ranges::stable_sort(found.launches, earlier);
+  stable_sort(found.ranges, earlier);
+  stable_sort(found.launches, earlier);
   return found;
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 #include "analyze/top.h"
+#include "base/stable_sort.h"
 
 namespace spotter {
 namespace {
@@ -32,8 +33,7 @@ std::map<u32, std::vector<EventId>> annotations_by_track(const Trace& trace) {
     if (trace.category(e) == Category::gpu_user_annotation && trace.is_span(e))
       tracks[trace.track[e]].push_back(e);
   for (auto& [track, events] : tracks)
-    std::stable_sort(events.begin(), events.end(),
-                     [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
+    stable_sort(events, [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
   return tracks;
 }
 

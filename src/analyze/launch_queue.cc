@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/stable_sort.h"
+
 namespace spotter {
 
 std::vector<QueuePoint> queue_points(const Trace& trace, const Stream& stream) {
@@ -16,9 +18,7 @@ std::vector<QueuePoint> queue_points(const Trace& trace, const Stream& stream) {
     starts.push_back({work.start[row], -1, work.event[row]});
   }
   const auto earlier = [](const QueuePoint& a, const QueuePoint& b) { return a.time < b.time; };
-  // As a rule the work of a stream runs in the order of its launches.
-  if (!std::is_sorted(launches.begin(), launches.end(), earlier))
-    std::stable_sort(launches.begin(), launches.end(), earlier);
+  stable_sort(launches, earlier);
   points.reserve(2 * launches.size());
   std::merge(launches.begin(), launches.end(), starts.begin(), starts.end(), std::back_inserter(points),
              earlier);

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 
+#include "base/stable_sort.h"
 #include "trace/per_kind.h"
 
 namespace spotter {
@@ -49,7 +50,7 @@ std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table) {
   std::vector<EventId> order;
   for (EventId e = 0; e < trace.size(); ++e)
     if (trace.name[e] == name && may_be[trace.kind[e]]) order.push_back(e);
-  std::ranges::stable_sort(order, [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
+  stable_sort(order, [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
 
   std::map<std::pair<i64, i64>, MemoryDevice> devices;
   Counts counts;

@@ -6,6 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/matching.h"
 #include "analyze/statistics.h"
+#include "base/stable_sort.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -158,8 +159,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
 
   std::vector<size_t> order(tables.size());
   std::iota(order.begin(), order.end(), size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return waits[a].caused > waits[b].caused; });
+  stable_sort(order, [&](size_t a, size_t b) { return waits[a].caused > waits[b].caused; });
   for (const size_t part : order) {
     Waits& w = waits[part];
     if (w.late.empty()) continue;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyze/statistics.h"
+#include "base/stable_sort.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -72,8 +73,7 @@ Table trace_diff(const Table& before, const Table& after, bool by_rank) {
   std::vector<const std::pair<const Key, Sides>*> order;
   for (const auto& change : changes) order.push_back(&change);
   const auto size = [](const Sides& s) { return s.change() < 0 ? -s.change() : s.change(); };
-  std::stable_sort(order.begin(), order.end(),
-                   [&](const auto* a, const auto* b) { return size(a->second) > size(b->second); });
+  stable_sort(order, [&](const auto* a, const auto* b) { return size(a->second) > size(b->second); });
   Table table("trace_diff", kColumns);
   for (const auto* change : order) {
     const auto& [key, s] = *change;
