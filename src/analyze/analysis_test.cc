@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <map>
 #include <set>
 
@@ -108,6 +109,24 @@ TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
   host_only.span("cpu_op", "aten::add", 1, 1, 0, 10);
   traces.push_back(host_only.build());
   traces.push_back(random_trace(1).trace);
+  // As far apart as times and sizes may be, more than once: no sum may overflow.
+  TraceBuilder extreme;
+  for (i64 i = 1; i <= 3; ++i) {
+    const i64 most = std::numeric_limits<i64>::max();
+    extreme.span("cpu_op", "aten::add", 1, 1, -kMaxTime, 10);
+    extreme.span("cuda_runtime", "cudaLaunchKernel", 1, 1, -kMaxTime, 1, {{Arg::correlation, i}});
+    for (const i64 stream : {7, 8}) {
+      extreme.span("kernel", "k", 0, stream, kMaxTime - i, 1, {{Arg::stream, stream}, {Arg::correlation, i}});
+      extreme.span(
+          "gpu_memcpy", "Memcpy DtoD", 0, stream, kMaxTime - i, 1,
+          {{Arg::stream, stream}, {Arg::correlation, i}, {Arg::bytes, most}, {Arg::memory_bandwidth, 1e5}});
+    }
+    extreme.span("kernel", "k", 0, 7, -kMaxTime + i, 1, {{Arg::stream, i64{7}}, {Arg::correlation, i}});
+    extreme.mark(
+        'i', "cpu_instant_event", "[memory]", 1, 1, i,
+        {{Arg::mem_bytes, most}, {Arg::addr, i}, {Arg::device_type, i64{1}}, {Arg::device_id, i64{0}}});
+  }
+  traces.push_back(extreme.build());
   for (const Analysis* a : all_analyses()) {
     for (const TracePtr& trace : traces) {
       const Table table = answer_of(*a, *trace);

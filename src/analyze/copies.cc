@@ -5,6 +5,7 @@
 #include <limits>
 #include <map>
 
+#include "base/saturated.h"
 #include "base/stable_sort.h"
 
 namespace spotter {
@@ -40,7 +41,7 @@ std::vector<CopyType> copies_by_type(const Trace& trace) {
       CopyType& type = types[{stream.device, type_of(trace.name_of(event))}];
       bool is_known = false;
       type.copies.push_back({work.start[row], work.end[row], bandwidth_of(trace, event, is_known)});
-      type.bytes += std::max<i64>(0, trace.integer(event, Arg::bytes).value_or(0));
+      type.bytes = add_saturated(type.bytes, std::max<i64>(0, trace.integer(event, Arg::bytes).value_or(0)));
       type.without_bandwidth += !is_known;
     }
   }

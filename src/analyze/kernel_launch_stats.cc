@@ -4,6 +4,7 @@
 #include "analyze/device_time.h"
 #include "analyze/launches.h"
 #include "analyze/list.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {
@@ -56,7 +57,7 @@ std::vector<Api> stats_by_api(const Trace& trace, const LaunchCutoffs& cutoffs) 
     }
     ++api.rows;
     api.device += launch.device;
-    api.delay += launch.delay;
+    api.delay = add_saturated(api.delay, launch.delay);
     api.max_delay = std::max(api.max_delay, launch.delay);
     api.short_rows += launch.is_short;
     api.runtime_outliers += launch.is_runtime_outlier;

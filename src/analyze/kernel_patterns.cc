@@ -4,6 +4,8 @@
 #include <queue>
 #include <unordered_map>
 
+#include "base/saturated.h"
+
 namespace spotter {
 namespace {
 
@@ -130,7 +132,8 @@ class Pairing {
   std::vector<Rule> rules_;
 };
 
-// Sums over the rows before each, so that those of any stretch are a difference.
+// Sums over the rows before each, so that those of any stretch of a stream are a difference. Gaps are counted
+// from 0 on each stream.
 struct Sums {
   std::vector<Ns> device = {0}, host = {0}, gaps = {0};  // host and gaps: of what lies behind the row before
   explicit Sums(const Trace& trace) {
@@ -143,7 +146,7 @@ struct Sums {
         const bool is_own = launch != kNone && (row == stream.begin || launch != work.launch[row - 1]);
         device.push_back(device.back() + work.end[row] - work.start[row]);
         host.push_back(host.back() + (is_own ? trace.dur[launch] : 0));
-        gaps.push_back(gaps.back() + std::max<Ns>(0, work.start[row] - end));
+        gaps.push_back((row == stream.begin ? 0 : gaps.back()) + std::max<Ns>(0, work.start[row] - end));
         end = std::max(end, work.end[row]);
       }
     }
@@ -165,7 +168,7 @@ std::vector<KernelPattern> kernel_patterns(const Trace& trace, size_t least) {
       const u32 end = row + rule.length;
       pattern.device += sums.device[end] - sums.device[row];
       pattern.host += sums.host[end] - sums.host[row + 1];
-      pattern.gaps += sums.gaps[end] - sums.gaps[row + 1];
+      pattern.gaps = add_saturated(pattern.gaps, sums.gaps[end] - sums.gaps[row + 1]);
     }
     patterns.push_back(std::move(pattern));
   }

@@ -1,9 +1,9 @@
 #include "analyze/memory_events.h"
 
 #include <algorithm>
-#include <limits>
 #include <map>
 
+#include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "trace/per_kind.h"
 
@@ -35,12 +35,6 @@ void note(const Counts& counts, bool is_empty, Table& table) {
 }
 
 }  // namespace
-
-i64 add_saturated(i64 a, i64 b) {
-  i64 sum = 0;
-  if (!__builtin_add_overflow(a, b, &sum)) return sum;
-  return b < 0 ? std::numeric_limits<i64>::min() : std::numeric_limits<i64>::max();
-}
 
 std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table) {
   const auto may_be = per_kind(trace, [](const Kind& k) {  // before 1.12 instants had no category

@@ -30,7 +30,4 @@ struct MemoryDevice {
 // By the number of the type, then by id. Says in `table` what is missing.
 std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table);
 
-// a + b, or the nearest number of 64 bits: files may hold any.
-i64 add_saturated(i64 a, i64 b);
-
 }  // namespace spotter

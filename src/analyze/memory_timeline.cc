@@ -3,6 +3,7 @@
 
 #include "analyze/list.h"
 #include "analyze/memory_events.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {

@@ -6,6 +6,7 @@
 #include "analyze/launching_operators.h"
 #include "analyze/list.h"
 #include "analyze/top.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {
@@ -58,8 +59,8 @@ struct Group {
   void merge(const Group& o) {
     calls += o.calls;
     device += o.device;
-    operator_delay += o.operator_delay;
-    launch_delay += o.launch_delay;
+    operator_delay = add_saturated(operator_delay, o.operator_delay);
+    launch_delay = add_saturated(launch_delay, o.launch_delay);
   }
 };
 using Key = std::vector<StringId>;  // operator, then kernels

@@ -1,11 +1,11 @@
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 
 #include "analyze/list.h"
 #include "analyze/matching.h"
 #include "analyze/statistics.h"
+#include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "table/ops.h"
 
@@ -94,11 +94,6 @@ struct Waits {
   std::vector<Ns> late;
 };
 
-// The numbers of other hosts may be any: no sum of theirs may overflow.
-void add_up(Ns& sum, Ns more) {
-  sum = sum > std::numeric_limits<Ns>::max() - more ? std::numeric_limits<Ns>::max() : sum + more;
-}
-
 void add_collective(std::span<const Run> runs, std::vector<Waits>& waits) {
   const Ns first_start = runs.front().start, last_start = runs.back().start;
   const Run& straggler =
@@ -106,9 +101,10 @@ void add_collective(std::span<const Run> runs, std::vector<Waits>& waits) {
   ++waits[straggler.part].last_count;
   for (const Run& run : runs) {
     const Ns wait = std::min(last_start, run.end) - run.start;
-    add_up(waits[run.part].own, wait);
-    add_up(waits[straggler.part].caused, wait);
-    waits[run.part].late.push_back(run.start - first_start);
+    Waits& own = waits[run.part];
+    own.own = add_saturated(own.own, wait);
+    waits[straggler.part].caused = add_saturated(waits[straggler.part].caused, wait);
+    own.late.push_back(run.start - first_start);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyze/statistics.h"
+#include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "table/ops.h"
 
@@ -30,7 +31,11 @@ const Field kColumns[] = {
 struct Sides {
   i64 count[2] = {0, 0};
   Ns sum[2] = {0, 0};
-  Ns change() const { return sum[1] - sum[0]; }
+  void add(size_t side, i64 more, Ns time) {
+    count[side] += more;
+    sum[side] = add_saturated(sum[side], time);
+  }
+  Ns change() const { return sum[1] - sum[0]; }  // neither is negative
 };
 using Key = std::vector<Value>;  // rank, side, kind, name
 
@@ -46,8 +51,8 @@ void add(const Table& totals, size_t side, std::map<Key, Sides>& changes) {
     Key key;
     for (const std::string_view column : keys) key.push_back(totals.at(row, totals.column(column)));
     Sides& sides = changes[std::move(key)];
-    sides.count[side] += totals.integer(row, totals.column("count"));
-    sides.sum[side] += totals.integer(row, totals.column("sum_ns"));
+    sides.add(side, totals.integer(row, totals.column("count")),
+              totals.integer(row, totals.column("sum_ns")));
   }
 }
 
@@ -64,8 +69,7 @@ Table trace_diff(const Table& before, const Table& after, bool by_rank) {
       all[0] = {};
       Sides& sum = summed[std::move(all)];
       for (const size_t side : {0, 1}) {
-        sum.count[side] += sides.count[side];
-        sum.sum[side] += sides.sum[side];
+        sum.add(side, sides.count[side], sides.sum[side]);
       }
     }
     changes = std::move(summed);
