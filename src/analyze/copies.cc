@@ -11,8 +11,6 @@
 namespace spotter {
 namespace {
 
-__extension__ using i128 = __int128;
-
 // "Memcpy HtoD (Pageable -> Device)": what it is made of stays away.
 std::string_view type_of(std::string_view name) {
   constexpr std::string_view kSet = "Memset", kCopy = "Memcpy", kUnknown = "Memcpy Unknown";

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/result.h"
 #include "table/ops.h"
@@ -35,12 +36,15 @@ Statistics statistics_of(std::span<Ns> values) {
   Statistics s;
   s.count = static_cast<i64>(values.size());
   s.min = s.max = values[0];
+  i128 sum = 0;  // of thousands of bandwidths, too
   for (Ns v : values) {
-    s.sum += v;
+    sum += v;
     s.min = std::min(s.min, v);
     s.max = std::max(s.max, v);
   }
-  s.mean = static_cast<double>(s.sum) / static_cast<double>(s.count);
+  s.sum =
+      static_cast<Ns>(std::clamp<i128>(sum, std::numeric_limits<Ns>::min(), std::numeric_limits<Ns>::max()));
+  s.mean = static_cast<double>(sum) / static_cast<double>(s.count);
   double squares = 0;
   for (Ns v : values) {
     const double deviation = static_cast<double>(v) - s.mean;

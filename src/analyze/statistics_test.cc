@@ -57,5 +57,12 @@ TEST(Statistics, RatioOfNothingIsNull) {
   EXPECT_EQ(std::get<double>(ratio(1, 4)), 0.25);
 }
 
+// A bandwidth of 3 TB/s is 3e16 in its unit; a few hundred of them are beyond 64 bits.
+TEST(Statistics, SumsBeyond64Bits) {
+  std::vector<i64> values(1000, 30'000'000'000'000'000);
+  EXPECT_EQ(statistics_of(values).mean, 3e16);
+  EXPECT_EQ(statistics_of(values).std, 0);
+}
+
 }  // namespace
 }  // namespace spotter

@@ -12,6 +12,7 @@ using u64 = std::uint64_t;
 using i8 = std::int8_t;
 using i32 = std::int32_t;
 using i64 = std::int64_t;
+__extension__ using i128 = __int128;  // for sums of which 64 bits are too few
 
 using Ns = i64;
 
