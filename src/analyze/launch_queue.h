@@ -7,6 +7,9 @@
 
 namespace spotter {
 
+// A stream with so much launched work makes the host wait: CUDA's limit.
+inline constexpr u32 kQueueLimit = 1024;
+
 // Where the length changes.
 struct QueuePoint {
   Ns time;

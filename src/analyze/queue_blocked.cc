@@ -16,8 +16,8 @@ const Field kColumns[] = {
     {"ratio", Type::real, Unit::ratio, Role::value, "Share of the time of the trace."},
 };
 
-constexpr Param kParams[] = {
-    {"max_queue_length", 1024, "a stream with so much launched work makes the host wait; CUDA's limit"}};
+constexpr Param kParams[] = {{"max_queue_length", i64{kQueueLimit},
+                              "a stream with so much launched work makes the host wait; CUDA's limit"}};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kQueueBlocked.name, std::span(kColumns).subspan(1));

@@ -1,0 +1,51 @@
+#include "analyze/critical_paths.h"
+#include "analyze/list.h"
+
+namespace spotter {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"step", Type::integer, Unit::none, Role::key, "Number of the step; 0 for a trace without steps."},
+    {"start_ns", Type::integer, Unit::ns, Role::time,
+     "Start of the piece, Unix time; with what_if as it would be."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration of the piece."},
+    {"bound_by", Type::text, Unit::none, Role::value, "What the time is spent on, as in critical_path."},
+    {"name", Type::text, Unit::none, Role::value,
+     "Name of the span or of the device work; of waiting, of where it begins; null where there is none."},
+    {"event", Type::integer, Unit::none, Role::detail, "Its position in the file's traceEvents."},
+    {"to_event", Type::integer, Unit::none, Role::detail,
+     "Of waiting, the position of the event where it ends."},
+};
+
+constexpr Param kParams[] = {kWhatIf};
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
+  Table table(kCriticalPathEdges.name, std::span(kColumns).subspan(1));
+  const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
+  for (const CriticalPath& path : critical_paths(trace, what_if))
+    for (const PathPiece& piece : path.pieces)
+      table.append({path.step, trace.info().base_ns + piece.start, piece.dur,
+                    std::string_view(bound_name(piece.bound)),
+                    piece.event == kNone ? Value() : Value(trace.name_of(piece.event)), position(piece.event),
+                    position(piece.to)});
+  return table;
+}
+
+}  // namespace
+
+const Analysis kCriticalPathEdges = {
+    .name = "critical_path_edges",
+    .summary = "The critical path of each step, piece by piece.",
+    .doc =
+        "One row per piece of a path, as critical_path defines it, by time. The pieces of a step follow each other without gap "
+        "or overlap. With --steps positions are those among the events of these steps.",
+    .params = kParams,
+    .columns = kColumns,
+    .reads = kCriticalPathArgs,
+    .map = map,
+    .on_request = true,
+};
+
+}  // namespace spotter

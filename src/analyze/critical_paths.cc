@@ -1,0 +1,191 @@
+#include "analyze/critical_paths.h"
+
+#include <algorithm>
+
+#include "trace/extent.h"
+#include "trace/per_kind.h"
+
+namespace spotter {
+
+const char* bound_name(BoundBy bound) {
+  constexpr const char* kNames[kBounds] = {"host operators",  "host gaps", "data loading", "compute",
+                                           "communication",   "memory",    "kernel gaps",  "launch delays",
+                                           "synchronization", "unknown"};
+  return kNames[static_cast<size_t>(bound)];
+}
+
+namespace {
+
+// The thread of the steps' marks; without them the one that is longest inside spans.
+u32 main_track(const Trace& trace) {
+  const Nesting& nesting = trace.nesting();
+  const std::string& mark = trace.steps().mark_name;
+  u32 best = kNone;
+  Ns longest = -1;
+  for (const Nesting::Thread& thread : nesting.threads) {
+    Ns covered = 0;
+    for (u32 i = thread.begin; i < thread.end; ++i) {
+      const EventId e = nesting.order[i];
+      if (!mark.empty() && trace.name_of(e).starts_with(mark) && !is_host_call(trace.category(e)))
+        return thread.track;
+      if (nesting.parent[i] == kNone) covered += trace.dur[e];
+    }
+    if (covered > longest) {
+      longest = covered;
+      best = thread.track;
+    }
+  }
+  return best;
+}
+
+// Threads that run backward operators: those at which autograd's flows end, and those that have its marks.
+std::vector<u32> autograd_tracks(const Trace& trace) {
+  const auto is_flow_end = per_kind(trace, [](const Kind& k) {
+    return k.category == Category::flow_fwdbwd && (k.phase == 'f' || k.phase == 't');
+  });
+  const auto is_operator =
+      per_kind(trace, [](const Kind& k) { return k.is_span && k.category == Category::cpu_op; });
+  std::vector<u8> is_mark(trace.strings().size());
+  for (StringId s = 0; s < is_mark.size(); ++s)
+    is_mark[s] = trace.strings()[s].starts_with("autograd::engine::evaluate_function");
+  std::vector<u8> has(trace.tracks().size());
+  for (EventId e = 0; e < trace.size(); ++e)
+    if (is_flow_end[trace.kind[e]] || (is_operator[trace.kind[e]] && is_mark[trace.name[e]]))
+      has[trace.track[e]] = 1;
+  std::vector<u32> tracks;
+  for (u32 t = 0; t < has.size(); ++t)
+    if (has[t]) tracks.push_back(t);
+  return tracks;
+}
+
+std::vector<Window> windows_of(const Trace& trace) {
+  std::vector<Window> windows;
+  const u32 track = main_track(trace);
+  for (const Step& step : trace.steps().steps)
+    if (step.start < step.end) windows.push_back({step.number, step.start, step.end, track});
+  if (!windows.empty() || !trace.steps().steps.empty()) return windows;
+  const Extent extent = extent_of(trace);
+  if (extent.known() && extent.start < extent.end) windows.push_back({0, extent.start, extent.end, track});
+  return windows;
+}
+
+class PathFinder {
+ public:
+  PathFinder(const Trace& trace, const PathGraph& graph, const WhatIf& what_if)
+      : trace_(trace), graph_(graph), what_if_(what_if) {}
+
+  CriticalPath find() {
+    reach();
+    CriticalPath path;
+    path.start = graph_.start();
+    path.length = graph_.end() - graph_.start();
+    path.what_if_length = time_.back() - graph_.start();
+    std::vector<std::pair<u32, const PathEdge*>> edges;  // to a node; the last first
+    for (u32 node = static_cast<u32>(time_.size()) - 1; cause_[node]; node = cause_[node]->from)
+      edges.emplace_back(node, cause_[node]);
+    std::ranges::reverse(edges);
+    for (const auto& [node, edge] : edges) append(node, *edge, path.pieces);
+    return path;
+  }
+
+ private:
+  // When each node is reached, and by which of its edges.
+  void reach() {
+    const size_t n = graph_.nodes().size();
+    time_.assign(n, graph_.start());
+    cause_.assign(n, nullptr);
+    for (u32 node = 0; node < n; ++node) {
+      for (const PathEdge& edge : graph_.edges(node)) {
+        const Ns time = time_[edge.from] + edge.scaled;
+        if (cause_[node] && time <= time_[node]) continue;
+        time_[node] = time;
+        cause_[node] = &edge;
+      }
+    }
+  }
+
+  void append(u32 node, const PathEdge& edge, std::vector<PathPiece>& pieces) const {
+    const EventId from = graph_.nodes()[edge.from].event, to = graph_.nodes()[node].event;
+    const auto add = [&](BoundBy bound, EventId event, EventId until) {
+      if (edge.scaled > 0) pieces.push_back({time_[edge.from], edge.scaled, bound, event, until});
+    };
+    switch (edge.kind) {
+      case EdgeKind::host:
+        return append_host(node, edge, pieces);
+      case EdgeKind::run:
+        return add(bound_of_work(to), to, kNone);
+      case EdgeKind::launch:
+        return add(BoundBy::launch_delays, from, to);
+      case EdgeKind::stream:
+      case EdgeKind::wait:
+        return add(BoundBy::kernel_gaps, from, to);
+      case EdgeKind::sync:
+        return add(BoundBy::synchronization, from, to);
+      case EdgeKind::thread:
+        return add(BoundBy::host_gaps, from, to);
+      case EdgeKind::unknown:
+      case EdgeKind::end:
+        return add(BoundBy::unknown, from, to);
+    }
+  }
+
+  BoundBy bound_of_work(EventId e) const {
+    switch (classify(trace_.category(e), trace_.name_of(e), trace_.has(e, Arg::collective_name))) {
+      case WorkKind::compute:
+        return BoundBy::compute;
+      case WorkKind::communication:
+        return BoundBy::communication;
+      case WorkKind::memory:
+        return BoundBy::memory;
+    }
+    return BoundBy::compute;
+  }
+
+  // What the thread does between the two nodes; where it also waited, that is at the end, and left out.
+  void append_host(u32 node, const PathEdge& edge, std::vector<PathPiece>& pieces) const {
+    const HostLane& lane = graph_.lanes()[graph_.nodes()[node].lane];
+    const Ns begin = graph_.nodes()[edge.from].time, end = graph_.nodes()[node].time;
+    Ns left = edge.scaled, at = time_[edge.from];
+    for (size_t i = lane.segment_at(begin); i < lane.segments().size() && left > 0; ++i) {
+      const HostSegment& segment = lane.segments()[i];
+      const Ns from = std::max(begin, segment.start), until = std::min(end, lane.segment_end(i));
+      if (from >= end) break;
+      const Ns dur = std::min(left, what_if_.is_set() ? lane.scaled(from, until) : until - from);
+      if (dur <= 0) continue;
+      const BoundBy bound = segment.is_loading ? BoundBy::data_loading
+                            : segment.is_busy  ? BoundBy::host_operators
+                                               : BoundBy::host_gaps;
+      if (!pieces.empty() && pieces.back().event == segment.event && pieces.back().bound == bound &&
+          pieces.back().to == kNone)
+        pieces.back().dur += dur;
+      else
+        pieces.push_back({at, dur, bound, segment.event, kNone});
+      at += dur;
+      left -= dur;
+    }
+  }
+
+  const Trace& trace_;
+  const PathGraph& graph_;
+  const WhatIf& what_if_;
+  std::vector<Ns> time_;  // per node
+  std::vector<const PathEdge*> cause_;
+};
+
+}  // namespace
+
+std::vector<CriticalPath> critical_paths(const Trace& trace, WhatIf what_if) {
+  const std::vector<Window> windows = windows_of(trace);
+  if (windows.empty()) return {};
+  const Dependencies dependencies(trace);
+  const std::vector<u32> helpers = autograd_tracks(trace);
+  std::vector<CriticalPath> paths;
+  for (const Window& window : windows) {
+    const PathGraph graph(trace, dependencies, window, helpers, what_if);
+    paths.push_back(PathFinder(trace, graph, what_if).find());
+    paths.back().step = window.step;
+  }
+  return paths;
+}
+
+}  // namespace spotter

@@ -1,0 +1,211 @@
+#include "analyze/dependencies.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analyze/launch_queue.h"
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter {
+
+namespace {
+
+constexpr Ns kNever = std::numeric_limits<Ns>::max();
+// How many rows back one is looked for that had ended: rows of a stream overlap in graphs only, and little.
+constexpr u32 kLookBack = 16;
+
+bool waits_for_device(std::string_view call) {
+  if (call.find("Synchronize") != std::string_view::npos) return true;
+  return call == "cudaFree" || call == "hipFree" || call == "cuMemFree_v2";
+}
+
+bool makes_stream_wait(std::string_view call) {
+  return call.ends_with("StreamWaitEvent") || call.find("StreamWaitEvent_") != std::string_view::npos;
+}
+
+}  // namespace
+
+Dependencies::Dependencies(const Trace& trace) : trace_(trace), work_(trace.device_work()) {
+  index_rows();
+  waits_.resize(work_.streams.size());
+  read_records();
+  if (std::ranges::all_of(waits_, &std::vector<Wait>::empty)) read_wait_calls();
+  usual_launch_delay_ = median_idle_delay();
+}
+
+void Dependencies::index_rows() {
+  const size_t n = work_.event.size();
+  stream_of_.resize(n);
+  latest_end_.resize(n);
+  latest_launch_.resize(n);
+  earliest_launch_.resize(n);
+  for (size_t s = 0; s < work_.streams.size(); ++s) {
+    const Stream& stream = work_.streams[s];
+    for (u32 row = stream.begin; row < stream.end; ++row) {
+      const bool is_first = row == stream.begin;
+      stream_of_[row] = s;
+      latest_end_[row] = is_first ? work_.end[row] : std::max(latest_end_[row - 1], work_.end[row]);
+      latest_launch_[row] = is_first ? launched(row) : std::max(latest_launch_[row - 1], launched(row));
+    }
+    for (u32 row = stream.end; row-- > stream.begin;)
+      earliest_launch_[row] =
+          row + 1 == stream.end ? launched(row) : std::min(earliest_launch_[row + 1], launched(row));
+  }
+}
+
+// Records carry the correlation of the call that made the stream or the host wait, and that of the call that
+// recorded the event.
+void Dependencies::read_records() {
+  const auto is_record = per_kind(trace_, [](const Kind& k) { return k.category == Category::device_sync; });
+  const auto is_call = per_kind(trace_, [](const Kind& k) { return k.is_span && is_host_call(k.category); });
+  std::vector<EventId> records;
+  for (EventId e = 0; e < trace_.size(); ++e)
+    if (is_record[trace_.kind[e]]) records.push_back(e);
+  if (records.empty()) return;
+  std::unordered_map<i64, Ns> call_time;
+  for (EventId e = 0; e < trace_.size(); ++e)
+    if (is_call[trace_.kind[e]])
+      if (const auto correlation = trace_.integer(e, Arg::correlation))
+        call_time.emplace(*correlation, trace_.ts[e]);
+
+  for (const EventId e : records) {
+    const auto correlation = trace_.integer(e, Arg::correlation);
+    if (!correlation || !call_time.contains(*correlation)) continue;
+    const Ns time = call_time[*correlation];
+    const i64 device = trace_.integer(e, Arg::device).value_or(0);
+    const auto recorded = call_time.find(trace_.integer(e, Arg::wait_on_event_corr).value_or(-1));
+    const Awaited awaited = {find_stream(device, trace_.integer(e, Arg::wait_on_stream).value_or(-1)),
+                             recorded == call_time.end() ? time : recorded->second};
+    const std::string_view name = trace_.name_of(e);
+    const size_t stream = find_stream(device, trace_.integer(e, Arg::stream).value_or(-1));
+    if (name == "Stream Wait Event" && stream != kAll && awaited.stream != kAll)
+      waits_[stream].push_back({time, awaited});
+    else if (name == "Event Sync")
+      syncs_.emplace(*correlation, awaited);
+    else if (name == "Stream Sync" && stream != kAll)
+      syncs_.emplace(*correlation, Awaited{stream, time});
+  }
+  for (std::vector<Wait>& waits : waits_)
+    std::ranges::sort(waits, {}, [](const Wait& w) { return std::pair(w.time, w.awaited.recorded); });
+}
+
+void Dependencies::read_wait_calls() {
+  std::vector<u8> fits(trace_.strings().size());  // 0: not looked at, 1: no, 2: yes
+  for (const Nesting::Thread& thread : trace_.nesting().threads) {
+    for (u32 i = thread.begin; i < thread.end; ++i) {
+      const EventId e = trace_.nesting().order[i];
+      if (!is_host_call(trace_.category(e))) continue;
+      u8& fit = fits[trace_.name[e]];
+      if (fit == 0) fit = makes_stream_wait(trace_.name_of(e)) ? 2 : 1;
+      if (fit == 2) wait_calls_[thread.track].push_back(trace_.ts[e]);
+    }
+  }
+}
+
+Ns Dependencies::median_idle_delay() const {
+  std::vector<Ns> delays;
+  for (u32 row = 0; row < work_.event.size(); ++row) {
+    if (work_.launch[row] == kNone || work_.start[row] < launched(row)) continue;
+    const bool is_first = row == work_.streams[stream_of_[row]].begin;
+    if (is_first || latest_end_[row - 1] <= launched(row)) delays.push_back(work_.start[row] - launched(row));
+  }
+  if (delays.empty()) return 0;
+  const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
+  std::ranges::nth_element(delays, middle);
+  return *middle;
+}
+
+size_t Dependencies::find_stream(i64 device, i64 stream) const {
+  const auto key = [](const Stream& s) { return std::pair(s.device, s.stream); };
+  const auto found = std::ranges::lower_bound(work_.streams, std::pair(device, stream), {}, key);
+  if (found == work_.streams.end() || key(*found) != std::pair(device, stream)) return kAll;
+  return static_cast<size_t>(found - work_.streams.begin());
+}
+
+u32 Dependencies::first_ending_after(size_t stream, Ns time) const {
+  const Stream& s = work_.streams[stream];
+  const auto begin = latest_end_.begin() + s.begin, end = latest_end_.begin() + s.end;
+  return static_cast<u32>(std::upper_bound(begin, end, time) - latest_end_.begin());
+}
+
+u32 Dependencies::first_not_launched_before(size_t stream, Ns time) const {
+  const Stream& s = work_.streams[stream];
+  const auto begin = earliest_launch_.begin() + s.begin, end = earliest_launch_.begin() + s.end;
+  return static_cast<u32>(std::lower_bound(begin, end, time) - earliest_launch_.begin());
+}
+
+u32 Dependencies::before(u32 row) const {
+  const u32 begin = work_.streams[stream_of_[row]].begin;
+  u32 best = kNone;
+  for (u32 r = row; r > begin && row - r < kLookBack;) {
+    --r;
+    if (work_.end[r] > work_.start[row]) continue;
+    if (best == kNone || work_.end[r] > work_.end[best]) best = r;
+    if (latest_end_[r] <= work_.end[best]) break;
+  }
+  return best;
+}
+
+// Streams run in order, so that the last row that was launched by then and the last one that had ended by
+// then bound each other.
+u32 Dependencies::last_done(size_t stream, Ns launched_by, Ns ended_by) const {
+  const u32 begin = work_.streams[stream].begin, end = work_.streams[stream].end;
+  const auto last = [&](const std::vector<Ns>& latest, Ns time) {
+    return static_cast<u32>(std::upper_bound(latest.begin() + begin, latest.begin() + end, time) -
+                            latest.begin());
+  };
+  const u32 after = std::min(last(latest_launch_, launched_by), last(latest_end_, ended_by));
+  return after == begin ? kNone : after - 1;
+}
+
+u32 Dependencies::last_done_of(Awaited awaited, size_t but_stream, Ns ended_by) const {
+  u32 best = kNone;
+  const auto look = [&](size_t s) {
+    if (s == but_stream) return;
+    const u32 row = last_done(s, awaited.recorded, ended_by);
+    if (row != kNone && (best == kNone || work_.end[row] > work_.end[best])) best = row;
+  };
+  if (awaited.stream != kAll) {
+    look(awaited.stream);
+  } else {
+    for (size_t s = 0; s < work_.streams.size(); ++s) look(s);
+  }
+  return best;
+}
+
+void Dependencies::awaited_by_row(u32 row, std::vector<u32>& rows) const {
+  const size_t stream = stream_of_[row];
+  const Ns until = launched(row);
+  const Ns since = row == work_.streams[stream].begin ? -kNever : latest_launch_[row - 1];
+  const auto add = [&](Awaited awaited) {
+    const u32 source = last_done_of(awaited, stream, work_.start[row]);
+    if (source != kNone) rows.push_back(source);
+  };
+  const std::vector<Wait>& waits = waits_[stream];
+  auto wait = std::ranges::upper_bound(waits, since, {}, &Wait::time);
+  for (; wait != waits.end() && wait->time <= until; ++wait) add(wait->awaited);
+
+  if (work_.launch[row] == kNone) return;
+  const auto calls = wait_calls_.find(trace_.track[work_.launch[row]]);
+  if (calls == wait_calls_.end()) return;
+  // The last of several: it waits for all that the ones before it wait for.
+  const auto after = std::ranges::upper_bound(calls->second, until);
+  if (after != calls->second.begin() && *(after - 1) > since) add({kAll, *(after - 1)});
+}
+
+u32 Dependencies::awaited_by_call(EventId call) const {
+  const Ns end = trace_.end(call);
+  if (const auto correlation = trace_.integer(call, Arg::correlation)) {
+    if (const auto sync = syncs_.find(*correlation); sync != syncs_.end())
+      return last_done_of(sync->second, kAll, end);
+  }
+  return waits_for_device(trace_.name_of(call)) ? last_done_of({kAll, trace_.ts[call]}, kAll, end) : kNone;
+}
+
+u32 Dependencies::room_maker(u32 row) const {
+  const u32 begin = work_.streams[stream_of_[row]].begin;
+  return row - begin < kQueueLimit ? kNone : row - kQueueLimit;
+}
+
+}  // namespace spotter
