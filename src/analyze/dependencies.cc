@@ -31,7 +31,7 @@ Dependencies::Dependencies(const Trace& trace) : trace_(trace), work_(trace.devi
   waits_.resize(work_.streams.size());
   read_records();
   if (std::ranges::all_of(waits_, &std::vector<Wait>::empty)) read_wait_calls();
-  usual_launch_delay_ = median_idle_delay();
+  usual_launch_delay_ = idle_launch_delay();
 }
 
 void Dependencies::index_rows() {
@@ -103,7 +103,7 @@ void Dependencies::read_wait_calls() {
   }
 }
 
-Ns Dependencies::median_idle_delay() const {
+Ns Dependencies::idle_launch_delay() const {
   std::vector<Ns> delays;
   for (u32 row = 0; row < work_.event.size(); ++row) {
     if (work_.launch[row] == kNone || work_.start[row] < launched(row)) continue;
@@ -111,9 +111,9 @@ Ns Dependencies::median_idle_delay() const {
     if (is_first || latest_end_[row - 1] <= launched(row)) delays.push_back(work_.start[row] - launched(row));
   }
   if (delays.empty()) return 0;
-  const auto middle = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 2);
-  std::ranges::nth_element(delays, middle);
-  return *middle;
+  const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
+  std::ranges::nth_element(delays, quartile);
+  return *quartile;
 }
 
 size_t Dependencies::find_stream(i64 device, i64 stream) const {

@@ -40,7 +40,8 @@ class Dependencies {
   // room.
   u32 room_maker(u32 row) const;
 
-  // The median time from the start of a launch to that of its work, where the stream was idle.
+  // From the start of a launch to that of its work, where the stream was idle: the lower quartile, since some
+  // of that work also waits for other streams.
   Ns usual_launch_delay() const { return usual_launch_delay_; }
 
   // Rows that end after `time`, and rows that are launched before it, form these ranges of a stream (perhaps
@@ -62,7 +63,7 @@ class Dependencies {
   void index_rows();
   void read_records();
   void read_wait_calls();
-  Ns median_idle_delay() const;
+  Ns idle_launch_delay() const;
   size_t find_stream(i64 device, i64 stream) const;
   u32 last_done(size_t stream, Ns launched, Ns ended) const;
   u32 last_done_of(Awaited awaited, size_t but_stream, Ns ended) const;

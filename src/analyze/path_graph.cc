@@ -105,18 +105,19 @@ class PathGraphBuilder {
         const Ns launched = dependencies_.launched(row);
         if (launched >= window_.mark_end || work_.end[row] <= window_.start) continue;
         const bool is_own = launched >= window_.start;
-        const Ns start = std::max(work_.start[row], window_.start);
-        const EventId event = work_.event[row];
-        const u32 begin = add_draft(start, kWorkStart, kNone, event);
-        const u32 end =
-            add_draft(work_.end[row], work_.end[row] > start ? kWorkEnd : kEmptyWorkEnd, kNone, event);
-        rows_.push_back({row, begin, end, is_own});
-        if (!is_own) continue;
-        graph_.end_ = std::max(graph_.end_, work_.end[row]);
-        if (work_.launch[row] != kNone) launches_.emplace_back(work_.launch[row], row);
+        rows_.push_back({row, kNone, kNone, is_own});
+        if (is_own) graph_.end_ = std::max(graph_.end_, work_.end[row]);
+        if (is_own && work_.launch[row] != kNone) launches_.emplace_back(work_.launch[row], row);
       }
     }
     std::ranges::sort(launches_);
+    // What runs on beyond the window holds nothing in it up.
+    std::erase_if(rows_, [&](const Row& r) { return work_.end[r.row] > graph_.end_; });
+    for (Row& r : rows_) {
+      const Ns start = std::max(work_.start[r.row], window_.start), end = work_.end[r.row];
+      r.start = add_draft(start, kWorkStart, kNone, work_.event[r.row]);
+      r.end = add_draft(end, end > start ? kWorkEnd : kEmptyWorkEnd, kNone, work_.event[r.row]);
+    }
   }
 
   // The main thread, helpers, and threads that launch.
@@ -226,8 +227,7 @@ class PathGraphBuilder {
     const auto point = launch == kNone ? launch_point_.end() : launch_point_.find(launch);
     if (row.is_own && point != launch_point_.end())
       add_edge(point->second, row.start, EdgeKind::launch, dependencies_.usual_launch_delay());
-    else
-      add_edge(0, row.start, EdgeKind::unknown, 0);
+    add_edge(0, row.start, EdgeKind::unknown, 0);
   }
 
   void add_end() {
