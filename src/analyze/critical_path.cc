@@ -42,7 +42,7 @@ constexpr Param kParams[] = {kWhatIf};
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
   Table table(kCriticalPath.name, std::span(kColumns).subspan(1));
-  for (const CriticalPath& path : critical_paths(trace, what_if)) {
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     std::array<Ns, kBounds> time{};
     for (const PathPiece& piece : path.pieces) time[static_cast<size_t>(piece.bound)] += piece.dur;
     const auto in_order = [&](BoundBy bound) { return time[static_cast<size_t>(bound)]; };
@@ -51,7 +51,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     if (what_if.is_set()) row[2] = path.what_if_length;
     for (const BoundBy bound : kOrder) row.emplace_back(in_order(bound));
     table.append(row);
-  }
+  });
   return table;
 }
 

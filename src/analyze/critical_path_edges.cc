@@ -24,12 +24,13 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
   Table table(kCriticalPathEdges.name, std::span(kColumns).subspan(1));
   const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
-  for (const CriticalPath& path : critical_paths(trace, what_if))
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces)
       table.append({path.step, trace.info().base_ns + piece.start, piece.dur,
                     std::string_view(bound_name(piece.bound)),
                     piece.event == kNone ? Value() : Value(trace.name_of(piece.event)), position(piece.event),
                     position(piece.to)});
+  });
   return table;
 }
 

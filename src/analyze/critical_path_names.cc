@@ -30,16 +30,16 @@ struct Group {
 };
 
 // Those with the most time first.
-std::vector<Group> groups_of(const Trace& trace, const std::vector<CriticalPath>& paths) {
+std::vector<Group> groups_of(const Trace& trace, const WhatIf& what_if) {
   std::map<std::pair<StringId, BoundBy>, Group> groups;
-  for (const CriticalPath& path : paths) {
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces) {
       const StringId name = piece.event == kNone ? 0 : trace.name[piece.event];
       Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
       ++group.pieces;
       group.dur += piece.dur;
     }
-  }
+  });
   std::vector<Group> sorted;
   for (const auto& [key, group] : groups) sorted.push_back(group);
   std::ranges::sort(sorted, [&](const Group& a, const Group& b) {
@@ -53,10 +53,9 @@ std::vector<Group> groups_of(const Trace& trace, const std::vector<CriticalPath>
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
-  const std::vector<CriticalPath> paths = critical_paths(trace, what_if);
+  const std::vector<Group> groups = groups_of(trace, what_if);
   Ns total = 0;
-  for (const CriticalPath& path : paths) total += path.what_if_length;
-  const std::vector<Group> groups = groups_of(trace, paths);
+  for (const Group& group : groups) total += group.dur;
   const auto top = static_cast<size_t>(params[kTop.name]);
   const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
   for (const Group& group : std::span(groups).first(listed)) {

@@ -1,6 +1,7 @@
 #include "analyze/critical_paths.h"
 
 #include <algorithm>
+#include <ranges>
 
 #include "trace/extent.h"
 #include "trace/per_kind.h"
@@ -71,31 +72,32 @@ std::vector<Window> windows_of(const Trace& trace) {
 
 class PathFinder {
  public:
-  PathFinder(const Trace& trace, const PathGraph& graph, const WhatIf& what_if)
-      : trace_(trace), graph_(graph), what_if_(what_if) {}
+  PathFinder(const Trace& trace, const WhatIf& what_if) : trace_(trace), what_if_(what_if) {}
 
-  CriticalPath find() {
+  // Valid until the next call.
+  const CriticalPath& find(const Window& window, const PathGraph& graph) {
+    graph_ = &graph;
     reach();
-    CriticalPath path;
-    path.start = graph_.start();
-    path.length = graph_.end() - graph_.start();
-    path.what_if_length = time_.back() - graph_.start();
-    std::vector<std::pair<u32, const PathEdge*>> edges;  // to a node; the last first
+    path_.step = window.step;
+    path_.start = graph.start;
+    path_.length = graph.end - graph.start;
+    path_.what_if_length = time_.back() - graph.start;
+    path_.pieces.clear();
+    nodes_.clear();
     for (u32 node = static_cast<u32>(time_.size()) - 1; cause_[node]; node = cause_[node]->from)
-      edges.emplace_back(node, cause_[node]);
-    std::ranges::reverse(edges);
-    for (const auto& [node, edge] : edges) append(node, *edge, path.pieces);
-    return path;
+      nodes_.push_back(node);
+    for (const u32 node : std::ranges::reverse_view(nodes_)) append(node, *cause_[node], path_.pieces);
+    return path_;
   }
 
  private:
   // When each node is reached, and by which of its edges.
   void reach() {
-    const size_t n = graph_.nodes().size();
-    time_.assign(n, graph_.start());
+    const size_t n = graph_->nodes.size();
+    time_.assign(n, graph_->start);
     cause_.assign(n, nullptr);
     for (u32 node = 0; node < n; ++node) {
-      for (const PathEdge& edge : graph_.edges(node)) {
+      for (const PathEdge& edge : graph_->edges_to(node)) {
         const Ns time = time_[edge.from] + edge.scaled;
         if (cause_[node] && time <= time_[node]) continue;
         time_[node] = time;
@@ -105,7 +107,7 @@ class PathFinder {
   }
 
   void append(u32 node, const PathEdge& edge, std::vector<PathPiece>& pieces) const {
-    const EventId from = graph_.nodes()[edge.from].event, to = graph_.nodes()[node].event;
+    const EventId from = graph_->nodes[edge.from].event, to = graph_->nodes[node].event;
     const auto add = [&](BoundBy bound, EventId event, EventId until) {
       if (edge.scaled > 0) pieces.push_back({time_[edge.from], edge.scaled, bound, event, until});
     };
@@ -143,8 +145,8 @@ class PathFinder {
 
   // What the thread does between the two nodes; where it also waited, that is at the end, and left out.
   void append_host(u32 node, const PathEdge& edge, std::vector<PathPiece>& pieces) const {
-    const HostLane& lane = graph_.lanes()[graph_.nodes()[node].lane];
-    const Ns begin = graph_.nodes()[edge.from].time, end = graph_.nodes()[node].time;
+    const HostLane& lane = graph_->lanes[graph_->nodes[node].lane];
+    const Ns begin = graph_->nodes[edge.from].time, end = graph_->nodes[node].time;
     Ns left = edge.scaled, at = time_[edge.from];
     for (size_t i = lane.segment_at(begin); i < lane.segments().size() && left > 0; ++i) {
       const HostSegment& segment = lane.segments()[i];
@@ -166,26 +168,24 @@ class PathFinder {
   }
 
   const Trace& trace_;
-  const PathGraph& graph_;
+  const PathGraph* graph_ = nullptr;
   const WhatIf& what_if_;
   std::vector<Ns> time_;  // per node
   std::vector<const PathEdge*> cause_;
+  std::vector<u32> nodes_;  // of the path, the last first
+  CriticalPath path_;
 };
 
 }  // namespace
 
-std::vector<CriticalPath> critical_paths(const Trace& trace, WhatIf what_if) {
+void for_each_critical_path(const Trace& trace, WhatIf what_if,
+                            const std::function<void(const CriticalPath& path)>& use) {
   const std::vector<Window> windows = windows_of(trace);
-  if (windows.empty()) return {};
+  if (windows.empty()) return;
   const Dependencies dependencies(trace);
-  const std::vector<u32> helpers = autograd_tracks(trace);
-  std::vector<CriticalPath> paths;
-  for (const Window& window : windows) {
-    const PathGraph graph(trace, dependencies, window, helpers, what_if);
-    paths.push_back(PathFinder(trace, graph, what_if).find());
-    paths.back().step = window.step;
-  }
-  return paths;
+  PathGraphBuilder builder(trace, dependencies, autograd_tracks(trace), what_if);
+  PathFinder finder(trace, what_if);
+  for (const Window& window : windows) use(finder.find(window, builder.build(window)));
 }
 
 }  // namespace spotter

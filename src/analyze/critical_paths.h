@@ -4,6 +4,7 @@
 // launched in it, whichever is later. The pieces of a path follow each other without gap or overlap from the
 // window's start to its end (path_graph.h), so that a path is as long as its window.
 #pragma once
+#include <functional>
 #include <vector>
 
 #include "analyze/path_graph.h"
@@ -41,9 +42,11 @@ struct CriticalPath {
   std::vector<PathPiece> pieces;
 };
 
-// Of each step, by start; of a trace without steps one of all of it, as step 0; none where the trace has no
-// spans. Reads kCriticalPathArgs.
-std::vector<CriticalPath> critical_paths(const Trace& trace, WhatIf what_if);
+// Finds the path of each step, by start; of a trace without steps one of all of it, as step 0; none where the
+// trace has no spans. `use` is called with each path, which is gone afterwards: paths of a trace together may
+// be as large as the trace. Reads kCriticalPathArgs.
+void for_each_critical_path(const Trace& trace, WhatIf what_if,
+                            const std::function<void(const CriticalPath& path)>& use);
 
 inline const ArgSet kCriticalPathArgs = kDependencyArgs;
 

@@ -28,6 +28,7 @@ bool makes_stream_wait(std::string_view call) {
 
 Dependencies::Dependencies(const Trace& trace) : trace_(trace), work_(trace.device_work()) {
   index_rows();
+  classify_calls();
   waits_.resize(work_.streams.size());
   read_records();
   if (std::ranges::all_of(waits_, &std::vector<Wait>::empty)) read_wait_calls();
@@ -90,17 +91,25 @@ void Dependencies::read_records() {
     std::ranges::sort(waits, {}, [](const Wait& w) { return std::pair(w.time, w.awaited.recorded); });
 }
 
+void Dependencies::classify_calls() {
+  const auto is_call = per_kind(trace_, [](const Kind& k) { return k.is_span && is_host_call(k.category); });
+  call_kinds_.resize(trace_.strings().size());
+  for (EventId e = 0; e < trace_.size(); ++e) {
+    if (!is_call[trace_.kind[e]] || call_kinds_[trace_.name[e]] != Call::unknown) continue;
+    const std::string_view name = trace_.name_of(e);
+    call_kinds_[trace_.name[e]] = waits_for_device(name)    ? Call::waits
+                                  : makes_stream_wait(name) ? Call::makes_stream_wait
+                                                            : Call::other;
+  }
+}
+
 void Dependencies::read_wait_calls() {
-  std::vector<u8> fits(trace_.strings().size());  // 0: not looked at, 1: no, 2: yes
-  for (const Nesting::Thread& thread : trace_.nesting().threads) {
+  for (const Nesting::Thread& thread : trace_.nesting().threads)
     for (u32 i = thread.begin; i < thread.end; ++i) {
       const EventId e = trace_.nesting().order[i];
-      if (!is_host_call(trace_.category(e))) continue;
-      u8& fit = fits[trace_.name[e]];
-      if (fit == 0) fit = makes_stream_wait(trace_.name_of(e)) ? 2 : 1;
-      if (fit == 2) wait_calls_[thread.track].push_back(trace_.ts[e]);
+      if (is_host_call(trace_.category(e)) && call_kinds_[trace_.name[e]] == Call::makes_stream_wait)
+        wait_calls_[thread.track].push_back(trace_.ts[e]);
     }
-  }
 }
 
 Ns Dependencies::idle_launch_delay() const {
@@ -196,11 +205,13 @@ void Dependencies::awaited_by_row(u32 row, std::vector<u32>& rows) const {
 
 u32 Dependencies::awaited_by_call(EventId call) const {
   const Ns end = trace_.end(call);
-  if (const auto correlation = trace_.integer(call, Arg::correlation)) {
-    if (const auto sync = syncs_.find(*correlation); sync != syncs_.end())
-      return last_done_of(sync->second, kAll, end);
+  if (!syncs_.empty()) {
+    const auto correlation = trace_.integer(call, Arg::correlation);
+    const auto sync = correlation ? syncs_.find(*correlation) : syncs_.end();
+    if (sync != syncs_.end()) return last_done_of(sync->second, kAll, end);
   }
-  return waits_for_device(trace_.name_of(call)) ? last_done_of({kAll, trace_.ts[call]}, kAll, end) : kNone;
+  if (call_kinds_[trace_.name[call]] != Call::waits) return kNone;
+  return last_done_of({kAll, trace_.ts[call]}, kAll, end);
 }
 
 u32 Dependencies::room_maker(u32 row) const {

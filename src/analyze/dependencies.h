@@ -62,6 +62,7 @@ class Dependencies {
 
   void index_rows();
   void read_records();
+  void classify_calls();
   void read_wait_calls();
   Ns idle_launch_delay() const;
   size_t find_stream(i64 device, i64 stream) const;
@@ -70,6 +71,8 @@ class Dependencies {
 
   const Trace& trace_;
   const DeviceWork& work_;
+  enum class Call : u8 { unknown, other, waits, makes_stream_wait };
+  std::vector<Call> call_kinds_;          // per name of a host call
   std::vector<size_t> stream_of_;         // per row
   std::vector<Ns> latest_end_;            // per row: of it and those before it on its stream
   std::vector<Ns> latest_launch_;         // the same

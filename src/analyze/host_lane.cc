@@ -71,8 +71,13 @@ class Sweep {
 
 }  // namespace
 
-HostLane::HostLane(const Trace& trace, const Nesting::Thread& thread, Ns start, Ns end, WhatIf& what_if)
-    : track_(thread.track), end_(end), what_if_(what_if) {
+void HostLane::cut(const Trace& trace, const Nesting::Thread& thread, Ns start, Ns end, WhatIf& what_if) {
+  track_ = thread.track;
+  end_ = end;
+  what_if_ = &what_if;
+  segments_.clear();
+  calls_.clear();
+  scaled_.clear();
   const Nesting& nesting = trace.nesting();
   const auto order = std::span(nesting.order).subspan(thread.begin, thread.end - thread.begin);
   const auto first =
@@ -112,7 +117,7 @@ Ns HostLane::scaled_until(Ns time) const {
   if (scaled_.empty()) return time;
   const size_t i = segment_at(time);
   const Ns dur = time - segments_[i].start;
-  return scaled_[i] + (segments_[i].is_scaled ? what_if_.scaled(dur) : dur);
+  return scaled_[i] + (segments_[i].is_scaled ? what_if_->scaled(dur) : dur);
 }
 
 }  // namespace spotter

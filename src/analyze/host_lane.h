@@ -18,8 +18,9 @@ struct HostSegment {
 
 class HostLane {
  public:
-  // `thread`: of trace.nesting(). The window is not empty.
-  HostLane(const Trace& trace, const Nesting::Thread& thread, Ns start, Ns end, WhatIf& what_if);
+  // `thread`: of trace.nesting(). The window is not empty. May be called again, for another window: the
+  // memory is used again.
+  void cut(const Trace& trace, const Nesting::Thread& thread, Ns start, Ns end, WhatIf& what_if);
 
   u32 track() const { return track_; }
   const std::vector<HostSegment>& segments() const { return segments_; }
@@ -36,9 +37,9 @@ class HostLane {
  private:
   Ns scaled_until(Ns time) const;
 
-  u32 track_;
-  Ns end_;
-  const WhatIf& what_if_;
+  u32 track_ = kNone;
+  Ns end_ = 0;
+  const WhatIf* what_if_ = nullptr;
   std::vector<HostSegment> segments_;
   std::vector<EventId> calls_;
   std::vector<Ns> scaled_;  // per segment: time before it as scaled; empty without a what-if

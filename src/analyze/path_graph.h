@@ -48,26 +48,113 @@ struct Window {
   u32 main_track = 0;
 };
 
-class PathGraph {
- public:
-  // `helpers`: tracks of threads that main waits for while they work.
-  PathGraph(const Trace& trace, const Dependencies& dependencies, const Window& window,
-            const std::vector<u32>& helpers, WhatIf& what_if);
+struct PathGraph {
+  Ns start = 0, end = 0;
+  std::vector<PathNode> nodes;  // by time; the first is the window's start, the last its end
+  std::vector<PathEdge> edges;  // by the node that they lead to; they come from earlier ones
+  std::vector<HostLane> lanes;  // the main thread's is the first
 
-  // By time; an edge leads to a later element. The first node is the window's start, the last its end.
-  const std::vector<PathNode>& nodes() const { return nodes_; }
-  std::span<const PathEdge> edges(u32 node) const;
-  const std::vector<HostLane>& lanes() const { return lanes_; }
-  Ns start() const { return window_.start; }
-  Ns end() const { return end_; }
+  std::span<const PathEdge> edges_to(u32 node) const {
+    const size_t last = node + 1 < nodes.size() ? nodes[node + 1].first_edge : edges.size();
+    return std::span(edges).subspan(nodes[node].first_edge, last - nodes[node].first_edge);
+  }
+};
+
+// Builds the graphs of windows, one after the other, in the same memory.
+class PathGraphBuilder {
+ public:
+  // `helpers`: tracks of threads that the main one waits for while they work.
+  PathGraphBuilder(const Trace& trace, const Dependencies& dependencies, std::vector<u32> helpers,
+                   WhatIf& what_if)
+      : trace_(trace),
+        work_(trace.device_work()),
+        dependencies_(dependencies),
+        helpers_(std::move(helpers)),
+        what_if_(what_if) {}
+
+  // Valid until the next call.
+  const PathGraph& build(const Window& window);
 
  private:
-  friend class PathGraphBuilder;
+  // Of nodes at one time, what ends comes before what it lets begin. Device work without duration ends after
+  // its start.
+  enum Order : u8 { kStart, kWorkEnd, kHost, kWorkStart, kEmptyWorkEnd, kEnd };
+  // The same on one thread.
+  enum PointOrder : u8 { kCallEnd, kJoin, kCallBegin, kLast };
+  struct Draft {  // of a node
+    Ns time;
+    Order order;
+    u32 lane;   // of a host thread, or kNone
+    u32 place;  // there
+    EventId event;
+    Ns idle;  // until this time the thread only waited, so long
+  };
+  struct Candidate {  // of an edge
+    u32 to, from;     // drafts
+    EdgeKind kind;
+    Ns least;
+  };
+  struct Row {
+    u32 row, start, end;  // of DeviceWork; drafts
+    bool is_own;          // launched in the window
+    u32 launch = kNone;   // draft
+  };
+  struct Launch {
+    EventId call;
+    u32 row;
+  };
+  struct Place {
+    Ns time;
+    u64 tie;
+    u32 draft;
+  };
+  struct Point {
+    u32 draft;
+    PointOrder order;
+  };
+
+  u32 add_draft(Ns time, Order order, u32 lane, EventId event);
+  u32 add_point(u32 lane, Ns time, PointOrder order, EventId event, Ns idle = 0);
+  void add_edge(u32 from, u32 to, EdgeKind kind, Ns least);
+  // Index into rows_, or kNone.
+  u32 find_row(u32 row) const;
+  // Device work that was launched in the window, or before it and still runs.
+  void find_rows();
+  // The main thread, helpers, and threads that launch.
+  void add_lanes();
+  // Where a thread launches and where it waits for a device.
+  void add_calls(u32 lane);
+  // The draft that a host call waited for, and its time.
+  std::pair<u32, Ns> awaited(EventId call, std::span<const Launch> launched) const;
+  // While the main thread was in no operator, the helper began to work and was done again: the main thread
+  // waited for it.
+  void join_main(u32 helper);
+  // Each point of a thread comes after the one before it.
+  void chain_lanes();
+  void explain_row(const Row& row);
+  void add_end();
+  // By time; threads and streams are ordered already.
+  void put_in_order();
+  // Puts the nodes in order, and of each node's edges makes the one that explains the latest time its cause.
+  void finish();
+  Ns scaled(const PathEdge& edge, u32 to);
+
+  const Trace& trace_;
+  const DeviceWork& work_;
+  const Dependencies& dependencies_;
+  const std::vector<u32> helpers_;
+  WhatIf& what_if_;
   Window window_;
-  Ns end_ = 0;
-  std::vector<HostLane> lanes_;
-  std::vector<PathNode> nodes_;
-  std::vector<PathEdge> edges_;
+  PathGraph graph_;
+  std::vector<Draft> drafts_;  // the first is the window's start
+  std::vector<Candidate> candidates_;
+  std::vector<Row> rows_;                   // ascending
+  std::vector<Launch> launches_;            // by call, then row
+  std::vector<std::vector<Point>> points_;  // per lane
+  std::vector<u32> awaited_, by_node_, first_, next_, rank_;
+  std::vector<Place> places_, spare_places_;
+  std::vector<Point> spare_points_;
+  u32 last_of_main_ = 0;
 };
 
 }  // namespace spotter
