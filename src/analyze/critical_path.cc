@@ -64,7 +64,7 @@ const Analysis kCriticalPath = {
     .doc =
         "One row per step. The path goes back from the end of the step, or of the last device work that was launched in it, "
         "whichever is later, to the step's start; at each point to what that point waited for last, so its pieces add up to "
-        "length_ns. Device work waits for its launch, for the work before it on its stream, and for other streams where a host call made its stream wait; "
+        "length_ns. Device work waits for its launch, for the work before it on its stream, and for other streams where a host call made its stream wait, or where it begins within 20 us of the end of work there and nothing else explains it; "
         "a host thread goes on after itself, after device work where it synchronises, copies, or finds a queue full (1024), "
         "and after autograd's thread where that one worked while it was in no operator. What synchronised with what comes from the trace's "
         "synchronisation records (cuda_sync), which captures on demand have; without them a wait is taken to be for the work that ended last before it was over. Of several causes the "

@@ -121,6 +121,15 @@ TEST(CriticalPaths, WhatWaitsForAnotherStreamIsTiedToIt) {
   }
 }
 
+TEST(CriticalPaths, WorkThatNothingElseExplainsWaitedForWhatEndedJustBefore) {
+  Steps t(100'000);
+  t.work("ncclDevKernel_AllReduce", 20, 15'000, 200'000, t.call("cudaLaunchKernel", 1, 10'000, 14'000));
+  t.work("add", 7, 210'000, 220'000, t.call("cudaLaunchKernel", 1, 20'000, 24'000));
+  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10000", "launch delays cudaLaunchKernel 5000",
+                              "communication ncclDevKernel_AllReduce 185000",
+                              "kernel gaps ncclDevKernel_AllReduce 10000", "compute add 10000"}));
+}
+
 TEST(CriticalPaths, TheMainThreadWaitsForAutogradsThread) {
   Steps t(100);
   t.op("aten::linear", 1, 0, 20);

@@ -30,6 +30,8 @@ class Dependencies {
   // those that were launched until the event was recorded. A call of which the trace does not say for which
   // stream it was, and which event, is taken for the next launch of its thread and for all that was launched
   // on other streams of the device until then.
+  // For work that neither these nor its launch nor its stream explain, also work on another stream
+  // that ended within 20 us before it, and was launched before it.
   void awaited_by_row(u32 row, std::vector<u32>& rows) const;
 
   // The row that a host call had to wait for: cudaDeviceSynchronize and its like, and cudaFree. kNone for
@@ -41,7 +43,7 @@ class Dependencies {
   u32 room_maker(u32 row) const;
 
   // From the start of a launch to that of its work, where the stream was idle: the lower quartile, since some
-  // of that work also waits for other streams.
+  // of that work also waits for other streams; at most 20 us, as in some traces all of it does.
   Ns usual_launch_delay() const { return usual_launch_delay_; }
 
   // Rows that end after `time`, and rows that are launched before it, form these ranges of a stream (perhaps
@@ -67,6 +69,7 @@ class Dependencies {
   Ns idle_launch_delay() const;
   size_t find_stream(i64 device, i64 stream) const;
   u32 last_done(size_t stream, Ns launched, Ns ended) const;
+  void add_sudden(u32 row, std::vector<u32>& rows) const;
   u32 last_done_of(Awaited awaited, size_t but_stream, Ns ended) const;
 
   const Trace& trace_;
