@@ -24,6 +24,7 @@ std::span<const Analysis* const> all_analyses() {
       &kFrequentKernelSequences,
       &kUserAnnotationBreakdown,
       &kKernelsByAnnotation,
+      &kCallTree,
       &kEventTotals,
       &kKernelLaunchStats,
       &kKernelLaunches,

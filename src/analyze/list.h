@@ -26,6 +26,7 @@ extern const Analysis kOperatorKernels;
 extern const Analysis kFrequentKernelSequences;
 extern const Analysis kUserAnnotationBreakdown;
 extern const Analysis kKernelsByAnnotation;
+extern const Analysis kCallTree;
 extern const Analysis kEventTotals;
 extern const Analysis kKernelLaunchStats;
 extern const Analysis kKernelLaunches;
