@@ -25,6 +25,7 @@ std::span<const Analysis* const> all_analyses() {
       &kUserAnnotationBreakdown,
       &kKernelsByAnnotation,
       &kCallTree,
+      &kTimeline,
       &kEventTotals,
       &kKernelLaunchStats,
       &kKernelLaunches,

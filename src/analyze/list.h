@@ -27,6 +27,7 @@ extern const Analysis kFrequentKernelSequences;
 extern const Analysis kUserAnnotationBreakdown;
 extern const Analysis kKernelsByAnnotation;
 extern const Analysis kCallTree;
+extern const Analysis kTimeline;
 extern const Analysis kEventTotals;
 extern const Analysis kKernelLaunchStats;
 extern const Analysis kKernelLaunches;

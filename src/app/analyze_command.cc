@@ -97,6 +97,8 @@ Result<void> analyze(Options options) {
   RunRequest request = options.request;
   request.cancelled = &interrupted;
   if (request.analyses.empty()) request.analyses = options.chosen();
+  for (const Analysis* analysis : request.analyses)
+    TRY(check_takes(*options.format, Table(analysis->name, analysis->columns)));
   const size_t names = options.wants_report() ? take_top(request.params) : 0;
   MappedJob mapped;
   {
@@ -154,7 +156,7 @@ Action declare_analyze(CLI::App& app) {
       "report and the other formats hold all analyses",
       [&r](const std::string& word) { return add_table(word, r.analyses); })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  add_format_option(app, o->format);
+  add_format_option(app, o->format, Formats::for_some_tables);
   app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
   add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
              [&r](const std::string& word) -> Result<void> {

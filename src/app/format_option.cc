@@ -1,32 +1,43 @@
 #include "app/format_option.h"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 
 namespace spotter {
 namespace {
 
-std::string format_names() {
+std::vector<const Format*> offered(Formats formats) {
+  std::vector<const Format*> offered;
+  for (const Format& f : all_formats())
+    if (!f.takes || formats == Formats::for_some_tables) offered.push_back(&f);
+  return offered;
+}
+
+std::string names_of(const std::vector<const Format*>& formats) {
   std::vector<std::string_view> names;
-  for (const Format& f : all_formats()) names.push_back(f.name);
+  for (const Format* f : formats) names.push_back(f->name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string format_help() {
+std::string help_of(const std::vector<const Format*>& formats) {
   std::string help;
-  for (const Format& f : all_formats()) help += fmt::format("{} ({}), ", f.name, f.help);
-  return help + "default: " + all_formats()[0].name;
+  for (const Format* f : formats) help += fmt::format("{} ({}), ", f->name, f->help);
+  return help + "default: " + formats[0]->name;
 }
 
 }  // namespace
 
-void add_format_option(CLI::App& app, const Format*& format) {
-  add_option(app, "--format", "NAME", format_help(), [&format](const std::string& word) -> Result<void> {
-    const Format* found = find_format(word);
-    if (!found)
-      return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word, format_names());
-    format = found;
-    return {};
-  });
+void add_format_option(CLI::App& app, const Format*& format, Formats formats) {
+  const std::vector<const Format*> choice = offered(formats);
+  add_option(app, "--format", "NAME", help_of(choice),
+             [&format, choice](const std::string& word) -> Result<void> {
+               const auto found = std::ranges::find(choice, word, &Format::name);
+               if (found == choice.end())
+                 return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word,
+                             names_of(choice));
+               format = *found;
+               return {};
+             });
 }
 
 }  // namespace spotter

@@ -5,7 +5,9 @@
 
 namespace spotter {
 
-// Sets `format`, which has to outlive the parse.
-void add_format_option(CLI::App& app, const Format*& format);
+// Sets `format`, which has to outlive the parse. Formats that can show some tables only (check_takes) are
+// among them where these are asked for.
+enum class Formats { for_all_tables, for_some_tables };
+void add_format_option(CLI::App& app, const Format*& format, Formats formats = Formats::for_all_tables);
 
 }  // namespace spotter

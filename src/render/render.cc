@@ -9,9 +9,11 @@ namespace spotter {
 namespace {
 
 constexpr Format kFormats[] = {
-    {"text", "for people, with units", true, render_text},
-    {"json", "raw nanoseconds, one document with the notes", true, render_json},
-    {"csv", "raw nanoseconds, the notes on standard error", false, render_csv},
+    {"text", "for people, with units", true, nullptr, render_text},
+    {"json", "raw nanoseconds, one document with the notes", true, nullptr, render_json},
+    {"csv", "raw nanoseconds, the notes on standard error", false, nullptr, render_csv},
+    {"svg", "a picture of a table of spans, such as timeline, steps and critical_path_edges", false, is_drawn,
+     render_svg},
 };
 
 }  // namespace
@@ -21,6 +23,12 @@ std::span<const Format> all_formats() { return kFormats; }
 const Format* find_format(std::string_view name) {
   const auto* it = std::ranges::find(kFormats, name, &Format::name);
   return it == std::end(kFormats) ? nullptr : it;
+}
+
+Result<void> check_takes(const Format& format, const Table& table) {
+  if (!format.takes || format.takes(table)) return {};
+  return fail(Code::invalid, "the format {} cannot show the table {}: it is {}", format.name, table.name(),
+              format.help);
 }
 
 std::string render(const Format& format, std::span<const Table> tables, const Notes& notes,

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/result.h"
 #include "table/table.h"
 
 namespace spotter {
@@ -20,11 +21,15 @@ struct Format {
   const char* name;
   const char* help;
   bool shows_notes;  // false: the notes are not in its bytes, and whoever writes them says them elsewhere
+  bool (*takes)(const Table& table);  // whether it can show this table; nullptr: all
   std::string (*render)(std::span<const Table> tables, const Notes& notes, const TextStyle& style);
 };
 
 std::span<const Format> all_formats();             // in the order users see; the first is the default
 const Format* find_format(std::string_view name);  // nullptr if there is none
+
+// Errors: invalid (a format that cannot show this table).
+Result<void> check_takes(const Format& format, const Table& table);
 
 // `notes` are those of the run; the tables' own are shown with them, and what several tables note alike only
 // once.

@@ -1,0 +1,227 @@
+// SVG: tables of spans as pictures, one below the other. A span is a row with a position in time and a
+// duration (the columns start_ns and dur_ns); its lane is what its keys say, its colour what the first column
+// of text does. Spans that are too narrow to be seen one by one are drawn as one bar, which says how many
+// they are.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+
+#include "base/utf8.h"
+#include "render/formats.h"
+
+namespace spotter {
+namespace {
+
+constexpr double kWidth = 1600, kLabels = 220, kRight = 16;
+constexpr double kPlot = kWidth - kLabels - kRight;  // where time runs from left to right
+constexpr double kLane = 20, kBar = 14, kHead = 56;
+constexpr double kNarrow = 1;  // pixels
+
+// Told apart also by people who do not see all colours (Okabe and Ito, 2008), then greys.
+constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
+                                    "#56b4e9", "#f0e442", "#666666", "#999999", "#bbbbbb"};
+
+std::string escaped(std::string_view text) {
+  std::string out;
+  for (const char c : to_printable(std::string(text))) {
+    switch (c) {
+      case '&':
+        out += "&amp;";
+        break;
+      case '<':
+        out += "&lt;";
+        break;
+      case '>':
+        out += "&gt;";
+        break;
+      case '"':
+        out += "&quot;";
+        break;
+      default:
+        out += c;
+    }
+  }
+  return out;
+}
+
+struct Columns {
+  size_t start, dur;
+  std::optional<size_t> colour;
+  std::vector<size_t> keys;
+};
+
+std::optional<Columns> columns_of(const Table& table) {
+  std::optional<size_t> start, dur;
+  Columns columns{};
+  for (size_t c = 0; c < table.columns(); ++c) {
+    const Field& field = table.schema()[c];
+    const std::string_view name = field.name;
+    if (name == "start_ns" && field.role == Role::time) start = c;
+    if (name == "dur_ns") dur = c;
+    if (field.role == Role::key) columns.keys.push_back(c);
+    if (field.type == Type::text && field.role == Role::value && !columns.colour) columns.colour = c;
+  }
+  if (!start || !dur) return std::nullopt;
+  columns.start = *start;
+  columns.dur = *dur;
+  return columns;
+}
+
+class Picture {
+ public:
+  Picture(const Table& table, const Columns& columns, double top, std::string& out)
+      : table_(table), columns_(columns), top_(top), out_(out) {
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const Ns start = table.integer(row, columns.start);
+      start_ = std::min(start_, start);
+      end_ = std::max(end_, start + table.integer(row, columns.dur));
+      lanes_.try_emplace(lane_of(row), lanes_.size());
+      colours_.try_emplace(colour_of(row), colours_.size());
+    }
+    if (table.rows() == 0) start_ = end_ = 0;
+  }
+
+  double height() const { return kHead + kLane * static_cast<double>(lanes_.size()) + kLane; }
+
+  void draw() {
+    text(8, top_ + 18, fmt::format("{}: {}", table_.name(), human_ns(end_ - start_)), "font-weight=\"bold\"");
+    draw_legend();
+    draw_axis();
+    for (const auto& [lane, place] : lanes_) text(8, lane_top(place) + kBar - 2, lane);
+    for (size_t row = 0; row < table_.rows(); ++row) add(row);
+    for (const auto& [lane, bar] : bars_) draw(bar);
+  }
+
+ private:
+  struct Bar {
+    double left = 0, right = 0;
+    size_t lane = 0, colour = 0, row = 0, spans = 0;
+  };
+
+  std::string lane_of(size_t row) const {
+    std::string lane;
+    for (const size_t key : columns_.keys)
+      lane += fmt::format("{}{} {}", lane.empty() ? "" : " ", table_.schema()[key].name, cell(row, key));
+    return lane;
+  }
+  std::string colour_of(size_t row) const { return columns_.colour ? cell(row, *columns_.colour) : ""; }
+  std::string cell(size_t row, size_t column) const {
+    const Field& field = table_.schema()[column];
+    return human(table_.at(row, column), field.unit, field.role);
+  }
+  double x_of(Ns time) const {
+    return kLabels +
+           kPlot * static_cast<double>(time - start_) / static_cast<double>(std::max<Ns>(1, end_ - start_));
+  }
+  double lane_top(size_t place) const { return top_ + kHead + kLane * static_cast<double>(place); }
+  static const char* colour(size_t i) { return kColours[std::min(i, std::size(kColours) - 1)]; }
+
+  void text(double x, double y, std::string_view words, std::string_view style = "") {
+    out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" {}>{}</text>\n", x, y, style, escaped(words));
+  }
+
+  void draw_legend() {
+    double x = kLabels;
+    for (size_t i = 0; i < colours_.size() && x < kWidth - 150; ++i) {
+      const auto is_i = [&](const auto& entry) { return entry.second == i; };
+      const std::string& word = std::ranges::find_if(colours_, is_i)->first;
+      if (word.empty()) continue;
+      out_ += fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x,
+                          top_ + 9, colour(i));
+      const std::string shown = short_name(word, 40);
+      text(x + 14, top_ + 18, shown);
+      x += 30 + 7 * static_cast<double>(display_width(shown));
+    }
+  }
+
+  // Ticks at 1, 2 or 5 times a power of ten.
+  void draw_axis() {
+    const Ns whole = std::max<Ns>(1, end_ - start_);
+    Ns step = 1;
+    while (whole / step > 12) {
+      const Ns lead = step / [&] {
+        Ns power = 1;
+        while (power * 10 <= step) power *= 10;
+        return power;
+      }();
+      step = lead == 1 ? step * 2 : lead == 2 ? step / 2 * 5 : step * 2;
+    }
+    const double bottom = lane_top(lanes_.size());
+    for (Ns at = 0; at <= whole; at += step) {
+      const double x = x_of(start_ + at);
+      out_ +=
+          fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"#ddd\"/>\n",
+                      x, top_ + kHead - 6, bottom);
+      text(x, top_ + kHead - 10, human_ns(at), "text-anchor=\"middle\" fill=\"#666\"");
+      if (at > whole - step) break;
+    }
+  }
+
+  void add(size_t row) {
+    const Ns start = table_.integer(row, columns_.start), dur = table_.integer(row, columns_.dur);
+    const Bar next{
+        x_of(start), x_of(start + dur), lanes_.at(lane_of(row)), colours_.at(colour_of(row)), row, 1};
+    Bar& bar = bars_[next.lane];
+    const bool is_narrow = next.right - next.left < kNarrow;
+    const bool follows = bar.spans > 0 && next.left >= bar.left && next.left < bar.right + kNarrow;
+    const bool is_in_its_pixel = next.right < bar.left + kNarrow;
+    if (is_narrow && follows && (bar.colour == next.colour || is_in_its_pixel)) {
+      bar.right = std::max(bar.right, next.right);
+      ++bar.spans;
+      return;
+    }
+    draw(bar);
+    bar = next;
+  }
+
+  void draw(const Bar& bar) {
+    if (bar.spans == 0) return;
+    std::string title;
+    if (bar.spans > 1) {
+      title = fmt::format("{} spans", bar.spans);
+    } else {
+      for (size_t c = 0; c < table_.columns(); ++c) {
+        if (!title.empty()) title += ", ";
+        title += fmt::format("{}: {}", table_.schema()[c].name, cell(bar.row, c));
+      }
+    }
+    out_ += fmt::format(
+        "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\"><title>{}</title></rect>\n",
+        bar.left, lane_top(bar.lane), std::max(0.5, bar.right - bar.left), kBar, colour(bar.colour),
+        escaped(title));
+  }
+
+  const Table& table_;
+  const Columns& columns_;
+  double top_;
+  std::string& out_;
+  Ns start_ = std::numeric_limits<Ns>::max(), end_ = std::numeric_limits<Ns>::min();
+  std::map<std::string, size_t> lanes_, colours_;  // by what they are called: their places
+  std::map<size_t, Bar> bars_;                     // per lane, the one that may still grow
+};
+
+}  // namespace
+
+bool is_drawn(const Table& table) { return columns_of(table).has_value(); }
+
+std::string render_svg(std::span<const Table> tables, const Notes&, const TextStyle&) {
+  std::string body;
+  double top = 0;
+  for (const Table& table : tables) {
+    const std::optional<Columns> columns = columns_of(table);
+    if (!columns) continue;
+    Picture picture(table, *columns, top, body);
+    picture.draw();
+    top += picture.height();
+  }
+  return fmt::format(
+             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
+             "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+             kWidth, top) +
+         body + "</svg>\n";
+}
+
+}  // namespace spotter
