@@ -23,6 +23,7 @@ struct RunRequest {
   ParamSettings params;  // a name that none of the analyses has is an error
   std::optional<Range> steps;
   std::vector<Range> ranks;  // empty: all
+  bool as_hta = false;       // on the rows and times that HTA sees (trace/hta_rows.h)
   int threads = 1;
   i64 memory_bytes = 0;  // budget for traces held at one time; 0: half of the machine
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;  // any thread

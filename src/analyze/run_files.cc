@@ -5,6 +5,7 @@
 #include "analyze/budget.h"
 #include "base/parallel_for.h"
 #include "trace/extent.h"
+#include "trace/hta_rows.h"
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 
@@ -89,6 +90,7 @@ class FileRunner {
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};
+    if (request_.as_hta) trace = phases_.time(kSelectPhase, [&] { return as_hta_reads(*trace); });
     if (request_.steps && result.evidence.has_events) {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
@@ -141,6 +143,7 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   LoadRequest how;
   how.args = ArgSet();
   for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
+  if (request.as_hta) how.args |= ArgSet{Arg::correlation, Arg::stream};
   if (request.steps) how.args |= ArgSet{Arg::correlation};  // device rows go to the step of their launch
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));
   how.cancelled = request.cancelled;

@@ -179,6 +179,14 @@ Action declare_analyze(CLI::App& app) {
                  return {};
                });
   }
+  add_option(
+      app, "--compat", "TOOL", "hta: the rows and rounded times that HTA sees, to compare numbers with",
+      [&r](const std::string& word) -> Result<void> {
+        if (word != "hta")
+          return fail(Code::invalid, "there is no tool \"{}\" to be compatible with; there is hta", word);
+        r.as_hta = true;
+        return {};
+      });
   add_option(app, "--threads", "N", "threads to use; default: one per processor",
              [&r](const std::string& word) -> Result<void> {
                TRY_ASSIGN(const i64 value, parse_number(word, 1, 1024));

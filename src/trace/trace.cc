@@ -161,7 +161,7 @@ std::string Trace::arg_text(EventId e, const Shape::Item& item) const {
   return {};
 }
 
-std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, Steps steps) const {
+TraceData Trace::copy(std::span<const EventId> keep) const {
   TraceData out(keep.size());
   out.kinds = data_.kinds;
   out.tracks = data_.tracks;
@@ -186,7 +186,11 @@ std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, Steps steps) c
     out.first_cell.push_back(static_cast<u32>(out.cells.size()));
     out.cells.append({data_.cells.data() + data_.first_cell[e], shape_of(e).cells});
   }
-  auto trace = std::make_unique<Trace>(std::move(out));
+  return out;
+}
+
+std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, Steps steps) const {
+  auto trace = std::make_unique<Trace>(copy(keep));
   trace->steps_.get([&] { return std::move(steps); });
   return trace;
 }

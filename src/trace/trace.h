@@ -172,8 +172,9 @@ class Trace {
   const Nesting& nesting() const;
   const Steps& steps() const;
 
-  // Makes a trace of some of the rows (ascending), with these steps and everything else as it is here. Row
-  // numbers change.
+  // The data of some of the rows (ascending), with everything else as it is here. Row numbers change.
+  TraceData copy(std::span<const EventId> keep) const;
+  // A trace of them, with these steps.
   std::unique_ptr<Trace> rows(std::span<const EventId> keep, Steps steps) const;
 
   size_t memory_bytes() const;  // columns and strings
