@@ -1,0 +1,252 @@
+#include "simulate/machine.h"
+
+#include <algorithm>
+
+#include "simulate/hash.h"
+
+namespace spotter::sim {
+namespace {
+
+constexpr Ns kBetweenSteps = 9'000, kPieceHost = 3'000;
+
+// Those that make device work longer, wherever it is.
+bool slows_device(FaultType type) {
+  return type == FaultType::slow_rank || type == FaultType::throttle || type == FaultType::imbalance ||
+         type == FaultType::straggling_step;
+}
+
+Ns at_most_never(Ns time) { return std::min(time, kNever); }
+
+}  // namespace
+
+Machine::Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* observer, Ns stop)
+    : job_(job),
+      program_(job.program(rank)),
+      rank_(rank),
+      rendezvous_(rendezvous),
+      observer_(observer),
+      stop_(stop),
+      queue_(kLaunchQueue),
+      active_(job.spec.faults.size()),
+      stretch_(static_cast<double>(job.spec.jitter_percent) / 100),
+      injected_(job.spec.faults.size() * static_cast<size_t>(job.spec.steps)) {
+  for (size_t k = 0; k < kGroupKinds; ++k) {
+    const auto kind = static_cast<GroupKind>(k);
+    links_[k] = link_of(job.layout, kind, job.layout.group(kind, rank));
+  }
+  const u64 hash = mix(mix(static_cast<u64>(job.spec.seed)), static_cast<u64>(rank));
+  now_ = stretch_ > 0 ? static_cast<Ns>(hash % 20'000) : 0;
+}
+
+bool Machine::run() {
+  while (step_ < job_.spec.steps && now_ <= stop_ && now_ < kNever) {
+    if (!in_step_) begin_step();
+    const Instruction& i = program_.code[at_];
+    if (i.fault == 0 || active_[i.fault - 1u]) {
+      if (!can_run(i)) return false;
+      execute(i);
+    }
+    if (++at_ == program_.code.size()) end_step();
+  }
+  return true;
+}
+
+void Machine::begin_step() {
+  in_step_ = true;
+  const i64 number = job_.spec.first_step + step_;
+  step_hash_ = mix(mix(static_cast<u64>(job_.spec.seed), static_cast<u64>(rank_)), static_cast<u64>(step_));
+  slows_device_ = false;
+  for (size_t f = 0; f < active_.size(); ++f) {
+    const Fault& fault = job_.spec.faults[f];
+    active_[f] = fault.is_at(rank_, number);
+    slows_device_ |= active_[f] && slows_device(fault.type);
+  }
+}
+
+void Machine::end_step() {
+  if (now_ < kNever && now_ <= stop_) step_ns_.push_back(now_ - step_start_);
+  if (observer_) observer_->end_step(now_);
+  now_ += kBetweenSteps;
+  in_step_ = false;
+  at_ = 0;
+  ++step_;
+}
+
+// Whether the last work of the stream has an end, or will.
+bool Machine::settle(StreamState& stream) {
+  if (stream.pending.channel == kNone) return true;
+  const Ns end = rendezvous_.end(stream.pending);
+  if (end == kUnknown) {
+    blocked_on_ = stream.pending;
+    return false;
+  }
+  // A receiver waits for its sender, and then for the transfer.
+  stream.end = at_most_never(std::max(end, stream.pending_start) + stream.pending_ns);
+  stream.pending = {};
+  return true;
+}
+
+bool Machine::can_run(const Instruction& i) {
+  switch (i.op) {
+    case Op::launch:
+    case Op::collective:
+    case Op::node:
+    case Op::synchronize:
+      return settle(streams_[i.stream]);
+    case Op::wait:
+      return settle(streams_[i.what]);
+    case Op::free_all:
+      return std::ranges::all_of(streams_, [&](StreamState& s) { return settle(s); });
+    default:
+      return true;
+  }
+}
+
+void Machine::execute(const Instruction& i) {
+  switch (i.op) {
+    case Op::enter_step:
+      step_start_ = now_;
+      if (observer_) observer_->enter_step(job_.spec.first_step + step_, now_);
+      break;
+    case Op::enter:
+      if (observer_) observer_->enter(i, thread_, now_);
+      break;
+    case Op::leave:
+      if (observer_) observer_->leave(now_);
+      break;
+    case Op::work: {
+      const Ns ns = stretched(i.ns, jitter(i, 0));
+      inject(i, ns);
+      now_ += ns;
+      break;
+    }
+    case Op::thread:
+      thread_ = i.what;
+      break;
+    case Op::launch:
+      launch(i);
+      break;
+    case Op::collective:
+      collective(i);
+      break;
+    case Op::graph:
+      node_ = 0;
+      graph_call_start_ = call(i.call, stretched(i.ns, jitter(i, 0)));
+      break;
+    case Op::node:
+      run_on_compute(i.what, 0, graph_call_start_, ++node_);
+      break;
+    case Op::wait:
+      wait(i);
+      break;
+    case Op::synchronize:
+      call(i.call, 1'500, streams_[i.stream].end + 1'500);
+      break;
+    case Op::free_all: {
+      Ns idle = 0;
+      for (const StreamState& s : streams_) idle = std::max(idle, s.end);
+      inject(i, i.ns);
+      call(i.call, i.ns, at_most_never(idle) + i.ns);
+      break;
+    }
+    case Op::malloc:
+      inject(i, i.ns);
+      call(i.call, i.ns);
+      break;
+    case Op::memory:
+      if (observer_) observer_->memory(i.what, thread_, now_);
+      break;
+  }
+}
+
+Ns Machine::call(Call call, Ns ns, Ns until) {
+  const Ns start = now_;
+  now_ = at_most_never(std::max(now_ + ns, until));
+  ++correlation_;
+  if (observer_ && now_ <= stop_) observer_->call({call, thread_, start, now_, correlation_});
+  return start;
+}
+
+// No more than so many launches wait for the device: the host waits, too.
+Ns Machine::start_on(StreamState& stream, Ns launched, Ns call_start) {
+  Ns start = std::max(launched, call_start + kLaunchLatency);
+  if (stream.end > 0) start = std::max(start, stream.end + kKernelGap);
+  start = at_most_never(std::max(start, stream.not_before));
+  queue_[launches_++ % queue_.size()] = start;
+  return start;
+}
+
+void Machine::launch(const Instruction& i) {
+  const Ns ns = stretched(i.ns, jitter(i, 0));
+  inject(i, ns);
+  const DeviceWork& work = program_.work[i.what];
+  const Ns work_time = stretched(work.ns, jitter(i, 1));
+  i64 pieces = 1;
+  for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
+    if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
+    pieces = job_.spec.faults[f].count;
+    inject(f, (pieces - 1) * (ns + kPieceHost));
+  }
+  for (i64 piece = 0; piece < pieces; ++piece) {
+    if (piece > 0) now_ += kPieceHost;
+    launch_piece(i, ns, work_time * (piece + 1) / pieces - work_time * piece / pieces);
+  }
+}
+
+void Machine::launch_piece(const Instruction& i, Ns ns, Ns work) {
+  const Ns start = call(i.call, ns, queue_[launches_ % queue_.size()]);
+  run_on_compute(i.what, work, start, 0);
+}
+
+void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
+  StreamState& stream = streams_[kCompute];
+  const Instruction& i = program_.code[at_];
+  const DeviceWork& work = program_.work[what];
+  const Ns start = start_on(stream, now_, call_start);
+  if (node > 0) ns = stretched(work.ns, jitter(i, 1));
+  for (size_t f = 0; slows_device_ && f < active_.size(); ++f) {
+    const Fault& fault = job_.spec.faults[f];
+    if (!active_[f] || !slows_device(fault.type)) continue;
+    if (work.kind != DeviceKind::compute && fault.type != FaultType::slow_rank) continue;
+    if (fault.type == FaultType::imbalance && !work.in_layer) continue;
+    if (fault.type == FaultType::throttle && start < fault.from_ns) continue;
+    double factor = fault.factor;
+    if (fault.type == FaultType::imbalance) factor = 1 + (factor - 1) * unit(mix(step_hash_, f));
+    const Ns slow = stretched(ns, factor);
+    inject(f, slow - ns);
+    ns = slow;
+  }
+  stream.end = at_most_never(start + ns);
+  if (observer_ && stream.end <= stop_)
+    observer_->device({.work = what,
+                       .stream = kCompute,
+                       .start = start,
+                       .end = stream.end,
+                       .correlation = correlation_,
+                       .thread = thread_,
+                       .node = node});
+}
+
+void Machine::wait(const Instruction& i) {
+  const Ns ns = stretched(i.ns, jitter(i, 0));
+  inject(i, 2 * ns);
+  call(Call::event_record, ns);
+  call(Call::stream_wait_event, ns);
+  StreamState& waits = streams_[i.stream];
+  waits.not_before = std::max(waits.not_before, streams_[i.what].end);
+}
+
+double Machine::jitter(const Instruction& i, u64 salt) const {
+  if (stretch_ == 0 || i.place == 0) return 1;
+  return 1 + stretch_ * (2 * unit(mix(step_hash_ + 2 * u64{i.place} + salt)) - 1);
+}
+
+void Machine::inject(const Instruction& i, Ns ns) {
+  if (i.fault != 0) inject(i.fault - 1u, ns);
+}
+
+void Machine::inject(size_t fault, Ns ns) {
+  injected_[fault * static_cast<size_t>(job_.spec.steps) + static_cast<size_t>(step_)] += ns;
+}
+
+}  // namespace spotter::sim
