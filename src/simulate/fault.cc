@@ -18,12 +18,14 @@ constexpr FaultParam kSlowRank[] = {
 constexpr FaultParam kSlowLink[] = {{"group", "data", "data, tensor or pipeline"},
                                     {"index", "all", "which of these groups: all, 0 or 1-3"},
                                     kAnyStep,
-                                    {"factor", "3", "its transfers take this many times as long"}};
+                                    {"factor", "10", "its transfers take this many times as long"}};
 constexpr FaultParam kStall[] = {kAnyRank, kAnyStep, {"ms", "50", "how long the next batch is waited for"}};
 constexpr FaultParam kLaunchBound[] = {
-    kAnyRank, kAnyStep, {"pieces", "32", "so many kernels do the work of one"}};
-constexpr FaultParam kHostSync[] = {
-    kAnyRank, kAnyStep, {"every", "1", "after the forward pass of every n-th layer"}};
+    kAnyRank, kAnyStep, {"pieces", "48", "so many kernels do the work of one"}};
+constexpr FaultParam kHostSync[] = {kAnyRank,
+                                    kAnyStep,
+                                    {"every", "1", "after the forward pass of every n-th layer"},
+                                    {"ms", "1", "what the host then does with the number"}};
 constexpr FaultParam kPause[] = {kOneRank, kAnyStep, {"ms", "50", "how long the host stands still"}};
 constexpr FaultParam kThrottle[] = {kOneRank,
                                     kAnyStep,

@@ -7,7 +7,7 @@
 namespace spotter::sim {
 namespace {
 
-constexpr Ns kBetweenSteps = 9'000, kPieceHost = 3'000;
+constexpr Ns kBetweenSteps = 9'000, kPieceHost = 5'000;
 
 // Those that make device work longer, wherever it is.
 bool slows_device(FaultType type) {

@@ -91,7 +91,9 @@ class StepWriter {
           b_.for_faults(FaultType::gc_pause, [&](const Fault& fault) { b_.work(fault.ns); });
         model_.perceptron(first_layer_ + l, saved);
         b_.for_faults(FaultType::host_sync, [&](const Fault& fault) {
-          if ((first_layer_ + l + 1) % fault.count == 0) b_.item();
+          if ((first_layer_ + l + 1) % fault.count != 0) return;
+          b_.item();
+          b_.work(fault.ns);
         });
       }
       if (is_last()) model_.loss(saved);

@@ -35,6 +35,14 @@ Result<void> prepare(const std::string& folder, bool force) {
   return {};
 }
 
+// Those that stand in a text.
+i64 count_events(std::string_view text) {
+  constexpr std::string_view kPhase = "\"ph\": ";
+  i64 count = 0;
+  for (size_t at = text.find(kPhase); at != text.npos; at = text.find(kPhase, at + 1)) ++count;
+  return count;
+}
+
 // Events of rank 0 with so many micro-batches. The ends of collectives do not change how many there are.
 i64 count_events(Spec spec, i64 micro_batches) {
   spec.micro_batches = micro_batches;
@@ -75,10 +83,12 @@ Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPla
   machine.run();
   const Ns end = std::min(machine.now(), schedule.stop);
   writer.finish(end);
-  file->write(envelope_tail(job, place, name, end));
+  const std::string tail = envelope_tail(job, place, name, end);
+  file->write(tail);
   TRY(file->finish());
   RankNumbers numbers = writer.take_numbers();
   numbers.injected = machine.injected();
+  numbers.events += count_events(tail);
   return numbers;
 }
 
@@ -88,6 +98,7 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   Spec spec = request.spec;
   TRY(validate(spec));
   TRY(prepare(request.folder, request.force));
+  if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
   if (spec.events > 0) spec.micro_batches = micro_batches_for(spec);
   const Job job(spec);
   std::vector<StepsWithout> without;
