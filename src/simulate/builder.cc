@@ -46,7 +46,7 @@ Builder::Within Builder::enter(Span span, u32 node, Ns own) {
   host_scales_.push_back((host_scales_.empty() ? 1 : host_scales_.back()) * scale_of(span.name));
   if (is_new) program_.spans.push_back(std::move(span));
   add({.op = Op::enter, .what = known->second, .id = node});
-  if (own > 0) work(own);
+  work(own);
   return Within(this);
 }
 
@@ -58,6 +58,7 @@ void Builder::leave() {
 Builder::Within Builder::step() {
   host_scales_.push_back(1);
   add({.op = Op::enter_step});
+  work(kSpan);
   return Within(this);
 }
 

@@ -65,7 +65,7 @@ class Builder {
 
  private:
   void add(Instruction i);
-  Within enter(Span span, u32 node = 0, Ns own = 0);  // `own`: what the host does before anything else
+  Within enter(Span span, u32 node = 0, Ns own = kSpan);  // `own`: what the host does before anything else
   void leave();
   double scale_of(std::string_view name) const;
   Ns host(Ns ns) const { return stretched_host(ns, host_scales_.empty() ? 1 : host_scales_.back()); }

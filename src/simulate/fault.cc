@@ -25,7 +25,7 @@ constexpr FaultParam kLaunchBound[] = {
 constexpr FaultParam kHostSync[] = {kAnyRank,
                                     kAnyStep,
                                     {"every", "1", "after the forward pass of every n-th layer"},
-                                    {"ms", "1", "what the host then does with the number"}};
+                                    {"ms", "2", "what the host then does with the number"}};
 constexpr FaultParam kPause[] = {kOneRank, kAnyStep, {"ms", "50", "how long the host stands still"}};
 constexpr FaultParam kThrottle[] = {kOneRank,
                                     kAnyStep,

@@ -31,6 +31,8 @@ constexpr SwitchOption kSwitches[] = {
     {"--memory-events", &Spec::memory_events, "with [memory] events"},
 };
 
+constexpr i64 kMostInStep = 10'000'000;
+
 bool has_data_collectives(const Spec& spec) { return spec.sharding != Sharding::none && spec.data() > 1; }
 
 bool has_group(const Spec& spec, GroupKind kind) {
@@ -92,6 +94,11 @@ Result<void> validate(const Spec& spec) {
     return fail(Code::invalid, "--hidden {} is no multiple of --tp {}", spec.hidden, spec.tensor);
   if (std::ranges::count(spec.faults, FaultType::hang, &Fault::type) > 1)
     return fail(Code::invalid, "a job can hang only once");
+  if (spec.events / spec.steps > kMostInStep ||
+      spec.layers / spec.pipeline * spec.micro_batches > kMostInStep / 100)
+    return fail(Code::invalid,
+                "a step would have more than {} events, and is held in memory; ask for more --steps",
+                kMostInStep);
   for (const Fault& fault : spec.faults) TRY(validate(spec, fault));
   return {};
 }

@@ -23,7 +23,7 @@ struct Scale {
 struct Spec {
   i64 ranks = 8, steps = 5, first_step = 3, layers = 12, hidden = 2048, batch = 4;
   i64 micro_batches = 0;  // 0: as many as the pipeline needs
-  i64 events = 0;  // of a rank, about; 0: what micro_batches gives
+  i64 events = 0;         // of a rank, about; 0: what micro_batches gives
   i64 tensor = 1, pipeline = 1, gpus_per_node = 8, bucket_mb = 25, jitter_percent = 2, seed = 1;
   bool cuda_graphs = false, python_stacks = false, memory_events = false;
   Sharding sharding = Sharding::ddp;
