@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "app/commands.h"
+#include "app/output.h"
 #include "app/words.h"
 #include "simulate/simulate.h"
 
@@ -57,7 +58,7 @@ std::string era_help() {
 
 Result<int> run_simulate(Options& options) {
   if (options.list_faults) {
-    std::fputs(sim::describe_faults().c_str(), stdout);
+    TRY(write_output({}, sim::describe_faults()));
     return 0;
   }
   sim::SimulateRequest& request = options.request;
@@ -67,8 +68,8 @@ Result<int> run_simulate(Options& options) {
     request.spec.faults.push_back(std::move(fault));
   }
   TRY_ASSIGN(const sim::SimulateReceipt receipt, sim::simulate(request));
-  fmt::print("{} traces, {} events and truth.json are in {}\n", request.spec.ranks, receipt.events,
-             request.folder);
+  TRY(write_output({}, fmt::format("{}: traces of {} ranks with {} events, and truth.json\n", request.folder,
+                                   request.spec.ranks, receipt.events)));
   return 0;
 }
 
@@ -113,7 +114,7 @@ Action declare_simulate(CLI::App& app) {
       ->type_name("FAULT")
       ->take_all();
   app.add_flag("--list-faults", o->list_faults, "print the faults with their parameters and defaults");
-  app.add_flag("!--no-gzip", o->request.gzip, "plain JSON");
+  app.add_flag_callback("--no-gzip", [o] { o->request.gzip = false; }, "plain JSON");
   app.add_flag("--force", o->request.force, "replace an earlier simulation in the folder");
   o->request.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
   add_option(app, "--threads", "N",

@@ -6,8 +6,7 @@ namespace spotter::sim {
 
 class Communication {
  public:
-  Communication(const Spec& spec, const Layout& layout, Builder& builder)
-      : spec_(spec), layout_(layout), b_(builder) {}
+  Communication(const Spec& spec, Builder& builder) : spec_(spec), b_(builder) {}
 
   bool shards() const { return spec_.sharding == Sharding::fsdp && spec_.data() > 1; }
   bool reduces() const { return spec_.sharding == Sharding::ddp && spec_.data() > 1; }
@@ -29,7 +28,6 @@ class Communication {
   void wait_if_unoverlapped(Stream stream);
 
   const Spec& spec_;
-  const Layout& layout_;
   Builder& b_;
   i64 bucket_bytes_ = 0;
 };

@@ -49,6 +49,12 @@ struct Fault {
   bool is_at(i64 rank, i64 step) const { return ranks.has(rank) && steps.has(step); }
 };
 
+// Whether it makes device work longer, wherever that is.
+inline bool slows_device(FaultType type) {
+  return type == FaultType::slow_rank || type == FaultType::throttle || type == FaultType::imbalance ||
+         type == FaultType::straggling_step;
+}
+
 struct FaultParam {
   const char* name;
   const char* fallback;  // as a user would write it

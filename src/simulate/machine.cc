@@ -7,15 +7,7 @@
 namespace spotter::sim {
 namespace {
 
-constexpr Ns kBetweenSteps = 9'000, kPieceHost = 5'000;
-
-// Those that make device work longer, wherever it is.
-bool slows_device(FaultType type) {
-  return type == FaultType::slow_rank || type == FaultType::throttle || type == FaultType::imbalance ||
-         type == FaultType::straggling_step;
-}
-
-Ns at_most_never(Ns time) { return std::min(time, kNever); }
+constexpr Ns kBetweenSteps = 9'000, kSynchronizeCall = 1'500;
 
 }  // namespace
 
@@ -134,13 +126,13 @@ void Machine::execute(const Instruction& i) {
       graph_call_start_ = call(i.call, stretched(i.ns, jitter(i, 0)));
       break;
     case Op::node:
-      run_on_compute(i.what, 0, graph_call_start_, ++node_);
+      run_on_compute(i.what, stretched(program_.work[i.what].ns, jitter(i, 1)), graph_call_start_, ++node_);
       break;
     case Op::wait:
       wait(i);
       break;
     case Op::synchronize:
-      call(i.call, 1'500, streams_[i.stream].end + 1'500);
+      call(i.call, kSynchronizeCall, streams_[i.stream].end + kSynchronizeCall);
       break;
     case Op::free_all: {
       Ns idle = 0;
@@ -157,83 +149,6 @@ void Machine::execute(const Instruction& i) {
       if (observer_) observer_->memory(i.what, thread_, now_);
       break;
   }
-}
-
-Ns Machine::call(Call call, Ns ns, Ns until) {
-  const Ns start = now_;
-  now_ = at_most_never(std::max(now_ + ns, until));
-  ++correlation_;
-  if (observer_ && now_ <= stop_) observer_->call({call, thread_, start, now_, correlation_});
-  return start;
-}
-
-// No more than so many launches wait for the device: the host waits, too.
-Ns Machine::start_on(StreamState& stream, Ns launched, Ns call_start) {
-  Ns start = std::max(launched, call_start + kLaunchLatency);
-  if (stream.end > 0) start = std::max(start, stream.end + kKernelGap);
-  start = at_most_never(std::max(start, stream.not_before));
-  queue_[launches_++ % queue_.size()] = start;
-  return start;
-}
-
-void Machine::launch(const Instruction& i) {
-  const Ns ns = stretched(i.ns, jitter(i, 0));
-  inject(i, ns);
-  const DeviceWork& work = program_.work[i.what];
-  const Ns work_time = stretched(work.ns, jitter(i, 1));
-  i64 pieces = 1;
-  for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
-    if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
-    pieces = job_.spec.faults[f].count;
-    inject(f, (pieces - 1) * (ns + kPieceHost));
-  }
-  for (i64 piece = 0; piece < pieces; ++piece) {
-    if (piece > 0) now_ += kPieceHost;
-    launch_piece(i, ns, work_time * (piece + 1) / pieces - work_time * piece / pieces);
-  }
-}
-
-void Machine::launch_piece(const Instruction& i, Ns ns, Ns work) {
-  const Ns start = call(i.call, ns, queue_[launches_ % queue_.size()]);
-  run_on_compute(i.what, work, start, 0);
-}
-
-void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
-  StreamState& stream = streams_[kCompute];
-  const Instruction& i = program_.code[at_];
-  const DeviceWork& work = program_.work[what];
-  const Ns start = start_on(stream, now_, call_start);
-  if (node > 0) ns = stretched(work.ns, jitter(i, 1));
-  for (size_t f = 0; slows_device_ && f < active_.size(); ++f) {
-    const Fault& fault = job_.spec.faults[f];
-    if (!active_[f] || !slows_device(fault.type)) continue;
-    if (work.kind != DeviceKind::compute && fault.type != FaultType::slow_rank) continue;
-    if (fault.type == FaultType::imbalance && !work.in_layer) continue;
-    if (fault.type == FaultType::throttle && start < fault.from_ns) continue;
-    double factor = fault.factor;
-    if (fault.type == FaultType::imbalance) factor = 1 + (factor - 1) * unit(mix(step_hash_, f));
-    const Ns slow = stretched(ns, factor);
-    inject(f, slow - ns);
-    ns = slow;
-  }
-  stream.end = at_most_never(start + ns);
-  if (observer_ && stream.end <= stop_)
-    observer_->device({.work = what,
-                       .stream = kCompute,
-                       .start = start,
-                       .end = stream.end,
-                       .correlation = correlation_,
-                       .thread = thread_,
-                       .node = node});
-}
-
-void Machine::wait(const Instruction& i) {
-  const Ns ns = stretched(i.ns, jitter(i, 0));
-  inject(i, 2 * ns);
-  call(Call::event_record, ns);
-  call(Call::stream_wait_event, ns);
-  StreamState& waits = streams_[i.stream];
-  waits.not_before = std::max(waits.not_before, streams_[i.what].end);
 }
 
 double Machine::jitter(const Instruction& i, u64 salt) const {

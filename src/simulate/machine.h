@@ -50,7 +50,7 @@ class Machine {
   // `stop`: nothing is recorded from then on.
   Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* observer = nullptr, Ns stop = kNever);
 
-  bool run();  // false: it needs the end of blocked_on(), or of an earlier job's kind that never comes
+  bool run();  // false: it cannot go on before the end of blocked_on() is known
   Meeting blocked_on() const { return blocked_on_; }
   Ns now() const { return now_; }
   bool hangs() const { return hang_at_ != kNever; }
@@ -83,6 +83,7 @@ class Machine {
   void wait(const Instruction& i);
   Ns call(Call call, Ns ns, Ns until = 0);  // returns its start
   Ns start_on(StreamState& stream, Ns launched, Ns call_start);
+  Ns slowed(const DeviceWork& work, Ns ns, Ns start);  // by faults
   void run_on_compute(u32 work, Ns ns, Ns call_start, u32 node);
   Ns collective_ns(const Collective& c, u32 instance, bool injects);
   Meeting next_meeting(const Collective& c);

@@ -63,7 +63,7 @@ void Machine::collective(const Instruction& i) {
   const bool sends = c.way == Way::send_next || c.way == Way::send_previous;
   if (sends) {
     rendezvous_.arrive(meeting, start, 0);
-    stream.end = std::min(start + ns, kNever);
+    stream.end = at_most_never(start + ns);
   } else if (start >= kNever) {
     stream.end = kNever;
   } else {

@@ -11,13 +11,13 @@ constexpr i64 kOptimizerBytes = 28;  // read and written for each parameter by A
 // One step of a rank of this stage.
 class StepWriter {
  public:
-  StepWriter(const Spec& spec, const Layout& layout, i64 stage, Program& program)
+  StepWriter(const Spec& spec, i64 stage, Program& program)
       : spec_(spec),
         stage_(stage),
         layers_(spec.layers / spec.pipeline),
         first_layer_(stage * layers_),
         b_(spec, program),
-        comms_(spec, layout, b_),
+        comms_(spec, b_),
         model_(
             spec, b_, [this] { comms_.reduce_tensor(model_.activation_elements()); },
             [this](i64 bytes) { grad_ready(bytes); }),
@@ -184,9 +184,9 @@ class StepWriter {
 
 }  // namespace
 
-Program build_program(const Spec& spec, const Layout& layout, i64 stage) {
+Program build_program(const Spec& spec, i64 stage) {
   Program program;
-  StepWriter(spec, layout, stage, program).write();
+  StepWriter(spec, stage, program).write();
   return program;
 }
 

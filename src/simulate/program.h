@@ -4,7 +4,6 @@
 #include <string>
 #include <vector>
 
-#include "simulate/layout.h"
 #include "simulate/spec.h"
 
 namespace spotter::sim {
@@ -107,6 +106,6 @@ struct Program {
   i64 reserved_bytes = 0;
 };
 
-Program build_program(const Spec& spec, const Layout& layout, i64 stage);
+Program build_program(const Spec& spec, i64 stage);
 
 }  // namespace spotter::sim

@@ -12,6 +12,7 @@ namespace spotter::sim {
 
 // Time of what does not happen. Adding the durations of a job to it does not overflow.
 inline constexpr Ns kNever = std::numeric_limits<Ns>::max() / 4;
+inline Ns at_most_never(Ns time) { return time < kNever ? time : kNever; }
 inline constexpr Ns kUnknown = std::numeric_limits<Ns>::min();
 
 struct Meeting {
