@@ -108,7 +108,6 @@ u32 Builder::intern(DeviceWork work) {
 void Builder::launch(const DeviceWork& work, Call call) {
   const u32 what = intern(work);
   if (in_graph_) {
-    ++program_.code[graph_].what;
     add({.op = Op::node, .what = what});
     return;
   }
@@ -180,8 +179,10 @@ void Builder::free(u32 allocation) {
 
 void Builder::begin_graph() {
   if (!spec_.cuda_graphs) return;
-  graph_ = program_.code.size();
-  add({.op = Op::graph, .call = Call::graph_launch, .ns = call_ns(Call::graph_launch, kGraphCall)});
+  add({.op = Op::graph,
+       .call = Call::graph_launch,
+       .id = ++graphs_,
+       .ns = call_ns(Call::graph_launch, kGraphCall)});
   in_graph_ = true;
 }
 

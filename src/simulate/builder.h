@@ -79,7 +79,7 @@ class Builder {
   std::vector<double> host_scales_;  // of the open spans
   u8 fault_ = 0;
   bool in_graph_ = false;
-  size_t graph_ = 0;  // its instruction
+  u32 graphs_ = 0;
   i64 allocated_ = 0;
   u64 next_address_ = 0x7f20'0000'0000;
 };

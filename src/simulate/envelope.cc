@@ -103,6 +103,9 @@ std::string metadata(const Job& job, const RankPlace& place) {
         job.spec.era->stream_words ? fmt::format("\"stream {}\"", stream) : std::to_string(stream);
     m.thread(place.device, tid, fmt::format("stream {} ", stream), stream);
   }
+  if (const i64 row = job.spec.era->sync_row; row > 0)
+    m.thread(place.device, std::to_string(kStreamIds[kCompute] + row),
+             fmt::format("stream {} (sync)", kStreamIds[kCompute]), kStreamIds[kCompute] + row);
   return m.text();
 }
 

@@ -4,14 +4,14 @@ namespace spotter::sim {
 namespace {
 
 constexpr std::array<const char*, kCats> kCats2024 = {
-    "cpu_op", "user_annotation", "python_function",     "cuda_runtime",
-    "kernel", "gpu_memcpy",      "gpu_user_annotation", "cpu_instant_event"};
-constexpr std::array<const char*, kCats> kCats2022 = {"cpu_op",       "user_annotation",  "python_function",
-                                                      "cuda_runtime", "kernel",           "gpu_memcpy",
-                                                      nullptr,        "cpu_instant_event"};
+    "cpu_op",     "user_annotation",     "python_function", "cuda_runtime",     "kernel",
+    "gpu_memcpy", "gpu_user_annotation", "cuda_sync",       "cpu_instant_event"};
+constexpr std::array<const char*, kCats> kCats2022 = {"cpu_op",       "user_annotation", "python_function",
+                                                      "cuda_runtime", "kernel",          "gpu_memcpy",
+                                                      nullptr,        nullptr,           "cpu_instant_event"};
 // Annotations were operators, and memory events had no category.
-constexpr std::array<const char*, kCats> kCats2021 = {"Operator", "Operator", nullptr, "Runtime",
-                                                      "Kernel",   "Memcpy",   nullptr, ""};
+constexpr std::array<const char*, kCats> kCats2021 = {"Operator", "Operator", nullptr, "Runtime", "Kernel",
+                                                      "Memcpy",   nullptr,    nullptr, ""};
 
 constexpr const char* kArgs2024 = "(ncclDevKernelArgsStorage<4096ul>)";
 constexpr const char* kArgs2023 = "(ncclDevComm*, unsigned long, ncclWork*)";
@@ -37,6 +37,7 @@ constexpr Era kEras[] = {
      .has_groups = true,
      .has_facts = true,
      .has_graph_ids = true,
+     .sync_row = 1'000'000,
      .nccl_args = kArgs2024},
     {.name = "2024",
      .releases = "2.4 to 2.7",
@@ -58,6 +59,7 @@ constexpr Era kEras[] = {
      .has_groups = true,
      .has_facts = false,
      .has_graph_ids = false,
+     .sync_row = 0,
      .nccl_args = kArgs2024},
     {.name = "2023",
      .releases = "2.0 to 2.3",
@@ -79,6 +81,7 @@ constexpr Era kEras[] = {
      .has_groups = false,
      .has_facts = false,
      .has_graph_ids = false,
+     .sync_row = 0,
      .nccl_args = kArgs2023},
     {.name = "2022",
      .releases = "1.12 and 1.13",
@@ -100,6 +103,7 @@ constexpr Era kEras[] = {
      .has_groups = false,
      .has_facts = false,
      .has_graph_ids = false,
+     .sync_row = 0,
      .nccl_args = kArgs2023},
     {.name = "2021",
      .releases = "1.8 to 1.10",
@@ -121,6 +125,7 @@ constexpr Era kEras[] = {
      .has_groups = false,
      .has_facts = false,
      .has_graph_ids = false,
+     .sync_row = 0,
      .nccl_args = kArgs2023},
 };
 

@@ -17,6 +17,7 @@ enum class Cat : u8 {
   kernel,
   memcpy,
   gpu_user_annotation,
+  sync,
   memory,
   count_
 };
@@ -47,6 +48,7 @@ struct Era {
   bool has_groups;  // in distributedInfo
   bool has_facts;   // host_name, versions, trace_id
   bool has_graph_ids;
+  i64 sync_row;           // the row of a stream's synchronisations is that of the stream plus this
   const char* nccl_args;  // how names of NCCL's kernels end
 };
 

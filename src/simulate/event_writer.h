@@ -16,6 +16,7 @@ class EventWriter final : public Observer {
   void leave(Ns at) override;
   void call(const CallEvent& event) override;
   void device(const DeviceEvent& event) override;
+  void synchronize(const SyncEvent& event) override;
   void memory(u32 allocation, u32 thread, Ns at) override;
   void end_step(Ns at) override;
 

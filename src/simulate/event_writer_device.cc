@@ -50,12 +50,29 @@ void EventWriter::device(const DeviceEvent& event) {
   else
     text_ << device_tails_[event.work];
   if (era_.has_graph_ids && work.kind != DeviceKind::copy)
-    text_ << ",\n      \"graph id\": " << i64{event.node > 0 ? 1 : 0}
-          << ", \"graph node id\": " << i64{event.node};
+    text_ << ",\n      \"graph id\": " << i64{event.graph} << ", \"graph node id\": " << i64{event.node};
   if (event.collective != kNone) write_collective_args(event);
   end_event();
   write_flow("f", event.correlation, era_.launch_cat, era_.launch_name, place_.device, tracks_[event.stream],
              event.start);
+}
+
+void EventWriter::synchronize(const SyncEvent& event) {
+  if (!era_.cat[static_cast<size_t>(Cat::sync)]) return;
+  const char* kind = event.is_of_stream ? "Stream Wait Event" : "Stream Sync";
+  const i64 stream = kStreamIds[event.stream];
+  text_ << parts_.head(Cat::sync, kind, place_.device,
+                       std::to_string(stream + (event.is_of_stream ? 0 : era_.sync_row)));
+  times(event.start, event.end);
+  text_ << ",\n    \"args\": {\n      \"" << era_.external_id << "\": " << operator_id()
+        << ", \"cuda_sync_kind\": \"" << kind << "\", \"stream\": " << stream
+        << ", \"correlation\": " << event.correlation << ",\n      \"device\": " << place_.device
+        << ", \"context\": 1";
+  if (event.is_of_stream)
+    text_ << ", \"wait_on_stream\": " << kStreamIds[event.on]
+          << ", \"wait_on_cuda_event_record_corr_id\": " << event.record
+          << ", \"wait_on_cuda_event_id\": " << i64{1 + event.on};
+  end_event();
 }
 
 void EventWriter::write_copy_args(const DeviceWork& work, Ns ns) {

@@ -7,7 +7,7 @@
 namespace spotter::sim {
 namespace {
 
-constexpr Ns kBetweenSteps = 9'000, kSynchronizeCall = 1'500;
+constexpr Ns kBetweenSteps = 9'000;
 
 }  // namespace
 
@@ -122,6 +122,7 @@ void Machine::execute(const Instruction& i) {
       collective(i);
       break;
     case Op::graph:
+      graph_ = i.id;
       node_ = 0;
       graph_call_start_ = call(i.call, stretched(i.ns, jitter(i, 0)));
       break;
@@ -132,7 +133,7 @@ void Machine::execute(const Instruction& i) {
       wait(i);
       break;
     case Op::synchronize:
-      call(i.call, kSynchronizeCall, streams_[i.stream].end + kSynchronizeCall);
+      synchronize(i);
       break;
     case Op::free_all: {
       Ns idle = 0;

@@ -27,10 +27,20 @@ struct DeviceEvent {
   Stream stream;
   Ns start, end;
   i64 correlation;
-  u32 thread;              // that launched it
-  u32 collective = kNone;  // else its index
-  i64 sequence = 0;        // of the collective in its group
-  u32 node = 0;            // of a CUDA graph; 0: none
+  u32 thread;               // that launched it
+  u32 collective = kNone;   // else its index
+  i64 sequence = 0;         // of the collective in its group
+  u32 graph = 0, node = 0;  // of a CUDA graph; 0: none
+};
+
+// A wait for the device, as CUPTI tells it beside the call that it is of.
+struct SyncEvent {
+  Stream stream;  // that waits, or that the host waits for
+  bool is_of_stream = false;
+  Stream on = kCompute;  // that a stream waits for
+  i64 record = 0;        // correlation of the cudaEventRecord there
+  Ns start, end;
+  i64 correlation;
 };
 
 class Observer {
@@ -41,6 +51,7 @@ class Observer {
   virtual void leave(Ns at) = 0;  // the innermost span, also a step
   virtual void call(const CallEvent& event) = 0;
   virtual void device(const DeviceEvent& event) = 0;
+  virtual void synchronize(const SyncEvent& event) = 0;
   virtual void memory(u32 allocation, u32 thread, Ns at) = 0;
   virtual void end_step(Ns at) = 0;  // the device is idle
 };
@@ -81,10 +92,11 @@ class Machine {
   void collective(const Instruction& i);
   void graph(const Instruction& i);
   void wait(const Instruction& i);
+  void synchronize(const Instruction& i);
   Ns call(Call call, Ns ns, Ns until = 0);  // returns its start
   Ns start_on(StreamState& stream, Ns launched, Ns call_start);
   Ns slowed(const DeviceWork& work, Ns ns, Ns start);  // by faults
-  void run_on_compute(u32 work, Ns ns, Ns call_start, u32 node);
+  void run_on_compute(u32 work, Ns ns, Ns call_start, u32 node = 0);
   Ns collective_ns(const Collective& c, u32 instance, bool injects);
   Meeting next_meeting(const Collective& c);
   double jitter(const Instruction& i, u64 salt) const;
@@ -101,7 +113,7 @@ class Machine {
   size_t at_ = 0;  // the next instruction
   i64 step_ = 0;   // from 0
   Ns now_ = 0, step_start_ = 0, hang_at_ = kNever;
-  u32 thread_ = 0, node_ = 0;
+  u32 thread_ = 0, graph_ = 0, node_ = 0;
   i64 correlation_ = 0;
   bool in_step_ = false;
   Ns graph_call_start_ = 0;

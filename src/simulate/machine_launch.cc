@@ -7,6 +7,7 @@
 namespace spotter::sim {
 namespace {
 
+constexpr Ns kSynchronizeCall = 1'500;
 constexpr Ns kPieceHost = 5'000;  // the host's work for each further one of small kernels
 
 }  // namespace
@@ -47,7 +48,7 @@ void Machine::launch(const Instruction& i) {
 
 void Machine::launch_piece(const Instruction& i, Ns ns, Ns work) {
   const Ns start = call(i.call, ns, queue_[launches_ % queue_.size()]);
-  run_on_compute(i.what, work, start, 0);
+  run_on_compute(i.what, work, start);
 }
 
 void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
@@ -62,6 +63,7 @@ void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
                        .end = stream.end,
                        .correlation = correlation_,
                        .thread = thread_,
+                       .graph = node > 0 ? graph_ : 0,
                        .node = node});
 }
 
@@ -85,9 +87,25 @@ void Machine::wait(const Instruction& i) {
   const Ns ns = stretched(i.ns, jitter(i, 0));
   inject(i, 2 * ns);
   call(Call::event_record, ns);
-  call(Call::stream_wait_event, ns);
+  const i64 record = correlation_;
+  const Ns start = call(Call::stream_wait_event, ns);
   StreamState& waits = streams_[i.stream];
   waits.not_before = std::max(waits.not_before, streams_[i.what].end);
+  if (observer_ && now_ <= stop_)
+    observer_->synchronize({.stream = static_cast<Stream>(i.stream),
+                            .is_of_stream = true,
+                            .on = static_cast<Stream>(i.what),
+                            .record = record,
+                            .start = start,
+                            .end = now_,
+                            .correlation = correlation_});
+}
+
+void Machine::synchronize(const Instruction& i) {
+  const Ns start = call(i.call, kSynchronizeCall, streams_[i.stream].end + kSynchronizeCall);
+  if (observer_ && now_ <= stop_)
+    observer_->synchronize(
+        {.stream = static_cast<Stream>(i.stream), .start = start, .end = now_, .correlation = correlation_});
 }
 
 }  // namespace spotter::sim

@@ -16,7 +16,7 @@ enum class Op : u8 {
   thread,       // the host goes on as thread `what`
   launch,       // the host calls `call` for `ns`; device work `what` follows on `stream`
   collective,   // the same for collective `what`
-  graph,        // cudaGraphLaunch; `what`: how many `node`s follow
+  graph,        // cudaGraphLaunch of graph `id`; its `node`s follow
   node,         // device work `what` of the graph before
   wait,         // `stream` waits for what is on stream `what` now; the host calls for `ns`
   synchronize,  // the host calls `call` until all that is on `stream` is done

@@ -30,6 +30,7 @@ class Recorder final : public Observer {
   void device(const DeviceEvent& event) override {
     seen.push_back({event, program_.work[event.work].name, program_.work[event.work].kind});
   }
+  void synchronize(const SyncEvent& event) override { syncs.push_back(event); }
   void memory(u32, u32, Ns) override {}
   void end_step(Ns at) override { ends.push_back(at); }
 
@@ -42,6 +43,7 @@ class Recorder final : public Observer {
 
   std::vector<Seen> seen;
   std::vector<CallEvent> calls;
+  std::vector<SyncEvent> syncs;
   std::vector<Ns> steps, ends;
   int depth = 0;
 
@@ -121,6 +123,24 @@ TEST(Schedule, AStreamRunsOneAfterTheOtherAndNothingBeforeItsLaunch) {
       EXPECT_GE(work.event.start, call->end);
     }
   }
+}
+
+TEST(Schedule, AStreamThatWaitsGoesOnWhenTheOtherIsDone) {
+  const Simulated run(small());
+  const Recorder& rank = run.ranks[0];
+  size_t waits = 0;
+  for (const SyncEvent& wait : rank.syncs) {
+    if (!wait.is_of_stream || wait.stream != kCompute) continue;
+    Ns done = 0, next = kNever;
+    for (const Seen& work : rank.seen) {
+      if (work.event.stream == wait.on && work.event.correlation < wait.record) done = work.event.end;
+      if (work.event.stream == kCompute && work.event.correlation > wait.correlation)
+        next = std::min(next, work.event.start);
+    }
+    EXPECT_GE(next, done);
+    ++waits;
+  }
+  EXPECT_EQ(waits, 2u);  // for the gradients, once in each step
 }
 
 TEST(Schedule, AReceiverWaitsForItsSender) {
