@@ -52,7 +52,6 @@ class EventWriter final : public Observer {
   void time(Ns at);
   void times(Ns start, Ns end);
   void event_index();
-
   void end_event(std::string_view end = "\n    }\n  },\n");
 
   const Job& job_;

@@ -90,7 +90,6 @@ class Machine {
   void launch(const Instruction& i);
   void launch_piece(const Instruction& i, Ns call, Ns work);
   void collective(const Instruction& i);
-  void graph(const Instruction& i);
   void wait(const Instruction& i);
   void synchronize(const Instruction& i);
   Ns call(Call call, Ns ns, Ns until = 0);  // returns its start

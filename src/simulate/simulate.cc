@@ -43,27 +43,23 @@ i64 count_events(std::string_view text) {
   return count;
 }
 
-// Events of rank 0 with so many micro-batches. The ends of collectives do not change how many there are.
-i64 count_events(Spec spec, i64 micro_batches) {
+// Of rank 0 in one step with so many micro-batches.
+i64 events_of_step(Spec spec, i64 micro_batches) {
   spec.micro_batches = micro_batches;
   spec.steps = 1;
   spec.faults.clear();
   const Job job(spec);
   const RankPlace place(job.layout, 0);
-  const Schedule ends = schedule(job);
-  Rendezvous rendezvous = ends.rendezvous;
-  EventWriter writer(job, place, nullptr, kNever);
-  Machine machine(job, 0, rendezvous, &writer);
-  machine.run();
-  writer.finish(0);
+  Schedule plan = schedule(job);
+  EventWriter writer(job, place, nullptr, plan.stop);
+  Machine(job, place.rank, plan.rendezvous, &writer).run();
   return writer.take_numbers().events;
 }
 
+// Each further micro-batch adds the same number of events.
 i64 micro_batches_for(const Spec& spec) {
-  Spec few = spec;
-  const i64 one = count_events(few, 1), two = count_events(few, 2);
-  const i64 wanted = spec.events / spec.steps;
-  return std::max(i64{1}, 1 + (wanted - one + (two - one) / 2) / (two - one));
+  const i64 one = events_of_step(spec, 1), more = events_of_step(spec, 2) - one;
+  return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
 }
 
 // The same job without a fault.
@@ -121,7 +117,7 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   });
   for (const Result<void>& rank : done) TRY(rank);
   TRY(replace_file_atomically(request.folder + "/" + kTruth, truth_text(job, names, numbers, without)));
-  SimulateReceipt receipt{0, spec.micro_batches};
+  SimulateReceipt receipt;
   for (const RankNumbers& rank : numbers) receipt.events += rank.events;
   return receipt;
 }

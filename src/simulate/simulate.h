@@ -17,7 +17,6 @@ struct SimulateRequest {
 
 struct SimulateReceipt {
   i64 events = 0;  // of all ranks
-  i64 micro_batches = 0;
 };
 
 // Errors: invalid (the options do not fit each other), busy (the folder holds traces; force replaces them),
