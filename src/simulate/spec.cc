@@ -32,6 +32,7 @@ constexpr SwitchOption kSwitches[] = {
 };
 
 constexpr i64 kMostInStep = 10'000'000;
+constexpr size_t kMostFaults = 100;
 
 bool has_data_collectives(const Spec& spec) { return spec.sharding != Sharding::none && spec.data() > 1; }
 
@@ -99,6 +100,11 @@ Result<void> validate(const Spec& spec) {
     return fail(Code::invalid,
                 "a step would have more than {} events, and is held in memory; ask for more --steps",
                 kMostInStep);
+  if (spec.ranks * spec.steps > kMostInStep)
+    return fail(Code::invalid, "truth.json would tell of more than {} steps of ranks; ask for fewer --steps",
+                kMostInStep);
+  if (spec.faults.size() > kMostFaults)
+    return fail(Code::invalid, "a job has at most {} faults", kMostFaults);
   for (const Fault& fault : spec.faults) TRY(validate(spec, fault));
   return {};
 }

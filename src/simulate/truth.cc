@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "base/utf8.h"
 #include "simulate/rank_place.h"
 
 namespace spotter::sim {
@@ -11,7 +12,7 @@ namespace {
 
 std::string quoted(std::string_view text) {
   std::string quoted = "\"";
-  for (const char c : text) {
+  for (const char c : to_valid_utf8(text)) {
     if (c == '"' || c == '\\') quoted += '\\';
     if (static_cast<unsigned char>(c) < 0x20)
       quoted += fmt::format("\\u{:04x}", c);

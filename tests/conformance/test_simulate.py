@@ -8,6 +8,8 @@ import subprocess
 import pytest
 
 import harness
+import oracle
+from test_oracle import check_trace
 
 SMALL = {"--ranks": 4, "--steps": 3, "--layers": 4}
 # A fault, and what the job needs so that it can be had.
@@ -206,6 +208,13 @@ def test_every_era_is_read_whole(tmp_path, era):
     for row in found["temporal_breakdown"]:
         assert row["kernel_time_ns"] == pytest.approx(truth["by_rank"]["device_window_ns"][row["rank"]], abs=1000)
     assert {row["collectives"] for row in found["stragglers"]} == {found["stragglers"][0]["collectives"]}
+
+
+@pytest.mark.parametrize("era", ["today", "2023", "2021"])
+def test_traces_are_what_a_second_reader_sees(tmp_path, era):
+    truth = simulate(tmp_path, "--era", era, "--ranks", 2, "--memory-events", "--python-stacks")
+    for name in truth["files"]:
+        check_trace(tmp_path / name, oracle.Trace(harness.text_of(tmp_path / name)))
 
 
 def test_the_truth_tells_how_to_simulate_the_job_again(tmp_path):
