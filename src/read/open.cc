@@ -17,6 +17,9 @@
 namespace spotter {
 namespace {
 
+constexpr std::string_view kTruth =
+    "truth.json";  // what a simulation tells of its traces: src/simulate/truth.h
+
 // What the paths stand for.
 struct Found {
   std::set<std::string> traces, receipts;
@@ -36,7 +39,7 @@ Result<void> list_directory(const std::string& path, Found& found) {
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
-    if (name.front() == '.' || !ending_of(name) || is_pipe_or_device(inside)) continue;
+    if (name.front() == '.' || name == kTruth || !ending_of(name) || is_pipe_or_device(inside)) continue;
     if (is_named_receipts(name) || begins_like_receipts(inside)) {
       found.receipts.insert(inside);
     } else {

@@ -1,0 +1,132 @@
+// simulate: a synthetic job -> its traces, and what is in them.
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <charconv>
+#include <memory>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/output.h"
+#include "app/words.h"
+#include "simulate/simulate.h"
+
+namespace spotter {
+namespace {
+
+using sim::Era, sim::Scale, sim::Sharding, sim::Spec;
+
+struct Options {
+  sim::SimulateRequest request;
+  std::vector<std::string> faults;
+  bool list_faults = false;
+};
+
+Result<Scale> parse_scale(const std::string& text) {
+  const size_t equals = text.rfind('=');
+  Scale scale;
+  if (equals != text.npos && equals > 0) {
+    scale.name = text.substr(0, equals);
+    const char* end = text.data() + text.size();
+    const auto r = std::from_chars(text.data() + equals + 1, end, scale.factor);
+    if (r.ec == std::errc() && r.ptr == end && scale.factor >= 0 && scale.factor <= 1000) return scale;
+  }
+  return fail(Code::invalid, "\"{}\" is not NAME=FACTOR such as flash_fwd=0.5", text);
+}
+
+Result<Sharding> parse_sharding(const std::string& text) {
+  const auto* found = std::ranges::find(sim::kShardingNames, text);
+  if (found == sim::kShardingNames.end())
+    return fail(Code::invalid, "\"{}\" is not {}", text, fmt::join(sim::kShardingNames, ", "));
+  return static_cast<Sharding>(found - sim::kShardingNames.begin());
+}
+
+Result<const Era*> parse_era(const std::string& text) {
+  std::string names;
+  for (const Era& era : sim::eras()) {
+    if (text == era.name) return &era;
+    names += (names.empty() ? "" : ", ") + std::string(era.name);
+  }
+  return fail(Code::invalid, "there is no era \"{}\"; there are {}", text, names);
+}
+
+std::string era_help() {
+  std::string text = "how the trace is spelled:";
+  for (const Era& era : sim::eras())
+    text += fmt::format("{} {} ({})", &era == &sim::eras()[0] ? "" : ",", era.name, era.releases);
+  return text + "; truth.json is exact for those that write nanoseconds (default today)";
+}
+
+Result<int> run_simulate(Options& options) {
+  if (options.list_faults) {
+    TRY(write_output({}, sim::describe_faults()));
+    return 0;
+  }
+  sim::SimulateRequest& request = options.request;
+  if (request.folder.empty()) return fail(Code::invalid, "where to? Name a folder with -o");
+  for (const std::string& text : options.faults) {
+    TRY_ASSIGN(sim::Fault fault, sim::parse_fault(text, request.spec.last_step()));
+    request.spec.faults.push_back(std::move(fault));
+  }
+  TRY_ASSIGN(const sim::SimulateReceipt receipt, sim::simulate(request));
+  TRY(write_output({}, fmt::format("{}: traces of {} ranks with {} events, and truth.json\n", request.folder,
+                                   request.spec.ranks, receipt.events)));
+  return 0;
+}
+
+}  // namespace
+
+Action declare_simulate(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  Spec* spec = &o->request.spec;
+  app.add_option("-o,--output", o->request.folder,
+                 "folder for the traces; made if need be, else without traces")
+      ->type_name("DIR");
+  for (const sim::NumberOption& option : sim::number_options())
+    add_option(app, option.flag, "N", fmt::format("{} (default {})", option.help, spec->*option.value),
+               [spec, &option](const std::string& word) -> Result<void> {
+                 TRY_ASSIGN(spec->*option.value, parse_number(word, option.least, option.most));
+                 return {};
+               });
+  for (const sim::SwitchOption& option : sim::switch_options())
+    app.add_flag(option.flag, spec->*option.value, option.help);
+  add_option(app, "--sharding", "HOW",
+             "none, ddp (gradients are reduced) or fsdp (parameters are gathered) (default ddp)",
+             [spec](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(spec->sharding, parse_sharding(word));
+               return {};
+             });
+  add_option(app, "--era", "ERA", era_help(), [spec](const std::string& word) -> Result<void> {
+    TRY_ASSIGN(spec->era, parse_era(word));
+    return {};
+  });
+  add_option(
+      app, "--scale", "NAME=FACTOR",
+      "kernels, copies and host operators with this in their name take so many times as long; repeatable",
+      [spec](const std::string& word) -> Result<void> {
+        TRY_ASSIGN(Scale scale, parse_scale(word));
+        spec->scales.push_back(std::move(scale));
+        return {};
+      })
+      ->take_all();
+  app.add_option("--fault", o->faults,
+                 "something wrong with the job, such as slow-rank:rank=3,factor=1.5; repeatable")
+      ->type_name("FAULT")
+      ->take_all();
+  app.add_flag("--list-faults", o->list_faults, "print the faults with their parameters and defaults");
+  app.add_flag_callback("--no-gzip", [o] { o->request.gzip = false; }, "plain JSON");
+  app.add_flag("--force", o->request.force, "replace an earlier simulation in the folder");
+  o->request.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  add_option(app, "--threads", "N",
+             "ranks written at a time (default: all cores); the traces are the same with any number",
+             [o](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(const i64 threads, parse_number(word, 1, 1024));
+               o->request.threads = static_cast<int>(threads);
+               return {};
+             });
+  app.footer(
+      "Example: spotter simulate -o job --ranks 16 --steps 8 --fault slow-rank:rank=3 && spotter analyze job");
+  return [options]() -> Result<int> { return run_simulate(*options); };
+}
+
+}  // namespace spotter

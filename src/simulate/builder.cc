@@ -1,0 +1,200 @@
+#include "simulate/builder.h"
+
+#include "simulate/hash.h"
+
+namespace spotter::sim {
+namespace {
+
+constexpr CallName kCalls[] = {
+    {"cudaLaunchKernel", 211},
+    {"cudaLaunchKernelExC", 430},
+    {"cudaMemcpyAsync", 41},
+    {"cudaGraphLaunch", 311},
+    {"cudaEventRecord", 135},
+    {"cudaStreamWaitEvent", 147},
+    {"cudaStreamSynchronize", 131},
+    {"cudaFree", 22},
+    {"cudaMalloc", 20},
+};
+static_assert(std::size(kCalls) == static_cast<size_t>(Call::count_));
+
+}  // namespace
+
+const CallName& name_of(Call call) { return kCalls[static_cast<size_t>(call)]; }
+
+void Builder::add(Instruction i) {
+  i.fault = fault_;
+  if (fault_ == 0) i.place = ++program_.places;
+  program_.code.push_back(i);
+}
+
+double Builder::scale_of(std::string_view name) const {
+  double factor = 1;
+  for (const Scale& scale : spec_.scales)
+    if (name.find(scale.name) != name.npos) factor *= scale.factor;
+  return factor;
+}
+
+Ns Builder::stretched_host(Ns ns, double factor) { return factor == 1 ? ns : stretched(ns, factor); }
+Ns Builder::call_ns(Call call, Ns ns) const { return stretched_host(host(ns), scale_of(name_of(call).name)); }
+
+Builder::Within Builder::enter(Span span, u32 node, Ns own) {
+  if (in_graph_) return Within(nullptr);
+  const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", static_cast<int>(span.cat), span.name, span.args,
+                                      span.is_backward, span.module, span.collective);
+  const auto [known, is_new] = spans_.try_emplace(key, static_cast<u32>(program_.spans.size()));
+  host_scales_.push_back((host_scales_.empty() ? 1 : host_scales_.back()) * scale_of(span.name));
+  if (is_new) program_.spans.push_back(std::move(span));
+  add({.op = Op::enter, .what = known->second, .id = node});
+  work(own);
+  return Within(this);
+}
+
+void Builder::leave() {
+  host_scales_.pop_back();
+  add({.op = Op::leave});
+}
+
+Builder::Within Builder::step() {
+  host_scales_.push_back(1);
+  add({.op = Op::enter_step});
+  work(kSpan);
+  return Within(this);
+}
+
+Builder::Within Builder::operation(const std::string& name, const std::string& args, u32 node) {
+  return enter({.name = name, .args = args}, node, kOperator);
+}
+
+Builder::Within Builder::annotation(const std::string& name) {
+  return enter({.cat = Cat::user_annotation, .name = name, .args = {}});
+}
+
+Builder::Within Builder::python(const std::string& name, i32 module) {
+  if (!spec_.python_stacks) return Within(nullptr);
+  return enter({.cat = Cat::python_function, .name = name, .args = {}, .module = module});
+}
+
+Builder::Within Builder::comms_record(u32 collective) {
+  return enter({.name = "record_param_comms", .args = {}, .collective = collective});
+}
+
+Builder::Within Builder::backward_engine(const std::string& name, u32 node) {
+  return enter({.name = "autograd::engine::evaluate_function: " + name, .args = {}, .is_backward = true},
+               node, kAutogradNode);
+}
+
+Builder::Within Builder::backward_node(const std::string& name, u32 node) {
+  return enter({.name = name, .args = {}, .is_backward = true}, node);
+}
+
+void Builder::work(Ns ns) {
+  if (!in_graph_) add({.op = Op::work, .ns = host(ns)});
+}
+
+void Builder::thread(u32 number) { add({.op = Op::thread, .what = number}); }
+
+u32 Builder::intern(DeviceWork work) {
+  const std::string key =
+      fmt::format("{}|{}|{}|{}|{}", work.name, work.ns, work.bytes, work.blocks, work.in_layer);
+  const auto [known, is_new] = work_.try_emplace(key, static_cast<u32>(program_.work.size()));
+  if (is_new) {
+    work.ns = stretched_host(work.ns, scale_of(work.name));
+    program_.work.push_back(std::move(work));
+  }
+  return known->second;
+}
+
+void Builder::launch(const DeviceWork& work, Call call) {
+  const u32 what = intern(work);
+  if (in_graph_) {
+    add({.op = Op::node, .what = what});
+    return;
+  }
+  add({.op = Op::launch,
+       .call = call,
+       .what = what,
+       .ns = call_ns(call, call == Call::memcpy_async ? kCopyCall : kLaunchCall)});
+}
+
+u32 Builder::collective(Collective what, std::string kernel) {
+  what.scale = scale_of(kernel);
+  what.work = intern({.name = std::move(kernel),
+                      .kind = DeviceKind::communication,
+                      .blocks = 24,
+                      .threads = 544,
+                      .registers = 96,
+                      .shared_bytes = 82'240});
+  const std::string key =
+      fmt::format("{}|{}|{}|{}|{}", static_cast<int>(what.group), static_cast<int>(what.way), what.name,
+                  what.in_elements, what.out_elements);
+  const auto [known, is_new] = collectives_.try_emplace(key, static_cast<u32>(program_.collectives.size()));
+  if (is_new) program_.collectives.push_back(std::move(what));
+  return known->second;
+}
+
+void Builder::start(u32 collective, Stream stream) {
+  wait(stream, kCompute);
+  add({.op = Op::collective,
+       .stream = stream,
+       .call = Call::launch_kernel_ex,
+       .what = collective,
+       .ns = call_ns(Call::launch_kernel_ex, kLaunchCall)});
+}
+
+void Builder::wait(Stream waits, Stream on) {
+  add({.op = Op::wait, .stream = waits, .what = on, .ns = call_ns(Call::stream_wait_event, kEventCall)});
+}
+
+void Builder::item() {
+  const auto item = operation("aten::item", shapes({{}}));
+  const auto dense = operation("aten::_local_scalar_dense", shapes({{}}));
+  launch({.name = "Memcpy DtoH (Device -> Pinned)", .kind = DeviceKind::copy, .ns = 1'200, .bytes = 4},
+         Call::memcpy_async);
+  add({.op = Op::synchronize, .call = Call::stream_synchronize});
+}
+
+void Builder::free_and_allocate(Ns ns) {
+  const auto empty = operation("aten::empty");
+  add({.op = Op::free_all, .call = Call::free, .ns = call_ns(Call::free, ns / 2)});
+  add({.op = Op::malloc, .call = Call::malloc, .ns = call_ns(Call::malloc, ns - ns / 2)});
+}
+
+u32 Builder::allocate(i64 bytes) {
+  allocated_ += bytes;
+  program_.reserved_bytes = std::max(program_.reserved_bytes, allocated_);
+  program_.allocations.push_back({bytes, next_address_, allocated_});
+  next_address_ += static_cast<u64>(bytes + 511) / 512 * 512;
+  const auto index = static_cast<u32>(program_.allocations.size() - 1);
+  if (!in_graph_) add({.op = Op::memory, .what = index});
+  return index;
+}
+
+void Builder::free(u32 allocation) {
+  const Allocation of = program_.allocations[allocation];
+  allocated_ -= of.bytes;
+  program_.allocations.push_back({-of.bytes, of.address, allocated_});
+  if (!in_graph_) add({.op = Op::memory, .what = static_cast<u32>(program_.allocations.size() - 1)});
+}
+
+void Builder::begin_graph() {
+  if (!spec_.cuda_graphs) return;
+  add({.op = Op::graph,
+       .call = Call::graph_launch,
+       .id = ++graphs_,
+       .ns = call_ns(Call::graph_launch, kGraphCall)});
+  in_graph_ = true;
+}
+
+void Builder::end_graph() { in_graph_ = false; }
+
+std::string shapes(std::initializer_list<std::initializer_list<i64>> dims) {
+  std::string lists, types;
+  for (const auto& d : dims) {
+    lists += fmt::format("{}[{}]", lists.empty() ? "" : ", ", fmt::join(d, ", "));
+    types += fmt::format("{}\"{}\"", types.empty() ? "" : ", ", d.size() == 0 ? "Scalar" : "c10::BFloat16");
+  }
+  return fmt::format("\"Input type\": [{}], \"Input Dims\": [{}]", types, lists);
+}
+
+}  // namespace spotter::sim

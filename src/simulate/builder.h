@@ -1,0 +1,90 @@
+// Builder: writes a Program down, instruction by instruction. It numbers and shares what instructions name,
+// applies --scale, and leaves out what the job does not record or a CUDA graph hides.
+#pragma once
+#include <initializer_list>
+#include <string_view>
+#include <unordered_map>
+
+#include "simulate/costs.h"
+#include "simulate/program.h"
+
+namespace spotter::sim {
+
+class Builder {
+ public:
+  Builder(const Spec& spec, Program& program) : spec_(spec), program_(program) {}
+
+  // A span that ends with the object.
+  class Within {
+   public:
+    explicit Within(Builder* builder) : builder_(builder) {}
+    ~Within() {
+      if (builder_) builder_->leave();
+    }
+    Within(const Within&) = delete;
+    Within& operator=(const Within&) = delete;
+
+   private:
+    Builder* builder_;
+  };
+
+  [[nodiscard]] Within step();
+  [[nodiscard]] Within operation(const std::string& name, const std::string& args = {}, u32 node = 0);
+  [[nodiscard]] Within annotation(const std::string& name);
+  [[nodiscard]] Within python(const std::string& name, i32 module = -1);  // where stacks are recorded
+  [[nodiscard]] Within comms_record(u32 collective);                      // record_param_comms
+  [[nodiscard]] Within backward_engine(const std::string& name, u32 node);
+  [[nodiscard]] Within backward_node(const std::string& name, u32 node);
+
+  u32 new_node() { return ++program_.nodes; }  // of autograd
+  void work(Ns ns);
+  void thread(u32 number);
+  void launch(const DeviceWork& work, Call call = Call::launch_kernel);
+  u32 collective(Collective what, std::string kernel);  // only makes it known
+  void start(u32 collective, Stream stream);
+  void wait(Stream waits, Stream on);
+  void item();  // reads a number back: the host waits for what it has launched
+  void free_and_allocate(Ns ns);
+  u32 allocate(i64 bytes);
+  void free(u32 allocation);
+
+  void begin_graph();  // where the job has them: what follows is launched at once and hides its host side
+  void end_graph();
+  bool in_graph() const { return in_graph_; }
+
+  // What `emit` writes is there only where and when the fault is; once for each of this type.
+  template <class F>
+  void for_faults(FaultType type, F emit) {
+    for (size_t i = 0; i < spec_.faults.size(); ++i) {
+      if (spec_.faults[i].type != type) continue;
+      fault_ = static_cast<u8>(i + 1);
+      emit(spec_.faults[i]);
+      fault_ = 0;
+    }
+  }
+
+ private:
+  void add(Instruction i);
+  Within enter(Span span, u32 node = 0, Ns own = kSpan);  // `own`: what the host does before anything else
+  void leave();
+  double scale_of(std::string_view name) const;
+  Ns host(Ns ns) const { return stretched_host(ns, host_scales_.empty() ? 1 : host_scales_.back()); }
+  static Ns stretched_host(Ns ns, double factor);
+  Ns call_ns(Call call, Ns ns) const;
+  u32 intern(DeviceWork work);
+
+  const Spec& spec_;
+  Program& program_;
+  std::unordered_map<std::string, u32> spans_, work_, collectives_;
+  std::vector<double> host_scales_;  // of the open spans
+  u8 fault_ = 0;
+  bool in_graph_ = false;
+  u32 graphs_ = 0;
+  i64 allocated_ = 0;
+  u64 next_address_ = 0x7f20'0000'0000;
+};
+
+// `"Input Dims": [[8, 4], []], "Input type": ["c10::BFloat16", "Scalar"]`; an empty shape is a scalar's.
+std::string shapes(std::initializer_list<std::initializer_list<i64>> dims);
+
+}  // namespace spotter::sim

@@ -1,0 +1,80 @@
+// Faults: what is wrong with a simulated job. fault.cc holds the one table of their names, parameters and
+// defaults; machine.cc and program.cc say what each does.
+#pragma once
+#include <array>
+#include <limits>
+#include <span>
+#include <string>
+
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter::sim {
+
+enum class FaultType : u8 {
+  slow_rank,
+  slow_link,
+  data_loader_stall,
+  launch_bound,
+  host_sync,
+  gc_pause,
+  throttle,
+  imbalance,
+  allocator_retries,
+  unoverlapped_communication,
+  straggling_step,
+  hang,
+};
+
+enum class GroupKind : u8 { data, tensor, pipeline };
+inline constexpr size_t kGroupKinds = 3;
+inline constexpr std::array<const char*, kGroupKinds> kGroupNames = {"data", "tensor", "pipeline"};
+
+struct NumberRange {
+  i64 first = 0, last = std::numeric_limits<i64>::max();  // both belong to it
+  bool has(i64 number) const { return number >= first && number <= last; }
+};
+
+struct Fault {
+  FaultType type = FaultType::slow_rank;
+  std::string text;  // as it was asked for
+  NumberRange ranks, steps;
+  GroupKind group = GroupKind::data;  // slow-link: of these groups
+  NumberRange groups;                 // the ones with these numbers
+  double factor = 1;
+  Ns ns = 0;
+  Ns from_ns = 0;  // since the first step began
+  i64 count = 1;
+
+  bool is_at(i64 rank, i64 step) const { return ranks.has(rank) && steps.has(step); }
+};
+
+// Whether it makes device work longer, wherever that is.
+inline bool slows_device(FaultType type) {
+  return type == FaultType::slow_rank || type == FaultType::throttle || type == FaultType::imbalance ||
+         type == FaultType::straggling_step;
+}
+
+struct FaultParam {
+  const char* name;
+  const char* fallback;  // as a user would write it
+  const char* help;
+};
+
+struct FaultKind {
+  FaultType type;
+  const char* name;
+  const char* help;
+  std::span<const FaultParam> params;
+};
+
+std::span<const FaultKind> fault_kinds();
+const FaultKind& kind_of(FaultType type);
+
+// "slow-rank:rank=3,factor=1.5". `last_step` is what the word "last" means.
+Result<Fault> parse_fault(const std::string& text, i64 last_step);
+
+// What --list-faults prints.
+std::string describe_faults();
+
+}  // namespace spotter::sim

@@ -1,0 +1,27 @@
+// Numbers that look random and depend on nothing but what they are asked for, so that every pass and every
+// thread sees the same job. Mixing after splitmix64's finaliser.
+#pragma once
+#include <cmath>
+
+#include "base/types.h"
+
+namespace spotter::sim {
+
+inline u64 mix(u64 x) {
+  x += 0x9E3779B97F4A7C15u;
+  x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
+  x = (x ^ (x >> 27)) * 0x94D049BB133111EBu;
+  return x ^ (x >> 31);
+}
+
+inline u64 mix(u64 a, u64 b) { return mix(a ^ mix(b)); }
+
+// In [0, 1).
+inline double unit(u64 hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
+
+// A duration is stretched in floating point and rounded; points in time never are.
+inline Ns stretched(Ns duration, double factor) {
+  return static_cast<Ns>(std::llround(static_cast<double>(duration) * factor));
+}
+
+}  // namespace spotter::sim

@@ -1,0 +1,41 @@
+// Layout: which ranks work together, and where. Ranks are numbered as Megatron does: tensor-parallel ones are
+// neighbours, then data-parallel ones; pipeline stages are farthest apart.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "simulate/spec.h"
+
+namespace spotter::sim {
+
+class Layout {
+ public:
+  explicit Layout(const Spec& spec)
+      : ranks_(spec.ranks),
+        tensor_(spec.tensor),
+        data_(spec.data()),
+        pipeline_(spec.pipeline),
+        per_node_(spec.gpus_per_node) {}
+
+  i64 ranks() const { return ranks_; }
+  i64 stage(i64 rank) const { return rank / (tensor_ * data_); }
+  i64 size(GroupKind kind) const;
+  i64 groups(GroupKind kind) const { return ranks_ / size(kind); }
+  i64 group(GroupKind kind, i64 rank) const;                  // number of the rank's group
+  std::vector<i64> members(GroupKind kind, i64 group) const;  // in order
+  i64 next_stage(i64 rank) const { return rank + tensor_ * data_; }
+  i64 previous_stage(i64 rank) const { return rank - tensor_ * data_; }
+  i64 node(i64 rank) const { return rank / per_node_; }
+  i64 device(i64 rank) const { return rank % per_node_; }
+  i64 ranks_per_node() const { return per_node_; }
+  std::string host(i64 rank) const { return fmt::format("node{:03}", node(rank)); }
+  // As PyTorch names process groups: by number, the whole job first; empty where the group is the whole
+  // job's.
+  std::string group_name(GroupKind kind, i64 group) const;
+  std::string group_description(GroupKind kind) const;
+
+ private:
+  i64 ranks_, tensor_, data_, pipeline_, per_node_;
+};
+
+}  // namespace spotter::sim

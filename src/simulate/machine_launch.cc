@@ -1,0 +1,111 @@
+// What a rank launches on its compute stream, and how long it takes there.
+#include <algorithm>
+
+#include "simulate/hash.h"
+#include "simulate/machine.h"
+
+namespace spotter::sim {
+namespace {
+
+constexpr Ns kSynchronizeCall = 1'500;
+constexpr Ns kPieceHost = 5'000;  // the host's work for each further one of small kernels
+
+}  // namespace
+
+Ns Machine::call(Call call, Ns ns, Ns until) {
+  const Ns start = now_;
+  now_ = at_most_never(std::max(now_ + ns, until));
+  ++correlation_;
+  if (observer_ && now_ <= stop_) observer_->call({call, thread_, start, now_, correlation_});
+  return start;
+}
+
+// No more than so many launches wait for the device: the host waits, too.
+Ns Machine::start_on(StreamState& stream, Ns launched, Ns call_start) {
+  Ns start = std::max(launched, call_start + kLaunchLatency);
+  if (stream.end > 0) start = std::max(start, stream.end + kKernelGap);
+  start = at_most_never(std::max(start, stream.not_before));
+  queue_[launches_++ % queue_.size()] = start;
+  return start;
+}
+
+void Machine::launch(const Instruction& i) {
+  const Ns ns = stretched(i.ns, jitter(i, 0));
+  inject(i, ns);
+  const DeviceWork& work = program_.work[i.what];
+  const Ns work_time = stretched(work.ns, jitter(i, 1));
+  i64 pieces = 1;
+  for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
+    if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
+    pieces = job_.spec.faults[f].count;
+    inject(f, (pieces - 1) * (ns + kPieceHost));
+  }
+  for (i64 piece = 0; piece < pieces; ++piece) {
+    if (piece > 0) now_ += kPieceHost;
+    launch_piece(i, ns, work_time * (piece + 1) / pieces - work_time * piece / pieces);
+  }
+}
+
+void Machine::launch_piece(const Instruction& i, Ns ns, Ns work) {
+  const Ns start = call(i.call, ns, queue_[launches_ % queue_.size()]);
+  run_on_compute(i.what, work, start);
+}
+
+void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
+  StreamState& stream = streams_[kCompute];
+  const DeviceWork& work = program_.work[what];
+  const Ns start = start_on(stream, now_, call_start);
+  stream.end = at_most_never(start + (slows_device_ ? slowed(work, ns, start) : ns));
+  if (observer_ && stream.end <= stop_)
+    observer_->device({.work = what,
+                       .stream = kCompute,
+                       .start = start,
+                       .end = stream.end,
+                       .correlation = correlation_,
+                       .thread = thread_,
+                       .graph = node > 0 ? graph_ : 0,
+                       .node = node});
+}
+
+Ns Machine::slowed(const DeviceWork& work, Ns ns, Ns start) {
+  for (size_t f = 0; f < active_.size(); ++f) {
+    const Fault& fault = job_.spec.faults[f];
+    if (!active_[f] || !slows_device(fault.type)) continue;
+    if (work.kind != DeviceKind::compute && fault.type != FaultType::slow_rank) continue;
+    if (fault.type == FaultType::imbalance && !work.in_layer) continue;
+    if (fault.type == FaultType::throttle && start < fault.from_ns) continue;
+    const bool varies = fault.type == FaultType::imbalance;
+    const double factor = varies ? 1 + (fault.factor - 1) * unit(mix(step_hash_, f)) : fault.factor;
+    const Ns slow = stretched(ns, factor);
+    inject(f, slow - ns);
+    ns = slow;
+  }
+  return ns;
+}
+
+void Machine::wait(const Instruction& i) {
+  const Ns ns = stretched(i.ns, jitter(i, 0));
+  inject(i, 2 * ns);
+  call(Call::event_record, ns);
+  const i64 record = correlation_;
+  const Ns start = call(Call::stream_wait_event, ns);
+  StreamState& waits = streams_[i.stream];
+  waits.not_before = std::max(waits.not_before, streams_[i.what].end);
+  if (observer_ && now_ <= stop_)
+    observer_->synchronize({.stream = static_cast<Stream>(i.stream),
+                            .is_of_stream = true,
+                            .on = static_cast<Stream>(i.what),
+                            .record = record,
+                            .start = start,
+                            .end = now_,
+                            .correlation = correlation_});
+}
+
+void Machine::synchronize(const Instruction& i) {
+  const Ns start = call(i.call, kSynchronizeCall, streams_[i.stream].end + kSynchronizeCall);
+  if (observer_ && now_ <= stop_)
+    observer_->synchronize(
+        {.stream = static_cast<Stream>(i.stream), .start = start, .end = now_, .correlation = correlation_});
+}
+
+}  // namespace spotter::sim

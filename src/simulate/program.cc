@@ -1,0 +1,193 @@
+#include "simulate/program.h"
+
+#include "simulate/communication.h"
+#include "simulate/transformer.h"
+
+namespace spotter::sim {
+namespace {
+
+constexpr i64 kOptimizerBytes = 28;  // read and written for each parameter by AdamW with 32-bit state
+
+// One step of a rank of this stage.
+class StepWriter {
+ public:
+  StepWriter(const Spec& spec, i64 stage, Program& program)
+      : spec_(spec),
+        stage_(stage),
+        layers_(spec.layers / spec.pipeline),
+        first_layer_(stage * layers_),
+        b_(spec, program),
+        comms_(spec, b_),
+        model_(
+            spec, b_, [this] { comms_.reduce_tensor(model_.activation_elements()); },
+            [this](i64 bytes) { grad_ready(bytes); }),
+        saved_(static_cast<size_t>(spec.micro_batches)) {}
+
+  void write() {
+    const auto python = b_.python("train.py(118): train_step");
+    const auto step = b_.step();
+    load_data();
+    {
+      const auto zero_grad = b_.annotation("Optimizer.zero_grad#AdamW.zero_grad");
+      b_.work(45'000);
+    }
+    run_micro_batches();
+    if (comms_.reduces() || comms_.shards()) comms_.await_data();
+    if (comms_.shards()) comms_.await_scatters();
+    if (spec_.pipeline > 1) comms_.await_sends();
+    optimizer_step();
+    const auto log = b_.python("train.py(131): log_loss");
+    b_.item();
+  }
+
+ private:
+  bool is_first() const { return stage_ == 0; }
+  bool is_last() const { return stage_ == spec_.pipeline - 1; }
+
+  void load_data() {
+    {
+      const auto next = b_.annotation("enumerate(DataLoader)#_MultiProcessingDataLoaderIter.__next__");
+      const auto python = b_.python("torch/utils/data/dataloader.py(731): __next__");
+      b_.work(110'000);
+      b_.for_faults(FaultType::data_loader_stall, [&](const Fault& fault) { b_.work(fault.ns); });
+    }
+    if (!is_first() && !is_last()) return;
+    const i64 tokens = spec_.batch * kTokens * spec_.micro_batches, bytes = tokens * 8;
+    const auto to = b_.operation("aten::to", shapes({{tokens}, {}, {}, {}, {}, {}, {}, {}}));
+    const auto inner = b_.operation("aten::_to_copy", shapes({{tokens}, {}, {}, {}, {}, {}, {}}));
+    const auto copy = b_.operation("aten::copy_", shapes({{tokens}, {tokens}, {}}));
+    b_.launch({.name = "Memcpy HtoD (Pinned -> Device)",
+               .kind = DeviceKind::copy,
+               .ns = host_copy_ns(bytes),
+               .bytes = bytes},
+              Call::memcpy_async);
+  }
+
+  // One forward, one backward: a stage runs ahead as far as it needs to keep the later ones busy.
+  void run_micro_batches() {
+    const i64 n = spec_.micro_batches, ahead = std::min(spec_.pipeline - stage_ - 1, n);
+    for (i64 i = 0; i < n + ahead; ++i) {
+      if (i < n) forward(i);
+      if (i >= ahead) backward(i - ahead);
+    }
+  }
+
+  void forward(i64 micro_batch) {
+    Transformer::Saved& saved = saved_[static_cast<size_t>(micro_batch)];
+    const auto python = b_.python("nn.Module: Transformer_0", 0);
+    if (!is_first()) comms_.receive(true, model_.activation_elements());
+    {
+      const auto scope = forward_scope();
+      if (comms_.shards()) comms_.gather_parameters(model_.layer_parameters());
+      if (is_first()) model_.embedding(saved);
+      for (i64 l = 0; l < layers_; ++l) {
+        if (comms_.shards()) comms_.await_data();
+        if (comms_.shards() && l + 1 < layers_) comms_.gather_parameters(model_.layer_parameters());
+        const auto block = b_.python(fmt::format("nn.Module: TransformerBlock_{}", first_layer_ + l),
+                                     static_cast<i32>(4 * l));
+        retry_allocations(micro_batch * layers_ + l);
+        model_.attention(first_layer_ + l, saved);
+        if (micro_batch == 0 && l == layers_ / 2)
+          b_.for_faults(FaultType::gc_pause, [&](const Fault& fault) { b_.work(fault.ns); });
+        model_.perceptron(first_layer_ + l, saved);
+        b_.for_faults(FaultType::host_sync, [&](const Fault& fault) {
+          if ((first_layer_ + l + 1) % fault.count != 0) return;
+          b_.item();
+          b_.work(fault.ns);
+        });
+      }
+      if (is_last()) model_.loss(saved);
+    }
+    if (!is_last()) comms_.send(true, model_.activation_elements());
+  }
+
+  Builder::Within forward_scope() {
+    if (comms_.reduces()) return b_.annotation("DistributedDataParallel.forward");
+    if (comms_.shards()) return b_.annotation("FullyShardedDataParallel.forward");
+    return Builder::Within(nullptr);
+  }
+
+  // `slot`: number of this forward pass of a layer in the step.
+  void retry_allocations(i64 slot) {
+    const i64 slots = layers_ * spec_.micro_batches;
+    b_.for_faults(FaultType::allocator_retries, [&](const Fault& fault) {
+      for (i64 i = slot * fault.count / slots; i < (slot + 1) * fault.count / slots; ++i)
+        b_.free_and_allocate(fault.ns);
+    });
+  }
+
+  void backward(i64 micro_batch) {
+    Transformer::Saved& saved = saved_[static_cast<size_t>(micro_batch)];
+    const bool accumulates = micro_batch > 0;
+    const auto python = b_.python("torch/_tensor.py(648): backward");
+    const auto engine = b_.python("torch/autograd/graph.py(824): _engine_run_backward");
+    if (!is_last()) comms_.receive(false, model_.activation_elements());
+    last_backward_ = micro_batch + 1 == spec_.micro_batches;
+    b_.thread(1);
+    if (comms_.shards()) comms_.gather_parameters(model_.layer_parameters());
+    if (is_last()) model_.loss_backward(saved, accumulates);
+    for (i64 l = layers_ - 1; l >= 0; --l) {
+      if (comms_.shards()) comms_.await_data();
+      if (comms_.shards() && l > 0) comms_.gather_parameters(model_.layer_parameters());
+      model_.perceptron_backward(saved, accumulates);
+      model_.attention_backward(saved, accumulates);
+      reduce_ready();
+      if (comms_.shards()) comms_.scatter_gradients(model_.layer_parameters());
+    }
+    if (is_first()) model_.embedding_backward(saved, accumulates);
+    if (comms_.reduces() && last_backward_) comms_.flush_buckets(true);
+    b_.thread(0);
+    if (!is_first()) comms_.send(false, model_.activation_elements());
+  }
+
+  void grad_ready(i64 bytes) {
+    if (!comms_.reduces() || !last_backward_) return;
+    comms_.add_gradient(bytes);
+    reduce_ready();
+  }
+
+  void reduce_ready() {
+    if (comms_.reduces() && last_backward_ && !b_.in_graph()) comms_.flush_buckets(false);
+  }
+
+  void optimizer_step() {
+    const auto annotation = b_.annotation("Optimizer.step#AdamW.step");
+    const auto python = b_.python("torch/optim/adamw.py(220): step");
+    const i64 shards = comms_.shards() ? spec_.data() : 1;
+    for (i64 l = 0; l < layers_; ++l) update(model_.layer_parameters() / shards);
+    if (is_first()) update(model_.vocabulary_parameters() / shards);
+    if (is_last()) update(model_.vocabulary_parameters() / shards);
+  }
+
+  void update(i64 parameters) {
+    const auto op = b_.operation("aten::_fused_adamw_");
+    b_.work(4'000);
+    b_.launch(
+        {.name =
+             "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"
+             "FusedOptimizerTensorListMetadata<4>, at::native::(anonymous namespace)::FusedAdamMathFunctor<float, 4, "
+             "(at::native::ADAM_MODE)1, false> >",
+         .ns = memory_bound_ns(parameters * kOptimizerBytes),
+         .blocks = (parameters + 65535) / 65536,
+         .threads = 512,
+         .registers = 48});
+  }
+
+  const Spec& spec_;
+  i64 stage_, layers_, first_layer_;
+  Builder b_;
+  Communication comms_;
+  Transformer model_;
+  std::vector<Transformer::Saved> saved_;
+  bool last_backward_ = false;
+};
+
+}  // namespace
+
+Program build_program(const Spec& spec, i64 stage) {
+  Program program;
+  StepWriter(spec, stage, program).write();
+  return program;
+}
+
+}  // namespace spotter::sim

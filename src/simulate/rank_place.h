@@ -1,0 +1,26 @@
+// RankPlace: a rank's numbers and names, as its trace tells them.
+#pragma once
+#include "simulate/job.h"
+
+namespace spotter::sim {
+
+// The clock is libkineto's: it counts from a multiple of 7,889,238 s. The job begins a while later, always at
+// the same time, so that the same options give the same bytes.
+inline constexpr Ns kClockBase = i64{7'889'238} * 227 * 1'000'000'000;
+inline constexpr Ns kJobStart = i64{1'209'600} * 1'000'000'000;  // since then
+
+struct RankPlace {
+  RankPlace(const Layout& layout, i64 r)
+      : rank(r), device(layout.device(r)), pid(20'000 + 40 * layout.device(r)), host(layout.host(r)) {}
+  i64 thread_id(u32 thread) const { return pid + (thread == 0 ? 0 : 17); }
+
+  i64 rank, device, pid;
+  std::string host;
+};
+
+inline constexpr std::array<i64, kStreams> kStreamIds = {7, 20, 24, 28, 32, 36};
+
+// "[0, 1, 2]", cut as the writers of the era do.
+std::string ranks_text(const std::vector<i64>& ranks, const Era& era);
+
+}  // namespace spotter::sim

@@ -1,0 +1,56 @@
+// Rendezvous: where ranks meet in collectives, and when each of those ends. Filled by one thread in the first
+// pass; settled, then shared by all threads of the second. An end takes 8 bytes; only meetings at which
+// somebody is still missing take more.
+#pragma once
+#include <limits>
+#include <unordered_map>
+#include <vector>
+
+#include "simulate/layout.h"
+
+namespace spotter::sim {
+
+// Time of what does not happen. Adding the durations of a job to it does not overflow.
+inline constexpr Ns kNever = std::numeric_limits<Ns>::max() / 4;
+inline Ns at_most_never(Ns time) { return time < kNever ? time : kNever; }
+inline constexpr Ns kUnknown = std::numeric_limits<Ns>::min();
+
+struct Meeting {
+  u32 channel = kNone, instance = 0;
+};
+
+class Rendezvous {
+ public:
+  explicit Rendezvous(const Layout& layout);
+
+  // A channel is a group, whose meetings all members attend, or a pipeline stage's way to a neighbour: that
+  // it "ends" when the sender comes.
+  u32 group_channel(GroupKind kind, i64 group) const;
+  u32 send_channel(i64 rank, bool to_next) const;
+
+  // The last to come ends it `duration` later. Who comes at kNever does not come.
+  void arrive(Meeting meeting, Ns at, Ns duration);
+  Ns end(Meeting meeting) const;          // kUnknown: somebody is missing
+  void await(Meeting meeting, i64 rank);  // the rank is woken when the end is known
+  std::vector<i64> take_woken() { return std::exchange(woken_, {}); }
+  void give_up();  // what is waited for never ends
+  void settle() { settled_ = true; }
+
+ private:
+  struct Open {
+    i64 present = 0;
+    Ns latest = kUnknown;
+    std::vector<i64> waiting;
+  };
+  static u64 key(Meeting m) { return u64{m.channel} << 32 | m.instance; }
+  void set_end(Meeting meeting, Ns end);
+
+  const Layout& layout_;
+  u32 first_tensor_, first_send_;
+  std::vector<std::vector<Ns>> ends_;
+  std::unordered_map<u64, Open> open_;
+  std::vector<i64> woken_;
+  bool settled_ = false;
+};
+
+}  // namespace spotter::sim

@@ -1,0 +1,54 @@
+#include "simulate/schedule.h"
+
+#include <algorithm>
+#include <deque>
+
+namespace spotter::sim {
+namespace {
+
+const Fault* find_hang(const Spec& spec) {
+  const auto hang = std::ranges::find(spec.faults, FaultType::hang, &Fault::type);
+  return hang == spec.faults.end() ? nullptr : &*hang;
+}
+
+}  // namespace
+
+Schedule schedule(const Job& job) {
+  Schedule result{Rendezvous(job.layout), kNever, {}};
+  Rendezvous& rendezvous = result.rendezvous;
+  std::vector<Machine> machines;
+  machines.reserve(static_cast<size_t>(job.spec.ranks));
+  std::deque<i64> ready;
+  for (i64 rank = 0; rank < job.spec.ranks; ++rank) {
+    machines.emplace_back(job, rank, rendezvous);
+    ready.push_back(rank);
+  }
+  const auto take_woken = [&] {
+    for (const i64 rank : rendezvous.take_woken()) ready.push_back(rank);
+  };
+  size_t running = machines.size();
+  while (running > 0) {
+    if (ready.empty()) {
+      CHECK(find_hang(job.spec));  // else a program is wrong
+      rendezvous.give_up();
+    } else {
+      Machine& machine = machines[static_cast<size_t>(ready.front())];
+      if (machine.run())
+        --running;
+      else
+        rendezvous.await(machine.blocked_on(), ready.front());
+      ready.pop_front();
+    }
+    take_woken();
+  }
+  rendezvous.settle();
+
+  if (const Fault* hang = find_hang(job.spec)) {
+    for (const Machine& m : machines)
+      if (m.hangs()) result.stop = std::min(result.stop, m.hang_at() + hang->ns);
+  }
+  for (const Machine& m : machines) result.steps.push_back(m.step_ns());
+  return result;
+}
+
+}  // namespace spotter::sim

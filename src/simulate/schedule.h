@@ -1,0 +1,15 @@
+// Schedule: the first pass. All ranks run at once, each as far as it can, until every collective has its end.
+#pragma once
+#include "simulate/machine.h"
+
+namespace spotter::sim {
+
+struct Schedule {
+  Rendezvous rendezvous;               // settled
+  Ns stop = kNever;                    // where a rank hangs: when recording stops
+  std::vector<std::vector<Ns>> steps;  // durations by rank, of those that ended
+};
+
+Schedule schedule(const Job& job);
+
+}  // namespace spotter::sim

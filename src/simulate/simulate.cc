@@ -1,0 +1,125 @@
+#include "simulate/simulate.h"
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/file.h"
+#include "base/parallel_for.h"
+#include "simulate/envelope.h"
+#include "simulate/event_writer.h"
+#include "simulate/schedule.h"
+#include "simulate/truth.h"
+
+namespace spotter::sim {
+namespace {
+
+constexpr const char* kTruth = "truth.json";
+
+bool is_ours(const std::string& name) {
+  return name == kTruth || (name.starts_with("rank_") && name.find(".pt.trace.json") != name.npos);
+}
+
+Result<void> prepare(const std::string& folder, bool force) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::io, "{}: cannot create: {}", folder, error.message());
+  for (const std::string& name : names_in(folder)) {
+    if (!force && (is_ours(name) || name.find(".json") != name.npos))
+      return fail(
+          Code::busy,
+          "{} holds {} already; choose an empty folder, or --force to replace an earlier simulation there",
+          folder, name);
+    if (is_ours(name)) std::filesystem::remove(std::filesystem::path(folder) / name, error);
+    if (error) return fail(Code::io, "{}/{}: cannot remove: {}", folder, name, error.message());
+  }
+  return {};
+}
+
+// Those that stand in a text.
+i64 count_events(std::string_view text) {
+  constexpr std::string_view kPhase = "\"ph\": ";
+  i64 count = 0;
+  for (size_t at = text.find(kPhase); at != text.npos; at = text.find(kPhase, at + 1)) ++count;
+  return count;
+}
+
+// Of rank 0 in one step with so many micro-batches.
+i64 events_of_step(Spec spec, i64 micro_batches) {
+  spec.micro_batches = micro_batches;
+  spec.steps = 1;
+  spec.faults.clear();
+  const Job job(spec);
+  const RankPlace place(job.layout, 0);
+  Schedule plan = schedule(job);
+  EventWriter writer(job, place, nullptr, plan.stop);
+  Machine(job, place.rank, plan.rendezvous, &writer).run();
+  return writer.take_numbers().events;
+}
+
+// Each further micro-batch adds the same number of events.
+i64 micro_batches_for(const Spec& spec) {
+  const i64 one = events_of_step(spec, 1), more = events_of_step(spec, 2) - one;
+  return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
+}
+
+// The same job without a fault.
+StepsWithout steps_without(const Job& job, size_t fault) {
+  Spec spec = job.spec;
+  spec.faults.erase(spec.faults.begin() + static_cast<std::ptrdiff_t>(fault));
+  const Job healthier(spec);
+  return schedule(healthier).steps;
+}
+
+Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPlace& place,
+                               const std::string& path, const std::string& name, bool gzip) {
+  TRY_ASSIGN(const std::unique_ptr<TraceFile> file, TraceFile::create(path, gzip));
+  EventWriter writer(job, place, file.get(), schedule.stop);
+  writer.write(envelope_head(job, place, name));
+  Machine machine(job, place.rank, schedule.rendezvous, &writer, schedule.stop);
+  machine.run();
+  const Ns end = std::min(machine.now(), schedule.stop);
+  writer.finish(end);
+  const std::string tail = envelope_tail(job, place, name, end);
+  file->write(tail);
+  TRY(file->finish());
+  RankNumbers numbers = writer.take_numbers();
+  numbers.injected = machine.injected();
+  numbers.events += count_events(tail);
+  return numbers;
+}
+
+}  // namespace
+
+Result<SimulateReceipt> simulate(const SimulateRequest& request) {
+  Spec spec = request.spec;
+  TRY(validate(spec));
+  TRY(prepare(request.folder, request.force));
+  if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
+  if (spec.events > 0) spec.micro_batches = micro_batches_for(spec);
+  const Job job(spec);
+  std::vector<StepsWithout> without;
+  for (size_t f = 0; f < spec.faults.size(); ++f) without.push_back(steps_without(job, f));
+  Schedule plan = schedule(job);
+
+  const auto n = static_cast<size_t>(spec.ranks);
+  std::vector<std::string> names(n);
+  std::vector<RankNumbers> numbers(n);
+  std::vector<Result<void>> done(n);
+  parallel_for(n, request.threads, [&](size_t rank) {
+    const RankPlace place(job.layout, static_cast<i64>(rank));
+    names[rank] = trace_name(place, request.gzip);
+    Result<RankNumbers> written =
+        write_rank(job, plan, place, request.folder + "/" + names[rank], names[rank], request.gzip);
+    if (written)
+      numbers[rank] = std::move(*written);
+    else
+      done[rank] = tl::unexpected<Error>(written.error());
+  });
+  for (const Result<void>& rank : done) TRY(rank);
+  TRY(replace_file_atomically(request.folder + "/" + kTruth, truth_text(job, names, numbers, without)));
+  SimulateReceipt receipt;
+  for (const RankNumbers& rank : numbers) receipt.events += rank.events;
+  return receipt;
+}
+
+}  // namespace spotter::sim

@@ -1,0 +1,112 @@
+#include "simulate/spec.h"
+
+#include <algorithm>
+
+namespace spotter::sim {
+namespace {
+
+constexpr NumberOption kNumbers[] = {
+    {"--ranks", &Spec::ranks, 1, 65536, "processes of the job, one device each"},
+    {"--steps", &Spec::steps, 1, 100'000, "training steps that are recorded"},
+    {"--first-step", &Spec::first_step, 0, 1'000'000'000, "number of the first one"},
+    {"--layers", &Spec::layers, 1, 10'000, "transformer layers of the model"},
+    {"--hidden", &Spec::hidden, 128, 65536, "width of the model, a multiple of 128"},
+    {"--batch", &Spec::batch, 1, 1024, "sequences (of 2,048 tokens) in a micro-batch"},
+    {"--micro-batches", &Spec::micro_batches, 0, 100'000,
+     "micro-batches in a step; 0: one, or four for each stage of a pipeline"},
+    {"--events", &Spec::events, 0, 1'000'000'000,
+     "about so many events in a rank's trace, by more micro-batches; 0: as they come"},
+    {"--tp", &Spec::tensor, 1, 1024, "ranks of a tensor-parallel group"},
+    {"--pp", &Spec::pipeline, 1, 1024, "stages of the pipeline (1F1B)"},
+    {"--bucket-mb", &Spec::bucket_mb, 1, 100'000, "size of a bucket of gradients (--sharding ddp)"},
+    {"--gpus-per-node", &Spec::gpus_per_node, 1, 1024, "ranks on a host"},
+    {"--jitter", &Spec::jitter_percent, 0, 50,
+     "percent by which every duration varies; 0: all steps are equal"},
+    {"--seed", &Spec::seed, 0, INT64_MAX, "another number is another job"},
+};
+
+constexpr SwitchOption kSwitches[] = {
+    {"--cuda-graphs", &Spec::cuda_graphs, "layers are replayed as CUDA graphs"},
+    {"--python-stacks", &Spec::python_stacks, "with python_function events"},
+    {"--memory-events", &Spec::memory_events, "with [memory] events"},
+};
+
+constexpr i64 kMostInStep = 10'000'000;
+constexpr size_t kMostFaults = 100;
+
+bool has_data_collectives(const Spec& spec) { return spec.sharding != Sharding::none && spec.data() > 1; }
+
+bool has_group(const Spec& spec, GroupKind kind) {
+  if (kind == GroupKind::data) return has_data_collectives(spec);
+  return (kind == GroupKind::tensor ? spec.tensor : spec.pipeline) > 1;
+}
+
+i64 groups(const Spec& spec, GroupKind kind) {
+  const i64 sizes[] = {spec.data(), spec.tensor, spec.pipeline};
+  return spec.ranks / sizes[static_cast<size_t>(kind)];
+}
+
+Result<void> validate(const Spec& spec, const Fault& fault) {
+  const char* name = kind_of(fault.type).name;
+  if (fault.ranks.first >= spec.ranks)
+    return fail(Code::invalid, "the fault {} is at rank {}, but the ranks are 0 to {}", name,
+                fault.ranks.first, spec.ranks - 1);
+  if (fault.steps.first > spec.last_step() || fault.steps.last < spec.first_step)
+    return fail(Code::invalid, "the fault {} is at step {}, but the steps are {} to {}", name,
+                fault.steps.first, spec.first_step, spec.last_step());
+  if (fault.type == FaultType::unoverlapped_communication && !has_data_collectives(spec))
+    return fail(Code::invalid,
+                "the fault {} needs --sharding ddp or fsdp and more than one data-parallel rank", name);
+  if (fault.type == FaultType::slow_link) {
+    const char* group = kGroupNames[static_cast<size_t>(fault.group)];
+    if (!has_group(spec, fault.group))
+      return fail(
+          Code::invalid,
+          "the fault {} is at group={}, but no ranks of this job make such a group; see --tp, --pp and --sharding",
+          name, group);
+    if (fault.groups.first >= groups(spec, fault.group))
+      return fail(Code::invalid,
+                  "the fault {} is at index={}, but the job has {} groups of ranks for {} parallelism", name,
+                  fault.groups.first, groups(spec, fault.group), group);
+  }
+  if (fault.type == FaultType::launch_bound && spec.cuda_graphs)
+    return fail(Code::invalid,
+                "the fault {} cannot be had with --cuda-graphs, which launch all kernels of a layer at once",
+                name);
+  if (fault.type == FaultType::hang && !has_data_collectives(spec) && spec.tensor == 1 && spec.pipeline == 1)
+    return fail(Code::invalid,
+                "the fault {} needs ranks that wait for each other; see --ranks and --sharding", name);
+  return {};
+}
+
+}  // namespace
+
+std::span<const NumberOption> number_options() { return kNumbers; }
+std::span<const SwitchOption> switch_options() { return kSwitches; }
+
+Result<void> validate(const Spec& spec) {
+  if (spec.ranks % (spec.tensor * spec.pipeline) != 0)
+    return fail(Code::invalid, "--ranks {} is no multiple of --tp {} times --pp {}", spec.ranks, spec.tensor,
+                spec.pipeline);
+  if (spec.layers % spec.pipeline != 0)
+    return fail(Code::invalid, "--layers {} is no multiple of --pp {}", spec.layers, spec.pipeline);
+  if (spec.hidden % 128 != 0) return fail(Code::invalid, "--hidden {} is no multiple of 128", spec.hidden);
+  if (spec.hidden % spec.tensor != 0)
+    return fail(Code::invalid, "--hidden {} is no multiple of --tp {}", spec.hidden, spec.tensor);
+  if (std::ranges::count(spec.faults, FaultType::hang, &Fault::type) > 1)
+    return fail(Code::invalid, "a job can hang only once");
+  if (spec.events / spec.steps > kMostInStep ||
+      spec.layers / spec.pipeline * spec.micro_batches > kMostInStep / 100)
+    return fail(Code::invalid,
+                "a step would have more than {} events, and is held in memory; ask for more --steps",
+                kMostInStep);
+  if (spec.ranks * spec.steps > kMostInStep)
+    return fail(Code::invalid, "truth.json would tell of more than {} steps of ranks; ask for fewer --steps",
+                kMostInStep);
+  if (spec.faults.size() > kMostFaults)
+    return fail(Code::invalid, "a job has at most {} faults", kMostFaults);
+  for (const Fault& fault : spec.faults) TRY(validate(spec, fault));
+  return {};
+}
+
+}  // namespace spotter::sim

@@ -1,0 +1,55 @@
+// Spec: the job to simulate, as its options say. spec.cc holds the one table of its numbers and switches,
+// from which the command line and truth.json are made.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "simulate/era.h"
+#include "simulate/fault.h"
+
+namespace spotter::sim {
+
+enum class Sharding : u8 { none, ddp, fsdp };
+inline constexpr std::array<const char*, 3> kShardingNames = {"none", "ddp", "fsdp"};
+
+// Kernels and host operators whose name contains this take this many times as long.
+struct Scale {
+  std::string name;
+  double factor = 1;
+};
+
+struct Spec {
+  i64 ranks = 8, steps = 5, first_step = 3, layers = 12, hidden = 2048, batch = 4;
+  i64 micro_batches = 0;  // 0: as many as the pipeline needs
+  i64 events = 0;         // of a rank, about; 0: what micro_batches gives
+  i64 tensor = 1, pipeline = 1, gpus_per_node = 8, bucket_mb = 25, jitter_percent = 2, seed = 1;
+  bool cuda_graphs = false, python_stacks = false, memory_events = false;
+  Sharding sharding = Sharding::ddp;
+  const Era* era = &eras()[0];
+  std::vector<Scale> scales;
+  std::vector<Fault> faults;
+
+  i64 last_step() const { return first_step + steps - 1; }
+  i64 data() const { return ranks / (tensor * pipeline); }
+};
+
+struct NumberOption {
+  const char* flag;
+  i64 Spec::* value;
+  i64 least, most;
+  const char* help;
+};
+struct SwitchOption {
+  const char* flag;
+  bool Spec::* value;
+  const char* help;
+};
+std::span<const NumberOption> number_options();
+std::span<const SwitchOption> switch_options();
+
+// Whether the options fit each other. Errors: invalid, naming the remedy.
+Result<void> validate(const Spec& spec);
+
+}  // namespace spotter::sim

@@ -1,0 +1,51 @@
+// Tally: the numbers that a rank's schedule implies, added up while it runs. It holds the device work of one
+// step. On purpose it shares nothing with the analyses, which are tested against it.
+#pragma once
+#include "simulate/machine.h"
+
+namespace spotter::sim {
+
+// Device times are of the work that was launched in the step; each counts every moment once.
+struct StepNumbers {
+  Ns start = 0;
+  Ns step = -1;  // on the host; -1: it did not end
+  Ns device_start = 0, device_end = 0;
+  Ns compute = 0, communication = 0, memory = 0;
+  Ns hidden = 0;  // communication while something computes
+  Ns idle = 0;    // between device_start and device_end
+
+  Ns window() const { return device_end - device_start; }
+};
+
+struct RankNumbers {
+  std::vector<StepNumbers> steps;
+  StepNumbers whole;         // all device work; start and step are not used
+  std::vector<Ns> injected;  // see Machine
+  i64 events = 0;
+};
+
+class Tally {
+ public:
+  void begin_step(Ns at) { step_ = {.start = at}; }
+  void device(DeviceKind kind, Ns start, Ns end) {
+    edges_.push_back({start, kind, true});
+    edges_.push_back({end, kind, false});
+  }
+  void end_step(Ns at, bool ended);
+  RankNumbers take() { return std::move(numbers_); }
+
+ private:
+  struct Edge {
+    Ns at;
+    DeviceKind kind;
+    bool begins;
+  };
+  void sweep();
+  void add_to_whole();
+
+  StepNumbers step_;
+  std::vector<Edge> edges_;
+  RankNumbers numbers_;
+};
+
+}  // namespace spotter::sim

@@ -1,0 +1,192 @@
+#include "simulate/transformer.h"
+
+#include "simulate/hash.h"
+
+namespace spotter::sim {
+namespace {
+
+DeviceWork elementwise_kernel(const char* functor, i64 elements, i64 tensors) {
+  return {.name = fmt::format(
+              "void at::native::vectorized_elementwise_kernel<4, at::native::{}, std::array<char*, {}ul> >"
+              "(int, at::native::{}, std::array<char*, {}ul>)",
+              functor, tensors, functor, tensors),
+          .ns = memory_bound_ns(elements * tensors * kElementBytes),
+          .blocks = (elements + 511) / 512,
+          .threads = 128,
+          .registers = 26,
+          .in_layer = true};
+}
+
+constexpr const char* kGelu =
+    "GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda(c10::BFloat16)#1}";
+constexpr const char* kAdd = "CUDAFunctor_add<c10::BFloat16>";
+
+}  // namespace
+
+Transformer::Transformer(const Spec& spec, Builder& builder, std::function<void()> reduce,
+                         std::function<void(i64)> grad_ready)
+    : b_(builder),
+      reduce_(std::move(reduce)),
+      grad_ready_(std::move(grad_ready)),
+      tokens_(spec.batch * kTokens),
+      hidden_(spec.hidden),
+      tensor_(spec.tensor),
+      memory_(spec.memory_events) {}
+
+u32 Transformer::node(Saved& saved) {
+  saved.nodes.push_back(b_.new_node());
+  return saved.nodes.back();
+}
+
+u32 Transformer::take_node(Saved& saved) {
+  const u32 node = saved.nodes.back();
+  saved.nodes.pop_back();
+  return node;
+}
+
+void Transformer::keep(i64 elements, Saved& saved) {
+  if (memory_) saved.allocations.push_back(b_.allocate(elements * kElementBytes));
+}
+
+void Transformer::release(Saved& saved) {
+  if (!memory_) return;
+  b_.free(saved.allocations.back());
+  saved.allocations.pop_back();
+}
+
+void Transformer::product(i64 m, i64 n, i64 k, const char* layout) {
+  b_.launch({.name = fmt::format(
+                 "sm90_xmma_gemm_bf16bf16_bf16f32_f32_{}_n_tilesize128x128x64_warpgroupsize2x1x1_execute_"
+                 "segment_k_off_kernel__5x_cublas",
+                 layout),
+             .ns = matrix_product_ns(m, n, k),
+             .blocks = ((m + 127) / 128) * ((n + 127) / 128),
+             .threads = 384,
+             .registers = 168,
+             .shared_bytes = 213'504,
+             .in_layer = true},
+            Call::launch_kernel_ex);
+}
+
+void Transformer::linear(i64 in, i64 out, Saved& saved, i32 module) {
+  const auto python = b_.python(fmt::format("nn.Module: Linear_{}", module), module);
+  const auto forward = b_.python("torch/nn/modules/linear.py(134): forward");
+  const auto linear = b_.operation("aten::linear", shapes({{tokens_, in}, {out, in}, {out}}));
+  {
+    const auto t = b_.operation("aten::t", shapes({{out, in}}));
+    const auto transpose = b_.operation("aten::transpose", shapes({{out, in}, {}, {}}));
+  }
+  const auto addmm =
+      b_.operation("aten::addmm", shapes({{out}, {tokens_, in}, {in, out}, {}, {}}), node(saved));
+  keep(tokens_ * out, saved);
+  product(tokens_, out, in, "tn");
+}
+
+void Transformer::norm(Saved& saved) {
+  const auto forward = b_.python("torch/nn/modules/normalization.py(217): forward");
+  const auto norm =
+      b_.operation("aten::layer_norm", shapes({{tokens_, hidden_}, {}, {hidden_}, {hidden_}, {}, {}}));
+  const auto native = b_.operation("aten::native_layer_norm",
+                                   shapes({{tokens_, hidden_}, {}, {hidden_}, {hidden_}, {}}), node(saved));
+  keep(tokens_ * hidden_, saved);
+  b_.launch(
+      {.name =
+           "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<c10::BFloat16, float, false>(int, float, "
+           "c10::BFloat16 const*, c10::BFloat16 const*, c10::BFloat16 const*, float*, float*, c10::BFloat16*)",
+       .ns = memory_bound_ns(2 * tokens_ * hidden_ * kElementBytes),
+       .blocks = tokens_,
+       .threads = 128,
+       .registers = 40,
+       .shared_bytes = 24,
+       .in_layer = true});
+}
+
+void Transformer::elementwise(const char* op, const char* functor, i64 elements, i64 tensors, Saved& saved,
+                              bool keeps) {
+  const auto span = b_.operation(op, shapes({{tokens_, elements / tokens_}, {}}), node(saved));
+  if (keeps) keep(elements, saved);
+  b_.launch(elementwise_kernel(functor, elements, tensors));
+}
+
+void Transformer::embedding(Saved& saved) {
+  const auto python = b_.python("nn.Module: Embedding_0", 0);
+  const auto span =
+      b_.operation("aten::embedding", shapes({{kVocabulary, hidden_}, {tokens_}, {}, {}, {}}), node(saved));
+  const auto select = b_.operation("aten::index_select", shapes({{kVocabulary, hidden_}, {}, {tokens_}}));
+  keep(tokens_ * hidden_, saved);
+  b_.launch(
+      {.name =
+           "void at::native::(anonymous namespace)::indexSelectLargeIndex<c10::BFloat16, long, unsigned int, 2, 2, -2, true>",
+       .ns = memory_bound_ns(2 * tokens_ * hidden_ * kElementBytes),
+       .blocks = 4 * kProcessors,
+       .threads = 128});
+}
+
+void Transformer::attention(i64 layer, Saved& saved) {
+  const i64 width = hidden_ / tensor_;
+  const auto module = static_cast<i32>(layer * 4);
+  const auto python = b_.python(fmt::format("nn.Module: SelfAttention_{}", layer), module);
+  b_.begin_graph();
+  norm(saved);
+  linear(hidden_, 3 * width, saved, module + 1);
+  {
+    const auto sdpa =
+        b_.operation("aten::scaled_dot_product_attention",
+                     shapes({{tokens_ / kTokens, width / kHeadWidth, kTokens, kHeadWidth}, {}, {}}));
+    const auto flash = b_.operation("aten::_scaled_dot_product_flash_attention", {}, node(saved));
+    const auto forward = b_.operation("aten::_flash_attention_forward");
+    keep(tokens_ * width, saved);
+    b_.launch(
+        {.name =
+             "void pytorch_flash::flash_fwd_kernel<Flash_fwd_kernel_traits<128, 128, 64, 4, false, false, cutlass::bfloat16_t, "
+             "Flash_kernel_traits<128, 128, 64, 4, cutlass::bfloat16_t> >, false, true, false, false, true, true, false>"
+             "(pytorch_flash::Flash_fwd_params)",
+         .ns = stretched(matrix_product_ns(tokens_, kTokens, width), 1.4),
+         .blocks = tokens_ / 128 * std::max(width / kHeadWidth, i64{1}),
+         .threads = 128,
+         .registers = 255,
+         .shared_bytes = 65'536,
+         .in_layer = true});
+  }
+  linear(width, hidden_, saved, module + 2);
+  b_.end_graph();
+  reduce_();
+  b_.begin_graph();
+  elementwise("aten::add", kAdd, tokens_ * hidden_, 3, saved, true);
+  b_.end_graph();
+}
+
+void Transformer::perceptron(i64 layer, Saved& saved) {
+  const i64 width = 4 * hidden_ / tensor_;
+  const auto module = static_cast<i32>(layer * 4 + 2);
+  const auto python = b_.python(fmt::format("nn.Module: FeedForward_{}", layer), module);
+  b_.begin_graph();
+  norm(saved);
+  linear(hidden_, width, saved, module + 1);
+  elementwise("aten::gelu", kGelu, tokens_ * width, 2, saved, true);
+  linear(width, hidden_, saved, module + 2);
+  b_.end_graph();
+  reduce_();
+  b_.begin_graph();
+  elementwise("aten::add", kAdd, tokens_ * hidden_, 3, saved, true);
+  b_.end_graph();
+}
+
+void Transformer::loss(Saved& saved) {
+  const i64 width = kVocabulary / tensor_;
+  linear(hidden_, width, saved, 1);
+  const auto loss =
+      b_.operation("aten::cross_entropy_loss", shapes({{tokens_, width}, {tokens_}, {}, {}, {}, {}}));
+  const auto softmax = b_.operation("aten::log_softmax", shapes({{tokens_, width}, {}, {}}));
+  const auto inner = b_.operation("aten::_log_softmax", shapes({{tokens_, width}, {}, {}}), node(saved));
+  b_.launch(
+      {.name =
+           "void at::native::(anonymous namespace)::cunn_SoftMaxForward<8, c10::BFloat16, float, c10::BFloat16, "
+           "at::native::(anonymous namespace)::LogSoftMaxForwardEpilogue>(c10::BFloat16*, c10::BFloat16 const*, int)",
+       .ns = memory_bound_ns(3 * tokens_ * width * kElementBytes),
+       .blocks = tokens_,
+       .threads = 1024,
+       .registers = 32});
+}
+
+}  // namespace spotter::sim

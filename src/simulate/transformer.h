@@ -1,0 +1,58 @@
+// Transformer: the layers of a pipeline stage, forward and backward, as the operators of PyTorch and the
+// kernels that they start. What a micro-batch's forward pass leaves for its backward pass is in `Saved`.
+#pragma once
+#include <functional>
+
+#include "simulate/builder.h"
+
+namespace spotter::sim {
+
+class Transformer {
+ public:
+  struct Saved {
+    std::vector<u32> nodes, allocations;
+  };
+
+  // `grad_ready` is called with the bytes of each gradient when the host may say so; `reduce`, for a tensor
+  // that the tensor-parallel ranks add up.
+  Transformer(const Spec& spec, Builder& builder, std::function<void()> reduce,
+              std::function<void(i64)> grad_ready);
+
+  void embedding(Saved& saved);
+  void attention(i64 layer, Saved& saved);
+  void perceptron(i64 layer, Saved& saved);
+  void loss(Saved& saved);
+
+  // In the opposite order.
+  void loss_backward(Saved& saved, bool accumulates);
+  void perceptron_backward(Saved& saved, bool accumulates);
+  void attention_backward(Saved& saved, bool accumulates);
+  void embedding_backward(Saved& saved, bool accumulates);
+
+  i64 layer_parameters() const { return 12 * hidden_ * hidden_ / tensor_; }
+  i64 vocabulary_parameters() const { return kVocabulary * hidden_ / tensor_; }
+  i64 activation_elements() const { return tokens_ * hidden_; }
+
+ private:
+  void norm(Saved& saved);
+  void linear(i64 in, i64 out, Saved& saved, i32 module);
+  void elementwise(const char* op, const char* functor, i64 elements, i64 tensors, Saved& saved, bool keeps);
+  void norm_backward(Saved& saved, bool accumulates);
+  void linear_backward(i64 in, i64 out, Saved& saved, bool accumulates);
+  void elementwise_backward(const char* node, const char* op, const char* functor, i64 elements, i64 tensors,
+                            Saved& saved, bool keeps);
+  void keep(i64 elements, Saved& saved);
+  void release(Saved& saved);
+  void gradient(i64 elements, bool accumulates);
+  void product(i64 m, i64 n, i64 k, const char* layout);
+  u32 node(Saved& saved);
+  static u32 take_node(Saved& saved);
+
+  Builder& b_;
+  std::function<void()> reduce_;
+  std::function<void(i64)> grad_ready_;
+  i64 tokens_, hidden_, tensor_;
+  bool memory_;
+};
+
+}  // namespace spotter::sim

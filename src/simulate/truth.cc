@@ -1,0 +1,151 @@
+#include "simulate/truth.h"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+
+#include "base/utf8.h"
+#include "simulate/rank_place.h"
+
+namespace spotter::sim {
+namespace {
+
+std::string quoted(std::string_view text) {
+  std::string quoted = "\"";
+  for (const char c : to_valid_utf8(text)) {
+    if (c == '"' || c == '\\') quoted += '\\';
+    if (static_cast<unsigned char>(c) < 0x20)
+      quoted += fmt::format("\\u{:04x}", c);
+    else
+      quoted += c;
+  }
+  return quoted + '"';
+}
+
+// As many as `count`, each by its index.
+std::string list(i64 count, const std::function<std::string(i64)>& item, const char* between = ",") {
+  std::string text = "[";
+  for (i64 i = 0; i < count; ++i) text += (i > 0 ? between : "") + item(i);
+  return text + "]";
+}
+
+std::string number_or_null(std::optional<i64> number) { return number ? std::to_string(*number) : "null"; }
+
+std::string spec_text(const Spec& spec) {
+  std::string text = "{";
+  for (const NumberOption& option : number_options())
+    text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
+  for (const SwitchOption& option : switch_options())
+    text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
+  text += fmt::format("\"sharding\": {}, \"era\": {}, \"scale\": ",
+                      quoted(kShardingNames[static_cast<size_t>(spec.sharding)]), quoted(spec.era->name));
+  text += list(static_cast<i64>(spec.scales.size()), [&](i64 i) {
+    const Scale& scale = spec.scales[static_cast<size_t>(i)];
+    return quoted(fmt::format("{}={}", scale.name, scale.factor));
+  });
+  text += ", \"fault\": ";
+  text += list(static_cast<i64>(spec.faults.size()),
+               [&](i64 i) { return quoted(spec.faults[static_cast<size_t>(i)].text); });
+  return text + "}";
+}
+
+std::string groups_text(const Layout& layout) {
+  std::string text;
+  for (size_t k = 0; k < kGroupKinds; ++k) {
+    const auto kind = static_cast<GroupKind>(k);
+    text += fmt::format("{}\"{}\": ", k > 0 ? ", " : "", kGroupNames[k]);
+    text += list(layout.groups(kind),
+                 [&](i64 group) { return fmt::format("[{}]", fmt::join(layout.members(kind, group), ",")); });
+  }
+  return text;
+}
+
+struct Column {
+  const char* name;
+  i64 (*value)(const StepNumbers&);
+};
+
+constexpr Column kDeviceColumns[] = {
+    {"device_window_ns", [](const StepNumbers& n) { return n.window(); }},
+    {"compute_ns", [](const StepNumbers& n) { return n.compute; }},
+    {"communication_ns", [](const StepNumbers& n) { return n.communication; }},
+    {"memory_ns", [](const StepNumbers& n) { return n.memory; }},
+    {"hidden_communication_ns", [](const StepNumbers& n) { return n.hidden; }},
+    {"exposed_communication_ns", [](const StepNumbers& n) { return n.communication - n.hidden; }},
+    {"idle_ns", [](const StepNumbers& n) { return n.idle; }},
+};
+
+std::string schedule_text(const std::vector<RankNumbers>& ranks) {
+  const auto by_step = [&](const char* name, const std::function<std::string(const StepNumbers&)>& value) {
+    return fmt::format("    \"{}\": ", name) + list(static_cast<i64>(ranks.size()), [&](i64 r) {
+             const auto& steps = ranks[static_cast<size_t>(r)].steps;
+             return list(static_cast<i64>(steps.size()),
+                         [&](i64 s) { return value(steps[static_cast<size_t>(s)]); });
+           });
+  };
+  std::string text = by_step(
+      "start_ns", [](const StepNumbers& n) { return std::to_string(kClockBase + kJobStart + n.start); });
+  text += ",\n" + by_step("step_ns",
+                          [](const StepNumbers& n) { return n.step < 0 ? "null" : std::to_string(n.step); });
+  for (const Column& column : kDeviceColumns)
+    text +=
+        ",\n" + by_step(column.name, [&](const StepNumbers& n) { return std::to_string(column.value(n)); });
+  return text;
+}
+
+std::string whole_text(const std::vector<RankNumbers>& ranks) {
+  std::string text;
+  for (const Column& column : kDeviceColumns)
+    text += fmt::format("{}    \"{}\": ", text.empty() ? "" : ",\n", column.name) +
+            list(static_cast<i64>(ranks.size()),
+                 [&](i64 r) { return std::to_string(column.value(ranks[static_cast<size_t>(r)].whole)); });
+  return text;
+}
+
+std::string fault_text(const Job& job, size_t f, const std::vector<RankNumbers>& ranks,
+                       const StepsWithout& without) {
+  const Fault& fault = job.spec.faults[f];
+  const auto each = [&](const std::function<std::string(size_t, size_t)>& value) {
+    return list(job.spec.ranks, [&](i64 r) {
+      return list(job.spec.steps,
+                  [&](i64 s) { return value(static_cast<size_t>(r), static_cast<size_t>(s)); });
+    });
+  };
+  std::string text =
+      fmt::format("    {{\"fault\": {}, \"type\": {},\n     \"injected_ns\": ", quoted(fault.text),
+                  quoted(kind_of(fault.type).name));
+  text += each([&](size_t r, size_t s) {
+    return std::to_string(ranks[r].injected[f * static_cast<size_t>(job.spec.steps) + s]);
+  });
+  text += ",\n     \"effect_ns\": ";
+  text += each([&](size_t r, size_t s) {
+    const auto& steps = ranks[r].steps;
+    if (s >= steps.size() || steps[s].step < 0 || s >= without[r].size()) return number_or_null({});
+    return number_or_null(steps[s].step - without[r][s]);
+  });
+  return text + "}";
+}
+
+}  // namespace
+
+std::string truth_text(const Job& job, const std::vector<std::string>& files,
+                       const std::vector<RankNumbers>& ranks, const std::vector<StepsWithout>& without) {
+  const Spec& spec = job.spec;
+  std::string text =
+      fmt::format("{{\n  \"version\": 1,\n  \"exact\": {},\n  \"options\": {},\n  \"ranks\": {},\n",
+                  !spec.era->whole_us, spec_text(spec), spec.ranks);
+  text += "  \"hosts\": " + list(spec.ranks, [&](i64 r) { return quoted(job.layout.host(r)); });
+  text += ",\n  \"files\": " + list(spec.ranks, [&](i64 r) { return quoted(files[static_cast<size_t>(r)]); });
+  text += ",\n  \"events\": " +
+          list(spec.ranks, [&](i64 r) { return std::to_string(ranks[static_cast<size_t>(r)].events); });
+  text += fmt::format(",\n  \"groups\": {{{}}}", groups_text(job.layout));
+  text += ",\n  \"steps\": " + list(spec.steps, [&](i64 s) { return std::to_string(spec.first_step + s); });
+  text += fmt::format(",\n  \"by_rank_and_step\": {{\n{}\n  }}", schedule_text(ranks));
+  text += fmt::format(",\n  \"by_rank\": {{\n{}\n  }}", whole_text(ranks));
+  text += ",\n  \"faults\": [";
+  for (size_t f = 0; f < spec.faults.size(); ++f)
+    text += (f > 0 ? ",\n" : "\n") + fault_text(job, f, ranks, without[f]);
+  return text + (spec.faults.empty() ? "]\n}\n" : "\n  ]\n}\n");
+}
+
+}  // namespace spotter::sim

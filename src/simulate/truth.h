@@ -1,0 +1,29 @@
+// truth.json: what a simulated job is and what was put into it, for whoever tests a tool against it.
+//
+//   version, exact         1; whether the era writes nanoseconds, else its traces are rounded
+//   options                of `spotter simulate`, which gives the same bytes with them
+//   ranks, hosts, files, events, groups, steps
+//   by_rank_and_step       [rank][step]: start_ns (Unix), step_ns (null: it did not end) of the host; of the
+//   device
+//                          work that the step launched, each moment counted once: device_window_ns (first
+//                          start to last end), compute_ns, communication_ns, memory_ns,
+//                          hidden_communication_ns (while something computes), exposed_communication_ns (the
+//                          rest), idle_ns (nothing runs)
+//   by_rank                [rank]: the same of all device work
+//   faults[]               [rank][step] each: injected_ns, what it added to host and device by itself
+//   (transfers on
+//                          each rank that takes part); effect_ns, step_ns minus that of the job without this
+//                          fault but with all others (null: a step did not end)
+#pragma once
+#include "simulate/job.h"
+#include "simulate/tally.h"
+
+namespace spotter::sim {
+
+// One fault: how long each step took without it, by rank.
+using StepsWithout = std::vector<std::vector<Ns>>;
+
+std::string truth_text(const Job& job, const std::vector<std::string>& files,
+                       const std::vector<RankNumbers>& ranks, const std::vector<StepsWithout>& without);
+
+}  // namespace spotter::sim

@@ -1,0 +1,245 @@
+"""Simulated jobs: what the analyses measure against what truth.json says was put in."""
+
+import json
+import os
+import re
+import subprocess
+
+import pytest
+
+import harness
+import oracle
+from test_oracle import check_trace
+
+SMALL = {"--ranks": 4, "--steps": 3, "--layers": 4}
+# A fault, and what the job needs so that it can be had.
+FAULTS = {
+    "slow-rank:rank=3,factor=1.4": [],
+    "slow-link:factor=20": [],
+    "slow-link:group=tensor,index=1,factor=20": ["--tp", 2],
+    "slow-link:group=pipeline,factor=30": ["--pp", 2],
+    "data-loader-stall:ms=20": [],
+    "data-loader-stall:rank=2,step=4,ms=20": [],
+    "launch-bound": [],
+    "host-sync": [],
+    "gc-pause:rank=1": [],
+    "throttle:rank=1,from_ms=30": [],
+    "imbalance": ["--sharding", "fsdp"],
+    "allocator-retries": [],
+    "unoverlapped-communication": [],
+    "unoverlapped-communication:rank=all,step=4": ["--sharding", "fsdp"],
+    "straggling-step": [],
+}
+JOBS = {
+    "ddp": [],
+    "fsdp": ["--sharding", "fsdp", "--memory-events", "--python-stacks"],
+    "none": ["--sharding", "none"],
+    "tensor": ["--tp", 2],
+    "pipeline": ["--pp", 2, "--micro-batches", 6],
+    "all three": ["--ranks", 16, "--tp", 2, "--pp", 4, "--gpus-per-node", 4, "--steps", 2],
+    "graphs": ["--cuda-graphs"],
+    "even": ["--jitter", 0],
+    "one rank": ["--ranks", 1],
+    "many events": ["--ranks", 2, "--events", 60000],
+    "two faults": ["--fault", "throttle:rank=1", "--fault", "host-sync"],
+}
+
+
+def simulate(folder, *options):
+    """The truth of a job whose traces are in the folder."""
+    sizes = [word for option, value in SMALL.items() if option not in options for word in (option, value)]
+    done = harness.run("simulate", "-o", folder, *sizes, *options)
+    assert done.returncode == 0, done.stderr.decode()
+    return json.loads((folder / "truth.json").read_text())
+
+
+def measured_steps(folder):
+    """{(rank, step): duration}"""
+    return {(row["rank"], row["number"]): row["dur_ns"]
+            for row in harness.analyze(folder, tables=["steps"], top=None)["steps"]}
+
+
+def check_numbers(rows, truth_columns, pick):
+    for row in rows["temporal_breakdown"]:
+        truth = {name: pick(values, row["rank"]) for name, values in truth_columns.items()}
+        busy = truth["device_window_ns"] - truth["idle_ns"]
+        assert (row["kernel_time_ns"], row["idle_ns"], row["compute_ns"], row["non_compute_ns"]) == (
+            truth["device_window_ns"], truth["idle_ns"], truth["compute_ns"], busy - truth["compute_ns"])
+    for row in rows["comm_comp_overlap"]:
+        truth = {name: pick(values, row["rank"]) for name, values in truth_columns.items()}
+        assert (row["communication_ns"], row["compute_and_communication_ns"]) == (
+            truth["communication_ns"], truth["hidden_communication_ns"])
+        assert truth["exposed_communication_ns"] == truth["communication_ns"] - truth["hidden_communication_ns"]
+
+
+@pytest.mark.parametrize("job", JOBS)
+def test_numbers_are_those_of_the_schedule(tmp_path, job):
+    truth = simulate(tmp_path, *JOBS[job])
+    assert truth["exact"]
+    tables = ["temporal_breakdown", "comm_comp_overlap", "steps", "kernel_type_breakdown", "summary"]
+    found = harness.analyze(tmp_path, tables=tables, top=None)
+    assert found.notes == []
+    assert [row["events"] for row in found["summary"]] == truth["events"]
+    assert [row["file"] for row in found["summary"]] == truth["files"]
+    assert [row["host"] for row in found["summary"]] == truth["hosts"]
+    assert len(found["temporal_breakdown"]) == truth["ranks"]
+    check_numbers(found, truth["by_rank"], lambda values, rank: values[rank])
+    by_step = truth["by_rank_and_step"]
+    assert len(found["steps"]) == truth["ranks"] * len(truth["steps"])
+    for row in found["steps"]:
+        rank, step = row["rank"], truth["steps"].index(row["number"])
+        busy = by_step["device_window_ns"][rank][step] - by_step["idle_ns"][rank][step]
+        assert (row["start_ns"], row["dur_ns"], row["device_busy_ns"]) == (
+            by_step["start_ns"][rank][step], by_step["step_ns"][rank][step], busy)
+    for rank in range(truth["ranks"]):
+        memory = sum(row["time_ns"] for row in found["kernel_type_breakdown"]
+                     if row["rank"] == rank and "memory" in row["kernel_type"])
+        assert memory == truth["by_rank"]["memory_ns"][rank]
+
+
+@pytest.mark.parametrize("job", ["ddp", "fsdp", "pipeline"])
+def test_numbers_of_one_step(tmp_path, job):
+    truth = simulate(tmp_path, *JOBS[job])
+    for index, step in enumerate(truth["steps"]):
+        found = harness.analyze(tmp_path, tables=["temporal_breakdown", "comm_comp_overlap"], top=None,
+                                options=["--steps", f"{step}-{step}"])
+        check_numbers(found, truth["by_rank_and_step"], lambda values, rank: values[rank][index])
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_effect_of_a_fault(tmp_path, fault):
+    options = FAULTS[fault]
+    simulate(tmp_path / "off", *options)
+    truth = simulate(tmp_path / "on", *options, "--fault", fault)
+    off, on = measured_steps(tmp_path / "off"), measured_steps(tmp_path / "on")
+    (told,) = truth["faults"]
+    assert told["fault"] == fault
+    largest = 0
+    for rank, effects in enumerate(told["effect_ns"]):
+        for step, effect in zip(truth["steps"], effects, strict=True):
+            assert on[rank, step] - off[rank, step] == pytest.approx(effect, rel=0.01, abs=1)
+            largest = max(largest, effect)
+    assert largest > 1_000_000
+    assert max(map(max, told["injected_ns"])) > 0
+
+
+def test_effects_of_two_faults_are_each_against_the_other(tmp_path):
+    first, second = "gc-pause:rank=0", "host-sync"
+    truth = simulate(tmp_path / "both", "--fault", first, "--fault", second)
+    both = measured_steps(tmp_path / "both")
+    for told, other in zip(truth["faults"], (second, first), strict=True):
+        simulate(tmp_path / other.split(":")[0], "--fault", other)
+        without = measured_steps(tmp_path / other.split(":")[0])
+        for (rank, step), dur in both.items():
+            assert dur - without[rank, step] == told["effect_ns"][rank][truth["steps"].index(step)]
+
+
+def test_scaled_kernels_are_the_job_simulated_anew(tmp_path):
+    kernels = {}
+    for name, options in (("plain", []), ("scaled", ["--scale", "flash_bwd=0.5"])):
+        simulate(tmp_path / name, "--jitter", 0, *options)
+        rows = harness.analyze(tmp_path / name, tables=["kernel_breakdown"])["kernel_breakdown"]
+        kernels[name] = {(row["rank"], row["name"]): row["sum_ns"] for row in rows}
+    for (rank, name), ns in kernels["plain"].items():
+        if "ncclDevKernel" not in name:  # they wait
+            factor = 0.5 if "flash_bwd" in name else 1
+            assert kernels["scaled"][rank, name] == pytest.approx(ns * factor, abs=100)
+
+
+def test_the_straggler_is_named(tmp_path):
+    simulate(tmp_path, "--fault", "slow-rank:rank=2,factor=1.5")
+    rows = harness.analyze(tmp_path, tables=["stragglers"], top=None)["stragglers"]
+    assert rows[0]["rank"] == 2
+    assert rows[0]["caused_wait_ns"] > 5 * sum(row["caused_wait_ns"] for row in rows[1:])
+
+
+SYMPTOMS = {
+    "slow-rank:rank=3": r"device of rank 3 computes for",
+    "slow-link": r"Communication that no computation hides",
+    "data-loader-stall": r"host had not launched the next kernel yet",
+    "data-loader-stall:rank=2": r"device of rank 2 .* is idle",
+    "launch-bound": r"launches cannot keep up",
+    "host-sync": r"synchronisation",
+    "gc-pause:rank=1": r"device of rank 1 .* is idle",
+    "throttle:rank=1": r"device of rank 1 computes for",
+    "imbalance": r"computes for",
+    "allocator-retries:ms=6": r"host had not launched the next kernel yet",
+    "unoverlapped-communication": r"Communication that no computation hides",
+    "straggling-step": r"Step 7 of rank 0 takes",
+    "hang": r"device of rank 0 has work within",
+}
+
+
+@pytest.mark.parametrize("fault", [None, *SYMPTOMS])
+def test_the_report_shows_the_symptom(tmp_path, fault):
+    done = harness.run("simulate", "-o", tmp_path, *(["--fault", fault] if fault else []))
+    assert done.returncode == 0, done.stderr.decode()
+    report = harness.run("analyze", tmp_path).stdout.decode()
+    said = re.sub(r"\s+", " ", report.split("What stands out")[1].split("\nRanks")[0])
+    assert re.search(SYMPTOMS[fault] if fault else "Nothing: the device is busy", said), said
+
+
+@pytest.mark.parametrize("options", [[], ["--pp", 2], ["--tp", 2], ["--sharding", "fsdp"]])
+def test_a_hang_ends_the_traces(tmp_path, options):
+    truth = simulate(tmp_path, "--fault", "hang:rank=1,step=4,after_ms=300", *options)
+    assert [steps[0] is not None for steps in truth["by_rank_and_step"]["step_ns"]] == [True] * 4
+    assert truth["by_rank_and_step"]["step_ns"][1][1] is None
+    found = harness.analyze(tmp_path, tables=["temporal_breakdown", "comm_comp_overlap"], top=None)
+    assert [n for n in found.notes if n["severity"] != "info"] == []
+    check_numbers(found, truth["by_rank"], lambda values, rank: values[rank])
+    for name in truth["files"]:
+        events = json.loads(harness.text_of(tmp_path / name))["traceEvents"]
+        stuck = [e for e in events if e.get("args", {}).get("finished") is False]
+        assert any(e["name"] == "ProfilerStep#4" for e in stuck)
+        starts = {e["args"]["External id"] for e in events if e.get("cat") == "cuda_runtime"}
+        assert starts  # launches of what never ran are there
+
+
+@pytest.mark.parametrize("era", ["today", "2024", "2023", "2022", "2021"])
+def test_every_era_is_read_whole(tmp_path, era):
+    truth = simulate(tmp_path, "--era", era, "--tp", 2, "--memory-events", "--python-stacks")
+    found = harness.analyze(tmp_path, tables=["summary", "steps", "temporal_breakdown", "stragglers"], top=None)
+    kinds = {note["kind"] for note in found.notes}
+    assert kinds <= ({"rank_from_file_name"} if era == "2021" else set())
+    assert [row["rank"] for row in found["summary"]] == list(range(4))
+    for row in found["steps"]:
+        step = truth["by_rank_and_step"]["step_ns"][row["rank"]][truth["steps"].index(row["number"])]
+        assert row["dur_ns"] == pytest.approx(step, abs=0 if truth["exact"] else 1000)
+    for row in found["temporal_breakdown"]:
+        assert row["kernel_time_ns"] == pytest.approx(truth["by_rank"]["device_window_ns"][row["rank"]], abs=1000)
+    assert {row["collectives"] for row in found["stragglers"]} == {found["stragglers"][0]["collectives"]}
+
+
+@pytest.mark.parametrize("era", ["today", "2023", "2021"])
+def test_traces_are_what_a_second_reader_sees(tmp_path, era):
+    truth = simulate(tmp_path, "--era", era, "--ranks", 2, "--memory-events", "--python-stacks")
+    for name in truth["files"]:
+        check_trace(tmp_path / name, oracle.Trace(harness.text_of(tmp_path / name)))
+
+
+def test_the_truth_tells_how_to_simulate_the_job_again(tmp_path):
+    first = simulate(tmp_path / "first", "--tp", 2, "--events", 9000, "--fault", "gc-pause", "--scale", "gemm=1.5")
+    words = []
+    for option, value in first["options"].items():
+        if isinstance(value, bool):
+            words += [f"--{option}"] if value else []
+        else:
+            for one in value if isinstance(value, list) else [value]:
+                words += [f"--{option}", one]
+    assert harness.run("simulate", "-o", tmp_path / "again", *words).returncode == 0
+    for name in ["truth.json", *first["files"]]:
+        assert (tmp_path / "first" / name).read_bytes() == (tmp_path / "again" / name).read_bytes()
+
+
+def test_memory_does_not_grow_with_the_job(tmp_path):
+    def peak_kb(ranks, steps):
+        words = ["simulate", "-o", tmp_path / f"{ranks}-{steps}", "--ranks", ranks, "--steps", steps, "--layers", 4,
+                 "--threads", 2]
+        child = subprocess.Popen([str(harness.program()), *map(str, words)], stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)  # so that Popen does not wait again
+        assert child.returncode == 0
+        return usage.ru_maxrss
+
+    # A rank's schedule is some 16 KiB; its events, held, would be 30 MiB.
+    assert peak_kb(64, 40) - peak_kb(2, 2) < 6 * 1024
