@@ -31,6 +31,8 @@ std::span<const Analysis* const> all_analyses() {
       &kMemoryBandwidthSeries,
       &kMemoryTimeline,
       &kMemoryTimelineSeries,
+      &kDeviceBusySeries,
+      &kSmEfficiencySeries,
       &kCuptiCounters,
   };
   return kAll;
