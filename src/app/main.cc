@@ -14,6 +14,7 @@ constexpr Command kCommands[] = {
     {"analyze", "Analyse the PyTorch (Kineto) traces of a job.", declare_analyze},
     {"analyses", "List the analyses, or define the numbers of one.", declare_analyses},
     {"diff", "Say what changed from one job's traces to another's.", declare_diff},
+    {"export", "Write traces as one file for a timeline viewer (Perfetto).", declare_export},
     {"trace", "Trace running PyTorch processes, on this host or on many.", declare_trace},
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
     {"status", "Say whether each part of an agent works.", declare_status},
