@@ -63,6 +63,7 @@ class Exporter {
   struct Loaded {
     Part part;
     size_t file_events = 0;
+    ArgSet args;  // that were read
     Ns base_ns = 0;
     Members members;
     std::vector<Table> counters;
@@ -128,6 +129,7 @@ class Exporter {
 
   Result<TracePtr> look_at(TracePtr trace, const Place& place, Loaded& loaded) const {
     loaded.file_events = trace->size();
+    loaded.args = trace->loaded();
     loaded.base_ns = trace->info().base_ns;
     loaded.members = trace->info().metadata;
     TRY_ASSIGN(const Cut cut, cut_of(*trace));
@@ -167,6 +169,7 @@ class Exporter {
   Result<void> write_events(const TraceFile& file, const Loaded& loaded, const Place& place) {
     Rewriter rewriter(loaded.part.placement, place.processes, place.flows, place.shift);
     LoadRequest how;
+    how.args = loaded.args;
     how.threads = request_.threads;
     how.cancelled = request_.cancelled;
     size_t seen = 0;

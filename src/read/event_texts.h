@@ -14,7 +14,8 @@ namespace spotter {
 using TakeEventText = std::function<Result<void>(EventId e, std::string_view text)>;
 
 // In file order, by one thread at a time. A text is there until `take` returns; an error of `take` ends the
-// reading. Of the request, `args` counts for nothing.
-Result<void> for_each_event_text(const TraceFile& file, LoadRequest request, const TakeEventText& take);
+// reading. `request.args` must be those of the load, Trace::loaded(): a value that is not wanted is passed
+// over, so it may be damaged and the event is whole.
+Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request, const TakeEventText& take);
 
 }  // namespace spotter
