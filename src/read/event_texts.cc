@@ -5,7 +5,8 @@
 
 namespace spotter {
 
-Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request, const TakeEventText& take) {
+Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request,
+                                 const TakeEventText& take) {
   TRY_ASSIGN(const std::unique_ptr<RawInput> input, file.descriptor >= 0
                                                         ? RawInput::of(file.descriptor, file.path)
                                                         : RawInput::open(file.path, request.cancelled));

@@ -16,6 +16,7 @@ using TakeEventText = std::function<Result<void>(EventId e, std::string_view tex
 // In file order, by one thread at a time. A text is there until `take` returns; an error of `take` ends the
 // reading. `request.args` must be those of the load, Trace::loaded(): a value that is not wanted is passed
 // over, so it may be damaged and the event is whole.
-Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request, const TakeEventText& take);
+Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request,
+                                 const TakeEventText& take);
 
 }  // namespace spotter
