@@ -77,9 +77,8 @@ Action declare_export(CLI::App& app) {
                TRY_ASSIGN(r.steps, parse_range(word));
                return {};
              });
-  add_time(app, "--from", "only what begins later than this after the first event of all: 500ms, 1.5s",
-           r.from);
-  add_time(app, "--to", "only what begins earlier than this", r.to);
+  add_time(app, "--from", "only what begins so long after the first event, or later: 500ms, 1.5s", r.from);
+  add_time(app, "--to", "only what begins less than so long after it", r.to);
   add_option(
       app, "--bucket", "TIME",
       "how long the device's share of busy time is taken together: 100us; default: a thousandth of the "

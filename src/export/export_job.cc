@@ -2,12 +2,15 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 
 #include "base/file.h"
+#include "base/saturated.h"
 #include "export/counters.h"
 #include "export/cut.h"
 #include "export/part.h"
 #include "export/survey.h"
+#include "export/times.h"
 #include "read/event_texts.h"
 #include "trace/extent.h"
 #include "trace/steps.h"
@@ -27,6 +30,19 @@ void keep_common(std::optional<Members>& common, const Members& other) {
   }
   std::erase_if(*common,
                 [&](const auto& m) { return std::find(other.begin(), other.end(), m) == other.end(); });
+}
+
+// What several tables of one trace say is told once.
+Notes notes_of(const std::vector<Table>& tables) {
+  Notes notes;
+  std::set<std::pair<std::string, std::string>> told;
+  for (const Table& table : tables) {
+    for (Note note : table.notes.all()) {
+      if (note.kind == "no_device_work") note.sentence = "traces without device work have no curves";
+      if (told.emplace(note.kind, note.sentence).second) notes.add(std::move(note));
+    }
+  }
+  return notes;
 }
 
 class Exporter {
@@ -121,7 +137,7 @@ class Exporter {
     job.files = {trace.file};
     TRY_ASSIGN(RunResult result, spotter::run(job, request, look_and_load));
     if (!is_surveyed_) notes_.merge(result.notes);  // else the survey has them
-    for (const Table& table : result.tables) notes_.merge(table.notes);
+    notes_.merge(notes_of(result.tables));
     notes_.merge(loaded.part.notes, base_name(trace.file.path));
     loaded.counters = std::move(result.tables);
     return loaded;
@@ -155,14 +171,13 @@ class Exporter {
     if (const Extent extent = extent_of(trace); !is_surveyed_ && extent.known())
       first = base + extent.start, last = base + extent.end;
     if (!first) return fail(Code::invalid, "--from and --to count from the first event, but there is none");
-    const Ns from = request_.from.value_or(0), whole = *last - *first;
+    const Ns from = request_.from.value_or(0), whole = *last - *first, start = *first - base;
     if (from > whole)
       return fail(Code::invalid,
                   "nothing begins so late: from the first event to the end of the last it is {} us",
-                  whole / 1000 + 1);
-    // Without an end it is whatever begins later.
-    const Ns to = std::min(request_.to.value_or(whole), whole) == whole ? whole + 1 : *request_.to;
-    cut.window = {*first - base + from, *first - base + to};
+                  microseconds(whole));
+    const Ns to = request_.to.value_or(add_saturated(whole, 1));
+    cut.window = {add_saturated(start, from), add_saturated(start, to)};
     return cut;
   }
 

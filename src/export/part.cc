@@ -7,15 +7,17 @@
 #include "export/overlaps.h"
 #include "export/times.h"
 #include "read/strict_json.h"
+#include "trace/extent.h"
 #include "trace/track_names.h"
 
 namespace spotter {
 namespace {
 
-std::string metadata(const char* what, const std::string& pid, std::string_view tid,
+// Readers that look for the earliest event find no other than before.
+std::string metadata(const char* what, const std::string& pid, std::string_view tid, Ns ts,
                      const std::string& args) {
-  return fmt::format(R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": 0, "args": {{{}}}}})", what,
-                     pid, tid, args);
+  return fmt::format(R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})", what,
+                     pid, tid, microseconds(ts), args);
 }
 
 std::string name_arg(std::string_view name) { return fmt::format(R"("name": {})", json::quoted(name)); }
@@ -27,6 +29,7 @@ class PartMaker {
   PartMaker(const Trace& trace, const std::vector<EventId>* rows, const Place& place)
       : trace_(trace), rows_(rows), place_(place), names_(trace.track_names().thread) {
     sort_index_.resize(trace.tracks().size());
+    if (const Extent extent = extent_of(trace); extent.known()) part_.start = extent.start + place.shift;
     for (EventId e = 0; e < trace.size(); ++e) {
       if (trace.kind_of(e).phase != 'M') continue;
       if (trace.name_of(e) == "thread_sort_index")
@@ -71,7 +74,8 @@ class PartMaker {
         const u32 t = trace_.track[work.event[i]];
         if (!names_[t].empty()) continue;
         names_[t] = fmt::format("stream {}", stream.stream);
-        part_.events.push_back(metadata("thread_name", pid_of(t), tid_of(t), name_arg(names_[t])));
+        part_.events.push_back(
+            metadata("thread_name", pid_of(t), tid_of(t), part_.start, name_arg(names_[t])));
       }
     }
   }
@@ -144,9 +148,10 @@ class PartMaker {
     const std::string name = names_[t].empty() ? fmt::format("thread {}", trace_.tracks()[t].tid) : names_[t];
     const std::string which = lane == 1 ? "(overlapping)" : fmt::format("(overlapping {})", lane);
     const std::string pid = pid_of(t), id = fmt::format("{}", tid);
-    part_.events.push_back(metadata("thread_name", pid, id, name_arg(fmt::format("{} {}", name, which))));
+    part_.events.push_back(
+        metadata("thread_name", pid, id, part_.start, name_arg(fmt::format("{} {}", name, which))));
     if (sort_index_[t])
-      part_.events.push_back(metadata("thread_sort_index", pid, id, sort_arg(*sort_index_[t])));
+      part_.events.push_back(metadata("thread_sort_index", pid, id, part_.start, sort_arg(*sort_index_[t])));
   }
 
   const Trace& trace_;
@@ -196,9 +201,10 @@ std::vector<std::string> process_events(const Part& part, const ProcessIds& proc
   std::vector<std::string> events;
   for (size_t i = 0; i < rows.size(); ++i) {
     const std::string pid = fmt::format("{}", rows[i].id);
-    events.push_back(metadata("process_name", pid, "0", name_arg(fmt::format("{}: {}", who, rows[i].name))));
     events.push_back(
-        metadata("process_sort_index", pid, "0", sort_arg(order * kMostProcesses + static_cast<i64>(i))));
+        metadata("process_name", pid, "0", part.start, name_arg(fmt::format("{}: {}", who, rows[i].name))));
+    events.push_back(metadata("process_sort_index", pid, "0", part.start,
+                              sort_arg(order * kMostProcesses + static_cast<i64>(i))));
   }
   return events;
 }

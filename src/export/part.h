@@ -24,6 +24,7 @@ struct Place {
 
 struct Part {
   Placement placement;
+  Ns start = 0;                                 // of the first span, on the output's clock
   std::vector<std::string> events;              // that are added: names of tracks, arrows
   std::map<i64, std::string> device_processes;  // device -> the id of its process, as JSON
   struct Process {

@@ -31,7 +31,7 @@ TEST(Part, OverlappingSpansAndUnnamedStreamsGetTracksWithNames) {
   ASSERT_EQ(part.events.size(), 2u);
   EXPECT_EQ(
       part.events[0],
-      R"({"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "ts": 0, "args": {"name": "stream 7"}})");
+      R"({"ph": "M", "name": "thread_name", "pid": 0, "tid": 7, "ts": 0.000, "args": {"name": "stream 7"}})");
   EXPECT_EQ(member(part.events[1], "tid"), "8");
   EXPECT_EQ(member(part.events[1], "args"), "{\"name\": \"stream 7 (overlapping)\"}");
   EXPECT_EQ(part.device_processes.at(0), "0");

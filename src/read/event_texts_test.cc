@@ -70,7 +70,7 @@ TEST(EventTexts, EveryTrace) {
 TEST(EventTexts, DamagedFiles) {
   for (unsigned seed = 0; seed < 150; ++seed) {
     RandomEvents events(seed);
-    std::string text = fmt::format("{{\"traceEvents\": [{}]}}", events.text(40));
+    std::string text = fmt::format("{{\"traceEvents\": [{}]}}", events.text(40, nullptr));
     for (size_t changes = seed % 6; changes > 0; --changes)
       text[events.random.below(text.size() - 20) + 17] = static_cast<char>(events.random.below(256));
     if (seed % 7 == 0) text.resize(text.size() / 2);
