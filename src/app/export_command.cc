@@ -35,7 +35,12 @@ Result<void> export_traces(const Options& options) {
   TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
   ExportRequest request = options.request;
   request.cancelled = &interrupted;
-  TRY_ASSIGN(const Notes notes, export_job(job, request, load, *out));
+  Notes notes;
+  {
+    Progress progress;
+    request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
+    TRY_ASSIGN(notes, export_job(job, request, load, *out));
+  }
   std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
   return {};
 }

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "analyze/run_files.h"
+#include "export/flows.h"
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 

@@ -15,8 +15,6 @@ struct Cut {
   bool everything() const { return !steps && !window; }
 };
 
-inline bool is_flow_phase(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
-
 // The rows of these steps and this window (rows_in, trace/windows.h), ascending. But arrows (flow events) are
 // judged by what they connect: all events of one are here where each of them lies in a span that is, else
 // none. Reads Arg::correlation and flow_id. Errors: invalid (the trace does not have these steps).

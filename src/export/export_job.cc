@@ -8,6 +8,7 @@
 #include "base/saturated.h"
 #include "export/counters.h"
 #include "export/cut.h"
+#include "export/names.h"
 #include "export/part.h"
 #include "export/survey.h"
 #include "export/times.h"
@@ -45,10 +46,28 @@ Notes notes_of(const std::vector<Table>& tables) {
   return notes;
 }
 
+// How much of all that is to be read was: a trace twice, several three times.
+class ReadingProgress {
+ public:
+  ReadingProgress(const Job& job, const ExportRequest& request) : request_(request) {
+    for (const TraceFile& file : job.files) total_ += file.bytes * (job.files.size() > 1 ? 3 : 2);
+  }
+  std::function<void(i64 bytes)> counter() {
+    if (!request_.on_progress) return nullptr;
+    return [this](i64 bytes) { request_.on_progress(done_ += bytes, total_); };
+  }
+
+ private:
+  const ExportRequest& request_;
+  std::atomic<i64> done_ = 0;
+  i64 total_ = 0;
+};
+
 class Exporter {
  public:
-  Exporter(const Job& job, const ExportRequest& request, const Loader& load, TraceWriter& out)
-      : job_(job), request_(request), load_(load), out_(out) {}
+  Exporter(const Job& job, const ExportRequest& request, const Loader& load, ReadingProgress& progress,
+           TraceWriter& out)
+      : job_(job), request_(request), load_(load), progress_(progress), out_(out) {}
 
   Result<Notes> run() {
     if (job_.files.size() == 1) {
@@ -187,6 +206,7 @@ class Exporter {
     how.args = loaded.args;
     how.threads = request_.threads;
     how.cancelled = request_.cancelled;
+    how.on_bytes = progress_.counter();
     size_t seen = 0;
     TRY(for_each_event_text(file, how, [&](EventId e, std::string_view text) -> Result<void> {
       if (++seen > loaded.file_events) return {};
@@ -215,6 +235,7 @@ class Exporter {
   const Job& job_;
   const ExportRequest& request_;
   const Loader& load_;
+  ReadingProgress& progress_;
   TraceWriter& out_;
   Notes notes_;
   bool is_surveyed_ = false;
@@ -229,7 +250,13 @@ Result<Notes> export_job(const Job& job, const ExportRequest& request, const Loa
       return fail(Code::invalid,
                   "{}: a trace is read twice to be exported, which only a file can be; write it to one",
                   base_name(file.path));
-  return Exporter(job, request, load, out).run();
+  ReadingProgress progress(job, request);
+  const Loader counted = [&](const TraceFile& file, const LoadRequest& how) {
+    LoadRequest more = how;
+    more.on_bytes = progress.counter();
+    return load(file, more);
+  };
+  return Exporter(job, request, counted, progress, out).run();
 }
 
 }  // namespace spotter

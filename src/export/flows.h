@@ -1,4 +1,4 @@
-// Arrows that are added to a trace, such as a critical path.
+// Arrows (flow events): those of a trace, and those that are added to it, such as a critical path.
 #pragma once
 #include <string>
 #include <vector>
@@ -6,6 +6,8 @@
 #include "trace/trace.h"
 
 namespace spotter {
+
+inline bool is_flow_phase(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
 
 struct ExtraFlow {
   EventId from = 0;
@@ -16,9 +18,9 @@ struct ExtraFlow {
   std::string args;            // a JSON object, or empty
 };
 
-// What the viewer shows is an arrow between the innermost spans at two places. An end of a span is taken one
-// nanosecond earlier, since a span no longer encloses its end; of two spans that end together it is the inner
-// one that the viewer takes.
+// A viewer draws an arrow between spans: Perfetto takes, at each place, the span of the track that began
+// last. An end of a span is taken one nanosecond earlier, since a span no longer encloses its end. So an
+// arrow from the end of a span with others inside leaves the last of these.
 Ns flow_time(const Trace& trace, EventId e, bool end);
 
 }  // namespace spotter

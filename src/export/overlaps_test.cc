@@ -17,7 +17,7 @@ bool overlap_in_part(const Trace& t, EventId a, EventId b) {
 
 std::vector<std::pair<EventId, u32>> moved(const Trace& trace) {
   std::vector<std::pair<EventId, u32>> out;
-  for (const MovedSpan& span : find_overlaps(trace)) out.emplace_back(span.event, span.lane);
+  for (const Moved& span : find_overlaps(trace)) out.emplace_back(span.event, span.lane);
   return out;
 }
 
@@ -63,11 +63,38 @@ TEST(Overlaps, RandomSpansDoNotOverlapInPartOnAnyLine) {
   }
 }
 
+TEST(Overlaps, ArrowsGoWithTheSpansTheyPointAt) {
+  TraceBuilder builder;
+  const auto kernel = [&](Ns ts, Ns dur, i64 correlation) {
+    return builder.span("kernel", "k", 0, 7, ts, dur, {{Arg::correlation, correlation}});
+  };
+  const auto arrow = [&](Ns ts, i64 id) {
+    return builder.mark('f', "ac2g", "ac2g", 0, 7, ts, {{Arg::flow_id, id}});
+  };
+  kernel(0, 10, 1);
+  const EventId to_first = arrow(0, 1);
+  kernel(5, 10, 2);                      // moved
+  kernel(5, 3, 3);                       // not: it nests in the first
+  const EventId to_moved = arrow(5, 2);  // by its correlation
+  const EventId to_other = arrow(5, 3);
+  const EventId of_none = arrow(5, 77);  // stays on the first line, where a span starts too
+  kernel(20, 10, 4);
+  kernel(25, 10, 5);  // moved, alone at its start
+  const EventId to_alone = arrow(25, 99);
+  const TracePtr trace = builder.build();
+  std::vector<EventId> events;
+  for (const Moved& moved : find_moved_flows(*trace, find_overlaps(*trace))) {
+    EXPECT_EQ(moved.lane, 1u);
+    events.push_back(moved.event);
+  }
+  EXPECT_EQ(events, (std::vector<EventId>{to_moved, to_alone})) << to_first << to_other << of_none;
+}
+
 TEST(Overlaps, MoreLinesThanAllowedEndOnTheLast) {
   TraceBuilder builder;
   for (i64 i = 0; i < 2 * kMostLanes; ++i) builder.span("kernel", "k", 0, 7, i, 10'000);
   const TracePtr trace = builder.build();
-  const std::vector<MovedSpan> all = find_overlaps(*trace);
+  const std::vector<Moved> all = find_overlaps(*trace);
   EXPECT_EQ(all.size(), 2 * kMostLanes - 1);
   EXPECT_EQ(all.back().lane, kMostLanes - 1);
 }

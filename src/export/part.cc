@@ -1,9 +1,9 @@
 #include "export/part.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "analyze/device_time.h"
+#include "export/names.h"
 #include "export/overlaps.h"
 #include "export/times.h"
 #include "read/strict_json.h"
@@ -12,16 +12,6 @@
 
 namespace spotter {
 namespace {
-
-// Readers that look for the earliest event find no other than before.
-std::string metadata(const char* what, const std::string& pid, std::string_view tid, Ns ts,
-                     const std::string& args) {
-  return fmt::format(R"({{"ph": "M", "name": "{}", "pid": {}, "tid": {}, "ts": {}, "args": {{{}}}}})", what,
-                     pid, tid, microseconds(ts), args);
-}
-
-std::string name_arg(std::string_view name) { return fmt::format(R"("name": {})", json::quoted(name)); }
-std::string sort_arg(i64 index) { return fmt::format(R"("sort_index": {})", index); }
 
 // Fills a Part from a trace.
 class PartMaker {
@@ -74,22 +64,17 @@ class PartMaker {
         const u32 t = trace_.track[work.event[i]];
         if (!names_[t].empty()) continue;
         names_[t] = fmt::format("stream {}", stream.stream);
-        part_.events.push_back(
-            metadata("thread_name", pid_of(t), tid_of(t), part_.start, name_arg(names_[t])));
+        part_.events.push_back(thread_name_event(pid_of(t), tid_of(t), part_.start, names_[t]));
       }
     }
   }
 
   void move_overlaps() {
-    const std::vector<MovedSpan> moved = find_overlaps(trace_);
-    i64 next = first_free_tid();
-    for (const MovedSpan& span : moved) {
-      const u32 t = trace_.track[span.event];
-      const auto [lane, is_new] = lanes_.try_emplace({t, span.lane}, next);
-      if (is_new) name_lane(t, span.lane, next++);
-      part_.placement.new_tids.emplace_back(in_file(span.event), lane->second);
-      moved_to_[span.event] = lane->second;
-    }
+    const std::vector<Moved> moved = find_overlaps(trace_);
+    next_tid_ = first_free_tid();
+    for (const Moved& span : moved) move(span);
+    for (const Moved& end : find_moved_flows(trace_, moved)) move(end);
+    std::sort(part_.placement.new_tids.begin(), part_.placement.new_tids.end());
     if (!moved.empty())
       part_.notes.add("overlapping_spans", Severity::info,
                       "spans overlap others on their track, which viewers cannot draw; they are on tracks of "
@@ -144,14 +129,20 @@ class PartMaker {
     return most + 1;
   }
 
+  void move(const Moved& moved) {
+    const u32 t = trace_.track[moved.event];
+    const auto [lane, is_new] = lanes_.try_emplace({t, moved.lane}, next_tid_);
+    if (is_new) name_lane(t, moved.lane, next_tid_++);
+    part_.placement.new_tids.emplace_back(in_file(moved.event), lane->second);
+    moved_to_[moved.event] = lane->second;
+  }
+
   void name_lane(u32 t, u32 lane, i64 tid) {
     const std::string name = names_[t].empty() ? fmt::format("thread {}", trace_.tracks()[t].tid) : names_[t];
     const std::string which = lane == 1 ? "(overlapping)" : fmt::format("(overlapping {})", lane);
     const std::string pid = pid_of(t), id = fmt::format("{}", tid);
-    part_.events.push_back(
-        metadata("thread_name", pid, id, part_.start, name_arg(fmt::format("{} {}", name, which))));
-    if (sort_index_[t])
-      part_.events.push_back(metadata("thread_sort_index", pid, id, part_.start, sort_arg(*sort_index_[t])));
+    part_.events.push_back(thread_name_event(pid, id, part_.start, fmt::format("{} {}", name, which)));
+    if (sort_index_[t]) part_.events.push_back(thread_sort_event(pid, id, part_.start, *sort_index_[t]));
   }
 
   const Trace& trace_;
@@ -159,6 +150,7 @@ class PartMaker {
   const Place& place_;
   std::vector<std::string> names_;  // of tracks
   std::vector<std::optional<i64>> sort_index_;
+  i64 next_tid_ = 0;
   std::map<std::pair<u32, u32>, i64> lanes_;  // (track, lane) -> id
   std::unordered_map<EventId, i64> moved_to_;
   Part part_;
@@ -178,35 +170,6 @@ Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file
   maker.move_overlaps();
   maker.add_flows(flows);
   return maker.take();
-}
-
-std::vector<std::string> process_events(const Part& part, const ProcessIds& processes, const std::string& who,
-                                        i64 order) {
-  constexpr i64 kMostProcesses = 10'000;  // of a rank, for the order
-  struct Row {
-    i64 sort_index, id;
-    std::string name;
-  };
-  std::vector<Row> rows;
-  for (const ProcessIds::Process& process : processes.all()) {
-    const auto known = part.processes.find(process.was);
-    if (known == part.processes.end())
-      rows.push_back({INT64_MAX, process.id, fmt::format("process {}", process.was)});
-    else
-      rows.push_back({known->second.sort_index, process.id, known->second.name});
-  }
-  std::sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) {
-    return std::tuple(a.sort_index, a.id) < std::tuple(b.sort_index, b.id);
-  });
-  std::vector<std::string> events;
-  for (size_t i = 0; i < rows.size(); ++i) {
-    const std::string pid = fmt::format("{}", rows[i].id);
-    events.push_back(
-        metadata("process_name", pid, "0", part.start, name_arg(fmt::format("{}: {}", who, rows[i].name))));
-    events.push_back(metadata("process_sort_index", pid, "0", part.start,
-                              sort_arg(order * kMostProcesses + static_cast<i64>(i))));
-  }
-  return events;
 }
 
 }  // namespace spotter

@@ -40,8 +40,4 @@ struct Part {
 Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file_events,
                const std::vector<ExtraFlow>& flows, const Place& place);
 
-// The names of a merged rank's processes. `who`: "rank 3 host X". `order`: of the rank.
-std::vector<std::string> process_events(const Part& part, const ProcessIds& processes, const std::string& who,
-                                        i64 order);
-
 }  // namespace spotter

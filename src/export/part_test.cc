@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "export/names.h"
 #include "read/json.h"
 #include "read/strict_json.h"
 #include "trace/builder.h"

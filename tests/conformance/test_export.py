@@ -69,6 +69,15 @@ def check_tracks(events):
             open_ends.append(start - negative)
 
 
+def correlated(events):
+    """(track, time, id) of each arrow's end that lies at the start of a span with that correlation, by its place."""
+    place = lambda event: (str(event.get("pid")), str(event.get("tid")), ns(event["ts"]))
+    starts = {(*place(event), event["args"].get("correlation")) for event in events
+              if event.get("ph") == "X" and "ts" in event and isinstance(event.get("args"), dict)}
+    return [(index, event["ph"]) for index, event in enumerate(events)
+            if event.get("ph") in ("s", "f") and (*place(event), event.get("id")) in starts]
+
+
 def check_counters(events, path, zero, options=()):
     """The curves are the rows of the tables, in their order."""
     answer = harness.analyze(path, tables=COUNTERS, options=options, top=None)
@@ -106,6 +115,7 @@ def test_every_trace(name, path, tmp_path):
     tids = {(event["pid"], event["tid"]) for event in new[len(old):] if event.get("name") == "thread_name"}
     assert moved == 0 or tids
     check_tracks(new)
+    assert correlated(new) == correlated(old)
     if any(is_ours(event) for event in new):
         check_counters(new, path, int(after.get("baseTimeNanoseconds", 0)))
     again = harness.analyze(out, tables=["summary"], top=None)["summary"]
