@@ -124,7 +124,14 @@ class Exporter {
       ProcessIds processes(next_process);
       FlowIds flows(i);
       const Place place{&processes, &flows, trace.base_ns - zero};
-      TRY_ASSIGN(const Loaded loaded, load(trace, place));
+      const Result<Loaded> done = load(trace, place);
+      if (!done && done.error().code == Code::cancelled) return tl::unexpected<Error>(done.error());
+      if (!done) {
+        leave_out(trace, done.error());
+        if (!common && i + 1 == traces.size()) return within(done.error(), trace.file.path);
+        continue;
+      }
+      const Loaded& loaded = *done;
       TRY(write_events(trace.file, loaded, place));
       TRY(write_counters_of(loaded, zero));
       const std::string who = trace.host.empty() ? fmt::format("rank {}", trace.rank)
@@ -134,6 +141,14 @@ class Exporter {
       keep_common(common, loaded.members);
     }
     return out_.finish(*common);
+  }
+
+  // As a run does: a rank without the wanted steps, say, is no reason to give none of them.
+  void leave_out(const SurveyedTrace& trace, const Error& error) {
+    Notes loss;
+    loss.add("file_left_out", Severity::loss,
+             fmt::format("a trace could not be exported and was left out: {}", error.message));
+    notes_.merge(loss, base_name(trace.file.path));
   }
 
   // The analyses of the counters see the rows that are exported, so that the curves are those events'.
