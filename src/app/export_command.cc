@@ -39,7 +39,10 @@ Result<void> export_traces(const Options& options) {
   {
     Progress progress;
     request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    TRY_ASSIGN(notes, export_job(job, request, load, *out));
+    Result<Notes> done = export_job(job, request, load, *out);
+    if (!done && done.error().code == Code::cancelled)
+      return fail(Code::cancelled, "interrupted{}", options.output == "-" ? "" : "; nothing was written");
+    TRY_ASSIGN(notes, std::move(done));
   }
   std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
   return {};

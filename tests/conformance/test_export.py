@@ -154,11 +154,6 @@ def test_compressed_and_standard_output(gpu, tmp_path):
     assert harness.run("export", path, "-o", "-").stdout == plain
 
 
-def test_threads_make_no_difference(tmp_path):
-    (path,) = [path for name, path in harness.trace_files() if name == "fixtures/traces/cpu_stacks/train.json.gz"]
-    assert export(tmp_path, path).read_bytes() == export(tmp_path, path).read_bytes()
-
-
 def spans_by_rank(path):
     trace = document(path)
     names = {event["pid"]: event["args"]["name"] for event in trace["traceEvents"]
