@@ -36,6 +36,8 @@ std::span<const Analysis* const> all_analyses() {
       &kMemoryBandwidthSeries,
       &kMemoryTimeline,
       &kMemoryTimelineSeries,
+      &kDeviceBusySeries,
+      &kSmEfficiencySeries,
       &kCuptiCounters,
   };
   return kAll;

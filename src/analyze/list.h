@@ -38,6 +38,8 @@ extern const Analysis kMemoryBandwidth;
 extern const Analysis kMemoryBandwidthSeries;
 extern const Analysis kMemoryTimeline;
 extern const Analysis kMemoryTimelineSeries;
+extern const Analysis kDeviceBusySeries;
+extern const Analysis kSmEfficiencySeries;
 extern const Analysis kCuptiCounters;
 
 }  // namespace spotter

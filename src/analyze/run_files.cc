@@ -54,8 +54,10 @@ void add_times(const Trace& trace, RankEvidence& evidence) {
   evidence.end = trace.info().base_ns + extent.end;
 }
 
-Result<TracePtr> select(TracePtr trace, Range range) {
-  const std::vector<Step>& steps = trace->steps().steps;
+}  // namespace
+
+Result<void> check_steps(const Trace& trace, Range range) {
+  const std::vector<Step>& steps = trace.steps().steps;
   if (steps.empty()) return fail(Code::invalid, "steps were asked for, but the trace has none");
   const auto [first, last] = std::minmax_element(
       steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.number < b.number; });
@@ -63,6 +65,13 @@ Result<TracePtr> select(TracePtr trace, Range range) {
                    [&](const Step& s) { return range.first <= s.number && s.number <= range.last; }))
     return fail(Code::invalid, "steps {} to {} were asked for, but the trace has steps {} to {}", range.first,
                 range.last, first->number, last->number);
+  return {};
+}
+
+namespace {
+
+Result<TracePtr> select(TracePtr trace, Range range) {
+  TRY(check_steps(*trace, range));
   return select_steps(*trace, range.first, range.last);
 }
 

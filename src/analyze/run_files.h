@@ -10,6 +10,9 @@ namespace spotter {
 
 bool wants(const RunRequest& request, std::optional<i64> rank);
 
+// Errors: invalid (the trace has no steps, or none of these).
+Result<void> check_steps(const Trace& trace, Range range);
+
 // One result per file of the job, in its order. `params`: one per analysis. Phases: load, select_steps, then
 // a map and a reduce of each analysis.
 std::vector<FileResult> run_files(const Job& job, const RunRequest& request,

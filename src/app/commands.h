@@ -11,6 +11,7 @@ Action declare_analyze_part(CLI::App& app);  // analyze_part_command.cc
 Action declare_analyses(CLI::App& app);      // analyses_command.cc
 Action declare_diff(CLI::App& app);          // diff_command.cc
 Action declare_simulate(CLI::App& app);      // simulate_command.cc
+Action declare_export(CLI::App& app);        // export_command.cc
 Action declare_trace(CLI::App& app);         // trace_command.cc
 Action declare_ps(CLI::App& app);            // agent_view_commands.cc
 Action declare_status(CLI::App& app);        // agent_view_commands.cc

@@ -15,6 +15,7 @@ constexpr Command kCommands[] = {
     {"analyses", "List the analyses, or define the numbers of one.", declare_analyses},
     {"diff", "Say what changed from one job's traces to another's.", declare_diff},
     {"simulate", "Write the traces of a simulated job, with faults if wanted.", declare_simulate},
+    {"export", "Write traces as one file for a timeline viewer (Perfetto).", declare_export},
     {"trace", "Trace running PyTorch processes, on this host or on many.", declare_trace},
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
     {"status", "Say whether each part of an agent works.", declare_status},

@@ -74,6 +74,30 @@ Result<i64> parse_duration_ms(const std::string& text) {
   return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 2m", text);
 }
 
+// Digit by digit, since a fraction of a second in floating point is not that of nanoseconds.
+Result<i64> parse_duration_ns(const std::string& text) {
+  static constexpr std::pair<std::string_view, i64> kUnits[] = {{"ns", 1},
+                                                                {"us", 1'000},
+                                                                {"ms", 1'000'000},
+                                                                {"s", 1'000'000'000},
+                                                                {"m", 60'000'000'000},
+                                                                {"h", 3'600'000'000'000}};
+  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
+  const std::string_view value = std::string_view(text).substr(0, digits);
+  const size_t point = std::min(value.find('.'), value.size());
+  const std::string_view fraction = value.substr(std::min(point + 1, value.size()));
+  for (const auto& [unit, ns] : kUnits) {
+    if (std::string_view(text).substr(digits) != unit) continue;
+    const std::optional<i64> whole = number(value.substr(0, point));
+    const std::optional<i64> parts = fraction.empty() ? std::optional<i64>(0) : number(fraction);
+    if (!whole || !parts || *whole > kMaxTime / ns || fraction.size() > 9) break;
+    i64 scale = 1;
+    for (size_t i = 0; i < fraction.size(); ++i) scale *= 10;
+    return *whole * ns + static_cast<i64>(i128{*parts} * ns / scale);
+  }
+  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 100us", text);
+}
+
 Result<i64> parse_number(const std::string& text, i64 least, i64 most) {
   const std::optional<i64> value = number(text);
   if (value && *value >= least && *value <= most) return *value;

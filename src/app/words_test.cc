@@ -21,6 +21,17 @@ TEST(WordsTest, Durations) {
   }
 }
 
+TEST(Words, DurationsInNanoseconds) {
+  const std::pair<const char*, i64> times[] = {
+      {"250ns", 250},      {"100us", 100'000},    {"1.5s", 1'500'000'000},
+      {"0.000000001s", 1}, {"1.001us", 1'001},    {"2m", 120'000'000'000},
+      {"0ms", 0},          {"3.s", 3'000'000'000}};
+  for (const auto& [text, ns] : times) EXPECT_EQ(parse_duration_ns(text).value_or(-1), ns) << text;
+  for (const char* text :
+       {"", "5", "s", "-1s", "1.2.3s", "1,5s", "5 s", "99999999999999s", "1.0000000001s", ".5s"})
+    EXPECT_FALSE(parse_duration_ns(text).has_value()) << text;
+}
+
 TEST(WordsTest, Ranges) {
   const auto ranges = parse_ranges("0,3-7,9").value();
   ASSERT_EQ(ranges.size(), 3u);

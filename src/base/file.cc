@@ -15,22 +15,6 @@
 namespace spotter {
 namespace {
 
-class Fd {
- public:
-  explicit Fd(int fd) : fd_(fd) {}
-  ~Fd() {
-    if (fd_ >= 0) close(fd_);
-  }
-  Fd(const Fd&) = delete;
-  Fd& operator=(const Fd&) = delete;
-  int get() const { return fd_; }
-  // Network file systems report a failed write only here.
-  bool close_well() { return close(std::exchange(fd_, -1)) == 0; }
-
- private:
-  int fd_;
-};
-
 tl::unexpected<Error> errno_error(const std::string& path, const char* what) {
   const int number = errno;
   Code code = Code::io;
@@ -61,46 +45,16 @@ bool write_all(int fd, std::string_view bytes) {
   return true;
 }
 
-// A device or a pipe takes what comes; there is nothing to replace.
-Result<void> write_in_place(const std::string& path, std::string_view bytes) {
-  Fd fd(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
-  if (fd.get() < 0) return errno_error(path, "cannot open");
-  if (!write_all(fd.get(), bytes) || !fd.close_well()) return errno_error(path, "cannot write");
-  return {};
-}
-
-// `shown`: what the errors call it. `like`: whose mode and owner it gets.
-Result<void> write_by_rename(const std::string& target, const std::string& shown, std::string_view bytes,
-                             const struct stat* like) {
-  const std::string folder = folder_of(target), temporary = temporary_name(folder);
-  Fd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (fd.get() < 0) return errno_error(shown, "cannot create");
-  if (like) {
-    // Whoever may not give the file to its owner keeps it.
-    if (fchown(fd.get(), like->st_uid, like->st_gid) == 0 || like->st_uid == geteuid())
-      fchmod(fd.get(), like->st_mode & 07777);
-  }
-  if (write_all(fd.get(), bytes) && fsync(fd.get()) == 0 && fd.close_well() &&
-      std::rename(temporary.c_str(), target.c_str()) == 0) {
-    const Fd dir(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (dir.get() >= 0) fsync(dir.get());
-    return {};
-  }
-  auto error = errno_error(shown, "cannot write");
-  unlink(temporary.c_str());
-  return error;
-}
-
 }  // namespace
 
 Result<std::string> read_small_file(const std::string& path, size_t max_bytes) {
-  const Fd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (fd.get() < 0) return errno_error(path, "cannot open");
+  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) return errno_error(path, "cannot open");
   std::string text;
   size_t used = 0;
   while (true) {
     text.resize(std::max(size_t{4096}, used * 2));
-    const ssize_t n = read(fd.get(), text.data() + used, text.size() - used);
+    const ssize_t n = read(file.fd, text.data() + used, text.size() - used);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno_error(path, "cannot read");
     used += static_cast<size_t>(n);
@@ -121,17 +75,68 @@ std::vector<std::string> names_in(const std::string& directory) {
   return names;
 }
 
-Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+Result<AtomicFile> AtomicFile::create(const std::string& path) {
   struct stat old;
   const bool exists = stat(path.c_str(), &old) == 0;
-  if (exists && !S_ISREG(old.st_mode)) return write_in_place(path, bytes);
+  if (exists && !S_ISREG(old.st_mode)) {
+    // A device or a pipe takes what comes; there is nothing to replace.
+    AtomicFile file(path, "");
+    file.file_ = Descriptor(open(path.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+    if (file.file_.fd < 0) return errno_error(path, "cannot open");
+    return file;
+  }
   const std::unique_ptr<char, void (*)(void*)> real(exists ? realpath(path.c_str(), nullptr) : nullptr,
                                                     std::free);
-  return write_by_rename(real ? real.get() : path, path, bytes, exists ? &old : nullptr);
+  AtomicFile file(path, real ? real.get() : path);
+  TRY(file.open_temporary());
+  const int fd = file.file_.fd;
+  // Whoever may not give the file to its owner keeps it.
+  if (exists && (fchown(fd, old.st_uid, old.st_gid) == 0 || old.st_uid == geteuid()))
+    fchmod(fd, old.st_mode & 07777);
+  return file;
+}
+
+Result<void> AtomicFile::open_temporary() {
+  std::string name = temporary_name(folder_of(target_));
+  file_ = Descriptor(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (file_.fd < 0) return errno_error(shown_, "cannot create");
+  temporary_ = std::move(name);
+  return {};
+}
+
+AtomicFile::~AtomicFile() {
+  if (!temporary_.empty()) unlink(temporary_.c_str());
+}
+
+Result<void> AtomicFile::write(std::string_view bytes) {
+  if (!write_all(file_.fd, bytes)) return errno_error(shown_, "cannot write");
+  return {};
+}
+
+Result<void> AtomicFile::commit() {
+  const bool in_place = temporary_.empty();
+  if (!in_place && fsync(file_.fd) != 0) return errno_error(shown_, "cannot write");
+  // Network file systems report a failed write only here.
+  if (close(std::exchange(file_.fd, -1)) != 0) return errno_error(shown_, "cannot write");
+  if (in_place) return {};
+  if (std::rename(temporary_.c_str(), target_.c_str()) != 0) return errno_error(shown_, "cannot write");
+  temporary_.clear();
+  const Descriptor folder(open(folder_of(target_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (folder.fd >= 0) fsync(folder.fd);
+  return {};
+}
+
+Result<void> write_file_atomically(const std::string& path, std::string_view bytes) {
+  TRY_ASSIGN(AtomicFile file, AtomicFile::create(path));
+  TRY(file.write(bytes));
+  return file.commit();
 }
 
 Result<void> replace_file_atomically(const std::string& path, std::string_view bytes) {
-  return write_by_rename(path, path, bytes, nullptr);
+  AtomicFile file(path, path);
+  TRY(file.open_temporary());
+  TRY(file.write(bytes));
+  return file.commit();
 }
 
 }  // namespace spotter

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/types.h"
 
@@ -28,7 +29,33 @@ std::vector<std::string> names_in(const std::string& directory);
 // written to. Errors: not_found (no such directory), denied, io.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
-// The same, but whatever has the name is replaced and never followed: for folders in which others may write.
+// The same, written piece by piece. Until commit() the path is as before, and without one it stays so.
+class AtomicFile {
+ public:
+  static Result<AtomicFile> create(const std::string& path);
+  ~AtomicFile();
+  AtomicFile(AtomicFile&& other) noexcept
+      : file_(std::move(other.file_)),
+        shown_(std::move(other.shown_)),
+        target_(std::move(other.target_)),
+        temporary_(std::exchange(other.temporary_, {})) {}
+  AtomicFile& operator=(AtomicFile&&) = delete;
+
+  Result<void> write(std::string_view bytes);
+  Result<void> commit();  // nothing may follow
+
+ private:
+  friend Result<void> replace_file_atomically(const std::string& path, std::string_view bytes);
+  // `shown`: what the errors call it; with an empty `target` it is written in place.
+  AtomicFile(std::string shown, std::string target) : shown_(std::move(shown)), target_(std::move(target)) {}
+  Result<void> open_temporary();
+
+  Descriptor file_;
+  std::string shown_, target_, temporary_;  // temporary_: empty where there is none to remove
+};
+
+// As write_file_atomically, but whatever has the name is replaced and never followed: for folders in which
+// others may write.
 Result<void> replace_file_atomically(const std::string& path, std::string_view bytes);
 
 }  // namespace spotter

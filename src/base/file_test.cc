@@ -38,6 +38,27 @@ TEST_F(FileTest, WritesAndReadsBack) {
   EXPECT_EQ(files(), 1);
 }
 
+TEST_F(FileTest, PiecesAreThereOnlyOnceTheyAreCommitted) {
+  ASSERT_TRUE(write_file_atomically(path("a"), "old"));
+  {
+    Result<AtomicFile> file = AtomicFile::create(path("a"));
+    ASSERT_TRUE(file && file->write("new ") && file->write("text"));
+    EXPECT_EQ(read_small_file(path("a"), 100).value(), "old");
+    ASSERT_TRUE(file->commit());
+    EXPECT_EQ(read_small_file(path("a"), 100).value(), "new text");
+  }
+  {
+    Result<AtomicFile> file = AtomicFile::create(path("a"));
+    ASSERT_TRUE(file && file->write("never"));
+    AtomicFile moved = std::move(*file);
+    ASSERT_TRUE(moved.write(" finished"));
+    EXPECT_EQ(files(), 2);
+  }
+  EXPECT_EQ(read_small_file(path("a"), 100).value(), "new text");
+  EXPECT_EQ(files(), 1);
+  EXPECT_FALSE(AtomicFile::create(path("nowhere/b")).has_value());
+}
+
 TEST_F(FileTest, ReplacesTheOldContents) {
   ASSERT_TRUE(write_file_atomically(path("a"), "a long first version"));
   ASSERT_TRUE(write_file_atomically(path("a"), "second"));

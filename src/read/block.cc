@@ -4,6 +4,7 @@ namespace spotter {
 
 void Block::clear() {
   events = cell_count = 0;
+  texts.clear();
   new_strings.clear();
   new_kinds.clear();
   new_tracks.clear();

@@ -63,6 +63,10 @@ struct Block {
   std::vector<std::string> new_args;
   std::vector<Shape> new_shapes;
 
+  // The events' own texts, where they are wanted: views of what was scanned.
+  bool wants_texts = false;
+  std::vector<std::string_view> texts;
+
   Tally damaged, repaired, negative_dur, sub_ns, bad_time, not_finite, duplicate_key, args_left_out,
       kinds_left_out;
 

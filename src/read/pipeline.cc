@@ -65,16 +65,23 @@ struct Stretch {
 
 class Pipeline {
  public:
-  Pipeline(RawInput& input, Source& source, const LoadRequest& request, const Cuts& cuts)
+  // `texts`: where the events' texts go; nullptr where their columns are wanted.
+  Pipeline(RawInput& input, Source& source, const LoadRequest& request, const TakeTexts* texts,
+           const Cuts& cuts)
       : input_(input),
         source_(source),
         request_(request),
+        texts_(texts),
         cuts_(cuts),
         threads_(static_cast<size_t>(std::max(1, request.threads))),
         stretches_(threads_ == 1 ? 1 : 2 * threads_ + 2),
         scanners_(threads_ + 1),
         assembler_(threads_ + 1) {
-    for (Stretch& s : stretches_) free_.push_back(&s);
+    for (Stretch& s : stretches_) {
+      s.block.wants_texts = texts_ != nullptr;
+      free_.push_back(&s);
+    }
+    joined_block_.wants_texts = texts_ != nullptr;
   }
 
   Result<TraceData> run() {
@@ -209,7 +216,7 @@ class Pipeline {
     }
     if (carry_.empty()) return append(s.scanned, s.block, s.scanner, s.text, s.offset, s.last);
     // The stretch before was cut inside an event: what is left of it belongs in front of this one.
-    assembler_.skip(s.scanner, s.block);
+    if (!texts_) assembler_.skip(s.scanner, s.block);
     joined_.clear();
     joined_.append(carry_);
     joined_.append(s.text.view());
@@ -225,7 +232,10 @@ class Pipeline {
 
   Result<void> append(const Scanned& scanned, const Block& block, size_t scanner, const Text& text,
                       i64 offset, bool last) {
-    TRY(assembler_.append(scanner, block, text.begin(), offset));
+    if (texts_)
+      TRY((*texts_)(block.texts));
+    else
+      TRY(assembler_.append(scanner, block, text.begin(), offset));
     if (scanned.why == ScanEnd::array_end) {
       array_ended_ = true;
       keep_tail({scanned.stop, static_cast<size_t>(text.end() - scanned.stop)});
@@ -250,6 +260,7 @@ class Pipeline {
   RawInput& input_;
   Source& source_;
   const LoadRequest& request_;
+  const TakeTexts* const texts_;
   const Cuts cuts_;
   const size_t threads_;
   std::vector<std::thread> helpers_;
@@ -287,7 +298,13 @@ class Pipeline {
 }  // namespace
 
 Result<TraceData> read_events(RawInput& input, Source& source, const LoadRequest& request, const Cuts& cuts) {
-  return Pipeline(input, source, request, cuts).run();
+  return Pipeline(input, source, request, nullptr, cuts).run();
+}
+
+Result<void> read_event_texts(RawInput& input, Source& source, const LoadRequest& request,
+                              const TakeTexts& take, const Cuts& cuts) {
+  TRY(Pipeline(input, source, request, &take, cuts).run());
+  return {};
 }
 
 }  // namespace spotter

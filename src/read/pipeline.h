@@ -9,7 +9,9 @@
 // wrongly, and its rest is put in front of the next one, which is scanned again. So the result is that of one
 // scan over the whole text, for any number of threads, and the text is never held whole.
 #pragma once
-#include <string>
+#include <functional>
+#include <span>
+#include <string_view>
 
 #include "read/assemble.h"
 #include "read/source.h"
@@ -27,5 +29,12 @@ struct Cuts {
 // The events and what stands around them. Errors: no trace, unreadable, cancelled.
 Result<TraceData> read_events(RawInput& input, Source& source, const LoadRequest& request,
                               const Cuts& cuts = {});
+
+// The texts of the same events in the same order, a block of them at a time, and nothing is kept. A text is
+// from an event's '{' to its '}' as the file has it, so it may need mending; it is there until `take`
+// returns.
+using TakeTexts = std::function<Result<void>(std::span<const std::string_view> texts)>;
+Result<void> read_event_texts(RawInput& input, Source& source, const LoadRequest& request,
+                              const TakeTexts& take, const Cuts& cuts = {});
 
 }  // namespace spotter

@@ -100,6 +100,10 @@ class FastScanner final : public Scanner {
           b.first_cell[row] = static_cast<u32>(b.cell_count);
           b.shape[row] = e->shape;
           b.kind[row] = e->kind;
+          if (b.wants_texts) {
+            const char* const brace = first_brace(start);
+            b.texts.emplace_back(brace, static_cast<size_t>(p - brace));
+          }
           b.events++;
           b.cell_count += static_cast<size_t>(cell - cells);
           if (e->remarkable) forms_.tally(*e, first_brace(start), b);

@@ -28,9 +28,8 @@ struct Steps {
 
 Steps compute_steps(const Trace& trace);
 
-// The rows of the steps numbered first..last: host rows that start inside one of them, device rows whose
-// launch does (rows without a known launch by their own start), metadata always. Flow and instant events
-// count by their own time. Its steps() are those of `trace` with these numbers.
+// The rows of the steps numbered first..last, as rows_in (windows.h) tells them. Its steps() are those of
+// `trace` with these numbers.
 std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last);
 
 }  // namespace spotter

@@ -1,0 +1,55 @@
+#include "analyze/device_busy.h"
+#include "analyze/device_time.h"
+#include "analyze/list.h"
+
+namespace spotter {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"device", Type::integer, Unit::none, Role::key, "Device number."},
+    {"time_ns", Type::integer, Unit::ns, Role::time, "Start of the bucket, Unix time; at last its end."},
+    {"sm_efficiency_ratio", Type::real, Unit::ratio, Role::value,
+     "Mean part of the multiprocessors that have a block to run; at last 0."},
+};
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  Table table(kSmEfficiencySeries.name, std::span(kColumns).subspan(1));
+  const DeviceWork& work = trace.device_work();
+  if (work.event.empty()) note_no_device_work(table);
+  TRY_ASSIGN(const Buckets buckets, buckets_of(work, params["bucket_ns"]));
+  const Ns base = trace.info().base_ns;
+  for (const i64 device : devices_of(work)) {
+    const std::optional<std::vector<Piece>> pieces = multiprocessor_pieces(trace, device);
+    if (!pieces) {
+      table.notes.add("no_blocks_per_sm", Severity::info,
+                      "devices have no row, since no kernel of theirs says its blocks per SM");
+      continue;
+    }
+    const std::vector<double> used = means(buckets, *pieces);
+    for (size_t i = 0; i < used.size(); ++i)
+      table.append({device, base + buckets.begin_of(i), used[i] / static_cast<double>(kAllMultiprocessors)});
+    table.append({device, base + buckets.end, 0.0});
+  }
+  return table;
+}
+
+}  // namespace
+
+const Analysis kSmEfficiencySeries = {
+    .name = "sm_efficiency_series",
+    .summary = "Which part of each device's multiprocessors has work, estimated, over time.",
+    .doc =
+        "The time from the first to the last device work of the trace is cut into buckets; one row per device and bucket is "
+        "the mean, over the bucket, of min(sum of the blocks per SM of the kernels that run, 1), as the TensorBoard plugin estimates "
+        "SM efficiency; idle time counts as 0. Kernels that do not say their blocks per SM (argument `blocks per SM`, "
+        "of CUDA only) count as nothing; a device without any such kernel has no row. The last row of a device stands for the "
+        "end of the last bucket and is 0.",
+    .params = kBucketParams,
+    .columns = kColumns,
+    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::blocks_per_sm},
+    .map = map,
+    .on_request = true,
+};
+
+}  // namespace spotter

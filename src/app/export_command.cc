@@ -1,0 +1,113 @@
+// export: traces -> one file for a timeline viewer.
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <memory>
+#include <thread>
+
+#include "app/commands.h"
+#include "app/terminal.h"
+#include "app/words.h"
+#include "export/export_job.h"
+#include "read/open.h"
+#include "render/render.h"
+
+namespace spotter {
+namespace {
+
+std::atomic<bool> interrupted = false;
+
+void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
+
+struct Options {
+  std::vector<std::string> paths;
+  std::string output;
+  ExportRequest request;
+};
+
+Result<void> export_traces(const Options& options) {
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  TRY_ASSIGN(const Job job, open_job(options.paths));
+  TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
+  ExportRequest request = options.request;
+  request.cancelled = &interrupted;
+  Notes notes;
+  {
+    Progress progress;
+    request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
+    Result<Notes> done = export_job(job, request, load, *out);
+    if (!done && done.error().code == Code::cancelled)
+      return fail(Code::cancelled, "interrupted{}", options.output == "-" ? "" : "; nothing was written");
+    TRY_ASSIGN(notes, std::move(done));
+  }
+  std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+  return {};
+}
+
+// Declares a time on the trace's clock.
+void add_time(CLI::App& app, const char* name, const char* help, std::optional<Ns>& value) {
+  add_option(app, name, "TIME", help, [&value](const std::string& word) -> Result<void> {
+    TRY_ASSIGN(value, parse_duration_ns(word));
+    return {};
+  });
+}
+
+}  // namespace
+
+Action declare_export(CLI::App& app) {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  ExportRequest& r = o->request;
+  r.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  app.add_option(
+         "PATH", o->paths,
+         "trace files (.json, .json.gz, .json.zst), folders of them, or patterns; several are merged on "
+         "one clock")
+      ->required()
+      ->type_name("...");
+  app.add_option(
+         "-o,--output", o->output,
+         "write to this file, whole or not at all; compressed if it ends in .gz; - is standard output")
+      ->required()
+      ->type_name("FILE");
+  add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
+             [&r](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(r.ranks, parse_ranges(word));
+               return {};
+             });
+  add_option(app, "--steps", "RANGE",
+             "only what begins in these steps: 2-5; device work where its launch does",
+             [&r](const std::string& word) -> Result<void> {
+               TRY_ASSIGN(r.steps, parse_range(word));
+               return {};
+             });
+  add_time(app, "--from", "only what begins so long after the first event, or later: 500ms, 1.5s", r.from);
+  add_time(app, "--to", "only what begins less than so long after it", r.to);
+  add_option(
+      app, "--bucket", "TIME",
+      "how long the device's share of busy time is taken together: 100us; default: a thousandth of the "
+      "time, at least 10us",
+      [&r](const std::string& word) -> Result<void> {
+        TRY_ASSIGN(r.bucket_ns, parse_duration_ns(word));
+        return {};
+      });
+  app.footer(
+      "Open the file in https://ui.perfetto.dev. Beside the events it has curves of how busy each device is, how\n"
+      "long its queues are and what its copies move.\n"
+      "Examples:\n"
+      "  spotter export traces/ -o job.json.gz --ranks 0-3 --steps 5-6\n"
+      "  spotter export rank0.json.gz -o part.json --from 1.5s --to 1.6s");
+  app.callback([&r] {
+    if (r.from && r.to && *r.from >= *r.to) throw CLI::ValidationError("--to", "must be later than --from");
+  });
+  return [options]() -> Result<int> {
+    TRY(export_traces(*options));
+    return 0;
+  };
+}
+
+}  // namespace spotter

@@ -1,0 +1,55 @@
+#include "base/gzip_writer.h"
+
+#include <isa-l/igzip_lib.h>
+
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/types.h"
+
+namespace spotter {
+
+struct GzipWriter::State {
+  isal_zstream stream;
+  std::vector<u8> level = std::vector<u8>(ISAL_DEF_LVL1_DEFAULT);
+  std::array<char, size_t{64} << 10> out;
+};
+
+GzipWriter::GzipWriter(Sink sink) : sink_(std::move(sink)), state_(std::make_unique<State>()) {
+  isal_zstream& stream = state_->stream;
+  isal_deflate_init(&stream);
+  stream.gzip_flag = IGZIP_GZIP;
+  stream.level = 1;
+  stream.level_buf = state_->level.data();
+  stream.level_buf_size = static_cast<u32>(state_->level.size());
+}
+
+GzipWriter::~GzipWriter() = default;
+
+Result<void> GzipWriter::write(std::string_view bytes) {
+  constexpr size_t kMost = size_t{1} << 30;  // ISA-L counts in 32 bits
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size())))
+    TRY(deflate(bytes.substr(0, kMost), false));
+  return {};
+}
+
+Result<void> GzipWriter::finish() { return deflate({}, true); }
+
+Result<void> GzipWriter::deflate(std::string_view bytes, bool last) {
+  isal_zstream& stream = state_->stream;
+  // ISA-L does not write there.
+  stream.next_in = reinterpret_cast<u8*>(const_cast<char*>(bytes.data()));
+  stream.avail_in = static_cast<u32>(bytes.size());
+  stream.end_of_stream = last;
+  do {
+    stream.next_out = reinterpret_cast<u8*>(state_->out.data());
+    stream.avail_out = static_cast<u32>(state_->out.size());
+    CHECK(isal_deflate(&stream) == COMP_OK);  // it fails only where the stream is set up wrongly
+    const size_t made = state_->out.size() - stream.avail_out;
+    if (made > 0) TRY(sink_({state_->out.data(), made}));
+  } while (last ? stream.internal_state.state != ZSTATE_END : stream.avail_in > 0);
+  return {};
+}
+
+}  // namespace spotter

@@ -1,0 +1,32 @@
+// GzipWriter: bytes in, one gzip member out, piece by piece. Made for speed (ISA-L at its level 1): JSON of
+// traces shrinks to about a tenth.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "base/result.h"
+
+namespace spotter {
+
+class GzipWriter {
+ public:
+  using Sink = std::function<Result<void>(std::span<const char>)>;
+  explicit GzipWriter(Sink sink);
+  ~GzipWriter();
+  GzipWriter(const GzipWriter&) = delete;
+  GzipWriter& operator=(const GzipWriter&) = delete;
+
+  Result<void> write(std::string_view bytes);
+  Result<void> finish();  // once, at the end; without it the member is cut off
+
+ private:
+  struct State;
+  Result<void> deflate(std::string_view bytes, bool last);
+
+  Sink sink_;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace spotter

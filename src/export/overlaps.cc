@@ -1,0 +1,104 @@
+#include "export/overlaps.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
+
+#include "export/flows.h"
+#include "trace/per_kind.h"
+
+namespace spotter {
+namespace {
+
+// The ends of the spans that are open on one line, the innermost last.
+class Line {
+ public:
+  bool take(Ns start, Ns end) {
+    while (!ends_.empty() && ends_.back() <= start) ends_.pop_back();
+    if (!ends_.empty() && ends_.back() < end) return false;
+    ends_.push_back(end);
+    return true;
+  }
+
+ private:
+  std::vector<Ns> ends_;
+};
+
+using Place = std::pair<u32, Ns>;  // track, time
+
+struct Candidate {
+  EventId span;
+  u32 lane;
+};
+
+// Of the spans that start at one place the one that an end of a flow there belongs to.
+u32 lane_at(const Trace& trace, const std::vector<Candidate>& spans, EventId flow) {
+  const std::optional<i64> id = trace.integer(flow, Arg::flow_id);
+  const auto rank = [&](const Candidate& c) {
+    const bool correlates = id && trace.integer(c.span, Arg::correlation) == id;
+    return std::tuple(!correlates, c.lane != 0, trace.dur[c.span], c.span);
+  };
+  return std::min_element(spans.begin(), spans.end(),
+                          [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); })
+      ->lane;
+}
+
+}  // namespace
+
+std::vector<Moved> find_overlaps(const Trace& trace) {
+  const auto is_drawn = per_kind(trace, [](const Kind& k) { return k.phase == 'X'; });
+  std::vector<EventId> spans;
+  for (EventId e = 0; e < trace.size(); ++e)
+    if (is_drawn[trace.kind[e]]) spans.push_back(e);
+  std::sort(spans.begin(), spans.end(), [&](EventId a, EventId b) {
+    if (trace.track[a] != trace.track[b]) return trace.track[a] < trace.track[b];
+    if (trace.ts[a] != trace.ts[b]) return trace.ts[a] < trace.ts[b];
+    return trace.dur[a] != trace.dur[b] ? trace.dur[a] > trace.dur[b] : a < b;
+  });
+
+  std::vector<Moved> moved;
+  std::vector<Line> lines;
+  for (size_t i = 0; i < spans.size(); ++i) {
+    const EventId e = spans[i];
+    if (i == 0 || trace.track[spans[i - 1]] != trace.track[e]) lines.clear();
+    u32 lane = 0;
+    while (lane < lines.size() && !lines[lane].take(trace.ts[e], trace.end(e))) ++lane;
+    if (lane == kMostLanes)
+      --lane;
+    else if (lane == lines.size())
+      lines.emplace_back().take(trace.ts[e], trace.end(e));
+    if (lane > 0) moved.push_back({e, lane});
+  }
+  std::sort(moved.begin(), moved.end(), [](const Moved& a, const Moved& b) { return a.event < b.event; });
+  return moved;
+}
+
+std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>& spans) {
+  if (spans.empty()) return {};
+  std::map<Place, std::vector<Candidate>> starts;  // of moved spans, and what else starts there
+  std::vector<Moved>::const_iterator next = spans.begin();
+  for (const Moved& span : spans) starts[{trace.track[span.event], trace.ts[span.event]}] = {};
+  const auto kind = per_kind(trace, [](const Kind& k) {
+    return k.phase == 'X' ? 1 : is_flow_phase(k.phase) ? 2 : 0;
+  });
+  std::vector<EventId> flows;
+  for (EventId e = 0; e < trace.size(); ++e) {
+    const bool is_moved = next != spans.end() && next->event == e;
+    const u32 lane = is_moved ? (next++)->lane : 0;
+    if (kind[trace.kind[e]] == 0) continue;
+    const auto place = starts.find({trace.track[e], trace.ts[e]});
+    if (place == starts.end()) continue;
+    if (kind[trace.kind[e]] == 1)
+      place->second.push_back({e, lane});
+    else
+      flows.push_back(e);
+  }
+  std::vector<Moved> moved;
+  for (const EventId e : flows)
+    if (const u32 lane = lane_at(trace, starts[{trace.track[e], trace.ts[e]}], e); lane > 0)
+      moved.push_back({e, lane});
+  return moved;
+}
+
+}  // namespace spotter
