@@ -101,10 +101,10 @@ class PathFinder {
     return BoundBy::compute;
   }
 
-  // What the thread does between the two nodes; where it also waited, that is at the end, and left out.
+  // What the thread does before the node; what it waited before that is left out.
   void append_host(u32 node, const PathEdge& edge, std::vector<PathPiece>& pieces) const {
     const HostLane& lane = graph_->lanes[graph_->nodes[node].lane];
-    const Ns begin = graph_->nodes[edge.from].time, end = graph_->nodes[node].time;
+    const Ns end = graph_->nodes[node].time, begin = end - edge.time;
     Ns left = edge.scaled, at = time_[edge.from];
     for (size_t i = lane.segment_at(begin); i < lane.segments().size() && left > 0; ++i) {
       const HostSegment& segment = lane.segments()[i];

@@ -252,12 +252,12 @@ void PathGraphBuilder::finish() {
 
 Ns PathGraphBuilder::scaled(const PathEdge& edge, u32 to) {
   if (!what_if_.is_set()) return edge.time;
-  const PathNode &end = graph_.nodes[to], &begin = graph_.nodes[edge.from];
+  const PathNode& end = graph_.nodes[to];
   if (edge.kind == EdgeKind::run)
     return what_if_.fits(trace_, end.event) ? what_if_.scaled(edge.time) : edge.time;
   if (edge.kind != EdgeKind::host) return edge.time;
-  const Ns waited = end.time - begin.time - edge.time;
-  return std::max<Ns>(0, graph_.lanes[end.lane].scaled(begin.time, end.time) - waited);
+  // Where the thread also waited it did so first.
+  return graph_.lanes[end.lane].scaled(end.time - edge.time, end.time);
 }
 
 }  // namespace spotter

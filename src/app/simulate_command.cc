@@ -105,6 +105,8 @@ Action declare_simulate(CLI::App& app) {
       "kernels, copies and host operators with this in their name take so many times as long; repeatable",
       [spec](const std::string& word) -> Result<void> {
         TRY_ASSIGN(Scale scale, parse_scale(word));
+        if (spec->scales.size() == sim::kMostScales)
+          return fail(Code::invalid, "there are more than {} of them", sim::kMostScales);
         spec->scales.push_back(std::move(scale));
         return {};
       })

@@ -28,22 +28,33 @@ void Builder::add(Instruction i) {
   program_.code.push_back(i);
 }
 
-double Builder::scale_of(std::string_view name) const {
+u64 Builder::scales_of(std::string_view name) const {
+  u64 scales = 0;
+  for (size_t i = 0; i < spec_.scales.size(); ++i)
+    if (name.find(spec_.scales[i].name) != name.npos) scales |= u64{1} << i;
+  return scales;
+}
+
+double Builder::factor_of(u64 scales) const {
   double factor = 1;
-  for (const Scale& scale : spec_.scales)
-    if (name.find(scale.name) != name.npos) factor *= scale.factor;
+  for (size_t i = 0; i < spec_.scales.size(); ++i)
+    if (scales >> i & 1) factor *= spec_.scales[i].factor;
   return factor;
 }
 
-Ns Builder::stretched_host(Ns ns, double factor) { return factor == 1 ? ns : stretched(ns, factor); }
-Ns Builder::call_ns(Call call, Ns ns) const { return stretched_host(host(ns), scale_of(name_of(call).name)); }
+Ns Builder::stretched_host(Ns ns, u64 scales) const {
+  return scales == 0 ? ns : stretched(ns, factor_of(scales));
+}
+Ns Builder::call_ns(Call call, Ns ns) const {
+  return stretched_host(ns, open_scales() | scales_of(name_of(call).name));
+}
 
 Builder::Within Builder::enter(Span span, u32 node, Ns own) {
   if (in_graph_) return Within(nullptr);
   const std::string key = fmt::format("{}|{}|{}|{}|{}|{}", static_cast<int>(span.cat), span.name, span.args,
                                       span.is_backward, span.module, span.collective);
   const auto [known, is_new] = spans_.try_emplace(key, static_cast<u32>(program_.spans.size()));
-  host_scales_.push_back((host_scales_.empty() ? 1 : host_scales_.back()) * scale_of(span.name));
+  open_scales_.push_back(open_scales() | scales_of(span.name));
   if (is_new) program_.spans.push_back(std::move(span));
   add({.op = Op::enter, .what = known->second, .id = node});
   work(own);
@@ -51,12 +62,12 @@ Builder::Within Builder::enter(Span span, u32 node, Ns own) {
 }
 
 void Builder::leave() {
-  host_scales_.pop_back();
+  open_scales_.pop_back();
   add({.op = Op::leave});
 }
 
 Builder::Within Builder::step() {
-  host_scales_.push_back(1);
+  open_scales_.push_back(0);
   add({.op = Op::enter_step});
   work(kSpan);
   return Within(this);
@@ -99,7 +110,7 @@ u32 Builder::intern(DeviceWork work) {
       fmt::format("{}|{}|{}|{}|{}", work.name, work.ns, work.bytes, work.blocks, work.in_layer);
   const auto [known, is_new] = work_.try_emplace(key, static_cast<u32>(program_.work.size()));
   if (is_new) {
-    work.ns = stretched_host(work.ns, scale_of(work.name));
+    work.ns = stretched_host(work.ns, scales_of(work.name));
     program_.work.push_back(std::move(work));
   }
   return known->second;
@@ -114,11 +125,12 @@ void Builder::launch(const DeviceWork& work, Call call) {
   add({.op = Op::launch,
        .call = call,
        .what = what,
-       .ns = call_ns(call, call == Call::memcpy_async ? kCopyCall : kLaunchCall)});
+       .ns = call_ns(call, call == Call::memcpy_async ? kCopyCall : kLaunchCall),
+       .piece_ns = host(kPieceHost)});
 }
 
 u32 Builder::collective(Collective what, std::string kernel) {
-  what.scale = scale_of(kernel);
+  what.scale = factor_of(scales_of(kernel));
   what.work = intern({.name = std::move(kernel),
                       .kind = DeviceKind::communication,
                       .blocks = 24,

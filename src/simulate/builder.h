@@ -67,16 +67,18 @@ class Builder {
   void add(Instruction i);
   Within enter(Span span, u32 node = 0, Ns own = kSpan);  // `own`: what the host does before anything else
   void leave();
-  double scale_of(std::string_view name) const;
-  Ns host(Ns ns) const { return stretched_host(ns, host_scales_.empty() ? 1 : host_scales_.back()); }
-  static Ns stretched_host(Ns ns, double factor);
+  u64 scales_of(std::string_view name) const;  // a bit for each of the spec's
+  double factor_of(u64 scales) const;
+  u64 open_scales() const { return open_scales_.empty() ? 0 : open_scales_.back(); }
+  Ns host(Ns ns) const { return stretched_host(ns, open_scales()); }
+  Ns stretched_host(Ns ns, u64 scales) const;
   Ns call_ns(Call call, Ns ns) const;
   u32 intern(DeviceWork work);
 
   const Spec& spec_;
   Program& program_;
   std::unordered_map<std::string, u32> spans_, work_, collectives_;
-  std::vector<double> host_scales_;  // of the open spans
+  std::vector<u64> open_scales_;  // of the open spans: a span has its scales once, however deep it nests
   u8 fault_ = 0;
   bool in_graph_ = false;
   u32 graphs_ = 0;

@@ -15,6 +15,7 @@ inline constexpr i64 kProcessors = 132;  // streaming multiprocessors
 inline constexpr Ns kOperator = 1'400;  // the dispatcher's part of an operator
 inline constexpr Ns kSpan = 300;        // of a span that is no operator; so no two begin at once
 inline constexpr Ns kAutogradNode = 2'200;
+inline constexpr Ns kPieceHost = 5'000;  // on the host, for each further one of small kernels (launch-bound)
 inline constexpr Ns kLaunchCall = 3'600, kEventCall = 900, kCopyCall = 5'200, kGraphCall = 9'500;
 inline constexpr Ns kLaunchLatency = 5'800;  // from a launch's start to its kernel's earliest one
 inline constexpr Ns kKernelGap = 850;        // between kernels that follow each other on a stream

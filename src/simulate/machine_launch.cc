@@ -8,7 +8,6 @@ namespace spotter::sim {
 namespace {
 
 constexpr Ns kSynchronizeCall = 1'500;
-constexpr Ns kPieceHost = 5'000;  // the host's work for each further one of small kernels
 
 }  // namespace
 
@@ -38,10 +37,10 @@ void Machine::launch(const Instruction& i) {
   for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
     if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
     pieces = job_.spec.faults[f].count;
-    inject(f, (pieces - 1) * (ns + kPieceHost));
+    inject(f, (pieces - 1) * (ns + i.piece_ns));
   }
   for (i64 piece = 0; piece < pieces; ++piece) {
-    if (piece > 0) now_ += kPieceHost;
+    if (piece > 0) now_ += i.piece_ns;
     launch_piece(i, ns, work_time * (piece + 1) / pieces - work_time * piece / pieces);
   }
 }

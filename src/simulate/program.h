@@ -55,6 +55,7 @@ struct Instruction {
   u32 id = 0;
   u32 place = 0;  // tells the instructions of a step apart; those of faults count nothing
   Ns ns = 0;
+  Ns piece_ns = 0;  // of a launch: the host's work for each further one, where a fault splits it
 };
 
 struct Span {

@@ -20,6 +20,8 @@ struct Scale {
   double factor = 1;
 };
 
+inline constexpr size_t kMostScales = 64;
+
 struct Spec {
   i64 ranks = 8, steps = 5, first_step = 3, layers = 12, hidden = 2048, batch = 4;
   i64 micro_batches = 0;  // 0: as many as the pipeline needs
@@ -28,7 +30,7 @@ struct Spec {
   bool cuda_graphs = false, python_stacks = false, memory_events = false;
   Sharding sharding = Sharding::ddp;
   const Era* era = &eras()[0];
-  std::vector<Scale> scales;
+  std::vector<Scale> scales;  // at most kMostScales
   std::vector<Fault> faults;
 
   i64 last_step() const { return first_step + steps - 1; }
