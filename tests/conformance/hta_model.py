@@ -60,6 +60,7 @@ def sum_max_min_std_mean(values):
 
 
 def overlap(rank, rules):
+    """B19: a rank without device work has a row without a number."""
     rows = rank.device_rows(rules)
     sides = [union((row for row in rows if rank.kind(row, rules) == kind), rules) for kind in KINDS[:2]]
     both = sum(max(0, min(a[1], b[1]) - max(a[0], b[0])) for a in sides[0] for b in sides[1])

@@ -64,11 +64,23 @@ def temporal_theirs(rows):
 
 def overlap_ours(trace):
     return {(r["rank"],): (None if r["ratio"] is None else 100 * r["ratio"],)
-            for r in answer(trace)["comm_comp_overlap"] if r["ratio"] is not None}
+            for r in answer(trace)["comm_comp_overlap"]}
 
 
-def overlap_theirs(rows):  # NaN is no row
-    return {(int(r["rank"]),): columns(r, "comp_comm_overlap_pctg") for r in rows if r["comp_comm_overlap_pctg"]}
+def overlap_theirs(rows):
+    return {(int(r["rank"]),): columns(r, "comp_comm_overlap_pctg") for r in rows}
+
+
+def overlap_in_percent(values):
+    return tuple(None if ratio is None else 100 * ratio for ratio in values)
+
+
+def with_shares(times, group):
+    """{key: (time, its share of the times of its group)}"""
+    totals = {}
+    for key, time in times.items():
+        totals[group(key)] = totals.get(group(key), 0) + time
+    return {key: (time, time / totals[group(key)] if totals[group(key)] else None) for key, time in times.items()}
 
 
 def types_ours(trace):
@@ -76,11 +88,15 @@ def types_ours(trace):
     for row in answer(trace)["kernel_type_breakdown"]:
         key = (" overlapping ".join(KINDS[kind] for kind in row["kernel_type"].split("+")),)
         sums[key] = sums.get(key, 0) + us(row["time_ns"])
-    return {key: (time,) for key, time in sums.items() if time}
+    return of_all({key: time for key, time in sums.items() if time})
+
+
+def of_all(sums):
+    return {key: (time, 100 * share) for key, (time, share) in with_shares(sums, lambda key: None).items()}
 
 
 def types_theirs(rows):  # which kinds are listed with 0 depends on the order of ties
-    return {(r["kernel_type"],): columns(r, "sum") for r in rows if number(r["sum"])}
+    return {(r["kernel_type"],): columns(r, "sum", "percentage") for r in rows if number(r["sum"])}
 
 
 def kernels_ours(trace):
@@ -103,12 +119,12 @@ WAITS = ("host_wait", "kernel_wait", "other")
 
 
 def idle_ours(trace):
-    return {(r["rank"], r["stream"], wait): (us(r[f"{wait}_ns"]),) for r in answer(trace)["idle_time_breakdown"]
+    return {(r["rank"], r["stream"], wait): (us(r[f"{wait}_ns"]), r[f"{wait}_ratio"]) for r in answer(trace)["idle_time_breakdown"]
             for wait in WAITS if r[f"{wait}_count"]}
 
 
 def idle_theirs(rows):  # a stream's first row, which follows none, counts as other, with no time
-    return {(int(r["rank"]), int(r["stream"]), r["idle_category"]): columns(r, "idle_time") for r in rows
+    return {(int(r["rank"]), int(r["stream"]), r["idle_category"]): columns(r, "idle_time", "idle_time_ratio") for r in rows
             if r["idle_category"] != "other" or number(r["idle_time"])}
 
 
@@ -214,8 +230,8 @@ def all_but_first_us(values):
 
 TABLES = {table.name: table for table in (
     Table("temporal_breakdown", temporal_ours, temporal_theirs, hta_model.temporal, temporal_in_us, (0, 0, 0, 0, *3 * [0.005])),
-    Table("comm_comp_overlap", overlap_ours, overlap_theirs, hta_model.overlap, lambda v: (100 * v[0],), 0.005),
-    Table("gpu_kernel_breakdown.type_df", types_ours, types_theirs, hta_model.types, all_us),
+    Table("comm_comp_overlap", overlap_ours, overlap_theirs, hta_model.overlap, overlap_in_percent, 0.005),
+    Table("gpu_kernel_breakdown.type_df", types_ours, types_theirs, hta_model.types, all_us, (0, 0.05)),
     Table("gpu_kernel_breakdown.kernel_df_full", kernels_ours, kernels_theirs, hta_model.kernels, all_us),
     Table("gpu_kernel_breakdown.kernel_df", kernels_ours, kernels_theirs, hta_model.kernels_cut, all_us),
     Table("gpu_user_annotation_breakdown.cpu", functools.partial(annotations_ours, "host"), annotations_theirs, None, None),
@@ -241,7 +257,7 @@ def same(a, b, within=0):
     if a is None or b is None:
         return a is b
     each = within if isinstance(within, tuple) else len(a) * [within]
-    return all(math.isclose(x, y, rel_tol=1e-9, abs_tol=limit * 1.0001 + 1e-9)
+    return all(x is y if x is None or y is None else math.isclose(x, y, rel_tol=1e-9, abs_tol=limit * 1.0001 + 1e-9)
                for x, y, limit in zip(a, b, each, strict=True))
 
 
@@ -251,16 +267,22 @@ def differing(ours, theirs, within=0):
 
 
 def modelled(table, trace, rules):
+    """The table that HTA's rules give; without rules, ours."""
     found, earlier = {}, []
     for rank, rows in ranks(trace).items():
         more = {"earlier": tuple(earlier)} if table.name.startswith("aten") else table.parameters(trace)
-        answer_ = table.model(rows, rules, **more) if any(row.is_work() for row in rows.rows) else {}
-        for key, values in answer_.items():
+        earlier.append(rows)
+        if "B19" not in rules and not any(row.is_work() for row in rows.rows):
+            continue
+        for key, values in table.model(rows, rules, **more).items():
             if table.name.endswith("type_df"):
                 key = (" overlapping ".join(KINDS[kind] for kind in key[0].split("+")),)
-                found[key] = (found.get(key, (0,))[0] + us(values[0]),)
-            elif values[0] is not None:
+                found[key] = found.get(key, 0) + us(values[0])
+            else:
                 key = (key[0], KINDS[key[1]]) if "kernel_df" in table.name else key
                 found[(rank, *key)] = table.in_us(values)
-        earlier.append(rows)
+    if table.name.endswith("type_df"):
+        return of_all(found)
+    if table.name == "idle_time_breakdown":
+        return with_shares({key: time for key, (time,) in found.items()}, lambda key: key[:2])
     return found
