@@ -102,8 +102,8 @@ def enclosing(operators, launch_rows, rules):
 
 
 def records(rank, rules):
-    """{(operator, its name): [(launch, kernel)]}. scope: only launches of kernels, and the operators of ATen; B20: of any
-    thread. Else: the innermost operator on the launch's own thread."""
+    """{operator: [(launch, kernel)]}. scope: only launches of kernels, and the operators of ATen; B20: of any thread.
+    Else: the innermost operator on the launch's own thread."""
     if "scope" in rules:
         calls = [row for row in rank.rows if ATEN_LAUNCH.match(row.name) and row.partner > 0]
         pairs = [(call, rank.by_id[call.partner]) for call in calls if call.partner in rank.by_id]
@@ -138,8 +138,8 @@ def operator_kernels(rank, rules, earlier=()):
 
 def sequences(rank, rules, text, least):
     """{operator and its kernels: count, their time, the calls' time}, of calls with `text` in their names that are in no
-    other such one. B40: host calls of all kinds, and synchronisation counts as kernels; B13: streams from 1 on; B4: a call with a
-    stream is none of the host."""
+    other such one. B40: host calls of all kinds, and synchronisation counts as kernels; B13: streams from 1 on; B4: a
+    call with a stream is none of the host."""
     calls = [row for row in rank.rows if text in row.name and not row.on_device() and not row.is_work() and
              ("B4" not in rules or row.stream == -1) and
              ("B40" in rules or row.category in oracle.OPERATOR_CATEGORIES or row.category == "user_annotation")]

@@ -68,7 +68,7 @@ def overlap(rank, rules):
 
 
 def types(rank, rules):
-    """Bits are added up, so that with B1 rows of -1 us give sets of kinds that never were (B42)."""
+    """Bits are added up, so that with B1 rows of -1 us give sets of kinds that never were."""
     rows = rank.device_rows(rules)
     changes = []
     for bit, kind in enumerate(KINDS):

@@ -119,8 +119,8 @@ WAITS = ("host_wait", "kernel_wait", "other")
 
 
 def idle_ours(trace):
-    return {(r["rank"], r["stream"], wait): (us(r[f"{wait}_ns"]), r[f"{wait}_ratio"]) for r in answer(trace)["idle_time_breakdown"]
-            for wait in WAITS if r[f"{wait}_count"]}
+    return {(r["rank"], r["stream"], wait): (us(r[f"{wait}_ns"]), r[f"{wait}_ratio"])
+            for r in answer(trace)["idle_time_breakdown"] for wait in WAITS if r[f"{wait}_count"]}
 
 
 def idle_theirs(rows):  # a stream's first row, which follows none, counts as other, with no time
@@ -215,13 +215,14 @@ def sequences_ours(trace):
     asked = sequences_asked(trace)
     options = ("--compat", "hta", "--operator", asked["text"], "--min-pattern-length", asked["least"])
     table = "frequent_kernel_sequences"
-    return {(r["rank"], f"{r['operator']} -> {r['kernels']}".replace("|", " -> ")): (r["count"], us(r["device_ns"]), us(r["operator_ns"]))
+    return {(r["rank"], f"{r['operator']} -> {r['kernels']}".replace("|", " -> ")):
+            (r["count"], us(r["device_ns"]), us(r["operator_ns"]))
             for r in harness.analyze(*references.paths(trace), tables=[table], options=options)[table]}
 
 
 def sequences_theirs(rows):
-    return {(int(r["rank"]), r["pattern"].replace("|", " -> ")): columns(r, "count", "GPU kernel duration (us)", "CPU op duration (us)")
-            for r in rows}
+    names = ("count", "GPU kernel duration (us)", "CPU op duration (us)")
+    return {(int(r["rank"]), r["pattern"].replace("|", " -> ")): columns(r, *names) for r in rows}
 
 
 def all_but_first_us(values):

@@ -4,6 +4,7 @@ not with fewer, and ours without any."""
 
 import itertools
 import json
+import re
 
 import pytest
 
@@ -103,6 +104,9 @@ def test_documentation_lists_the_results():
         "python3 tests/conformance/hta_differences.py --write")
     rules = {rule for traces in hta_differences.DIFFERENT.values() for rules in traces.values() for rule in rules.split()}
     rules |= {rule for traces in hta_differences.RAISED.values() for rule in traces.values()}
+    for line in harness.run("analyses").stdout.decode().splitlines():
+        if re.match("  [a-z]", line):
+            rules |= set(re.findall(r"\bB[0-9]+\b", harness.run("analyses", line.split()[0]).stdout.decode()))
     for rule in rules:
         assert f"\n| {rule} | " in text, f"{rule} is not explained"
 
