@@ -39,6 +39,8 @@ TRACES = {
     "triton_example": "hta/triton_example",
 }
 
+HTA_ROWS = ".hta_rows.json"
+
 
 def names():
     """Those in the folder, but not the variants with the rows that another tool selects."""
@@ -56,6 +58,11 @@ def paths(name):
         assert len(files) == 1, f"{place}: {files}"
         found += files
     return found
+
+
+def hta_rows():
+    """Those that also have numbers of the rows that HTA selects."""
+    return sorted(path.name.removesuffix(HTA_ROWS) for path in (harness.SHARED / "golden" / "exact").glob(f"*{HTA_ROWS}"))
 
 
 def ranks(name):

@@ -3,11 +3,13 @@
 Integers must be equal; means, deviations and ratios agree to 1e-9 of their size.
 """
 
+import json
 import re
 
 import pytest
 
 import harness
+import oracle
 import references
 
 pytestmark = harness.needs_shared()
@@ -135,25 +137,50 @@ def differences(got, expected, where):
             for column, value in expected.items() if not same(got.get(column), value)]
 
 
+def different_tables(answer, rank, numbers):
+    """One line per value that the tables of KEYS do not have."""
+    wrong = []
+    device_tables = expected_device_tables(numbers) if numbers["n_device_events"] else {}
+    for table, key_columns in KEYS.items():
+        rows = [row for row in answer[table] if row["rank"] == rank]
+        expected = device_tables.get(table, {})
+        got = {tuple(row[column] for column in key_columns): row for row in rows}
+        assert len(got) == len(rows), f"{table}: rows with equal keys"
+        wrong += [f"rank {rank} {table}: missing row {key}" for key in expected.keys() - got.keys()]
+        wrong += [f"rank {rank} {table}: row {key} too much" for key in got.keys() - expected.keys()]
+        for key in expected.keys() & got.keys():
+            wrong += differences(got[key], expected[key], f"rank {rank} {table} {key}")
+    return wrong
+
+
 @pytest.mark.parametrize("name", references.names())
 def test_every_number(name):
     paths, ranks = references.paths(name), references.ranks(name)
     answer = harness.analyze(*paths, tables=TABLES, options=("--max-queue-length", BLOCKED_AT))
     wrong = []
     for (rank, numbers), path in zip(sorted(ranks.items()), paths, strict=True):
-        rows = {table: [row for row in answer[table] if row["rank"] == rank] for table in TABLES}
-        assert len(rows["summary"]) == 1, f"rank {rank}: {answer['summary']}"
-        wrong += differences(rows["summary"][0], expected_summary(numbers, path), f"rank {rank} summary")
-        device_tables = expected_device_tables(numbers) if numbers["n_device_events"] else {}
-        for table, key_columns in KEYS.items():
-            expected = device_tables.get(table, {})
-            got = {tuple(row[column] for column in key_columns): row for row in rows[table]}
-            assert len(got) == len(rows[table]), f"{table}: rows with equal keys"
-            wrong += [f"rank {rank} {table}: missing row {key}" for key in expected.keys() - got.keys()]
-            wrong += [f"rank {rank} {table}: row {key} too much" for key in got.keys() - expected.keys()]
-            for key in expected.keys() & got.keys():
-                wrong += differences(got[key], expected[key], f"rank {rank} {table} {key}")
+        summary = [row for row in answer["summary"] if row["rank"] == rank]
+        assert len(summary) == 1, f"rank {rank}: {answer['summary']}"
+        wrong += differences(summary[0], expected_summary(numbers, path), f"rank {rank} summary")
+        wrong += different_tables(answer, rank, numbers)
     assert {row["rank"] for row in answer["summary"]} == set(ranks)
+    assert not wrong, "\n".join([f"{len(wrong)} differences:", *wrong[:30]])
+
+
+def is_in_microseconds(name):
+    return not any(ns % 1000 for path in references.paths(name)
+                   for span in oracle.Trace(harness.text_of(path)).spans for ns in (span.start, span.end))
+
+
+@pytest.mark.parametrize("name", references.hta_rows())
+def test_rows_that_hta_selects(name):
+    """--compat hta leaves the same rows; where times are whole microseconds it rounds nothing."""
+    if not is_in_microseconds(name):
+        pytest.skip("rounded: test_hta.py")
+    document = json.loads((harness.SHARED / "golden" / "exact" / f"{name}{references.HTA_ROWS}").read_text())
+    options = ("--compat", "hta", "--max-queue-length", BLOCKED_AT)
+    answer = harness.analyze(*references.paths(name), tables=KEYS, options=options)
+    wrong = [line for rank, numbers in document["ranks"].items() for line in different_tables(answer, int(rank), numbers)]
     assert not wrong, "\n".join([f"{len(wrong)} differences:", *wrong[:30]])
 
 
