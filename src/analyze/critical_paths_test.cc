@@ -146,6 +146,28 @@ TEST(CriticalPaths, TheMainThreadWaitsForAutogradsThread) {
   EXPECT_EQ(t.what_if_length, 81);
 }
 
+TEST(CriticalPaths, AutogradsThreadMayBeginAndEndJustWhenTheMainThreadStopsAndGoesOn) {
+  Steps t(100);
+  t.op("aten::linear", 1, 0, 30);
+  t.op("autograd::engine::evaluate_function: AddmmBackward0", 2, 30, 80);
+  t.op("aten::add_", 1, 80, 100);
+  t.path("linear=0");
+  EXPECT_EQ(t.what_if_length, 70);
+  t.path("evaluate_function=0");
+  EXPECT_EQ(t.what_if_length, 50);
+}
+
+TEST(CriticalPaths, WhatIfDoesNotStretchWaiting) {
+  Steps t(100);
+  t.op("aten::item", 1, 5, 98);
+  t.work("gemm", 7, 15, 90, t.call("cudaLaunchKernel", 1, 10, 14));
+  t.call("cudaStreamSynchronize", 1, 20, 95);
+  // The launch is reached 5 later; the 5 until the call is told of the kernel's end stay, the 3 after it are
+  // doubled.
+  t.path("aten::item=2");
+  EXPECT_EQ(t.what_if_length, 108);
+}
+
 TEST(CriticalPaths, AllKernelsOfAGraphDependOnItsLaunch) {
   Steps t(40);
   const i64 graph = t.call("cudaGraphLaunch", 1, 10, 30);

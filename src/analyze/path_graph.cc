@@ -55,10 +55,10 @@ u32 PathGraphBuilder::add_draft(Ns time, Order order, u32 lane, EventId event) {
   return static_cast<u32>(drafts_.size() - 1);
 }
 
-u32 PathGraphBuilder::add_point(u32 lane, Ns time, PointOrder order, EventId event, Ns idle) {
-  const u32 draft = add_draft(time, kHost, lane, event);
+u32 PathGraphBuilder::add_point(u32 lane, Ns time, Order order, EventId event, Ns idle) {
+  const u32 draft = add_draft(time, order, lane, event);
   drafts_[draft].idle = idle;
-  points_[lane].push_back({draft, order});
+  points_[lane].push_back(draft);
   return draft;
 }
 
@@ -111,7 +111,7 @@ void PathGraphBuilder::add_lanes() {
   for (size_t i = 0; i < wanted.size(); ++i)
     graph_.lanes[i].cut(trace_, *wanted[i], window_.start, window_.mark_end, what_if_);
   points_.resize(wanted.size());
-  for (std::vector<Point>& points : points_) points.clear();
+  for (std::vector<u32>& points : points_) points.clear();
 }
 
 void PathGraphBuilder::add_calls(u32 lane) {
@@ -157,29 +157,30 @@ void PathGraphBuilder::join_main(u32 helper) {
     while (next < other.size() && other[next].end <= end) ++next;
     const bool goes_on = next < other.size() && other[next].start < end;
     if (first == next || idle_since > begin || goes_on) continue;
-    const u32 called = add_point(0, begin, kJoin, kNone);
-    const u32 began = add_point(helper, other[first].start, kJoin, kNone, other[first].start - idle_since);
-    const u32 done = add_point(helper, other[next - 1].end, kJoin, kNone);
-    const u32 returned = add_point(0, end, kJoin, kNone, end - begin);
+    const u32 called = add_point(0, begin, kHandOver, kNone);
+    const u32 began =
+        add_point(helper, other[first].start, kTakeOver, kNone, other[first].start - idle_since);
+    const u32 done = add_point(helper, other[next - 1].end, kHandOver, kNone);
+    const u32 returned = add_point(0, end, kTakeOver, kNone, end - begin);
     add_edge(called, began, EdgeKind::thread, other[first].start - begin);
     add_edge(done, returned, EdgeKind::thread, end - other[next - 1].end);
   }
 }
 
 void PathGraphBuilder::chain_lanes() {
-  if (!graph_.lanes.empty()) last_of_main_ = add_point(0, window_.mark_end, kLast, kNone);
-  for (std::vector<Point>& points : points_) {
-    sort_runs(std::span(points), spare_points_, [&](const Point& a, const Point& b) {
-      return std::tuple(drafts_[a.draft].time, a.order, a.draft) <
-             std::tuple(drafts_[b.draft].time, b.order, b.draft);
+  if (!graph_.lanes.empty()) last_of_main_ = add_point(0, window_.mark_end, kMarkEnd, kNone);
+  for (std::vector<u32>& points : points_) {
+    sort_runs(std::span(points), spare_points_, [&](u32 a, u32 b) {
+      return std::tuple(drafts_[a].time, drafts_[a].order, a) <
+             std::tuple(drafts_[b].time, drafts_[b].order, b);
     });
     u32 before = 0;
     for (u32 i = 0; i < points.size(); ++i) {
-      const u32 draft = points[i].draft;
-      drafts_[draft].place = i;
-      const Ns dur = drafts_[draft].time - drafts_[before].time;
-      add_edge(before, draft, EdgeKind::host, std::max<Ns>(0, dur - drafts_[draft].idle));
-      before = draft;
+      Draft& draft = drafts_[points[i]];
+      draft.place = i;
+      const Ns dur = draft.time - drafts_[before].time;
+      add_edge(before, points[i], EdgeKind::host, std::max<Ns>(0, dur - draft.idle));
+      before = points[i];
     }
   }
 }

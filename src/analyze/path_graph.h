@@ -78,9 +78,18 @@ class PathGraphBuilder {
  private:
   // Of nodes at one time, what ends comes before what it lets begin. Device work without duration ends after
   // its start.
-  enum Order : u8 { kStart, kWorkEnd, kHost, kWorkStart, kEmptyWorkEnd, kEnd };
-  // The same on one thread.
-  enum PointOrder : u8 { kCallEnd, kJoin, kCallBegin, kLast };
+  enum Order : u8 {
+    kStart,
+    kWorkEnd,
+    kCallEnd,
+    kHandOver,  // to another thread
+    kTakeOver,  // from another thread
+    kCallBegin,
+    kMarkEnd,
+    kWorkStart,
+    kEmptyWorkEnd,
+    kEnd
+  };
   struct Draft {  // of a node
     Ns time;
     Order order;
@@ -108,13 +117,8 @@ class PathGraphBuilder {
     u64 tie;
     u32 draft;
   };
-  struct Point {
-    u32 draft;
-    PointOrder order;
-  };
-
   u32 add_draft(Ns time, Order order, u32 lane, EventId event);
-  u32 add_point(u32 lane, Ns time, PointOrder order, EventId event, Ns idle = 0);
+  u32 add_point(u32 lane, Ns time, Order order, EventId event, Ns idle = 0);
   void add_edge(u32 from, u32 to, EdgeKind kind, Ns least);
   // Index into rows_, or kNone.
   u32 find_row(u32 row) const;
@@ -148,12 +152,12 @@ class PathGraphBuilder {
   PathGraph graph_;
   std::vector<Draft> drafts_;  // the first is the window's start
   std::vector<Candidate> candidates_;
-  std::vector<Row> rows_;                   // ascending
-  std::vector<Launch> launches_;            // by call, then row
-  std::vector<std::vector<Point>> points_;  // per lane
+  std::vector<Row> rows_;                 // ascending
+  std::vector<Launch> launches_;          // by call, then row
+  std::vector<std::vector<u32>> points_;  // per lane: drafts, in order
   std::vector<u32> awaited_, by_node_, first_, next_, rank_;
   std::vector<Place> places_, spare_places_;
-  std::vector<Point> spare_points_;
+  std::vector<u32> spare_points_;
   u32 last_of_main_ = 0;
 };
 
