@@ -8,9 +8,11 @@
 #include <memory>
 #include <thread>
 
+#include "analyze/critical_paths.h"
 #include "app/commands.h"
 #include "app/terminal.h"
 #include "app/words.h"
+#include "export/critical_path_flows.h"
 #include "export/export_job.h"
 #include "read/open.h"
 #include "render/render.h"
@@ -95,6 +97,13 @@ Action declare_export(CLI::App& app) {
         TRY_ASSIGN(r.bucket_ns, parse_duration_ns(word));
         return {};
       });
+  app.add_flag_callback(
+      "--critical-path",
+      [&r] {
+        r.flows = critical_path_flows;
+        r.flow_args = kCriticalPathArgs;
+      },
+      "draw the critical path of each step as arrows");
   app.footer(
       "Open the file in https://ui.perfetto.dev. Beside the events it has curves of how busy each device is, how\n"
       "long its queues are and what its copies move.\n"

@@ -301,3 +301,27 @@ def test_damaged_variants(gpu, tmp_path):
         added = [event for event in events if is_ours(event) or event.get("tid") == 0 or "(overlapping" in str(event)]
         assert summary["events"] <= len(events) <= summary["events"] + len(added)
         check_tracks(events)
+
+
+def test_critical_path(gpu, tmp_path):
+    for path in [gpu, *[p for name, p in FILES if "h100" in name or "alexnet" in name]]:
+        plain = events_of(document(export(tmp_path, path, name="plain.json")))
+        events = events_of(document(export(tmp_path, path, "--critical-path")))
+        flows = [event for event in events if event.get("cat") == "critical path"]
+        others = [event for event in events if event.get("cat") != "critical path"]
+        assert len(others) == len(plain)
+        assert others == plain or path == gpu  # of merged ranks process ids are given in the order of their use
+        spans = collections.defaultdict(list)
+        for event in events:
+            if event.get("ph") == "X" and "ts" in event:
+                spans[event["pid"], event["tid"]].append((ns(event["ts"]), ns(event["ts"]) + ns(event["dur"])))
+        ends = collections.defaultdict(dict)
+        for event in flows:
+            ends[event["id"]][event["ph"]] = event
+            track = spans[event["pid"], event["tid"]]
+            assert any(start <= ns(event["ts"]) <= end for start, end in track)
+        assert len(ends) > 20
+        for both in ends.values():
+            assert both.keys() == {"s", "f"}
+            # The end of a span is drawn a nanosecond early, so that the arrow finds it.
+            assert ns(both["s"]["ts"]) <= ns(both["f"]["ts"]) + 1

@@ -1,0 +1,13 @@
+// The critical paths of a trace as arrows: where a path goes from one thread or stream to another, from one
+// piece of device work to the next, and over what waited.
+#pragma once
+#include <vector>
+
+#include "export/flows.h"
+
+namespace spotter {
+
+// Reads kCriticalPathArgs (analyze/critical_paths.h).
+std::vector<ExtraFlow> critical_path_flows(const Trace& trace);
+
+}  // namespace spotter
