@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 
+#include "analyze/function_name.h"
 #include "analyze/statistics.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
@@ -45,11 +47,18 @@ std::string_view change_of(const Sides& s) {
   return s.count[1] > s.count[0] ? "more" : s.count[1] < s.count[0] ? "fewer" : "same";
 }
 
-void add(const Table& totals, size_t side, std::map<Key, Sides>& changes) {
+constexpr size_t kSide = 1, kName = 3;  // of a key
+
+// `functions` holds the names that are not in a table.
+void add(const Table& totals, size_t side, bool by_function, std::set<std::string>& functions,
+         std::map<Key, Sides>& changes) {
   const std::vector<std::string_view> keys = {"rank", "side", "kind", "name"};
   for (size_t row = 0; row < totals.rows(); ++row) {
     Key key;
     for (const std::string_view column : keys) key.push_back(totals.at(row, totals.column(column)));
+    if (by_function && std::get<std::string_view>(key[kSide]) == "device")
+      key[kName] =
+          std::string_view(*functions.insert(function_name(std::get<std::string_view>(key[kName]))).first);
     Sides& sides = changes[std::move(key)];
     sides.add(side, totals.integer(row, totals.column("count")),
               totals.integer(row, totals.column("sum_ns")));
@@ -58,11 +67,12 @@ void add(const Table& totals, size_t side, std::map<Key, Sides>& changes) {
 
 }  // namespace
 
-Table trace_diff(const Table& before, const Table& after, bool by_rank) {
-  std::map<Key, Sides> changes;  // by rank; its texts lie in the tables
-  add(before, 0, changes);
-  add(after, 1, changes);
-  if (!by_rank) {
+Table trace_diff(const Table& before, const Table& after, DiffOptions options) {
+  std::map<Key, Sides> changes;  // by rank; its texts lie in the tables and in `functions`
+  std::set<std::string> functions;
+  add(before, 0, options.by_function, functions, changes);
+  add(after, 1, options.by_function, functions, changes);
+  if (!options.by_rank) {
     std::map<Key, Sides> summed;
     for (const auto& [key, sides] : changes) {
       Key all = key;
@@ -84,7 +94,7 @@ Table trace_diff(const Table& before, const Table& after, bool by_rank) {
     table.append({key[0], key[1], key[2], key[3], change_of(s), s.count[0], s.count[1],
                   s.count[1] - s.count[0], s.sum[0], s.sum[1], s.change(), ratio(s.change(), s.sum[0])});
   }
-  if (by_rank) return table;
+  if (options.by_rank) return table;
   std::vector<std::string_view> columns;
   for (const Field& field : std::span(kColumns).subspan(1)) columns.push_back(field.name);
   return project(table, columns);

@@ -4,8 +4,14 @@
 
 namespace spotter {
 
-// Of the answers of event_totals. `by_rank`: ranks are told apart; else the sums over all ranks are compared.
-// One row per side, kind and name that occurs in either, the largest change of time first.
-Table trace_diff(const Table& before, const Table& after, bool by_rank);
+struct DiffOptions {
+  bool by_rank = false;  // ranks are told apart; else the sums over all ranks are compared
+  bool by_function =
+      false;  // kernels of one function (function_name.h) are one, whatever its template arguments
+};
+
+// Of the answers of event_totals. One row per side, kind and name that occurs in either, the largest change
+// of time first.
+Table trace_diff(const Table& before, const Table& after, DiffOptions options);
 
 }  // namespace spotter

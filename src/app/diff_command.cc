@@ -21,7 +21,7 @@ namespace {
 struct Options {
   std::string before, after;
   RunRequest request;
-  bool by_rank = false;
+  DiffOptions how;
   i64 top = 20;
   const Format* format = &all_formats()[0];
   std::string output;  // empty: standard output
@@ -63,7 +63,7 @@ void compare_sizes(const Side& before, const Side& after, Notes& notes) {
 Result<void> diff(const Options& options) {
   TRY_ASSIGN(const Side before, run_side(options.before, options.request));
   TRY_ASSIGN(const Side after, run_side(options.after, options.request));
-  Table table = trace_diff(before.totals, after.totals, options.by_rank);
+  Table table = trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
   compare_sizes(before, after, notes);
@@ -100,7 +100,9 @@ Action declare_diff(CLI::App& app) {
                TRY_ASSIGN(o->request.steps, parse_range(word));
                return {};
              });
-  app.add_flag("--by-rank", o->by_rank, "compare each rank with itself; else the sums over all ranks");
+  app.add_flag("--by-function", o->how.by_function,
+               "compare kernels by their functions, without template arguments and parameters");
+  app.add_flag("--by-rank", o->how.by_rank, "compare each rank with itself; else the sums over all ranks");
   add_option(app, "--top", "N", "list this many, those that change most; 0 lists all (default 20)",
              [o](const std::string& word) -> Result<void> {
                TRY_ASSIGN(o->top, parse_number(word, 0, INT64_MAX));

@@ -22,10 +22,10 @@ def golden(pair, name):
     return harness.SHARED / "golden" / "hta" / pair / name
 
 
-def ours(pair, sides):
+def ours(pair, sides, *options):
     """{name: [count and time before, count and time after]}; HTA tells no kinds of one name apart."""
     folders = [harness.SHARED / "traces" / "hta" / pair / side for side in PAIRS[pair]]
-    done = harness.run("diff", *folders, "--steps", STEP, "--top", 0, "--format", "json")
+    done = harness.run("diff", *folders, "--steps", STEP, "--top", 0, "--format", "json", *options)
     assert done.returncode == 0, done.stderr
     found = {}
     for row in harness.Answer(json.loads(done.stdout))["trace_diff"]:
@@ -49,6 +49,18 @@ def test_compare_traces(pair, device):
                     for row in csv.DictReader(file)}
     assert expected
     assert ours(pair, SIDES[device]) == expected
+
+
+@pytest.mark.parametrize("pair", ["trace_diff"])
+def test_by_function(pair):
+    """As HTA's short names, but for anonymous namespaces, of which HTA leaves the colons (B30)."""
+    expected = {}
+    with golden(pair, "compare_traces.gpu.short_name.csv").open() as file:
+        for row in csv.DictReader(file):
+            sums = expected.setdefault(row["short_name"].replace("::::", "::"), [0] * len(COLUMNS))
+            for i, column in enumerate(("Control_counts", "Control_total_duration", "Test_counts", "Test_total_duration")):
+                sums[i] += float(row[column]) * (1000 if "duration" in column else 1)
+    assert ours(pair, {"device"}, "--by-function") == expected
 
 
 @pytest.mark.parametrize("device", SIDES)
