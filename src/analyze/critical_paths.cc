@@ -28,6 +28,18 @@ std::vector<Window> windows_of(const Trace& trace) {
   return windows;
 }
 
+BoundBy bound_of(WorkKind kind) {
+  switch (kind) {
+    case WorkKind::compute:
+      return BoundBy::compute;
+    case WorkKind::communication:
+      return BoundBy::communication;
+    case WorkKind::memory:
+      return BoundBy::memory;
+  }
+  return BoundBy::unknown;
+}
+
 class PathFinder {
  public:
   PathFinder(const Trace& trace, const WhatIf& what_if) : trace_(trace), what_if_(what_if) {}
@@ -73,7 +85,7 @@ class PathFinder {
       case EdgeKind::host:
         return append_host(node, edge, pieces);
       case EdgeKind::run:
-        return add(bound_of_work(to), to, kNone);
+        return add(bound_of(trace_.device_work().kind[graph_->nodes[node].row]), to, kNone);
       case EdgeKind::launch:
         return add(BoundBy::launch_delays, from, to);
       case EdgeKind::stream:
@@ -87,18 +99,6 @@ class PathFinder {
       case EdgeKind::end:
         return add(BoundBy::unknown, from, to);
     }
-  }
-
-  BoundBy bound_of_work(EventId e) const {
-    switch (classify(trace_.category(e), trace_.name_of(e), trace_.has(e, Arg::collective_name))) {
-      case WorkKind::compute:
-        return BoundBy::compute;
-      case WorkKind::communication:
-        return BoundBy::communication;
-      case WorkKind::memory:
-        return BoundBy::memory;
-    }
-    return BoundBy::compute;
   }
 
   // What the thread does before the node; what it waited before that is left out.

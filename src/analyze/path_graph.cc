@@ -50,8 +50,8 @@ const PathGraph& PathGraphBuilder::build(const Window& window) {
   return graph_;
 }
 
-u32 PathGraphBuilder::add_draft(Ns time, Order order, u32 lane, EventId event) {
-  drafts_.push_back({time, order, lane, 0, event, 0});
+u32 PathGraphBuilder::add_draft(Ns time, Order order, u32 lane, EventId event, u32 row) {
+  drafts_.push_back({time, order, lane, 0, event, row, 0});
   return static_cast<u32>(drafts_.size() - 1);
 }
 
@@ -89,8 +89,8 @@ void PathGraphBuilder::find_rows() {
   std::erase_if(rows_, [&](const Row& r) { return work_.end[r.row] > graph_.end; });
   for (Row& r : rows_) {
     const Ns start = std::max(work_.start[r.row], window_.start), end = work_.end[r.row];
-    r.start = add_draft(start, kWorkStart, kNone, work_.event[r.row]);
-    r.end = add_draft(end, end > start ? kWorkEnd : kEmptyWorkEnd, kNone, work_.event[r.row]);
+    r.start = add_draft(start, kWorkStart, kNone, work_.event[r.row], r.row);
+    r.end = add_draft(end, end > start ? kWorkEnd : kEmptyWorkEnd, kNone, work_.event[r.row], r.row);
   }
 }
 
@@ -230,7 +230,8 @@ void PathGraphBuilder::finish() {
 
   for (u32 node = 0; node < places_.size(); ++node) {
     const Draft& draft = drafts_[places_[node].draft];
-    graph_.nodes.push_back({draft.time, draft.lane, draft.event, static_cast<u32>(graph_.edges.size())});
+    graph_.nodes.push_back(
+        {draft.time, draft.lane, draft.event, draft.row, static_cast<u32>(graph_.edges.size())});
     Ns explained = -kMaxTime;
     size_t cause = graph_.edges.size();
     for (u32 i = first_[node]; i < first_[node + 1]; ++i) {

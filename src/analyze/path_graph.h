@@ -37,6 +37,7 @@ struct PathNode {
   Ns time;
   u32 lane = kNone;       // of a host thread: index into lanes()
   EventId event = kNone;  // device work, or the host call that launches or waits there
+  u32 row = kNone;        // of device work: its row of DeviceWork
   u32 first_edge = 0;     // its edges end where the next node's begin
 };
 
@@ -96,6 +97,7 @@ class PathGraphBuilder {
     u32 lane;   // of a host thread, or kNone
     u32 place;  // there
     EventId event;
+    u32 row;
     Ns idle;  // until this time the thread only waited, so long
   };
   struct Candidate {  // of an edge
@@ -117,7 +119,7 @@ class PathGraphBuilder {
     u64 tie;
     u32 draft;
   };
-  u32 add_draft(Ns time, Order order, u32 lane, EventId event);
+  u32 add_draft(Ns time, Order order, u32 lane, EventId event, u32 row = kNone);
   u32 add_point(u32 lane, Ns time, Order order, EventId event, Ns idle = 0);
   void add_edge(u32 from, u32 to, EdgeKind kind, Ns least);
   // Index into rows_, or kNone.
