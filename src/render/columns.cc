@@ -57,8 +57,12 @@ TextColumn column_of(const Table& table, size_t index) {
   column.is_text = field.type == Type::text;
   column.is_left = column.is_text || field.type == Type::flag;
   column.role = field.role;
-  for (size_t row = 0; row < table.rows(); ++row)
-    column.cells.push_back(human(table.at(row, index), field.unit, field.role));
+  column.is_empty = table.rows() > 0;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const Value value = table.at(row, index);
+    column.is_empty &= is_null(value);
+    column.cells.push_back(human(value, field.unit, field.role));
+  }
   if (column.is_text) column.cells = plain_names(column.cells);
   column.cell_width = widest(column.cells);
   set_header(column, {column.title});
@@ -108,13 +112,14 @@ void break_titles(Layout& layout, int limit) {
   }
 }
 
-// Leaves out columns of this role from the right until the others fit, but one that is no key stays.
-void leave_out(Layout& layout, Role role, int limit, int least_text) {
+// Leaves out columns of this role, or those of them that say nothing, from the right until the others fit;
+// but one that is no key stays.
+void leave_out(Layout& layout, Role role, bool empty_only, int limit, int least_text) {
   auto& columns = layout.columns;
   const auto is_key = [](const TextColumn& c) { return c.role == Role::key; };
   for (size_t i = columns.size(); i-- > 0 && !fits(layout, limit, least_text);) {
     const auto others = static_cast<std::ptrdiff_t>(columns.size()) - std::ranges::count_if(columns, is_key);
-    if (columns[i].role != role || others < 2) continue;
+    if (columns[i].role != role || others < 2 || (empty_only && !columns[i].is_empty)) continue;
     columns.erase(columns.begin() + static_cast<std::ptrdiff_t>(i));
   }
 }
@@ -141,9 +146,11 @@ Layout lay_out(const Table& table, int width) {
   for (size_t i = 0; i < table.columns(); ++i) layout.columns.push_back(column_of(table, i));
   if (width <= 0) return layout;
   break_titles(layout, width);
-  leave_out(layout, Role::detail, width, kReadableText);
+  for (const Role role : {Role::detail, Role::time, Role::value})
+    leave_out(layout, role, true, width, kReadableText);
+  leave_out(layout, Role::detail, false, width, kReadableText);
   const int least_text = fits(layout, width, kReadableText) ? kReadableText : kLeastText;
-  for (const Role role : {Role::time, Role::value}) leave_out(layout, role, width, least_text);
+  for (const Role role : {Role::time, Role::value}) leave_out(layout, role, false, width, least_text);
   shorten_texts(layout.columns, width, least_text);
   for (const Field& field : table.schema()) {
     const std::string title = title_of(field);

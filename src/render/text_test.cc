@@ -83,6 +83,22 @@ TEST(Text, DetailsGoBeforeNamesAndValues) {
             "  json: host, std\n");
 }
 
+TEST(Text, ColumnsWithoutAValueGoFirst) {
+  const Field fields[] = {{"key", Type::integer, Unit::none, Role::key, ""},
+                          {"a_rather_long_name", Type::integer, Unit::none, Role::value, ""},
+                          {"what_if", Type::integer, Unit::none, Role::value, ""},
+                          {"another_long_name", Type::integer, Unit::none, Role::value, ""}};
+  Table table("t", fields);
+  table.append({i64{1}, i64{123456789}, {}, i64{123456789}});
+  EXPECT_EQ(render_text_table(table, {.width = 30}),
+            "      a_rather    another\n"
+            "key  long_name  long_name\n"
+            "  1  123456789  123456789\n"
+            "+1 column in a wider terminal\n"
+            "  or with --format json:\n"
+            "  what_if\n");
+}
+
 TEST(Text, Width180ShortensTheNameOnly) {
   const std::string text = render_text_table(sample(), {.width = 180});
   EXPECT_EQ(widest_line(text), 180);

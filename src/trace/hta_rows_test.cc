@@ -1,0 +1,78 @@
+#include "trace/hta_rows.h"
+
+#include <gtest/gtest.h>
+
+#include "trace/builder.h"
+#include "trace/steps.h"
+
+namespace spotter {
+namespace {
+
+std::vector<std::string> names(const Trace& trace) {
+  std::vector<std::string> names;
+  for (EventId e = 0; e < trace.size(); ++e) names.emplace_back(trace.name_of(e));
+  return names;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(HtaRows, EndWithTheLastStepsStart) {
+  TraceBuilder b;
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100'000);
+  b.span("user_annotation", "ProfilerStep#2", 1, 1, 100'000, 100'000);
+  b.span("cuda_runtime", "launch 1", 1, 1, 10'000, 2'000, {{Arg::correlation, i64{1}}});
+  b.span("cuda_runtime", "launch 2", 1, 1, 110'000, 2'000, {{Arg::correlation, i64{2}}});
+  const auto on_device = [&](const char* name, Ns start, i64 correlation) {
+    b.span("kernel", name, 0, 7, start, 5'000, {{Arg::correlation, correlation}, {Arg::stream, i64{7}}});
+  };
+  on_device("late kernel of step 1", 150'000, 1);
+  on_device("kernel of step 2", 120'000, 2);
+  on_device("kernel without a launch", 20'000, 3);
+  b.mark('M', "", "process_name", 1, 1, 0);
+  b.span("Trace", "PyTorch Profiler (0)", 1, 1, 0, 200'000);
+  const auto read = as_hta_reads(*b.build());
+  EXPECT_EQ(names(*read), (Names{"ProfilerStep#1", "launch 1", "late kernel of step 1"}));
+  EXPECT_EQ(read->steps().steps.size(), 1u);
+  EXPECT_EQ(read->ts[1], 10'000);
+}
+
+TEST(HtaRows, AMarkOnTheDeviceCountsAsTheLast) {
+  TraceBuilder b;
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100'000);
+  b.span("user_annotation", "ProfilerStep#2", 1, 1, 100'000, 100'000);
+  b.span("gpu_user_annotation", "ProfilerStep#2", 0, 7, 130'000, 50'000);
+  b.span("cpu_op", "early", 1, 1, 110'000, 1'000);
+  b.span("cpu_op", "later", 1, 1, 140'000, 1'000);
+  EXPECT_EQ(names(*as_hta_reads(*b.build())), (Names{"ProfilerStep#1", "ProfilerStep#2", "early"}));
+}
+
+TEST(HtaRows, AreAllOfThemWhereThereIsOneStep) {
+  TraceBuilder b;
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100'000);
+  b.span("cpu_op", "later", 1, 1, 140'000, 1'000);
+  EXPECT_EQ(as_hta_reads(*b.build())->size(), 2u);
+}
+
+TEST(HtaRows, TimesWithFractionsAreRoundedInwards) {
+  TraceBuilder b;
+  b.span("cpu_op", "long", 1, 1, 1'500, 3'400);  // 1.5 to 4.9: 2 to 4
+  b.span("cpu_op", "short", 1, 1, 10'200, 300);  // 10.2 to 10.5: 11 to 10
+  b.span("cpu_op", "whole", 1, 1, 20'000, 2'000);
+  b.span("cpu_op", "before", 1, 1, -1'500, 1'000);  // -1.5 to -0.5: -1 to -1
+  const auto read = as_hta_reads(*b.build());
+  const std::vector<Ns> starts(read->ts.begin(), read->ts.end()),
+      durations(read->dur.begin(), read->dur.end());
+  EXPECT_EQ(starts, (std::vector<Ns>{2'000, 11'000, 20'000, -1'000}));
+  EXPECT_EQ(durations, (std::vector<Ns>{2'000, -1'000, 2'000, 0}));
+}
+
+TEST(HtaRows, WholeMicrosecondsStay) {
+  TraceBuilder b;
+  b.span("cpu_op", "a", 1, 1, 1'000, 3'400);
+  const auto read = as_hta_reads(*b.build());
+  EXPECT_EQ(read->ts[0], 1'000);
+  EXPECT_EQ(read->dur[0], 3'400);
+}
+
+}  // namespace
+}  // namespace spotter
