@@ -3,8 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <thread>
@@ -13,6 +11,7 @@
 #include "app/commands.h"
 #include "app/facts.h"
 #include "app/format_option.h"
+#include "app/job_options.h"
 #include "app/output.h"
 #include "app/report.h"
 #include "app/terminal.h"
@@ -21,10 +20,6 @@
 
 namespace spotter {
 namespace {
-
-std::atomic<bool> interrupted = false;
-
-void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
 struct Options {
   std::vector<std::string> paths;
@@ -90,12 +85,11 @@ void print_timing(const RunResult& result) {
 int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 Result<void> analyze(Options options) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, open_job(options.paths));
 
   RunRequest request = options.request;
-  request.cancelled = &interrupted;
+  request.cancelled = interrupted;
   if (request.analyses.empty()) request.analyses = options.chosen();
   for (const Analysis* analysis : request.analyses)
     TRY(check_takes(*options.format, Table(analysis->name, analysis->columns)));
@@ -118,7 +112,7 @@ Result<void> analyze(Options options) {
                stderr);
   }
   if (options.timing) print_timing(result);
-  if (interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
+  if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   return write_output(options.output, bytes);
 }
 
@@ -158,15 +152,7 @@ Action declare_analyze(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_format_option(app, o->format, Formats::for_some_tables);
   app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
-  add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
-             [&r](const std::string& word) -> Result<void> {
-               TRY_ASSIGN(r.ranks, parse_ranges(word));
-               return {};
-             });
-  add_option(app, "--steps", "RANGE", "only these steps: 2-5", [&r](const std::string& word) -> Result<void> {
-    TRY_ASSIGN(r.steps, parse_range(word));
-    return {};
-  });
+  add_job_part_options(app, r.ranks, r.steps);
   for (const Param& p : all_params()) {
     const std::string help = fmt::format("{}{}", p.help, default_of(p));
     add_option(app, flag_of(p), p.is_text() ? "TEXT" : "N", help,

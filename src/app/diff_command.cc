@@ -9,6 +9,7 @@
 #include "analyze/trace_diff.h"
 #include "app/commands.h"
 #include "app/format_option.h"
+#include "app/job_options.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/words.h"
@@ -90,16 +91,7 @@ Action declare_diff(CLI::App& app) {
       ->required()
       ->type_name("");
   app.add_option("AFTER", o->after, "that of the second job")->required()->type_name("");
-  add_option(app, "--ranks", "LIST", "only these ranks of both: 0,3-7",
-             [o](const std::string& word) -> Result<void> {
-               TRY_ASSIGN(o->request.ranks, parse_ranges(word));
-               return {};
-             });
-  add_option(app, "--steps", "RANGE", "only these steps of both: 2-5",
-             [o](const std::string& word) -> Result<void> {
-               TRY_ASSIGN(o->request.steps, parse_range(word));
-               return {};
-             });
+  add_job_part_options(app, o->request.ranks, o->request.steps, " of both");
   app.add_flag("--by-function", o->how.by_function,
                "compare kernels by their functions, without template arguments and parameters");
   app.add_flag("--by-rank", o->how.by_rank, "compare each rank with itself; else the sums over all ranks");

@@ -2,14 +2,13 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <atomic>
-#include <csignal>
 #include <cstdio>
 #include <memory>
 #include <thread>
 
 #include "analyze/critical_paths.h"
 #include "app/commands.h"
+#include "app/job_options.h"
 #include "app/terminal.h"
 #include "app/words.h"
 #include "export/critical_path_flows.h"
@@ -20,10 +19,6 @@
 namespace spotter {
 namespace {
 
-std::atomic<bool> interrupted = false;
-
-void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
-
 struct Options {
   std::vector<std::string> paths;
   std::string output;
@@ -31,12 +26,11 @@ struct Options {
 };
 
 Result<void> export_traces(const Options& options) {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
+  const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, open_job(options.paths));
   TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
   ExportRequest request = options.request;
-  request.cancelled = &interrupted;
+  request.cancelled = interrupted;
   Notes notes;
   {
     Progress progress;
@@ -76,17 +70,7 @@ Action declare_export(CLI::App& app) {
          "write to this file, whole or not at all; compressed if it ends in .gz; - is standard output")
       ->required()
       ->type_name("FILE");
-  add_option(app, "--ranks", "LIST", "only these ranks: 0,3-7",
-             [&r](const std::string& word) -> Result<void> {
-               TRY_ASSIGN(r.ranks, parse_ranges(word));
-               return {};
-             });
-  add_option(app, "--steps", "RANGE",
-             "only what begins in these steps: 2-5; device work where its launch does",
-             [&r](const std::string& word) -> Result<void> {
-               TRY_ASSIGN(r.steps, parse_range(word));
-               return {};
-             });
+  add_job_part_options(app, r.ranks, r.steps);
   add_time(app, "--from", "only what begins so long after the first event, or later: 500ms, 1.5s", r.from);
   add_time(app, "--to", "only what begins less than so long after it", r.to);
   add_option(
