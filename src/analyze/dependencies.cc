@@ -19,6 +19,14 @@ constexpr u32 kLookBack = 16;
 // on ROCm.
 constexpr Ns kReaction = 20'000;
 
+// 0 where there are none. Reorders them.
+Ns lower_quartile(std::vector<Ns>& times) {
+  if (times.empty()) return 0;
+  const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+  std::ranges::nth_element(times, quartile);
+  return *quartile;
+}
+
 bool waits_for_device(std::string_view call) {
   if (call.find("Synchronize") != std::string_view::npos) return true;
   return call == "cudaFree" || call == "hipFree" || call == "cuMemFree_v2";
@@ -37,6 +45,7 @@ Dependencies::Dependencies(const Trace& trace) : trace_(trace), work_(trace.devi
   read_records();
   if (std::ranges::all_of(waits_, &std::vector<Wait>::empty)) read_wait_calls();
   usual_launch_delay_ = idle_launch_delay();
+  usual_gap_ = back_to_back_gap();
 }
 
 void Dependencies::index_rows() {
@@ -125,10 +134,17 @@ Ns Dependencies::idle_launch_delay() const {
     const bool is_first = row == work_.streams[stream_of_[row]].begin;
     if (is_first || latest_end_[row - 1] <= launched(row)) delays.push_back(work_.start[row] - launched(row));
   }
-  if (delays.empty()) return 0;
-  const auto quartile = delays.begin() + static_cast<std::ptrdiff_t>(delays.size() / 4);
-  std::ranges::nth_element(delays, quartile);
-  return std::min(*quartile, kReaction);
+  return std::min(lower_quartile(delays), kReaction);
+}
+
+Ns Dependencies::back_to_back_gap() const {
+  std::vector<Ns> gaps;
+  for (u32 row = 1; row < work_.event.size(); ++row) {
+    if (stream_of_[row] != stream_of_[row - 1]) continue;
+    const Ns gap = work_.start[row] - latest_end_[row - 1];
+    if (gap >= 0 && launched(row) + usual_launch_delay_ <= latest_end_[row - 1]) gaps.push_back(gap);
+  }
+  return std::min(lower_quartile(gaps), kReaction);
 }
 
 size_t Dependencies::find_stream(i64 device, i64 stream) const {

@@ -46,6 +46,10 @@ class Dependencies {
   // of that work also waits for other streams; at most 20 us, as in some traces all of it does.
   Ns usual_launch_delay() const { return usual_launch_delay_; }
 
+  // From the end of work to the start of the next on its stream, where that was launched long before: the
+  // lower quartile.
+  Ns usual_gap() const { return usual_gap_; }
+
   // Rows that end after `time`, and rows that are launched before it, form these ranges of a stream (perhaps
   // with others).
   u32 first_ending_after(size_t stream, Ns time) const;
@@ -67,6 +71,7 @@ class Dependencies {
   void classify_calls();
   void read_wait_calls();
   Ns idle_launch_delay() const;
+  Ns back_to_back_gap() const;
   size_t find_stream(i64 device, i64 stream) const;
   u32 last_done(size_t stream, Ns launched, Ns ended) const;
   void add_sudden(u32 row, std::vector<u32>& rows) const;
@@ -84,7 +89,7 @@ class Dependencies {
   std::unordered_map<u32, std::vector<Ns>>
       wait_calls_;                          // per thread (track), by time, where there are no records
   std::unordered_map<i64, Awaited> syncs_;  // by correlation of the host call
-  Ns usual_launch_delay_ = 0;
+  Ns usual_launch_delay_ = 0, usual_gap_ = 0;
 };
 
 inline const ArgSet kDependencyArgs = {Arg::correlation,     Arg::device,         Arg::stream,

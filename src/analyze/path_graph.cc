@@ -138,7 +138,9 @@ std::pair<u32, Ns> PathGraphBuilder::awaited(EventId call, std::span<const Launc
       return {rows_[find_row(own)].end, work_.end[own]};
     const u32 maker = dependencies_.room_maker(own);
     const u32 room = maker == kNone ? kNone : find_row(maker);
-    if (room != kNone && work_.start[maker] > trace_.ts[call] && work_.start[maker] <= trace_.end(call))
+    // Room that was there in time may be late with a what-if; without one it would be an edge for nothing.
+    const bool may_matter = what_if_.is_set() || (room != kNone && work_.start[maker] > trace_.ts[call]);
+    if (room != kNone && may_matter && work_.start[maker] <= trace_.end(call))
       return {rows_[room].start, work_.start[maker]};
   }
   return {kNone, 0};
@@ -189,7 +191,8 @@ void PathGraphBuilder::explain_row(const Row& row) {
   add_edge(row.start, row.end, EdgeKind::run, drafts_[row.end].time - drafts_[row.start].time);
   const auto add_after = [&](u32 earlier, EdgeKind kind) {
     const u32 source = earlier == kNone ? kNone : find_row(earlier);
-    if (source != kNone) add_edge(rows_[source].end, row.start, kind, 0);
+    const Ns least = kind == EdgeKind::stream ? dependencies_.usual_gap() : 0;
+    if (source != kNone) add_edge(rows_[source].end, row.start, kind, least);
   };
   add_after(dependencies_.before(row.row), EdgeKind::stream);
   awaited_.clear();

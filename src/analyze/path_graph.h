@@ -5,7 +5,7 @@
 //   host      a thread goes on, busy or idle
 //   run       device work runs
 //   launch    from the start of the host call to the start of what it launched
-//   stream    from the end of device work to the start of the next on its stream
+//   stream    from the end of device work to the start of the next on its stream: at least the usual gap
 //   wait      the same across streams (Dependencies::awaited_by_row)
 //   sync      from the end of device work to the end of the host call that waited for it; from the start of
 //             device work to the end of a launch that waited for room in a full queue

@@ -28,6 +28,8 @@ CASES = [
     (["--python-stacks", "--memory-events"], "gemm=0.5"),
     (["--fault", "launch-bound"], "aten::=2"),
     (["--fault", "launch-bound"], "cudaLaunchKernel=0.5"),
+    (["--fault", "launch-bound"], "cudaLaunchKernel=20"),
+    (["--fault", "launch-bound"], "gemm=5"),
     (["--fault", "host-sync"], "gemm=0.5"),
     (["--fault", "data-loader-stall"], "gemm=0.5"),
     (["--fault", "gc-pause:rank=all"], "gemm=0.5"),
