@@ -17,8 +17,8 @@ const char* bound_name(BoundBy bound) {
 
 namespace {
 
-std::vector<Window> windows_of(const Trace& trace) {
-  std::vector<Window> windows;
+std::vector<PathWindow> windows_of(const Trace& trace) {
+  std::vector<PathWindow> windows;
   const u32 track = main_track(trace);
   for (const Step& step : trace.steps().steps)
     if (step.start < step.end) windows.push_back({step.number, step.start, step.end, track});
@@ -33,7 +33,7 @@ class PathFinder {
   PathFinder(const Trace& trace, const WhatIf& what_if) : trace_(trace), what_if_(what_if) {}
 
   // Valid until the next call.
-  const CriticalPath& find(const Window& window, const PathGraph& graph) {
+  const CriticalPath& find(const PathWindow& window, const PathGraph& graph) {
     graph_ = &graph;
     reach();
     path_.step = window.step;
@@ -138,12 +138,12 @@ class PathFinder {
 
 void for_each_critical_path(const Trace& trace, WhatIf what_if,
                             const std::function<void(const CriticalPath& path)>& use) {
-  const std::vector<Window> windows = windows_of(trace);
+  const std::vector<PathWindow> windows = windows_of(trace);
   if (windows.empty()) return;
   const Dependencies dependencies(trace);
   PathGraphBuilder builder(trace, dependencies, autograd_tracks(trace), what_if);
   PathFinder finder(trace, what_if);
-  for (const Window& window : windows) use(finder.find(window, builder.build(window)));
+  for (const PathWindow& window : windows) use(finder.find(window, builder.build(window)));
 }
 
 }  // namespace spotter

@@ -28,7 +28,7 @@ std::vector<Busy> busy_times(const HostLane& lane) {
 
 }  // namespace
 
-const PathGraph& PathGraphBuilder::build(const Window& window) {
+const PathGraph& PathGraphBuilder::build(const PathWindow& window) {
   window_ = window;
   graph_.start = window.start;
   graph_.nodes.clear();
