@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturated.h"
 #include "simulate/hash.h"
 
 namespace spotter::sim {
@@ -162,7 +163,8 @@ void Machine::inject(const Instruction& i, Ns ns) {
 }
 
 void Machine::inject(size_t fault, Ns ns) {
-  injected_[fault * static_cast<size_t>(job_.spec.steps) + static_cast<size_t>(step_)] += ns;
+  Ns& sum = injected_[fault * static_cast<size_t>(job_.spec.steps) + static_cast<size_t>(step_)];
+  sum = add_saturated(sum, ns);
 }
 
 }  // namespace spotter::sim

@@ -44,30 +44,33 @@ i64 count_events(std::string_view text) {
 }
 
 // Of rank 0 in one step with so many micro-batches.
-i64 events_of_step(Spec spec, i64 micro_batches) {
+Result<i64> events_of_step(Spec spec, i64 micro_batches) {
   spec.micro_batches = micro_batches;
   spec.steps = 1;
   spec.faults.clear();
   const Job job(spec);
   const RankPlace place(job.layout, 0);
-  Schedule plan = schedule(job);
+  TRY_ASSIGN(Schedule plan, schedule(job));
   EventWriter writer(job, place, nullptr, plan.stop);
   Machine(job, place.rank, plan.rendezvous, &writer).run();
   return writer.take_numbers().events;
 }
 
 // Each further micro-batch adds the same number of events.
-i64 micro_batches_for(const Spec& spec) {
-  const i64 one = events_of_step(spec, 1), more = events_of_step(spec, 2) - one;
+Result<i64> micro_batches_for(const Spec& spec) {
+  TRY_ASSIGN(const i64 one, events_of_step(spec, 1));
+  TRY_ASSIGN(const i64 two, events_of_step(spec, 2));
+  const i64 more = two - one;
   return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
 }
 
 // The same job without a fault.
-StepsWithout steps_without(const Job& job, size_t fault) {
+Result<StepsWithout> steps_without(const Job& job, size_t fault) {
   Spec spec = job.spec;
   spec.faults.erase(spec.faults.begin() + static_cast<std::ptrdiff_t>(fault));
   const Job healthier(spec);
-  return schedule(healthier).steps;
+  TRY_ASSIGN(Schedule plan, schedule(healthier));
+  return std::move(plan.steps);
 }
 
 Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPlace& place,
@@ -95,11 +98,16 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   TRY(validate(spec));
   TRY(prepare(request.folder, request.force));
   if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
-  if (spec.events > 0) spec.micro_batches = micro_batches_for(spec);
+  if (spec.events > 0) {
+    TRY_ASSIGN(spec.micro_batches, micro_batches_for(spec));
+  }
   const Job job(spec);
   std::vector<StepsWithout> without;
-  for (size_t f = 0; f < spec.faults.size(); ++f) without.push_back(steps_without(job, f));
-  Schedule plan = schedule(job);
+  for (size_t f = 0; f < spec.faults.size(); ++f) {
+    TRY_ASSIGN(StepsWithout steps, steps_without(job, f));
+    without.push_back(std::move(steps));
+  }
+  TRY_ASSIGN(Schedule plan, schedule(job));
 
   const auto n = static_cast<size_t>(spec.ranks);
   std::vector<std::string> names(n);
