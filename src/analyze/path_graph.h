@@ -63,7 +63,7 @@ struct PathGraph {
 // Builds the graphs of windows, one after the other, in the same memory.
 class PathGraphBuilder {
  public:
-  // `helpers`: tracks of threads that the main one waits for while they work.
+  // `helpers`: tracks of threads that the main one waits for while they work, ascending.
   PathGraphBuilder(const Trace& trace, const Dependencies& dependencies, std::vector<u32> helpers,
                    WhatIf& what_if)
       : trace_(trace),
