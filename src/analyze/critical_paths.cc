@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "analyze/threads.h"
+#include "base/saturated.h"
 #include "trace/extent.h"
 
 namespace spotter {
@@ -56,7 +57,7 @@ class PathFinder {
     cause_.assign(n, nullptr);
     for (u32 node = 0; node < n; ++node) {
       for (const PathEdge& edge : graph_->edges_to(node)) {
-        const Ns time = time_[edge.from] + edge.scaled;
+        const Ns time = std::min(add_saturated(time_[edge.from], edge.scaled), kLatestTime);
         if (cause_[node] && time <= time_[node]) continue;
         time_[node] = time;
         cause_[node] = &edge;
@@ -120,7 +121,7 @@ class PathFinder {
         pieces.back().dur += dur;
       else
         pieces.push_back({at, dur, bound, segment.event, kNone});
-      at += dur;
+      at = add_saturated(at, dur);
       left -= dur;
     }
   }
