@@ -33,6 +33,7 @@ Machine::Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* obs
 
 bool Machine::run() {
   while (step_ < job_.spec.steps && now_ <= stop_ && now_ < kNever) {
+    if (!in_step_ && job_.is_cancelled()) return true;
     if (!in_step_) begin_step();
     const Instruction& i = program_.code[at_];
     if (i.fault == 0 || active_[i.fault - 1u]) {

@@ -29,7 +29,7 @@ Result<Schedule> schedule(const Job& job) {
   size_t running = machines.size();
   while (running > 0) {
     if (ready.empty()) {
-      // Some rank hangs, or lasts for ever, which is an error below.
+      // Some rank hangs; or it lasts for ever or was cancelled, which are errors below.
       rendezvous.give_up();
     } else {
       Machine& machine = machines[static_cast<size_t>(ready.front())];
@@ -42,6 +42,7 @@ Result<Schedule> schedule(const Job& job) {
     take_woken();
   }
   rendezvous.settle();
+  if (job.is_cancelled()) return fail(Code::cancelled, "interrupted");
   if (!find_hang(job.spec) &&
       std::ranges::any_of(machines, [](const Machine& m) { return m.now() >= kNever; }))
     return fail(

@@ -11,7 +11,7 @@ struct Schedule {
   std::vector<std::vector<Ns>> steps;  // durations by rank, of those that ended
 };
 
-// Errors: invalid (it would last longer than 73 years, kNever).
+// Errors: invalid (it would last longer than 73 years, kNever), cancelled.
 Result<Schedule> schedule(const Job& job);
 
 }  // namespace spotter::sim
