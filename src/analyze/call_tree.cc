@@ -77,12 +77,14 @@ class CallTree {
  private:
   // Outermost spans of autograd's threads were called by the innermost span of the main thread around them.
   void find_callers(const Nesting::Thread& thread) {
-    u32 last = kNone;  // the last span of the main thread that has begun
+    u32 last = kNone;  // the last span of the main thread that has begun, or what is still open around it
     u32 next = main_.begin;
     for (u32 i = thread.begin; i < thread.end; ++i) {
       if (parent_[i] != kNone) continue;
       const EventId e = nesting_.order[i];
       while (next < main_.end && trace_.ts[nesting_.order[next]] <= trace_.ts[e]) last = next++;
+      // What has ended by now has ended for all that follow.
+      while (last != kNone && trace_.end(nesting_.order[last]) < trace_.ts[e]) last = nesting_.parent[last];
       u32 caller = last;
       while (caller != kNone && trace_.end(nesting_.order[caller]) < trace_.end(e))
         caller = nesting_.parent[caller];

@@ -3,6 +3,7 @@
 
 #include "analyze/critical_paths.h"
 #include "analyze/list.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {
@@ -44,7 +45,10 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kCriticalPath.name, std::span(kColumns).subspan(1));
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     std::array<Ns, kBounds> time{};
-    for (const PathPiece& piece : path.pieces) time[static_cast<size_t>(piece.bound)] += piece.dur;
+    for (const PathPiece& piece : path.pieces) {
+      Ns& sum = time[static_cast<size_t>(piece.bound)];
+      sum = add_saturated(sum, piece.dur);
+    }
     const auto in_order = [&](BoundBy bound) { return time[static_cast<size_t>(bound)]; };
     const BoundBy most = *std::ranges::max_element(kOrder, {}, in_order);
     std::vector<Value> row = {path.step, path.length, {}, std::string_view(bound_name(most))};

@@ -1,5 +1,6 @@
 #include "analyze/critical_paths.h"
 #include "analyze/list.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {
@@ -26,7 +27,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces)
-      table.append({path.step, trace.info().base_ns + piece.start, piece.dur,
+      table.append({path.step, add_saturated(trace.info().base_ns, piece.start), piece.dur,
                     std::string_view(bound_name(piece.bound)),
                     piece.event == kNone ? Value() : Value(trace.name_of(piece.event)), position(piece.event),
                     position(piece.to)});

@@ -5,6 +5,7 @@
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 #include "analyze/top.h"
+#include "base/saturated.h"
 
 namespace spotter {
 namespace {
@@ -37,7 +38,7 @@ std::vector<Group> groups_of(const Trace& trace, const WhatIf& what_if) {
       const StringId name = piece.event == kNone ? 0 : trace.name[piece.event];
       Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
       ++group.pieces;
-      group.dur += piece.dur;
+      group.dur = add_saturated(group.dur, piece.dur);
     }
   });
   std::vector<Group> sorted;
@@ -55,7 +56,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
   const std::vector<Group> groups = groups_of(trace, what_if);
   Ns total = 0;
-  for (const Group& group : groups) total += group.dur;
+  for (const Group& group : groups) total = add_saturated(total, group.dur);
   const auto top = static_cast<size_t>(params[kTop.name]);
   const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
   for (const Group& group : std::span(groups).first(listed)) {
@@ -66,7 +67,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Group others{};
   for (const Group& group : std::span(groups).subspan(listed)) {
     others.pieces += group.pieces;
-    others.dur += group.dur;
+    others.dur = add_saturated(others.dur, group.dur);
   }
   if (others.pieces > 0) table.append({"others", {}, others.pieces, others.dur, ratio(others.dur, total)});
   return table;

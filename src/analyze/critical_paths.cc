@@ -4,6 +4,7 @@
 #include <ranges>
 
 #include "analyze/threads.h"
+#include "base/saturated.h"
 #include "trace/extent.h"
 
 namespace spotter {
@@ -17,8 +18,8 @@ const char* bound_name(BoundBy bound) {
 
 namespace {
 
-std::vector<Window> windows_of(const Trace& trace) {
-  std::vector<Window> windows;
+std::vector<PathWindow> windows_of(const Trace& trace) {
+  std::vector<PathWindow> windows;
   const u32 track = main_track(trace);
   for (const Step& step : trace.steps().steps)
     if (step.start < step.end) windows.push_back({step.number, step.start, step.end, track});
@@ -45,7 +46,7 @@ class PathFinder {
   PathFinder(const Trace& trace, const WhatIf& what_if) : trace_(trace), what_if_(what_if) {}
 
   // Valid until the next call.
-  const CriticalPath& find(const Window& window, const PathGraph& graph) {
+  const CriticalPath& find(const PathWindow& window, const PathGraph& graph) {
     graph_ = &graph;
     reach();
     path_.step = window.step;
@@ -68,7 +69,7 @@ class PathFinder {
     cause_.assign(n, nullptr);
     for (u32 node = 0; node < n; ++node) {
       for (const PathEdge& edge : graph_->edges_to(node)) {
-        const Ns time = time_[edge.from] + edge.scaled;
+        const Ns time = std::min(add_saturated(time_[edge.from], edge.scaled), kLatestTime);
         if (cause_[node] && time <= time_[node]) continue;
         time_[node] = time;
         cause_[node] = &edge;
@@ -120,7 +121,7 @@ class PathFinder {
         pieces.back().dur += dur;
       else
         pieces.push_back({at, dur, bound, segment.event, kNone});
-      at += dur;
+      at = add_saturated(at, dur);
       left -= dur;
     }
   }
@@ -138,12 +139,12 @@ class PathFinder {
 
 void for_each_critical_path(const Trace& trace, WhatIf what_if,
                             const std::function<void(const CriticalPath& path)>& use) {
-  const std::vector<Window> windows = windows_of(trace);
+  const std::vector<PathWindow> windows = windows_of(trace);
   if (windows.empty()) return;
   const Dependencies dependencies(trace);
   PathGraphBuilder builder(trace, dependencies, autograd_tracks(trace), what_if);
   PathFinder finder(trace, what_if);
-  for (const Window& window : windows) use(finder.find(window, builder.build(window)));
+  for (const PathWindow& window : windows) use(finder.find(window, builder.build(window)));
 }
 
 }  // namespace spotter

@@ -213,6 +213,36 @@ TEST(CriticalPaths, WhatIfOfABadTextIsAnError) {
 }
 
 // Whatever the trace: pieces follow each other from the start of the window to its end.
+TEST(CriticalPaths, WhatIfOfVeryLongSpansStopsWhereTimesEnd) {
+  Steps t(kMaxTime / 2);
+  t.op("slow", 1, 0, kMaxTime / 4);
+  t.op("slow", 1, kMaxTime / 4, kMaxTime / 2);
+  t.path("slow=1000000");
+  EXPECT_EQ(t.what_if_length, kLatestTime);
+}
+
+TEST(CriticalPaths, RowsWithoutLaunchesDoNotAllWaitForTheSameAgain) {
+  constexpr i64 kMany = 1000;
+  TraceBuilder builder;
+  for (i64 i = 0; i < kMany; ++i) {
+    builder.span("cuda_runtime", "cudaStreamWaitEvent", 1, 1, i, 1, {{Arg::correlation, i}});
+    builder.span("cuda_sync", "Stream Wait Event", 0, 7, i, 1,
+                 {{Arg::correlation, i},
+                  {Arg::device, i64{0}},
+                  {Arg::stream, i64{7}},
+                  {Arg::wait_on_stream, i64{8}},
+                  {Arg::wait_on_event_corr, i}});
+    builder.span("kernel", "other", 0, 8, i, 1, {{Arg::device, i64{0}}, {Arg::stream, i64{8}}});
+    builder.span("kernel", "k", 0, 7, kMany + 2 * i, 1, {{Arg::device, i64{0}}, {Arg::stream, i64{7}}});
+  }
+  const TracePtr trace = builder.build();
+  const Dependencies dependencies(*trace);
+  std::vector<u32> awaited;
+  for (u32 row = 0; row < trace->device_work().event.size(); ++row) dependencies.awaited_by_row(row, awaited);
+  EXPECT_GE(awaited.size(), size_t{kMany} - 1);
+  EXPECT_LE(awaited.size(), size_t{4 * kMany});
+}
+
 TEST(CriticalPaths, PiecesFillTheWindow) {
   for (unsigned seed = 0; seed < 500; ++seed) {
     const TestTrace t = random_trace(seed);

@@ -205,10 +205,22 @@ u32 Dependencies::last_done_of(Awaited awaited, size_t but_stream, Ns ended_by) 
   return best;
 }
 
+// Without a known launch it was launched before what comes after it, and waits for nothing anew that the row
+// before it waited for already: else the waits of a stream without launches would be those of each of its
+// rows.
+Dependencies::Between Dependencies::when_waits_were_made(u32 row) const {
+  const Stream& stream = work_.streams[stream_of_[row]];
+  Between between = {row == stream.begin ? -kNever : latest_launch_[row - 1], launched(row)};
+  if (work_.launch[row] != kNone) return between;
+  if (row + 1 < stream.end) between.until = std::min(between.until, earliest_launch_[row + 1]);
+  if (row > stream.begin && work_.launch[row - 1] == kNone)
+    between.since = std::max(between.since, work_.start[row - 1]);
+  return between;
+}
+
 void Dependencies::awaited_by_row(u32 row, std::vector<u32>& rows) const {
   const size_t stream = stream_of_[row];
-  const Ns until = launched(row);
-  const Ns since = row == work_.streams[stream].begin ? -kNever : latest_launch_[row - 1];
+  const auto [since, until] = when_waits_were_made(row);
   const auto add = [&](Awaited awaited) {
     const u32 source = last_done_of(awaited, stream, work_.start[row]);
     if (source != kNone) rows.push_back(source);

@@ -66,12 +66,17 @@ class Dependencies {
     Awaited awaited;
   };
 
+  struct Between {
+    Ns since, until;  // (since, until]
+  };
+
   void index_rows();
   void read_records();
   void classify_calls();
   void read_wait_calls();
   Ns idle_launch_delay() const;
   Ns back_to_back_gap() const;
+  Between when_waits_were_made(u32 row) const;
   size_t find_stream(i64 device, i64 stream) const;
   u32 last_done(size_t stream, Ns launched, Ns ended) const;
   void add_sudden(u32 row, std::vector<u32>& rows) const;

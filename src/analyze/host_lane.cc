@@ -103,7 +103,7 @@ void HostLane::cut(const Trace& trace, const Nesting::Thread& thread, Ns start, 
   for (size_t i = 0; i < segments_.size(); ++i) {
     scaled_.push_back(before);
     const Ns dur = segment_end(i) - segments_[i].start;
-    before += segments_[i].is_scaled ? what_if.scaled(dur) : dur;
+    before = std::min(before + (segments_[i].is_scaled ? what_if.scaled(dur) : dur), kLatestTime);
   }
 }
 
@@ -117,7 +117,7 @@ Ns HostLane::scaled_until(Ns time) const {
   if (scaled_.empty()) return time;
   const size_t i = segment_at(time);
   const Ns dur = time - segments_[i].start;
-  return scaled_[i] + (segments_[i].is_scaled ? what_if_->scaled(dur) : dur);
+  return std::min(scaled_[i] + (segments_[i].is_scaled ? what_if_->scaled(dur) : dur), kLatestTime);
 }
 
 }  // namespace spotter

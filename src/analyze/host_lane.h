@@ -31,7 +31,7 @@ class HostLane {
   // The host calls that start in the window, in order.
   const std::vector<EventId>& calls() const { return calls_; }
 
-  // What the what-if makes of the time between two times of the window.
+  // What the what-if makes of the time between two times of the window, at most kLatestTime.
   Ns scaled(Ns from, Ns to) const { return scaled_until(to) - scaled_until(from); }
 
  private:

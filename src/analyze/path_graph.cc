@@ -28,7 +28,7 @@ std::vector<Busy> busy_times(const HostLane& lane) {
 
 }  // namespace
 
-const PathGraph& PathGraphBuilder::build(const Window& window) {
+const PathGraph& PathGraphBuilder::build(const PathWindow& window) {
   window_ = window;
   graph_.start = window.start;
   graph_.nodes.clear();
@@ -42,7 +42,7 @@ const PathGraph& PathGraphBuilder::build(const Window& window) {
   add_lanes();
   for (u32 lane = 0; lane < graph_.lanes.size(); ++lane) add_calls(lane);
   for (u32 lane = 1; lane < graph_.lanes.size(); ++lane)
-    if (std::ranges::find(helpers_, graph_.lanes[lane].track()) != helpers_.end()) join_main(lane);
+    if (std::ranges::binary_search(helpers_, graph_.lanes[lane].track())) join_main(lane);
   chain_lanes();
   for (const Row& row : rows_) explain_row(row);
   add_end();
@@ -147,7 +147,9 @@ std::pair<u32, Ns> PathGraphBuilder::awaited(EventId call, std::span<const Launc
 }
 
 void PathGraphBuilder::join_main(u32 helper) {
-  const std::vector<Busy> main = busy_times(graph_.lanes[0]), other = busy_times(graph_.lanes[helper]);
+  const std::vector<Busy> other = busy_times(graph_.lanes[helper]);
+  if (other.empty()) return;
+  const std::vector<Busy> main = busy_times(graph_.lanes[0]);
   size_t next = 0;  // of `other`
   for (size_t gap = 0; gap <= main.size(); ++gap) {
     const Ns begin = gap == 0 ? window_.start : main[gap - 1].end;

@@ -43,7 +43,7 @@ struct PathNode {
 
 // Where a window begins and ends. The end of the window is that of the mark or of the last device work that
 // was launched before the mark's end, whichever is later.
-struct Window {
+struct PathWindow {
   i64 step = 0;
   Ns start = 0, mark_end = 0;
   u32 main_track = 0;
@@ -64,7 +64,7 @@ struct PathGraph {
 // Builds the graphs of windows, one after the other, in the same memory.
 class PathGraphBuilder {
  public:
-  // `helpers`: tracks of threads that the main one waits for while they work.
+  // `helpers`: tracks of threads that the main one waits for while they work, ascending.
   PathGraphBuilder(const Trace& trace, const Dependencies& dependencies, std::vector<u32> helpers,
                    WhatIf& what_if)
       : trace_(trace),
@@ -74,7 +74,7 @@ class PathGraphBuilder {
         what_if_(what_if) {}
 
   // Valid until the next call.
-  const PathGraph& build(const Window& window);
+  const PathGraph& build(const PathWindow& window);
 
  private:
   // Of nodes at one time, what ends comes before what it lets begin. Device work without duration ends after
@@ -150,7 +150,7 @@ class PathGraphBuilder {
   const Dependencies& dependencies_;
   const std::vector<u32> helpers_;
   WhatIf& what_if_;
-  Window window_;
+  PathWindow window_;
   PathGraph graph_;
   std::vector<Draft> drafts_;  // the first is the window's start
   std::vector<Candidate> candidates_;

@@ -1,7 +1,9 @@
 // simulate: a synthetic job -> its traces, and what is in them.
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <atomic>
 #include <charconv>
+#include <csignal>
 #include <memory>
 #include <thread>
 
@@ -14,6 +16,10 @@ namespace spotter {
 namespace {
 
 using sim::Era, sim::Scale, sim::Sharding, sim::Spec;
+
+std::atomic<bool> interrupted = false;
+
+void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
 struct Options {
   sim::SimulateRequest request;
@@ -67,9 +73,15 @@ Result<int> run_simulate(Options& options) {
     TRY_ASSIGN(sim::Fault fault, sim::parse_fault(text, request.spec.last_step()));
     request.spec.faults.push_back(std::move(fault));
   }
-  TRY_ASSIGN(const sim::SimulateReceipt receipt, sim::simulate(request));
+  std::signal(SIGINT, on_signal);
+  std::signal(SIGTERM, on_signal);
+  request.cancelled = &interrupted;
+  const Result<sim::SimulateReceipt> receipt = sim::simulate(request);
+  if (!receipt && receipt.error().code == Code::cancelled)
+    return fail(Code::cancelled, "interrupted; {} does not hold the whole job", request.folder);
+  if (!receipt) return tl::unexpected<Error>(receipt.error());
   TRY(write_output({}, fmt::format("{}: traces of {} ranks with {} events, and truth.json\n", request.folder,
-                                   request.spec.ranks, receipt.events)));
+                                   request.spec.ranks, receipt->events)));
   return 0;
 }
 

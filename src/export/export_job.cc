@@ -205,7 +205,8 @@ class Exporter {
     if (const Extent extent = extent_of(trace); !is_surveyed_ && extent.known())
       first = base + extent.start, last = base + extent.end;
     if (!first) return fail(Code::invalid, "--from and --to count from the first event, but there is none");
-    const Ns from = request_.from.value_or(0), whole = *last - *first, start = *first - base;
+    const Ns from = request_.from.value_or(0), whole = subtract_saturated(*last, *first),
+             start = *first - base;
     if (from > whole)
       return fail(Code::invalid,
                   "nothing begins so late: from the first event to the end of the last it is {} us",

@@ -1,9 +1,9 @@
 #include "export/overlaps.h"
 
 #include <algorithm>
+#include <compare>
 #include <map>
 #include <optional>
-#include <tuple>
 
 #include "export/flows.h"
 #include "trace/per_kind.h"
@@ -27,22 +27,31 @@ class Line {
 
 using Place = std::pair<u32, Ns>;  // track, time
 
+// A span that starts at a place; of several the least is taken.
 struct Candidate {
+  bool is_moved;
+  Ns dur;
   EventId span;
   u32 lane;
+  auto operator<=>(const Candidate&) const = default;
 };
 
-// Of the spans that start at one place the one that an end of a flow there belongs to.
-u32 lane_at(const Trace& trace, const std::vector<Candidate>& spans, EventId flow) {
-  const std::optional<i64> id = trace.integer(flow, Arg::flow_id);
-  const auto rank = [&](const Candidate& c) {
-    const bool correlates = id && trace.integer(c.span, Arg::correlation) == id;
-    return std::tuple(!correlates, c.lane != 0, trace.dur[c.span], c.span);
-  };
-  return std::min_element(spans.begin(), spans.end(),
-                          [&](const Candidate& a, const Candidate& b) { return rank(a) < rank(b); })
-      ->lane;
-}
+// The spans that start at one place.
+struct Starts {
+  std::optional<Candidate> first;
+  std::map<i64, Candidate> by_correlation;
+
+  void add(const Candidate& c, std::optional<i64> correlation) {
+    if (!first || c < *first) first = c;
+    if (!correlation) return;
+    const auto [known, is_new] = by_correlation.try_emplace(*correlation, c);
+    if (!is_new) known->second = std::min(known->second, c);
+  }
+  u32 lane_of(std::optional<i64> flow) const {
+    const auto found = flow ? by_correlation.find(*flow) : by_correlation.end();
+    return found == by_correlation.end() ? first->lane : found->second.lane;
+  }
+};
 
 }  // namespace
 
@@ -76,7 +85,7 @@ std::vector<Moved> find_overlaps(const Trace& trace) {
 
 std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>& spans) {
   if (spans.empty()) return {};
-  std::map<Place, std::vector<Candidate>> starts;  // of moved spans, and what else starts there
+  std::map<Place, Starts> starts;  // of moved spans, and what else starts there
   std::vector<Moved>::const_iterator next = spans.begin();
   for (const Moved& span : spans) starts[{trace.track[span.event], trace.ts[span.event]}] = {};
   const auto kind = per_kind(trace, [](const Kind& k) {
@@ -90,13 +99,14 @@ std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>
     const auto place = starts.find({trace.track[e], trace.ts[e]});
     if (place == starts.end()) continue;
     if (kind[trace.kind[e]] == 1)
-      place->second.push_back({e, lane});
+      place->second.add({lane != 0, trace.dur[e], e, lane}, trace.integer(e, Arg::correlation));
     else
       flows.push_back(e);
   }
   std::vector<Moved> moved;
   for (const EventId e : flows)
-    if (const u32 lane = lane_at(trace, starts[{trace.track[e], trace.ts[e]}], e); lane > 0)
+    if (const u32 lane = starts[{trace.track[e], trace.ts[e]}].lane_of(trace.integer(e, Arg::flow_id));
+        lane > 0)
       moved.push_back({e, lane});
   return moved;
 }

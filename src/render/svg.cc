@@ -9,6 +9,7 @@
 #include <map>
 #include <optional>
 
+#include "base/saturated.h"
 #include "base/utf8.h"
 #include "render/formats.h"
 
@@ -25,8 +26,12 @@ constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", 
                                     "#56b4e9", "#f0e442", "#666666", "#999999", "#bbbbbb"};
 
 std::string escaped(std::string_view text) {
+  std::string printable = to_printable(text);
+  // XML has no U+FFFE and no U+FFFF: the last of their three bytes becomes that of U+FFFD.
+  for (size_t at = 0; (at = printable.find("\xEF\xBF", at)) != printable.npos; at += 3)
+    if (static_cast<u8>(printable[at + 2]) >= 0xBE) printable[at + 2] = '\xBD';
   std::string out;
-  for (const char c : to_printable(std::string(text))) {
+  for (const char c : printable) {
     switch (c) {
       case '&':
         out += "&amp;";
@@ -77,7 +82,7 @@ class Picture {
     for (size_t row = 0; row < table.rows(); ++row) {
       const Ns start = table.integer(row, columns.start);
       start_ = std::min(start_, start);
-      end_ = std::max(end_, start + table.integer(row, columns.dur));
+      end_ = std::max(end_, add_saturated(start, table.integer(row, columns.dur)));
       lanes_.try_emplace(lane_of(row), lanes_.size());
       colours_.try_emplace(colour_of(row), colours_.size());
     }
@@ -87,7 +92,7 @@ class Picture {
   double height() const { return kHead + kLane * static_cast<double>(lanes_.size()) + kLane; }
 
   void draw() {
-    text(8, top_ + 18, fmt::format("{}: {}", table_.name(), human_ns(end_ - start_)), "font-weight=\"bold\"");
+    text(8, top_ + 18, fmt::format("{}: {}", table_.name(), human_ns(whole())), "font-weight=\"bold\"");
     draw_legend();
     draw_axis();
     for (const auto& [lane, place] : lanes_) text(8, lane_top(place) + kBar - 2, lane);
@@ -112,9 +117,10 @@ class Picture {
     const Field& field = table_.schema()[column];
     return human(table_.at(row, column), field.unit, field.role);
   }
+  Ns whole() const { return subtract_saturated(end_, start_); }  // files and hosts may be far apart
   double x_of(Ns time) const {
-    return kLabels +
-           kPlot * static_cast<double>(time - start_) / static_cast<double>(std::max<Ns>(1, end_ - start_));
+    return kLabels + kPlot * static_cast<double>(subtract_saturated(time, start_)) /
+                         static_cast<double>(std::max<Ns>(1, whole()));
   }
   double lane_top(size_t place) const { return top_ + kHead + kLane * static_cast<double>(place); }
   static const char* colour(size_t i) { return kColours[std::min(i, std::size(kColours) - 1)]; }
@@ -139,9 +145,9 @@ class Picture {
 
   // Ticks at 1, 2 or 5 times a power of ten.
   void draw_axis() {
-    const Ns whole = std::max<Ns>(1, end_ - start_);
+    const Ns last = std::max<Ns>(1, whole());
     Ns step = 1;
-    while (whole / step > 12) {
+    while (last / step > 12) {
       const Ns lead = step / [&] {
         Ns power = 1;
         while (power * 10 <= step) power *= 10;
@@ -150,20 +156,24 @@ class Picture {
       step = lead == 1 ? step * 2 : lead == 2 ? step / 2 * 5 : step * 2;
     }
     const double bottom = lane_top(lanes_.size());
-    for (Ns at = 0; at <= whole; at += step) {
+    for (Ns at = 0; at <= last; at += step) {
       const double x = x_of(start_ + at);
       out_ +=
           fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"#ddd\"/>\n",
                       x, top_ + kHead - 6, bottom);
       text(x, top_ + kHead - 10, human_ns(at), "text-anchor=\"middle\" fill=\"#666\"");
-      if (at > whole - step) break;
+      if (at > last - step) break;
     }
   }
 
   void add(size_t row) {
     const Ns start = table_.integer(row, columns_.start), dur = table_.integer(row, columns_.dur);
-    const Bar next{
-        x_of(start), x_of(start + dur), lanes_.at(lane_of(row)), colours_.at(colour_of(row)), row, 1};
+    const Bar next{x_of(start),
+                   x_of(add_saturated(start, dur)),
+                   lanes_.at(lane_of(row)),
+                   colours_.at(colour_of(row)),
+                   row,
+                   1};
     Bar& bar = bars_[next.lane];
     const bool is_narrow = next.right - next.left < kNarrow;
     const bool follows = bar.spans > 0 && next.left >= bar.left && next.left < bar.right + kNarrow;

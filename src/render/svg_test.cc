@@ -51,6 +51,25 @@ TEST(Svg, NamesAreEscaped) {
   EXPECT_EQ(svg.find('\x1b'), std::string::npos);
 }
 
+TEST(Svg, WhatIsNoCharacterOfXmlIsReplaced) {
+  Table table("timeline", kSpans);
+  table.append({i64{7}, i64{0}, i64{5}, "a\uFFFEb\uFFFFc\uFFFD"});
+  const std::string svg = svg_of(table);
+  EXPECT_NE(svg.find("a\uFFFDb\uFFFDc\uFFFD"), std::string::npos);
+  EXPECT_EQ(svg.find("\uFFFE"), std::string::npos);
+  EXPECT_EQ(svg.find("\uFFFF"), std::string::npos);
+}
+
+TEST(Svg, SpansOfOtherCenturiesStayInThePicture) {
+  Table table("timeline", kSpans);
+  table.append({i64{7}, INT64_MIN, i64{5}, "compute"});
+  table.append({i64{7}, INT64_MAX, i64{5}, "compute"});
+  const std::string svg = svg_of(table);
+  EXPECT_NE(svg.find("<rect x=\"220.00\""), std::string::npos) << svg;
+  EXPECT_NE(svg.find("<rect x=\"1584.00\""), std::string::npos) << svg;
+  EXPECT_EQ(svg.find("x=\"-"), std::string::npos) << svg;
+}
+
 TEST(Svg, TakesTablesOfSpansOnly) {
   EXPECT_TRUE(is_drawn(Table("timeline", kSpans)));
   EXPECT_FALSE(is_drawn(Table("other", std::span(kSpans).first(2))));

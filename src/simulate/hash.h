@@ -1,7 +1,9 @@
 // Numbers that look random and depend on nothing but what they are asked for, so that every pass and every
 // thread sees the same job. Mixing after splitmix64's finaliser.
 #pragma once
+#include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/types.h"
 
@@ -19,9 +21,13 @@ inline u64 mix(u64 a, u64 b) { return mix(a ^ mix(b)); }
 // In [0, 1).
 inline double unit(u64 hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
 
-// A duration is stretched in floating point and rounded; points in time never are.
+// Time of what does not happen. Adding the durations of a job to it does not overflow.
+inline constexpr Ns kNever = std::numeric_limits<Ns>::max() / 4;
+
+// A duration is stretched in floating point and rounded; points in time never are. What lasts for ever ends
+// at kNever.
 inline Ns stretched(Ns duration, double factor) {
-  return static_cast<Ns>(std::llround(static_cast<double>(duration) * factor));
+  return std::llround(std::min(static_cast<double>(duration) * factor, static_cast<double>(kNever)));
 }
 
 }  // namespace spotter::sim

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturated.h"
 #include "simulate/hash.h"
 
 namespace spotter::sim {
@@ -32,6 +33,7 @@ Machine::Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* obs
 
 bool Machine::run() {
   while (step_ < job_.spec.steps && now_ <= stop_ && now_ < kNever) {
+    if (!in_step_ && job_.is_cancelled()) return true;
     if (!in_step_) begin_step();
     const Instruction& i = program_.code[at_];
     if (i.fault == 0 || active_[i.fault - 1u]) {
@@ -162,7 +164,8 @@ void Machine::inject(const Instruction& i, Ns ns) {
 }
 
 void Machine::inject(size_t fault, Ns ns) {
-  injected_[fault * static_cast<size_t>(job_.spec.steps) + static_cast<size_t>(step_)] += ns;
+  Ns& sum = injected_[fault * static_cast<size_t>(job_.spec.steps) + static_cast<size_t>(step_)];
+  sum = add_saturated(sum, ns);
 }
 
 }  // namespace spotter::sim

@@ -61,7 +61,8 @@ class Machine {
   // `stop`: nothing is recorded from then on.
   Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* observer = nullptr, Ns stop = kNever);
 
-  bool run();  // false: it cannot go on before the end of blocked_on() is known
+  // False: it cannot go on before the end of blocked_on() is known. A cancelled job ends between two steps.
+  bool run();
   Meeting blocked_on() const { return blocked_on_; }
   Ns now() const { return now_; }
   bool hangs() const { return hang_at_ != kNever; }

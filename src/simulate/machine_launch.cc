@@ -9,6 +9,10 @@ namespace {
 
 constexpr Ns kSynchronizeCall = 1'500;
 
+Ns part_of(Ns ns, i64 parts, i64 of) {
+  return static_cast<Ns>(std::min(i128{ns} * parts / of, i128{kNever}));
+}
+
 }  // namespace
 
 Ns Machine::call(Call call, Ns ns, Ns until) {
@@ -37,11 +41,11 @@ void Machine::launch(const Instruction& i) {
   for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
     if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
     pieces = job_.spec.faults[f].count;
-    inject(f, (pieces - 1) * (ns + i.piece_ns));
+    inject(f, part_of(ns + i.piece_ns, pieces - 1, 1));
   }
   for (i64 piece = 0; piece < pieces; ++piece) {
     if (piece > 0) now_ += i.piece_ns;
-    launch_piece(i, ns, work_time * (piece + 1) / pieces - work_time * piece / pieces);
+    launch_piece(i, ns, part_of(work_time, piece + 1, pieces) - part_of(work_time, piece, pieces));
   }
 }
 

@@ -6,12 +6,11 @@
 #include <unordered_map>
 #include <vector>
 
+#include "simulate/hash.h"
 #include "simulate/layout.h"
 
 namespace spotter::sim {
 
-// Time of what does not happen. Adding the durations of a job to it does not overflow.
-inline constexpr Ns kNever = std::numeric_limits<Ns>::max() / 4;
 inline Ns at_most_never(Ns time) { return time < kNever ? time : kNever; }
 inline constexpr Ns kUnknown = std::numeric_limits<Ns>::min();
 

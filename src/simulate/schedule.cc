@@ -13,7 +13,7 @@ const Fault* find_hang(const Spec& spec) {
 
 }  // namespace
 
-Schedule schedule(const Job& job) {
+Result<Schedule> schedule(const Job& job) {
   Schedule result{Rendezvous(job.layout), kNever, {}};
   Rendezvous& rendezvous = result.rendezvous;
   std::vector<Machine> machines;
@@ -29,7 +29,7 @@ Schedule schedule(const Job& job) {
   size_t running = machines.size();
   while (running > 0) {
     if (ready.empty()) {
-      CHECK(find_hang(job.spec));  // else a program is wrong
+      // Some rank hangs; or it lasts for ever or was cancelled, which are errors below.
       rendezvous.give_up();
     } else {
       Machine& machine = machines[static_cast<size_t>(ready.front())];
@@ -42,6 +42,12 @@ Schedule schedule(const Job& job) {
     take_woken();
   }
   rendezvous.settle();
+  if (job.is_cancelled()) return fail(Code::cancelled, "interrupted");
+  if (!find_hang(job.spec) &&
+      std::ranges::any_of(machines, [](const Machine& m) { return m.now() >= kNever; }))
+    return fail(
+        Code::invalid,
+        "the job would last longer than 73 years; ask for fewer --steps, or for less by --scale and --fault");
 
   if (const Fault* hang = find_hang(job.spec)) {
     for (const Machine& m : machines)

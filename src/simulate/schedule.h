@@ -1,5 +1,6 @@
 // Schedule: the first pass. All ranks run at once, each as far as it can, until every collective has its end.
 #pragma once
+#include "base/result.h"
 #include "simulate/machine.h"
 
 namespace spotter::sim {
@@ -10,6 +11,7 @@ struct Schedule {
   std::vector<std::vector<Ns>> steps;  // durations by rank, of those that ended
 };
 
-Schedule schedule(const Job& job);
+// Errors: invalid (it would last longer than 73 years, kNever), cancelled.
+Result<Schedule> schedule(const Job& job);
 
 }  // namespace spotter::sim

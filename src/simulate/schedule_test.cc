@@ -52,7 +52,7 @@ class Recorder final : public Observer {
 };
 
 struct Simulated {
-  explicit Simulated(const Spec& spec) : job(spec), plan(schedule(job)) {
+  explicit Simulated(const Spec& spec) : job(spec), plan(schedule(job).value()) {
     for (i64 rank = 0; rank < spec.ranks; ++rank) {
       ranks.emplace_back(job.program(rank));
       Machine machine(job, rank, plan.rendezvous, &ranks.back(), plan.stop);
@@ -290,6 +290,21 @@ TEST(Tally, CountsEachMomentOnce) {
   EXPECT_EQ(numbers.whole.window(), 80);
   EXPECT_EQ(numbers.whole.idle, 30);
   EXPECT_EQ(numbers.whole.compute, 30);
+}
+
+TEST(Schedule, WhatWouldLastForEverIsRefused) {
+  Spec spec;
+  spec.ranks = 2;
+  spec.layers = spec.steps = spec.micro_batches = 1;
+  spec.scales.assign(kMostScales, {"a", 1000});
+  EXPECT_EQ(schedule(Job(spec)).error().code, Code::invalid);
+  spec.scales.clear();
+  spec.faults.assign(20, *parse_fault("slow-rank:rank=1,factor=1000", spec.last_step()));
+  EXPECT_EQ(schedule(Job(spec)).error().code, Code::invalid);  // rank 0 waits for what never comes
+  spec.faults.assign(20, *parse_fault("slow-link:factor=1000", spec.last_step()));
+  EXPECT_EQ(schedule(Job(spec)).error().code, Code::invalid);
+  spec.faults.clear();
+  EXPECT_TRUE(schedule(Job(spec)));
 }
 
 }  // namespace

@@ -44,30 +44,34 @@ i64 count_events(std::string_view text) {
 }
 
 // Of rank 0 in one step with so many micro-batches.
-i64 events_of_step(Spec spec, i64 micro_batches) {
+Result<i64> events_of_step(Spec spec, i64 micro_batches, const std::atomic<bool>* cancelled) {
   spec.micro_batches = micro_batches;
   spec.steps = 1;
   spec.faults.clear();
-  const Job job(spec);
+  const Job job(spec, cancelled);
   const RankPlace place(job.layout, 0);
-  Schedule plan = schedule(job);
+  TRY_ASSIGN(Schedule plan, schedule(job));
   EventWriter writer(job, place, nullptr, plan.stop);
   Machine(job, place.rank, plan.rendezvous, &writer).run();
+  if (job.is_cancelled()) return fail(Code::cancelled, "interrupted");
   return writer.take_numbers().events;
 }
 
 // Each further micro-batch adds the same number of events.
-i64 micro_batches_for(const Spec& spec) {
-  const i64 one = events_of_step(spec, 1), more = events_of_step(spec, 2) - one;
+Result<i64> micro_batches_for(const Spec& spec, const std::atomic<bool>* cancelled) {
+  TRY_ASSIGN(const i64 one, events_of_step(spec, 1, cancelled));
+  TRY_ASSIGN(const i64 two, events_of_step(spec, 2, cancelled));
+  const i64 more = two - one;
   return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
 }
 
 // The same job without a fault.
-StepsWithout steps_without(const Job& job, size_t fault) {
+Result<StepsWithout> steps_without(const Job& job, size_t fault) {
   Spec spec = job.spec;
   spec.faults.erase(spec.faults.begin() + static_cast<std::ptrdiff_t>(fault));
-  const Job healthier(spec);
-  return schedule(healthier).steps;
+  const Job healthier(spec, job.cancelled);
+  TRY_ASSIGN(Schedule plan, schedule(healthier));
+  return std::move(plan.steps);
 }
 
 Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPlace& place,
@@ -77,6 +81,7 @@ Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPla
   writer.write(envelope_head(job, place, name));
   Machine machine(job, place.rank, schedule.rendezvous, &writer, schedule.stop);
   machine.run();
+  if (job.is_cancelled()) return fail(Code::cancelled, "interrupted");
   const Ns end = std::min(machine.now(), schedule.stop);
   writer.finish(end);
   const std::string tail = envelope_tail(job, place, name, end);
@@ -95,11 +100,16 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   TRY(validate(spec));
   TRY(prepare(request.folder, request.force));
   if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
-  if (spec.events > 0) spec.micro_batches = micro_batches_for(spec);
-  const Job job(spec);
+  if (spec.events > 0) {
+    TRY_ASSIGN(spec.micro_batches, micro_batches_for(spec, request.cancelled));
+  }
+  const Job job(spec, request.cancelled);
   std::vector<StepsWithout> without;
-  for (size_t f = 0; f < spec.faults.size(); ++f) without.push_back(steps_without(job, f));
-  Schedule plan = schedule(job);
+  for (size_t f = 0; f < spec.faults.size(); ++f) {
+    TRY_ASSIGN(StepsWithout steps, steps_without(job, f));
+    without.push_back(std::move(steps));
+  }
+  TRY_ASSIGN(Schedule plan, schedule(job));
 
   const auto n = static_cast<size_t>(spec.ranks);
   std::vector<std::string> names(n);

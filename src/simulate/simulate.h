@@ -4,6 +4,8 @@
 // events go to its file as they come. Between the passes 8 bytes are kept of a collective, and of a rank what
 // truth.json says of it; nothing of an event.
 #pragma once
+#include <atomic>
+
 #include "simulate/spec.h"
 
 namespace spotter::sim {
@@ -13,6 +15,7 @@ struct SimulateRequest {
   std::string folder;
   bool gzip = true, force = false;
   int threads = 1;
+  const std::atomic<bool>* cancelled = nullptr;
 };
 
 struct SimulateReceipt {
@@ -20,7 +23,7 @@ struct SimulateReceipt {
 };
 
 // Errors: invalid (the options do not fit each other), busy (the folder holds traces; force replaces them),
-// io.
+// cancelled (the traces that were whole by then are there, but no truth.json), io.
 Result<SimulateReceipt> simulate(const SimulateRequest& request);
 
 }  // namespace spotter::sim

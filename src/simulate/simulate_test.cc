@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <simdjson.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -86,6 +87,17 @@ TEST_F(Simulate, ReceiptAndTruthCountTheEvents) {
   const auto found = files(r);
   const simdjson::padded_string text(found.at("rank_0000.node000.pt.trace.json"));
   EXPECT_EQ(parser.parse(text)["traceEvents"].get_array().size(), static_cast<size_t>(receipt->events));
+}
+
+TEST_F(Simulate, WhatIsCancelledLeavesNoPartOfAFile) {
+  SimulateRequest r = request("cancelled");
+  std::atomic<bool> cancelled = true;
+  r.cancelled = &cancelled;
+  r.spec.events = 20'000;
+  const auto refused = simulate(r);
+  ASSERT_FALSE(refused);
+  EXPECT_EQ(refused.error().code, Code::cancelled);
+  EXPECT_TRUE(files(r).empty());
 }
 
 TEST_F(Simulate, AFolderWithTracesIsLeftAlone) {

@@ -68,3 +68,17 @@ def test_refused(tmp_path, path, line, words):
 
 def test_an_empty_tree_is_not_a_pass(tmp_path):
     assert subprocess.run([TOOL, tmp_path], capture_output=True).returncode == 1
+
+
+@pytest.mark.parametrize("first, second, count", [
+    ("struct Window {", "class Window : Other {", 1),
+    ("struct Window { int a; };", "enum class Window { a };", 1),
+    ("struct Window {", "struct Window;", 0),
+    ("struct Window {", "struct PathWindow {", 0),
+])
+def test_one_type_of_a_name(tmp_path, first, second, count):
+    (tmp_path / "src/trace").mkdir(parents=True)
+    (tmp_path / "src/trace/a.h").write_text(f"namespace spotter {{\n{first}\n")
+    (tmp_path / "src/trace/other.h").write_text(f"namespace spotter::other {{\n{first}\n")
+    result = check(tmp_path, "src/analyze/b.h", f"namespace spotter {{\n{second}")
+    assert result.stdout.count("spotter::Window is defined in src/analyze/b.h, too") == count, result.stdout
