@@ -21,6 +21,7 @@ struct Param {
   const char* name;
   std::variant<i64, const char*> fallback;
   const char* help;
+  Result<void> (*check)(const std::string& text) = nullptr;  // of a text; nullptr: any will do
   bool is_text() const { return fallback.index() == 1; }
 };
 using ParamValue = std::variant<i64, std::string>;

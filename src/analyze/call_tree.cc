@@ -189,8 +189,7 @@ const Analysis kCallTree = {
         "HTA (trace_call_graph) takes only a backward thread that is the only one, and annotations named ## backward ## or steps as its callers.",
     .params = {},
     .columns = kColumns,
-    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::sequence_number,
-              Arg::fwd_thread_id},
+    .reads = kDeviceWorkArgs | ArgSet{Arg::sequence_number, Arg::fwd_thread_id},
     .map = map,
     .on_request = true,
 };

@@ -41,7 +41,7 @@ constexpr BoundBy kOrder[kBounds] = {BoundBy::compute,     BoundBy::communicatio
 constexpr Param kParams[] = {kWhatIf};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
-  TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
+  WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPath.name, std::span(kColumns).subspan(1));
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     std::array<Ns, kBounds> time{};
@@ -56,6 +56,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     for (const BoundBy bound : kOrder) row.emplace_back(in_order(bound));
     table.append(row);
   });
+  what_if.note_unknown_name(table);
   return table;
 }
 

@@ -22,7 +22,7 @@ const Field kColumns[] = {
 constexpr Param kParams[] = {kWhatIf};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
-  TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
+  WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPathEdges.name, std::span(kColumns).subspan(1));
   const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
@@ -32,6 +32,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
                     piece.event == kNone ? Value() : Value(trace.name_of(piece.event)), position(piece.event),
                     position(piece.to)});
   });
+  what_if.note_unknown_name(table);
   return table;
 }
 

@@ -31,7 +31,7 @@ struct Group {
 };
 
 // Those with the most time first.
-std::vector<Group> groups_of(const Trace& trace, const WhatIf& what_if) {
+std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
   std::map<std::pair<StringId, BoundBy>, Group> groups;
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces) {
@@ -52,9 +52,10 @@ std::vector<Group> groups_of(const Trace& trace, const WhatIf& what_if) {
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
-  TRY_ASSIGN(const WhatIf what_if, WhatIf::parse(params.text(kWhatIf.name)));
+  WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
   const std::vector<Group> groups = groups_of(trace, what_if);
+  what_if.note_unknown_name(table);
   Ns total = 0;
   for (const Group& group : groups) total = add_saturated(total, group.dur);
   const auto top = static_cast<size_t>(params[kTop.name]);

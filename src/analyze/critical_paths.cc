@@ -137,7 +137,7 @@ class PathFinder {
 
 }  // namespace
 
-void for_each_critical_path(const Trace& trace, WhatIf what_if,
+void for_each_critical_path(const Trace& trace, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use) {
   const std::vector<PathWindow> windows = windows_of(trace);
   if (windows.empty()) return;

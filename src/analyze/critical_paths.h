@@ -45,7 +45,7 @@ struct CriticalPath {
 // Finds the path of each step, by start; of a trace without steps one of all of it, as step 0; none where the
 // trace has no spans. `use` is called with each path, which is gone afterwards: paths of a trace together may
 // be as large as the trace. Reads kCriticalPathArgs.
-void for_each_critical_path(const Trace& trace, WhatIf what_if,
+void for_each_critical_path(const Trace& trace, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use);
 
 inline const ArgSet kCriticalPathArgs = kDependencyArgs;

@@ -38,8 +38,8 @@ class Dependencies {
   // other calls.
   u32 awaited_by_call(EventId call) const;
 
-  // The row whose start made room in the queue of a stream for the launch of this one; kNone if there was
-  // room.
+  // The row whose start made room in the queue of a stream for the launch of this one; kNone if it
+  // is among the first that the queue holds. Whether there was room then, times tell.
   u32 room_maker(u32 row) const;
 
   // From the start of a launch to that of its work, where the stream was idle: the lower quartile, since some
@@ -97,7 +97,6 @@ class Dependencies {
   Ns usual_launch_delay_ = 0, usual_gap_ = 0;
 };
 
-inline const ArgSet kDependencyArgs = {Arg::correlation,     Arg::device,         Arg::stream,
-                                       Arg::collective_name, Arg::wait_on_stream, Arg::wait_on_event_corr};
+inline const ArgSet kDependencyArgs = kDeviceWorkArgs | ArgSet{Arg::wait_on_stream, Arg::wait_on_event_corr};
 
 }  // namespace spotter

@@ -9,9 +9,6 @@
 
 namespace spotter {
 
-// The arguments behind Trace::device_work() and Trace::links().
-inline const ArgSet kDeviceWorkArgs = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name};
-
 // Says in `table` that the trace gives no rows because no device worked.
 void note_no_device_work(Table& table);
 // Says in `table` how much device work has no known launch, if there is some; where rows are left out for

@@ -118,8 +118,7 @@ const Analysis kMemoryBandwidth = {
         "B23); HTA adds up all devices of a rank. A rank without device work has no rows.",
     .params = {},
     .columns = kColumns,
-    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::bytes,
-              Arg::memory_bandwidth},
+    .reads = kDeviceWorkArgs | ArgSet{Arg::bytes, Arg::memory_bandwidth},
     .map = map,
 };
 

@@ -35,8 +35,7 @@ const Analysis kMemoryBandwidthSeries = {
         "that run from then on, as memory_bandwidth adds them up.",
     .params = {},
     .columns = kColumns,
-    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::bytes,
-              Arg::memory_bandwidth},
+    .reads = kDeviceWorkArgs | ArgSet{Arg::bytes, Arg::memory_bandwidth},
     .map = map,
     .on_request = true,
 };

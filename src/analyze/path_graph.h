@@ -10,8 +10,8 @@
 //   sync      from the end of device work to the end of the host call that waited for it; from the start of
 //             device work to the end of a launch that waited for room in a full queue
 //   thread    to a thread that worked while another one waited for it, and back (autograd's)
-//   unknown   from the window's start to device work: what counts where its launch is not known, or was
-//   before it end       to the window's end
+//   unknown   from the window's start to device work: counts where its launch is not known, or was before
+//   end       to the window's end
 //
 // Each edge has the least time that it takes. Of the edges into a node the one that explains the latest time
 // is its cause, and takes all the time up to the node. So a node's time is the latest, over its edges, of
@@ -35,7 +35,7 @@ struct PathEdge {
 
 struct PathNode {
   Ns time;
-  u32 lane = kNone;       // of a host thread: index into lanes()
+  u32 lane = kNone;       // of a host thread: index into PathGraph::lanes
   EventId event = kNone;  // device work, or the host call that launches or waits there
   u32 row = kNone;        // of device work: its row of DeviceWork
   u32 first_edge = 0;     // its edges end where the next node's begin

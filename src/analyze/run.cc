@@ -44,6 +44,7 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
         if (value.index() != param.fallback.index())
           return fail(Code::invalid, "parameter {} must be a {}", name,
                       param.is_text() ? "text" : "whole number");
+        if (param.check) TRY(param.check(std::get<std::string>(value)));
         all[i].set(name, value);
       }
     }

@@ -47,7 +47,7 @@ const Analysis kSmEfficiencySeries = {
         "end of the last bucket and is 0.",
     .params = kBucketParams,
     .columns = kColumns,
-    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::blocks_per_sm},
+    .reads = kDeviceWorkArgs | ArgSet{Arg::blocks_per_sm},
     .map = map,
     .on_request = true,
 };

@@ -8,6 +8,7 @@
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "table/ops.h"
+#include "trace/device_work.h"
 
 namespace spotter {
 namespace {
@@ -189,8 +190,7 @@ const Analysis kStragglers = {
         "and says which ranks start late, but not how long the others waited.",
     .params = {},
     .columns = kColumns,
-    .reads = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name, Arg::group_name,
-              Arg::group_ranks, Arg::seq},
+    .reads = kDeviceWorkArgs | ArgSet{Arg::group_name, Arg::group_ranks, Arg::seq},
     .map = map,
     .reduce = reduce,
     .part_columns = kPartColumns,

@@ -16,20 +16,20 @@ const Field kColumns[] = {
     {"event", Type::integer, Unit::none, Role::detail, "Position in the file's traceEvents."},
 };
 
-constexpr Param kParams[] = {
-    {"from_ns", 0, "begin so long after the start of the trace"},
-    {"to_ns", 0, "end so long after the start of the trace; 0: with it"},
-};
+constexpr Param kFrom = {"from_ns", 0, "begin so long after the start of the trace"};
+constexpr Param kTo = {"to_ns", 0, "end so long after the start of the trace; 0: with it"};
+constexpr Param kParams[] = {kFrom, kTo};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kTimeline.name, std::span(kColumns).subspan(1));
   const DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
   const Extent extent = extent_of(trace);
-  const Ns from = params[kParams[0].name], to = params[kParams[1].name];
+  const Ns from = params[kFrom.name], to = params[kTo.name];
   for (const Stream& stream : work.streams) {
     for (u32 row = stream.begin; row < stream.end; ++row) {
-      if (work.end[row] - extent.start < from) continue;
+      const Ns last = work.start[row] == work.end[row] ? work.end[row] : work.end[row] - 1;  // of its ns
+      if (last - extent.start < from) continue;
       if (to != 0 && work.start[row] - extent.start >= to) continue;
       const EventId e = work.event[row];
       table.append({stream.device, stream.stream, trace.info().base_ns + work.start[row],

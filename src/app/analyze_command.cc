@@ -151,12 +151,13 @@ Action declare_analyze(CLI::App& app) {
       [&r](const std::string& word) { return add_table(word, r.analyses); })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_format_option(app, o->format, Formats::for_some_tables);
-  app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  app.add_option("-o,--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
   add_job_part_options(app, r.ranks, r.steps);
   for (const Param& p : all_params()) {
     const std::string help = fmt::format("{}{}", p.help, default_of(p));
     add_option(app, flag_of(p), p.is_text() ? "TEXT" : "N", help,
                [&r, p](const std::string& word) -> Result<void> {
+                 if (p.check) TRY(p.check(word));
                  ParamValue value = word;
                  if (!p.is_text()) {
                    TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));

@@ -101,7 +101,7 @@ Action declare_diff(CLI::App& app) {
                return {};
              });
   add_format_option(app, o->format);
-  app.add_option("--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  app.add_option("-o,--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
   app.footer("Example: spotter diff traces/monday traces/tuesday --steps 3-7");
   return [options]() -> Result<int> {
     TRY(diff(*options));

@@ -75,7 +75,7 @@ Action declare_export(CLI::App& app) {
   add_time(app, "--to", "only what begins less than so long after it", r.to);
   add_option(
       app, "--bucket", "TIME",
-      "how long the device's share of busy time is taken together: 100us; default: a thousandth of the "
+      "length of a bucket of the curves of busy time and SM efficiency: 100us; default: a thousandth of the "
       "time, at least 10us",
       [&r](const std::string& word) -> Result<void> {
         TRY_ASSIGN(r.bucket_ns, parse_duration_ns(word));
@@ -90,7 +90,7 @@ Action declare_export(CLI::App& app) {
       "draw the critical path of each step as arrows");
   app.footer(
       "Open the file in https://ui.perfetto.dev. Beside the events it has curves of how busy each device is, how\n"
-      "long its queues are and what its copies move.\n"
+      "well its multiprocessors are filled, how long its queues are and what its copies move.\n"
       "Examples:\n"
       "  spotter export traces/ -o job.json.gz --ranks 0-3 --steps 5-6\n"
       "  spotter export rank0.json.gz -o part.json --from 1.5s --to 1.6s");

@@ -15,7 +15,7 @@
 namespace spotter {
 namespace {
 
-using sim::Era, sim::Scale, sim::Sharding, sim::Spec;
+using sim::Era, sim::Sharding, sim::Spec;
 
 std::atomic<bool> interrupted = false;
 
@@ -26,18 +26,6 @@ struct Options {
   std::vector<std::string> faults;
   bool list_faults = false;
 };
-
-Result<Scale> parse_scale(const std::string& text) {
-  const size_t equals = text.rfind('=');
-  Scale scale;
-  if (equals != text.npos && equals > 0) {
-    scale.name = text.substr(0, equals);
-    const char* end = text.data() + text.size();
-    const auto r = std::from_chars(text.data() + equals + 1, end, scale.factor);
-    if (r.ec == std::errc() && r.ptr == end && scale.factor >= 0 && scale.factor <= 1000) return scale;
-  }
-  return fail(Code::invalid, "\"{}\" is not NAME=FACTOR such as flash_fwd=0.5", text);
-}
 
 Result<Sharding> parse_sharding(const std::string& text) {
   const auto* found = std::ranges::find(sim::kShardingNames, text);
@@ -116,7 +104,7 @@ Action declare_simulate(CLI::App& app) {
       app, "--scale", "NAME=FACTOR",
       "kernels, copies and host operators with this in their name take so many times as long; repeatable",
       [spec](const std::string& word) -> Result<void> {
-        TRY_ASSIGN(Scale scale, parse_scale(word));
+        TRY_ASSIGN(NameFactor scale, parse_name_factor(word));
         if (spec->scales.size() == sim::kMostScales)
           return fail(Code::invalid, "there are more than {} of them", sim::kMostScales);
         spec->scales.push_back(std::move(scale));

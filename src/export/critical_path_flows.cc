@@ -46,7 +46,8 @@ void append(const Trace& trace, const CriticalPath& path, std::vector<ExtraFlow>
 
 std::vector<ExtraFlow> critical_path_flows(const Trace& trace) {
   std::vector<ExtraFlow> flows;
-  for_each_critical_path(trace, {}, [&](const CriticalPath& path) { append(trace, path, flows); });
+  WhatIf nothing;
+  for_each_critical_path(trace, nothing, [&](const CriticalPath& path) { append(trace, path, flows); });
   return flows;
 }
 

@@ -158,8 +158,7 @@ class PartMaker {
 
 }  // namespace
 
-const ArgSet kPartArgs = {Arg::correlation,     Arg::device, Arg::stream, Arg::flow_id,
-                          Arg::collective_name, Arg::name,   Arg::labels, Arg::sort_index};
+const ArgSet kPartArgs = kDeviceWorkArgs | ArgSet{Arg::flow_id, Arg::name, Arg::labels, Arg::sort_index};
 
 Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file_events,
                const std::vector<ExtraFlow>& flows, const Place& place) {

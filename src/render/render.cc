@@ -27,8 +27,8 @@ const Format* find_format(std::string_view name) {
 
 Result<void> check_takes(const Format& format, const Table& table) {
   if (!format.takes || format.takes(table)) return {};
-  return fail(Code::invalid, "the format {} cannot show the table {}: it is {}", format.name, table.name(),
-              format.help);
+  return fail(Code::invalid, "the format {} cannot show the table {}: it is {}; choose one with --table",
+              format.name, table.name(), format.help);
 }
 
 std::string render(const Format& format, std::span<const Table> tables, const Notes& notes,

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "base/name_factor.h"
 #include "base/result.h"
 #include "simulate/era.h"
 #include "simulate/fault.h"
@@ -13,12 +14,6 @@ namespace spotter::sim {
 
 enum class Sharding : u8 { none, ddp, fsdp };
 inline constexpr std::array<const char*, 3> kShardingNames = {"none", "ddp", "fsdp"};
-
-// Kernels and host operators whose name contains this take this many times as long.
-struct Scale {
-  std::string name;
-  double factor = 1;
-};
 
 inline constexpr size_t kMostScales = 64;
 
@@ -30,7 +25,8 @@ struct Spec {
   bool cuda_graphs = false, python_stacks = false, memory_events = false;
   Sharding sharding = Sharding::ddp;
   const Era* era = &eras()[0];
-  std::vector<Scale> scales;  // at most kMostScales
+  // Of device work, host spans (with what they call on the host) and calls; at most kMostScales.
+  std::vector<NameFactor> scales;
   std::vector<Fault> faults;
 
   i64 last_step() const { return first_step + steps - 1; }

@@ -40,7 +40,7 @@ std::string spec_text(const Spec& spec) {
   text += fmt::format("\"sharding\": {}, \"era\": {}, \"scale\": ",
                       quoted(kShardingNames[static_cast<size_t>(spec.sharding)]), quoted(spec.era->name));
   text += list(static_cast<i64>(spec.scales.size()), [&](i64 i) {
-    const Scale& scale = spec.scales[static_cast<size_t>(i)];
+    const NameFactor& scale = spec.scales[static_cast<size_t>(i)];
     return quoted(fmt::format("{}={}", scale.name, scale.factor));
   });
   text += ", \"fault\": ";

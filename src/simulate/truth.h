@@ -3,17 +3,15 @@
 //   version, exact         1; whether the era writes nanoseconds, else its traces are rounded
 //   options                of `spotter simulate`, which gives the same bytes with them
 //   ranks, hosts, files, events, groups, steps
-//   by_rank_and_step       [rank][step]: start_ns (Unix), step_ns (null: it did not end) of the host; of the
-//   device
-//                          work that the step launched, each moment counted once: device_window_ns (first
-//                          start to last end), compute_ns, communication_ns, memory_ns,
-//                          hidden_communication_ns (while something computes), exposed_communication_ns (the
-//                          rest), idle_ns (nothing runs)
+//   by_rank_and_step       [rank][step]: start_ns (Unix), step_ns (null: it did not end) of the host;
+//                          of the device work that the step launched, each moment counted once:
+//                          device_window_ns (first start to last end), compute_ns, communication_ns,
+//                          memory_ns, hidden_communication_ns (while something computes),
+//                          exposed_communication_ns (the rest), idle_ns (nothing runs)
 //   by_rank                [rank]: the same of all device work
 //   faults[]               [rank][step] each: injected_ns, what it added to host and device by itself
-//   (transfers on
-//                          each rank that takes part); effect_ns, step_ns minus that of the job without this
-//                          fault but with all others (null: a step did not end)
+//                          (transfers on each rank that takes part); effect_ns, step_ns minus that of
+//                          the job without this fault but with all others (null: a step did not end)
 #pragma once
 #include "simulate/job.h"
 #include "simulate/tally.h"

@@ -117,6 +117,7 @@ struct ArgSet {
     all |= o.all;
     return *this;
   }
+  friend ArgSet operator|(ArgSet a, const ArgSet& b) { return a |= b; }
 };
 
 struct ArgSpelling {

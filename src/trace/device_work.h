@@ -25,7 +25,9 @@ struct DeviceWork {
   std::vector<Stream> streams;  // ascending by (device, stream)
 };
 
-// Reads Arg::correlation, device, stream and collective_name.
+// The arguments behind Trace::device_work() and Trace::links().
+inline const ArgSet kDeviceWorkArgs = {Arg::correlation, Arg::device, Arg::stream, Arg::collective_name};
+
 DeviceWork compute_device_work(const Trace& trace);
 
 }  // namespace spotter
