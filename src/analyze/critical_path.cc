@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <array>
 
-#include "analyze/critical_paths.h"
 #include "analyze/list.h"
+#include "analyze/path_finder.h"
 #include "base/saturated.h"
 
 namespace spotter {
@@ -33,10 +33,8 @@ const Field kColumns[] = {
      "Before device work of which no launch is known, or one before the step."},
 };
 
-constexpr BoundBy kOrder[kBounds] = {BoundBy::compute,     BoundBy::communication, BoundBy::host_operators,
-                                     BoundBy::host_gaps,   BoundBy::data_loading,  BoundBy::memory,
-                                     BoundBy::kernel_gaps, BoundBy::launch_delays, BoundBy::synchronization,
-                                     BoundBy::unknown};
+constexpr size_t kFirstBound = 5;  // from there on a column for each BoundBy, in its order
+static_assert(std::size(kColumns) == kFirstBound + kBounds);
 
 constexpr Param kParams[] = {kWhatIf};
 
@@ -49,11 +47,10 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
       Ns& sum = time[static_cast<size_t>(piece.bound)];
       sum = add_saturated(sum, piece.dur);
     }
-    const auto in_order = [&](BoundBy bound) { return time[static_cast<size_t>(bound)]; };
-    const BoundBy most = *std::ranges::max_element(kOrder, {}, in_order);
+    const auto most = static_cast<BoundBy>(std::ranges::max_element(time) - time.begin());
     std::vector<Value> row = {path.step, path.length, {}, std::string_view(bound_name(most))};
     if (what_if.is_set()) row[2] = path.what_if_length;
-    for (const BoundBy bound : kOrder) row.emplace_back(in_order(bound));
+    for (const Ns t : time) row.emplace_back(t);
     table.append(row);
   });
   what_if.note_unknown_name(table);

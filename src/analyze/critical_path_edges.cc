@@ -1,5 +1,5 @@
-#include "analyze/critical_paths.h"
 #include "analyze/list.h"
+#include "analyze/path_finder.h"
 #include "base/saturated.h"
 
 namespace spotter {

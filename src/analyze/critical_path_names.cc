@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <map>
 
-#include "analyze/critical_paths.h"
 #include "analyze/list.h"
+#include "analyze/path_finder.h"
 #include "analyze/statistics.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
@@ -30,12 +30,26 @@ struct Group {
   Ns dur = 0;
 };
 
+// Of each name, itself or, of the marks of steps ("ProfilerStep#7"), the first of them: they are one.
+std::vector<StringId> merged_names(const Trace& trace) {
+  const std::string& mark = trace.steps().mark_name;
+  std::vector<StringId> names(trace.strings().size());
+  StringId first = 0;
+  for (StringId id = 0; id < names.size(); ++id) {
+    const bool is_mark = !mark.empty() && trace.strings()[id].starts_with(mark + "#");
+    if (is_mark && first == 0) first = id;
+    names[id] = is_mark ? first : id;
+  }
+  return names;
+}
+
 // Those with the most time first.
 std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
+  const std::vector<StringId> names = merged_names(trace);
   std::map<std::pair<StringId, BoundBy>, Group> groups;
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces) {
-      const StringId name = piece.event == kNone ? 0 : trace.name[piece.event];
+      const StringId name = piece.event == kNone ? 0 : names[trace.name[piece.event]];
       Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
       ++group.pieces;
       group.dur = add_saturated(group.dur, piece.dur);
@@ -51,6 +65,13 @@ std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
   return sorted;
 }
 
+// Marks of steps without their number.
+std::string_view shown(const Trace& trace, StringId name) {
+  const std::string& mark = trace.steps().mark_name;
+  const std::string_view text = trace.strings()[name];
+  return !mark.empty() && text.starts_with(mark + "#") ? std::string_view(mark) : text;
+}
+
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
@@ -61,7 +82,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const auto top = static_cast<size_t>(params[kTop.name]);
   const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
   for (const Group& group : std::span(groups).first(listed)) {
-    const std::string_view name = group.name == 0 ? "(none)" : trace.strings()[group.name];
+    const std::string_view name = group.name == 0 ? "(none)" : shown(trace, group.name);
     table.append(
         {name, std::string_view(bound_name(group.bound)), group.pieces, group.dur, ratio(group.dur, total)});
   }
@@ -83,7 +104,7 @@ const Analysis kCriticalPathNames = {
     .doc =
         "The pieces of the critical paths of all steps, as critical_path defines them, by name and by what their time is spent "
         "on. A span on the host has the time in which it is the innermost span of its thread; outside operators the innermost annotation "
-        "or Python function counts. Sorted by dur_ns; what is not among the first `top` is put into a last row named others. With what_if the paths are those that would be.",
+        "or Python function counts, and the marks of all steps are one. Sorted by dur_ns; what is not among the first `top` is put into a last row named others. With what_if the paths are those that would be.",
     .params = kParams,
     .columns = kColumns,
     .reads = kCriticalPathArgs,

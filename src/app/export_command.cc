@@ -6,7 +6,7 @@
 #include <memory>
 #include <thread>
 
-#include "analyze/critical_paths.h"
+#include "analyze/path_finder.h"
 #include "app/commands.h"
 #include "app/job_options.h"
 #include "app/terminal.h"

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "analyze/critical_paths.h"
+#include "analyze/path_finder.h"
 #include "trace/category.h"
 
 namespace spotter {

@@ -7,7 +7,7 @@
 
 namespace spotter {
 
-// Reads kCriticalPathArgs (analyze/critical_paths.h).
+// Reads kCriticalPathArgs (analyze/path_finder.h).
 std::vector<ExtraFlow> critical_path_flows(const Trace& trace);
 
 }  // namespace spotter

@@ -8,6 +8,7 @@
 #include <limits>
 #include <map>
 #include <optional>
+#include <set>
 
 #include "base/saturated.h"
 #include "base/utf8.h"
@@ -20,6 +21,7 @@ constexpr double kWidth = 1600, kLabels = 220, kRight = 16;
 constexpr double kPlot = kWidth - kLabels - kRight;  // where time runs from left to right
 constexpr double kLane = 20, kBar = 14, kHead = 56;
 constexpr double kNarrow = 1;  // pixels
+constexpr Ns kMostTicks = 12;
 
 // Told apart also by people who do not see all colours (Okabe and Ito, 2008), then greys.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
@@ -75,16 +77,19 @@ std::optional<Columns> columns_of(const Table& table) {
   return columns;
 }
 
+using Places = std::map<std::string, size_t>;
+
 class Picture {
  public:
-  Picture(const Table& table, const Columns& columns, double top, std::string& out)
-      : table_(table), columns_(columns), top_(top), out_(out) {
+  // `colours`: places of words in kColours, the same in all pictures of a document.
+  Picture(const Table& table, const Columns& columns, double top, Places& colours, std::string& out)
+      : table_(table), columns_(columns), top_(top), colours_(colours), out_(out) {
     for (size_t row = 0; row < table.rows(); ++row) {
       const Ns start = table.integer(row, columns.start);
       start_ = std::min(start_, start);
       end_ = std::max(end_, add_saturated(start, table.integer(row, columns.dur)));
       lanes_.try_emplace(lane_of(row), lanes_.size());
-      colours_.try_emplace(colour_of(row), colours_.size());
+      used_colours_.insert(colours_.try_emplace(colour_of(row), colours_.size()).first->second);
     }
     if (table.rows() == 0) start_ = end_ = 0;
   }
@@ -131,7 +136,8 @@ class Picture {
 
   void draw_legend() {
     double x = kLabels;
-    for (size_t i = 0; i < colours_.size() && x < kWidth - 150; ++i) {
+    for (const size_t i : used_colours_) {
+      if (x >= kWidth - 150) break;
       const auto is_i = [&](const auto& entry) { return entry.second == i; };
       const std::string& word = std::ranges::find_if(colours_, is_i)->first;
       if (word.empty()) continue;
@@ -146,15 +152,12 @@ class Picture {
   // Ticks at 1, 2 or 5 times a power of ten.
   void draw_axis() {
     const Ns last = std::max<Ns>(1, whole());
-    Ns step = 1;
-    while (last / step > 12) {
-      const Ns lead = step / [&] {
-        Ns power = 1;
-        while (power * 10 <= step) power *= 10;
-        return power;
-      }();
-      step = lead == 1 ? step * 2 : lead == 2 ? step / 2 * 5 : step * 2;
+    Ns power = 1, lead = 1;
+    while (last / (lead * power) > kMostTicks) {
+      lead = lead == 1 ? 2 : lead == 2 ? 5 : 1;
+      if (lead == 1) power *= 10;
     }
+    const Ns step = lead * power;
     const double bottom = lane_top(lanes_.size());
     for (Ns at = 0; at <= last; at += step) {
       const double x = x_of(start_ + at);
@@ -207,10 +210,12 @@ class Picture {
   const Table& table_;
   const Columns& columns_;
   double top_;
+  Places& colours_;
   std::string& out_;
   Ns start_ = std::numeric_limits<Ns>::max(), end_ = std::numeric_limits<Ns>::min();
-  std::map<std::string, size_t> lanes_, colours_;  // by what they are called: their places
-  std::map<size_t, Bar> bars_;                     // per lane, the one that may still grow
+  Places lanes_;  // by what they are called
+  std::set<size_t> used_colours_;
+  std::map<size_t, Bar> bars_;  // per lane, the one that may still grow
 };
 
 }  // namespace
@@ -220,10 +225,11 @@ bool is_drawn(const Table& table) { return columns_of(table).has_value(); }
 std::string render_svg(std::span<const Table> tables, const Notes&, const TextStyle&) {
   std::string body;
   double top = 0;
+  Places colours;
   for (const Table& table : tables) {
     const std::optional<Columns> columns = columns_of(table);
     if (!columns) continue;
-    Picture picture(table, *columns, top, body);
+    Picture picture(table, *columns, top, colours, body);
     picture.draw();
     top += picture.height();
   }

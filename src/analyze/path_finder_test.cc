@@ -1,4 +1,4 @@
-#include "analyze/critical_paths.h"
+#include "analyze/path_finder.h"
 
 #include <gtest/gtest.h>
 

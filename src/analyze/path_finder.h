@@ -14,18 +14,19 @@ namespace spotter {
 
 // What the time of a piece is spent on.
 enum class BoundBy : u8 {
+  compute,
+  communication,
   host_operators,
   host_gaps,
   data_loading,
-  compute,
-  communication,
   memory,
   kernel_gaps,
   launch_delays,
   synchronization,
-  unknown
+  unknown,
+  count_  // not one
 };
-inline constexpr size_t kBounds = 10;
+inline constexpr auto kBounds = static_cast<size_t>(BoundBy::count_);
 const char* bound_name(BoundBy bound);
 
 struct PathPiece {

@@ -1,6 +1,7 @@
-#include "analyze/critical_paths.h"
+#include "analyze/path_finder.h"
 
 #include <algorithm>
+#include <array>
 #include <ranges>
 
 #include "analyze/threads.h"
@@ -10,9 +11,10 @@
 namespace spotter {
 
 const char* bound_name(BoundBy bound) {
-  constexpr const char* kNames[kBounds] = {"host operators",  "host gaps", "data loading", "compute",
-                                           "communication",   "memory",    "kernel gaps",  "launch delays",
-                                           "synchronization", "unknown"};
+  constexpr std::array kNames = {"compute",         "communication", "host operators", "host gaps",
+                                 "data loading",    "memory",        "kernel gaps",    "launch delays",
+                                 "synchronization", "unknown"};
+  static_assert(kNames.size() == kBounds);
   return kNames[static_cast<size_t>(bound)];
 }
 
