@@ -19,7 +19,6 @@ class Dependencies {
   Ns launched(u32 row) const {
     return work_.launch[row] == kNone ? work_.start[row] : trace_.ts[work_.launch[row]];
   }
-  size_t stream_of(u32 row) const { return stream_of_[row]; }
 
   // The row of its stream after whose end it could start: of the last ones before it that had ended by then
   // the one that ended last. kNone if there is none.
@@ -78,7 +77,7 @@ class Dependencies {
   Ns back_to_back_gap() const;
   Between when_waits_were_made(u32 row) const;
   size_t find_stream(i64 device, i64 stream) const;
-  u32 last_done(size_t stream, Ns launched, Ns ended) const;
+  u32 last_done(size_t stream, Ns launched_by, Ns ended_by) const;
   void add_sudden(u32 row, std::vector<u32>& rows) const;
   u32 last_done_of(Awaited awaited, size_t but_stream, Ns ended) const;
 

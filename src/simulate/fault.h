@@ -1,5 +1,6 @@
 // Faults: what is wrong with a simulated job. fault.cc holds the one table of their names, parameters and
-// defaults; machine.cc and program.cc say what each does.
+// defaults; program.cc, communication.cc and the machine (machine_launch.cc,
+// machine_collectives.cc) say what each does.
 #pragma once
 #include <array>
 #include <limits>
@@ -59,6 +60,7 @@ struct FaultParam {
   const char* name;
   const char* fallback;  // as a user would write it
   const char* help;
+  bool (*set)(Fault& fault, std::string_view text, i64 last_step);  // false: the text does not fit
 };
 
 struct FaultKind {
@@ -68,7 +70,6 @@ struct FaultKind {
   std::span<const FaultParam> params;
 };
 
-std::span<const FaultKind> fault_kinds();
 const FaultKind& kind_of(FaultType type);
 
 // "slow-rank:rank=3,factor=1.5". `last_step` is what the word "last" means.

@@ -34,10 +34,9 @@ TEST(Fault, ParametersAreRead) {
 TEST(Fault, ErrorsNameTheRemedy) {
   EXPECT_EQ(error("slow"), "there is no fault \"slow\"; --list-faults lists them");
   EXPECT_EQ(error("hang:ms=3"), "the fault hang has no parameter \"ms\"; it has rank, step, after_ms");
-  EXPECT_EQ(
-      error("slow-rank:factor"),
-      "\"factor\" of the fault slow-rank cannot be understood; factor: its kernels and copies take this many "
-      "times as long");
+  EXPECT_EQ(error("slow-rank:factor"),
+            "\"factor\" of the fault slow-rank does not fit; factor: its kernels and copies take this many "
+            "times as long (1 to 1000)");
   for (const char* text : {"slow-rank:rank=last", "slow-rank:rank=-1", "slow-rank:rank=3-2",
                            "slow-rank:factor=0", "slow-rank:factor=nan", "data-loader-stall:ms=-1",
                            "launch-bound:pieces=0", "slow-link:group=x", "throttle:step=1x"})
@@ -57,6 +56,9 @@ TEST(Spec, FaultsMustBeWithinTheJob) {
   };
   EXPECT_EQ(invalid(with("slow-rank:rank=7")), "");
   EXPECT_EQ(invalid(with("slow-rank:rank=8")), "the fault slow-rank is at rank 8, but the ranks are 0 to 7");
+  EXPECT_EQ(invalid(with("slow-rank:rank=6-20")),
+            "the fault slow-rank is at rank 20, but the ranks are 0 to 7");
+  EXPECT_EQ(invalid(with("slow-rank:rank=6-")), "");
   EXPECT_EQ(invalid(with("gc-pause:step=8")), "the fault gc-pause is at step 8, but the steps are 3 to 7");
   EXPECT_NE(invalid(with("slow-link:group=tensor")), "");
   EXPECT_NE(invalid(with("slow-link:index=1")), "");

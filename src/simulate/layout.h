@@ -27,7 +27,6 @@ class Layout {
   i64 previous_stage(i64 rank) const { return rank - tensor_ * data_; }
   i64 node(i64 rank) const { return rank / per_node_; }
   i64 device(i64 rank) const { return rank % per_node_; }
-  i64 ranks_per_node() const { return per_node_; }
   std::string host(i64 rank) const { return fmt::format("node{:03}", node(rank)); }
   // As PyTorch names process groups: by number, the whole job first; empty where the group is the whole
   // job's.

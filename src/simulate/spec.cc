@@ -48,9 +48,10 @@ i64 groups(const Spec& spec, GroupKind kind) {
 
 Result<void> validate(const Spec& spec, const Fault& fault) {
   const char* name = kind_of(fault.type).name;
-  if (fault.ranks.first >= spec.ranks)
-    return fail(Code::invalid, "the fault {} is at rank {}, but the ranks are 0 to {}", name,
-                fault.ranks.first, spec.ranks - 1);
+  const bool is_open = fault.ranks.last == NumberRange{}.last;
+  if (const i64 rank = is_open ? fault.ranks.first : fault.ranks.last; rank >= spec.ranks)
+    return fail(Code::invalid, "the fault {} is at rank {}, but the ranks are 0 to {}", name, rank,
+                spec.ranks - 1);
   if (fault.steps.first > spec.last_step() || fault.steps.last < spec.first_step)
     return fail(Code::invalid, "the fault {} is at step {}, but the steps are {} to {}", name,
                 fault.steps.first, spec.first_step, spec.last_step());
