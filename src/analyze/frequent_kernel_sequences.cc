@@ -13,7 +13,8 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"kernels", Type::text, Unit::none, Role::key, "The sequence, joined by \" -> \"."},
+    {"kernels", Type::text, Unit::none, Role::key,
+     "The sequence, joined by \" -> \"; of more than 32 the first and last 16."},
     {"operator", Type::text, Unit::none, Role::detail,
      "Whose calls start it; null where none was asked for."},
     {"length", Type::integer, Unit::count, Role::detail, "Kernels, copies and sets in it."},

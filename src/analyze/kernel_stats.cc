@@ -1,5 +1,7 @@
 #include "analyze/kernel_stats.h"
 
+#include <fmt/format.h>
+
 #include "analyze/dense_ids.h"
 
 namespace spotter {
@@ -20,10 +22,16 @@ Kernels compute_kernels(const Trace& trace) {
 }
 
 std::string joined(const Trace& trace, std::span<const StringId> names) {
+  const bool is_long = names.size() > kMostJoined;
   std::string text;
-  for (const StringId name : names) {
-    if (!text.empty()) text += " -> ";
-    text += trace.strings()[name];
+  for (size_t i = 0; i < names.size(); ++i) {
+    if (i > 0) text += " -> ";
+    if (is_long && i == kMostJoined / 2) {
+      const size_t left_out = names.size() - kMostJoined;
+      text += fmt::format("... {} more ... -> ", left_out);
+      i += left_out;
+    }
+    text += trace.strings()[names[i]];
   }
   return text;
 }

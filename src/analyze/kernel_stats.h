@@ -37,7 +37,9 @@ struct Kernels {
 
 Kernels compute_kernels(const Trace& trace);
 
-// A sequence of kernels as text, joined by " -> ", and the order of two by their texts.
+// A sequence of kernels as text, joined by " -> ", and the order of two by their texts. Of more than so many
+// the middle is left out, and its number told: a step or a graph has thousands, whose names are megabytes.
+inline constexpr size_t kMostJoined = 32;
 std::string joined(const Trace& trace, std::span<const StringId> names);
 bool is_before(const Trace& trace, std::span<const StringId> a, std::span<const StringId> b);
 

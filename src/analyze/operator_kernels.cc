@@ -15,7 +15,7 @@ const Field kColumns[] = {
     kRankField,
     {"operator", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
     {"kernels", Type::text, Unit::none, Role::value,
-     "What one call starts by itself, in the order of the launches, joined by \" -> \"; null for others."},
+     "What one call starts by itself, in the order of the launches, joined by \" -> \", of more than 32 the first and last 16; null for others."},
     {"calls", Type::integer, Unit::count, Role::value, "Calls that start just these."},
     {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of what they start."},
     {"mean_operator_delay_ns", Type::real, Unit::ns, Role::value,
