@@ -22,8 +22,9 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   for (const i64 device : devices_of(work)) {
     const std::optional<std::vector<Piece>> pieces = multiprocessor_pieces(trace, device);
     if (!pieces) {
-      table.notes.add("no_blocks_per_sm", Severity::info,
-                      "devices have no row, since no kernel of theirs says its blocks per SM");
+      table.notes.add(
+          "no_blocks_per_sm", Severity::info,
+          "of some devices no kernel says its blocks per SM, so that their efficiency is not known");
       continue;
     }
     const std::vector<double> used = means(buckets, *pieces);

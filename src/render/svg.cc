@@ -22,6 +22,7 @@ constexpr double kPlot = kWidth - kLabels - kRight;  // where time runs from lef
 constexpr double kLane = 20, kBar = 14, kHead = 56;
 constexpr double kNarrow = 1;  // pixels
 constexpr Ns kMostTicks = 12;
+constexpr size_t kMostLanes = 500;  // the picture of more would be read by nobody
 
 // Told apart also by people who do not see all colours (Okabe and Ito, 2008), then greys.
 constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
@@ -88,7 +89,7 @@ class Picture {
       const Ns start = table.integer(row, columns.start);
       start_ = std::min(start_, start);
       end_ = std::max(end_, add_saturated(start, table.integer(row, columns.dur)));
-      lanes_.try_emplace(lane_of(row), lanes_.size());
+      if (lanes_.size() < kMostLanes) lanes_.try_emplace(lane_of(row), lanes_.size());
       used_colours_.insert(colours_.try_emplace(colour_of(row), colours_.size()).first->second);
     }
     if (table.rows() == 0) start_ = end_ = 0;
@@ -101,8 +102,12 @@ class Picture {
     draw_legend();
     draw_axis();
     for (const auto& [lane, place] : lanes_) text(8, lane_top(place) + kBar - 2, lane);
-    for (size_t row = 0; row < table_.rows(); ++row) add(row);
+    size_t left_out = 0;
+    for (size_t row = 0; row < table_.rows(); ++row) left_out += add(row) ? 0 : 1;
     for (const auto& [lane, bar] : bars_) draw(bar);
+    if (left_out > 0)
+      text(kLabels, lane_top(lanes_.size()) + kBar,
+           fmt::format("{} spans on further lines are left out", left_out));
   }
 
  private:
@@ -169,14 +174,13 @@ class Picture {
     }
   }
 
-  void add(size_t row) {
+  // False: its lane is not in the picture.
+  bool add(size_t row) {
+    const auto lane = lanes_.find(lane_of(row));
+    if (lane == lanes_.end()) return false;
     const Ns start = table_.integer(row, columns_.start), dur = table_.integer(row, columns_.dur);
-    const Bar next{x_of(start),
-                   x_of(add_saturated(start, dur)),
-                   lanes_.at(lane_of(row)),
-                   colours_.at(colour_of(row)),
-                   row,
-                   1};
+    const Bar next{
+        x_of(start), x_of(add_saturated(start, dur)), lane->second, colours_.at(colour_of(row)), row, 1};
     Bar& bar = bars_[next.lane];
     const bool is_narrow = next.right - next.left < kNarrow;
     const bool follows = bar.spans > 0 && next.left >= bar.left && next.left < bar.right + kNarrow;
@@ -184,10 +188,11 @@ class Picture {
     if (is_narrow && follows && (bar.colour == next.colour || is_in_its_pixel)) {
       bar.right = std::max(bar.right, next.right);
       ++bar.spans;
-      return;
+      return true;
     }
     draw(bar);
     bar = next;
+    return true;
   }
 
   void draw(const Bar& bar) {

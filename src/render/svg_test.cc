@@ -43,6 +43,14 @@ TEST(Svg, ManyNarrowSpansAreFewBars) {
   EXPECT_GT(count(svg, "<rect"), 1000u);
 }
 
+TEST(Svg, HasALimitedNumberOfLines) {
+  Table table("timeline", kSpans);
+  for (i64 i = 0; i < 10'000; ++i) table.append({i, i * 10, i64{9}, "compute"});
+  const std::string svg = svg_of(table);
+  EXPECT_EQ(count(svg, "<title>"), 500u);
+  EXPECT_NE(svg.find(">9500 spans on further lines are left out</text>"), std::string::npos);
+}
+
 TEST(Svg, NamesAreEscaped) {
   Table table("timeline", kSpans);
   table.append({i64{7}, i64{0}, i64{5}, "<a & \"b\">\x1b"});
