@@ -5,17 +5,18 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "analyze/list.h"
 #include "app/commands.h"
 #include "app/facts.h"
 #include "app/format_option.h"
+#include "app/interruption.h"
 #include "app/job_options.h"
 #include "app/output.h"
 #include "app/report.h"
 #include "app/terminal.h"
 #include "app/words.h"
+#include "base/parallel_for.h"
 #include "read/open.h"
 
 namespace spotter {
@@ -81,8 +82,6 @@ void print_timing(const RunResult& result) {
     std::fprintf(stderr, "%10s  %s\n", human_ns(t.wall_ns).c_str(), t.phase.c_str());
   }
 }
-
-int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
 
 Result<void> analyze(Options options) {
   const std::atomic<bool>* interrupted = interruption();

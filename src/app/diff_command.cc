@@ -3,7 +3,6 @@
 
 #include <CLI/CLI.hpp>
 #include <memory>
-#include <thread>
 
 #include "analyze/list.h"
 #include "analyze/trace_diff.h"
@@ -13,6 +12,7 @@
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/words.h"
+#include "base/parallel_for.h"
 #include "read/open.h"
 #include "table/ops.h"
 
@@ -86,7 +86,7 @@ Action declare_diff(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
   o->request.analyses = {&kEventTotals, &kSummary};
-  o->request.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  o->request.threads = all_processors();
   app.add_option("BEFORE", o->before, "trace file, folder or pattern of the first job")
       ->required()
       ->type_name("");

@@ -4,13 +4,14 @@
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
-#include <thread>
 
 #include "analyze/path_finder.h"
 #include "app/commands.h"
+#include "app/interruption.h"
 #include "app/job_options.h"
 #include "app/terminal.h"
 #include "app/words.h"
+#include "base/parallel_for.h"
 #include "export/critical_path_flows.h"
 #include "export/export_job.h"
 #include "read/open.h"
@@ -58,7 +59,7 @@ Action declare_export(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
   ExportRequest& r = o->request;
-  r.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  r.threads = all_processors();
   app.add_option(
          "PATH", o->paths,
          "trace files (.json, .json.gz, .json.zst), folders of them, or patterns; several are merged on "

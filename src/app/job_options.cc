@@ -1,19 +1,10 @@
 #include "app/job_options.h"
 
 #include <CLI/CLI.hpp>
-#include <csignal>
 
 #include "app/words.h"
 
 namespace spotter {
-namespace {
-
-std::atomic<bool> interrupted = false;
-
-void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
-
-}  // namespace
-
 void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optional<Range>& steps,
                           const std::string& what) {
   add_option(app, "--ranks", "LIST", "only these ranks" + what + ": 0,3-7",
@@ -26,12 +17,6 @@ void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optiona
                TRY_ASSIGN(steps, parse_range(word));
                return {};
              });
-}
-
-const std::atomic<bool>* interruption() {
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  return &interrupted;
 }
 
 }  // namespace spotter

@@ -1,7 +1,5 @@
-// The flags of the commands that read the traces of a job: which part of it, and that it can be interrupted.
+// The flags of the commands that read the traces of a job: which part of it.
 #pragma once
-#include <atomic>
-
 #include "analyze/run.h"
 #include "app/cli.h"
 
@@ -11,8 +9,5 @@ namespace spotter {
 // outlive the parse.
 void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optional<Range>& steps,
                           const std::string& what = "");
-
-// Set by the first SIGINT or SIGTERM after this call, so that work can end in order.
-const std::atomic<bool>* interruption();
 
 }  // namespace spotter

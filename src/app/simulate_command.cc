@@ -3,23 +3,19 @@
 #include <algorithm>
 #include <atomic>
 #include <charconv>
-#include <csignal>
 #include <memory>
-#include <thread>
 
 #include "app/commands.h"
+#include "app/interruption.h"
 #include "app/output.h"
 #include "app/words.h"
+#include "base/parallel_for.h"
 #include "simulate/simulate.h"
 
 namespace spotter {
 namespace {
 
 using sim::Era, sim::Sharding, sim::Spec;
-
-std::atomic<bool> interrupted = false;
-
-void on_signal(int) { interrupted.store(true, std::memory_order_relaxed); }
 
 struct Options {
   sim::SimulateRequest request;
@@ -61,9 +57,7 @@ Result<int> run_simulate(Options& options) {
     TRY_ASSIGN(sim::Fault fault, sim::parse_fault(text, request.spec.last_step()));
     request.spec.faults.push_back(std::move(fault));
   }
-  std::signal(SIGINT, on_signal);
-  std::signal(SIGTERM, on_signal);
-  request.cancelled = &interrupted;
+  request.cancelled = interruption();
   const Result<sim::SimulateReceipt> receipt = sim::simulate(request);
   if (!receipt && receipt.error().code == Code::cancelled)
     return fail(Code::cancelled, "interrupted; {} does not hold the whole job", request.folder);
@@ -118,7 +112,7 @@ Action declare_simulate(CLI::App& app) {
   app.add_flag("--list-faults", o->list_faults, "print the faults with their parameters and defaults");
   app.add_flag_callback("--no-gzip", [o] { o->request.gzip = false; }, "plain JSON");
   app.add_flag("--force", o->request.force, "replace an earlier simulation in the folder");
-  o->request.threads = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  o->request.threads = all_processors();
   add_option(app, "--threads", "N",
              "ranks written at a time (default: all cores); the traces are the same with any number",
              [o](const std::string& word) -> Result<void> {

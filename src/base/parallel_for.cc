@@ -5,6 +5,8 @@
 
 namespace spotter {
 
+int all_processors() { return static_cast<int>(std::max(1u, std::thread::hardware_concurrency())); }
+
 void parallel_for(size_t n, int threads, IndexBody body) {
   std::atomic<size_t> next{0};
   const auto work = [&] {

@@ -28,6 +28,9 @@ class IndexBody {
   void (*call_)(void*, size_t);
 };
 
+// How many threads the machine runs at a time, at least 1.
+int all_processors();
+
 // `threads` counts the calling one, which works too; with one or less everything runs on it, in order. Where
 // the system refuses a thread, those that there are do the work.
 void parallel_for(size_t n, int threads, IndexBody body);

@@ -3,25 +3,6 @@
 #include "simulate/hash.h"
 
 namespace spotter::sim {
-namespace {
-
-constexpr CallName kCalls[] = {
-    {"cudaLaunchKernel", 211},
-    {"cudaLaunchKernelExC", 430},
-    {"cudaMemcpyAsync", 41},
-    {"cudaGraphLaunch", 311},
-    {"cudaEventRecord", 135},
-    {"cudaStreamWaitEvent", 147},
-    {"cudaStreamSynchronize", 131},
-    {"cudaFree", 22},
-    {"cudaMalloc", 20},
-};
-static_assert(std::size(kCalls) == static_cast<size_t>(Call::count_));
-
-}  // namespace
-
-const CallName& name_of(Call call) { return kCalls[static_cast<size_t>(call)]; }
-
 void Builder::add(Instruction i) {
   i.fault = fault_;
   if (fault_ == 0) i.place = ++program_.places;

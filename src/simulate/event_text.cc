@@ -6,6 +6,9 @@
 
 namespace spotter::sim {
 
+namespace {
+
+// "[0, 1, 2]", cut as the writers of the era do.
 std::string ranks_text(const std::vector<i64>& ranks, const Era& era) {
   constexpr size_t kMost = 30;
   if (ranks.size() <= kMost) return fmt::format("[{}]", fmt::join(ranks, ", "));
@@ -14,6 +17,8 @@ std::string ranks_text(const std::vector<i64>& ranks, const Era& era) {
   return fmt::format("[{}, ..., {}]", fmt::join(ranks.begin(), ranks.begin() + kMost - 1, ", "),
                      ranks.back());
 }
+
+}  // namespace
 
 std::string EventText::head(Cat cat, std::string_view name, i64 pid, const std::string& tid) const {
   const std::string_view text = job_.spec.era->cat[static_cast<size_t>(cat)];

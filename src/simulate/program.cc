@@ -6,6 +6,19 @@
 namespace spotter::sim {
 namespace {
 
+constexpr CallName kCalls[] = {
+    {"cudaLaunchKernel", 211},
+    {"cudaLaunchKernelExC", 430},
+    {"cudaMemcpyAsync", 41},
+    {"cudaGraphLaunch", 311},
+    {"cudaEventRecord", 135},
+    {"cudaStreamWaitEvent", 147},
+    {"cudaStreamSynchronize", 131},
+    {"cudaFree", 22},
+    {"cudaMalloc", 20},
+};
+static_assert(std::size(kCalls) == static_cast<size_t>(Call::count_));
+
 constexpr i64 kOptimizerBytes = 28;  // read and written for each parameter by AdamW with 32-bit state
 
 // One step of a rank of this stage.
@@ -183,6 +196,8 @@ class StepWriter {
 };
 
 }  // namespace
+
+const CallName& name_of(Call call) { return kCalls[static_cast<size_t>(call)]; }
 
 Program build_program(const Spec& spec, i64 stage) {
   Program program;

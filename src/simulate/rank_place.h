@@ -20,7 +20,4 @@ struct RankPlace {
 
 inline constexpr std::array<i64, kStreams> kStreamIds = {7, 20, 24, 28, 32, 36};
 
-// "[0, 1, 2]", cut as the writers of the era do.
-std::string ranks_text(const std::vector<i64>& ranks, const Era& era);
-
 }  // namespace spotter::sim
