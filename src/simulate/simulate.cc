@@ -19,16 +19,23 @@ bool is_ours(const std::string& name) {
   return name == kTruth || (name.starts_with("rank_") && name.find(".pt.trace.json") != name.npos);
 }
 
-Result<void> prepare(const std::string& folder, bool force) {
-  std::error_code error;
-  std::filesystem::create_directories(folder, error);
-  if (error) return fail(Code::io, "{}: cannot create: {}", folder, error.message());
-  for (const std::string& name : names_in(folder)) {
-    if (!force && (is_ours(name) || name.find(".json") != name.npos))
+// A folder with traces is none for others, nor for the truth about them.
+Result<void> check_is_free(const std::string& folder) {
+  for (const std::string& name : names_in(folder))
+    if (is_ours(name) || name.find(".json") != name.npos)
       return fail(
           Code::busy,
           "{} holds {} already; choose an empty folder, or --force to replace an earlier simulation there",
           folder, name);
+  return {};
+}
+
+// The folder, without an earlier simulation.
+Result<void> make_room(const std::string& folder) {
+  std::error_code error;
+  std::filesystem::create_directories(folder, error);
+  if (error) return fail(Code::io, "{}: cannot create: {}", folder, error.message());
+  for (const std::string& name : names_in(folder)) {
     if (is_ours(name)) std::filesystem::remove(std::filesystem::path(folder) / name, error);
     if (error) return fail(Code::io, "{}/{}: cannot remove: {}", folder, name, error.message());
   }
@@ -98,7 +105,7 @@ Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPla
 Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   Spec spec = request.spec;
   TRY(validate(spec));
-  TRY(prepare(request.folder, request.force));
+  if (!request.force) TRY(check_is_free(request.folder));
   if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
   if (spec.events > 0) {
     TRY_ASSIGN(spec.micro_batches, micro_batches_for(spec, request.cancelled));
@@ -110,6 +117,7 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
     without.push_back(std::move(steps));
   }
   TRY_ASSIGN(Schedule plan, schedule(job));
+  TRY(make_room(request.folder));  // at last: a job that cannot be made costs no earlier one
 
   const auto n = static_cast<size_t>(spec.ranks);
   std::vector<std::string> names(n);
