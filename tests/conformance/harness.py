@@ -64,6 +64,13 @@ def run(*arguments, stdin=None, timeout=120):
                           stderr=subprocess.PIPE, timeout=timeout, check=False)
 
 
+def is_trace(path):
+    """Whether the program reads this file at all; some reference files are no traces."""
+    done = run("analyze", path, "--table", "summary")
+    assert done.returncode in (0, 1), done.stderr
+    return done.returncode == 0
+
+
 def analyze_raw(*paths, tables=(), options=(), top=0, stdin=None):
     """The bytes of `analyze --format json`: the tables whole, all or those named; `top` is None if none of these takes
     it. Fails the test where the program does not exit with 0."""
