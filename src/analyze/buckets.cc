@@ -35,4 +35,11 @@ std::vector<double> means(const Buckets& buckets, const std::vector<Piece>& piec
   return means;
 }
 
+void append_series(const Buckets& buckets, i64 device, Ns base, const std::vector<double>& means, i64 whole,
+                   Table& table) {
+  for (size_t i = 0; i < means.size(); ++i)
+    table.append({device, base + buckets.begin_of(i), means[i] / static_cast<double>(whole)});
+  table.append({device, base + buckets.end, 0.0});
+}
+
 }  // namespace spotter

@@ -36,4 +36,9 @@ Result<Buckets> buckets_of(const DeviceWork& work, Ns width);
 // The mean height of each bucket, in units. The pieces may overlap (they add up).
 std::vector<double> means(const Buckets& buckets, const std::vector<Piece>& pieces);
 
+// Appends the rows of a series: device, Unix time of the bucket's start, mean / whole; at last 0 at the end
+// of the last bucket. `base`: what to add for Unix time.
+void append_series(const Buckets& buckets, i64 device, Ns base, const std::vector<double>& means, i64 whole,
+                   Table& table);
+
 }  // namespace spotter

@@ -18,12 +18,8 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
   TRY_ASSIGN(const Buckets buckets, buckets_of(work, params["bucket_ns"]));
-  const Ns base = trace.info().base_ns;
-  for (const i64 device : devices_of(work)) {
-    const std::vector<double> busy = means(buckets, busy_pieces(work, device));
-    for (size_t i = 0; i < busy.size(); ++i) table.append({device, base + buckets.begin_of(i), busy[i]});
-    table.append({device, base + buckets.end, 0.0});
-  }
+  for (const i64 device : devices_of(work))
+    append_series(buckets, device, trace.info().base_ns, means(buckets, busy_pieces(work, device)), 1, table);
   return table;
 }
 

@@ -18,7 +18,6 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
   TRY_ASSIGN(const Buckets buckets, buckets_of(work, params["bucket_ns"]));
-  const Ns base = trace.info().base_ns;
   for (const i64 device : devices_of(work)) {
     const std::optional<std::vector<Piece>> pieces = multiprocessor_pieces(trace, device);
     if (!pieces) {
@@ -27,10 +26,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
           "of some devices no kernel says its blocks per SM, so that their efficiency is not known");
       continue;
     }
-    const std::vector<double> used = means(buckets, *pieces);
-    for (size_t i = 0; i < used.size(); ++i)
-      table.append({device, base + buckets.begin_of(i), used[i] / static_cast<double>(kAllMultiprocessors)});
-    table.append({device, base + buckets.end, 0.0});
+    append_series(buckets, device, trace.info().base_ns, means(buckets, *pieces), kAllMultiprocessors, table);
   }
   return table;
 }
