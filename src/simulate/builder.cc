@@ -9,10 +9,11 @@ void Builder::add(Instruction i) {
   program_.code.push_back(i);
 }
 
-u64 Builder::scales_of(std::string_view name) const {
+u64 Builder::scales_of(std::string_view name) {
   u64 scales = 0;
   for (size_t i = 0; i < spec_.scales.size(); ++i)
     if (name.find(spec_.scales[i].name) != name.npos) scales |= u64{1} << i;
+  program_.scales |= scales;
   return scales;
 }
 
@@ -26,7 +27,7 @@ double Builder::factor_of(u64 scales) const {
 Ns Builder::stretched_host(Ns ns, u64 scales) const {
   return scales == 0 ? ns : stretched(ns, factor_of(scales));
 }
-Ns Builder::call_ns(Call call, Ns ns) const {
+Ns Builder::call_ns(Call call, Ns ns) {
   return stretched_host(ns, open_scales() | scales_of(name_of(call).name));
 }
 

@@ -67,12 +67,12 @@ class Builder {
   void add(Instruction i);
   Within enter(Span span, u32 node = 0, Ns own = kSpan);  // `own`: what the host does before anything else
   void leave();
-  u64 scales_of(std::string_view name) const;  // a bit for each of the spec's
+  u64 scales_of(std::string_view name);  // a bit for each of the spec's
   double factor_of(u64 scales) const;
   u64 open_scales() const { return open_scales_.empty() ? 0 : open_scales_.back(); }
   Ns host(Ns ns) const { return stretched_host(ns, open_scales()); }
   Ns stretched_host(Ns ns, u64 scales) const;
-  Ns call_ns(Call call, Ns ns) const;
+  Ns call_ns(Call call, Ns ns);
   u32 intern(DeviceWork work);
 
   const Spec& spec_;

@@ -105,6 +105,7 @@ struct Program {
   u32 places = 0;
   u32 nodes = 0;  // of autograd in a step
   i64 reserved_bytes = 0;
+  u64 scales = 0;  // a bit for each of the spec's that something in it has the name of
 };
 
 Program build_program(const Spec& spec, i64 stage);

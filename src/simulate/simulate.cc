@@ -72,6 +72,17 @@ Result<i64> micro_batches_for(const Spec& spec, const std::atomic<bool>* cancell
   return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
 }
 
+// A scale that changes nothing is a name mistaken.
+Result<void> check_scales(const Job& job) {
+  u64 used = 0;
+  for (const Program& program : job.programs) used |= program.scales;
+  for (size_t i = 0; i < job.spec.scales.size(); ++i)
+    if (!(used >> i & 1))
+      return fail(Code::invalid, "nothing in this job has \"{}\" in its name, so that it cannot be scaled",
+                  job.spec.scales[i].name);
+  return {};
+}
+
 // The same job without a fault.
 Result<StepsWithout> steps_without(const Job& job, size_t fault) {
   Spec spec = job.spec;
@@ -111,6 +122,7 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
     TRY_ASSIGN(spec.micro_batches, micro_batches_for(spec, request.cancelled));
   }
   const Job job(spec, request.cancelled);
+  TRY(check_scales(job));
   std::vector<StepsWithout> without;
   for (size_t f = 0; f < spec.faults.size(); ++f) {
     TRY_ASSIGN(StepsWithout steps, steps_without(job, f));
