@@ -15,7 +15,6 @@ class Windows {
  public:
   void add(Ns start, Ns end);  // by start; those that overlap or touch become one
   bool contain(Ns ts) const;
-  const std::vector<Window>& all() const { return all_; }
 
  private:
   std::vector<Window> all_;
