@@ -55,7 +55,7 @@ Table processes_table(Agent& agent) {
     const char* state = !p.poll.takes_trace() ? "busy" : agent.captures().busy(pid) ? "requested" : "idle";
     const std::string command = to_printable(fmt::format("{}", fmt::join(p.facts.command, " ")));
     table.append({std::string_view(agent.host_name()), pid, p.facts.inner_pid, p.facts.uid,
-                  std::string_view(kineto::role_name(p.identity.role)), or_null(p.identity.rank),
+                  std::string_view(process::role_name(p.identity.role)), or_null(p.identity.rank),
                   or_null(p.identity.world_size), or_null(p.identity.job), std::string_view(state), p.polls,
                   now - p.last_poll, or_null(p.facts.torch_version), or_null(command),
                   or_null(p.identity.evidence)});

@@ -15,6 +15,7 @@ Action declare_export(CLI::App& app);        // export_command.cc
 Action declare_trace(CLI::App& app);         // trace_command.cc
 Action declare_ps(CLI::App& app);            // agent_view_commands.cc
 Action declare_status(CLI::App& app);        // agent_view_commands.cc
+Action declare_metrics(CLI::App& app);       // metrics_command.cc
 Action declare_agent(CLI::App& app);         // agent_command.cc
 
 // What the report of `spotter analyze PATH...` is made of, and the report of these files and of those that

@@ -19,6 +19,7 @@ constexpr Command kCommands[] = {
     {"trace", "Trace running PyTorch processes, on this host or on many.", declare_trace},
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
     {"status", "Say whether each part of an agent works.", declare_status},
+    {"metrics", "Say what is measured on a machine, and what it was.", declare_metrics},
     {"agent", "Run this host's agent.", declare_agent},
     {"analyze-part", "", declare_analyze_part},  // what an agent runs; not in the help
 };

@@ -14,13 +14,13 @@ bool has(const std::vector<T>& list, i64 value) {
 
 }  // namespace
 
-Process Registry::identified(ProcessFacts facts) const {
+Process Registry::identified(process::ProcessFacts facts) const {
   Process process;
-  Result<ProcessFacts> parent = fail(Code::not_found, "not asked for");
-  if (needs_parent(facts)) parent = read_process(host_, facts.parent);
-  process.identity = identify(facts, parent ? &*parent : nullptr);
+  Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
+  if (process::needs_parent(facts)) parent = process::read_process(host_, facts.parent);
+  process.identity = process::identify(facts, parent ? &*parent : nullptr);
   for (i64 pid = facts.parent; pid > 1 && process.ancestors.size() < kMostAncestors;
-       pid = parent_of(host_, pid))
+       pid = process::parent_of(host_, pid))
     process.ancestors.push_back(pid);
   process.facts = std::move(facts);
   return process;
@@ -34,7 +34,7 @@ Result<Process*> Registry::seen(const Credentials& sender, std::string_view addr
   if (it == processes_.end() || it->second.address != address) {
     if (it == processes_.end() && processes_.size() >= kMost)
       return fail(Code::denied, "process {} is one too many; {} are registered already", sender.pid, kMost);
-    TRY_ASSIGN(ProcessFacts facts, read_process(host_, sender.pid));
+    TRY_ASSIGN(process::ProcessFacts facts, process::read_process(host_, sender.pid));
     Process process = identified(std::move(facts));
     process.facts.uid = sender.uid;
     process.address = address;
@@ -64,7 +64,7 @@ void Registry::refresh(Ns now, size_t most) {
   stale.resize(n);
   for (Process* process : stale) {
     process->read = now;
-    Result<ProcessFacts> facts = read_process(host_, process->facts.pid);
+    Result<process::ProcessFacts> facts = process::read_process(host_, process->facts.pid);
     if (!facts || facts->start_ticks != process->facts.start_ticks)
       continue;  // it is ending: gone() will come
     const i64 uid = process->facts.uid;
@@ -76,7 +76,7 @@ void Registry::refresh(Ns now, size_t most) {
 }
 
 bool matches(const Process& p, const Target& target) {
-  if (!target.helpers && p.identity.role == Role::helper) return false;
+  if (!target.helpers && p.identity.role == process::Role::helper) return false;
   if (!target.job.empty() && target.job != p.identity.job && target.job != std::to_string(p.poll.job_id))
     return false;
   if (!target.ranks.empty() && !(p.identity.rank && has(target.ranks, *p.identity.rank))) return false;

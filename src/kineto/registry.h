@@ -12,7 +12,7 @@
 #include "base/host.h"
 #include "base/result.h"
 #include "kineto/message.h"
-#include "kineto/role.h"
+#include "process/role.h"
 
 namespace spotter::kineto {
 
@@ -21,8 +21,8 @@ struct Credentials {
 };
 
 struct Process {
-  ProcessFacts facts;
-  Identity identity;
+  process::ProcessFacts facts;
+  process::Identity identity;
   std::vector<i64> ancestors;  // its parent, then the parent's parent ..., without init
   std::string address;         // the name of the socket that it polls from
   Poll poll;                   // the last one
@@ -57,7 +57,7 @@ class Registry {
   const std::map<i64, Process>& all() const { return processes_; }  // by pid
 
  private:
-  Process identified(ProcessFacts facts) const;
+  Process identified(process::ProcessFacts facts) const;
 
   Host host_;
   std::map<i64, Process> processes_;

@@ -118,10 +118,10 @@ TEST_F(RegistryTest, WhatIsMeant) {
 TEST_F(RegistryTest, AGpuIsOpenedLater) {
   add(42, 7, {"python", "-m", "ipykernel_launcher"});
   const Process* p = seen(42, "a");
-  EXPECT_EQ(p->identity.role, Role::helper);
+  EXPECT_EQ(p->identity.role, process::Role::helper);
   fs::create_symlink("/dev/nvidia0", root_ / "42/fd/9");
   registry_.refresh(Registry::kStale + 200, 64);
-  EXPECT_EQ(p->identity.role, Role::training);
+  EXPECT_EQ(p->identity.role, process::Role::training);
   EXPECT_EQ(p->facts.uid, 1000);
 }
 

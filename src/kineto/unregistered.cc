@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 #include "base/utf8.h"
-#include "kineto/process_facts.h"
+#include "process/process_facts.h"
 
 namespace spotter::kineto {
 namespace {
@@ -25,8 +25,8 @@ std::vector<i64> all_pids(const Host& host) {
 }
 
 // A forked child, such as a data loader's worker, has what its parent has, and never asks.
-bool is_forked(const Host& host, const ProcessFacts& process) {
-  const Result<ProcessFacts> parent = read_process(host, process.parent);
+bool is_forked(const Host& host, const process::ProcessFacts& process) {
+  const Result<process::ProcessFacts> parent = process::read_process(host, process.parent);
   return parent && parent->has_torch && parent->command == process.command;
 }
 
@@ -36,7 +36,7 @@ std::string network_of(const Host& host, const std::string& process) {
   return n > 0 ? std::string(target.data(), static_cast<size_t>(n)) : std::string();
 }
 
-std::string reason(const Host& host, const ProcessFacts& process) {
+std::string reason(const Host& host, const process::ProcessFacts& process) {
   if (process.environment.empty()) return "has an environment that may not be read";
   if (!process.environment.contains("KINETO_USE_DAEMON"))
     return "has no KINETO_USE_DAEMON=1 in its environment";
@@ -58,7 +58,7 @@ std::vector<Unregistered> find_unregistered(const Host& host,
   std::vector<Unregistered> found;
   for (const i64 pid : all_pids(host)) {
     if (is_registered(pid)) continue;
-    const Result<ProcessFacts> process = read_process(host, pid);
+    const Result<process::ProcessFacts> process = process::read_process(host, pid);
     if (!process || !process->has_torch || is_forked(host, *process)) continue;
     found.push_back(
         {pid, to_printable(fmt::format("{}", fmt::join(process->command, " "))), reason(host, *process)});

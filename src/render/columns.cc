@@ -32,6 +32,18 @@ std::string title_of(const Field& field) {
     case Unit::ratio:
       replace_end("_ratio", " %");
       break;
+    case Unit::celsius:
+      replace_end("_celsius", "");
+      break;
+    case Unit::watts:
+      replace_end("_watts", "");
+      break;
+    case Unit::joules:
+      replace_end("_joules", "");
+      break;
+    case Unit::hertz:
+      replace_end("_hertz", "");
+      break;
     case Unit::none:
     case Unit::count:
       break;
@@ -146,11 +158,12 @@ Layout lay_out(const Table& table, int width) {
   for (size_t i = 0; i < table.columns(); ++i) layout.columns.push_back(column_of(table, i));
   if (width <= 0) return layout;
   break_titles(layout, width);
-  for (const Role role : {Role::detail, Role::time, Role::value})
+  for (const Role role : {Role::detail, Role::time, Role::value, Role::counter})
     leave_out(layout, role, true, width, kReadableText);
   leave_out(layout, Role::detail, false, width, kReadableText);
   const int least_text = fits(layout, width, kReadableText) ? kReadableText : kLeastText;
-  for (const Role role : {Role::time, Role::value}) leave_out(layout, role, false, width, least_text);
+  for (const Role role : {Role::time, Role::value, Role::counter})
+    leave_out(layout, role, false, width, least_text);
   shorten_texts(layout.columns, width, least_text);
   for (const Field& field : table.schema()) {
     const std::string title = title_of(field);

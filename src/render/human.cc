@@ -43,6 +43,11 @@ constexpr Step kBytes[] = {
     {kKiB * kKiB * kKiB * kKiB, HUGE_VAL, "TiB"},
 };
 
+constexpr Step kWatts[] = {{1, 999.5, "W"}, {1e3, HUGE_VAL, "kW"}};
+constexpr Step kJoules[] = {{1, 999.5, "J"}, {1e3, 999.5, "kJ"}, {1e6, 999.5, "MJ"}, {1e9, HUGE_VAL, "GJ"}};
+constexpr Step kHertz[] = {
+    {1, 999.5, "Hz"}, {1e3, 999.5, "kHz"}, {1e6, 999.5, "MHz"}, {1e9, HUGE_VAL, "GHz"}};
+
 std::string scaled(double value, std::span<const Step> steps) {
   const double size = std::abs(value);
   const char* sign = value < 0 ? "-" : "";
@@ -76,6 +81,14 @@ std::string human_real(double value, Unit unit) {
       return scaled(value, kBytes) + "/s";
     case Unit::ratio:
       return fmt::format("{:.1f} %", value * 100);
+    case Unit::celsius:
+      return fmt::format("{:.0f} °C", value);
+    case Unit::watts:
+      return scaled(value, kWatts);
+    case Unit::joules:
+      return scaled(value, kJoules);
+    case Unit::hertz:
+      return scaled(value, kHertz);
   }
   return {};
 }
@@ -93,6 +106,10 @@ std::string human_integer(i64 value, Unit unit) {
     case Unit::bytes_per_s:
       return scaled(static_cast<double>(value), kBytes) + "/s";
     case Unit::ratio:
+    case Unit::celsius:
+    case Unit::watts:
+    case Unit::joules:
+    case Unit::hertz:
       return human_real(static_cast<double>(value), unit);
   }
   return {};

@@ -34,6 +34,14 @@ const char* unit_name(Unit unit) {
       return "count";
     case Unit::bytes_per_s:
       return "bytes_per_s";
+    case Unit::celsius:
+      return "celsius";
+    case Unit::watts:
+      return "watts";
+    case Unit::joules:
+      return "joules";
+    case Unit::hertz:
+      return "hertz";
   }
   return "unknown";
 }

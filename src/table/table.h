@@ -18,12 +18,13 @@
 namespace spotter {
 
 enum class Type : u8 { integer, real, text, flag };
-enum class Unit : u8 { none, ns, bytes, ratio, count, bytes_per_s };
+enum class Unit : u8 { none, ns, bytes, ratio, count, bytes_per_s, celsius, watts, joules, hertz };
 enum class Role : u8 {
-  key,     // says what the row is about: rank, stream, kernel name
-  value,   // a measured or computed number
-  time,    // a position in time (ns), not a duration
-  detail,  // more about the row, left out first where there is no room
+  key,      // says what the row is about: rank, stream, kernel name
+  value,    // a measured or computed number
+  counter,  // a total since some beginning that only grows; smaller than before means that it began anew
+  time,     // a position in time (ns), not a duration
+  detail,   // more about the row, left out first where there is no room
 };
 
 const char* type_name(Type type);

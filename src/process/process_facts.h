@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/types.h"
 
-namespace spotter::kineto {
+namespace spotter::process {
 
 struct ProcessFacts {
   i64 pid = 0;        // as this process sees it
@@ -32,4 +32,4 @@ Result<ProcessFacts> read_process(const Host& host, i64 pid);
 // The parent alone; 0 where there is no such process.
 i64 parent_of(const Host& host, i64 pid);
 
-}  // namespace spotter::kineto
+}  // namespace spotter::process

@@ -1,4 +1,4 @@
-#include "kineto/role.h"
+#include "process/role.h"
 
 #include <algorithm>
 #include <charconv>
@@ -8,7 +8,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 
-namespace spotter::kineto {
+namespace spotter::process {
 namespace {
 
 // Where launchers tell a process its place; the first that is set counts.
@@ -142,4 +142,4 @@ Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
   return identity;
 }
 
-}  // namespace spotter::kineto
+}  // namespace spotter::process

@@ -1,8 +1,8 @@
-#include "kineto/role.h"
+#include "process/role.h"
 
 #include <gtest/gtest.h>
 
-namespace spotter::kineto {
+namespace spotter::process {
 namespace {
 
 using Environment = std::map<std::string, std::string>;
@@ -124,4 +124,4 @@ TEST(Role, EvidenceCannotSteerATerminal) {
 }
 
 }  // namespace
-}  // namespace spotter::kineto
+}  // namespace spotter::process

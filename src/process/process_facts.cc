@@ -1,4 +1,4 @@
-#include "kineto/process_facts.h"
+#include "process/process_facts.h"
 
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 
 #include "base/file.h"
 
-namespace spotter::kineto {
+namespace spotter::process {
 namespace {
 
 constexpr size_t kMostText = size_t{4} << 20;  // of one file of /proc
@@ -135,4 +135,4 @@ Result<ProcessFacts> read_process(const Host& host, i64 pid) {
   return facts;
 }
 
-}  // namespace spotter::kineto
+}  // namespace spotter::process

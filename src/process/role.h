@@ -5,9 +5,9 @@
 #include <optional>
 #include <string>
 
-#include "kineto/process_facts.h"
+#include "process/process_facts.h"
 
-namespace spotter::kineto {
+namespace spotter::process {
 
 enum class Role : u8 {
   rank,      // one of the processes of a distributed job
@@ -29,4 +29,4 @@ bool needs_parent(const ProcessFacts& process);
 // `parent`: nullptr where it is not known or does not count.
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent);
 
-}  // namespace spotter::kineto
+}  // namespace spotter::process

@@ -1,4 +1,4 @@
-#include "kineto/process_facts.h"
+#include "process/process_facts.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace spotter::kineto {
+namespace spotter::process {
 namespace {
 
 namespace fs = std::filesystem;
@@ -125,4 +125,4 @@ TEST(ProcessFacts, OfThisProcess) {
 }
 
 }  // namespace
-}  // namespace spotter::kineto
+}  // namespace spotter::process

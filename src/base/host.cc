@@ -1,0 +1,30 @@
+#include "base/host.h"
+
+#include <ctime>
+
+namespace spotter {
+namespace {
+
+Ns now(clockid_t clock) {
+  constexpr Ns kSecond = 1'000'000'000;
+  timespec time{};
+  clock_gettime(clock, &time);
+  return time.tv_sec * kSecond + time.tv_nsec;
+}
+
+}  // namespace
+
+Ns steady_clock_now() { return now(CLOCK_MONOTONIC); }
+Ns unix_clock_now() { return now(CLOCK_REALTIME); }
+
+Host Host::at(const std::string& root) {
+  Host host;
+  if (root.empty() || root == "/") return host;
+  host.root = root;
+  host.proc = root + "/proc";
+  host.sys = root + "/sys";
+  host.dev = root + "/dev";
+  return host;
+}
+
+}  // namespace spotter

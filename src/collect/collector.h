@@ -1,0 +1,74 @@
+// Collector: samples one kind of thing into tables; has no thread and no sleep of its own (sampler.h has). To
+// add one: a file here with a CollectorKind, a line in list.cc, a case in tests/golden.
+//
+// A cell that the machine does not tell is null, never 0. Counters are handed on as the kernel or the device
+// counts; whoever wants a rate takes differences.
+#pragma once
+#include <functional>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/host.h"
+#include "base/result.h"
+#include "table/batch.h"
+#include "table/table.h"
+
+namespace spotter::collect {
+
+class Identities;
+
+// One table that a collector gives, and its metrics: each column of Role::value or Role::counter is one, the
+// columns of Role::key tell its rows apart, those of Role::detail say more about them.
+struct TableKind {
+  const char* name;    // "disk"
+  const char* source;  // where its numbers come from: "/proc/diskstats"
+  const char* help;    // what a row is: "A block device."
+  std::span<const Field> columns;
+  bool is_unbounded =
+      false;  // rows come and go with processes: not for systems that keep a series for each for ever
+};
+
+struct CollectorState {
+  const char* name = "";
+  bool is_open = false;  // false: there is nothing for it here, says last_error
+  Ns period = 0;
+  i64 samples = 0, failed = 0;
+  i64 late = 0;            // began more than a tenth of the period after its time
+  i64 skipped = 0;         // times that had passed before it could begin
+  Ns busy = 0;             // processor time, all samples together
+  std::string last_error;  // of the last sample that failed; empty after one that did not
+};
+
+// What a collector may look at.
+struct Surroundings {
+  Host host = {};
+  Identities* identities = nullptr;                              // who a process is; outlives the collectors
+  bool per_core = false;                                         // rows for each core
+  std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
+  std::function<std::vector<ConsumerState>()> consumers = {};
+};
+
+class Collector {
+ public:
+  virtual ~Collector() = default;
+  // A table for each TableKind of which there is something to say, in their order and of their name and
+  // columns. Always called by the same thread. Errors: what keeps it from saying anything now; it is called
+  // again.
+  virtual Result<std::vector<Table>> sample() = 0;
+};
+
+struct CollectorKind {
+  const char* name;
+  const char* help;  // one sentence
+  Ns period;         // by default
+  bool may_block;    // it asks a driver or a file system that may hang: it gets a thread of its own
+  bool is_on;        // by default
+  std::span<const TableKind> tables;
+  // Errors: not_found (there is nothing of the kind on this machine, in a sentence for a person; asked again
+  // every minute, since drivers come up late), denied, io.
+  Result<std::unique_ptr<Collector>> (*open)(const Surroundings& surroundings);
+};
+
+}  // namespace spotter::collect

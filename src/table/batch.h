@@ -1,0 +1,29 @@
+// Batch: the tables of one look at the machine. Made once, then shared by all who take it: read only, any
+// thread.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "table/table.h"
+
+namespace spotter {
+
+struct Batch {
+  Ns unix_ns = 0;    // when it was looked
+  Ns period_ns = 0;  // until the next look at the same things
+  std::vector<Table> tables;
+};
+using SharedBatch = std::shared_ptr<const Batch>;
+
+// How somebody fares who takes batches: a sink, or the history.
+struct ConsumerState {
+  std::string name;
+  i64 queued = 0;          // batches that wait
+  i64 delivered = 0;       // batches that arrived where they were to go
+  i64 dropped = 0;         // batches that had to go for newer ones, or could not be delivered
+  i64 failures = 0;        // attempts that failed
+  std::string last_error;  // empty: the last attempt did not fail
+};
+
+}  // namespace spotter
