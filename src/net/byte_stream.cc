@@ -58,6 +58,57 @@ class LocalStream final : public ByteStream, public std::enable_shared_from_this
   std::string path_;  // to connect to
 };
 
+std::string shown(const tcp::endpoint& end) {
+  const std::string address = end.address().to_string();
+  return fmt::format("{}:{}", end.address().is_v6() ? "[" + address + "]" : address, end.port());
+}
+
+class TcpStream final : public ByteStream, public std::enable_shared_from_this<TcpStream> {
+ public:
+  explicit TcpStream(tcp::socket socket, Endpoints endpoints = {})
+      : socket_(std::move(socket)), endpoints_(std::move(endpoints)) {}
+
+  void open(Told done) override {
+    if (endpoints_.empty()) return opened(done);
+    asio::async_connect(
+        socket_, endpoints_,
+        [self = shared_from_this(), done = std::move(done)](const Error& error, const tcp::endpoint&) {
+          if (error) return done(error);
+          self->opened(done);
+        });
+  }
+  void read(asio::mutable_buffer into, Moved done) override {
+    socket_.async_read_some(
+        into, [self = shared_from_this(), done = std::move(done)](const Error& e, size_t n) { done(e, n); });
+  }
+  void write(const std::array<asio::const_buffer, 2>& all, Told done) override {
+    asio::async_write(
+        socket_, all,
+        [self = shared_from_this(), done = std::move(done)](const Error& e, size_t) { done(e); });
+  }
+  void close() override {
+    Error ignored;
+    socket_.close(ignored);
+  }
+  bool is_open() const override { return socket_.is_open(); }
+  StreamPeer peer() const override {
+    StreamPeer peer;
+    Error error;
+    peer.address = shown(socket_.remote_endpoint(error));
+    return peer;
+  }
+
+ private:
+  void opened(const Told& done) {
+    Error ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    done({});
+  }
+
+  tcp::socket socket_;
+  Endpoints endpoints_;  // to connect to
+};
+
 // Empty unless there is just one.
 std::string common_name(const X509* certificate) {
   const X509_NAME* subject = X509_get_subject_name(certificate);
@@ -109,9 +160,7 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
   StreamPeer peer() const override {
     StreamPeer peer;
     Error error;
-    const tcp::endpoint end = stream_.next_layer().remote_endpoint(error);
-    const std::string address = end.address().to_string();
-    peer.address = fmt::format("{}:{}", end.address().is_v6() ? "[" + address + "]" : address, end.port());
+    peer.address = shown(stream_.next_layer().remote_endpoint(error));
     const X509* certificate = SSL_get0_peer_certificate(ssl());
     if (certificate && SSL_get_verify_result(ssl()) == X509_V_OK) peer.certificate = common_name(certificate);
     return peer;
@@ -148,6 +197,9 @@ std::shared_ptr<ByteStream> ByteStream::accepted(tcp::socket socket, std::shared
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, const std::string& path) {
   return std::make_shared<LocalStream>(Local::socket(loop.context()), path);
+}
+std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints) {
+  return std::make_shared<TcpStream>(tcp::socket(loop.context()), std::move(endpoints));
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
                                            const std::string& host) {
