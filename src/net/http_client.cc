@@ -114,6 +114,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     HttpReply reply;
     reply.status = static_cast<int>(answer.result_int());
     reply.content_type = std::string(answer[http::field::content_type]);
+    reply.content_encoding = std::string(answer[http::field::content_encoding]);
     reply.retry_after = std::string(answer[http::field::retry_after]);
     reply.body = std::move(answer.body());
     end(std::move(reply));

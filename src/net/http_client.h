@@ -28,9 +28,9 @@ struct HttpQuestion {
   bool may_repeat = false;  // twice does no more than once: see ask(). GET always may
 };
 
-// An answer with those of its headers that somebody needs; empty: it has none.
+// An answer as it came: headers that it has not are empty.
 struct HttpReply : HttpAnswer {
-  std::string content_type, retry_after;
+  std::string retry_after = {};
 };
 
 class HttpClient {
