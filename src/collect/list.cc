@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "table/metric.h"
+
 namespace spotter::collect {
 
 namespace {
@@ -29,9 +31,7 @@ const TableKind* find_table(std::string_view name) {
 }
 
 std::string metric_name(const TableKind& table, const Field& column) {
-  const std::string_view name = column.name;
-  const std::string prefix = fmt::format("{}_", table.name);
-  return name.starts_with(prefix) ? std::string(name) : prefix + column.name;
+  return spotter::metric_name(table.name, column.name);
 }
 
 }  // namespace spotter::collect

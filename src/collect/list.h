@@ -10,8 +10,7 @@ std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
 const TableKind* find_table(std::string_view name);
 
-// "disk_read_bytes" of the column read_bytes of the table disk; what begins with the table's name keeps it
-// once.
+// By the rule of table/metric.h.
 std::string metric_name(const TableKind& table, const Field& column);
 
 }  // namespace spotter::collect
