@@ -109,7 +109,9 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     http::response<http::string_body> answer = connection->parser->release();
     connection->parser.reset();
     if (!keeps) disconnect();
-    end(HttpAnswer{static_cast<int>(answer.result_int()), std::move(answer.body())});
+    end(HttpAnswer{static_cast<int>(answer.result_int()), std::move(answer.body()),
+                   std::string(answer[http::field::content_type]),
+                   std::string(answer[http::field::content_encoding])});
   }
 
   void broken(const error_code& error) {
