@@ -10,6 +10,8 @@ namespace {
 
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
+    &kProcess,
+    &kAgent,
 };
 
 }  // namespace

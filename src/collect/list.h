@@ -5,6 +5,8 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
+extern const CollectorKind kProcess;
+extern const CollectorKind kAgent;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
