@@ -7,8 +7,10 @@
 #include <chrono>
 
 #include "api/dynolog_rpc.h"
+#include "api/metrics_page.h"
 #include "api/routes.h"
 #include "base/utf8.h"
+#include "collect/identities.h"
 #include "kineto/message.h"
 
 namespace spotter::api {
@@ -76,7 +78,24 @@ Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options
                                                 http_error));
     log(Level::info, "api for other hosts on {}:{}", remote->address, a.remote_->port());
   }
+  TRY(a.open_metrics_door());
+  a.telemetry_ = std::make_unique<Telemetry>(a.options_.telemetry, a.host_);
   return agent;
+}
+
+Result<void> Agent::open_metrics_door() {
+  if (!options_.prometheus) return {};
+  const MetricsDoor& door = *options_.prometheus;
+  TRY_ASSIGN(prometheus_,
+             net::HttpServer::open_plain(
+                 loop_, door.address, door.port,
+                 [this](const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
+                   ++counters_.http_requests;
+                   respond(answer_metrics_door(telemetry_->latest(), host_.unix_now(), request));
+                 },
+                 http_error));
+  log(Level::info, "prometheus on {}:{}", door.address, prometheus_->port());
+  return {};
 }
 
 Result<void> Agent::open_rpc() {
@@ -100,11 +119,12 @@ capture::Times Agent::now() const {
 }
 
 size_t Agent::connections() const {
-  return http_->connections() + (remote_ ? remote_->connections() : 0) + (rpc_ ? rpc_->connections() : 0);
+  return http_->connections() + (remote_ ? remote_->connections() : 0) +
+         (prometheus_ ? prometheus_->connections() : 0) + (rpc_ ? rpc_->connections() : 0);
 }
 i64 Agent::closed_for_room() const {
   return http_->closed_for_room() + (remote_ ? remote_->closed_for_room() : 0) +
-         (rpc_ ? rpc_->closed_for_room() : 0);
+         (prometheus_ ? prometheus_->closed_for_room() : 0) + (rpc_ ? rpc_->closed_for_room() : 0);
 }
 
 void Agent::bad(const net::Datagram& datagram, std::string_view why) {
@@ -208,6 +228,7 @@ bool Agent::watch(i64 pid) {
     return false;
   }
   watches_.emplace(pid, std::move(*watch));
+  telemetry_->identities().notice(pid);
   return true;
 }
 

@@ -6,6 +6,7 @@
 #include "api/analyze_request.h"
 #include "api/capture_request.h"
 #include "api/json.h"
+#include "api/metrics_page.h"
 #include "api/tables.h"
 #include "base/utf8.h"
 #include "render/render.h"
@@ -215,6 +216,9 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     return respond(refusal);
   }
   constexpr std::string_view captures = "/v1/captures";
+  if (is("GET", "/metrics"))
+    return respond(
+        metrics_page(agent.telemetry().latest(), unix_clock_now(), request.accept, request.accept_encoding));
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();
