@@ -14,7 +14,7 @@
 namespace spotter::bench {
 namespace {
 
-using Tables = std::vector<std::shared_ptr<const Table>>;
+constexpr Ns kSecond = 1'000'000'000, kNow = 1'700'000'000 * kSecond;
 
 // Schemas point to their names: these are kept.
 const char* keep(std::string text) {
@@ -51,10 +51,12 @@ Table make_table(const std::string& name, i64 rows, size_t columns) {
   return table;
 }
 
-Tables make_node() {
-  Tables all;
+std::vector<SharedBatch> make_node() {
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kNow;
+  batch->period_ns = kSecond;
   const auto add = [&](const std::string& name, i64 rows, size_t columns) {
-    all.push_back(std::make_shared<Table>(make_table(name, rows, columns)));
+    batch->tables.push_back(make_table(name, rows, columns));
   };
   for (int t = 0; t < 12; ++t) add(fmt::format("machine{}", t), 1, 40);  // what there is one of
   add("gpu", 8, 60);
@@ -64,7 +66,7 @@ Tables make_node() {
   add("rdma", 8, 40);
   add("disk", 10, 24);
   add("filesystem", 20, 8);
-  return all;
+  return {batch};
 }
 
 [[noreturn]] void wrong(const char* what) {
@@ -73,10 +75,10 @@ Tables make_node() {
 }
 
 // The number of samples.
-size_t check(const Tables& node, const std::string& page) {
+size_t check(const std::vector<SharedBatch>& node, const std::string& page) {
   size_t wanted = 0, found = 0;
-  for (const auto& table : node) wanted += table->rows() * (table->columns() - 2);
-  wanted += node.size();  // what was left out of each
+  for (const Table& table : node[0]->tables) wanted += table.rows() * (table.columns() - 2);
+  wanted += 2 * node[0]->tables.size() + 1;  // when each was looked at, and what was left out of it
   for (size_t at = 0; at < page.size(); at = page.find('\n', at) + 1) found += page[at] != '#';
   if (found != wanted) wrong(fmt::format("{} samples on the page, {} in the tables", found, wanted).c_str());
   if (page.find("\nspotter_gpu_some_0_seconds{gpu=\"7\",user=\"alice\"} 987.654312984\n") == page.npos ||
@@ -86,10 +88,10 @@ size_t check(const Tables& node, const std::string& page) {
 }
 
 void run(int rounds) {
-  const Tables node = make_node();
-  const std::string plain = api::metrics_page(node, "", "").body;
+  const std::vector<SharedBatch> node = make_node();
+  const std::string plain = api::metrics_page(node, kNow, "", "").body;
   fmt::print("{{\"samples\": {}, \"bytes\": {}, \"gzip_bytes\": {}", check(node, plain), plain.size(),
-             api::metrics_page(node, "", "gzip").body.size());
+             api::metrics_page(node, kNow, "", "gzip").body.size());
   for (const auto& [what, accept, encoding] :
        {std::array{"text", "", ""},
         {"text_gzip", "", "gzip"},
@@ -98,7 +100,7 @@ void run(int rounds) {
     std::vector<Ns> took;
     for (int i = 0; i < rounds; ++i) {
       const Ns begin = steady_clock_now();
-      const net::HttpAnswer answer = api::metrics_page(node, accept, encoding);
+      const net::HttpAnswer answer = api::metrics_page(node, kNow, accept, encoding);
       took.push_back(steady_clock_now() - begin);
       if (answer.status != 200 || answer.body.empty()) wrong("no page");
     }

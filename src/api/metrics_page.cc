@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "api/accepted.h"
 #include "base/gzip_writer.h"
@@ -14,7 +15,13 @@ namespace {
 constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 constexpr size_t kLeastToCompress = 1024;
-using Tables = std::span<const std::shared_ptr<const Table>>;
+constexpr Ns kMostPeriods = 5;  // that a batch is shown
+
+constexpr Field kSampleColumns[] = {
+    {"table", Type::text, Unit::none, Role::key, "The table."},
+    {"timestamp_ns", Type::integer, Unit::ns, Role::value,
+     "When the numbers of a table were looked at, in Unix time."},
+};
 
 bool prefers_open_metrics(std::string_view accept) {
   double open_metrics = 0, any = 0;
@@ -58,11 +65,19 @@ bool is_shown(const Table& table) {
          std::ranges::none_of(table.schema(), [](const Field& field) { return field.role == Role::time; });
 }
 
-std::string render_latest(Tables latest, bool open_metrics) {
+std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {
+  Table samples("sample", kSampleColumns);
   std::vector<const Table*> tables;
-  for (const auto& table : latest) {
-    if (is_shown(*table)) tables.push_back(table.get());
+  std::unordered_set<std::string_view> names;
+  for (const SharedBatch& batch : latest) {
+    const bool is_old = batch->period_ns > 0 && (unix_now - batch->unix_ns) / kMostPeriods > batch->period_ns;
+    for (const Table& table : batch->tables) {
+      if (!is_shown(table) || !names.insert(table.name()).second) continue;
+      samples.append({std::string_view(table.name()), batch->unix_ns});
+      if (!is_old) tables.push_back(&table);
+    }
   }
+  tables.push_back(&samples);
   PrometheusStyle style;
   style.open_metrics = open_metrics;
   return render_prometheus(tables, style);
@@ -74,9 +89,11 @@ net::HttpAnswer refusal(int status, std::string text) {
 
 }  // namespace
 
-net::HttpAnswer metrics_page(Tables latest, std::string_view accept, std::string_view accept_encoding) {
+net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, std::string_view accept,
+                             std::string_view accept_encoding) {
   const bool open_metrics = prefers_open_metrics(accept);
-  net::HttpAnswer answer{200, render_latest(latest, open_metrics), open_metrics ? kOpenMetrics : kText};
+  net::HttpAnswer answer{200, render_latest(latest, unix_now, open_metrics),
+                         open_metrics ? kOpenMetrics : kText};
   if (answer.body.size() <= kLeastToCompress || !takes_gzip(accept_encoding)) return answer;
   if (Result<std::string> bytes = gzipped(answer.body)) {
     answer.body = std::move(*bytes);
@@ -85,11 +102,12 @@ net::HttpAnswer metrics_page(Tables latest, std::string_view accept, std::string
   return answer;
 }
 
-net::HttpAnswer answer_metrics_door(Tables latest, const net::HttpRequest& request) {
+net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
+                                    const net::HttpRequest& request) {
   if (std::string_view(request.target).substr(0, request.target.find('?')) != "/metrics")
     return refusal(404, "there is only /metrics here\n");
   if (request.method != "GET") return refusal(405, "/metrics can be read, by GET, and that is all\n");
-  return metrics_page(latest, request.accept, request.accept_encoding);
+  return metrics_page(latest, unix_now, request.accept, request.accept_encoding);
 }
 
 }  // namespace spotter::api

@@ -9,8 +9,7 @@
 namespace spotter::api {
 namespace {
 
-using SharedTable = std::shared_ptr<const Table>;
-
+constexpr Ns kSecond = 1'000'000'000, kNow = 1'700'000'000 * kSecond;
 constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
@@ -19,42 +18,70 @@ constexpr Field kColumns[] = {
     {"size_bytes", Type::integer, Unit::bytes, Role::value, "How large."},
 };
 
-SharedTable table(const char* name, i64 rows = 1) {
-  auto made = std::make_shared<Table>(name, kColumns);
-  for (i64 n = 0; n < rows; ++n) made->append({n, 10 * n});
-  return made;
+SharedBatch batch(const char* table, Ns unix_ns, i64 rows = 1) {
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = unix_ns;
+  batch->period_ns = kSecond;
+  Table& made = batch->tables.emplace_back(table, kColumns);
+  for (i64 n = 0; n < rows; ++n) made.append({n, 10 * n});
+  return batch;
 }
 
-net::HttpAnswer page(const std::vector<SharedTable>& latest, std::string_view accept = {},
+net::HttpAnswer page(const std::vector<SharedBatch>& latest, std::string_view accept = {},
                      std::string_view encoding = {}) {
-  return metrics_page(latest, accept, encoding);
+  return metrics_page(latest, kNow, accept, encoding);
 }
 
 bool has(const net::HttpAnswer& answer, std::string_view text) {
   return answer.body.find(text) != std::string::npos;
 }
 
-TEST(MetricsPage, AllThatLasts) {
+TEST(MetricsPage, TheNewestOfEachTable) {
+  const net::HttpAnswer answer = page({batch("one", kNow - kSecond / 2), batch("two", kNow - 5 * kSecond)});
+  EXPECT_EQ(answer.status, 200);
+  EXPECT_EQ(answer.content_type, kText);
+  EXPECT_EQ(answer.content_encoding, "");
+  EXPECT_TRUE(has(answer, "\nspotter_one_size_bytes{n=\"0\"} 0\n")) << answer.body;
+  EXPECT_TRUE(has(answer, "\nspotter_two_size_bytes{n=\"0\"} 0\n"));
+  EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"one\"} 1699999999.5\n"));
+  EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"two\"} 1699999995\n"));
+}
+
+TEST(MetricsPage, WhatIsOldIsToldButNotShown) {
+  const net::HttpAnswer answer = page({batch("one", kNow - 6 * kSecond), batch("two", kNow + 60 * kSecond)});
+  EXPECT_FALSE(has(answer, "spotter_one_size_bytes"));
+  EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"one\"} 1699999994\n"));
+  EXPECT_TRUE(has(answer, "spotter_two_size_bytes"));  // the clock was set back since
+}
+
+TEST(MetricsPage, OfOneTableTheNewest) {
+  auto both = std::make_shared<Batch>(*batch("one", kNow - kSecond, 3));
+  both->tables.push_back(batch("two", 0)->tables[0]);
+  const net::HttpAnswer answer = page({batch("one", kNow), both});
+  EXPECT_TRUE(has(answer, "spotter_one_size_bytes{n=\"0\"}"));
+  EXPECT_FALSE(has(answer, "spotter_one_size_bytes{n=\"1\"}"));
+  EXPECT_TRUE(has(answer, "spotter_two_size_bytes{n=\"0\"}"));
+  EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"one\"} 1700000000\n"));
+  EXPECT_TRUE(has(answer, "\nspotter_exposition_rows_left_out{table=\"one\"} 0\n"));
+}
+
+TEST(MetricsPage, ProcessesAndEventsAreNoSeries) {
   constexpr Field kEvents[] = {
       {"time_ns", Type::integer, Unit::ns, Role::time, "When."},
       {"count", Type::integer, Unit::count, Role::value, "How many."},
   };
-  const auto events = std::make_shared<Table>("event", kEvents);
-  events->append({1, 2});
-  const auto processes =
-      std::make_shared<Table>("process", std::span<const Field>(collect::find_table("process")->columns));
-  std::vector<Value> row(processes->columns());
+  auto made = std::make_shared<Batch>();
+  made->unix_ns = kNow;
+  made->tables.emplace_back("event", kEvents).append({1, 2});
+  Table& processes = made->tables.emplace_back("process", collect::find_table("process")->columns);
+  std::vector<Value> row(processes.columns());
   row[0] = 17;
-  row[processes->column("threads")] = 1;
-  processes->append(row);
-  const net::HttpAnswer answer = page({table("one", 2), table("two"), events, processes});
-  EXPECT_EQ(answer.status, 200);
-  EXPECT_EQ(answer.content_type, kText);
-  EXPECT_EQ(answer.content_encoding, "");
-  EXPECT_TRUE(has(answer, "\nspotter_one_size_bytes{n=\"1\"} 10\n")) << answer.body;
-  EXPECT_TRUE(has(answer, "\nspotter_two_size_bytes{n=\"0\"} 0\n"));
-  EXPECT_FALSE(has(answer, "spotter_event"));
-  EXPECT_FALSE(has(answer, "spotter_process"));
+  row[processes.column("threads")] = 1;
+  processes.append(row);
+  const net::HttpAnswer answer = page({made, batch("one", kNow)});
+  EXPECT_FALSE(has(answer, "event"));
+  EXPECT_FALSE(has(answer, "process"));
+  EXPECT_TRUE(has(answer, "spotter_one_size_bytes"));
 }
 
 TEST(MetricsPage, Formats) {
@@ -93,7 +120,7 @@ std::string inflated(const std::string& bytes) {
 }
 
 TEST(MetricsPage, Gzip) {
-  const std::vector<SharedTable> large{table("one", 100)}, small{};
+  const std::vector<SharedBatch> large{batch("one", kNow, 100)}, small{};
   const std::string plain = page(large).body;
   for (const char* takes : {"gzip", "deflate, GZIP;q=0.5", "x-gzip", "*"}) {
     const net::HttpAnswer answer = page(large, {}, takes);
@@ -109,19 +136,19 @@ TEST(MetricsPage, Gzip) {
 }
 
 TEST(MetricsPage, Door) {
-  const std::vector<SharedTable> latest{table("one")};
+  const std::vector<SharedBatch> latest{batch("one", kNow)};
   net::HttpRequest request;
   request.method = "GET";
   request.accept = "application/openmetrics-text";
   request.target = "/metrics?x=y";
-  EXPECT_EQ(answer_metrics_door(latest, request).content_type, kOpenMetrics);
+  EXPECT_EQ(answer_metrics_door(latest, kNow, request).content_type, kOpenMetrics);
   for (const char* other : {"/", "/metrics/", "/metricsx", "/v1/status", ""}) {
     request.target = other;
-    EXPECT_EQ(answer_metrics_door(latest, request).status, 404) << other;
+    EXPECT_EQ(answer_metrics_door(latest, kNow, request).status, 404) << other;
   }
   request.target = "/metrics";
   request.method = "POST";
-  const net::HttpAnswer refused = answer_metrics_door(latest, request);
+  const net::HttpAnswer refused = answer_metrics_door(latest, kNow, request);
   EXPECT_EQ(refused.status, 405);
   EXPECT_EQ(refused.content_type, "text/plain; charset=utf-8");
 }
