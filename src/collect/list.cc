@@ -8,6 +8,8 @@ namespace {
 
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
+    &kRdma,
+    &kInterrupts,
 };
 
 }  // namespace

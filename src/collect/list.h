@@ -5,6 +5,9 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
+extern const CollectorKind kPmu;
+extern const CollectorKind kRdma;
+extern const CollectorKind kInterrupts;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
