@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <unordered_set>
 
 #include "api/accepted.h"
 #include "base/gzip_writer.h"
@@ -58,14 +59,20 @@ Result<std::string> gzipped(std::string_view text) {
   return bytes;
 }
 
+bool is_shown(const Table& table) {
+  const collect::TableKind* kind = collect::find_table(table.name());
+  return !(kind && kind->is_unbounded) &&
+         std::ranges::none_of(table.schema(), [](const Field& field) { return field.role == Role::time; });
+}
+
 std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {
   Table samples("sample", kSampleColumns);
   std::vector<const Table*> tables;
+  std::unordered_set<std::string_view> names;
   for (const SharedBatch& batch : latest) {
     const bool is_old = batch->period_ns > 0 && (unix_now - batch->unix_ns) / kMostPeriods > batch->period_ns;
     for (const Table& table : batch->tables) {
-      const collect::TableKind* kind = collect::find_table(table.name());
-      if (kind && kind->is_unbounded) continue;
+      if (!is_shown(table) || !names.insert(table.name()).second) continue;
       samples.append({std::string_view(table.name()), batch->unix_ns});
       if (!is_old) tables.push_back(&table);
     }

@@ -4,6 +4,7 @@
 #include <libdeflate.h>
 
 #include "api/accepted.h"
+#include "collect/list.h"
 
 namespace spotter::api {
 namespace {
@@ -51,6 +52,36 @@ TEST(MetricsPage, WhatIsOldIsToldButNotShown) {
   EXPECT_FALSE(has(answer, "spotter_one_size_bytes"));
   EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"one\"} 1699999994\n"));
   EXPECT_TRUE(has(answer, "spotter_two_size_bytes"));  // the clock was set back since
+}
+
+TEST(MetricsPage, OfOneTableTheNewest) {
+  auto both = std::make_shared<Batch>(*batch("one", kNow - kSecond, 3));
+  both->tables.push_back(batch("two", 0)->tables[0]);
+  const net::HttpAnswer answer = page({batch("one", kNow), both});
+  EXPECT_TRUE(has(answer, "spotter_one_size_bytes{n=\"0\"}"));
+  EXPECT_FALSE(has(answer, "spotter_one_size_bytes{n=\"1\"}"));
+  EXPECT_TRUE(has(answer, "spotter_two_size_bytes{n=\"0\"}"));
+  EXPECT_TRUE(has(answer, "\nspotter_sample_timestamp_seconds{table=\"one\"} 1700000000\n"));
+  EXPECT_TRUE(has(answer, "\nspotter_exposition_rows_left_out{table=\"one\"} 0\n"));
+}
+
+TEST(MetricsPage, ProcessesAndEventsAreNoSeries) {
+  constexpr Field kEvents[] = {
+      {"time_ns", Type::integer, Unit::ns, Role::time, "When."},
+      {"count", Type::integer, Unit::count, Role::value, "How many."},
+  };
+  auto made = std::make_shared<Batch>();
+  made->unix_ns = kNow;
+  made->tables.emplace_back("event", kEvents).append({1, 2});
+  Table& processes = made->tables.emplace_back("process", collect::find_table("process")->columns);
+  std::vector<Value> row(processes.columns());
+  row[0] = 17;
+  row[processes.column("threads")] = 1;
+  processes.append(row);
+  const net::HttpAnswer answer = page({made, batch("one", kNow)});
+  EXPECT_FALSE(has(answer, "event"));
+  EXPECT_FALSE(has(answer, "process"));
+  EXPECT_TRUE(has(answer, "spotter_one_size_bytes"));
 }
 
 TEST(MetricsPage, Formats) {

@@ -25,6 +25,8 @@ std::string_view base_unit(Unit unit) {
       return "seconds";
     case Unit::bytes_per_s:
       return "bytes_per_second";
+    case Unit::per_s:
+      return "per_second";
     case Unit::bytes:
     case Unit::ratio:
     case Unit::celsius:
@@ -46,10 +48,10 @@ bool is_detail(const Field& f) {
   return f.role == Role::detail || (f.type == Type::text && f.role == Role::value);
 }
 
-// Without what says that it counts.
+// Without "_total": it is for counters, and those get it where samples are named.
 std::string family_name(std::string_view table, const Field& column) {
   std::string name = "spotter_" + metric_name(table, column.name);
-  if (column.role == Role::counter && name.ends_with(kTotal)) name.resize(name.size() - kTotal.size());
+  if (name.ends_with(kTotal)) name.resize(name.size() - kTotal.size());
   const std::string_view base = base_unit(column.unit);
   if (base.empty()) return name;
   const std::string own = fmt::format("_{}", unit_name(column.unit)), wanted = fmt::format("_{}", base);

@@ -1,9 +1,9 @@
 // Tables as Prometheus scrapes them: the text format 0.0.4, or OpenMetrics 1.0.0. Any thread.
 //
 // A column of Role::value or Role::counter that is a number or a flag is a metric family
-// (spotter_<table>_<column>, in base units, counters with _total); those of Role::key are its labels. Texts
-// and columns of Role::detail are labels of the family spotter_<table>_info, whose value is always 1. A null
-// is no sample, an empty text no label. Columns of Role::time are left out: a scrape is of now.
+// (spotter_<table>_<column>, in base units, counters alone with _total); those of Role::key are its labels.
+// Texts and columns of Role::detail are labels of the family spotter_<table>_info, whose value is always 1. A
+// null is no sample, an empty text no label. Columns of Role::time are left out: a scrape is of now.
 //
 // No page has two samples of the same name and labels, however the rows are: Prometheus would refuse it.
 //

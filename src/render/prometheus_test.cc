@@ -104,6 +104,8 @@ TEST(Prometheus, Names) {
   EXPECT_EQ(name("queue", Unit::count), "spotter_disk_queue");
   EXPECT_EQ(name("size", Unit::bytes), "spotter_disk_size_bytes");  // its unit is not in its name
   EXPECT_EQ(name("reads_total", Unit::count, Role::counter), "spotter_disk_reads_total");
+  EXPECT_EQ(name("pages_total", Unit::count), "spotter_disk_pages");  // a gauge is no total
+  EXPECT_EQ(name("total_bytes", Unit::bytes), "spotter_disk_total_bytes");
   EXPECT_EQ(name("busy_ratio", Unit::ratio), "spotter_disk_busy_ratio");
   EXPECT_EQ(name("drive_celsius", Unit::celsius), "spotter_disk_drive_celsius");
   EXPECT_EQ(name("power_watts", Unit::watts), "spotter_disk_power_watts");
