@@ -9,11 +9,7 @@ namespace spotter::collect {
 namespace {
 
 constexpr const CollectorKind* kAll[] = {
-    &kCpu,
-    &kProcess,
-    &kAgent,
-    &kRdma,
-    &kInterrupts,
+    &kCpu, &kProcess, &kAgent, &kRdma, &kInterrupts,
 };
 
 }  // namespace
