@@ -7,7 +7,8 @@ namespace spotter::collect {
 namespace {
 
 constexpr const CollectorKind* kAll[] = {
-    &kCpu,
+    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
+    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
 };
 
 }  // namespace

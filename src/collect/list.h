@@ -5,6 +5,16 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
+extern const CollectorKind kLoad;
+extern const CollectorKind kMemory;
+extern const CollectorKind kPressure;
+extern const CollectorKind kVmStat;
+extern const CollectorKind kDisk;
+extern const CollectorKind kFileSystem;
+extern const CollectorKind kNetwork;
+extern const CollectorKind kNetworkStack;
+extern const CollectorKind kNetworkHardware;
+extern const CollectorKind kUptime;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none

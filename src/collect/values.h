@@ -15,6 +15,13 @@ Value or_null(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
 }
 
+// A count in another unit; null where 64 bits are too few, and of a number below zero, which is no count.
+inline std::optional<i64> scaled(std::optional<i64> count, i64 factor) {
+  i64 product = 0;
+  if (!count || *count < 0 || __builtin_mul_overflow(*count, factor, &product)) return std::nullopt;
+  return product;
+}
+
 // An empty text is null.
 inline Value or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
