@@ -14,6 +14,8 @@ constexpr const CollectorKind* kAll[] = {
     &kAgent,
     &kRdma,
     &kInterrupts,
+    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
+    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
 };
 
 }  // namespace
