@@ -5,6 +5,7 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
+extern const CollectorKind kNvidia;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
