@@ -16,6 +16,7 @@ constexpr const CollectorKind* kAll[] = {
     &kInterrupts,
     &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
     &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
+    &kNvidia,
 };
 
 }  // namespace

@@ -20,6 +20,7 @@ extern const CollectorKind kNetwork;
 extern const CollectorKind kNetworkStack;
 extern const CollectorKind kNetworkHardware;
 extern const CollectorKind kUptime;
+extern const CollectorKind kNvidia;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
