@@ -9,7 +9,14 @@ namespace spotter::collect {
 namespace {
 
 constexpr const CollectorKind* kAll[] = {
-    &kCpu, &kProcess, &kAgent, &kRdma, &kInterrupts,
+    &kCpu,
+    &kProcess,
+    &kAgent,
+    &kRdma,
+    &kInterrupts,
+    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
+    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
+    &kNvidia,
 };
 
 }  // namespace
