@@ -117,6 +117,16 @@ std::string line(Ns time, const std::map<std::string, std::string>& record) {
 
 }  // namespace
 
+std::vector<std::pair<const char*, const char*>> dynolog_columns() {
+  std::vector<std::pair<const char*, const char*>> all = {
+      {"uptime", "uptime_ns"}, {"network", "interface"}, {"pmu", "instructions"},    {"pmu", "cycles"},
+      {"pmu", "cpus"},         {"gpu", "quality"},       {"gpu_activity", "quality"}};
+  for (const char* column : kAllTimes) all.emplace_back("cpu", column);
+  for (const char* column : kNetwork) all.emplace_back("network", column);
+  for (const GpuName& gpu : kGpu) all.emplace_back(gpu.table, gpu.column);
+  return all;
+}
+
 std::optional<i64> DynologNames::Changes::of(const std::string& counter, const Value& value) {
   const i64* whole = std::get_if<i64>(&value);
   if (!whole) return std::nullopt;

@@ -16,10 +16,15 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 #include "sink/sink.h"
 
 namespace spotter::sink {
+
+// Tables and columns that are read.
+std::vector<std::pair<const char*, const char*>> dynolog_columns();
 
 class DynologNames {
  public:
