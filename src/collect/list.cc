@@ -8,6 +8,7 @@ namespace {
 
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
+    &kPmu,
     &kRdma,
     &kInterrupts,
 };
