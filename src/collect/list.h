@@ -5,6 +5,7 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
+extern const CollectorKind kPmu;
 extern const CollectorKind kLoad;
 extern const CollectorKind kMemory;
 extern const CollectorKind kPressure;
