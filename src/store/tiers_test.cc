@@ -9,12 +9,6 @@
 namespace spotter::store {
 namespace {
 
-std::vector<Table> ask(History& history, const HistoryQuery& query) {
-  Result<std::vector<Table>> tables = store::query(history, query);
-  EXPECT_TRUE(tables) << (tables ? "" : tables.error().message);
-  return tables ? std::move(*tables) : std::vector<Table>();
-}
-
 const Field kGpu[] = {
     {"gpu", Type::integer, Unit::none, Role::key, "The GPU."},
     {"energy_joules", Type::real, Unit::joules, Role::counter, "Used."},
@@ -178,11 +172,10 @@ TEST(Tiers, RetentionKeepsWhatTheyPromise) {
       open_history({.path = folder.file(),
                     .tiers = {{kSecond, 20 * kMinute, kMinute}, {10 * kSecond, 30 * kMinute, 10 * kMinute}}});
   append_seconds(*history, 0, 7200);
-  const Result<Database> file = open_history_to_read(folder.file());
+  Result<Database> file = open_history_to_read(folder.file());
   ASSERT_TRUE(file);
-  auto& database = const_cast<Database&>(*file);
-  EXPECT_EQ(*database.integer("SELECT count(*) FROM blocks WHERE step_ns = 1000000000"), 20 + 1);
-  const i64 coarse = *database.integer("SELECT count(*) FROM blocks WHERE step_ns = 10000000000");
+  EXPECT_EQ(*file->integer("SELECT count(*) FROM blocks WHERE step_ns = 1000000000"), 20 + 1);
+  const i64 coarse = *file->integer("SELECT count(*) FROM blocks WHERE step_ns = 10000000000");
   EXPECT_GE(coarse, 3);
   EXPECT_LE(coarse, 4);
 }
