@@ -9,6 +9,8 @@ namespace {
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
     &kNvidia,
+    &kDcgm,
+    &kAmd,
 };
 
 }  // namespace

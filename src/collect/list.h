@@ -6,6 +6,8 @@ namespace spotter::collect {
 
 extern const CollectorKind kCpu;
 extern const CollectorKind kNvidia;
+extern const CollectorKind kDcgm;
+extern const CollectorKind kAmd;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none
