@@ -115,8 +115,10 @@ class Amd : public Collector {
     memory(SmiQuery::used, f.amdsmi_get_gpu_memory_usage, reading.memory_used);
     i64 celsius = 0;
     const auto temperature = [&](SmiQuery query, u32 sensor, std::optional<i64>& value) {
-      if (ask(gpu, query, f.amdsmi_get_temp_metric, sensor, amdsmi::kCurrent, &celsius) && celsius < 1 << 20)
-        value = celsius * 1000;
+      // In degrees; in thousandths of them, as the kernel's, by rocm-smi below it.
+      if (ask(gpu, query, f.amdsmi_get_temp_metric, sensor, amdsmi::kCurrent, &celsius) &&
+          celsius < 1'000'000)
+        value = celsius < 1000 ? celsius * 1000 : celsius;
     };
     temperature(SmiQuery::edge, amdsmi::kEdge, reading.temperature);
     temperature(SmiQuery::hotspot, amdsmi::kHotspot, reading.hotspot_temperature);
