@@ -26,6 +26,8 @@ constexpr struct {
     {gpu::throttle_thermal_hw, 0x40, "thermal_hw"},
     {gpu::throttle_power_brake, 0x80, "power_brake"},
     {gpu::throttle_display_clock, 0x100, "display_clock"},
+    {gpu::throttle_board_limit, 0x200, "board_limit"},
+    {gpu::throttle_reliability, 0x400, "reliability"},
 };
 
 std::optional<i64> whole(std::optional<u64> value) {
