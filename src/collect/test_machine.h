@@ -1,7 +1,5 @@
 // A recorded machine of tests/fixtures/machines in a folder of its own, for tests that change it.
 #pragma once
-#include <gtest/gtest.h>
-
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +9,7 @@
 
 #include "base/command.h"
 #include "base/host.h"
+#include "base/result.h"
 
 namespace spotter::collect {
 
@@ -19,11 +18,9 @@ class TestMachine {
   // Empty name: a folder with nothing in it.
   explicit TestMachine(const std::string& name) {
     std::string pattern = (std::filesystem::temp_directory_path() / "spotter-machine-XXXXXX").string();
-    if (mkdtemp(pattern.data()) == nullptr) std::abort();
+    CHECK(mkdtemp(pattern.data()) != nullptr);
     root_ = pattern;
-    if (name.empty()) return;
-    const auto done = run_command({"tools/machine", "unpack", name, root_});
-    EXPECT_TRUE(done) << done.error().message;
+    if (!name.empty()) CHECK(run_command({"tools/machine", "unpack", name, root_}));
   }
   ~TestMachine() {
     std::error_code ignored;
