@@ -12,6 +12,8 @@ constexpr const CollectorKind* kAll[] = {
     &kCpu,
     &kProcess,
     &kAgent,
+    &kRdma,
+    &kInterrupts,
 };
 
 }  // namespace

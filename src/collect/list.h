@@ -7,6 +7,9 @@ namespace spotter::collect {
 extern const CollectorKind kCpu;
 extern const CollectorKind kProcess;
 extern const CollectorKind kAgent;
+extern const CollectorKind kPmu;
+extern const CollectorKind kRdma;
+extern const CollectorKind kInterrupts;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none

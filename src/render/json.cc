@@ -1,5 +1,5 @@
 // JSON: raw values, one row a line. Integers keep all their digits, also beyond 2^53.
-// {"tables":[{"name","columns":[{"name","type","unit","help"}],"rows":[[...]]}],
+// {"tables":[{"name","columns":[{"name","type","unit","role","help"}],"rows":[[...]]}],
 // "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}
 #include <fmt/format.h>
 
@@ -76,6 +76,7 @@ void append_table(std::string& out, const Table& table) {
     append_member(out, "name", field.name);
     append_member(out, "type", type_name(field.type));
     append_member(out, "unit", unit_name(field.unit));
+    append_member(out, "role", role_name(field.role));
     append_member(out, "help", field.help);
     out += '}';
   });

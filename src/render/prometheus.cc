@@ -25,6 +25,8 @@ std::string_view base_unit(Unit unit) {
       return "seconds";
     case Unit::bytes_per_s:
       return "bytes_per_second";
+    case Unit::per_s:
+      return "per_second";
     case Unit::bytes:
     case Unit::ratio:
     case Unit::celsius:
