@@ -1,6 +1,5 @@
 #include "api/routes.h"
 
-#include <charconv>
 #include <optional>
 
 #include "api/analyze_request.h"
@@ -8,6 +7,7 @@
 #include "api/json.h"
 #include "api/metrics_page.h"
 #include "api/tables.h"
+#include "api/target.h"
 #include "base/utf8.h"
 #include "render/render.h"
 
@@ -19,30 +19,6 @@ using Respond = net::HttpServer::Respond;
 
 constexpr i64 kMostWaitMs = 60'000;
 constexpr int kUnauthorized = 401;
-
-struct Target {
-  std::string_view path, query;
-  // The number that the query gives `name`, or `otherwise`.
-  i64 number(std::string_view name, i64 otherwise) const {
-    for (size_t at = 0; at < query.size();) {
-      const size_t end = std::min(query.find('&', at), query.size());
-      const std::string_view pair = query.substr(at, end - at);
-      at = end + 1;
-      if (!pair.starts_with(name) || pair.substr(name.size(), 1) != "=") continue;
-      const std::string_view word = pair.substr(name.size() + 1);
-      i64 value = otherwise;
-      std::from_chars(word.data(), word.data() + word.size(), value);
-      return value;
-    }
-    return otherwise;
-  }
-};
-
-Target split(const std::string& target) {
-  const std::string_view text(target);
-  const size_t mark = text.find('?');
-  return {text.substr(0, mark), mark == text.npos ? std::string_view() : text.substr(mark + 1)};
-}
 
 std::string json_of(const Table& table, const Notes& notes = {}) {
   return render(*find_format("json"), std::span(&table, 1), notes);
@@ -202,7 +178,7 @@ net::HttpAnswer http_error(const Error& error) {
 }
 
 void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
-  const Target target = split(request.target);
+  const Target target(request.target);
   const auto is = [&](std::string_view method, std::string_view path) {
     return request.method == method && target.path == path;
   };

@@ -14,6 +14,9 @@ constexpr const CollectorKind* kAll[] = {
     &kAgent,
     &kRdma,
     &kInterrupts,
+    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
+    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
+    &kNvidia,
 };
 
 }  // namespace

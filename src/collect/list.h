@@ -10,6 +10,17 @@ extern const CollectorKind kAgent;
 extern const CollectorKind kPmu;
 extern const CollectorKind kRdma;
 extern const CollectorKind kInterrupts;
+extern const CollectorKind kLoad;
+extern const CollectorKind kMemory;
+extern const CollectorKind kPressure;
+extern const CollectorKind kVmStat;
+extern const CollectorKind kDisk;
+extern const CollectorKind kFileSystem;
+extern const CollectorKind kNetwork;
+extern const CollectorKind kNetworkStack;
+extern const CollectorKind kNetworkHardware;
+extern const CollectorKind kUptime;
+extern const CollectorKind kNvidia;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none

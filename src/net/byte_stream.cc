@@ -75,21 +75,34 @@ class LocalStream final : public BareStream<Local::socket> {
   std::string path_;  // to connect to
 };
 
-// One that was accepted.
 class TcpStream final : public BareStream<tcp::socket> {
  public:
-  using BareStream::BareStream;
+  explicit TcpStream(tcp::socket socket, Endpoints endpoints = {})
+      : BareStream(std::move(socket)), endpoints_(std::move(endpoints)) {}
 
   void open(Told done) override {
-    Error ignored;
-    socket_.set_option(tcp::no_delay(true), ignored);
-    done({});
+    if (endpoints_.empty()) return opened(done);
+    asio::async_connect(
+        socket_, endpoints_,
+        [self = shared_from_this(), done = std::move(done)](const Error& error, const tcp::endpoint&) {
+          if (error) return done(error);
+          static_cast<TcpStream&>(*self).opened(done);
+        });
   }
   StreamPeer peer() const override {
     StreamPeer peer;
     peer.address = shown(socket_);
     return peer;
   }
+
+ private:
+  void opened(const Told& done) {
+    Error ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    done({});
+  }
+
+  Endpoints endpoints_;  // to connect to
 };
 
 // Empty unless there is just one.
@@ -182,6 +195,9 @@ std::shared_ptr<ByteStream> ByteStream::accepted(tcp::socket socket, std::shared
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, const std::string& path) {
   return std::make_shared<LocalStream>(Local::socket(loop.context()), path);
+}
+std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints) {
+  return std::make_shared<TcpStream>(tcp::socket(loop.context()), std::move(endpoints));
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
                                            const std::string& host) {

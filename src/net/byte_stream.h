@@ -28,6 +28,7 @@ class ByteStream {
   static std::shared_ptr<ByteStream> accepted(boost::asio::ip::tcp::socket socket);
   static std::shared_ptr<ByteStream> accepted(boost::asio::ip::tcp::socket socket, std::shared_ptr<Tls> tls);
   static std::shared_ptr<ByteStream> to(Loop& loop, const std::string& path);
+  static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints);  // bare
   // `host`: the name that the certificate there has to have.
   static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
                                         const std::string& host);
