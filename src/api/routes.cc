@@ -6,6 +6,7 @@
 #include "api/capture_request.h"
 #include "api/json.h"
 #include "api/metrics_page.h"
+#include "api/metrics_query.h"
 #include "api/tables.h"
 #include "api/target.h"
 #include "base/utf8.h"
@@ -19,6 +20,15 @@ using Respond = net::HttpServer::Respond;
 
 constexpr i64 kMostWaitMs = 60'000;
 constexpr int kUnauthorized = 401;
+
+// Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
+void metrics(Agent& agent, const Target& target, const Respond& respond) {
+  const Result<MetricsQuery> query = read_metrics_query(target);
+  if (!query) return respond(http_error(query.error()));
+  agent.telemetry().query(*query, [respond](const Result<std::vector<Table>>& tables) {
+    respond(tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})} : http_error(tables.error()));
+  });
+}
 
 std::string json_of(const Table& table, const Notes& notes = {}) {
   return render(*find_format("json"), std::span(&table, 1), notes);
@@ -195,6 +205,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   if (is("GET", "/metrics"))
     return respond(
         metrics_page(agent.telemetry().latest(), unix_clock_now(), request.accept, request.accept_encoding));
+  if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();

@@ -1,6 +1,7 @@
 // Telemetry: the measuring side of an agent: the sampler, what it has measured last, and who takes it. Made
 // and asked on the loop's thread.
 #pragma once
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -8,6 +9,7 @@
 #include <vector>
 
 #include "base/host.h"
+#include "api/metrics_query.h"
 #include "collect/sampler.h"
 
 namespace spotter::api {
@@ -27,6 +29,10 @@ class Telemetry {
 
   // The newest batches, the last one first: each kind of table is in one of them, whatever its period.
   std::vector<SharedBatch> latest() const;
+  // `done` is called on the loop's thread, at once or later. Errors: invalid, not_found (there is no history), busy, those
+  // of the history.
+  using Done = std::function<void(Result<std::vector<Table>>)>;
+  void query(const MetricsQuery& query, Done done);
   std::vector<collect::CollectorState> collectors() const;
   std::vector<ConsumerState> consumers() const;
   collect::Identities& identities() { return *identities_; }

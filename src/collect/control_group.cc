@@ -128,8 +128,6 @@ Value cores(std::optional<i64> quota, std::optional<i64> period) {
   return static_cast<double>(*quota) / static_cast<double>(*period);
 }
 
-Value scaled(const std::optional<i64>& value, i64 by) { return value ? Value(*value * by) : Value(); }
-
 }  // namespace
 
 std::span<const Field> control_group_columns() { return kColumns; }
@@ -169,13 +167,13 @@ void ControlGroup::append_to(Table& table) {
 void ControlGroup::read_v2(std::vector<Value>& row) {
   const std::string_view stat = text_of(files_[cpu_stat]);
   is_there_ = !stat.empty();
-  row.push_back(scaled(named(stat, "usage_usec"), kMicrosecond));
+  row.push_back(or_null(scaled(named(stat, "usage_usec"), kMicrosecond)));
   std::string_view max = text_of(files_[cpu_max]);  // "QUOTA PERIOD", "max PERIOD"
   const auto quota = to_integer(next_word(max));
   row.push_back(cores(quota, to_integer(trimmed(max))));
   row.push_back(or_null(named(stat, "nr_periods")));
   row.push_back(or_null(named(stat, "nr_throttled")));
-  row.push_back(scaled(named(stat, "throttled_usec"), kMicrosecond));
+  row.push_back(or_null(scaled(named(stat, "throttled_usec"), kMicrosecond)));
   for (const V2 file : {memory_current, memory_max, memory_swap})
     row.push_back(or_null(files_[file].read_number()));
   const std::string_view events = text_of(files_[memory_events]);

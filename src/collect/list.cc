@@ -5,19 +5,29 @@
 #include "table/metric.h"
 
 namespace spotter::collect {
-
 namespace {
 
+// One on a line, so that a new one is a line.
+// clang-format off
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
-    &kProcess,
-    &kAgent,
+    &kLoad,
+    &kMemory,
+    &kPressure,
+    &kVmStat,
+    &kDisk,
+    &kFileSystem,
+    &kNetwork,
+    &kNetworkStack,
+    &kNetworkHardware,
     &kRdma,
     &kInterrupts,
-    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
-    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
+    &kUptime,
     &kNvidia,
+    &kProcess,
+    &kAgent,
 };
+// clang-format on
 
 }  // namespace
 

@@ -5,11 +5,6 @@
 namespace spotter::collect {
 
 extern const CollectorKind kCpu;
-extern const CollectorKind kProcess;
-extern const CollectorKind kAgent;
-extern const CollectorKind kPmu;
-extern const CollectorKind kRdma;
-extern const CollectorKind kInterrupts;
 extern const CollectorKind kLoad;
 extern const CollectorKind kMemory;
 extern const CollectorKind kPressure;
@@ -19,8 +14,12 @@ extern const CollectorKind kFileSystem;
 extern const CollectorKind kNetwork;
 extern const CollectorKind kNetworkStack;
 extern const CollectorKind kNetworkHardware;
+extern const CollectorKind kRdma;
+extern const CollectorKind kInterrupts;
 extern const CollectorKind kUptime;
 extern const CollectorKind kNvidia;
+extern const CollectorKind kProcess;
+extern const CollectorKind kAgent;
 
 std::span<const CollectorKind* const> all_collectors();
 const CollectorKind* find_collector(std::string_view name);  // nullptr if there is none

@@ -14,8 +14,8 @@ using test::Sampled;
 class NvidiaTest : public testing::Test {
  protected:
   std::unique_ptr<Collector> open() {
-    identities_ = std::make_unique<Identities>(machine_.host);
-    auto collector = kNvidia.open({.host = machine_.host, .identities = identities_.get()});
+    identities_ = std::make_shared<Identities>(machine_.host);
+    auto collector = kNvidia.open({.host = machine_.host, .identities = identities_});
     EXPECT_TRUE(collector) << collector.error().message;
     return collector ? std::move(*collector) : nullptr;
   }
@@ -25,7 +25,7 @@ class NvidiaTest : public testing::Test {
   }
 
   GpuMachine machine_;
-  std::unique_ptr<Identities> identities_;
+  std::shared_ptr<Identities> identities_;
 };
 
 TEST_F(NvidiaTest, RowOfAGpu) {
