@@ -199,8 +199,10 @@ def text():
     lines += ["", "## What only node_exporter has", "", "| families | what they are |", "|---|---|"]
     lines += [f"| `{pattern}` | {words} |".replace("|", "\\|", 0) if "|" not in pattern else f"| {', '.join(f'`{p}`' for p in split_alternatives(pattern))} | {words} |"
               for pattern, words in ONLY_NODE.items()]
-    lines += ["", "## What node_exporter has not got", "",
-              "Those that it has for no machine, or has in another form (above), by collector:", "", "| collector | metrics |", "|---|---|"]
+    lines += ["", "## What only Spotter has", "",
+              "All that is in no pair, by collector. For some of it node_exporter has collectors that need a flag or hardware which the",
+              "tests' machine has not got: `infiniband`, `meminfo_numa`, `interrupts`, `softirqs`, `ethtool`, `processes`.", "",
+              "| collector | metrics |", "|---|---|"]
     lines += [f"| {collector} | {len(names)}: {', '.join(f'`{n}`' for n in names)} |" for collector, names in only_ours().items()]
     lines += ["", "Beside these: `spotter metrics` has per-process tables (`process`, `gpu_process`) and events (`gpu_event`), which are no series.", "",
               "## Dynolog", "",

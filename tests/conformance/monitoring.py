@@ -11,11 +11,11 @@ import socket
 import subprocess
 import sys
 import time
+import urllib.error
 import urllib.parse
 import urllib.request
 
 import pytest
-import yaml
 
 import harness
 
@@ -76,11 +76,11 @@ def free_port():
 
 
 class Agent(e2e.Agent):
-    """`configuration`: more than its options, in YAML."""
+    """`configuration`: more than its options (JSON is YAML, too)."""
 
     def __init__(self, *arguments, folder, configuration=None):
         if configuration:
-            (folder / "agent.yaml").write_text(yaml.safe_dump(configuration))
+            (folder / "agent.yaml").write_text(json.dumps(configuration))
             (folder / "agent.yaml").chmod(0o600)
             arguments = ("--config", folder / "agent.yaml", *arguments)
         super().__init__("--prometheus", "127.0.0.1:0", *arguments, folder=folder, rpc="off")
@@ -144,7 +144,7 @@ def prometheus(folder, target, rules):
         "rule_files": [str(rules)],
         "scrape_configs": [{"job_name": "spotter", "static_configs": [{"targets": [target]}]}],
     }
-    (folder / "prometheus.yml").write_text(yaml.safe_dump(configuration))
+    (folder / "prometheus.yml").write_text(json.dumps(configuration))
     command = [tool("prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}",
                f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
     with running(command, folder / "prometheus.log") as process:
@@ -199,6 +199,15 @@ def exposed_name(row):
 def has_table(name):
     return subprocess.run([harness.program(), "metrics", "--list", "--table", name], stdout=subprocess.DEVNULL,
                           stderr=subprocess.DEVNULL).returncode == 0
+
+
+def expanded(text):
+    """Each name of "spotter_{a,b}_c", one after the other."""
+    braces = re.search(r"([\w]*)\{(\w+(?:,\w+)+)\}((?:\w|\{\w+(?:,\w+)+\})*)", text)
+    if not braces:
+        return text
+    names = " ".join(expanded(braces[1] + word + braces[3]) for word in braces[2].split(","))
+    return text[:braces.start()] + names + expanded(text[braces.end():])
 
 
 def unknown_metrics(text):

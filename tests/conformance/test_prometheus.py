@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 import subprocess
+import urllib.error
 
 import pytest
 
@@ -72,7 +73,7 @@ def test_formats(agent):
     headers, open_metrics = monitoring.fetch(agent.url, Accept="application/openmetrics-text;version=1.0.0,text/plain;q=0.5")
     assert headers["Content-Type"] == OPEN_METRICS and open_metrics.endswith("\n# EOF\n")
     assert monitoring.samples_of(open_metrics).keys() == monitoring.samples_of(plain).keys()
-    with pytest.raises(monitoring.urllib.error.HTTPError, match="404"):
+    with pytest.raises(urllib.error.HTTPError, match="404"):
         monitoring.fetch(agent.url.replace("/metrics", "/v1/status"))
 
 
