@@ -31,6 +31,25 @@ std::string name_of_this_host() {
   return to_printable(name.data());
 }
 
+// For the history: the capture as a whole.
+store::CaptureNote note_of(const capture::Capture& capture) {
+  store::CaptureNote note;
+  note.id = capture.id;
+  note.began_unix_ns = capture.accepted.unix_ms * 1'000'000;
+  note.asked_by = capture.asked_by;
+  note.processes = static_cast<i64>(capture.receipts.size());
+  size_t written = 0;
+  for (const capture::Receipt& receipt : capture.receipts) {
+    written += receipt.state == capture::State::written;
+    if (note.output.empty()) note.output = receipt.file.substr(0, receipt.file.rfind('/'));
+  }
+  note.state = !capture.over()                      ? "running"
+               : written == capture.receipts.size() ? "written"
+               : written > 0                        ? "partly written"
+                                                    : "failed";
+  return note;
+}
+
 }  // namespace
 
 struct Agent::Waiter {
@@ -79,7 +98,7 @@ Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options
     log(Level::info, "api for other hosts on {}:{}", remote->address, a.remote_->port());
   }
   TRY(a.open_metrics_door());
-  a.telemetry_ = std::make_unique<Telemetry>(a.options_.telemetry, a.host_);
+  TRY_ASSIGN(a.telemetry_, Telemetry::open(loop, a.options_.telemetry, a.host_, a.host_name_));
   return agent;
 }
 
@@ -297,6 +316,7 @@ void Agent::keep_ticking() {
 }
 
 void Agent::changed(const capture::Capture& capture) {
+  telemetry_->note_capture(note_of(capture));
   for (auto& [number, waiter] : waiters_) {
     if (waiter->id == capture.id && !std::exchange(waiter->is_due, true))
       waiter->timer.set(capture.over() ? 0 : kNewsPause, waiter->act);

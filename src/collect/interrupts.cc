@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "collect/interrupt_lines.h"
 #include "collect/list.h"
 #include "collect/values.h"
@@ -139,7 +140,7 @@ class Interrupts : public Collector {
 
   // Whoever has a row keeps it: the rows are counters, and so is the sum of the others.
   Table devices(std::vector<std::pair<std::string, i64>> classes, bool is_same) {
-    std::ranges::stable_sort(classes, std::greater{}, &std::pair<std::string, i64>::second);
+    stable_sort(classes, [](const auto& a, const auto& b) { return a.second > b.second; });
     for (const auto& [name, count] : classes)
       if (classes_.size() < kMostClasses && !classes_.contains(name))
         classes_.emplace(name, WrappedCounter());

@@ -11,6 +11,7 @@ namespace {
 // clang-format off
 constexpr const CollectorKind* kAll[] = {
     &kCpu,
+    &kPmu,
     &kLoad,
     &kMemory,
     &kPressure,
