@@ -110,12 +110,14 @@ std::vector<const Opened*> readers_of(TestMachine& machine, const std::string& f
 }
 
 TEST(Collectors, HaveNamesOfTheirOwn) {
-  std::set<std::string> names, metrics;
+  std::map<std::string, const Field*> tables;  // of one name: the same one, of another source
   for (const CollectorKind* kind : all_collectors()) {
     for (const TableKind& table : kind->tables) {
-      EXPECT_TRUE(names.insert(table.name).second) << table.name;
+      EXPECT_EQ(tables.emplace(table.name, table.columns.data()).first->second, table.columns.data())
+          << table.name;
+      std::set<std::string> names;
       for (const Field& field : table.columns) {
-        EXPECT_TRUE(metrics.insert(fmt::format("{} {}", table.name, field.name)).second) << field.name;
+        EXPECT_TRUE(names.insert(field.name).second) << field.name;
         EXPECT_EQ(std::string_view(field.help).back(), '.') << field.name;
       }
     }
@@ -124,8 +126,8 @@ TEST(Collectors, HaveNamesOfTheirOwn) {
 
 TEST(Collectors, SampleThisMachine) {
   const Host host;
-  Identities identities(host);
-  const auto opened = open_all({.host = host, .identities = &identities, .per_core = true});
+  const auto identities = std::make_shared<Identities>(host);
+  const auto opened = open_all({.host = host, .identities = identities, .per_core = true});
   std::set<std::string> names;
   for (const Opened& one : opened) {
     if (!one.sample().empty()) names.insert(one.kind->name);
@@ -139,8 +141,8 @@ TEST(Collectors, SampleThisMachine) {
 TEST(Collectors, SayWhyThereIsNothing) {
   const TestMachine machine("");
   const Host host = machine.host();
-  Identities identities(host);
-  for (const Opened& one : open_all({.host = host, .identities = &identities})) one.sample();
+  const auto identities = std::make_shared<Identities>(host);
+  for (const Opened& one : open_all({.host = host, .identities = identities})) one.sample();
 }
 
 // What is cut off is null or not there, but no other number than the whole file gives.
@@ -150,8 +152,8 @@ TEST(Collectors, NoWrongNumbersOfFilesThatAreCutOff) {
   for (const char* name : kMachines) {
     TestMachine machine(name);
     const Host host = machine.host();
-    Identities identities(host);
-    std::vector<Opened> opened = open_all({.host = host, .identities = &identities});
+    const auto identities = std::make_shared<Identities>(host);
+    std::vector<Opened> opened = open_all({.host = host, .identities = identities});
     const std::set<std::string_view> exact = {"cpu",  "load",       "memory",  "pressure",      "vmstat",
                                               "disk", "filesystem", "network", "network_stack", "uptime"};
     std::erase_if(opened, [&](const Opened& one) { return !exact.contains(one.kind->name); });
@@ -187,8 +189,8 @@ TEST(Collectors, OutliveGarbage) {
   for (const char* name : kMachines) {
     TestMachine machine(name);
     const Host host = machine.host();
-    Identities identities(host);
-    const Surroundings surroundings{.host = host, .identities = &identities, .per_core = true};
+    const auto identities = std::make_shared<Identities>(host);
+    const Surroundings surroundings{.host = host, .identities = identities, .per_core = true};
     const std::vector<Opened> opened = open_all(surroundings);
     std::vector<Cells> whole;
     for (const Opened& one : opened) whole.push_back(one.sample());
