@@ -45,13 +45,13 @@ struct CollectorState {
 // What a collector may look at.
 struct Surroundings {
   Host host = {};
-  Identities* identities = nullptr;                              // who a process is; outlives the collectors
+  std::shared_ptr<Identities> identities = {};                   // who a process is
   bool per_core = false;                                         // rows for each core
   std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
   std::function<std::vector<ConsumerState>()> consumers = {};
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
-  ProfilingPause* profiling_pause = nullptr;    // outlives the collectors
+  std::shared_ptr<ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };
 
 class Collector {

@@ -1,12 +1,11 @@
 // cpu: where the processors' time goes, of the whole machine, of each NUMA node and, on request, of each
 // core. /proc/stat, Documentation/filesystems/proc.rst.
-#include <unistd.h>
-
 #include <array>
 
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
+#include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -67,8 +66,6 @@ struct Counts {
 class Cpu : public Collector {
  public:
   explicit Cpu(const Surroundings& s) : stat_(s.host.proc + "/stat"), per_core_(s.per_core) {
-    const long ticks = sysconf(_SC_CLK_TCK);
-    tick_ns_ = 1'000'000'000 / (ticks > 0 ? ticks : 100);
     node_of_ = read_cpu_nodes(s.host);
   }
 
@@ -119,7 +116,7 @@ class Cpu : public Collector {
 
   Times times(std::string_view line) const {
     Times times{};
-    for (i64& time : times) time = to_integer(next_word(line)).value_or(0) * tick_ns_;
+    for (i64& time : times) time = to_integer(next_word(line)).value_or(0) * ns_per_tick();
     times[kUser] -= times[kGuest];
     times[kNice] -= times[kGuestNice];
     return times;
@@ -155,7 +152,6 @@ class Cpu : public Collector {
 
   KernelFile stat_;
   bool per_core_;
-  Ns tick_ns_ = 0;
   CpuNodes node_of_;
 };
 

@@ -63,7 +63,7 @@ class Nvidia : public Collector {
     device.quality = {};
     device.utilization = device.pcie_tx = device.pcie_rx = std::nullopt;
     if (device.is_lost) device.quality.add(Doubt::lost);
-    const std::vector<GpuProcess> on_it = read_processes(device, sample, identities_);
+    const std::vector<GpuProcess> on_it = read_processes(device, sample, identities_.get());
     if (!device.is_lost) device.owner = owner(on_it);
     std::optional<GpmReading> reading = gpm_.read(device, std::nullopt, sample);
     if (reading) {
@@ -169,7 +169,7 @@ class Nvidia : public Collector {
   }
 
   Host host_;
-  Identities* identities_;
+  std::shared_ptr<Identities> identities_;
   std::unique_ptr<NvmlSession> nvml_;
   std::string driver_;
   std::vector<NvidiaDevice> devices_;

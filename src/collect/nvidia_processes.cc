@@ -94,7 +94,10 @@ std::vector<GpuProcess> read_processes(NvidiaDevice& device, const NvidiaSample&
   }
   std::vector<GpuProcess> processes;
   for (auto& [pid, process] : by_pid) {
-    if (identities) process.who = identities->who(pid);
+    if (identities) {
+      identities->notice(pid);
+      process.who = identities->who(pid);
+    }
     processes.push_back(std::move(process));
   }
   return processes;

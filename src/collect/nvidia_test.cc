@@ -14,8 +14,8 @@ using test::Sampled;
 class NvidiaTest : public testing::Test {
  protected:
   std::unique_ptr<Collector> open() {
-    identities_ = std::make_unique<Identities>(machine_.host);
-    auto collector = kNvidia.open({.host = machine_.host, .identities = identities_.get()});
+    identities_ = std::make_shared<Identities>(machine_.host);
+    auto collector = kNvidia.open({.host = machine_.host, .identities = identities_});
     EXPECT_TRUE(collector) << collector.error().message;
     return collector ? std::move(*collector) : nullptr;
   }
@@ -25,7 +25,7 @@ class NvidiaTest : public testing::Test {
   }
 
   GpuMachine machine_;
-  std::unique_ptr<Identities> identities_;
+  std::shared_ptr<Identities> identities_;
 };
 
 TEST_F(NvidiaTest, RowOfAGpu) {
@@ -303,6 +303,29 @@ TEST_F(NvidiaTest, XidsAreEventsAndCounted) {
   EXPECT_EQ(s.integer("gpu", 1, "xid_errors"), 2);
   EXPECT_EQ(s.integer("gpu", 1, "last_xid"), 63);
   EXPECT_EQ(sample(*collector).table("gpu_event").rows(), 0u);
+}
+
+TEST_F(NvidiaTest, SaysWhoseAGpuIs) {
+  machine_.process(77, "4711", 5);
+  machine_.process(78, "4711", 6);
+  machine_.process(79, "4712", 0);
+  const std::string text =
+      "gpus 3\ngpu 0 process 77 1000 compute\ngpu 1 process 77 1000 compute\ngpu 1 process 78 1000 compute\n"
+      "gpu 2 process 78 1000 compute\ngpu 2 process 79 1000 compute\n";
+  machine_.scenario(text);
+  const auto collector = open();
+  sample(*collector);
+  machine_.scenario(text + "gpu 0 xid 94\n");
+  const Sampled s = sample(*collector);
+  EXPECT_EQ(s.text("gpu", 0, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu", 0, "rank"), 5);
+  EXPECT_EQ(s.text("gpu", 1, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu", 1, "rank"), -1) << "of two ranks";
+  EXPECT_EQ(s.text("gpu", 2, "job"), "(null)") << "of two jobs";
+  EXPECT_EQ(s.text("gpu_activity", 0, "job"), "4711");
+  EXPECT_EQ(s.text("gpu_process", 4, "job"), "4712");
+  EXPECT_EQ(s.text("gpu_event", 0, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu_event", 0, "rank"), 5);
 }
 
 TEST_F(NvidiaTest, MemoryErrorsAreEvents) {

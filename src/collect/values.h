@@ -1,5 +1,6 @@
 // Cells of collectors' rows.
 #pragma once
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -13,6 +14,16 @@ inline constexpr Ns kSecond = 1'000'000'000;
 template <class T>
 Value or_null(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
+}
+
+// A count in another unit; null where 63 bits are too few for it (to_integer() then gives the largest number),
+// and of a number below zero, which is no count.
+inline std::optional<i64> scaled(std::optional<i64> count, i64 factor) {
+  i64 product = 0;
+  if (!count || *count < 0 || *count == std::numeric_limits<i64>::max() ||
+      __builtin_mul_overflow(*count, factor, &product))
+    return std::nullopt;
+  return product;
 }
 
 // An empty text is null.

@@ -18,6 +18,10 @@ inline std::string_view next_line(std::string_view& text) {
   return line;
 }
 
+// The text up to its last end of a line: what comes after it was cut off somewhere, and a cut number is a
+// wrong one.
+inline std::string_view whole_lines(std::string_view text) { return text.substr(0, text.rfind('\n') + 1); }
+
 // Takes the first word off the text; blanks and tabs part words. Empty: there is none.
 inline std::string_view next_word(std::string_view& text) {
   constexpr std::string_view kBlanks = " \t";
@@ -44,6 +48,15 @@ inline std::optional<i64> to_integer(std::string_view word) {
   if (error == std::errc::result_out_of_range)
     return word.front() == '-' ? std::numeric_limits<i64>::min() : std::numeric_limits<i64>::max();
   return error == std::errc() ? std::optional(value) : std::nullopt;
+}
+
+// A whole word in decimal with or without a point, not below zero.
+inline std::optional<double> to_real(std::string_view word) {
+  double value = 0;
+  if (word.empty() || word.front() < '0' || word.front() > '9') return std::nullopt;
+  const auto [end, error] =
+      std::from_chars(word.data(), word.data() + word.size(), value, std::chars_format::fixed);
+  return error == std::errc() && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace spotter::collect

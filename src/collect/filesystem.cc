@@ -1,0 +1,77 @@
+// filesystem: how full the file systems are that hold data. /proc/*/mountinfo, statvfs(3).
+#include "collect/file_system_usage.h"
+#include "collect/kernel_file.h"
+#include "collect/list.h"
+#include "collect/mounts.h"
+#include "collect/namespaces.h"
+#include "collect/values.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr Field kColumns[] = {
+    {"mount_point", Type::text, Unit::none, Role::key, "Where it is mounted."},
+    {"device", Type::text, Unit::none, Role::detail,
+     "What is mounted: a block device, or a server and its path."},
+    {"type", Type::text, Unit::none, Role::detail, "Kind of file system."},
+    {"reachable", Type::flag, Unit::none, Role::value,
+     "Whether it answers within a second; null where it cannot be seen from here."},
+    {"read_only", Type::flag, Unit::none, Role::value, "Whether nothing can be written to it."},
+    {"size_bytes", Type::integer, Unit::bytes, Role::value, "Size."},
+    {"free_bytes", Type::integer, Unit::bytes, Role::value, "Free."},
+    {"available_bytes", Type::integer, Unit::bytes, Role::value, "Free for those who are not root."},
+    {"files", Type::integer, Unit::count, Role::value, "Files that it can hold (inodes)."},
+    {"files_free", Type::integer, Unit::count, Role::value, "Files that can still be made."},
+};
+constexpr TableKind kTables[] = {
+    {"filesystem", "/proc/self/mountinfo", "A mounted file system that holds data.", kColumns}};
+
+class FileSystem : public Collector {
+ public:
+  explicit FileSystem(const Host& host)
+      : root_(host.root), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
+
+  Result<std::vector<Table>> sample() override {
+    TRY_ASSIGN(const std::string_view text, mountinfo_.read());
+    const std::vector<Mount> mounts = parse_mounts(text);
+    const std::vector<UsageAnswer> answers = asker_.ask(root_, mounts);
+    std::vector<Table> tables;
+    Table& table = tables.emplace_back("filesystem", kColumns);
+    for (size_t i = 0; i < mounts.size(); ++i) {
+      const Mount& mount = mounts[i];
+      std::vector<Value> row{std::string_view(mount.mount_point), or_null(std::string_view(mount.device)),
+                             std::string_view(mount.type), or_null(answers[i].is_reachable), mount.read_only};
+      row.resize(std::size(kColumns));
+      if (const auto& usage = answers[i].usage) {
+        row[5] = usage->size_bytes;
+        row[6] = usage->free_bytes;
+        row[7] = usage->available_bytes;
+        row[8] = or_null(usage->files);
+        row[9] = or_null(usage->files_free);
+      }
+      table.append(row);
+    }
+    return tables;
+  }
+
+ private:
+  std::string root_;
+  KernelFile mountinfo_;
+  UsageAsker asker_{kSecond};
+};
+
+}  // namespace
+
+const CollectorKind kFileSystem = {
+    "filesystem",
+    "How full the file systems are that hold data.",
+    10 * kSecond,
+    true,
+    true,
+    kTables,
+    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+      return std::make_unique<FileSystem>(s.host);
+    },
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,55 @@
+// KeyValues: the columns of a row whose numbers stand in the kernel's files under keys, as in /proc/meminfo
+// and /proc/vmstat. Which keys make which column is data.
+#pragma once
+#include <array>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "table/table.h"
+
+namespace spotter::collect {
+
+struct KeyField {
+  const char* keys;  // parted by blanks; of several, those that are there are added up
+  i64 scale;         // what a one in the file is in the unit of the column
+  Field field;
+};
+
+template <size_t N>
+constexpr std::array<Field, N> fields_of(const KeyField (&keyed)[N]) {
+  std::array<Field, N> fields{};
+  for (size_t i = 0; i < N; ++i) fields[i] = keyed[i].field;
+  return fields;
+}
+
+class KeyValues {
+ public:
+  explicit KeyValues(std::span<const KeyField> fields);
+
+  void clear();
+  // Keys that make no column are left out. A value that is none makes its column null.
+  void add(std::string_view key, std::optional<i64> value);
+  // Of lines "key value", as far as they are whole.
+  void add_lines(std::string_view text);
+  bool empty() const;  // no key of any column has come since clear()
+  // A cell for each field, in their order; null where none of its keys came.
+  void append_to(std::vector<Value>& row) const;
+
+ private:
+  struct Key {
+    std::string_view name;
+    size_t column;
+  };
+  struct Column {
+    i64 sum = 0;
+    bool has_come = false, is_broken = false;
+  };
+
+  std::span<const KeyField> fields_;
+  std::vector<Key> keys_;  // by name
+  std::vector<Column> columns_;
+};
+
+}  // namespace spotter::collect
