@@ -7,8 +7,10 @@
 #include <chrono>
 
 #include "api/dynolog_rpc.h"
+#include "api/metrics_page.h"
 #include "api/routes.h"
 #include "base/utf8.h"
+#include "collect/identities.h"
 #include "kineto/message.h"
 
 namespace spotter::api {
@@ -27,6 +29,25 @@ std::string name_of_this_host() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0 || !name[0]) return "localhost";
   return to_printable(name.data());
+}
+
+// For the history: the capture as a whole.
+store::CaptureNote note_of(const capture::Capture& capture) {
+  store::CaptureNote note;
+  note.id = capture.id;
+  note.began_unix_ns = capture.accepted.unix_ms * 1'000'000;
+  note.asked_by = capture.asked_by;
+  note.processes = static_cast<i64>(capture.receipts.size());
+  size_t written = 0;
+  for (const capture::Receipt& receipt : capture.receipts) {
+    written += receipt.state == capture::State::written;
+    if (note.output.empty()) note.output = receipt.file.substr(0, receipt.file.rfind('/'));
+  }
+  note.state = !capture.over()                      ? "running"
+               : written == capture.receipts.size() ? "written"
+               : written > 0                        ? "partly written"
+                                                    : "failed";
+  return note;
 }
 
 }  // namespace
@@ -76,7 +97,24 @@ Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options
                                                 http_error));
     log(Level::info, "api for other hosts on {}:{}", remote->address, a.remote_->port());
   }
+  TRY(a.open_metrics_door());
+  TRY_ASSIGN(a.telemetry_, Telemetry::open(loop, a.options_.telemetry, a.host_, a.host_name_));
   return agent;
+}
+
+Result<void> Agent::open_metrics_door() {
+  if (!options_.prometheus) return {};
+  const MetricsDoor& door = *options_.prometheus;
+  TRY_ASSIGN(prometheus_,
+             net::HttpServer::open_plain(
+                 loop_, door.address, door.port,
+                 [this](const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
+                   ++counters_.http_requests;
+                   respond(answer_metrics_door(telemetry_->latest(), host_.unix_now(), request));
+                 },
+                 http_error));
+  log(Level::info, "prometheus on {}:{}", door.address, prometheus_->port());
+  return {};
 }
 
 Result<void> Agent::open_rpc() {
@@ -100,11 +138,12 @@ capture::Times Agent::now() const {
 }
 
 size_t Agent::connections() const {
-  return http_->connections() + (remote_ ? remote_->connections() : 0) + (rpc_ ? rpc_->connections() : 0);
+  return http_->connections() + (remote_ ? remote_->connections() : 0) +
+         (prometheus_ ? prometheus_->connections() : 0) + (rpc_ ? rpc_->connections() : 0);
 }
 i64 Agent::closed_for_room() const {
   return http_->closed_for_room() + (remote_ ? remote_->closed_for_room() : 0) +
-         (rpc_ ? rpc_->closed_for_room() : 0);
+         (prometheus_ ? prometheus_->closed_for_room() : 0) + (rpc_ ? rpc_->closed_for_room() : 0);
 }
 
 void Agent::bad(const net::Datagram& datagram, std::string_view why) {
@@ -208,6 +247,7 @@ bool Agent::watch(i64 pid) {
     return false;
   }
   watches_.emplace(pid, std::move(*watch));
+  telemetry_->identities().notice(pid);
   return true;
 }
 
@@ -276,6 +316,7 @@ void Agent::keep_ticking() {
 }
 
 void Agent::changed(const capture::Capture& capture) {
+  telemetry_->note_capture(note_of(capture));
   for (auto& [number, waiter] : waiters_) {
     if (waiter->id == capture.id && !std::exchange(waiter->is_due, true))
       waiter->timer.set(capture.over() ? 0 : kNewsPause, waiter->act);

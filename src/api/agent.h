@@ -14,6 +14,7 @@
 
 #include "api/access.h"
 #include "api/analysis_process.h"
+#include "api/telemetry.h"
 #include "base/host.h"
 #include "base/log.h"
 #include "base/result.h"
@@ -34,6 +35,12 @@ struct RemoteDoor {
   std::vector<ClientRule> clients;
 };
 
+// The page /metrics alone, for whoever may connect.
+struct MetricsDoor {
+  std::string address = "127.0.0.1";
+  u16 port = 0;  // 0: any free one
+};
+
 struct AgentOptions {
   std::string ipc_directory;  // of the sockets of training processes; empty: the abstract namespace
   std::string api_socket;
@@ -41,6 +48,8 @@ struct AgentOptions {
   bool rpc_on_all_addresses_without_authentication = false;
   std::optional<RemoteDoor> remote;
   std::vector<std::string> output_directories = {"/tmp"};
+  TelemetryOptions telemetry = {};  // nothing is measured without collectors
+  std::optional<MetricsDoor> prometheus;
 };
 
 // What has gone through a door.
@@ -61,12 +70,15 @@ class Agent {
   capture::Captures& captures() { return captures_; }
   AnalysisProcesses& analyses() { return analyses_; }
   const Access& access() const { return access_; }
+  Telemetry& telemetry() { return *telemetry_; }
+  const Telemetry& telemetry() const { return *telemetry_; }
   const AgentOptions& options() const { return options_; }
   const Counters& counters() const { return counters_; }
   const std::string& host_name() const { return host_name_; }
   Ns started() const { return started_; }
   size_t connections() const;
   i64 closed_for_room() const;  // connections, of all servers
+  u16 prometheus_port() const { return prometheus_ ? prometheus_->port() : u16{0}; }
   u16 remote_port() const { return remote_ ? remote_->port() : u16{0}; }
   void refresh_processes();  // some of what changes while they run
   void set_access(std::vector<std::string> output_directories, std::vector<ClientRule> clients) {
@@ -82,6 +94,7 @@ class Agent {
  private:
   Agent(net::Loop& loop, AgentOptions options, Host host);
   Result<void> open_rpc();
+  Result<void> open_metrics_door();
   void receive(const net::Datagram& datagram);
   void arrived(const net::Datagram& datagram, const kineto::Poll& poll);
   void meet_newcomers();
@@ -108,6 +121,7 @@ class Agent {
   kineto::Registry registry_;
   capture::Captures captures_;
   AnalysisProcesses analyses_;
+  std::unique_ptr<Telemetry> telemetry_;
   Counters counters_;
   LogLimit bad_datagrams_log_, refused_polls_log_, refused_log_;
   net::Timer tick_, meet_;
@@ -121,7 +135,7 @@ class Agent {
   u64 next_waiter_ = 0;
   std::map<std::pair<i64, i32>, std::map<i64, bool>> contexts_;  // (job, GPU) -> pids, of `ctxt` messages
   std::unique_ptr<net::Datagrams> datagrams_;
-  std::unique_ptr<net::HttpServer> http_, remote_;
+  std::unique_ptr<net::HttpServer> http_, remote_, prometheus_;
   std::unique_ptr<net::FramedServer> rpc_;
 };
 

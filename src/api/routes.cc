@@ -1,12 +1,14 @@
 #include "api/routes.h"
 
-#include <charconv>
 #include <optional>
 
 #include "api/analyze_request.h"
 #include "api/capture_request.h"
 #include "api/json.h"
+#include "api/metrics_page.h"
+#include "api/metrics_query.h"
 #include "api/tables.h"
+#include "api/target.h"
 #include "base/utf8.h"
 #include "render/render.h"
 
@@ -19,28 +21,14 @@ using Respond = net::HttpServer::Respond;
 constexpr i64 kMostWaitMs = 60'000;
 constexpr int kUnauthorized = 401;
 
-struct Target {
-  std::string_view path, query;
-  // The number that the query gives `name`, or `otherwise`.
-  i64 number(std::string_view name, i64 otherwise) const {
-    for (size_t at = 0; at < query.size();) {
-      const size_t end = std::min(query.find('&', at), query.size());
-      const std::string_view pair = query.substr(at, end - at);
-      at = end + 1;
-      if (!pair.starts_with(name) || pair.substr(name.size(), 1) != "=") continue;
-      const std::string_view word = pair.substr(name.size() + 1);
-      i64 value = otherwise;
-      std::from_chars(word.data(), word.data() + word.size(), value);
-      return value;
-    }
-    return otherwise;
-  }
-};
-
-Target split(const std::string& target) {
-  const std::string_view text(target);
-  const size_t mark = text.find('?');
-  return {text.substr(0, mark), mark == text.npos ? std::string_view() : text.substr(mark + 1)};
+// Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
+void metrics(Agent& agent, const Target& target, const Respond& respond) {
+  const Result<MetricsQuery> query = read_metrics_query(target);
+  if (!query) return respond(http_error(query.error()));
+  agent.telemetry().query(*query, [respond](const Result<std::vector<Table>>& tables) {
+    respond(tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})}
+                   : http_error(tables.error()));
+  });
 }
 
 std::string json_of(const Table& table, const Notes& notes = {}) {
@@ -201,7 +189,7 @@ net::HttpAnswer http_error(const Error& error) {
 }
 
 void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
-  const Target target = split(request.target);
+  const Target target(request.target);
   const auto is = [&](std::string_view method, std::string_view path) {
     return request.method == method && target.path == path;
   };
@@ -215,6 +203,10 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     return respond(refusal);
   }
   constexpr std::string_view captures = "/v1/captures";
+  if (is("GET", "/metrics"))
+    return respond(
+        metrics_page(agent.telemetry().latest(), unix_clock_now(), request.accept, request.accept_encoding));
+  if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();

@@ -1,5 +1,7 @@
 // The HTTP API: each door a method and a path, answers as tables in JSON (render/).
 //
+//   GET  /metrics            the newest samples, for Prometheus (metrics_page.h)
+//   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
 //   GET  /v1/status          how the agent is
 //   GET  /v1/processes       the processes that poll it
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)

@@ -20,6 +20,7 @@
 #include "app/commands.h"
 #include "app/hosts.h"
 #include "app/output.h"
+#include "app/telemetry_config.h"
 
 namespace spotter {
 namespace {
@@ -50,10 +51,12 @@ struct Options {
 
 Result<AgentConfig> configured(const Options& options) {
   AgentConfig config;
+  config.options.telemetry.collectors = api::usual_collectors();
   config.options.api_socket = geteuid() == 0 ? system_socket() : user_socket();
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
+  TRY(check(config));
   return config;
 }
 
@@ -136,6 +139,19 @@ Action declare_agent(CLI::App& app) {
        [](const std::string& text) -> Result<Set> {
          TRY_ASSIGN(const auto port, parse_port(text));
          return Set([port](AgentConfig& c) { c.options.rpc_port = port; });
+       });
+  word(
+      "--collect", "LIST",
+      "what is measured: all, off, or names with periods, as in \"all,-pmu,disk:10s\"; `spotter metrics --list` "
+      "names the collectors",
+      [](const std::string& text) -> Result<Set> {
+        TRY_ASSIGN(const auto collectors, parse_collectors(text));
+        return Set([collectors](AgentConfig& c) { c.options.telemetry.collectors = collectors; });
+      });
+  word("--prometheus", "ADDRESS:PORT", "where Prometheus may scrape /metrics, on this machine; default: off",
+       [](const std::string& text) -> Result<Set> {
+         TRY_ASSIGN(const auto door, parse_metrics_door(text));
+         return Set([door](AgentConfig& c) { c.options.prometheus = door; });
        });
   word("--log-level", "LEVEL", "debug, info, warning or error", [](const std::string& text) -> Result<Set> {
     TRY_ASSIGN(const Level level, parse_log_level(text));

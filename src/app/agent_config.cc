@@ -8,6 +8,7 @@
 #include <span>
 
 #include "app/hosts.h"
+#include "app/telemetry_config.h"
 #include "app/words.h"
 #include "base/file.h"
 #include "base/strings.h"
@@ -156,6 +157,26 @@ constexpr Key<AgentConfig> kKeys[] = {
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_clients(node, c.remote.clients);
      }},
+    {"collect",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.telemetry.collectors, parse_collectors(scalar(node)));
+       return {};
+     }},
+    {"per_core",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.telemetry.per_core, read_flag(node));
+       return {};
+     }},
+    {"prometheus",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.prometheus, parse_metrics_door(scalar(node)));
+       return {};
+     }},
+    {"prometheus_on_all_addresses_without_authentication",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.prometheus_on_all_addresses_without_authentication, read_flag(node));
+       return {};
+     }},
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.output_directories = node.as<std::vector<std::string>>();
@@ -208,6 +229,17 @@ Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
     return fail(Code::invalid, "{}: line {}: {}", path, e.mark.line + 1, e.msg);
   }
   return {};
+}
+
+Result<void> check(const AgentConfig& config) {
+  if (!config.options.prometheus || config.prometheus_on_all_addresses_without_authentication) return {};
+  if (is_loopback(*config.options.prometheus)) return {};
+  return fail(
+      Code::invalid,
+      "{} is not this machine alone, and \"prometheus\" asks nobody who he is: set "
+      "prometheus_on_all_addresses_without_authentication in the configuration, or have Prometheus scrape "
+      "/metrics of \"listen\" by TLS",
+      config.options.prometheus->address);
 }
 
 Result<std::optional<u16>> parse_port(const std::string& word) {

@@ -13,10 +13,14 @@ struct AgentConfig {
   // What the file says of other hosts; in `options` only if it listens for them.
   bool listens = false;
   api::RemoteDoor remote;
+  bool prometheus_on_all_addresses_without_authentication = false;
 };
 
 // What the file says beside what `config` holds already. Errors: not_found, denied, invalid (with the line).
 Result<void> read_agent_config(const std::string& path, AgentConfig& config);
+
+// What is asked of the command line and the file together. Errors: invalid.
+Result<void> check(const AgentConfig& config);
 
 Result<std::optional<u16>> parse_port(const std::string& word);  // a number, or "off"
 Result<Level> parse_log_level(const std::string& word);

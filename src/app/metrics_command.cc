@@ -56,8 +56,8 @@ bool is_wanted(const Options& options, std::string_view table) {
 // One sample of each collector, here and now.
 Result<int> sample_once(const Options& options) {
   const Host host = Host::at(options.root);
-  collect::Identities identities(host);
-  collect::Surroundings surroundings{host, &identities, options.per_core};
+  const collect::Surroundings surroundings{host, std::make_shared<collect::Identities>(host),
+                                           options.per_core};
   std::vector<Table> tables;
   Notes notes;
   for (const collect::CollectorKind* kind : collect::all_collectors()) {

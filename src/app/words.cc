@@ -1,24 +1,15 @@
 #include "app/words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
 namespace spotter {
 namespace {
 
-std::optional<i64> number(std::string_view text) {
-  i64 value = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
-}
-
 std::optional<Range> range(std::string_view text) {
   const size_t dash = text.find('-');
-  const std::optional<i64> first = number(text.substr(0, dash));
-  const std::optional<i64> last = dash == text.npos ? first : number(text.substr(dash + 1));
+  const std::optional<i64> first = whole_number(text.substr(0, dash));
+  const std::optional<i64> last = dash == text.npos ? first : whole_number(text.substr(dash + 1));
   if (!first || !last || *first > *last) return std::nullopt;
   return Range{*first, *last};
 }
@@ -41,68 +32,6 @@ Result<Range> parse_range(const std::string& text) {
   const auto whole = range(text);
   if (!whole) return fail(Code::invalid, "\"{}\" is no range of numbers such as 2-5", text);
   return *whole;
-}
-
-Result<i64> parse_size(const std::string& text) {
-  static constexpr std::string_view kUnits = "KMGT";
-  std::string_view digits = text;
-  i64 scale = 1;
-  if (digits.ends_with("iB")) digits.remove_suffix(2);
-  if (!digits.empty()) {
-    if (const size_t unit = kUnits.find(static_cast<char>(digits.back() & ~32)); unit != kUnits.npos) {
-      scale = i64{1} << (10 * (unit + 1));
-      digits.remove_suffix(1);
-    }
-  }
-  const std::optional<i64> value = number(digits);
-  if (!value || *value == 0 || *value > INT64_MAX / scale)
-    return fail(Code::invalid, "\"{}\" is no size such as 512M or 8G", text);
-  return *value * scale;
-}
-
-Result<i64> parse_duration_ms(const std::string& text) {
-  static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
-  double value = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  const std::string_view rest(r.ptr, static_cast<size_t>(text.data() + text.size() - r.ptr));
-  for (const auto& [unit, ms] : kUnits) {
-    const double total = value * ms;
-    if (r.ec == std::errc() && rest == unit && total >= 0 && total < 1e12)
-      return static_cast<i64>(total + 0.5);
-  }
-  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 2m", text);
-}
-
-// Digit by digit, since a fraction of a second in floating point is not that of nanoseconds.
-Result<i64> parse_duration_ns(const std::string& text) {
-  static constexpr std::pair<std::string_view, i64> kUnits[] = {{"ns", 1},
-                                                                {"us", 1'000},
-                                                                {"ms", 1'000'000},
-                                                                {"s", 1'000'000'000},
-                                                                {"m", 60'000'000'000},
-                                                                {"h", 3'600'000'000'000}};
-  const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
-  const std::string_view value = std::string_view(text).substr(0, digits);
-  const size_t point = std::min(value.find('.'), value.size());
-  const std::string_view fraction = value.substr(std::min(point + 1, value.size()));
-  for (const auto& [unit, ns] : kUnits) {
-    if (std::string_view(text).substr(digits) != unit) continue;
-    const std::optional<i64> whole = number(value.substr(0, point));
-    const std::optional<i64> parts = fraction.empty() ? std::optional<i64>(0) : number(fraction);
-    if (!whole || !parts || *whole > kMaxTime / ns || fraction.size() > 9) break;
-    i64 scale = 1;
-    for (size_t i = 0; i < fraction.size(); ++i) scale *= 10;
-    return *whole * ns + static_cast<i64>(i128{*parts} * ns / scale);
-  }
-  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 100us", text);
-}
-
-Result<i64> parse_number(const std::string& text, i64 least, i64 most) {
-  const std::optional<i64> value = number(text);
-  if (value && *value >= least && *value <= most) return *value;
-  if (most == INT64_MAX) return fail(Code::invalid, "\"{}\" is no whole number from {} on", text, least);
-  return fail(Code::invalid, "\"{}\" is no whole number from {} to {}", text, least, most);
 }
 
 std::string flag_of(const Param& param) {

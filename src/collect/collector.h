@@ -44,7 +44,7 @@ struct CollectorState {
 // What a collector may look at.
 struct Surroundings {
   Host host = {};
-  Identities* identities = nullptr;                              // who a process is; outlives the collectors
+  std::shared_ptr<Identities> identities = {};                   // who a process is
   bool per_core = false;                                         // rows for each core
   std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
   std::function<std::vector<ConsumerState>()> consumers = {};

@@ -1,13 +1,12 @@
 // cpu: where the processors' time goes, of the whole machine, of each NUMA node and, on request, of each
 // core. /proc/stat, Documentation/filesystems/proc.rst.
-#include <unistd.h>
-
 #include <array>
 
 #include "base/saturated.h"
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
+#include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -76,8 +75,6 @@ struct Counts {
 class Cpu : public Collector {
  public:
   explicit Cpu(const Surroundings& s) : stat_(s.host.proc + "/stat"), per_core_(s.per_core) {
-    const long ticks = sysconf(_SC_CLK_TCK);
-    tick_ns_ = 1'000'000'000 / (ticks > 0 ? ticks : 100);
     node_of_ = read_cpu_nodes(s.host);
   }
 
@@ -133,7 +130,7 @@ class Cpu : public Collector {
 
   Times times(std::string_view line) const {
     Times times;
-    for (auto& time : times) time = scaled(to_integer(next_word(line)), tick_ns_);
+    for (auto& time : times) time = scaled(to_integer(next_word(line)), ns_per_tick());
     times[kUser] = difference(times[kUser], times[kGuest]);
     times[kNice] = difference(times[kNice], times[kGuestNice]);
     return times;
@@ -170,7 +167,6 @@ class Cpu : public Collector {
 
   KernelFile stat_;
   bool per_core_;
-  Ns tick_ns_ = 0;
   CpuNodes node_of_;
 };
 

@@ -1,7 +1,167 @@
 #include "collect/identities.h"
 
-namespace spotter::collect {
+#include <algorithm>
+#include <cctype>
 
-Who Identities::who(i64) { return {}; }
+#include "base/file.h"
+#include "base/utf8.h"
+#include "collect/process_files.h"
+#include "collect/words.h"
+#include "process/role.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096;
+constexpr size_t kMostText = size_t{1} << 20;
+constexpr Ns kReadAgain = 60'000'000'000, kSettled = 30'000'000'000;
+constexpr size_t kShownContainer = 12, kUuidDigits = 36;
+
+// When a process began, in clock ticks after boot; the pid and this together are one process.
+std::optional<i64> start_of(const Host& host, i64 pid) {
+  const auto text = read_small_file(fmt::format("{}/{}/stat", host.proc, pid), kMostText);
+  if (!text) return std::nullopt;
+  std::string_view rest = std::string_view(*text).substr(std::min(text->rfind(')') + 1, text->size()));
+  constexpr int kStart = 19;  // of the fields behind the name
+  for (int i = 0; i < kStart; ++i) next_word(rest);
+  return to_integer(next_word(rest));
+}
+
+// Slurm names a job's group job_ID: a process may have lost its environment, not its group.
+std::string slurm_job_of(std::string_view cgroup) {
+  constexpr std::string_view kMark = "/job_";
+  if (cgroup.find("slurm") == cgroup.npos) return {};
+  const size_t at = cgroup.find(kMark);
+  if (at == cgroup.npos) return {};
+  const std::string_view rest = cgroup.substr(at + kMark.size());
+  return std::string(rest.substr(0, rest.find('/')));
+}
+
+// The kubelet names a pod's group pod<uid>, with systemd's driver "_" for "-".
+std::string pod_uid_of(std::string_view cgroup) {
+  if (cgroup.find("kubepods") == cgroup.npos) return {};
+  for (size_t at = cgroup.find("pod"); at != cgroup.npos; at = cgroup.find("pod", at + 1)) {
+    std::string uid(cgroup.substr(at + 3, kUuidDigits));
+    std::ranges::replace(uid, '_', '-');
+    const bool is_uid = uid.size() == kUuidDigits && std::ranges::all_of(uid, [](unsigned char c) {
+                          return std::isxdigit(c) || c == '-';
+                        });
+    if (is_uid) return uid;
+  }
+  return {};
+}
+
+std::string variable(const process::ProcessFacts& facts, const char* name) {
+  const auto it = facts.environment.find(name);
+  return it == facts.environment.end() ? std::string() : to_printable(it->second);
+}
+
+}  // namespace
+
+Who Identities::who(i64 pid) {
+  const std::optional<i64> start = start_of(host_, pid);
+  if (!start) return {};
+  std::lock_guard lock(mutex_);
+  const auto it = known_.find(pid);
+  if (it != known_.end() && it->second.start_ticks == *start && it->second.is_settled) return it->second.who;
+  if (known_.size() >= kMostKnown) known_.clear();
+  const bool settled = host_.steady_now() - *start * ns_per_tick() > kSettled;
+  return known_.insert_or_assign(pid, Known{*start, settled, read(pid)}).first->second.who;
+}
+
+bool Identities::is_settled(i64 pid) {
+  std::lock_guard lock(mutex_);
+  const auto it = known_.find(pid);
+  return it != known_.end() && it->second.is_settled;
+}
+
+void Identities::notice(i64 pid) {
+  const std::optional<i64> start = start_of(host_, pid);
+  std::lock_guard lock(mutex_);
+  if (start && (noticed_.size() < kMostNoticed || noticed_.contains(pid))) noticed_[pid] = *start;
+}
+
+std::vector<i64> Identities::noticed() {
+  std::vector<i64> pids;
+  std::lock_guard lock(mutex_);
+  std::erase_if(noticed_, [&](const auto& entry) { return start_of(host_, entry.first) != entry.second; });
+  for (const auto& [pid, start] : noticed_) pids.push_back(pid);
+  return pids;
+}
+
+Who Identities::read(i64 pid) {
+  Who who;
+  const auto facts = process::read_process_briefly(host_, pid);
+  if (!facts) return who;
+  Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
+  if (process::needs_parent(*facts)) parent = process::read_process_briefly(host_, facts->parent);
+  const process::Identity identity = process::identify(*facts, parent ? &*parent : nullptr);
+  who.is_helper = identity.role == process::Role::helper;
+  who.job = identity.job.empty() ? slurm_job_of(facts->cgroup) : identity.job;
+  who.rank = identity.rank;
+  who.world_size = identity.world_size;
+  who.local_rank = identity.local_rank;
+  who.user = user_name(facts->uid);
+  who.cgroup = facts->cgroup;
+  if (!facts->command.empty()) who.program = to_printable(base_name(facts->command[0]));
+  who.container = facts->container.substr(0, kShownContainer);
+  // What the pod was told itself counts only where the kubelet's folders are not to be seen.
+  const std::string uid = pod_uid_of(facts->cgroup);
+  if (!uid.empty()) {
+    if (!pods_.contains(uid) || !pods_.contains(facts->container)) read_pods();
+    if (const auto it = pods_.find(uid); it != pods_.end()) {
+      who.pod = it->second.name;
+      who.pod_namespace = it->second.name_space;
+    } else {
+      who.pod = variable(*facts, "POD_NAME");
+      if (who.pod.empty()) who.pod = variable(*facts, "HOSTNAME");
+      who.pod_namespace = variable(*facts, "POD_NAMESPACE");
+    }
+    if (const auto it = pods_.find(facts->container); it != pods_.end())
+      who.container_name = it->second.container;
+  }
+  return who;
+}
+
+// Not by getpwuid(3), which may ask a directory server and wait for it.
+std::string Identities::user_name(i64 uid) {
+  if (uid < 0) return {};
+  const Ns now = host_.steady_now();
+  if (users_read_ == 0 || (!users_.contains(uid) && now - users_read_ > kReadAgain)) {
+    users_read_ = now;
+    users_.clear();
+    const std::string text = read_small_file(host_.root + "/etc/passwd", kMostText).value_or("");
+    for (std::string_view rest = text; !rest.empty();) {
+      std::string_view line = next_line(rest);
+      const std::string_view name = line.substr(0, line.find(':'));
+      line.remove_prefix(std::min(name.size() + 1, line.size()));
+      line.remove_prefix(std::min(line.find(':') + 1, line.size()));
+      if (const auto number = to_integer(line.substr(0, line.find(':'))))
+        users_.emplace(*number, to_printable(name));
+    }
+  }
+  const auto it = users_.find(uid);
+  return it == users_.end() ? fmt::format("{}", uid) : it->second;
+}
+
+// /var/log/pods/<namespace>_<name>_<uid>/ and /var/log/containers/<pod>_<namespace>_<container>-<id>.log
+void Identities::read_pods() {
+  const Ns now = host_.steady_now();
+  if (pods_read_ != 0 && now - pods_read_ < kReadAgain / 12) return;
+  pods_read_ = now;
+  pods_.clear();
+  for (const std::string& name : names_in(host_.root + "/var/log/pods")) {
+    const size_t first = name.find('_'), last = name.rfind('_');
+    if (first == name.npos || first == last) continue;
+    pods_[name.substr(last + 1)] = {name.substr(first + 1, last - first - 1), name.substr(0, first), {}};
+  }
+  for (const std::string& name : names_in(host_.root + "/var/log/containers")) {
+    constexpr std::string_view kEnd = ".log";
+    const size_t last = name.rfind('_'), dash = name.rfind('-');
+    if (!name.ends_with(kEnd) || last == name.npos || dash == name.npos || dash < last) continue;
+    const std::string id = name.substr(dash + 1, name.size() - dash - 1 - kEnd.size());
+    pods_[id].container = name.substr(last + 1, dash - last - 1);
+  }
+}
 
 }  // namespace spotter::collect

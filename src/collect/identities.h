@@ -1,10 +1,13 @@
 // Identities: who a process is, beyond its pid: the job of a scheduler or launcher, rank, user, container,
-// pod. Read once for each process and kept while it lives. Any thread.
+// pod. Told from its environment, its control group, and what the kubelet has on disk; read once for each
+// process and kept while it lives. Any thread.
 #pragma once
+#include <map>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 #include "base/host.h"
 #include "base/types.h"
@@ -17,7 +20,9 @@ struct Who {
   std::string user;                                // name, or the number where it has none
   std::string container;                           // the first 12 digits of its id
   std::string pod, pod_namespace, container_name;  // of Kubernetes
-  bool is_worker = false;                          // a launcher or a worker of another process
+  std::string cgroup;                              // path of its control group
+  std::string program;                             // base name of what it runs
+  bool is_helper = false;                          // a launcher or a worker of another process
 };
 
 class Identities {
@@ -27,10 +32,35 @@ class Identities {
   // Empty of a process that is not there, or of which nothing may be read.
   Who who(i64 pid);
 
+  // Whether the process had run for a while when it was looked up: until then it may yet become another
+  // program.
+  bool is_settled(i64 pid);
+
+  // A process that matters though it may have no job: it holds a GPU, or asks for captures.
+  void notice(i64 pid);
+  std::vector<i64> noticed();  // those that still exist
+
  private:
+  struct Known {
+    i64 start_ticks;
+    bool is_settled;
+    Who who;
+  };
+  // Of Kubernetes, by the id of a pod or of a container.
+  struct Pod {
+    std::string name, name_space, container;
+  };
+  Who read(i64 pid);
+  std::string user_name(i64 uid);
+  void read_pods();
+
   Host host_;
   std::mutex mutex_;
-  std::unordered_map<i64, Who> known_;
+  std::unordered_map<i64, Known> known_;
+  std::map<i64, i64> noticed_;  // pid -> its start in ticks
+  std::map<i64, std::string> users_;
+  std::map<std::string, Pod, std::less<>> pods_;
+  Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
 };
 
 }  // namespace spotter::collect

@@ -2,14 +2,33 @@
 
 #include <algorithm>
 
-namespace spotter::collect {
+#include "table/metric.h"
 
+namespace spotter::collect {
 namespace {
 
+// One on a line, so that a new one is a line.
+// clang-format off
 constexpr const CollectorKind* kAll[] = {
-    &kCpu,        &kLoad,    &kMemory,       &kPressure,        &kVmStat, &kDisk,
-    &kFileSystem, &kNetwork, &kNetworkStack, &kNetworkHardware, &kUptime,
+    &kCpu,
+    &kPmu,
+    &kLoad,
+    &kMemory,
+    &kPressure,
+    &kVmStat,
+    &kDisk,
+    &kFileSystem,
+    &kNetwork,
+    &kNetworkStack,
+    &kNetworkHardware,
+    &kRdma,
+    &kInterrupts,
+    &kUptime,
+    &kNvidia,
+    &kProcess,
+    &kAgent,
 };
+// clang-format on
 
 }  // namespace
 
@@ -30,9 +49,7 @@ const TableKind* find_table(std::string_view name) {
 }
 
 std::string metric_name(const TableKind& table, const Field& column) {
-  const std::string_view name = column.name;
-  const std::string prefix = fmt::format("{}_", table.name);
-  return name.starts_with(prefix) ? std::string(name) : prefix + column.name;
+  return spotter::metric_name(table.name, column.name);
 }
 
 }  // namespace spotter::collect

@@ -16,32 +16,50 @@ namespace {
 namespace asio = boost::asio;
 using asio::ip::tcp;
 using Local = asio::local::stream_protocol;
+using Error = ByteStream::Error;
 
-// What is under way keeps the stream it is about.
-class LocalStream final : public ByteStream, public std::enable_shared_from_this<LocalStream> {
+std::string shown(const tcp::socket& socket) {
+  Error ignored;
+  const tcp::endpoint end = socket.remote_endpoint(ignored);
+  const std::string address = end.address().to_string();
+  return fmt::format("{}:{}", end.address().is_v6() ? "[" + address + "]" : address, end.port());
+}
+
+// Bytes as they are. What is under way keeps the stream it is about.
+template <class Socket>
+class BareStream : public ByteStream, public std::enable_shared_from_this<BareStream<Socket>> {
  public:
-  explicit LocalStream(Local::socket socket, std::string path = {})
-      : socket_(std::move(socket)), path_(std::move(path)) {}
+  explicit BareStream(Socket socket) : socket_(std::move(socket)) {}
 
-  void open(Told done) override {
-    if (path_.empty()) return done({});
-    socket_.async_connect(Local::endpoint(path_),
-                          [self = shared_from_this(), done = std::move(done)](const Error& e) { done(e); });
-  }
   void read(asio::mutable_buffer into, Moved done) override {
-    socket_.async_read_some(
-        into, [self = shared_from_this(), done = std::move(done)](const Error& e, size_t n) { done(e, n); });
+    socket_.async_read_some(into, [self = this->shared_from_this(), done = std::move(done)](
+                                      const Error& e, size_t n) { done(e, n); });
   }
   void write(const std::array<asio::const_buffer, 2>& all, Told done) override {
     asio::async_write(
         socket_, all,
-        [self = shared_from_this(), done = std::move(done)](const Error& e, size_t) { done(e); });
+        [self = this->shared_from_this(), done = std::move(done)](const Error& e, size_t) { done(e); });
   }
   void close() override {
     Error ignored;
     socket_.close(ignored);
   }
   bool is_open() const override { return socket_.is_open(); }
+
+ protected:
+  Socket socket_;
+};
+
+class LocalStream final : public BareStream<Local::socket> {
+ public:
+  explicit LocalStream(Local::socket socket, std::string path = {})
+      : BareStream(std::move(socket)), path_(std::move(path)) {}
+
+  void open(Told done) override {
+    if (path_.empty()) return done({});
+    socket_.async_connect(Local::endpoint(path_),
+                          [self = shared_from_this(), done = std::move(done)](const Error& e) { done(e); });
+  }
   StreamPeer peer() const override {
     StreamPeer peer;
     ucred credentials{};
@@ -54,8 +72,37 @@ class LocalStream final : public ByteStream, public std::enable_shared_from_this
   }
 
  private:
-  Local::socket socket_;
   std::string path_;  // to connect to
+};
+
+class TcpStream final : public BareStream<tcp::socket> {
+ public:
+  explicit TcpStream(tcp::socket socket, Endpoints endpoints = {})
+      : BareStream(std::move(socket)), endpoints_(std::move(endpoints)) {}
+
+  void open(Told done) override {
+    if (endpoints_.empty()) return opened(done);
+    asio::async_connect(
+        socket_, endpoints_,
+        [self = shared_from_this(), done = std::move(done)](const Error& error, const tcp::endpoint&) {
+          if (error) return done(error);
+          static_cast<TcpStream&>(*self).opened(done);
+        });
+  }
+  StreamPeer peer() const override {
+    StreamPeer peer;
+    peer.address = shown(socket_);
+    return peer;
+  }
+
+ private:
+  void opened(const Told& done) {
+    Error ignored;
+    socket_.set_option(tcp::no_delay(true), ignored);
+    done({});
+  }
+
+  Endpoints endpoints_;  // to connect to
 };
 
 // Empty unless there is just one.
@@ -108,10 +155,7 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
   bool is_open() const override { return stream_.next_layer().is_open(); }
   StreamPeer peer() const override {
     StreamPeer peer;
-    Error error;
-    const tcp::endpoint end = stream_.next_layer().remote_endpoint(error);
-    const std::string address = end.address().to_string();
-    peer.address = fmt::format("{}:{}", end.address().is_v6() ? "[" + address + "]" : address, end.port());
+    peer.address = shown(stream_.next_layer());
     const X509* certificate = SSL_get0_peer_certificate(ssl());
     if (certificate && SSL_get_verify_result(ssl()) == X509_V_OK) peer.certificate = common_name(certificate);
     return peer;
@@ -143,11 +187,17 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
 std::shared_ptr<ByteStream> ByteStream::accepted(Local::socket socket) {
   return std::make_shared<LocalStream>(std::move(socket));
 }
+std::shared_ptr<ByteStream> ByteStream::accepted(tcp::socket socket) {
+  return std::make_shared<TcpStream>(std::move(socket));
+}
 std::shared_ptr<ByteStream> ByteStream::accepted(tcp::socket socket, std::shared_ptr<Tls> tls) {
   return std::make_shared<TlsStream>(std::move(socket), std::move(tls));
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, const std::string& path) {
   return std::make_shared<LocalStream>(Local::socket(loop.context()), path);
+}
+std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints) {
+  return std::make_shared<TcpStream>(tcp::socket(loop.context()), std::move(endpoints));
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
                                            const std::string& host) {

@@ -1,6 +1,6 @@
-// One end of a connection as HTTP needs it: bytes both ways, by a UNIX socket or by TLS on TCP. The protocols
-// are told apart here alone, and behind virtual functions: what reads and writes messages is compiled once,
-// not once for each.
+// One end of a connection as HTTP needs it: bytes both ways, by a UNIX socket, or by TCP with TLS or bare.
+// The protocols are told apart here alone, and behind virtual functions: what reads and writes messages is
+// compiled once, not once for each.
 #pragma once
 #include <array>
 #include <boost/asio/buffer.hpp>
@@ -25,8 +25,10 @@ class ByteStream {
 
   // To be a stream once open() is through.
   static std::shared_ptr<ByteStream> accepted(boost::asio::local::stream_protocol::socket socket);
+  static std::shared_ptr<ByteStream> accepted(boost::asio::ip::tcp::socket socket);
   static std::shared_ptr<ByteStream> accepted(boost::asio::ip::tcp::socket socket, std::shared_ptr<Tls> tls);
   static std::shared_ptr<ByteStream> to(Loop& loop, const std::string& path);
+  static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints);  // bare
   // `host`: the name that the certificate there has to have.
   static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
                                         const std::string& host);

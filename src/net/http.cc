@@ -79,6 +79,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.method = std::string(parser_->get().method_string());
     request.target = std::string(parser_->get().target());
     request.authorization = std::string(parser_->get()[http::field::authorization]);
+    request.accept = std::string(parser_->get()[http::field::accept]);
+    request.accept_encoding = std::string(parser_->get()[http::field::accept_encoding]);
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
     sessions_.is_served(*this);
@@ -88,7 +90,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void write(HttpAnswer answer) {
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
                                                kHttp11);
-    response.set(http::field::content_type, "application/json");
+    response.set(http::field::content_type, answer.content_type);
+    if (!answer.content_encoding.empty())
+      response.set(http::field::content_encoding, answer.content_encoding);
     response.keep_alive(keep_);
     response.body() = std::move(answer.body);
     end_after(HttpServer::kRequestTime + static_cast<Ns>(response.body().size()) * HttpServer::kTimePerByte);
@@ -138,7 +142,7 @@ struct HttpServer::Body {
   std::unique_ptr<Acceptor<Local>> local;
   std::string path;  // of `local`
   std::unique_ptr<Acceptor<tcp>> remote;
-  std::shared_ptr<Tls> tls;
+  std::shared_ptr<Tls> tls;  // of `remote`; nullptr: bare
 
   static void welcome(const std::shared_ptr<Body>& body, Loop& loop, std::shared_ptr<ByteStream> stream,
                       size_t most_body) {
@@ -197,21 +201,33 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::string& address, u16 port,
                                                      std::shared_ptr<Tls> tls, Handler handler, Refuse refuse,
                                                      size_t most_connections) {
+  CHECK(tls);
+  auto body = std::make_shared<Body>(std::move(handler), std::move(refuse), most_connections);
+  body->tls = std::move(tls);
+  return open_port(loop, address, port, std::move(body));
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::open_plain(Loop& loop, const std::string& address, u16 port,
+                                                           Handler handler, Refuse refuse,
+                                                           size_t most_connections) {
+  return open_port(loop, address, port,
+                   std::make_shared<Body>(std::move(handler), std::move(refuse), most_connections));
+}
+
+Result<std::unique_ptr<HttpServer>> HttpServer::open_port(Loop& loop, const std::string& address, u16 port,
+                                                          std::shared_ptr<Body> body) {
   error_code error;
   const auto ip = asio::ip::make_address(address, error);
   if (error) return fail(Code::invalid, "{} is no IP address", address);
-  auto body = std::make_shared<Body>(std::move(handler), std::move(refuse), most_connections);
-  body->tls = std::move(tls);
   const std::weak_ptr<Body> weak(body);
-  TRY_ASSIGN(body->remote, Acceptor<tcp>::open(
-                               loop, tcp::endpoint(ip, port),
-                               [weak, &loop](tcp::socket socket) {
-                                 if (const auto strong = weak.lock())
-                                   Body::welcome(strong, loop,
-                                                 ByteStream::accepted(std::move(socket), strong->tls),
-                                                 kMostRemoteBody);
-                               },
-                               Body::no_room(weak)));
+  const auto welcome = [weak, &loop](tcp::socket socket) {
+    const auto strong = weak.lock();
+    if (!strong) return;
+    auto stream = strong->tls ? ByteStream::accepted(std::move(socket), strong->tls)
+                              : ByteStream::accepted(std::move(socket));
+    Body::welcome(strong, loop, std::move(stream), kMostRemoteBody);
+  };
+  TRY_ASSIGN(body->remote, Acceptor<tcp>::open(loop, tcp::endpoint(ip, port), welcome, Body::no_room(weak)));
   return std::unique_ptr<HttpServer>(new HttpServer(std::move(body)));
 }
 

@@ -1,5 +1,5 @@
-// HTTP/1.1 as the agent's API speaks it: requests with a small body, answers of JSON, one after the other on
-// a connection for as long as both sides like.
+// HTTP/1.1 as the agent's doors speak it: requests with a small body, answers mostly of JSON, one after the
+// other on a connection for as long as both sides like.
 #pragma once
 #include <functional>
 #include <memory>
@@ -14,14 +14,16 @@
 namespace spotter::net {
 
 struct HttpRequest {
-  std::string method, target, body;  // target: path and query
-  std::string authorization;         // the header of that name
+  std::string method, target, body;                    // target: path and query
+  std::string authorization, accept, accept_encoding;  // the headers of these names
   StreamPeer peer;
 };
 
 struct HttpAnswer {
   int status = 200;
   std::string body;
+  std::string content_type = "application/json";
+  std::string content_encoding = {};  // empty: none
 };
 
 class HttpServer {
@@ -46,6 +48,11 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> open(Loop& loop, const std::string& address, u16 port,
                                                   std::shared_ptr<Tls> tls, Handler handler, Refuse refuse,
                                                   size_t most_connections = kMostConnections);
+  // The same without TLS: nobody knows who asks, and others may listen in. Not for what is secret, nor for
+  // what changes anything.
+  static Result<std::unique_ptr<HttpServer>> open_plain(Loop& loop, const std::string& address, u16 port,
+                                                        Handler handler, Refuse refuse,
+                                                        size_t most_connections = kMostConnections);
   ~HttpServer();  // removes the file
   u16 port() const;
   size_t connections() const;
@@ -54,6 +61,8 @@ class HttpServer {
  private:
   struct Body;
   explicit HttpServer(std::shared_ptr<Body> body);
+  static Result<std::unique_ptr<HttpServer>> open_port(Loop& loop, const std::string& address, u16 port,
+                                                       std::shared_ptr<Body> body);
   std::shared_ptr<Body> body_;
 };
 

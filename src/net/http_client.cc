@@ -78,6 +78,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   }
 
   void connect_remote(Endpoints endpoints) {
+    if (address.is_plain) return connect(ByteStream::to(loop, std::move(endpoints)));
     if (!tls) return end(fail(Code::invalid, "a host is asked by TLS only"));
     connect(ByteStream::to(loop, std::move(endpoints), tls, address.host));
   }
@@ -91,7 +92,8 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
 
   void write() {
     http::request<http::string_body> request(http::string_to_verb(question.method), question.target, kHttp11);
-    request.set(http::field::host, address.host.empty() ? "spotter" : address.host);
+    request.set(http::field::host, address.socket.empty() ? address.shown() : "spotter");
+    for (const auto& [name, value] : question.headers) request.set(name, value);
     if (!question.authorization.empty()) request.set(http::field::authorization, question.authorization);
     request.body() = question.body;
     connection->question.write(*connection->stream, std::move(request), step([](Body& b) { b.read(); }));
@@ -109,7 +111,13 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     http::response<http::string_body> answer = connection->parser->release();
     connection->parser.reset();
     if (!keeps) disconnect();
-    end(HttpAnswer{static_cast<int>(answer.result_int()), std::move(answer.body())});
+    HttpReply reply;
+    reply.status = static_cast<int>(answer.result_int());
+    reply.content_type = std::string(answer[http::field::content_type]);
+    reply.content_encoding = std::string(answer[http::field::content_encoding]);
+    reply.retry_after = std::string(answer[http::field::retry_after]);
+    reply.body = std::move(answer.body());
+    end(std::move(reply));
   }
 
   void broken(const error_code& error) {
@@ -121,7 +129,8 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     const bool is_full = error == asio::error::not_connected || error == asio::error::no_buffer_space;
     if (!address.socket.empty() && is_full) return again.set(kKnockAgain, [this] { connect(); });
     // The server may have closed a connection that waited; the question has not reached it then.
-    if (std::exchange(is_reused, false) && !has_answered && question.method != "POST") return connect();
+    const bool may_repeat = question.may_repeat || question.method != "POST";
+    if (std::exchange(is_reused, false) && !has_answered && may_repeat) return connect();
     const bool nobody =
         error == asio::error::connection_refused || error == boost::system::errc::no_such_file_or_directory;
     const bool may_not =
@@ -132,7 +141,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
              "{}", distrust.empty() ? error.message() : "its certificate is not trusted: " + distrust));
   }
 
-  void end(Result<HttpAnswer> answer) {
+  void end(Result<HttpReply> answer) {
     patience.cancel();
     again.cancel();
     if (!answer) {

@@ -47,8 +47,11 @@ Loop::~Loop() {
 }
 
 void Loop::run() {
-  const auto work = asio::make_work_guard(*context_);
-  context_->run();
+  {
+    const auto work = asio::make_work_guard(*context_);
+    context_->run();
+  }
+  context_->restart();  // last: without any work the context stops by itself
 }
 void Loop::stop() { context_->stop(); }
 void Loop::post(std::function<void()> work) { asio::post(*context_, std::move(work)); }

@@ -22,7 +22,7 @@ class Loop {
   Loop(const Loop&) = delete;
   Loop& operator=(const Loop&) = delete;
 
-  void run();  // until stop()
+  void run();  // until stop(), also one before it; may be run again
   void stop();
   void post(std::function<void()> work);
   // Posts for who may outlive the loop: work for one that is gone is dropped.

@@ -84,6 +84,21 @@ std::string container_of(std::string_view cgroup) {
   return found;
 }
 
+// Lines of NUMBER:CONTROLLERS:PATH (cgroups(7)). Version 2 has one, "0::PATH"; where version 1 is in use
+// beside it, what limits memory tells more.
+std::string path_of_cgroup(std::string_view text) {
+  std::string found;
+  for (const std::string& line : split(text, '\n')) {
+    const std::vector<std::string> parts = split(line, ':');
+    if (parts.size() < 3) continue;
+    const bool is_memory = parts[1] == "memory";
+    if (is_memory || (parts[0] == "0" && found.empty()))
+      found = line.substr(parts[0].size() + parts[1].size() + 2);
+    if (is_memory) break;
+  }
+  return found;
+}
+
 bool has_gpu(const std::string& fds) {
   const std::vector<std::string> names = names_in(fds);
   return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
@@ -121,6 +136,14 @@ i64 parent_of(const Host& host, i64 pid) {
 }
 
 Result<ProcessFacts> read_process(const Host& host, i64 pid) {
+  TRY_ASSIGN(ProcessFacts facts, read_process_briefly(host, pid));
+  const std::string folder = fmt::format("{}/{}", host.proc, pid);
+  facts.has_gpu = has_gpu(folder + "/fd");
+  read_torch(folder, facts);
+  return facts;
+}
+
+Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid) {
   ProcessFacts facts;
   facts.pid = pid;
   const std::string folder = fmt::format("{}/{}", host.proc, pid);
@@ -129,9 +152,9 @@ Result<ProcessFacts> read_process(const Host& host, i64 pid) {
   read_status(text_of(folder + "/status"), facts);
   facts.command = split(text_of(folder + "/cmdline"), '\0');
   read_environment(text_of(folder + "/environ"), facts);
-  facts.container = container_of(text_of(folder + "/cgroup"));
-  facts.has_gpu = has_gpu(folder + "/fd");
-  read_torch(folder, facts);
+  const std::string cgroup = text_of(folder + "/cgroup");
+  facts.container = container_of(cgroup);
+  facts.cgroup = path_of_cgroup(cgroup);
   return facts;
 }
 

@@ -44,6 +44,9 @@ std::string title_of(const Field& field) {
     case Unit::hertz:
       replace_end("_hertz", "");
       break;
+    case Unit::per_s:
+      replace_end("_per_s", "");
+      break;
     case Unit::none:
     case Unit::count:
       break;

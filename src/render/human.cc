@@ -89,6 +89,8 @@ std::string human_real(double value, Unit unit) {
       return scaled(value, kJoules);
     case Unit::hertz:
       return scaled(value, kHertz);
+    case Unit::per_s:
+      return human_real(value, Unit::count) + " /s";
   }
   return {};
 }
@@ -110,6 +112,7 @@ std::string human_integer(i64 value, Unit unit) {
     case Unit::watts:
     case Unit::joules:
     case Unit::hertz:
+    case Unit::per_s:
       return human_real(static_cast<double>(value), unit);
   }
   return {};

@@ -1,58 +1,18 @@
 // JSON: raw values, one row a line. Integers keep all their digits, also beyond 2^53.
-// {"tables":[{"name","columns":[{"name","type","unit","help"}],"rows":[[...]]}],
+// {"tables":[{"name","columns":[{"name","type","unit","role","help"}],"rows":[[...]]}],
 // "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}
-#include <fmt/format.h>
-
-#include <cmath>
-#include <iterator>
-
-#include "base/utf8.h"
 #include "render/formats.h"
+#include "render/json_text.h"
 
 namespace spotter {
 namespace {
 
-void append_string(std::string& out, std::string_view text) {
-  std::string mended;
-  if (!is_valid_utf8(text)) text = mended = to_valid_utf8(text);
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (static_cast<u8>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(c));
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
-
-void append_value(std::string& out, const Value& value) {
-  if (const i64* whole = std::get_if<i64>(&value)) {
-    fmt::format_to(std::back_inserter(out), "{}", *whole);
-  } else if (const double* real = std::get_if<double>(&value); real && std::isfinite(*real)) {
-    fmt::format_to(std::back_inserter(out), "{}", *real);  // the shortest that reads back the same
-  } else if (const bool* flag = std::get_if<bool>(&value)) {
-    out += *flag ? "true" : "false";
-  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
-    append_string(out, *text);
-  } else {
-    out += "null";
-  }
-}
-
 // "key":value, with the comma before it that all members but an object's first need.
 void append_member(std::string& out, std::string_view key, const Value& value) {
   if (out.back() != '{') out += ',';
-  append_string(out, key);
+  append_json_text(out, key);
   out += ':';
-  append_value(out, value);
+  append_json_value(out, value);
 }
 
 // Items in brackets, each on a line of its own.
@@ -76,6 +36,7 @@ void append_table(std::string& out, const Table& table) {
     append_member(out, "name", field.name);
     append_member(out, "type", type_name(field.type));
     append_member(out, "unit", unit_name(field.unit));
+    append_member(out, "role", role_name(field.role));
     append_member(out, "help", field.help);
     out += '}';
   });
@@ -84,7 +45,7 @@ void append_table(std::string& out, const Table& table) {
     out += '[';
     for (size_t c = 0; c < table.columns(); ++c) {
       if (c > 0) out += ',';
-      append_value(out, table.at(row, c));
+      append_json_value(out, table.at(row, c));
     }
     out += ']';
   });

@@ -47,10 +47,10 @@ TEST(Render, Json) {
   EXPECT_EQ(render(*find_format("json"), std::vector{sample()}, sample_notes()),
             R"({"tables":[
 {"name":"kernels","columns":[
-{"name":"rank","type":"integer","unit":"none","help":"The rank."},
-{"name":"name","type":"text","unit":"none","help":"Its \"name\"."},
-{"name":"busy_ratio","type":"real","unit":"ratio","help":"Its share."},
-{"name":"slow","type":"flag","unit":"none","help":"Whether it is slow."}],"rows":[
+{"name":"rank","type":"integer","unit":"none","role":"key","help":"The rank."},
+{"name":"name","type":"text","unit":"none","role":"key","help":"Its \"name\"."},
+{"name":"busy_ratio","type":"real","unit":"ratio","role":"value","help":"Its share."},
+{"name":"slow","type":"flag","unit":"none","role":"value","help":"Whether it is slow."}],"rows":[
 [9223372036854775807,"plain",0.1,true],
 [-9223372036854775808,"say \"hi\", \\ 漢\n\t\u0001",1e+300,false],
 [9007199254740993,"bad )"
@@ -69,7 +69,7 @@ TEST(Render, JsonOfNothing) {
   EXPECT_EQ(
       render(*find_format("json"), std::vector{Table("t", std::span(kSchema).first(1))}, {}),
       "{\"tables\":[\n{\"name\":\"t\",\"columns\":[\n"
-      "{\"name\":\"rank\",\"type\":\"integer\",\"unit\":\"none\",\"help\":\"The rank.\"}],\"rows\":[]}],\n"
+      "{\"name\":\"rank\",\"type\":\"integer\",\"unit\":\"none\",\"role\":\"key\",\"help\":\"The rank.\"}],\"rows\":[]}],\n"
       "\"notes\":[]}\n");
 }
 

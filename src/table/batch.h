@@ -23,6 +23,7 @@ struct ConsumerState {
   i64 delivered = 0;       // batches that arrived where they were to go
   i64 dropped = 0;         // batches that had to go for newer ones, or could not be delivered
   i64 failures = 0;        // attempts that failed
+  i64 rejected = 0;        // values of delivered batches that the other side would not have
   std::string last_error;  // empty: the last attempt did not fail
 };
 

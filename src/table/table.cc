@@ -1,6 +1,9 @@
 #include "table/table.h"
 
 #include <bit>
+#include <functional>
+#include <mutex>
+#include <set>
 
 #include "base/result.h"
 
@@ -42,8 +45,34 @@ const char* unit_name(Unit unit) {
       return "joules";
     case Unit::hertz:
       return "hertz";
+    case Unit::per_s:
+      return "per_s";
   }
   return "unknown";
+}
+
+const char* role_name(Role role) {
+  switch (role) {
+    case Role::key:
+      return "key";
+    case Role::value:
+      return "value";
+    case Role::counter:
+      return "counter";
+    case Role::time:
+      return "time";
+    case Role::detail:
+      return "detail";
+  }
+  return "unknown";
+}
+
+const char* lasting_text(std::string_view text) {
+  static std::mutex mutex;
+  static std::set<std::string, std::less<>> texts;
+  std::lock_guard lock(mutex);
+  const auto it = texts.find(text);
+  return it != texts.end() ? it->c_str() : texts.emplace(text).first->c_str();
 }
 
 Table::Table(std::string name, std::span<const Field> schema)

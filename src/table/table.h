@@ -18,7 +18,7 @@
 namespace spotter {
 
 enum class Type : u8 { integer, real, text, flag };
-enum class Unit : u8 { none, ns, bytes, ratio, count, bytes_per_s, celsius, watts, joules, hertz };
+enum class Unit : u8 { none, ns, bytes, ratio, count, bytes_per_s, celsius, watts, joules, hertz, per_s };
 enum class Role : u8 {
   key,      // says what the row is about: rank, stream, kernel name
   value,    // a measured or computed number
@@ -29,6 +29,7 @@ enum class Role : u8 {
 
 const char* type_name(Type type);
 const char* unit_name(Unit unit);
+const char* role_name(Role role);
 
 struct Field {
   const char* name;  // with its unit where it has one: "idle_ns"
@@ -37,6 +38,10 @@ struct Field {
   Role role;
   const char* help;  // one sentence
 };
+
+// For fields that are only known at run time: a copy of the text that lives as long as the program, one for
+// each distinct text. Any thread.
+const char* lasting_text(std::string_view text);
 
 // A cell on its way in or out. monostate is null. Text views point into the caller (in) or into the Table
 // (out).

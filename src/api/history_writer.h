@@ -1,0 +1,29 @@
+// HistoryWriter: the history (store/) as one who takes batches: with a queue and a thread of its own, as a
+// disk may be slow. Any thread.
+#pragma once
+#include <memory>
+
+#include "sink/runner.h"
+#include "store/history.h"
+
+namespace spotter::api {
+
+class HistoryWriter {
+ public:
+  // Errors: those of store::History::open(), busy.
+  static Result<std::unique_ptr<HistoryWriter>> open(store::HistoryOptions options);
+
+  sink::SinkRunner& runner() { return *runner_; }
+  const std::shared_ptr<store::History>& history() const { return history_; }
+  void note_capture(store::CaptureNote note);  // written with the next batch
+  ConsumerState state() const;                 // of the queue, with what the history itself has lost
+
+ private:
+  struct Notes;
+  HistoryWriter() = default;
+  std::shared_ptr<store::History> history_;
+  std::shared_ptr<Notes> notes_;
+  std::unique_ptr<sink::SinkRunner> runner_;
+};
+
+}  // namespace spotter::api

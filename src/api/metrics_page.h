@@ -1,0 +1,29 @@
+// GET /metrics: the newest samples as Prometheus scrapes them. Left out are the tables whose rows come and go
+// with processes, and those of events (with a column of Role::time): a series is for what lasts, and events
+// have counters elsewhere. Made of what is there, so that no scrape waits for a device, whatever time it
+// would give.
+//
+// What became of each table is on the page: spotter_sample_timestamp_seconds{table} (when it was looked) and
+// spotter_exposition_rows_left_out{table}. A batch that is older than five of its periods is left out: its
+// collector hangs, and Prometheus would take its numbers for those of now.
+#pragma once
+#include <span>
+#include <string_view>
+
+#include "net/http.h"
+#include "table/batch.h"
+
+namespace spotter::api {
+
+// `latest`: the newest batches, the last one first; of a table that several have, the first counts. `accept`
+// and `accept_encoding` are the request's headers: OpenMetrics 1.0.0 for who prefers it, else the text format
+// 0.0.4, which is also for those who accept neither; gzip for who takes it and a page of more than a
+// kilobyte.
+net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, std::string_view accept,
+                             std::string_view accept_encoding);
+
+// The whole of a door that has nothing but this page: other paths 404, other methods 405, in plain text.
+net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
+                                    const net::HttpRequest& request);
+
+}  // namespace spotter::api

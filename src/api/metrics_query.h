@@ -1,0 +1,37 @@
+// What somebody wants to know of the samples, as parameters of GET /v1/metrics, and the tables that answer
+// it.
+//
+//   metric=PATTERN,...   names of metrics (table/metric.h), * and ? stand for any text and any character;
+//   default: all since_ms=N           of the last N ms, from the history; without it the newest samples alone
+//   until_ms=N           until N ms ago (default 0)
+//   step_ms=N            at most one sample in N ms; default: as they were taken, as far back as those are
+//   kept job=ID               rows of this job alone rates=1              counters as what they grow by a
+//   second (table/rates.h)
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "api/target.h"
+#include "base/result.h"
+#include "table/batch.h"
+
+namespace spotter::api {
+
+struct MetricsQuery {
+  std::vector<std::string> metrics = {};
+  Ns since = 0, until = 0;  // how long ago; 0 and 0: the newest samples
+  Ns step = 0;
+  std::string job = {};
+  bool rates = false;
+};
+
+// Errors: invalid.
+Result<MetricsQuery> read_metrics_query(const Target& target);
+std::string target_of(const MetricsQuery& query);
+
+// Of the newest batches: each table once, with the column time_ns before its own; without what the query does
+// not want.
+std::vector<Table> newest_tables(std::span<const SharedBatch> latest, const MetricsQuery& query);
+
+}  // namespace spotter::api

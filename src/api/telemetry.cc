@@ -1,0 +1,133 @@
+#include "api/telemetry.h"
+
+#include <algorithm>
+#include <thread>
+
+#include "base/log.h"
+#include "collect/identities.h"
+#include "collect/list.h"
+#include "store/history_query.h"
+#include "table/rates.h"
+
+namespace spotter::api {
+namespace {
+
+constexpr int kMostQueries = 2;  // at a time; each may read the whole history
+
+std::vector<std::string> unbounded_tables() {
+  std::vector<std::string> names;
+  for (const collect::CollectorKind* kind : collect::all_collectors()) {
+    for (const collect::TableKind& table : kind->tables) {
+      if (table.is_unbounded) names.emplace_back(table.name);
+    }
+  }
+  return names;
+}
+
+Result<std::vector<Table>> read_history(store::History& history, const MetricsQuery& query, Ns unix_now) {
+  store::HistoryQuery wanted;
+  wanted.from_unix_ns = unix_now - query.since;
+  wanted.to_unix_ns = unix_now - query.until + (query.until == 0 ? 1 : 0);
+  wanted.metrics = query.metrics;
+  wanted.job = query.job;
+  wanted.step = query.step;
+  TRY_ASSIGN(std::vector<Table> tables, store::query(history, wanted));
+  if (query.rates) std::ranges::transform(tables, tables.begin(), rates);
+  return tables;
+}
+
+}  // namespace
+
+std::vector<collect::Wanted> usual_collectors() {
+  std::vector<collect::Wanted> usual;
+  for (const collect::CollectorKind* kind : collect::all_collectors()) {
+    if (kind->is_on) usual.push_back({kind, kind->period});
+  }
+  return usual;
+}
+
+Telemetry::Telemetry(net::Loop& loop, Host host)
+    : loop_(loop), host_(std::move(host)), identities_(std::make_shared<collect::Identities>(host_)) {}
+
+Telemetry::~Telemetry() = default;
+
+Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOptions options, Host host,
+                                                   const std::string& host_name) {
+  std::unique_ptr<Telemetry> telemetry(new Telemetry(loop, std::move(host)));
+  Telemetry& t = *telemetry;
+  const sink::Surroundings of_sinks{t.host_, host_name, unbounded_tables()};
+  for (const SinkOptions& s : options.sinks) {
+    TRY_ASSIGN(t.sinks_.emplace_back(), sink::start_sink(s.kind, s.settings, of_sinks));
+  }
+  if (options.collectors.empty()) {
+    t.no_history_ = "nothing is measured: the agent was begun with --collect off";
+  } else if (!options.history) {
+    t.no_history_ = "this agent keeps no history: it was begun with --history off";
+  } else {
+    auto history = HistoryWriter::open(*options.history);
+    if (history) {
+      t.history_ = std::move(*history);
+    } else {
+      t.no_history_ = "no history is kept: " + history.error().message;
+      log(Level::warning, "{}", t.no_history_);
+    }
+  }
+  collect::Surroundings surroundings{t.host_, t.identities_, options.per_core};
+  surroundings.consumers = [&t] { return t.consumers(); };
+  t.sampler_ = std::make_unique<collect::Sampler>(std::move(options.collectors), std::move(surroundings),
+                                                  [&t](const SharedBatch& batch) { t.take(batch); });
+  return telemetry;
+}
+
+void Telemetry::take(const SharedBatch& batch) {
+  {
+    std::lock_guard lock(mutex_);
+    for (const Table& table : batch->tables) newest_[table.name()] = batch;
+  }
+  if (history_) history_->runner().offer(batch);
+  for (const auto& sink : sinks_) sink->offer(batch);
+}
+
+std::vector<SharedBatch> Telemetry::latest() const {
+  std::vector<SharedBatch> batches;
+  {
+    std::lock_guard lock(mutex_);
+    for (const auto& [table, batch] : newest_) {
+      if (std::ranges::find(batches, batch) == batches.end()) batches.push_back(batch);
+    }
+  }
+  std::ranges::sort(batches, std::greater(), [](const SharedBatch& batch) { return batch->unix_ns; });
+  return batches;
+}
+
+// The disk may be slow: not on the loop's thread.
+void Telemetry::query(const MetricsQuery& query, Done done) {
+  if (query.since == 0) return done(newest_tables(latest(), query));
+  if (!history_) return done(fail(Code::not_found, "{}", no_history_));
+  if (*queries_ >= kMostQueries)
+    return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
+  ++*queries_;
+  std::thread([history = history_->history(), query, now = host_.unix_now(), post = loop_.poster(),
+               done = std::move(done), count = queries_]() mutable {
+    auto tables = std::make_shared<Result<std::vector<Table>>>(read_history(*history, query, now));
+    post([tables, done = std::move(done), count] {
+      --*count;
+      done(std::move(*tables));
+    });
+  }).detach();
+}
+
+void Telemetry::note_capture(store::CaptureNote note) {
+  if (history_) history_->note_capture(std::move(note));
+}
+
+std::vector<collect::CollectorState> Telemetry::collectors() const { return sampler_->states(); }
+
+std::vector<ConsumerState> Telemetry::consumers() const {
+  std::vector<ConsumerState> states;
+  if (history_) states.push_back(history_->state());
+  for (const auto& sink : sinks_) states.push_back(sink->state());
+  return states;
+}
+
+}  // namespace spotter::api

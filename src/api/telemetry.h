@@ -1,0 +1,76 @@
+// Telemetry: the measuring side of an agent: the sampler, what it has measured last, and who takes it: the
+// history and the push sinks. Made and asked on the loop's thread.
+//
+//   sampler's threads --batches--> newest
+//                              \-> queue -> thread of the history
+//                              \-> queue -> thread of a sink ...
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/history_writer.h"
+#include "api/metrics_query.h"
+#include "base/host.h"
+#include "collect/sampler.h"
+#include "net/loop.h"
+#include "sink/list.h"
+
+namespace spotter::api {
+
+struct SinkOptions {
+  std::string kind;
+  sink::Settings settings;
+};
+
+struct TelemetryOptions {
+  std::vector<collect::Wanted> collectors = {};  // none: nothing is measured
+  bool per_core = false;                         // rows for each core
+  std::optional<store::HistoryOptions> history = {};
+  std::vector<SinkOptions> sinks = {};
+};
+
+// Those that are on by default, at their own periods.
+std::vector<collect::Wanted> usual_collectors();
+
+class Telemetry {
+ public:
+  // A history that cannot be opened is no error: the agent has other work, and its status says so. Errors:
+  // invalid (a sink's settings), busy.
+  static Result<std::unique_ptr<Telemetry>> open(net::Loop& loop, TelemetryOptions options, Host host,
+                                                 const std::string& host_name);
+  ~Telemetry();
+
+  // The newest batches, the last one first: each kind of table is in one of them, whatever its period.
+  std::vector<SharedBatch> latest() const;
+  // `done` is called on the loop's thread, at once or later. Errors: invalid, not_found (there is no
+  // history), busy, those of the history.
+  using Done = std::function<void(Result<std::vector<Table>>)>;
+  void query(const MetricsQuery& query, Done done);
+  void note_capture(store::CaptureNote note);  // for the history
+
+  std::vector<collect::CollectorState> collectors() const;
+  std::vector<ConsumerState> consumers() const;  // any thread
+  collect::Identities& identities() { return *identities_; }
+
+ private:
+  Telemetry(net::Loop& loop, Host host);
+  void take(const SharedBatch& batch);
+
+  net::Loop& loop_;
+  Host host_;
+  std::shared_ptr<collect::Identities> identities_;
+  mutable std::mutex mutex_;
+  std::map<std::string, SharedBatch> newest_;  // by table
+  std::unique_ptr<HistoryWriter> history_;
+  std::string no_history_;                                   // why there is none
+  std::shared_ptr<int> queries_ = std::make_shared<int>(0);  // under way; of the loop's thread
+  std::vector<std::unique_ptr<sink::SinkRunner>> sinks_;
+  std::unique_ptr<collect::Sampler> sampler_;  // last: it hands on to all others
+};
+
+}  // namespace spotter::api

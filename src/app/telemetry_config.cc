@@ -1,0 +1,83 @@
+#include "app/telemetry_config.h"
+
+#include <algorithm>
+
+#include "app/hosts.h"
+#include "app/words.h"
+#include "base/utf8.h"
+#include "collect/list.h"
+
+namespace spotter {
+namespace {
+
+constexpr Ns kLeastPeriod = 10'000'000, kMostPeriod = 3'600'000'000'000;
+
+void want(std::vector<collect::Wanted>& all, const collect::Wanted& wanted) {
+  std::erase_if(all, [&](const collect::Wanted& other) { return other.kind == wanted.kind; });
+  all.push_back(wanted);
+}
+
+Result<Ns> parse_period(const std::string& word) {
+  TRY_ASSIGN(const Ns period, parse_duration_ns(word));
+  if (period < kLeastPeriod || period > kMostPeriod)
+    return fail(Code::invalid, "a period is 10 ms to 1 h, not {}", to_printable(word));
+  return period;
+}
+
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+}  // namespace
+
+Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word) {
+  if (word == "off") return std::optional<api::MetricsDoor>();
+  constexpr std::string_view kAnyFree = ":0";  // a port, which parse_host() has none of
+  const bool is_any_free = word.ends_with(kAnyFree);
+  const std::string host = is_any_free ? word.substr(0, word.size() - kAnyFree.size()) : word;
+  TRY_ASSIGN(const net::HttpAddress address, parse_host(host));
+  const bool has_port = host.ends_with(fmt::format(":{}", address.port));
+  const u16 port = has_port ? address.port : kPrometheusPort;
+  return std::optional(api::MetricsDoor{address.host, is_any_free ? u16{0} : port});
+}
+
+bool is_loopback(const api::MetricsDoor& door) {
+  return door.address.starts_with("127.") || door.address == "::1" || door.address == "localhost";
+}
+
+Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) {
+  std::vector<collect::Wanted> all;
+  const std::string text = without_blanks(words);
+  if (text == "off") return all;
+  for (size_t at = 0; at <= text.size();) {
+    const size_t end = std::min(text.find(',', at), text.size());
+    const std::string word = text.substr(at, end - at);
+    at = end + 1;
+    const bool is_left_out = word.starts_with('-');
+    const size_t colon = std::min(word.find(':'), word.size());
+    const std::string name = word.substr(is_left_out, colon - is_left_out);
+    std::optional<Ns> period;
+    if (colon < word.size()) {
+      TRY_ASSIGN(period, parse_period(word.substr(colon + 1)));
+    }
+    if (name == "all") {
+      for (collect::Wanted wanted : api::usual_collectors()) {
+        wanted.period = period.value_or(wanted.period);
+        want(all, wanted);
+      }
+      continue;
+    }
+    const collect::CollectorKind* kind = collect::find_collector(name);
+    if (!kind)
+      return fail(Code::invalid, "there is no collector \"{}\"; `spotter metrics --list` names them",
+                  to_printable(name));
+    if (is_left_out)
+      std::erase_if(all, [&](const collect::Wanted& wanted) { return wanted.kind == kind; });
+    else
+      want(all, {kind, period.value_or(kind->period)});
+  }
+  return all;
+}
+
+}  // namespace spotter

@@ -1,0 +1,22 @@
+// Words of the command line and the configuration file that say what is measured and for whom.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/agent.h"
+#include "base/result.h"
+
+namespace spotter {
+
+inline constexpr u16 kPrometheusPort = 9464;
+
+// "127.0.0.1:9464"; nullopt for "off".
+Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word);
+bool is_loopback(const api::MetricsDoor& door);
+
+// Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; each may have a period
+// of its own behind a colon: "all,-pmu,disk:10s". "off" is none.
+Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words);
+
+}  // namespace spotter

@@ -1,0 +1,84 @@
+// agent: what measuring costs, and what of it was lost.
+#include <unistd.h>
+
+#include <ctime>
+
+#include "collect/kernel_file.h"
+#include "collect/list.h"
+#include "collect/process_files.h"
+#include "collect/values.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr Field kAgentColumns[] = {
+    {"cpu_ns", Type::integer, Unit::ns, Role::counter, "Processor time of the agent."},
+    {"resident_bytes", Type::integer, Unit::bytes, Role::value, "Memory that the agent holds."},
+    {"threads", Type::integer, Unit::count, Role::value, "Threads of the agent."},
+};
+constexpr Field kCollectorColumns[] = {
+    {"collector", Type::text, Unit::none, Role::key, "Name of the collector."},
+    {"up", Type::flag, Unit::none, Role::value, "Whether there is something for it on this machine."},
+    {"samples", Type::integer, Unit::count, Role::counter, "Samples that were taken or tried."},
+    {"failures", Type::integer, Unit::count, Role::counter, "Samples that failed."},
+    {"late", Type::integer, Unit::count, Role::counter,
+     "Samples that began more than a tenth of the period after their time."},
+    {"skipped", Type::integer, Unit::count, Role::counter,
+     "Samples left out, because their time had passed."},
+    {"busy_ns", Type::integer, Unit::ns, Role::counter, "Processor time of its samples."},
+};
+constexpr Field kSinkColumns[] = {
+    {"sink", Type::text, Unit::none, Role::key, "Name of the sink, or history."},
+    {"queued", Type::integer, Unit::count, Role::value, "Batches that wait for it."},
+    {"delivered", Type::integer, Unit::count, Role::counter, "Batches that arrived where they were to go."},
+    {"dropped", Type::integer, Unit::count, Role::counter, "Batches that are lost to it."},
+    {"failures", Type::integer, Unit::count, Role::counter, "Attempts that failed."},
+};
+
+constexpr TableKind kTables[] = {
+    {"agent", "/proc/self", "The agent itself.", kAgentColumns},
+    {"agent_collector", "the agent", "A collector of the agent.", kCollectorColumns},
+    {"agent_sink", "the agent", "Where the agent hands its samples on to.", kSinkColumns},
+};
+
+class Agent : public Collector {
+ public:
+  explicit Agent(const Surroundings& s) : surroundings_(s), files_(Host{}, getpid()) {}
+
+  Result<std::vector<Table>> sample() override {
+    std::vector<Table> tables;
+    TRY_ASSIGN(const ProcessTimes times, files_.read());
+    timespec cpu{};  // more exactly than the ticks of /proc
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
+    tables.emplace_back("agent", kAgentColumns)
+        .append({cpu.tv_sec * kSecond + cpu.tv_nsec, times.resident_bytes, times.threads});
+    Table& collectors = tables.emplace_back("agent_collector", kCollectorColumns);
+    for (const CollectorState& c :
+         surroundings_.collectors ? surroundings_.collectors() : std::vector<CollectorState>())
+      collectors.append(
+          {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy});
+    Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
+    for (const ConsumerState& c :
+         surroundings_.consumers ? surroundings_.consumers() : std::vector<ConsumerState>())
+      sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures});
+    return tables;
+  }
+
+ private:
+  Surroundings surroundings_;
+  ProcessFiles files_;
+};
+
+}  // namespace
+
+const CollectorKind kAgent = {
+    "agent",
+    "What measuring costs, and what of it was lost.",
+    kSecond,
+    false,
+    true,
+    kTables,
+    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> { return std::make_unique<Agent>(s); },
+};
+
+}  // namespace spotter::collect

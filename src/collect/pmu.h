@@ -1,0 +1,13 @@
+// The collector pmu with another kernel, for tests.
+#pragma once
+#include "collect/collector.h"
+#include "collect/perf_system.h"
+
+namespace spotter::collect {
+
+Result<std::unique_ptr<Collector>> open_pmu(const Surroundings& surroundings, const PerfSystem& system);
+
+// Why perf_event_open failed with this errno, and what to do about it: one sentence.
+Error pmu_refusal(const Host& host, int error);
+
+}  // namespace spotter::collect

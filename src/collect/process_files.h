@@ -1,0 +1,38 @@
+// ProcessFiles: what /proc says again and again of one process. The files stay open, so that what is read is
+// of that process even if another one gets its pid. proc(5).
+#pragma once
+#include <optional>
+#include <string>
+
+#include "base/descriptor.h"
+#include "base/host.h"
+#include "base/result.h"
+#include "base/types.h"
+
+namespace spotter::collect {
+
+Ns ns_per_tick();  // of the kernel's times of processes
+
+struct ProcessTimes {
+  i64 user_ns = 0, system_ns = 0;
+  i64 threads = 0;
+  i64 resident_bytes = 0;
+  i64 minor_faults = 0, major_faults = 0;
+  i64 start_ns = 0;  // after boot
+  std::optional<i64> read_bytes,
+      written_bytes;  // of disks and network file systems; who may not know has none
+};
+
+class ProcessFiles {
+ public:
+  ProcessFiles(const Host& host, i64 pid);
+
+  // Errors: not_found (it has ended), corrupt.
+  Result<ProcessTimes> read();
+
+ private:
+  std::string stat_path_;
+  Descriptor stat_, io_;
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,56 @@
+// Sampler: the one caller of collectors. Each collector is asked at absolute times, a period apart, so that
+// lateness does not add up; who may block has a thread of its own, all others share one. Times that pass
+// while a sample takes long are skipped and counted. Periods begin at whole multiples of Unix time, so that
+// hosts sample together.
+#pragma once
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "collect/collector.h"
+
+namespace spotter::collect {
+
+struct Wanted {
+  const CollectorKind* kind;
+  Ns period;
+};
+
+class Sampler {
+ public:
+  // Gets the tables of those collectors that were due at one time and have one period. On a thread of the
+  // sampler, one call at a time for each of them; must not block.
+  using Take = std::function<void(SharedBatch)>;
+
+  // `take` is called until the destructor returns. Surroundings::collectors is set here.
+  Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take take);
+  // Waits for samples under way for a second; a collector that hangs longer is left behind, and its tables
+  // are dropped.
+  ~Sampler();
+
+  std::vector<CollectorState> states() const;  // any thread
+
+ private:
+  struct Shared;
+  class Thread;
+  std::shared_ptr<Shared> shared_;
+};
+
+// When one collector is due.
+class Deadlines {
+ public:
+  explicit Deadlines(Ns period) : period_(period) {}
+
+  // The first time is now; the next one is where Unix time is a multiple of the period.
+  void begin(Ns steady_now, Ns unix_now);
+  Ns next() const { return next_; }
+
+  bool is_late(Ns steady_now) const;  // by more than a tenth of the period
+  // After a sample: on to the next time that has not passed. Returns how many are skipped.
+  i64 pass(Ns steady_now);
+
+ private:
+  Ns period_, next_ = 0, aligned_ = 0;
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,47 @@
+#include "render/json_text.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <iterator>
+
+#include "base/utf8.h"
+
+namespace spotter {
+
+void append_json_text(std::string& out, std::string_view text) {
+  std::string mended;
+  if (!is_valid_utf8(text)) text = mended = to_valid_utf8(text);
+  out += '"';
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += '\\';
+      out += c;
+    } else if (c == '\n') {
+      out += "\\n";
+    } else if (c == '\t') {
+      out += "\\t";
+    } else if (static_cast<u8>(c) < 0x20) {
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(c));
+    } else {
+      out += c;
+    }
+  }
+  out += '"';
+}
+
+void append_json_value(std::string& out, const Value& value) {
+  if (const i64* whole = std::get_if<i64>(&value)) {
+    fmt::format_to(std::back_inserter(out), "{}", *whole);
+  } else if (const double* real = std::get_if<double>(&value); real && std::isfinite(*real)) {
+    fmt::format_to(std::back_inserter(out), "{}", *real);  // the shortest that reads back the same
+  } else if (const bool* flag = std::get_if<bool>(&value)) {
+    out += *flag ? "true" : "false";
+  } else if (const auto* text = std::get_if<std::string_view>(&value)) {
+    append_json_text(out, *text);
+  } else {
+    out += "null";
+  }
+}
+
+}  // namespace spotter

@@ -1,0 +1,13 @@
+// Texts and cells as JSON. What is no UTF-8 is mended; integers keep all their digits, also beyond 2^53.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "table/table.h"
+
+namespace spotter {
+
+void append_json_text(std::string& out, std::string_view text);  // in quotes
+void append_json_value(std::string& out, const Value& value);    // null also for a number that is not finite
+
+}  // namespace spotter

@@ -1,0 +1,41 @@
+// Choice: what of the batches a sink takes: some tables, and those not more often than it wants them. One
+// thread.
+#pragma once
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "sink/sink.h"
+
+namespace spotter::sink {
+
+// '*' stands for any text, all else for itself.
+bool matches(std::string_view pattern, std::string_view name);
+
+struct ChoiceOptions {
+  std::vector<std::string> tables;    // patterns of names; empty: all but those in `left_out`
+  std::vector<std::string> left_out;  // names; not looked at where `tables` says what is wanted
+  Ns every = 0;                       // 0: all
+};
+
+class Choice {
+ public:
+  explicit Choice(ChoiceOptions options) : options_(std::move(options)) {}
+
+  // Of each table the first one in each `every` of Unix time, so that the tables of all hosts are of about
+  // the same time. A clock that jumps costs or gives one of them.
+  std::vector<const Table*> of(const Batch& batch);
+
+ private:
+  struct State {
+    bool is_wanted;
+    Ns last = -1;  // which `every`
+  };
+  State& state_of(const std::string& table);
+
+  ChoiceOptions options_;
+  std::unordered_map<std::string, State> states_;  // by table
+};
+
+}  // namespace spotter::sink

@@ -1,0 +1,68 @@
+#include "sink/choice.h"
+
+#include <gtest/gtest.h>
+
+#include "sink/test_batches.h"
+
+namespace spotter::sink {
+namespace {
+
+constexpr Ns kSecond = 1'000'000'000;
+
+SharedBatch batch_of(Ns unix_ns, std::initializer_list<const char*> tables) {
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = unix_ns;
+  for (const char* name : tables) batch->tables.emplace_back(name, kDiskColumns);
+  return batch;
+}
+
+std::string names_of(Choice& choice, const SharedBatch& batch) {
+  std::string names;
+  for (const Table* table : choice.of(*batch)) names += table->name() + " ";
+  return names;
+}
+
+TEST(ChoiceTest, Patterns) {
+  EXPECT_TRUE(matches("gpu", "gpu"));
+  EXPECT_FALSE(matches("gpu", "gpu_process"));
+  EXPECT_FALSE(matches("gpu_process", "gpu"));
+  EXPECT_TRUE(matches("gpu*", "gpu"));
+  EXPECT_TRUE(matches("gpu*", "gpu_process"));
+  EXPECT_TRUE(matches("*", ""));
+  EXPECT_TRUE(matches("*_process", "gpu_process"));
+  EXPECT_TRUE(matches("g*_*s", "gpu_process"));
+  EXPECT_FALSE(matches("g*_*t", "gpu_process"));
+  EXPECT_FALSE(matches("", "gpu"));
+  EXPECT_TRUE(matches("**", "gpu"));
+  EXPECT_FALSE(matches(std::string(40, '*') + "x", std::string(1000, 'a')));
+}
+
+TEST(ChoiceTest, WhatIsWanted) {
+  const SharedBatch all = batch_of(0, {"cpu", "gpu", "gpu_process", "process"});
+  Choice everything({});
+  EXPECT_EQ(names_of(everything, all), "cpu gpu gpu_process process ");
+  Choice bounded({{}, {"process", "gpu_process"}, 0});
+  EXPECT_EQ(names_of(bounded, all), "cpu gpu ");
+  Choice said({{"gpu*"}, {"process", "gpu_process"}, 0});
+  EXPECT_EQ(names_of(said, all), "gpu gpu_process ");
+  Choice none({{"nothing"}, {}, 0});
+  EXPECT_EQ(names_of(none, all), "");
+}
+
+TEST(ChoiceTest, OnceInEachPeriod) {
+  Choice choice({{}, {}, 10 * kSecond});
+  EXPECT_EQ(names_of(choice, batch_of(1003 * kSecond, {"cpu"})), "cpu ");
+  EXPECT_EQ(names_of(choice, batch_of(1009 * kSecond, {"cpu", "disk"})), "disk ");
+  EXPECT_EQ(names_of(choice, batch_of(1010 * kSecond, {"cpu"})), "cpu ");
+  EXPECT_EQ(names_of(choice, batch_of(1011 * kSecond, {"cpu"})), "");
+  EXPECT_EQ(names_of(choice, batch_of(500 * kSecond, {"cpu"})), "cpu ");  // the clock was set back
+  EXPECT_EQ(names_of(choice, batch_of(501 * kSecond, {"cpu"})), "");
+}
+
+TEST(ChoiceTest, LessOftenThanThePeriodIsAll) {
+  Choice choice({{}, {}, kSecond});
+  for (Ns t = 0; t < 50; t += 10) EXPECT_EQ(names_of(choice, batch_of(t * kSecond, {"cpu"})), "cpu ");
+}
+
+}  // namespace
+}  // namespace spotter::sink

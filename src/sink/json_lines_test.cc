@@ -1,0 +1,102 @@
+#include "sink/json_lines.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "sink/list.h"
+#include "sink/test_batches.h"
+#include "sink/times.h"
+
+namespace spotter::sink {
+namespace {
+
+constexpr Ns kTime = 1'795'345'200'123'999'999;  // 2026-11-22T11:00:00.123999999Z
+
+TEST(TimesTest, Utc) {
+  EXPECT_EQ(utc_text(kTime), "2026-11-22T11:00:00.123Z");
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(utc_text(-1), "1969-12-31T23:59:59.999Z");
+}
+
+TEST(JsonLinesTest, ALineForEachRow) {
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kTime;
+  Table& disk = batch->tables.emplace_back("disk", kDiskColumns);
+  disk.append({"sd\"a\n", i64{9'007'199'254'740'993}, 0.1});
+  disk.append({"sdb", Value(), std::nan("")});
+  EXPECT_EQ(
+      json_lines(share_of(batch), "n\\1"),
+      "{\"time\":\"2026-11-22T11:00:00.123Z\",\"host\":\"n\\\\1\",\"table\":\"disk\",\"device\":\"sd\\\"a\\n\","
+      "\"read_bytes\":9007199254740993,\"busy\":0.1}\n"
+      "{\"time\":\"2026-11-22T11:00:00.123Z\",\"host\":\"n\\\\1\",\"table\":\"disk\",\"device\":\"sdb\"}\n");
+}
+
+TEST(JsonLinesTest, AsASink) {
+  const Folder folder;
+  const auto sink = make_sink("json_lines", {{"path", folder.path("a")}}, {.host_name = "n1"}).value();
+  const Share shares[] = {share_of(disk_batch(0, 1)), share_of(disk_batch(1, 2))};
+  const Delivery all = sink->deliver(shares);
+  EXPECT_TRUE(all.result);
+  EXPECT_EQ(all.batches, 2u);
+  const std::string text = folder.text("a");
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  EXPECT_NE(text.find("\"read_bytes\":2,"), std::string::npos);
+
+  const auto full = make_sink("json_lines", {{"path", "/dev/full"}}, {}).value();
+  const Delivery none = full->deliver(shares);
+  ASSERT_FALSE(none.result);
+  EXPECT_TRUE(is_tried_again(none.result.error()));
+}
+
+TEST(ListTest, WhatAConfigurationMayNotSay) {
+  EXPECT_NE(make_sink("kafka", {}, {}).error().message.find("there is no sink kafka; there are json_lines"),
+            std::string::npos);
+  const auto message = [](const Settings& settings) {
+    return make_sink("json_lines", settings, {}).error().message;
+  };
+  EXPECT_NE(message({{"paht", "x"}}).find("has no option paht; it has path, "), std::string::npos);
+  EXPECT_EQ(message({{"path", ""}}), "path of the sink json_lines: there is no path");
+  EXPECT_NE(message({{"rotate_size", "big"}}).find("rotate_size of the sink json_lines: \"big\" is no size"),
+            std::string::npos);
+  EXPECT_NE(message({{"rotate_files", "-1"}}).find("is no whole number"), std::string::npos);
+  EXPECT_NE(message({{"every", "often"}}).find("is no time"), std::string::npos);
+  EXPECT_NE(message({{"queue", "0"}}).find("is no whole number"), std::string::npos);
+}
+
+TEST(ListTest, EveryFallbackIsAllowed) {
+  for (const SinkKind* kind : all_sinks()) {
+    for (const auto options : {kind->options, options_of_all_sinks()}) {
+      for (const SinkOption& option : options) {
+        if (option.check && option.fallback) {
+          EXPECT_TRUE(option.check(option.fallback)) << kind->name << " " << option.key;
+        }
+      }
+    }
+    EXPECT_EQ(find_sink(kind->name), kind);
+  }
+}
+
+TEST(ListTest, ARunnerTakesWhatTheConfigurationSays) {
+  const Folder folder;
+  {
+    const auto runner =
+        start_sink("json_lines", {{"path", folder.path("a")}, {"tables", "disk, net*"}, {"every", "10s"}},
+                   {.host_name = "n1"})
+            .value();
+    runner->offer(disk_batch(11'000'000'000, 1));
+    runner->offer(disk_batch(12'000'000'000, 2));
+    runner->offer(disk_batch(20'000'000'000, 3));
+    runner->offer(disk_batch(20'000'000'000, 4, "network"));
+    runner->offer(disk_batch(20'000'000'000, 5, "cpu"));
+    EXPECT_EQ(runner->state().name, "json_lines");
+  }
+  std::string numbers;
+  const std::string text = folder.text("a"), key = "\"read_bytes\":";
+  for (size_t at = 0; (at = text.find(key, at)) != text.npos;) numbers += text[at += key.size()];
+  EXPECT_EQ(numbers, "134");
+}
+
+}  // namespace
+}  // namespace spotter::sink

@@ -1,0 +1,116 @@
+#include "sink/list.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/quantity.h"
+#include "sink/checks.h"
+
+namespace spotter::sink {
+namespace {
+
+constexpr const SinkKind* kAll[] = {
+    &kJsonLines,
+};
+
+constexpr const char* kTables = "tables";
+constexpr const char* kEvery = "every";
+constexpr const char* kQueue = "queue";
+constexpr const char* kQueueSize = "queue_size";
+
+constexpr SinkOption kOfAll[] = {
+    {kTables, "",
+     "Names of the tables that it takes, by commas; * stands for any text; by default all, but those whose rows come "
+     "and go with processes only where each of them does not stay for ever.",
+     nullptr},
+    {kEvery, nullptr, "Time between two samples that it takes of a table; by default that of the kind.",
+     is_duration},
+    {kQueue, "600", "Batches that wait at most; the oldest goes first.", is_count},
+    {kQueueSize, "8M", "Memory that what waits may take, about.", is_size},
+};
+
+std::vector<std::string> names(std::string_view text) {
+  std::vector<std::string> found;
+  while (!text.empty()) {
+    const size_t comma = std::min(text.find(','), text.size());
+    std::string_view name = text.substr(0, comma);
+    while (name.starts_with(' ')) name.remove_prefix(1);
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    if (!name.empty()) found.emplace_back(name);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return found;
+}
+
+const SinkOption* find_option(std::span<const SinkOption> options, const std::string& key) {
+  const auto it = std::ranges::find_if(options, [&](const SinkOption& option) { return key == option.key; });
+  return it == options.end() ? nullptr : &*it;
+}
+
+// Checked, with what is missing.
+Result<Settings> complete(const SinkKind& kind, Settings settings) {
+  for (const auto& [key, value] : settings) {
+    const SinkOption* option = find_option(kind.options, key);
+    if (!option) option = find_option(kOfAll, key);
+    if (!option) {
+      std::string known;
+      for (const auto options : {kind.options, std::span<const SinkOption>(kOfAll)}) {
+        for (const SinkOption& o : options) known += (known.empty() ? "" : ", ") + std::string(o.key);
+      }
+      return fail(Code::invalid, "the sink {} has no option {}; it has {}", kind.name, key, known);
+    }
+    if (!option->check) continue;
+    if (const auto checked = option->check(value); !checked)
+      return within(checked.error(), fmt::format("{} of the sink {}", key, kind.name));
+  }
+  for (const auto options : {kind.options, std::span<const SinkOption>(kOfAll)}) {
+    for (const SinkOption& option : options) {
+      if (option.fallback) settings.try_emplace(option.key, option.fallback);
+    }
+  }
+  return settings;
+}
+
+Result<const SinkKind*> kind_of(const std::string& name) {
+  if (const SinkKind* kind = find_sink(name)) return kind;
+  std::string known;
+  for (const SinkKind* kind : kAll) known += (known.empty() ? "" : ", ") + std::string(kind->name);
+  return fail(Code::invalid, "there is no sink {}; there are {}", name, known);
+}
+
+}  // namespace
+
+std::span<const SinkKind* const> all_sinks() { return kAll; }
+std::span<const SinkOption> options_of_all_sinks() { return kOfAll; }
+
+const SinkKind* find_sink(std::string_view name) {
+  const auto it = std::ranges::find_if(kAll, [&](const SinkKind* kind) { return name == kind->name; });
+  return it == std::end(kAll) ? nullptr : *it;
+}
+
+Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
+                                        const Surroundings& surroundings) {
+  TRY_ASSIGN(const SinkKind* const found, kind_of(kind));
+  TRY_ASSIGN(const Settings all, complete(*found, settings));
+  auto made = found->make(all, surroundings);
+  if (!made) return within(made.error(), fmt::format("the sink {}", kind));
+  return made;
+}
+
+Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Settings& settings,
+                                               const Surroundings& surroundings) {
+  TRY_ASSIGN(const SinkKind* const found, kind_of(kind));
+  TRY_ASSIGN(Settings all, complete(*found, settings));
+  TRY_ASSIGN(std::unique_ptr<Sink> sink, make_sink(kind, settings, surroundings));
+  RunnerOptions options;
+  options.name = kind;
+  options.choice.tables = names(all[kTables]);
+  if (found->keeps_series) options.choice.left_out = surroundings.unbounded;
+  options.choice.every =
+      all.contains(kEvery) ? parse_duration_ns(all[kEvery]).value_or(0) : found->every(all);
+  options.most_batches = static_cast<size_t>(parse_number(all[kQueue], 1, kMostQueue).value_or(1));
+  options.most_bytes = static_cast<size_t>(parse_size(all[kQueueSize]).value_or(1));
+  return SinkRunner::start(std::move(sink), std::move(options));
+}
+
+}  // namespace spotter::sink

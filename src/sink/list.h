@@ -1,0 +1,52 @@
+// Every kind of push sink, in the order users see, and how one is made of what a configuration says.
+#pragma once
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/host.h"
+#include "sink/runner.h"
+
+namespace spotter::sink {
+
+// What the configuration says, by key.
+using Settings = std::map<std::string, std::string>;
+
+struct SinkOption {
+  const char* key;
+  const char* fallback;  // nullptr: the sink finds one itself, as `help` says; "" is no value
+  const char* help;      // one sentence
+  Result<void> (*check)(const std::string& value);  // nullptr: any text
+};
+
+// What a sink may look at, and knows of the tables.
+struct Surroundings {
+  Host host = {};
+  std::string host_name = {};               // empty: what the system says
+  std::vector<std::string> unbounded = {};  // names of the tables whose rows come and go with processes
+};
+
+struct SinkKind {
+  const char* name;
+  const char* help;                       // one sentence
+  Ns (*every)(const Settings& settings);  // by default
+  bool keeps_series;  // where it goes to, a series is kept for each row there ever was: not for `unbounded`
+  std::span<const SinkOption> options;  // beside those of all sinks
+  // All keys of `options` are there, but those without a fallback. Errors: invalid.
+  Result<std::unique_ptr<Sink>> (*make)(const Settings& settings, const Surroundings& surroundings);
+};
+
+extern const SinkKind kJsonLines;
+
+std::span<const SinkKind* const> all_sinks();
+const SinkKind* find_sink(std::string_view name);  // nullptr if there is none
+std::span<const SinkOption> options_of_all_sinks();
+
+// Errors: invalid (no such kind or option, or a value that cannot be), with the option.
+Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
+                                        const Surroundings& surroundings);
+// The same with its queue and thread.
+Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Settings& settings,
+                                               const Surroundings& surroundings);
+
+}  // namespace spotter::sink

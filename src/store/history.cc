@@ -1,0 +1,277 @@
+#include "store/history.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "base/saturated.h"
+#include "store/block_codec.h"
+#include "store/fold.h"
+#include "store/json_row.h"
+
+namespace spotter::store {
+namespace {
+
+constexpr Ns kSecondNs = 1'000'000'000;
+constexpr Ns kRetry = 10 * kSecondNs;
+constexpr Ns kJump = 60 * kSecondNs;        // what is more than a late batch or a pause
+constexpr size_t kCells = size_t{1} << 16;  // a block of so many is full before its time
+
+void read_row(const Table& table, size_t row, std::vector<Value>& values) {
+  values.clear();
+  for (size_t i = 0; i < table.columns(); ++i) values.push_back(table.at(row, i));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<History>> History::open(HistoryOptions options) {
+  TRY(check(options.tiers));
+  if (options.most_bytes < kLeastFileBytes)
+    return fail(Code::invalid, "a history needs {} bytes at least", kLeastFileBytes);
+  std::unique_ptr<History> history(new History(std::move(options)));
+  TRY_ASSIGN(history->file_, open_history_file(history->options_.path, history->options_.most_bytes));
+  Result<void> prepared = history->prepare();
+  if (!prepared && prepared.error().code == Code::corrupt) {
+    history->blocks_.reset();
+    history->catalogue_.reset();
+    TRY(begin_anew(history->file_, history->options_.most_bytes));
+    prepared = history->prepare();
+  }
+  TRY(prepared);
+  return history;
+}
+
+Result<void> History::prepare() {
+  TRY_ASSIGN(Blocks blocks, Blocks::open(file_.database));
+  TRY_ASSIGN(const Ns recorded, blocks.recorded());
+  TRY_ASSIGN(Catalogue catalogue, Catalogue::open(file_.database, options_.most_bytes));
+  recorded_ = std::max(recorded_, recorded);
+  blocks_ = std::make_unique<Blocks>(std::move(blocks));
+  catalogue_ = std::make_unique<Catalogue>(std::move(catalogue));
+  folded_for_.assign(options_.tiers.size(), std::numeric_limits<i64>::min());
+  state_.moved_to = file_.moved_to;
+  return {};
+}
+
+History::~History() {
+  if (catalogue_) (void)flush();
+}
+
+Result<void> History::append(const Batch& batch) {
+  const std::scoped_lock lock(mutex_);
+  advance(batch);
+  for (const Table& table : batch.tables) take(table, batch);
+  // Tables that are not given any more.
+  const i64 window = window_of(last_unix_, options_.tiers[0].block);
+  for (auto it = open_.begin(); it != open_.end();) {
+    Open& open = it->second;
+    if (open.window == window || open.window == window - 1) {
+      ++it;
+      continue;
+    }
+    close(open);
+    it = open_.erase(it);
+  }
+  return write(false);
+}
+
+// How much has been recorded: the time between batches, unless the clock has jumped or nobody sampled; then
+// their period. Batches of slow collectors come late, and do not count.
+void History::advance(const Batch& batch) {
+  const Ns period = std::clamp<Ns>(batch.period_ns, 0, 3600 * kSecondNs);
+  const Ns passed = has_last_ ? subtract_saturated(batch.unix_ns, last_unix_) : 0;
+  if (passed < 0 && passed > -kJump) return;
+  recorded_ += passed >= 0 && passed <= std::max(10 * period, kJump) ? passed : period;
+  last_unix_ = batch.unix_ns;
+  has_last_ = true;
+}
+
+void History::take(const Table& table, const Batch& batch) {
+  if (table.rows() == 0 || table.columns() == 0) return;
+  for (const Field& field : table.schema()) {
+    if (field.role == Role::time) return take_events(table, batch.unix_ns);
+  }
+  const auto rows = static_cast<i64>(table.rows());
+  state_.rows += rows;
+  if (table.columns() > kMostFields) {
+    state_.lost_rows += rows;
+    return;
+  }
+  Open& open = open_[table.name()];
+  const i64 window = window_of(batch.unix_ns, options_.tiers[0].block);
+  if (open.block && (open.window != window || !open.block->schema->is_of(table))) close(open);
+  if (!open.block || !open.block->schema->is_of(table))
+    open.block = std::make_unique<Block>(std::make_shared<const Schema>(schema_of(table)));
+  open.period = open.block->rows() == 0 ? batch.period_ns : std::min(open.period, batch.period_ns);
+  open.window = window;
+  std::vector<Value> values;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    if (open.block->cells() >= kCells || open.block->words.memory_bytes() >= kMostBlockTexts / 2) close(open);
+    read_row(table, row, values);
+    open.block->append(batch.unix_ns, values);
+  }
+}
+
+void History::take_events(const Table& table, Ns time) {
+  const auto schema = std::make_shared<const Schema>(schema_of(table));
+  size_t time_column = 0;
+  while (schema->fields[time_column].role != Role::time) ++time_column;
+  std::vector<Value> values;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    ++state_.rows;
+    read_row(table, row, values);
+    const i64* own = std::get_if<i64>(&values[time_column]);
+    Block block(schema);
+    block.append(own ? *own : time, values);
+    Result<std::string> bytes = encode(block);
+    if (!bytes || table.columns() > kMostFields) {
+      ++state_.lost_events;
+      continue;
+    }
+    const auto all = [](const StoredField&) { return true; };
+    events_.push_back({block.times[0], schema, json_row(block, 0, all), std::move(*bytes), seen_in(block)});
+    if (events_.size() <= kMostEvents) continue;
+    events_.pop_front();
+    ++state_.lost_events;
+  }
+}
+
+// Samples that come more often than the finest step are folded, too.
+Result<PackedBlock> History::packed(const Open& open) const {
+  const Tier& finest = options_.tiers[0];
+  if (open.period <= 0 || open.period >= finest.step) return pack(*open.block, finest.step, recorded_);
+  return pack(folded({open.block.get(), 1}, finest.step), finest.step, recorded_);
+}
+
+// Leaves an empty block of the same columns.
+void History::close(Open& open) {
+  if (!open.block || open.block->rows() == 0) return;
+  Result<PackedBlock> block = packed(open);
+  if (block) {
+    waiting_.push_back({std::move(*block), seen_in(*open.block)});
+  } else {
+    state_.lost_rows += static_cast<i64>(open.block->rows());
+    state_.last_error = block.error().message;
+  }
+  open.block = std::make_unique<Block>(open.block->schema);
+}
+
+Result<void> History::flush() {
+  const std::scoped_lock lock(mutex_);
+  for (auto& [table, open] : open_) close(open);
+  return write(true);
+}
+
+Result<void> History::write(bool is_last) {
+  if (waiting_.empty() && events_.empty()) return {};
+  if (is_failing_ && !is_last && recorded_ - tried_ < kRetry) {
+    drop_waiting();
+    return {};
+  }
+  const auto attempt = [&]() -> Result<void> {
+    TRY(write_waiting(is_last));
+    return tidy();
+  };
+  Result<void> status = attempt();
+  if (!status && status.error().code == Code::corrupt) {
+    blocks_.reset();
+    catalogue_.reset();
+    status = begin_anew(file_, options_.most_bytes);
+    if (status) status = prepare();
+    if (status) status = attempt();
+  }
+  if (!status) return failed(status.error());
+  is_failing_ = false;
+  state_.last_error.clear();
+  return {};
+}
+
+Result<void> History::write_waiting(bool is_last) {
+  if (!blocks_ || !catalogue_) return fail(Code::corrupt, "{} is damaged", options_.path);
+  i64 bytes = 0;
+  for (const Waiting& waiting : waiting_) bytes += waiting.bytes();
+  TRY(retention_.make_room(file_.database, *blocks_, recorded_, bytes, state_.damaged_blocks));
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(file_.database));
+  for (const Waiting& waiting : waiting_) {
+    TRY(blocks_->insert(waiting.block));
+    TRY(catalogue_->add(waiting.seen, recorded_, is_last));
+  }
+  for (const Event& event : events_) {
+    TRY_ASSIGN(const i64 schema, blocks_->schema_id(*event.schema));
+    TRY(catalogue_->add(event, schema, recorded_));
+  }
+  TRY(transaction.commit());
+  state_.blocks += std::ssize(waiting_);
+  state_.waiting_bytes = 0;
+  waiting_.clear();
+  events_.clear();
+  return {};
+}
+
+// Coarser blocks are made two finest blocks after their time: then batches that were late are written, too.
+Result<void> History::tidy() {
+  const std::vector<Tier>& tiers = options_.tiers;
+  const Ns before = subtract_saturated(last_unix_, 2 * tiers[0].block);
+  for (size_t i = 1; i < tiers.size(); ++i) {
+    const i64 window = window_of(before, tiers[i].block);
+    if (folded_for_[i] == window) continue;
+    TRY(fold_tier(file_.database, *blocks_, tiers[i - 1].step, tiers[i], last_unix_, before,
+                  state_.damaged_blocks));
+    folded_for_[i] = window;
+  }
+  TRY(retention_.drop_old(file_.database, *blocks_, recorded_, state_.damaged_blocks));
+  if (recorded_ - trimmed_ < kTrim) return {};
+  trimmed_ = recorded_;
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(file_.database));
+  TRY(catalogue_->trim(recorded_ - tiers.back().keep));
+  return transaction.commit();
+}
+
+void History::drop_waiting() {
+  state_.waiting_bytes = 0;
+  for (const Waiting& waiting : waiting_) state_.waiting_bytes += waiting.bytes();
+  while (state_.waiting_bytes > kMostWaiting) {
+    state_.waiting_bytes -= waiting_.front().bytes();
+    state_.lost_rows += waiting_.front().block.rows;
+    waiting_.pop_front();
+  }
+}
+
+Result<void> History::failed(Error error) {
+  // What was remembered of the file may be of a transaction that it does not have.
+  if (blocks_) (void)blocks_->forget();
+  if (catalogue_) catalogue_->forget();
+  drop_waiting();
+  ++state_.failures;
+  is_failing_ = true;
+  tried_ = recorded_;
+  state_.last_error = error.message;
+  return tl::unexpected(std::move(error));
+}
+
+Result<void> History::note_capture(const CaptureNote& capture) {
+  const std::scoped_lock lock(mutex_);
+  if (!catalogue_) return fail(Code::corrupt, "{} is damaged", options_.path);
+  return catalogue_->add(capture);
+}
+
+HistoryState History::state() const {
+  const std::scoped_lock lock(mutex_);
+  return state_;
+}
+
+Result<std::vector<PackedBlock>> History::unwritten(const std::function<bool(const Schema&)>& wanted,
+                                                    const std::function<Result<void>()>& begin) {
+  const std::scoped_lock lock(mutex_);
+  TRY(begin());
+  std::vector<PackedBlock> all;
+  for (const Waiting& waiting : waiting_) {
+    if (wanted(*waiting.block.schema)) all.push_back(waiting.block);
+  }
+  for (const auto& [table, open] : open_) {
+    if (!open.block || open.block->rows() == 0 || !wanted(*open.block->schema)) continue;
+    if (Result<PackedBlock> block = packed(open)) all.push_back(std::move(*block));
+  }
+  return all;
+}
+
+}  // namespace spotter::store

@@ -1,0 +1,114 @@
+// History: what an agent remembers of its samples, in one SQLite file (history_file.h). Samples gather in
+// memory, by table, until the block of the finest tier is full; then all its columns are written at once, and
+// coarser tiers are made from what is written. A process that is killed loses the blocks that were filling,
+// a minute by default. Queries: history_query.h.
+//
+// Tables that have a column of Role::time are events: each row is written at once to the catalogue, not to
+// blocks.
+//
+// Any thread may call any function, one at a time runs; append() takes microseconds, but once a minute
+// milliseconds, and where the disk is slow as long as that takes: not for a loop that must not block.
+#pragma once
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+#include "store/catalogue.h"
+#include "store/history_file.h"
+#include "store/retention.h"
+#include "table/batch.h"
+
+namespace spotter::store {
+
+struct HistoryOptions {
+  std::string path;
+  std::vector<Tier> tiers = {{1'000'000'000, 3600'000'000'000, 60'000'000'000},
+                             {10'000'000'000, 86'400'000'000'000, 600'000'000'000},
+                             {60'000'000'000, 30 * 86'400'000'000'000, 3600'000'000'000}};
+  i64 most_bytes = i64{256} << 20;  // of NAME, NAME-wal and NAME-shm together
+};
+
+struct HistoryState {
+  i64 rows = 0;            // taken
+  i64 blocks = 0;          // written, of the finest tier
+  i64 waiting_bytes = 0;   // blocks that could not be written yet, and are kept in memory
+  i64 lost_rows = 0;       // that had to go before they could be written, or cannot be
+  i64 lost_events = 0;     // the same
+  i64 damaged_blocks = 0;  // that could not be read for the coarser tier
+  i64 failures = 0;        // attempts to write
+  std::string last_error;  // empty: the last attempt did not fail
+  std::string moved_to;    // a damaged file was moved there, and the history begun anew
+};
+
+class History {
+ public:
+  // Errors: those of open_history_file(); invalid (the options).
+  static Result<std::unique_ptr<History>> open(HistoryOptions options);
+  ~History();  // flushes
+  History(const History&) = delete;
+  History& operator=(const History&) = delete;
+
+  // Takes the batch's rows, and writes what is full. Errors are those of writing: the rows are kept in
+  // memory, up to kMostWaiting, and written when that is possible again; it is tried once in ten seconds.
+  Result<void> append(const Batch& batch);
+  Result<void> flush();  // writes all there is
+  Result<void> note_capture(const CaptureNote& capture);
+
+  HistoryState state() const;
+  const std::string& path() const { return options_.path; }
+
+  // For history_query.h. Calls `begin`, which begins a read transaction of its own, and gives the blocks that
+  // this transaction does not see, packed: no block is in both, and none in neither.
+  Result<std::vector<PackedBlock>> unwritten(const std::function<bool(const Schema&)>& wanted,
+                                             const std::function<Result<void>()>& begin);
+
+ private:
+  static constexpr i64 kMostWaiting = i64{1} << 20;  // bytes of packed blocks
+  static constexpr size_t kMostEvents = 1000;        // that wait
+  static constexpr Ns kTrim = 3600'000'000'000;      // how often the catalogue is trimmed
+
+  struct Open {
+    std::unique_ptr<Block> block;
+    i64 window = 0;  // of the finest tier's blocks
+    Ns period = 0;   // the least of its batches
+  };
+  struct Waiting {
+    PackedBlock block;
+    Seen seen;
+    i64 bytes() const { return std::ssize(block.bytes) + 128 * std::ssize(seen.series); }  // about
+  };
+
+  explicit History(HistoryOptions options)
+      : options_(std::move(options)), retention_(options_.tiers, options_.most_bytes) {}
+  Result<void> prepare();
+  void advance(const Batch& batch);
+  void take(const Table& table, const Batch& batch);
+  void take_events(const Table& table, Ns time);
+  void close(Open& open);
+  Result<PackedBlock> packed(const Open& open) const;
+  Result<void> write(bool is_last);
+  Result<void> write_waiting(bool is_last);
+  Result<void> tidy();
+  void drop_waiting();
+  Result<void> failed(Error error);
+
+  mutable std::mutex mutex_;
+  HistoryOptions options_;
+  HistoryFile file_;
+  std::unique_ptr<Blocks> blocks_;  // before file_ goes
+  std::unique_ptr<Catalogue> catalogue_;
+  Retention retention_;
+  std::unordered_map<std::string, Open> open_;  // by table
+  std::deque<Waiting> waiting_;
+  std::deque<Event> events_;
+  Ns recorded_ = 0, last_unix_ = 0;
+  bool has_last_ = false;
+  bool is_failing_ = false;
+  Ns tried_ = 0;                 // recorded time of the last attempt that failed
+  std::vector<i64> folded_for_;  // of each tier but the first: the window for which it was last made
+  Ns trimmed_ = -kTrim;
+  HistoryState state_;
+};
+
+}  // namespace spotter::store

@@ -1,0 +1,36 @@
+// Merge: the rows of blocks of one table, which may be of several versions of it, as one table.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "store/block.h"
+#include "table/table.h"
+
+namespace spotter::store {
+
+class Merge {
+ public:
+  // `is_event`: no column time_ns in front. `most_cells`: what the table may still hold.
+  Merge(std::string name, bool is_event) : name_(std::move(name)), is_event_(is_event) {}
+
+  // Schemas first, the newest first, with the columns that are wanted; then rows.
+  void add_schema(const Schema& schema, const std::vector<bool>& wanted);
+  void add_row(const Block& block, size_t row);
+  size_t cells() const { return rows_ ? rows_->cells() : 0; }
+  Table finish();  // by key, then time
+
+  Notes notes;
+
+ private:
+  void add_column(const StoredField& field);
+  void map_columns(const Schema& schema);
+
+  std::string name_;
+  bool is_event_;
+  Schema schema_;  // of all versions, without time_ns
+  std::unique_ptr<Block> rows_;
+  SharedSchema mapped_;          // that of the last row
+  std::vector<size_t> columns_;  // where in a block of it each column is; kNowhere
+};
+
+}  // namespace spotter::store
