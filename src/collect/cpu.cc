@@ -2,6 +2,7 @@
 // core. /proc/stat, Documentation/filesystems/proc.rst.
 #include <array>
 
+#include "base/saturated.h"
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
@@ -15,7 +16,15 @@ namespace {
 // The modes in the order of the file. The kernel counts guests within user and nice; here they are taken out
 // of them, so that all modes together are the time that has passed.
 constexpr size_t kUser = 0, kNice = 1, kGuest = 8, kGuestNice = 9, kModes = 10;
-using Times = std::array<i64, kModes>;  // ns
+using Times = std::array<std::optional<i64>, kModes>;  // ns
+
+// Null where one of them is.
+std::optional<i64> sum(std::optional<i64> a, std::optional<i64> b) {
+  return a && b ? std::optional(add_saturated(*a, *b)) : std::nullopt;
+}
+std::optional<i64> difference(std::optional<i64> a, std::optional<i64> b) {
+  return a && b ? std::optional(*a - *b) : std::nullopt;  // of two that are not below zero
+}
 
 #define MODES                                                                                           \
   {"user_ns", Type::integer, Unit::ns, Role::counter, "Time in programs, without guests."},             \
@@ -85,13 +94,14 @@ class Cpu : public Collector {
 
  private:
   static void add(std::vector<Value>& row, const Times& times) {
-    row.insert(row.end(), times.begin(), times.end());
+    for (const auto& time : times) row.push_back(or_null(time));
   }
 
   Result<Counts> read() {
     TRY_ASSIGN(std::string_view text, stat_.read());
+    text = whole_lines(text);
     Counts counts;
-    bool has_all = false;
+    bool has_all = false, has_interrupts = false;
     while (!text.empty()) {
       std::string_view line = next_line(text);
       const std::string_view word = next_word(line);
@@ -100,6 +110,8 @@ class Cpu : public Collector {
         has_all = true;
       } else if (word.starts_with("cpu")) {
         if (const auto number = to_integer(word.substr(3))) counts.cores.emplace_back(*number, times(line));
+      } else if (word == "intr") {
+        has_interrupts = true;
       } else if (word == "ctxt") {
         counts.context_switches = to_integer(next_word(line));
       } else if (word == "processes") {
@@ -111,30 +123,33 @@ class Cpu : public Collector {
       }
     }
     if (!has_all) return fail(Code::corrupt, "{} has no line \"cpu\"", stat_.path());
+    // It comes behind the processors: without it some of them may be missing in the sums.
+    if (!has_interrupts) return fail(Code::corrupt, "{} has no line \"intr\"", stat_.path());
     return counts;
   }
 
   Times times(std::string_view line) const {
-    Times times{};
-    for (i64& time : times) time = to_integer(next_word(line)).value_or(0) * ns_per_tick();
-    times[kUser] -= times[kGuest];
-    times[kNice] -= times[kGuestNice];
+    Times times;
+    for (auto& time : times) time = scaled(to_integer(next_word(line)), ns_per_tick());
+    times[kUser] = difference(times[kUser], times[kGuest]);
+    times[kNice] = difference(times[kNice], times[kGuestNice]);
     return times;
   }
 
   Table nodes(const Counts& counts) const {
     Table table("cpu_node", kNodeColumns);
     for (i64 node = 0; node <= node_of_.highest; ++node) {
-      Times sum{};
+      Times all;
+      all.fill(0);
       i64 cpus = 0;
       for (const auto& [cpu, times] : counts.cores) {
         if (node_of_.node(cpu) != node) continue;
         ++cpus;
-        for (size_t i = 0; i < kModes; ++i) sum[i] += times[i];
+        for (size_t i = 0; i < kModes; ++i) all[i] = sum(all[i], times[i]);
       }
       if (cpus == 0) continue;
       std::vector<Value> row{node, cpus};
-      add(row, sum);
+      add(row, all);
       table.append(row);
     }
     return table;

@@ -1,0 +1,112 @@
+// Devices that come and go while their collectors run.
+#include <gtest/gtest.h>
+
+#include "collect/list.h"
+#include "collect/test_machine.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr Ns kMinute = 60'000'000'000;
+
+std::unique_ptr<Collector> open(const char* name, const TestMachine& machine) {
+  auto collector = find_collector(name)->open({.host = machine.host()});
+  EXPECT_TRUE(collector) << collector.error().message;
+  return std::move(*collector);
+}
+
+// The first table's cells of one column, parted by blanks.
+std::string column(Collector& collector, const char* name) {
+  const auto tables = collector.sample();
+  if (!tables) return tables.error().message;
+  const Table& table = tables->front();
+  std::string cells;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const Value value = table.at(row, table.column(name));
+    if (row > 0) cells += " ";
+    if (is_null(value)) cells += "null";
+    if (const auto* text = std::get_if<std::string_view>(&value)) cells += *text;
+    if (const auto* number = std::get_if<i64>(&value)) cells += std::to_string(*number);
+    if (const auto* flag = std::get_if<bool>(&value)) cells += *flag ? "true" : "false";
+  }
+  return cells;
+}
+
+TEST(Devices, DisksComeAndGo) {
+  TestMachine machine("small_vm");
+  const auto disks = open("disk", machine);
+  EXPECT_EQ(column(*disks, "device"), "vda dm-0 dm-1");
+  const std::string stats = machine.read("proc/diskstats");
+  machine.write("proc/diskstats", stats + "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n");
+  EXPECT_EQ(column(*disks, "device"), "vda dm-0 dm-1");  // not in /sys yet
+  machine.write("proc/diskstats", stats);
+  EXPECT_EQ(column(*disks, "device"), "vda dm-0 dm-1");
+  machine.write("sys/block/sda/device/model", "FIRST\n");
+  machine.write("proc/diskstats", stats + "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n");
+  EXPECT_EQ(column(*disks, "device"), "vda dm-0 dm-1 sda");
+  EXPECT_EQ(column(*disks, "model"), "null null null FIRST");
+  EXPECT_EQ(column(*disks, "read_bytes").substr(column(*disks, "read_bytes").rfind(' ')), " 1536");
+  // What it is called is looked up again after a minute, or when it was away.
+  machine.write("sys/block/sda/device/model", "SECOND\n");
+  EXPECT_EQ(column(*disks, "model"), "null null null FIRST");
+  machine.pass(kMinute);
+  EXPECT_EQ(column(*disks, "model"), "null null null SECOND");
+  machine.write("sys/block/sda/device/model", "THIRD\n");
+  machine.write("proc/diskstats", stats);
+  EXPECT_EQ(column(*disks, "device"), "vda dm-0 dm-1");
+  machine.write("proc/diskstats", stats + "   8       0 sda 1 2 3 4 5 6 7 8 9 10 11\n");
+  EXPECT_EQ(column(*disks, "model"), "null null null THIRD");
+}
+
+TEST(Devices, NamesWithSlashes) {
+  TestMachine machine("small_vm");
+  const auto disks = open("disk", machine);
+  machine.write("sys/block/cciss!c0d0/size", "8\n");
+  machine.write("proc/diskstats", " 104 0 cciss/c0d0 1 2 3 4 5 6 7 8 9 10 11\n");
+  EXPECT_EQ(column(*disks, "device"), "cciss/c0d0");
+  EXPECT_EQ(column(*disks, "size_bytes"), "4096");
+}
+
+TEST(Devices, InterfacesComeAndGo) {
+  TestMachine machine("small_vm");
+  const auto network = open("network", machine);
+  EXPECT_EQ(column(*network, "interface"), "lo eth0");
+  EXPECT_EQ(column(*network, "up"), "null true");
+  // Its state is read each time, its speed every minute.
+  machine.write("sys/class/net/eth0/operstate", "down\n");
+  machine.write("sys/class/net/eth0/carrier_changes", "3\n");
+  machine.write("sys/class/net/eth0/speed", "1000\n");
+  EXPECT_EQ(column(*network, "up"), "null false");
+  EXPECT_EQ(column(*network, "carrier_changes"), "0 3");
+  EXPECT_EQ(column(*network, "speed_bytes_per_s"), "null null");
+  machine.pass(kMinute);
+  EXPECT_EQ(column(*network, "speed_bytes_per_s"), "null 125000000");
+  const std::string dev = machine.read("proc/1/net/dev");
+  machine.write("proc/1/net/dev", dev + "  ens9: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n veth1: 1\n");
+  EXPECT_EQ(column(*network, "interface"), "lo eth0 ens9");
+  EXPECT_EQ(column(*network, "up"), "null false null");  // nothing of it in /sys
+  machine.write("proc/1/net/dev", dev);
+  EXPECT_EQ(column(*network, "interface"), "lo eth0");
+}
+
+TEST(Devices, LongFilesAreReadWhole) {
+  TestMachine machine("small_vm");
+  const auto network = open("network", machine);
+  std::string dev = machine.read("proc/1/net/dev");
+  for (int i = 0; i < 5000; ++i) dev += fmt::format("veth{}: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n", i);
+  machine.write("proc/1/net/dev", dev + "  ens9: 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16\n");
+  EXPECT_EQ(column(*network, "interface"), "lo eth0 ens9");
+}
+
+TEST(Devices, UptimeLooksAtTheBootTimeEachMinute) {
+  TestMachine machine("small_vm");
+  const auto uptime = open("uptime", machine);
+  EXPECT_EQ(column(*uptime, "boot_time_ns"), "1700000000000000000");
+  machine.write("proc/stat", "btime 1700000001\n");
+  EXPECT_EQ(column(*uptime, "boot_time_ns"), "1700000000000000000");
+  machine.pass(kMinute);
+  EXPECT_EQ(column(*uptime, "boot_time_ns"), "1700000001000000000");
+}
+
+}  // namespace
+}  // namespace spotter::collect
