@@ -22,7 +22,7 @@ struct HttpRequest {
 struct HttpAnswer {
   int status = 200;
   std::string body;
-  std::string content_type = "application/json";
+  std::string content_type = {};      // empty: application/json
   std::string content_encoding = {};  // empty: none
 };
 
