@@ -32,11 +32,11 @@ double cost_us(collect::Collector& collector) {
 
 void run(const std::string& root) {
   const Host host = Host::at(root);
-  collect::Identities identities(host);
+  const auto identities = std::make_shared<collect::Identities>(host);
   double all = 0;
   fmt::print("{:<18}{:>14}{:>14}{:>18}\n", "collector", "us a sample", "period in s", "us of each second");
   for (const collect::CollectorKind* kind : collect::all_collectors()) {
-    auto collector = kind->open({.host = host, .identities = &identities});
+    auto collector = kind->open({.host = host, .identities = identities});
     const double us = collector ? cost_us(**collector) : -1;
     if (us < 0) {
       fmt::print("{:<18}{:>14}\n", kind->name, "-");

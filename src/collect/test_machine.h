@@ -1,5 +1,7 @@
 // A recorded machine of tests/fixtures/machines in a folder of its own, for tests that change it.
 #pragma once
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
@@ -17,7 +19,11 @@ class TestMachine {
  public:
   // Empty name: a folder with nothing in it.
   explicit TestMachine(const std::string& name) {
-    std::string pattern = (std::filesystem::temp_directory_path() / "spotter-machine-XXXXXX").string();
+    // In memory where that is possible: the tests write many thousand times.
+    const std::filesystem::path memory = "/dev/shm";
+    const bool has_memory = access(memory.c_str(), W_OK) == 0;
+    std::string pattern =
+        ((has_memory ? memory : std::filesystem::temp_directory_path()) / "spotter-machine-XXXXXX").string();
     CHECK(mkdtemp(pattern.data()) != nullptr);
     root_ = pattern;
     if (!name.empty()) CHECK(run_command({"tools/machine", "unpack", name, root_}));

@@ -24,6 +24,7 @@ struct HttpAnswer {
   std::string body;
   std::string content_type = {};      // empty: application/json
   std::string content_encoding = {};  // empty: none
+  std::string retry_after = {};       // of one that came: how long to wait, as the header says
 };
 
 class HttpServer {
