@@ -159,7 +159,7 @@ Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& pro
   const std::string folder = a.folder_.path(), api = folder + "/api.sock", port = std::to_string(a.rpc_port_);
   CHECK(mkdir((folder + "/out").c_str(), 0777) == 0);
   const std::string config = folder + "/agent.yaml";
-  TRY(write_file_atomically(config, fmt::format("output_directories: [{}]\n", folder)));
+  TRY(write_file_atomically(config, fmt::format("collect: off\noutput_directories: [{}]\n", folder)));
   const pid_t pid = fork_bound();
   if (pid == 0) {
     execl(program.c_str(), program.c_str(), "agent", "--config", config.c_str(), "--ipc-dir", folder.c_str(),

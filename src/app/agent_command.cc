@@ -52,6 +52,10 @@ struct Options {
 Result<AgentConfig> configured(const Options& options) {
   AgentConfig config;
   config.options.telemetry.collectors = api::usual_collectors();
+  if (const std::string path = default_history(); !path.empty()) {
+    config.options.telemetry.history.emplace();
+    config.options.telemetry.history->path = path;
+  }
   config.options.api_socket = geteuid() == 0 ? system_socket() : user_socket();
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
@@ -83,6 +87,8 @@ Result<int> run_agent(const Options& options) {
   TRY_ASSIGN(const AgentConfig config, configured(options));
   set_log_level(config.log_level);
   TRY(make_folder_of(config.options.api_socket));
+  if (const auto& history = config.options.telemetry.history)
+    std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
   TRY_ASSIGN(const std::unique_ptr<api::Agent> agent, api::Agent::open(loop, config.options, Host{}));
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
@@ -148,6 +154,17 @@ Action declare_agent(CLI::App& app) {
         TRY_ASSIGN(const auto collectors, parse_collectors(text));
         return Set([collectors](AgentConfig& c) { c.options.telemetry.collectors = collectors; });
       });
+  word("--history", "FILE",
+       "where samples are kept, or off; default: /var/lib/spotter/history.db for root, else below ~",
+       [](const std::string& text) -> Result<Set> {
+         TRY_ASSIGN(const auto history, parse_history(text));
+         return Set([history](AgentConfig& c) {
+           if (history && c.options.telemetry.history)
+             c.options.telemetry.history->path = history->path;
+           else
+             c.options.telemetry.history = history;
+         });
+       });
   word("--prometheus", "ADDRESS:PORT", "where Prometheus may scrape /metrics, on this machine; default: off",
        [](const std::string& text) -> Result<Set> {
          TRY_ASSIGN(const auto door, parse_metrics_door(text));

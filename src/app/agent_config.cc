@@ -1,5 +1,6 @@
 #include "app/agent_config.h"
 
+#include <fmt/ranges.h>
 #include <pwd.h>
 #include <yaml-cpp/yaml.h>
 
@@ -11,6 +12,7 @@
 #include "app/telemetry_config.h"
 #include "app/words.h"
 #include "base/file.h"
+#include "base/quantity.h"
 #include "base/strings.h"
 #include "base/utf8.h"
 #include "net/digest.h"
@@ -120,6 +122,48 @@ Result<void> read_clients(const YAML::Node& list, std::vector<api::ClientRule>& 
   return {};
 }
 
+constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
+    {"file",
+     [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
+       TRY_ASSIGN(const auto options, parse_history(scalar(node)));
+       if (!options) return fail(Code::invalid, "off stands for the whole: \"history: off\"");
+       history.path = options->path;
+       return {};
+     }},
+    {"size",
+     [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
+       TRY_ASSIGN(history.most_bytes, parse_size(scalar(node)));
+       return {};
+     }},
+};
+
+// Settings are texts or lists of texts; a list is its members with commas.
+Result<std::string> setting(const YAML::Node& node) {
+  if (node.IsScalar()) return scalar(node);
+  if (!node.IsSequence()) return fail(Code::invalid, "it must be a word, or a list of words");
+  return fmt::format("{}", fmt::join(node.as<std::vector<std::string>>(), ","));
+}
+
+Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& sinks) {
+  if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
+  sinks.clear();
+  for (const YAML::Node& entry : list) {
+    const std::string line = fmt::format("line {}", entry.Mark().line + 1);
+    if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
+    sink::Settings said;
+    for (const auto& member : entry) {
+      const Result<std::string> value = setting(member.second);
+      if (!value)
+        return within(value.error(), fmt::format("{}: {}", line, to_printable(scalar(member.first))));
+      said[scalar(member.first)] = *value;
+    }
+    auto checked = checked_sink(said);
+    if (!checked) return within(checked.error(), line);
+    sinks.push_back(std::move(*checked));
+  }
+  return {};
+}
+
 constexpr Key<AgentConfig> kKeys[] = {
     {"api_socket",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
@@ -166,6 +210,19 @@ constexpr Key<AgentConfig> kKeys[] = {
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(c.options.telemetry.per_core, read_flag(node));
        return {};
+     }},
+    {"history",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       if (node.IsScalar()) {
+         TRY_ASSIGN(c.options.telemetry.history, parse_history(scalar(node)));
+         return {};
+       }
+       if (!c.options.telemetry.history) c.options.telemetry.history.emplace();
+       return read_map<store::HistoryOptions>(node, kHistoryKeys, *c.options.telemetry.history);
+     }},
+    {"sinks",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_sinks(node, c.options.telemetry.sinks);
      }},
     {"prometheus",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {

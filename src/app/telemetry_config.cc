@@ -1,6 +1,10 @@
 #include "app/telemetry_config.h"
 
+#include <fmt/ranges.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cstdlib>
 
 #include "app/hosts.h"
 #include "app/words.h"
@@ -22,6 +26,12 @@ Result<Ns> parse_period(const std::string& word) {
   if (period < kLeastPeriod || period > kMostPeriod)
     return fail(Code::invalid, "a period is 10 ms to 1 h, not {}", to_printable(word));
   return period;
+}
+
+std::string names_of_sinks() {
+  std::vector<std::string> names;
+  for (const sink::SinkKind* kind : sink::all_sinks()) names.emplace_back(kind->name);
+  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 std::string without_blanks(std::string text) {
@@ -78,6 +88,35 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
       want(all, {kind, period.value_or(kind->period)});
   }
   return all;
+}
+
+Result<std::optional<store::HistoryOptions>> parse_history(const std::string& word) {
+  if (word == "off") return std::optional<store::HistoryOptions>();
+  if (!word.starts_with('/'))
+    return fail(Code::invalid, "\"{}\" is neither an absolute path nor off", to_printable(word));
+  store::HistoryOptions options;
+  options.path = word;
+  return std::optional(options);
+}
+
+std::string default_history() {
+  if (geteuid() == 0) return "/var/lib/spotter/history.db";
+  const char* state = std::getenv("XDG_STATE_HOME");
+  const char* home = std::getenv("HOME");
+  if (state && *state == '/') return fmt::format("{}/spotter/history.db", state);
+  return home && *home == '/' ? fmt::format("{}/.local/state/spotter/history.db", home) : std::string();
+}
+
+Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
+  api::SinkOptions options;
+  options.settings = said;
+  const auto kind = options.settings.extract("kind");
+  if (!kind) return fail(Code::invalid, "a sink needs a \"kind\": {}", names_of_sinks());
+  options.kind = kind.mapped();
+  if (!sink::find_sink(options.kind))
+    return fail(Code::invalid, "there is no sink \"{}\"; there are {}", to_printable(options.kind),
+                names_of_sinks());
+  return options;
 }
 
 }  // namespace spotter

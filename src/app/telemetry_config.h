@@ -19,4 +19,11 @@ bool is_loopback(const api::MetricsDoor& door);
 // of its own behind a colon: "all,-pmu,disk:10s". "off" is none.
 Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words);
 
+// "off", or a file. The folder of the default one is made when the agent begins.
+Result<std::optional<store::HistoryOptions>> parse_history(const std::string& word);
+std::string default_history();  // of root, or of this user
+
+// A sink as the configuration says it: its kind and its settings by key. Errors: invalid.
+Result<api::SinkOptions> checked_sink(const sink::Settings& said);
+
 }  // namespace spotter

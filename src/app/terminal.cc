@@ -41,6 +41,12 @@ TextStyle page_style_of(int fd) {
   return style;
 }
 
+size_t terminal_height(int fd) {
+  constexpr size_t kUsual = 24;
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : kUsual;
+}
+
 Progress::Progress()
     : visible_(is_terminal(STDERR_FILENO)), next_(std::chrono::steady_clock::now() + kFirst) {}
 

@@ -15,6 +15,9 @@ TextStyle style_of(int fd);
 // The same for prose, which has a width everywhere: 100 columns where there is no terminal.
 TextStyle page_style_of(int fd);
 
+// Lines of the terminal; 24 where there is none.
+size_t terminal_height(int fd);
+
 // A bar on standard error, for work of more than a second on a terminal; elsewhere nothing. Any thread.
 class Progress {
  public:

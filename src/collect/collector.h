@@ -18,6 +18,7 @@
 namespace spotter::collect {
 
 class Identities;
+class ProfilingPause;
 
 // One table that a collector gives, and its metrics: each column of Role::value or Role::counter is one, the
 // columns of Role::key tell its rows apart, those of Role::detail say more about them.
@@ -48,6 +49,9 @@ struct Surroundings {
   bool per_core = false;                                         // rows for each core
   std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
   std::function<std::vector<ConsumerState>()> consumers = {};
+  std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
+  bool dcgm_embedded = false;                   // whether to run one in this process where none answers
+  ProfilingPause* profiling_pause = nullptr;    // outlives the collectors
 };
 
 class Collector {

@@ -67,6 +67,8 @@ using Row = std::vector<Value>;
   X(throttle_thermal_hw, flag, none, value, "The hardware lowers the clocks because of heat.")               \
   X(throttle_power_brake, flag, none, value, "The machine's power supply asks for less (power brake).")      \
   X(throttle_display_clock, flag, none, value, "The clocks are low because of a display.")                   \
+  X(throttle_board_limit, flag, none, value, "The clocks are low because of a limit of the board.")          \
+  X(throttle_reliability, flag, none, value, "The clocks are low to keep the voltage safe.")                 \
   X(violation_power_ns, integer, ns, counter, "Time with clocks lowered by the power limit.")                \
   X(violation_thermal_ns, integer, ns, counter, "Time with clocks lowered by heat.")                         \
   X(violation_sync_boost_ns, integer, ns, counter, "Time with clocks lowered for another GPU.")              \

@@ -25,6 +25,8 @@ constexpr const CollectorKind* kAll[] = {
     &kInterrupts,
     &kUptime,
     &kNvidia,
+    &kDcgm,
+    &kAmd,
     &kProcess,
     &kAgent,
 };

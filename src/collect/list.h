@@ -19,6 +19,8 @@ extern const CollectorKind kRdma;
 extern const CollectorKind kInterrupts;
 extern const CollectorKind kUptime;
 extern const CollectorKind kNvidia;
+extern const CollectorKind kDcgm;
+extern const CollectorKind kAmd;
 extern const CollectorKind kProcess;
 extern const CollectorKind kAgent;
 

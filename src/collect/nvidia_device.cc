@@ -88,7 +88,7 @@ void NvidiaDevice::begin(const nvml::Functions& f, const Host& host, nvml::Devic
   ask_at_ = {};
   fields_unsupported.clear();
   has_mig.reset();
-  last_energy.reset();
+  energy.forget();
   name = text(f.nvmlDeviceGetName, handle);
   serial = text(f.nvmlDeviceGetSerial, handle);
   nvml::PciInfo pci{};

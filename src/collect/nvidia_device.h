@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "collect/gpu_energy.h"
 #include "collect/gpu_events.h"
 #include "collect/gpu_quality.h"
 #include "collect/nvml_session.h"
@@ -96,8 +97,7 @@ struct NvidiaDevice {
   Who owner;                               // likewise
   MemoryErrors memory_errors;
   std::optional<i64> xid_errors, last_xid;  // null while XIDs are not heard
-  std::optional<u64> last_energy;           // as the driver counts
-  Ns last_energy_at = 0;                    // steady
+  EnergyWatch energy;
   u64 last_process_sample_us = 0;
 
  private:

@@ -11,7 +11,6 @@ namespace {
 
 constexpr u32 kMostLinks = 36;
 constexpr i64 kSlow = 60, kLinks = 10;  // looks between two at what rarely changes
-constexpr Ns kEnergyMoves = 500'000'000;
 
 constexpr struct {
   gpu::Column column;
@@ -27,6 +26,8 @@ constexpr struct {
     {gpu::throttle_thermal_hw, 0x40, "thermal_hw"},
     {gpu::throttle_power_brake, 0x80, "power_brake"},
     {gpu::throttle_display_clock, 0x100, "display_clock"},
+    {gpu::throttle_board_limit, 0x200, "board_limit"},
+    {gpu::throttle_reliability, 0x400, "reliability"},
 };
 
 std::optional<i64> whole(std::optional<u64> value) {
@@ -164,14 +165,10 @@ class Reader {
       row_[column] = or_null(d_.megahertz(value));
   }
 
-  // A counter of energy that stands still while power is drawn is stuck.
   void energy(std::optional<u64> millijoules, std::optional<double> power) {
     if (!millijoules) return;
-    const bool is_still = d_.last_energy == millijoules;
-    if (is_still && power && sample_.steady - d_.last_energy_at >= kEnergyMoves)
+    if (d_.energy.is_stuck(*millijoules, power.has_value(), sample_.steady))
       return d_.quality.add(Doubt::stale);
-    if (!is_still) d_.last_energy_at = sample_.steady;
-    d_.last_energy = millijoules;
     row_[gpu::energy_joules] = static_cast<double>(*millijoules) / 1e3;
   }
 

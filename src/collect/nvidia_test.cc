@@ -169,6 +169,20 @@ TEST_F(NvidiaTest, ContradictionsAreNull) {
   EXPECT_DOUBLE_EQ(s.real("gpu_activity", 0, "sm_active_ratio"), 0);
 }
 
+TEST_F(NvidiaTest, ThrottleReasonsAreFlagsAndWords) {
+  machine_.scenario("gpu 0 throttle 0x6e9\n");
+  const auto collector = open();
+  Sampled s = sample(*collector);
+  EXPECT_EQ(s.text("gpu", 0, "throttle_reasons"),
+            "idle+hw_slowdown+thermal_sw+thermal_hw+power_brake+board_limit+reliability");
+  EXPECT_EQ(s.integer("gpu", 0, "throttle_hw_slowdown"), 1);
+  EXPECT_EQ(s.integer("gpu", 0, "throttle_power_cap"), 0);
+  machine_.scenario("gpu 0 throttle 0\n");
+  s = sample(*collector);
+  EXPECT_TRUE(is_null(s.at("gpu", 0, "throttle_reasons")));
+  EXPECT_EQ(s.integer("gpu", 0, "throttle_hw_slowdown"), 0);
+}
+
 TEST_F(NvidiaTest, EnergyThatStandsStillIsStale) {
   machine_.scenario("gpu 0 field 83 1000\n");
   const auto collector = open();

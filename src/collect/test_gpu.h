@@ -18,13 +18,12 @@ inline Ns clock_now() { return clock_ns; }
 
 class GpuMachine {
  public:
-  // `kind`: a folder within the fakes' folder; beside the test program.
-  explicit GpuMachine(const std::string& kind = "")
+  GpuMachine()
       : folder_(std::filesystem::temp_directory_path() /
                 ("spotter_gpu_" + std::to_string(getpid()) + "_" + std::to_string(++made_))) {
     const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     std::filesystem::create_directories(folder_);
-    host.libraries = program / "fakes" / kind;
+    host.libraries = program / "fakes";  // beside the test program
     host.sys = folder_ / "sys";
     host.proc = folder_ / "proc";
     host.steady_now = host.unix_now = clock_now;

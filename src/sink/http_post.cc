@@ -13,8 +13,8 @@ namespace {
 
 constexpr Ns kSecond = 1'000'000'000;
 
-// Where distributions keep the certificates of all authorities; a program that is linked statically knows only
-// where it was built. SSL_CERT_FILE counts first, as for OpenSSL.
+// Where distributions keep the certificates of all authorities; a program that is linked statically knows
+// only where it was built. SSL_CERT_FILE counts first, as for OpenSSL.
 constexpr const char* kBundles[] = {
     "/etc/ssl/certs/ca-certificates.crt",                 // Debian, Ubuntu, Arch, Alpine
     "/etc/pki/tls/certs/ca-bundle.crt",                   // Fedora, RHEL, Amazon Linux
@@ -28,7 +28,8 @@ Result<std::string> system_authorities() {
   for (const char* path : kBundles) {
     if (access(path, R_OK) == 0) return path;
   }
-  return fail(Code::not_found, "no certificates of authorities are installed on this system (ca-certificates)");
+  return fail(Code::not_found,
+              "no certificates of authorities are installed on this system (ca-certificates)");
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include "base/quantity.h"
 #include "render/json_text.h"
 #include "sink/checks.h"
+#include "sink/dynolog_names.h"
 #include "sink/host_name.h"
 #include "sink/line_file.h"
 #include "sink/list.h"
@@ -45,7 +46,17 @@ class JsonLines : public Sink {
   std::string text_;
 };
 
+constexpr const char* kDynolog = "dynolog";
+
+Result<void> are_names(const std::string& value) {
+  if (value == "spotter" || value == kDynolog) return {};
+  return fail(Code::invalid, "\"{}\" is neither spotter nor dynolog", value);
+}
+
 constexpr SinkOption kOptions[] = {
+    {"names", "spotter",
+     "spotter: a line for each row of each table; dynolog: the records that Dynolog logs, with its names.",
+     are_names},
     {"path", "-", "File that the lines are appended to; - is standard output.", is_path},
     {"rotate_size", "100M", "A file that is larger is renamed to NAME.1, NAME.1 to NAME.2 and so on.",
      is_size},
@@ -82,7 +93,10 @@ std::string json_lines(const Share& share, std::string_view host_name) {
 const SinkKind kJsonLines = {
     "json_lines",
     "Lines of JSON in a file or on standard output.",
-    [](const Settings&) -> Ns { return 10'000'000'000; },
+    [](const Settings& settings) -> Ns {
+      constexpr Ns kUsual = 10'000'000'000, kDynologs = 60'000'000'000;
+      return settings.at("names") == kDynolog ? kDynologs : kUsual;
+    },
     false,
     kOptions,
     [](const Settings& settings, const Surroundings& s) -> Result<std::unique_ptr<Sink>> {
@@ -90,6 +104,11 @@ const SinkKind kJsonLines = {
       options.path = settings.at("path");
       options.most_bytes = parse_size(settings.at("rotate_size")).value_or(1);
       options.old_files = whole_number(settings.at("rotate_files")).value_or(0);
+      if (settings.at("names") == kDynolog) {
+        return std::make_unique<JsonLines>(
+            std::move(options),
+            [names = std::make_shared<DynologNames>()](const Share& share) { return names->lines(share); });
+      }
       return std::make_unique<JsonLines>(
           std::move(options), [host = host_name(s)](const Share& share) { return json_lines(share, host); });
     },

@@ -11,6 +11,7 @@ namespace {
 
 constexpr const SinkKind* kAll[] = {
     &kJsonLines,
+    &kOtlp,
 };
 
 constexpr const char* kTables = "tables";

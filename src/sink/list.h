@@ -36,7 +36,7 @@ struct SinkKind {
   Result<std::unique_ptr<Sink>> (*make)(const Settings& settings, const Surroundings& surroundings);
 };
 
-extern const SinkKind kJsonLines;
+extern const SinkKind kJsonLines, kOtlp;
 
 std::span<const SinkKind* const> all_sinks();
 const SinkKind* find_sink(std::string_view name);  // nullptr if there is none

@@ -1,5 +1,6 @@
-// ProtobufWriter: messages of Protocol Buffers, field by field, as protobuf.dev/programming-guides/encoding says.
-// A number that is 0 and a text that is empty are written, too: whoever leaves out a default does so himself.
+// ProtobufWriter: messages of Protocol Buffers, field by field, as protobuf.dev/programming-guides/encoding
+// says. A number that is 0 and a text that is empty are written, too: whoever leaves out a default does so
+// himself.
 #pragma once
 #include <bit>
 #include <string>

@@ -122,7 +122,8 @@ Result<Database> open_to_write(const std::string& path, i64 most_bytes) {
 Result<std::string> move_aside(const std::string& path) {
   const std::string target = path + ".corrupt";
   std::remove((target + "-wal").c_str());
-  if (std::rename(path.c_str(), target.c_str()) != 0)
+  // It may have been moved already, and could not be begun anew.
+  if (std::rename(path.c_str(), target.c_str()) != 0 && errno != ENOENT)
     return fail(Code::io, "{} is damaged and cannot be moved to {}: {}", path, target, errno_text(errno));
   std::rename((path + "-wal").c_str(), (target + "-wal").c_str());
   std::remove((path + "-shm").c_str());
@@ -140,7 +141,7 @@ i64 most_pages(i64 most_bytes) { return (most_bytes - 2 * wal_bytes(most_bytes) 
 Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes) {
   TRY(is_history(path));
   TRY_ASSIGN(Descriptor held, lock(path));
-  HistoryFile file{std::move(held), {}, {}};
+  HistoryFile file{path, std::move(held), {}, {}};
   Result<Database> database = open_to_write(path, most_bytes);
   if (database) {
     file.database = std::move(*database);
@@ -152,10 +153,9 @@ Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes) {
 }
 
 Result<void> begin_anew(HistoryFile& file, i64 most_bytes) {
-  const std::string path = file.database.path();
   file.database = {};
-  TRY_ASSIGN(file.moved_to, move_aside(path));
-  TRY_ASSIGN(file.database, open_to_write(path, most_bytes));
+  TRY_ASSIGN(file.moved_to, move_aside(file.path));
+  TRY_ASSIGN(file.database, open_to_write(file.path, most_bytes));
   return {};
 }
 

@@ -16,6 +16,7 @@ inline constexpr i64 kPageBytes = 4096;
 inline constexpr i64 kLeastFileBytes = i64{1} << 20;
 
 struct HistoryFile {
+  std::string path;
   Descriptor lock;
   Database database;
   std::string moved_to;  // where a damaged one has gone; empty: there was none

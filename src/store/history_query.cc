@@ -65,6 +65,39 @@ struct Source {
   const PackedBlock* memory = nullptr;  // not in the file
 };
 
+// Folds blocks of any schemas, in the order of time, and hands on what it has made of each schema.
+class FoldStage {
+ public:
+  FoldStage(Ns step, std::function<void(const Block&)> next) : step_(step), next_(std::move(next)) {}
+
+  void add(const Block& block) {
+    if (folder_ && *source_ != *block.schema) finish();
+    if (!folder_) {
+      source_ = block.schema;
+      const Folding folding = folding_of(*source_);
+      out_ = std::make_unique<Block>(folding.target);
+      folder_ = std::make_unique<Folder>(
+          folding, step_, [this](Ns time, std::span<const Value> row) { out_->append(time, row); });
+    }
+    folder_->add(block);
+  }
+  void finish() {
+    if (!folder_) return;
+    folder_->finish();
+    folder_.reset();
+    next_(*out_);
+    out_.reset();
+  }
+  size_t cells() const { return out_ ? out_->cells() : 0; }
+
+ private:
+  Ns step_;
+  std::function<void(const Block&)> next_;
+  SharedSchema source_;
+  std::unique_ptr<Block> out_;
+  std::unique_ptr<Folder> folder_;
+};
+
 class Reader {
  public:
   Reader(const HistoryQuery& query, Blocks& blocks, std::vector<PackedBlock> memory)
@@ -91,7 +124,8 @@ class Reader {
 
  private:
   Result<void> collect_sources() {
-    TRY_ASSIGN(const std::vector<Ns> steps, blocks_.steps());
+    TRY_ASSIGN(std::vector<Ns> steps, blocks_.steps());
+    std::ranges::reverse(steps);
     for (const Ns step : steps) {
       TRY_ASSIGN(const std::vector<BlockFacts> all,
                  blocks_.between(step, query_.from_unix_ns, query_.to_unix_ns));
@@ -130,24 +164,26 @@ class Reader {
     return chosen->first;
   }
 
+  // What is finer than `step` is folded to it; and all of it to the step that is asked for, if that is
+  // longer.
   Result<Table> read_table(const std::string& name, const std::vector<const Source*>& sources, Ns step) {
     Merge merge(name, false);
+    const auto is_folded = [&](const Source& source) { return source.step < step || step < query_.step; };
     for (auto it = sources.rbegin(); it != sources.rend(); ++it) {
-      const Source& source = **it;
-      const SharedSchema schema = source.step < step ? folding_of(*source.schema).target : source.schema;
+      const SharedSchema& own = (*it)->schema;
+      const SharedSchema schema = is_folded(**it) ? folding_of(*own).target : own;
       merge.add_schema(*schema, wanted_.columns(*schema));
     }
-    std::unique_ptr<Block> tail;
-    std::unique_ptr<Folder> folder;
-    const Source* folded = nullptr;  // the last that the folder was given
-    const auto end_tail = [&] {
-      if (!folder) return;
-      folder->finish();
-      for (size_t row = 0; row < tail->rows(); ++row) {
-        if (wanted_.row(*tail, row)) merge.add_row(*tail, row);
+    const auto add = [&](const Block& block) {
+      for (size_t row = 0; row < block.rows(); ++row) {
+        if (wanted_.row(block, row)) merge.add_row(block, row);
       }
-      folder.reset();
     };
+    FoldStage to_asked(query_.step, add);
+    const auto add_of_step = [&](const Block& block) {
+      query_.step > step ? to_asked.add(block) : add(block);
+    };
+    FoldStage to_step(step, add_of_step);
     for (const Source* source : sources) {
       Result<Block> block = load(*source);
       if (!block) {
@@ -156,24 +192,11 @@ class Reader {
         merge.notes.add("damaged_block", Severity::loss, "blocks of the history are damaged and left out");
         continue;
       }
-      if (source->step == step) {
-        for (size_t row = 0; row < block->rows(); ++row) {
-          if (wanted_.row(*block, row)) merge.add_row(*block, row);
-        }
-      } else {
-        if (folder && (folded->step != source->step || *folded->schema != *source->schema)) end_tail();
-        if (!folder) {
-          const Folding folding = folding_of(*source->schema);
-          tail = std::make_unique<Block>(folding.target);
-          folder = std::make_unique<Folder>(
-              folding, step, [&](Ns time, std::span<const Value> row) { tail->append(time, row); });
-        }
-        folder->add(*block);
-        folded = source;
-      }
-      TRY(check_size(merge.cells() + (folder ? tail->cells() : 0)));
+      source->step < step ? to_step.add(*block) : add_of_step(*block);
+      TRY(check_size(merge.cells() + to_step.cells() + to_asked.cells()));
     }
-    end_tail();
+    to_step.finish();
+    to_asked.finish();
     cells_ += merge.cells();
     if (unknown_blocks_ > 0)
       merge.notes.add("unknown_block", Severity::loss,
@@ -237,7 +260,7 @@ class Reader {
   Wanted wanted_;
   Blocks& blocks_;
   std::vector<PackedBlock> memory_;
-  std::vector<Source> sources_;  // of a step in the order of writing, finer steps first, memory last
+  std::vector<Source> sources_;  // coarser steps first, of each in the order of writing, memory last
   i64 unknown_blocks_ = 0;
   size_t cells_ = 0;
 };

@@ -22,9 +22,10 @@ struct HistoryQuery {
 
 // A table has the columns `time_ns` (Unix time), its keys, its details and the wanted metrics, those of all
 // versions of it that the range holds, in the order of the newest. Rows are ordered by key, then time. In a
-// coarser tier a measured number is its mean, and NAME_min and NAME_max stand behind it; of counters, texts
-// and flags the last value is given, and the row's time is that of the last sample. Tables of events come as
-// they were sampled. Tables without rows are left out. What could not be read is in the tables' notes.
+// longer step than that of the samples a measured number is its mean, and NAME_min and NAME_max stand behind
+// it; of counters, texts and flags the last value is given, and the row's time is that of the last sample.
+// Tables of events come as they were sampled. Tables without rows are left out. What could not be read is in
+// the tables' notes.
 //
 // Errors: invalid (the query; more than most_cells), those of open_history_to_read() and of SQLite.
 Result<std::vector<Table>> query(const std::string& path, const HistoryQuery& query);

@@ -2,16 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <thread>
+
 #include "store/test_history.h"
 
 namespace spotter::store {
 namespace {
-
-std::vector<Table> ask(History& history, const HistoryQuery& query) {
-  Result<std::vector<Table>> tables = store::query(history, query);
-  EXPECT_TRUE(tables) << (tables ? "" : tables.error().message);
-  return tables ? std::move(*tables) : std::vector<Table>();
-}
 
 TEST(History, GivesBackWhatWasAppended) {
   const TestFolder folder;
@@ -134,6 +131,32 @@ TEST(History, RowsComeAndGo) {
     EXPECT_NE(second / 10 % 5, disk);
     EXPECT_EQ(tables[0].integer(row, 3), second * disk);
   }
+}
+
+// Blocks go from memory into the file while they are asked for.
+TEST(History, QueriesSeeEachRowOnceWhileItIsWritten) {
+  const TestFolder folder;
+  const auto history = open_history({folder.file()});
+  std::atomic<bool> is_over = false;
+  std::thread writer([&] {
+    append_seconds(*history, 0, 3000);
+    is_over = true;
+  });
+  size_t last = 0;
+  i64 queries = 0;
+  while (!is_over) {
+    const std::vector<Table> tables = ask(*history, everything());
+    if (tables.empty()) continue;
+    const size_t rows = tables[0].rows();
+    ASSERT_EQ(rows % 2, 0u);
+    ASSERT_GE(rows, last);
+    ASSERT_EQ(tables[0].integer(rows - 1, 0), kStart + (static_cast<i64>(rows) / 2 - 1) * kSecond);
+    last = rows;
+    ++queries;
+  }
+  writer.join();
+  EXPECT_GT(queries, 0);
+  EXPECT_EQ(ask(*history, everything())[0].rows(), 6000u);
 }
 
 TEST(History, OptionsAreChecked) {

@@ -1,10 +1,13 @@
 // For the tests of this folder: a folder of their own, and tables to remember.
 #pragma once
 #include <stdlib.h>
+#include <unistd.h>
 
 #include <filesystem>
+#include <random>
 #include <string>
 
+#include "base/host.h"
 #include "store/history_query.h"
 
 namespace spotter::store {
@@ -15,7 +18,11 @@ inline constexpr Ns kStart = 1'700'000'000'000'000'000 / kHour * kHour;  // a fu
 class TestFolder {
  public:
   TestFolder() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "spotter_store_XXXXXX").string();
+    // Syncing is free in memory, and these tests do much of it.
+    const std::filesystem::path memory = "/dev/shm";
+    const std::filesystem::path root =
+        ::access(memory.c_str(), W_OK) == 0 ? memory : std::filesystem::temp_directory_path();
+    std::string pattern = (root / "spotter_store_XXXXXX").string();
     CHECK(::mkdtemp(pattern.data()) != nullptr);
     path_ = pattern;
   }
@@ -66,5 +73,25 @@ inline std::unique_ptr<History> open_history(HistoryOptions options) {
 }
 
 inline HistoryQuery everything() { return {.from_unix_ns = 0, .to_unix_ns = 4 * kStart}; }
+
+// Ends the test where the query fails.
+inline std::vector<Table> ask(History& history, const HistoryQuery& query) {
+  Result<std::vector<Table>> tables = store::query(history, query);
+  if (!tables) fmt::print(stderr, "{}\n", tables.error().message);
+  CHECK(tables.has_value());
+  return std::move(*tables);
+}
+
+// Noise, so that it takes room: two columns of 64 random bits.
+inline Batch noise_batch(i64 second, std::mt19937_64& random, i64 rows) {
+  static const Field schema[] = {{"row", Type::integer, Unit::none, Role::key, ""},
+                                 {"a", Type::integer, Unit::none, Role::counter, ""},
+                                 {"b", Type::integer, Unit::none, Role::counter, ""}};
+  Batch batch{kStart + second * kSecond, kSecond, {}};
+  Table& table = batch.tables.emplace_back("noise", schema);
+  for (i64 row = 0; row < rows; ++row)
+    table.append({row, static_cast<i64>(random()), static_cast<i64>(random())});
+  return batch;
+}
 
 }  // namespace spotter::store

@@ -29,8 +29,11 @@ inline Result<void> check(std::span<const Tier> tiers) {
           "tier {} of the history: steps must grow, and blocks be multiples of the step and of the finer "
           "tier's block, of a day at most",
           i + 1);
-    if (tier.keep < tier.block)
-      return fail(Code::invalid, "tier {} of the history keeps less than a block", i + 1);
+    const Ns least = i + 1 < tiers.size() ? 2 * tiers[i + 1].block : tier.block;
+    if (tier.keep < least)
+      return fail(Code::invalid,
+                  "tier {} of the history keeps less than {} s: two blocks of the next tier, or one", i + 1,
+                  least / 1'000'000'000);
   }
   return {};
 }

@@ -90,6 +90,8 @@ class Agent:
         self.log_file = self.folder / "log"
         command = [str(program()), "agent", "--api-socket", str(self.api_socket), "--rpc-port", rpc,
                    *map(str, arguments)]
+        if "--collect" not in arguments:
+            command += ["--collect", "off"]  # what is measured has tests of its own (test_metrics.py)
         if self.ipc_dir:
             command += ["--ipc-dir", str(self.ipc_dir)]
         limit = None

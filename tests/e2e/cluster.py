@@ -152,7 +152,7 @@ class HostAgent:
         self.log_at = self.log_file.stat().st_size if self.log_file.exists() else 0
         with self.log_file.open("ab") as log:
             self.process = host.popen("sh", "-c", 'echo $$ >"$0"; exec "$@"', pid_file, agent_module.program(), "agent",
-                                      "--api-socket", self.socket, *arguments,
+                                      "--api-socket", self.socket, "--history", folder / f"{host.name}.db", *arguments,
                                       stdout=log, stderr=log, env=clean_environment())
         until(lambda: "spotter agent: ready" in self.log() or self.process.poll() is not None,
               agent_module.START_DEADLINE, f"the agent of {host.name} is ready")

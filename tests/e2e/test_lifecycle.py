@@ -96,7 +96,8 @@ def test_abstract_name_ends_in_nul():
 def test_folder_from_the_environment():
     with tempfile.TemporaryDirectory(prefix="se-", dir="/tmp") as folder:
         environment = clean_environment(KINETO_IPC_SOCKET_DIR=folder)
-        process = subprocess.Popen([str(program()), "agent", "--api-socket", f"{folder}/a", "--rpc-port", "off"],
+        process = subprocess.Popen([str(program()), "agent", "--api-socket", f"{folder}/a", "--rpc-port", "off",
+                                    "--collect", "off"],
                                    stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment)
         try:
             agent_module.until(lambda: os.path.exists(f"{folder}/dynolog"), 5, "the socket is in the folder")

@@ -1,0 +1,134 @@
+#include "app/metrics_view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "base/utf8.h"
+#include "render/render.h"
+#include "table/metric.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+constexpr Field kColumns[] = {
+    {"metric", Type::text, Unit::none, Role::key, "Name; of a counter what it grows by a second."},
+    {"of", Type::text, Unit::none, Role::key, "Of what."},
+    {"now", Type::text, Unit::none, Role::value, "Newest value."},
+    {"most", Type::text, Unit::none, Role::value, "Largest value of the time that is shown."},
+    {"curve", Type::text, Unit::none, Role::value, "From the oldest to the newest sample."},
+};
+
+constexpr const char* kFirst[] = {"gpu_utilization_ratio",
+                                  "gpu_power_watts",
+                                  "gpu_memory_used_bytes",
+                                  "gpu_temperature_celsius",
+                                  "gpu_activity_sm_active_ratio",
+                                  "gpu_activity_tensor_active_ratio",
+                                  "gpu_activity_dram_active_ratio",
+                                  "job_cpu_user_ns",
+                                  "job_resident_bytes",
+                                  "cgroup_cpu_throttled_ns",
+                                  "cpu_user_ns",
+                                  "cpu_system_ns",
+                                  "cpu_iowait_ns",
+                                  "cpu_running_threads",
+                                  "memory_available_bytes",
+                                  "pressure_some_ns",
+                                  "disk_read_bytes",
+                                  "disk_written_bytes",
+                                  "disk_io_time_ns",
+                                  "network_rx_bytes",
+                                  "network_tx_bytes",
+                                  "network_rx_drops",
+                                  "rdma_rx_bytes",
+                                  "rdma_tx_bytes",
+                                  "agent_cpu_ns",
+                                  "agent_resident_bytes"};
+
+constexpr const char* kLevels[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr size_t kLevelCount = std::size(kLevels);
+
+double number_of(const Value& value) {
+  if (const i64* whole = std::get_if<i64>(&value)) return static_cast<double>(*whole);
+  if (const double* real = std::get_if<double>(&value)) return *real;
+  return std::numeric_limits<double>::quiet_NaN();
+}
+
+// "eth0", "rank 3, job 77": a text stands for itself, a number needs its name.
+std::string entity_of(const Table& table, size_t row) {
+  std::string text;
+  for (size_t c = 0; c < table.columns(); ++c) {
+    const Field& field = table.schema()[c];
+    const Value value = table.at(row, c);
+    if (field.role != Role::key || is_null(value)) continue;
+    const auto* word = std::get_if<std::string_view>(&value);
+    text += fmt::format(
+        "{}{}", text.empty() ? "" : ", ",
+        word ? to_printable(*word) : fmt::format("{} {}", field.name, human(value, Unit::none, Role::key)));
+  }
+  return text;
+}
+
+bool is_same_entity(const Table& table, size_t a, size_t b) {
+  for (size_t c = 0; c < table.columns(); ++c) {
+    if (table.schema()[c].role == Role::key && table.at(a, c) != table.at(b, c)) return false;
+  }
+  return true;
+}
+
+bool is_shown(const Field& field) { return field.role == Role::value && field.type != Type::text; }
+
+}  // namespace
+
+std::vector<std::string> first_metrics() { return {std::begin(kFirst), std::end(kFirst)}; }
+
+std::string curve(std::span<const double> values, size_t cells) {
+  double most = 0;
+  for (const double value : values) most = std::max(most, std::isfinite(value) ? value : 0);
+  std::string out;
+  const size_t shown = std::min(cells, values.size());
+  for (size_t i = 0; i < shown; ++i) {
+    const size_t begin = i * values.size() / shown, end = (i + 1) * values.size() / shown;
+    double sum = 0;
+    size_t count = 0;
+    for (size_t k = begin; k < end; ++k) {
+      if (!std::isfinite(values[k])) continue;
+      sum += std::max(values[k], 0.0);
+      ++count;
+    }
+    const double share = count == 0 || most == 0 ? 0 : sum / static_cast<double>(count) / most;
+    const auto level = static_cast<size_t>(std::lround(share * static_cast<double>(kLevelCount - 1)));
+    out += count == 0 ? " " : kLevels[std::min(level, kLevelCount - 1)];
+  }
+  return out;
+}
+
+Table metrics_view(std::span<const Table> samples, size_t cells) {
+  Table view("metrics", kColumns);
+  for (const Table& table : samples) {
+    for (size_t begin = 0, end = 0; begin < table.rows(); begin = end) {
+      while (end < table.rows() && is_same_entity(table, begin, end)) ++end;
+      const std::string entity = entity_of(table, begin);
+      for (size_t c = 0; c < table.columns(); ++c) {
+        const Field& field = table.schema()[c];
+        if (!is_shown(field)) continue;
+        std::vector<double> values;
+        for (size_t r = begin; r < end; ++r) values.push_back(number_of(table.at(r, c)));
+        double most = -std::numeric_limits<double>::infinity();
+        for (const double value : values) most = std::isnan(value) ? most : std::max(most, value);
+        if (std::isinf(most)) continue;  // nothing but nulls
+        const std::string now = human(table.at(end - 1, c), field.unit, field.role);
+        view.append({std::string_view(metric_name(table.name(), field.name)), std::string_view(entity),
+                     std::string_view(now), std::string_view(human(Value(most), field.unit, field.role)),
+                     std::string_view(curve(values, cells))});
+      }
+    }
+  }
+  return view;
+}
+
+}  // namespace spotter

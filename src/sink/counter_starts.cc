@@ -1,0 +1,39 @@
+#include "sink/counter_starts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+namespace spotter::sink {
+
+void CounterStarts::begin(const std::string& table, Ns now) {
+  table_ = &tables_[table];
+  now_ = now;
+  looked_at_.clear();
+}
+
+std::span<const Ns> CounterStarts::of_row(const std::string& key, std::span<const double> values) {
+  const Ns news = table_->is_first ? boot_ : table_->last;
+  Row row;
+  if (const auto known = table_->rows.find(key); known != table_->rows.end()) row = std::move(known->second);
+  row.values.resize(values.size(), std::numeric_limits<double>::quiet_NaN());
+  row.starts.resize(values.size(), news);
+  for (size_t i = 0; i < values.size(); ++i) {
+    if (std::isnan(values[i])) continue;
+    if (values[i] < row.values[i]) row.starts[i] = table_->last;
+    row.values[i] = values[i];
+    // A clock that was set back must not have a counter begin in its future.
+    row.starts[i] = std::min(row.starts[i], now_);
+  }
+  return looked_at_.insert_or_assign(key, std::move(row)).first->second.starts;
+}
+
+void CounterStarts::end() {
+  std::swap(table_->rows, looked_at_);
+  looked_at_.clear();
+  table_->is_first = false;
+  table_->last = now_;
+}
+
+}  // namespace spotter::sink

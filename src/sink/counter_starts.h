@@ -1,0 +1,43 @@
+// CounterStarts: since when each counter counts. One that was there when a table was first looked at counts
+// since the machine was booted, as far as anybody can know; one that appears later, or is smaller than
+// before, since the look before. One thread; batches of a table in their order.
+#pragma once
+#include <span>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/types.h"
+
+namespace spotter::sink {
+
+class CounterStarts {
+ public:
+  explicit CounterStarts(Ns boot) : boot_(boot) {}
+
+  // A look at the rows of a table: begin(), of_row() for each row, end(). What is not looked at is forgotten.
+  void begin(const std::string& table, Ns now);
+  // `values`: of the row's counters, in the same order each time; nan where there is none. `key` tells rows
+  // apart.
+  std::span<const Ns> of_row(const std::string& key, std::span<const double> values);
+  void end();
+
+ private:
+  struct Row {
+    std::vector<double> values;  // the last ones
+    std::vector<Ns> starts;
+  };
+  struct TableState {
+    bool is_first = true;
+    Ns last = 0;  // look
+    std::unordered_map<std::string, Row> rows;
+  };
+
+  Ns boot_;
+  std::unordered_map<std::string, TableState> tables_;
+  TableState* table_ = nullptr;  // that is looked at
+  Ns now_ = 0;
+  std::unordered_map<std::string, Row> looked_at_;
+};
+
+}  // namespace spotter::sink
