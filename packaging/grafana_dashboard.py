@@ -209,7 +209,6 @@ def dashboard():
         panels.append({"type": "row", "title": title, "collapsed": False, "panels": [],
                        "gridPos": {"h": 1, "w": WIDTH, "x": 0, "y": y}})
         y, x = y + 1, 0
-        height = HEIGHT
         for made in row:
             width = made.pop("width")
             height = HEIGHT // 2 if made["type"] == "stat" else HEIGHT

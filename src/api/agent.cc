@@ -307,12 +307,20 @@ Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
 void Agent::keep_ticking() {
   if (ticking_) return;
   ticking_ = true;
+  leave_profiling_alone();
   const Ns turns = static_cast<Ns>(captures_.active() / kLookedAfter + 1);
   tick_.set(std::max(kTick / turns, kLeastTick), [this] {
     ticking_ = false;
     captures_.tick(now(), kLookedAfter);
     if (captures_.active() > 0) keep_ticking();
   });
+}
+
+// A pause that somebody asked for stays as long as he said.
+void Agent::leave_profiling_alone() {
+  constexpr Ns kAhead = 5'000'000'000;
+  collect::ProfilingPause& pause = telemetry_->profiling_pause();
+  if (!pause.is_on(loop_.now() + kAhead)) pause.until(loop_.now() + kAhead);
 }
 
 void Agent::changed(const capture::Capture& capture) {

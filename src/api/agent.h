@@ -103,6 +103,7 @@ class Agent {
   bool watch(i64 pid);  // false: it is not, and no longer registered
   void bad(const net::Datagram& datagram, std::string_view why);
   void keep_ticking();
+  void leave_profiling_alone();  // DCGM's, while captures are under way
   void changed(const capture::Capture& capture);
 
   struct Waiter;

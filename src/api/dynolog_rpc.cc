@@ -91,14 +91,26 @@ Reply trace(Agent& agent, const json::object& request, const net::TcpEnds& ends)
                       {"processesMatched", list(all)}};
 }
 
-// There is no GPU monitor that could be paused yet.
-Reply dcgm_pause(Agent&, const json::object& request, const net::TcpEnds&) {
+bool has_dcgm(Agent& agent) {
+  return std::ranges::any_of(agent.telemetry().collectors(), [](const collect::CollectorState& state) {
+    return state.is_open && std::string_view(state.name) == "dcgm";
+  });
+}
+
+// Of DCGM's profiling, which is all that a profiler in a process has to fear.
+Reply dcgm_pause(Agent& agent, const json::object& request, const net::TcpEnds&) {
+  constexpr i64 kMostSeconds = 86'400;
   TRY_ASSIGN(const auto duration, integer_of(request, "duration_s"));
   if (!duration) return fail(Code::invalid, "\"duration_s\" is needed");
-  return json::object{{"status", false}};
+  if (!has_dcgm(agent)) return json::object{{"status", false}};
+  const i64 seconds = std::clamp<i64>(*duration, 0, kMostSeconds);
+  agent.telemetry().profiling_pause().until(agent.now().steady + seconds * 1'000'000'000);
+  return json::object{{"status", true}};
 }
-Reply dcgm_resume(Agent&, const json::object&, const net::TcpEnds&) {
-  return json::object{{"status", false}};
+Reply dcgm_resume(Agent& agent, const json::object&, const net::TcpEnds&) {
+  if (!has_dcgm(agent)) return json::object{{"status", false}};
+  agent.telemetry().profiling_pause().end();
+  return json::object{{"status", true}};
 }
 
 struct Function {

@@ -40,6 +40,8 @@ Value or_null(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
 }
 
+double seconds(Ns ns) { return static_cast<double>(ns) / 1e9; }
+
 Value or_null(const std::string& text) { return text.empty() ? Value() : Value(std::string_view(text)); }
 
 }  // namespace
@@ -82,8 +84,30 @@ Table status_table(const Agent& agent) {
       agent.remote_port() ? fmt::format("at {}:{}", agent.options().remote->address, agent.remote_port())
                           : std::string("no \"listen\" in its configuration"));
   row("dynolog rpc", agent.options().rpc_port ? "works" : "off", fmt::format("{} requests", c.rpc_requests));
+  row("prometheus", agent.prometheus_port() ? "works" : "off",
+      agent.prometheus_port()
+          ? fmt::format("at {}:{}", agent.options().prometheus->address, agent.prometheus_port())
+          : std::string("no \"prometheus\" in its configuration"));
   row("connections", "works",
       fmt::format("{} open, {} closed to make room", agent.connections(), agent.closed_for_room()));
+  for (const collect::CollectorState& c : agent.telemetry().collectors()) {
+    const char* state = !c.is_open ? "nothing" : c.last_error.empty() ? "works" : "fails";
+    std::string detail = fmt::format(
+        "{} samples, one in {:g} s, {:.2g} ms each; {} failed, {} late, {} skipped", c.samples,
+        seconds(c.period), c.samples > 0 ? seconds(c.busy) * 1e3 / static_cast<double>(c.samples) : 0.0,
+        c.failed, c.late, c.skipped);
+    if (!c.is_open) detail = c.last_error.empty() ? "not looked for yet" : c.last_error;
+    if (c.is_open && !c.last_error.empty()) detail += ": " + c.last_error;
+    row(fmt::format("collector {}", c.name), state, to_printable(detail));
+  }
+  for (const ConsumerState& c : agent.telemetry().consumers()) {
+    std::string detail = fmt::format("{} batches delivered, {} waiting, {} dropped; {} attempts failed",
+                                     c.delivered, c.queued, c.dropped, c.failures);
+    if (c.rejected > 0) detail += fmt::format(", {} values lost", c.rejected);
+    if (!c.last_error.empty()) detail += ": " + c.last_error;
+    row(c.name, c.last_error.empty() ? "works" : "fails", to_printable(detail));
+  }
+  if (!agent.telemetry().why_no_history().empty()) row("history", "off", agent.telemetry().why_no_history());
   return table;
 }
 

@@ -7,6 +7,7 @@
 #include "collect/identities.h"
 #include "collect/list.h"
 #include "store/history_query.h"
+#include "table/ops.h"
 #include "table/rates.h"
 
 namespace spotter::api {
@@ -73,6 +74,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
     }
   }
   collect::Surroundings surroundings{t.host_, t.identities_, options.per_core};
+  surroundings.profiling_pause = t.profiling_pause_;
   surroundings.consumers = [&t] { return t.consumers(); };
   t.sampler_ = std::make_unique<collect::Sampler>(std::move(options.collectors), std::move(surroundings),
                                                   [&t](const SharedBatch& batch) { t.take(batch); });
@@ -82,22 +84,49 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
 void Telemetry::take(const SharedBatch& batch) {
   {
     std::lock_guard lock(mutex_);
-    for (const Table& table : batch->tables) newest_[table.name()] = batch;
+    for (size_t i = 0; i < batch->tables.size(); ++i)
+      newest_[batch->tables[i].name()][batch->by] = {batch, i};
   }
   if (history_) history_->runner().offer(batch);
   for (const auto& sink : sinks_) sink->offer(batch);
 }
 
+// Two collectors may have rows of one table: the GPUs of two makers.
 std::vector<SharedBatch> Telemetry::latest() const {
-  std::vector<SharedBatch> batches;
+  std::vector<SharedBatch> batches, joined;
+  const Ns now = host_.unix_now();
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [table, batch] : newest_) {
-      if (std::ranges::find(batches, batch) == batches.end()) batches.push_back(batch);
+    for (const auto& [name, parts] : newest_) {
+      if (parts.size() > 1) {
+        joined.push_back(join(parts, now));
+      } else if (const SharedBatch& batch = parts.begin()->second.batch;
+                 std::ranges::find(batches, batch) == batches.end()) {
+        batches.push_back(batch);
+      }
     }
   }
   std::ranges::sort(batches, std::greater(), [](const SharedBatch& batch) { return batch->unix_ns; });
+  batches.insert(batches.begin(), joined.begin(), joined.end());
   return batches;
+}
+
+// Of those that are not too old to be true any more; of the newest alone, where their columns differ.
+SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
+  constexpr Ns kMostPeriods = 5;
+  const auto newest = std::ranges::max_element(parts, {}, [](const auto& part) {
+                        return part.second.batch->unix_ns;
+                      })->second;
+  auto joined = std::make_shared<Batch>();
+  joined->unix_ns = newest.batch->unix_ns;
+  joined->period_ns = newest.batch->period_ns;
+  Table& table = joined->tables.emplace_back(newest.table());
+  for (const auto& [by, part] : parts) {
+    const bool is_old = unix_now - part.batch->unix_ns > kMostPeriods * part.batch->period_ns;
+    if (part.batch != newest.batch && !is_old && part.table().columns() == table.columns())
+      append(table, part.table());
+  }
+  return joined;
 }
 
 // The disk may be slow: not on the loop's thread.

@@ -16,6 +16,7 @@
 #include "api/history_writer.h"
 #include "api/metrics_query.h"
 #include "base/host.h"
+#include "collect/profiling_pause.h"
 #include "collect/sampler.h"
 #include "net/loop.h"
 #include "sink/list.h"
@@ -54,18 +55,28 @@ class Telemetry {
   void note_capture(store::CaptureNote note);  // for the history
 
   std::vector<collect::CollectorState> collectors() const;
-  std::vector<ConsumerState> consumers() const;  // any thread
+  std::vector<ConsumerState> consumers() const;                      // any thread
+  const std::string& why_no_history() const { return no_history_; }  // empty: there is one
+  collect::ProfilingPause& profiling_pause() { return *profiling_pause_; }
   collect::Identities& identities() { return *identities_; }
 
  private:
   Telemetry(net::Loop& loop, Host host);
+  struct Part {
+    SharedBatch batch;
+    size_t index = 0;  // of the table in it
+    const Table& table() const { return batch->tables[index]; }
+  };
+  using Parts = std::map<std::string, Part>;  // by who looked
+  static SharedBatch join(const Parts& parts, Ns unix_now);
   void take(const SharedBatch& batch);
 
   net::Loop& loop_;
   Host host_;
   std::shared_ptr<collect::Identities> identities_;
+  std::shared_ptr<collect::ProfilingPause> profiling_pause_ = std::make_shared<collect::ProfilingPause>();
   mutable std::mutex mutex_;
-  std::map<std::string, SharedBatch> newest_;  // by table
+  std::map<std::string, Parts> newest_;  // by table
   std::unique_ptr<HistoryWriter> history_;
   std::string no_history_;                                   // why there is none
   std::shared_ptr<int> queries_ = std::make_shared<int>(0);  // under way; of the loop's thread

@@ -201,6 +201,12 @@ constexpr Key<AgentConfig> kKeys[] = {
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_clients(node, c.remote.clients);
      }},
+    {"root",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.root = scalar(node);
+       if (!c.root.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.root));
+       return {};
+     }},
     {"collect",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(c.options.telemetry.collectors, parse_collectors(scalar(node)));

@@ -10,6 +10,7 @@ namespace spotter {
 struct AgentConfig {
   api::AgentOptions options;
   Level log_level = Level::info;
+  std::string root = "/";  // below which the machine's /proc and /sys are
   // What the file says of other hosts; in `options` only if it listens for them.
   bool listens = false;
   api::RemoteDoor remote;

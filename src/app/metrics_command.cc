@@ -133,11 +133,7 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
   };
   for (Table& table : tables) {
     if (table.name() != more.name() || !std::ranges::equal(table.schema(), more.schema(), is_same)) continue;
-    std::vector<Value> row(more.columns());
-    for (size_t r = 0; r < more.rows(); ++r) {
-      for (size_t c = 0; c < more.columns(); ++c) row[c] = more.at(r, c);
-      table.append(row);
-    }
+    append(table, more);
     return true;
   }
   return false;

@@ -208,6 +208,7 @@ class Amd : public Collector {
   void append_processes(Table& table, AmdGpu& gpu, const std::vector<AmdProcess>& processes) {
     std::vector<Who> all;
     for (const AmdProcess& process : processes) {
+      if (identities_) identities_->notice(process.pid);
       const Who who = identities_ ? identities_->who(process.pid) : Who();
       Row row(gpu_process::kColumns);
       row[gpu_process::gpu] = gpu.index;
@@ -223,7 +224,7 @@ class Amd : public Collector {
   }
 
   Host host_;
-  Identities* identities_;
+  std::shared_ptr<Identities> identities_;
   std::unique_ptr<AmdSmi> smi_;  // none: only /sys tells
   std::string driver_;
   std::vector<AmdGpu> gpus_;

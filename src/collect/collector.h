@@ -51,7 +51,7 @@ struct Surroundings {
   std::function<std::vector<ConsumerState>()> consumers = {};
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
-  ProfilingPause* profiling_pause = nullptr;    // outlives the collectors
+  std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };
 
 class Collector {

@@ -125,12 +125,14 @@ std::vector<const Opened*> readers_of(TestMachine& machine, const std::string& f
 }
 
 TEST(Collectors, HaveNamesOfTheirOwn) {
-  std::set<std::string> names, metrics;
+  std::map<std::string, const Field*> tables;  // of one name: the same one, of another source
   for (const CollectorKind* kind : all_collectors()) {
     for (const TableKind& table : kind->tables) {
-      EXPECT_TRUE(names.insert(table.name).second) << table.name;
+      EXPECT_EQ(tables.emplace(table.name, table.columns.data()).first->second, table.columns.data())
+          << table.name;
+      std::set<std::string> names;
       for (const Field& field : table.columns) {
-        EXPECT_TRUE(metrics.insert(fmt::format("{} {}", table.name, field.name)).second) << field.name;
+        EXPECT_TRUE(names.insert(field.name).second) << field.name;
         EXPECT_EQ(std::string_view(field.help).back(), '.') << field.name;
       }
     }

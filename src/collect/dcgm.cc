@@ -157,7 +157,7 @@ class Dcgm : public Collector {
   Host host_;
   std::string address_;
   bool embedded_;
-  ProfilingPause* pause_;
+  std::shared_ptr<const ProfilingPause> pause_;
   std::unique_ptr<DcgmSession> session_;  // none while the connection is broken
   std::vector<Watched> watched_;
   Ns connected_at_ = 0;

@@ -21,7 +21,7 @@ class DcgmTest : public testing::Test {
   }
   std::unique_ptr<Collector> open(bool embedded = false) {
     auto collector =
-        kDcgm.open({.host = machine_.host, .dcgm_embedded = embedded, .profiling_pause = &pause_});
+        kDcgm.open({.host = machine_.host, .dcgm_embedded = embedded, .profiling_pause = pause_});
     EXPECT_TRUE(collector) << collector.error().message;
     return collector ? std::move(*collector) : nullptr;
   }
@@ -32,7 +32,7 @@ class DcgmTest : public testing::Test {
   std::string log() { return read_small_file(machine_.path("log"), 1 << 16).value_or(""); }
 
   GpuMachine machine_;
-  ProfilingPause pause_;
+  std::shared_ptr<ProfilingPause> pause_ = std::make_shared<ProfilingPause>();
 };
 
 TEST_F(DcgmTest, Row) {
@@ -64,7 +64,7 @@ TEST_F(DcgmTest, LetsGoOfEverything) {
 TEST_F(DcgmTest, PausesAndResumesByItself) {
   scenario("");
   const auto collector = open();
-  pause_.until(test::clock_ns + 2'500'000'000);
+  pause_->until(test::clock_ns + 2'500'000'000);
   Sampled s = sample(*collector);
   EXPECT_EQ(s.text("gpu_activity", 0, "quality"), "paused");
   EXPECT_TRUE(is_null(s.at("gpu_activity", 0, "sm_active_ratio")));
@@ -79,7 +79,7 @@ TEST_F(DcgmTest, PausesAndResumesByItself) {
 TEST_F(DcgmTest, ResumesWhenItCloses) {
   scenario("");
   auto collector = open();
-  pause_.until(test::clock_ns + 60'000'000'000);
+  pause_->until(test::clock_ns + 60'000'000'000);
   sample(*collector);
   collector.reset();
   EXPECT_NE(log().find("pause\nresume\nunwatch\n"), std::string::npos) << log();

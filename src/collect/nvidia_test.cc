@@ -305,6 +305,29 @@ TEST_F(NvidiaTest, XidsAreEventsAndCounted) {
   EXPECT_EQ(sample(*collector).table("gpu_event").rows(), 0u);
 }
 
+TEST_F(NvidiaTest, SaysWhoseAGpuIs) {
+  machine_.process(77, "4711", 5);
+  machine_.process(78, "4711", 6);
+  machine_.process(79, "4712", 0);
+  const std::string text =
+      "gpus 3\ngpu 0 process 77 1000 compute\ngpu 1 process 77 1000 compute\ngpu 1 process 78 1000 compute\n"
+      "gpu 2 process 78 1000 compute\ngpu 2 process 79 1000 compute\n";
+  machine_.scenario(text);
+  const auto collector = open();
+  sample(*collector);
+  machine_.scenario(text + "gpu 0 xid 94\n");
+  const Sampled s = sample(*collector);
+  EXPECT_EQ(s.text("gpu", 0, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu", 0, "rank"), 5);
+  EXPECT_EQ(s.text("gpu", 1, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu", 1, "rank"), -1) << "of two ranks";
+  EXPECT_EQ(s.text("gpu", 2, "job"), "(null)") << "of two jobs";
+  EXPECT_EQ(s.text("gpu_activity", 0, "job"), "4711");
+  EXPECT_EQ(s.text("gpu_process", 4, "job"), "4712");
+  EXPECT_EQ(s.text("gpu_event", 0, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu_event", 0, "rank"), 5);
+}
+
 TEST_F(NvidiaTest, MemoryErrorsAreEvents) {
   machine_.scenario("gpu 0 field 3 5\ngpu 0 field 142 1\n");
   const auto collector = open();

@@ -62,8 +62,8 @@ struct Sampler::Shared {
 
 class Sampler::Thread {
  public:
-  Thread(std::shared_ptr<Shared> shared, std::vector<Wanted> wanted, size_t first_state)
-      : shared_(std::move(shared)) {
+  Thread(std::shared_ptr<Shared> shared, std::string name, std::vector<Wanted> wanted, size_t first_state)
+      : shared_(std::move(shared)), name_(std::move(name)) {
     for (const Wanted& w : wanted) tasks_.push_back({w, first_state++, Deadlines(w.period), nullptr, 0});
   }
 
@@ -105,6 +105,7 @@ class Sampler::Thread {
       Batch& batch = batches[task.wanted.period];
       if (batch.unix_ns == 0) batch.unix_ns = host.unix_now();
       batch.period_ns = task.wanted.period;
+      batch.by = name_;
       for (Table& table : sample(task)) batch.tables.push_back(std::move(table));
     }
     for (auto& [period, batch] : batches) {
@@ -155,6 +156,7 @@ class Sampler::Thread {
   }
 
   std::shared_ptr<Shared> shared_;
+  std::string name_;
   std::vector<Task> tasks_;
 };
 
@@ -181,7 +183,8 @@ Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take tak
     const size_t count = of_one.size();
     const char* name = count == 1 ? of_one[0].kind->name : "sampler";
     ++shared_->running;
-    std::thread thread([body = std::make_shared<Thread>(shared_, std::move(of_one), first)] { body->run(); });
+    std::thread thread(
+        [body = std::make_shared<Thread>(shared_, name, std::move(of_one), first)] { body->run(); });
     pthread_setname_np(thread.native_handle(), name);
     thread.detach();
     first += count;

@@ -37,6 +37,15 @@ class GpuMachine {
     std::filesystem::create_directories((folder_ / path).parent_path());
     std::ofstream(folder_ / path) << text;
   }
+  // A process of a Slurm job, as /proc shows it.
+  void process(i64 pid, const std::string& job, int rank) {
+    using namespace std::string_literals;
+    const std::string folder = "proc/" + std::to_string(pid);
+    file(folder + "/stat",
+         std::to_string(pid) + " (python) S 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 9 0 987654 1 2 3");
+    file(folder + "/environ",
+         "SLURM_JOB_ID=" + job + "\0RANK="s + std::to_string(rank) + "\0WORLD_SIZE=8\0LOCAL_RANK=0\0"s);
+  }
   void link(const std::string& path, const std::string& target) {
     std::filesystem::create_directories((folder_ / path).parent_path());
     std::filesystem::create_symlink(target, folder_ / path);

@@ -90,7 +90,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void write(HttpAnswer answer) {
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
                                                kHttp11);
-    response.set(http::field::content_type, answer.content_type);
+    response.set(http::field::content_type,
+                 answer.content_type.empty() ? "application/json" : answer.content_type);
     if (!answer.content_encoding.empty())
       response.set(http::field::content_encoding, answer.content_encoding);
     response.keep_alive(keep_);

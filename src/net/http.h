@@ -22,8 +22,9 @@ struct HttpRequest {
 struct HttpAnswer {
   int status = 200;
   std::string body;
-  std::string content_type = "application/json";
+  std::string content_type = {};      // empty: application/json
   std::string content_encoding = {};  // empty: none
+  std::string retry_after = {};       // of one that came: how long to wait, as the header says
 };
 
 class HttpServer {

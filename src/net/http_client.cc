@@ -111,13 +111,10 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     http::response<http::string_body> answer = connection->parser->release();
     connection->parser.reset();
     if (!keeps) disconnect();
-    HttpReply reply;
-    reply.status = static_cast<int>(answer.result_int());
-    reply.content_type = std::string(answer[http::field::content_type]);
-    reply.content_encoding = std::string(answer[http::field::content_encoding]);
-    reply.retry_after = std::string(answer[http::field::retry_after]);
-    reply.body = std::move(answer.body());
-    end(std::move(reply));
+    const auto header = [&](http::field field) { return std::string(answer[field]); };
+    end(HttpAnswer{static_cast<int>(answer.result_int()), std::move(answer.body()),
+                   header(http::field::content_type), header(http::field::content_encoding),
+                   header(http::field::retry_after)});
   }
 
   void broken(const error_code& error) {
@@ -141,7 +138,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
              "{}", distrust.empty() ? error.message() : "its certificate is not trusted: " + distrust));
   }
 
-  void end(Result<HttpReply> answer) {
+  void end(Result<HttpAnswer> answer) {
     patience.cancel();
     again.cancel();
     if (!answer) {

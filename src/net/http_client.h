@@ -28,11 +28,6 @@ struct HttpQuestion {
   bool may_repeat = false;  // twice does no more than once: see ask(). GET always may
 };
 
-// An answer as it came: headers that it has not are empty.
-struct HttpReply : HttpAnswer {
-  std::string retry_after = {};
-};
-
 class HttpClient {
  public:
   // `tls` is for a host that is not plain.
@@ -45,7 +40,7 @@ class HttpClient {
   // answered. A connection that was kept from the last question may have been closed since: then it asks
   // again on a new one, if the question may be repeated. Errors: invalid (no path of a socket), not_found
   // (nobody listens there, or there is no such host), denied (of a socket, or by TLS), io; with the address.
-  using Done = std::function<void(Result<HttpReply>)>;
+  using Done = std::function<void(Result<HttpAnswer>)>;
   void ask(HttpQuestion question, Ns patience, Done done);
 
  private:

@@ -28,7 +28,7 @@ class PlainHttpTest : public testing::Test {
 
   void ask(HttpQuestion question, Ns patience = kPatience) {
     answer_.reset();
-    client_->ask(std::move(question), patience, [this](Result<HttpReply> a) { answer_ = std::move(a); });
+    client_->ask(std::move(question), patience, [this](Result<HttpAnswer> a) { answer_ = std::move(a); });
   }
   Client accept() {
     int fd = -1;
@@ -41,7 +41,7 @@ class PlainHttpTest : public testing::Test {
     EXPECT_TRUE(run_until(loop_, [&] { return server.got().ends_with(body); })) << server.got();
     return server.got();
   }
-  Result<HttpReply> answer() {
+  Result<HttpAnswer> answer() {
     EXPECT_TRUE(run_until(loop_, [&] { return answer_.has_value(); }, std::chrono::seconds(6)));
     return answer_.value_or(fail(Code::internal, "no answer"));
   }
@@ -50,7 +50,7 @@ class PlainHttpTest : public testing::Test {
   Client listener_;
   u16 port_ = 0;
   std::optional<HttpClient> client_;
-  std::optional<Result<HttpReply>> answer_;
+  std::optional<Result<HttpAnswer>> answer_;
 };
 
 TEST_F(PlainHttpTest, HeadersBothWays) {

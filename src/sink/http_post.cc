@@ -49,13 +49,13 @@ Result<std::unique_ptr<HttpPost>> HttpPost::open(HttpPostOptions options) {
   return std::unique_ptr<HttpPost>(new HttpPost(std::move(options), std::move(tls)));
 }
 
-Result<net::HttpReply> HttpPost::post(std::string body, const Headers& headers) {
+Result<net::HttpAnswer> HttpPost::post(std::string body, const Headers& headers) {
   net::HttpQuestion question{"POST", options_.url.path, std::move(body), {}};
   question.most_answer = options_.most_answer;
   question.headers = headers;
   question.may_repeat = true;
-  std::optional<Result<net::HttpReply>> answer;
-  client_.ask(std::move(question), options_.patience, [&](Result<net::HttpReply> a) {
+  std::optional<Result<net::HttpAnswer>> answer;
+  client_.ask(std::move(question), options_.patience, [&](Result<net::HttpAnswer> a) {
     answer = std::move(a);
     loop_.stop();
   });

@@ -30,7 +30,7 @@ class HttpPost {
 
   // The question may be asked twice where a connection breaks. Errors: io, whatever kept it from arriving, or
   // the answer.
-  Result<net::HttpReply> post(std::string body, const Headers& headers);
+  Result<net::HttpAnswer> post(std::string body, const Headers& headers);
   void interrupt();  // any thread: post() ends soon, and all later ones at once
 
  private:

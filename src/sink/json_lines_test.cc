@@ -56,7 +56,7 @@ TEST(ListTest, WhatAConfigurationMayNotSay) {
   const auto message = [](const Settings& settings) {
     return make_sink("json_lines", settings, {}).error().message;
   };
-  EXPECT_NE(message({{"paht", "x"}}).find("has no option paht; it has path, "), std::string::npos);
+  EXPECT_NE(message({{"paht", "x"}}).find("has no option paht; it has names, path, "), std::string::npos);
   EXPECT_EQ(message({{"path", ""}}), "path of the sink json_lines: there is no path");
   EXPECT_NE(message({{"rotate_size", "big"}}).find("rotate_size of the sink json_lines: \"big\" is no size"),
             std::string::npos);

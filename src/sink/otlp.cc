@@ -119,7 +119,7 @@ class Otlp : public Sink {
     judge(*reply, delivery);
   }
 
-  void judge(const net::HttpReply& reply, Delivery& delivery) {
+  void judge(const net::HttpAnswer& reply, Delivery& delivery) {
     const int status = reply.status;
     if (status >= 200 && status < 300) return taken(reply, delivery);
     const std::string words = in_words(said(reply));
@@ -142,7 +142,7 @@ class Otlp : public Sink {
   }
 
   // A page of some other server may come with status 200, too: what it says has to be an answer.
-  void taken(const net::HttpReply& reply, Delivery& delivery) {
+  void taken(const net::HttpAnswer& reply, Delivery& delivery) {
     if (reply.content_type.starts_with("application/json") && reply.body.starts_with('{')) return;
     const auto answer = read_answer(reply.body);
     if (!answer) {
@@ -155,7 +155,7 @@ class Otlp : public Sink {
   }
 
   // Errors come as google.rpc.Status, whose message is field 2, or as plain words.
-  static std::string said(const net::HttpReply& reply) {
+  static std::string said(const net::HttpAnswer& reply) {
     if (!reply.content_type.starts_with("application/x-protobuf")) return reply.body;
     ProtobufReader reader(reply.body);
     while (reader.next()) {

@@ -17,7 +17,7 @@
 namespace spotter::sink {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
+constexpr Ns kSecond = 1'000'000'000;
 
 // A receiver that answers what the test says, one connection after the other; the connection stays for as
 // long as the answer does not say otherwise.

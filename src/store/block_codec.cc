@@ -227,7 +227,12 @@ Result<Block> decode_block(std::string_view bytes, SharedSchema schema,
                            const std::function<bool(size_t)>& wanted) {
   const std::optional<std::string> plain = uncompressed(bytes);
   if (!plain) return fail(Code::corrupt, "the block's zstd data is damaged");
-  ByteReader in(*plain);
+  return decode_plain(*plain, std::move(schema), wanted);
+}
+
+Result<Block> decode_plain(std::string_view bytes, SharedSchema schema,
+                           const std::function<bool(size_t)>& wanted) {
+  ByteReader in(bytes);
   if (in.byte() != kVersion) return fail(Code::unsupported, "the block is of another version of Spotter");
   Block block(std::move(schema));
   TRY(decode_into(block, in, wanted));

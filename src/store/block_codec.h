@@ -18,5 +18,8 @@ Result<std::string> encode(const Block& block);
 // later version.
 Result<Block> decode_block(std::string_view bytes, SharedSchema schema,
                            const std::function<bool(size_t)>& wanted = {});
+// The same of what is in the zstd frame.
+Result<Block> decode_plain(std::string_view bytes, SharedSchema schema,
+                           const std::function<bool(size_t)>& wanted = {});
 
 }  // namespace spotter::store

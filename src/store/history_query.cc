@@ -4,58 +4,12 @@
 #include <map>
 
 #include "store/block_codec.h"
-#include "store/fold.h"
+#include "store/fold_stage.h"
 #include "store/merge.h"
-#include "table/metric_name.h"
+#include "store/wanted.h"
 
 namespace spotter::store {
 namespace {
-
-constexpr const char* kJob = "job";
-
-// What of which table is asked for.
-class Wanted {
- public:
-  explicit Wanted(const HistoryQuery& query) : query_(query) {}
-
-  bool column(const Schema& schema, size_t i) const {
-    const StoredField& field = schema.fields[i];
-    return !is_metric(field) || schema.has_times() || matches(schema.table, metric_column(field));
-  }
-  bool table(const Schema& schema) const {
-    if (!query_.job.empty() && schema.find(kJob) == schema.fields.size()) return false;
-    if (query_.metrics.empty()) return true;
-    return std::ranges::any_of(schema.fields, [&](const StoredField& field) {
-      return (is_metric(field) || schema.has_times()) && matches(schema.table, metric_column(field));
-    });
-  }
-  std::vector<bool> columns(const Schema& schema) const {
-    std::vector<bool> all;
-    for (size_t i = 0; i < schema.fields.size(); ++i) all.push_back(column(schema, i));
-    return all;
-  }
-  bool row(const Block& block, size_t row) const {
-    const Ns time = block.times[row];
-    if (time < query_.from_unix_ns || time >= query_.to_unix_ns) return false;
-    if (query_.job.empty()) return true;
-    const Value job = block.at(row, block.schema->find(kJob));
-    if (const i64* number = std::get_if<i64>(&job)) return std::to_string(*number) == query_.job;
-    const auto* text = std::get_if<std::string_view>(&job);
-    return text && *text == query_.job;
-  }
-
- private:
-  static bool is_metric(const StoredField& field) {
-    return field.role == Role::value || field.role == Role::counter;
-  }
-  bool matches(std::string_view table, std::string_view column) const {
-    const std::string name = metric_name(table, column);
-    const auto one = [&](const std::string& pattern) { return matches_glob(pattern, name); };
-    return query_.metrics.empty() || std::ranges::any_of(query_.metrics, one);
-  }
-
-  const HistoryQuery& query_;
-};
 
 // A block in the file, or in memory.
 struct Source {
@@ -63,39 +17,6 @@ struct Source {
   Ns step = 0, begin = 0;
   BlockFacts facts;                     // of the file
   const PackedBlock* memory = nullptr;  // not in the file
-};
-
-// Folds blocks of any schemas, in the order of time, and hands on what it has made of each schema.
-class FoldStage {
- public:
-  FoldStage(Ns step, std::function<void(const Block&)> next) : step_(step), next_(std::move(next)) {}
-
-  void add(const Block& block) {
-    if (folder_ && *source_ != *block.schema) finish();
-    if (!folder_) {
-      source_ = block.schema;
-      const Folding folding = folding_of(*source_);
-      out_ = std::make_unique<Block>(folding.target);
-      folder_ = std::make_unique<Folder>(
-          folding, step_, [this](Ns time, std::span<const Value> row) { out_->append(time, row); });
-    }
-    folder_->add(block);
-  }
-  void finish() {
-    if (!folder_) return;
-    folder_->finish();
-    folder_.reset();
-    next_(*out_);
-    out_.reset();
-  }
-  size_t cells() const { return out_ ? out_->cells() : 0; }
-
- private:
-  Ns step_;
-  std::function<void(const Block&)> next_;
-  SharedSchema source_;
-  std::unique_ptr<Block> out_;
-  std::unique_ptr<Folder> folder_;
 };
 
 class Reader {

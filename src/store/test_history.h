@@ -1,8 +1,8 @@
 // For the tests of this folder: a folder of their own, and tables to remember.
 #pragma once
-#include <stdlib.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <random>
 #include <string>

@@ -87,6 +87,15 @@ Table project(const Table& table, const std::vector<std::string_view>& columns) 
   return result;
 }
 
+void append(Table& all, const Table& part) {
+  CHECK(all.columns() == part.columns());
+  std::vector<Value> row(part.columns());
+  for (size_t r = 0; r < part.rows(); ++r) {
+    for (size_t c = 0; c < part.columns(); ++c) row[c] = part.at(r, c);
+    all.append(row);
+  }
+}
+
 Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
              const std::vector<std::string_view>& values) {
   const Table wanted = project(table, keys);

@@ -22,6 +22,9 @@ Table pick(const Table& table, const std::vector<size_t>& rows);  // these rows 
 Table project(const Table& table,
               const std::vector<std::string_view>& columns);  // these columns in this order
 
+// The rows of `part` below those of `all`; both have the same columns.
+void append(Table& all, const Table& part);
+
 // One row for each distinct combination of `keys`, in order of first appearance, with the sums of the integer
 // columns `values` (nulls count as 0).
 Table sum_by(const Table& table, const std::vector<std::string_view>& keys,

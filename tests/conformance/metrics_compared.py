@@ -21,7 +21,6 @@ class Pair:
     where: tuple = ()  # their labels that are fixed
     our_where: tuple = ()
     scale: float = 1  # ours is so many times theirs
-    is_counter: bool = None  # None: as we say
 
 
 def pairs(labels, *rows, our_where=(), **options):
@@ -109,7 +108,8 @@ PAIRS = [
 
 # The same thing told in another way, which a query turns into theirs.
 OTHERWISE = {
-    "node_cpu_seconds_total{mode=user}": "spotter_cpu_core_user_seconds_total + spotter_cpu_core_guest_seconds_total: guests are taken out of user",
+    "node_cpu_seconds_total{mode=user}":
+        "spotter_cpu_core_user_seconds_total + spotter_cpu_core_guest_seconds_total: guests are taken out of user",
     "node_cpu_seconds_total{mode=nice}": "spotter_cpu_core_nice_seconds_total + spotter_cpu_core_guest_nice_seconds_total",
     "node_cpu_guest_seconds_total": "spotter_cpu_core_guest_seconds_total, spotter_cpu_core_guest_nice_seconds_total",
     "node_disk_info": "spotter_disk_info, by other labels",
@@ -134,19 +134,23 @@ ONLY_NODE = {
     r"|carrier_(up|down)_changes_total)": "how interfaces are set up",
     r"node_netstat_(Icmp|Ip_Forwarding|Ip6|Udp6|UdpLite|TcpExt_Syncookies).*": "ICMP, IPv6 apart from IPv4, SYN cookies",
     r"node_sockstat_(TCP_alloc|FRAG|RAW|TCP6|UDP6|UDPLITE).*": "sockets of other kinds",
-    r"node_entropy_.*|node_filefd_.*|node_selinux_.*|node_textfile_.*|node_exporter_build_info|node_time_(zone|clocksource).*": "entropy, open files, SELinux, text files of others, the clock's source",
+    r"node_entropy_.*|node_filefd_.*|node_selinux_.*|node_textfile_.*|node_exporter_build_info|node_time_(zone|clocksource).*":
+        "entropy, open files, SELinux, text files of others, the clock's source",
     r"node_timex_.*": "how well the clock is kept",
     r"node_memory_(NFS_Unstable|VmallocTotal|VmallocChunk|ShmemPmdMapped|FilePmdMapped)_bytes": "sizes that are constant or obsolete",
-    r"node_(cooling_device|thermal_zone|hwmon|power_supply|rapl|edac|bonding|bcache|btrfs|md|mdadm|nfs|nfsd|xfs|zfs|dmi|nvme|tape|schedstat|infiniband|fibrechannel|ipvs|lnstat|cpu_(frequency|scaling|core|package)).*":
+    r"node_(cooling_device|thermal_zone|hwmon|power_supply|rapl|edac|bonding|bcache|btrfs|md|mdadm|nfs|nfsd|xfs|zfs|dmi|nvme|tape"
+    r"|schedstat|infiniband|fibrechannel|ipvs|lnstat|cpu_(frequency|scaling|core|package)).*":
         "of hardware and file systems that the tests' machine has not got; of these RDMA (node_infiniband) is spotter_rdma_*",
 }
 
 # Dynolog's names (the kernel, PMU and GPU loops) and ours; for a percentage or a change per interval, a query.
 DYNOLOG = {
     "uptime": "spotter_uptime_seconds",
-    "cpu_u, cpu_s, cpu_i, cpu_guest, cpu_guest_nice": "rate(spotter_cpu_{user,system,idle,guest,guest_nice}_seconds_total) / spotter_cpu_cpus",
+    "cpu_u, cpu_s, cpu_i, cpu_guest, cpu_guest_nice":
+        "rate(spotter_cpu_{user,system,idle,guest,guest_nice}_seconds_total) / spotter_cpu_cpus",
     "cpu_util": "1 - rate(spotter_cpu_idle_seconds_total) / spotter_cpu_cpus",
-    "cpu_{u,s,n,w,x,y,z,guest,guest_nice}_ms": "increase(spotter_cpu_{user,system,nice,iowait,irq,softirq,steal,guest,guest_nice}_seconds_total) × 1000",
+    "cpu_{u,s,n,w,x,y,z,guest,guest_nice}_ms":
+        "increase(spotter_cpu_{user,system,nice,iowait,irq,softirq,steal,guest,guest_nice}_seconds_total) × 1000",
     "{rx,tx}_{bytes,packets,errors,drops}.DEV": "increase(spotter_network_{rx,tx}_{bytes,packets,errors,drops}_total{interface})",
     "mips, mega_cycles_per_second": "rate(spotter_pmu_{instructions,cycles}_total) / 1e6: of the interval, not since the start",
     "gpu_frequency_mhz": "spotter_gpu_sm_clock_hertz",
@@ -193,12 +197,12 @@ def text():
              "rates within 2 %. Those of each processor need `per_core: true`. A file system or an interface that only one of the two",
              "shows is not compared: Spotter leaves out those of containers and tunnels.", "",
              "| node_exporter 1.5 | Spotter |", "|---|---|"]
-    lines += [f"| `{shown(p.node, p.where)}` | `{shown(p.ours, p.our_where)}`{f' = {p.scale:g} × theirs' if p.scale != 1 else ''} |" for p in PAIRS]
+    lines += [f"| `{shown(p.node, p.where)}` | `{shown(p.ours, p.our_where)}`" + (f" = {p.scale:g} × theirs |" if p.scale != 1 else " |")
+              for p in PAIRS]
     lines += ["", "The same in another form:", "", "| node_exporter | Spotter |", "|---|---|"]
     lines += [f"| `{theirs}` | {ours} |" for theirs, ours in OTHERWISE.items()]
     lines += ["", "## What only node_exporter has", "", "| families | what they are |", "|---|---|"]
-    lines += [f"| `{pattern}` | {words} |".replace("|", "\\|", 0) if "|" not in pattern else f"| {', '.join(f'`{p}`' for p in split_alternatives(pattern))} | {words} |"
-              for pattern, words in ONLY_NODE.items()]
+    lines += [f"| {', '.join(f'`{part}`' for part in split_alternatives(pattern))} | {words} |" for pattern, words in ONLY_NODE.items()]
     lines += ["", "## What only Spotter has", "",
               "All that is in no pair, by collector. For some of it node_exporter has collectors that need a flag or hardware which the",
               "tests' machine has not got: `infiniband`, `meminfo_numa`, `interrupts`, `softirqs`, `ethtool`, `processes`.", "",

@@ -76,14 +76,15 @@ def free_port():
 
 
 class Agent(e2e.Agent):
-    """`configuration`: more than its options (JSON is YAML, too)."""
+    """`collect`: what it measures; `configuration`: more than its options (JSON is YAML, too)."""
 
-    def __init__(self, *arguments, folder, configuration=None):
+    def __init__(self, folder, collect="all", configuration=None):
+        arguments = ("--prometheus", "127.0.0.1:0", "--collect", collect)
         if configuration:
             (folder / "agent.yaml").write_text(json.dumps(configuration))
             (folder / "agent.yaml").chmod(0o600)
             arguments = ("--config", folder / "agent.yaml", *arguments)
-        super().__init__("--prometheus", "127.0.0.1:0", *arguments, folder=folder, rpc="off")
+        super().__init__(*arguments, folder=folder, rpc="off")
         port = re.search(r"prometheus on (127\.0\.0\.1:\d+)", self.log())
         assert port, self.log()
         self.address = port[1]
@@ -179,9 +180,15 @@ BASE_UNITS = {"ns": "seconds", "bytes_per_s": "bytes_per_second", "bytes": "byte
 
 
 def metric_list():
-    """Rows of `spotter metrics --list`."""
+    """Rows of `spotter metrics --list`; what several collectors can tell (a GPU's numbers) only once."""
     done = subprocess.run([harness.program(), "metrics", "--list", "--format", "json"], stdout=subprocess.PIPE, check=True)
-    return harness.Answer(json.loads(done.stdout))["metrics"]
+    rows, known = [], set()
+    for row in harness.Answer(json.loads(done.stdout))["metrics"]:
+        same = tuple(row[column] for column in ("metric", "unit", "kind", "help"))
+        if same not in known:
+            rows.append(row)
+        known.add(same)
+    return rows
 
 
 def exposed_name(row):
@@ -197,8 +204,9 @@ def exposed_name(row):
 
 
 def has_table(name):
-    return subprocess.run([harness.program(), "metrics", "--list", "--table", name], stdout=subprocess.DEVNULL,
-                          stderr=subprocess.DEVNULL).returncode == 0
+    """By a sample of a machine that has nothing."""
+    return subprocess.run([harness.program(), "metrics", "--once", "--root", "/nonexistent", "--table", name],
+                          stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).returncode == 0
 
 
 def expanded(text):

@@ -63,7 +63,7 @@ def rounds(tmp_path_factory):
     monitoring.tool("prometheus-node-exporter")
     folder = tmp_path_factory.mktemp("agent")
     with (monitoring.node_exporter(tmp_path_factory.mktemp("node_exporter")) as url,
-          monitoring.Agent("--collect", COLLECTORS, folder=folder, configuration={"per_core": True}) as agent):
+          monitoring.Agent(folder, COLLECTORS, {"per_core": True}) as agent):
         pages = Page(agent.url), Page(url)
         monitoring.wait_for(lambda: has_all_tables(pages[0].samples()), "the first samples")
         pages[1].samples()

@@ -26,7 +26,7 @@ def promtool(*arguments, text="", folder=None):
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory):
-    with monitoring.Agent(folder=tmp_path_factory.mktemp("agent")) as running:
+    with monitoring.Agent(tmp_path_factory.mktemp("agent")) as running:
         # By then each collector has sampled, and the agent knows what it costs itself.
         monitoring.wait_for(lambda: "spotter_agent_collector_samples_total" in running.page(), "the first samples")
         yield running

@@ -1,0 +1,217 @@
+"""What an agent measures, and what becomes of it when sinks, disks and /proc fail: samples stay on time, memory stays
+bounded, and every loss is in the status."""
+
+import json
+import os
+import pathlib
+import re
+import socket
+import subprocess
+import time
+import urllib.request
+
+import pytest
+
+import agent as agent_module
+from agent import Agent, program, until
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+SANITIZED = bool(os.environ.get("SPOTTER_SANITIZED"))
+
+
+class Measuring(Agent):
+    """An agent that measures this machine, or the one below `root`."""
+
+    def __init__(self, folder, *arguments, collect="all", config="", **more):
+        file = folder / "agent.yaml"
+        file.write_text(config)
+        super().__init__("--config", file, "--collect", collect, "--prometheus", "127.0.0.1:0", *arguments, folder=folder,
+                         rpc="off", **more)
+        self.port = int(re.search(r"prometheus on 127\.0\.0\.1:(\d+)", self.log())[1])
+
+    def page(self):
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/metrics", timeout=10) as answer:
+            return answer.read().decode()
+
+    def sample(self, name, **labels):
+        """The value of one sample of the page; None where it is not there."""
+        for line in self.page().splitlines():
+            match = re.fullmatch(r"(\w+)(?:\{(.*)\})? (\S+)", line)
+            if match and match[1] == name and dict(re.findall(r'(\w+)="([^"]*)"', match[2] or "")) == labels:
+                return float(match[3])
+        return None
+
+    def spotter(self, *words):
+        done = subprocess.run([program(), *map(str, words), "--socket", self.api_socket], capture_output=True, text=True,
+                              timeout=30, check=False, env=agent_module.clean_environment())
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def tables(self, *words):
+        answer = json.loads(self.spotter("metrics", "--format", "json", *words))
+        return {t["name"]: [dict(zip((c["name"] for c in t["columns"]), row)) for row in t["rows"]] for t in answer["tables"]}
+
+    def parts(self):
+        """What the status says: part -> (state, detail)."""
+        answer = json.loads(self.spotter("status", "--format", "json"))
+        return {row[1]: (row[2], row[3]) for row in answer["tables"][0]["rows"]}
+
+    def is_on_time(self, collector, least):
+        """Whether it has taken so many samples, and skipped none for want of time."""
+        taken = self.sample("spotter_agent_collector_samples_total", collector=collector)
+        skipped = self.sample("spotter_agent_collector_skipped_total", collector=collector)
+        assert skipped == 0, f"{skipped} samples of {collector} were skipped"
+        return taken is not None and taken >= least
+
+
+@pytest.fixture
+def folder(tmp_path_factory):
+    return pathlib.Path(tmp_path_factory.mktemp("m"))
+
+
+def unpacked(folder, machine):
+    subprocess.run([ROOT / "tools" / "machine", "unpack", machine, folder / machine], check=True)
+    return folder / machine
+
+
+def test_newest_samples_history_and_rates(folder):
+    with Measuring(folder, "--history", folder / "history.db", collect="cpu:100ms,uptime:100ms,agent:100ms") as agent:
+        until(lambda: agent.is_on_time("cpu", 20), 20, "20 samples")
+        newest = agent.tables("--metric", "cpu_*,uptime_*")
+        assert len(newest["cpu"]) == 1 and "load" not in newest
+        assert abs(newest["cpu"][0]["time_ns"] / 1e9 - time.time()) < 5
+        assert newest["cpu"][0]["cpus"] == os.cpu_count()
+
+        kept = agent.tables("--since", "1m", "--raw", "--metric", "uptime_*,cpu_user_ns")
+        assert len(kept["cpu"]) >= 15 and set(kept["cpu"][0]) == {"time_ns", "user_ns"}
+        times = [row["time_ns"] for row in kept["cpu"]]
+        assert times == sorted(times)
+        counted = [row["user_ns"] for row in kept["cpu"]]
+        assert counted == sorted(counted)
+
+        rates = agent.tables("--since", "1m", "--metric", "cpu_*_ns")["cpu"]
+        assert rates[0]["idle_ratio"] is None, "the first sample has none"
+        modes = [name for name in rates[0] if name.endswith("_ratio")]
+        whole = [sum(row[name] for name in modes) for row in rates[1:]]
+        # Ticks are 10 ms, samples 100 ms apart.
+        assert abs(sum(whole) / len(whole) - os.cpu_count()) < 0.3 * os.cpu_count(), "all modes are all the time there is"
+
+        text = agent.spotter("metrics")
+        assert "cpu_user_ratio" in text and "█" in text
+
+
+def test_questions_that_cannot_be_answered(folder):
+    with Measuring(folder, "--history", "off", collect="cpu") as agent:
+        done = subprocess.run([program(), "metrics", "--since", "1m", "--socket", agent.api_socket], capture_output=True,
+                              text=True, timeout=20, check=False)
+        assert done.returncode == 1 and "--history off" in done.stderr
+        for target in ("/v1/metrics?since_ms=-1", "/v1/metrics?since_ms=x", "/v1/metrics?rates=1",
+                       "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
+            status, body = agent.http("GET", target)
+            assert status == 400, (target, status, body)
+        assert agent.parts()["history"][0] == "off"
+
+
+def test_processes_of_jobs_are_told(folder):
+    with Measuring(folder, "--history", "off", collect="process:100ms,agent:100ms") as agent:
+        environment = agent_module.clean_environment(SLURM_JOB_ID="4711", RANK="5", WORLD_SIZE="8")
+        spinner = subprocess.Popen(["python3", "-c", "while True: pass"], env=environment)
+        try:
+            labels = {"job_id": "4711", "rank": "5", "user": "root"}
+            found = until(lambda: agent.sample("spotter_job_processes", **labels), 30, "the job's row")
+            assert found == 1
+            before = agent.sample("spotter_job_cpu_user_seconds_total", **labels)
+            until(lambda: agent.sample("spotter_job_cpu_user_seconds_total", **labels) > before + 0.2, 20, "it works")
+            row = next(r for r in agent.tables("--metric", "process_*", "--job", "4711")["process"] if r["pid"] == spinner.pid)
+            assert (row["job"], row["rank"], row["user"]) == ("4711", 5, "root")
+            assert "pid=" not in agent.page() and f'"{spinner.pid}"' not in agent.page(), "no process is a series"
+        finally:
+            spinner.kill()
+            spinner.wait()
+        until(lambda: agent.sample("spotter_job_processes", **labels) is None, 20, "the job's row has gone")
+
+
+def test_dead_and_silent_sinks(folder):
+    """Neither a port that nobody listens to nor a server that never answers delays a sample; what is dropped is counted."""
+    silent = socket.create_server(("127.0.0.1", 0))
+    dead = socket.create_server(("127.0.0.1", 0))
+    dead_port = dead.getsockname()[1]
+    dead.close()
+    config = f"""
+sinks:
+  - {{kind: otlp, endpoint: "http://127.0.0.1:{dead_port}", queue: 5, every: 100ms}}
+  - {{kind: otlp, endpoint: "http://127.0.0.1:{silent.getsockname()[1]}", queue: 5, every: 100ms}}
+  - {{kind: json_lines, path: "{folder}/lines", every: 100ms}}
+"""
+    with silent, Measuring(folder, "--history", "off", collect="cpu:100ms,agent:100ms", config=config) as agent:
+        until(lambda: agent.is_on_time("cpu", 40), 30, "40 samples on time")
+        parts = agent.parts()
+        states = [parts[name] for name in parts if name.startswith("otlp")]
+        assert states, parts
+        assert any("dropped" in detail and " 0 dropped" not in detail for _, detail in states), states
+        assert any(state == "fails" for state, _ in states), states
+        lines = [json.loads(line) for line in (folder / "lines").read_text().splitlines()]
+        assert len([line for line in lines if line["table"] == "cpu"]) >= 20
+
+
+def test_full_disk(folder):
+    """The history on a disk that fills up and is emptied again: the agent goes on, says so, and writes again."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount a small file system")
+    disk = folder / "disk"
+    disk.mkdir()
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", "size=3m", "none", disk], check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        with Measuring(folder, "--history", disk / "history.db", collect="cpu:100ms,vmstat:100ms,agent:100ms",
+                       config="history: {size: 2M}\n") as agent:
+            until(lambda: agent.is_on_time("cpu", 5), 20, "first samples")
+            with (disk / "ballast").open("wb") as ballast:
+                try:
+                    while True:
+                        ballast.write(b"x" * 4096)
+                        ballast.flush()
+                except OSError:
+                    pass
+            time.sleep(2)
+            until(lambda: agent.is_on_time("cpu", 30), 20, "samples go on")
+            (disk / "ballast").unlink()
+            assert agent.tables("--since", "1m", "--metric", "cpu_user_ns")["cpu"], "what is in memory is still told"
+    finally:
+        subprocess.run(["umount", "-l", disk], check=False)
+
+
+def test_proc_that_vanishes_and_is_garbage(folder):
+    root = unpacked(folder, "small_vm")
+    with Measuring(folder, "--history", "off", collect="cpu:100ms,load:100ms,memory:100ms,agent:100ms",
+                   config=f"root: {root}\n") as agent:
+        until(lambda: agent.is_on_time("cpu", 3), 20, "samples")
+        (root / "proc/stat").write_bytes(os.urandom(5000))
+        (root / "proc/loadavg").unlink()
+        until(lambda: agent.parts()["collector cpu"][0] == "fails", 10, "garbage is told")
+        until(lambda: agent.parts()["collector load"][0] == "fails", 10, "the file's absence is told")
+        assert "proc/loadavg" in agent.parts()["collector load"][1]
+        assert agent.parts()["collector memory"][0] == "works"
+        (root / "proc/stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+        (root / "proc/loadavg").write_text("0.50 0.40 0.30 1/200 12345\n")
+        until(lambda: agent.parts()["collector cpu"][0] == "works", 10, "it works again")
+        until(lambda: agent.parts()["collector load"][0] == "works", 10, "it works again")
+        assert agent.is_on_time("memory", 10)
+
+
+@pytest.mark.parametrize("have_jobs", [False, True])
+def test_ten_thousand_processes(folder, have_jobs):
+    """Nobody's processes cost next to nothing; those of jobs are read in turns."""
+    count = 2000 if SANITIZED else 10_000
+    root = folder / "root"
+    for pid in range(1000, 1000 + count):
+        one = root / "proc" / str(pid)
+        one.mkdir(parents=True)
+        (one / "stat").write_text(f"{pid} (python) S 1 1 1 0 -1 0 1 0 0 0 500 60 0 0 20 0 9 0 100 1 25 0 0\n")
+        (one / "status").write_text("Uid:\t0\t0\t0\t0\n")
+        (one / "cmdline").write_bytes(b"python\0train.py\0")
+        (one / "environ").write_bytes(b"SLURM_JOB_ID=7\0RANK=%d\0" % (pid % 8) if have_jobs else b"HOME=/\0")
+    with Measuring(folder, "--history", "off", collect="process:1s,agent:100ms", config=f"root: {root}\n") as agent:
+        until(lambda: agent.is_on_time("agent", 50) and agent.is_on_time("process", 5), 60, "samples on time")
+        assert agent.resident_mb() < 64 + agent_module.GROWTH_MB
+        assert (agent.sample("spotter_job_processes", job_id="7", rank="3", user="0") is not None) == have_jobs
