@@ -50,7 +50,10 @@ std::vector<collect::Wanted> usual_collectors() {
 Telemetry::Telemetry(net::Loop& loop, Host host)
     : loop_(loop), host_(std::move(host)), identities_(std::make_shared<collect::Identities>(host_)) {}
 
-Telemetry::~Telemetry() = default;
+Telemetry::~Telemetry() {
+  sampler_.reset();
+  for (const auto& sink : sinks_) sink->begin_end();
+}
 
 Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOptions options, Host host,
                                                    const std::string& host_name) {

@@ -14,15 +14,18 @@ constexpr const SinkKind* kAll[] = {
     &kOtlp,
 };
 
+constexpr const char* kName = "name";
 constexpr const char* kTables = "tables";
 constexpr const char* kEvery = "every";
 constexpr const char* kQueue = "queue";
 constexpr const char* kQueueSize = "queue_size";
 
 constexpr SinkOption kOfAll[] = {
+    {kName, nullptr,
+     "Its name in the status and the log; by default its kind. Of two of a kind one needs it.", nullptr},
     {kTables, "",
-     "Names of the tables that it takes, by commas; * stands for any text; by default all, but those whose rows come "
-     "and go with processes only where each of them does not stay for ever.",
+     "Names of the tables that it takes, by commas; * stands for any text. By default all; of a sink that keeps a "
+     "series for ever, all but those whose rows come and go with processes.",
      nullptr},
     {kEvery, nullptr, "Time between two samples that it takes of a table; by default that of the kind.",
      is_duration},
@@ -104,7 +107,7 @@ Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Se
   TRY_ASSIGN(Settings all, complete(*found, settings));
   TRY_ASSIGN(std::unique_ptr<Sink> sink, make_sink(kind, settings, surroundings));
   RunnerOptions options;
-  options.name = kind;
+  options.name = all.contains(kName) ? all[kName] : kind;
   options.choice.tables = names(all[kTables]);
   if (found->keeps_series) options.choice.left_out = surroundings.unbounded;
   options.choice.every =

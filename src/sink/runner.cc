@@ -10,6 +10,7 @@
 #include <random>
 #include <system_error>
 #include <thread>
+#include <utility>
 
 #include "base/host.h"
 #include "base/log.h"
@@ -161,22 +162,29 @@ Result<std::unique_ptr<SinkRunner>> SinkRunner::start(std::unique_ptr<Sink> sink
   return std::unique_ptr<SinkRunner>(new SinkRunner(std::move(body)));
 }
 
-SinkRunner::~SinkRunner() {
+void SinkRunner::begin_end() {
   Body& b = *body_;
-  std::unique_lock lock(b.mutex);
-  const auto is_over = [&] { return b.is_over; };
-  b.is_ending = true;
+  const std::lock_guard lock(b.mutex);
+  if (std::exchange(b.is_ending, true)) return;
   b.end_at = steady_clock_now() + b.options.last_time;
   b.pause = b.not_before = 0;
   b.changed.notify_all();
-  if (!b.changed.wait_for(lock, std::chrono::nanoseconds(b.options.last_time), is_over)) {
+}
+
+SinkRunner::~SinkRunner() {
+  begin_end();
+  Body& b = *body_;
+  std::unique_lock lock(b.mutex);
+  const auto is_over = [&] { return b.is_over; };
+  const Ns left = b.end_at - steady_clock_now();
+  if (!b.changed.wait_for(lock, std::chrono::nanoseconds(std::max<Ns>(left, 0)), is_over)) {
     lock.unlock();
     b.sink->interrupt();
     lock.lock();
     b.changed.wait_for(lock, std::chrono::nanoseconds(kHangTime), is_over);
   }
-  if (const size_t left = b.waiting.size() + b.under_way; left > 0)
-    log(Level::warning, "sink {}: {} batches were not delivered before the end", b.options.name, left);
+  if (const size_t lost = b.waiting.size() + b.under_way; lost > 0)
+    log(Level::warning, "sink {}: {} batches were not delivered before the end", b.options.name, lost);
   const bool hangs = !b.is_over;
   lock.unlock();
   if (hangs) {

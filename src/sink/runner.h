@@ -31,7 +31,9 @@ class SinkRunner {
   SinkRunner& operator=(const SinkRunner&) = delete;
 
   void offer(const SharedBatch& batch);  // any thread; never waits for the sink
-  ConsumerState state() const;           // any thread
+  // What waits has `last_time` from now on. For who ends several: the destructors then wait together.
+  void begin_end();
+  ConsumerState state() const;  // any thread
 
  private:
   struct Body;

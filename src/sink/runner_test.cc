@@ -246,6 +246,21 @@ TEST_F(RunnerTest, TheEndHasALimit) {
   EXPECT_LT(steady_clock_now() - begin, 3'000 * kMs);
 }
 
+TEST_F(RunnerTest, SeveralEndTogether) {
+  script_->act = [](size_t, size_t) { return Delivery{.result = fail(Code::io, "no")}; };
+  std::vector<std::unique_ptr<SinkRunner>> runners;
+  for (int i = 0; i < 4; ++i) {
+    start(options());
+    offer(1);
+    runners.push_back(std::move(runner_));
+  }
+  const Ns begin = steady_clock_now();
+  for (const auto& runner : runners) runner->begin_end();
+  runners.clear();
+  EXPECT_GE(steady_clock_now() - begin, 250 * kMs);
+  EXPECT_LT(steady_clock_now() - begin, 800 * kMs);
+}
+
 TEST_F(RunnerTest, TheEndInterruptsASinkThatTakesLong) {
   script_->hold();
   start(options());
