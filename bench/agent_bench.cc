@@ -10,6 +10,7 @@
 //   bystanders          probes beside clients that vanish before their answer and others that never read
 //   flood               polls as fast as one process can send them
 //   idle                without processes, with 100 that poll every 5 s, and with 100 that are silent
+//   telemetry           all host collectors each second, the history, and a scrape of /metrics every 15 s
 //   fleet               one `spotter trace` to 2,000 agents on loopback addresses, 5 % of them dead or stuck
 //   rpc                 getStatus in series, by turns with a bare accept-read-write-close loop
 //
@@ -234,6 +235,34 @@ Result<std::string> rpc(const std::string& program) {
                      rate(bare_times), ratios[rounds / 2]);
 }
 
+// After ten seconds, when all files are open and all processes known.
+Result<std::string> telemetry(const std::string& program) {
+  constexpr double kSettling = 10, kScrape = 15;
+  constexpr int kScrapes = 4;
+  TRY_ASSIGN(const Agent agent, AgentProcess::start(program, "collect: all:1s\n"));
+  wait(kSettling);
+  const Usage before = agent->child().usage();
+  Ns longest = 0;
+  size_t samples = 0;
+  for (int i = 0; i < kScrapes; ++i) {
+    const Ns start = now_ns();
+    TRY_ASSIGN(const std::string page, agent->http("GET", "/metrics", ""));
+    longest = std::max(longest, now_ns() - start);
+    if (page.find("spotter_cpu_user_seconds_total ") == page.npos)
+      return fail(Code::internal, "/metrics has no spotter_cpu_user_seconds_total");
+    samples = static_cast<size_t>(std::count(page.begin(), page.end(), '\n'));
+    wait(kScrape);
+  }
+  const Usage used = agent->child().usage() - before;
+  TRY_ASSIGN(const std::string kept, agent->http("GET", "/v1/metrics?since_ms=60000&metric=cpu_user_ns", ""));
+  const auto rows = std::count(kept.begin(), kept.end(), '\n');
+  if (rows < 50) return fail(Code::internal, "the history has only {} lines of a minute", rows);
+  return fmt::format(
+      R"({{"usage": {}, "rss_kb": {}, "anon_kb": {}, "scrape_lines": {}, "longest_scrape_ns": {}}})",
+      json(used, kScrape * kScrapes), agent->child().kilobytes("VmRSS"), agent->child().kilobytes("RssAnon"),
+      samples, longest);
+}
+
 Result<std::string> fleet(const std::string& program) {
   constexpr FleetShape shape{2000, 50, 50, 4 * kSecond};
   TRY_ASSIGN(const auto agents, FleetAgents::start(shape));
@@ -269,6 +298,7 @@ constexpr Part kParts[] = {
     {"bystanders", bystanders},
     {"flood", flood},
     {"idle", idle},
+    {"telemetry", telemetry},
     {"fleet", fleet},
     {"rpc", rpc},
 };

@@ -152,14 +152,16 @@ Folder::~Folder() {
   std::filesystem::remove_all(path_, ignored);
 }
 
-Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& program) {
+Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& program,
+                                                          const std::string& config_text) {
   std::unique_ptr<AgentProcess> agent(new AgentProcess);
   AgentProcess& a = *agent;
   close(listen_anywhere(a.rpc_port_));  // the agent gets this one
   const std::string folder = a.folder_.path(), api = folder + "/api.sock", port = std::to_string(a.rpc_port_);
   CHECK(mkdir((folder + "/out").c_str(), 0777) == 0);
   const std::string config = folder + "/agent.yaml";
-  TRY(write_file_atomically(config, fmt::format("collect: off\noutput_directories: [{}]\n", folder)));
+  TRY(write_file_atomically(config, fmt::format("{}history: {}/history.db\noutput_directories: [{}]\n",
+                                                config_text, folder, folder)));
   const pid_t pid = fork_bound();
   if (pid == 0) {
     execl(program.c_str(), program.c_str(), "agent", "--config", config.c_str(), "--ipc-dir", folder.c_str(),

@@ -50,7 +50,8 @@ class Folder {
 class AgentProcess {
  public:
   // Waits until its doors are open.
-  static Result<std::unique_ptr<AgentProcess>> start(const std::string& program);
+  static Result<std::unique_ptr<AgentProcess>> start(const std::string& program,
+                                                     const std::string& config = "collect: off\n");
 
   const std::string& ipc_directory() const { return folder_.path(); }
   u16 rpc_port() const { return rpc_port_; }

@@ -120,7 +120,7 @@ TEST_F(AgentTest, WhoPollsIsInTheTables) {
   EXPECT_EQ(std::get<std::string_view>(cell("command")).find('\n'), std::string_view::npos);
 
   const Table status = status_table(*agent_);
-  ASSERT_EQ(status.rows(), 6u);
+  ASSERT_EQ(status.rows(), 8u);
   EXPECT_NE(status.text(1, 3).find("1 polls, 0 requests sent, 0 sends failed, 1 bad datagrams"),
             std::string_view::npos)
       << status.text(1, 3);

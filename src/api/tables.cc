@@ -90,22 +90,25 @@ Table status_table(const Agent& agent) {
           : std::string("no \"prometheus\" in its configuration"));
   row("connections", "works",
       fmt::format("{} open, {} closed to make room", agent.connections(), agent.closed_for_room()));
-  for (const collect::CollectorState& c : agent.telemetry().collectors()) {
-    const char* state = !c.is_open ? "nothing" : c.last_error.empty() ? "works" : "fails";
+  for (const collect::CollectorState& collector : agent.telemetry().collectors()) {
+    const char* state = !collector.is_open ? "nothing" : collector.last_error.empty() ? "works" : "fails";
     std::string detail = fmt::format(
-        "{} samples, one in {:g} s, {:.2g} ms each; {} failed, {} late, {} skipped", c.samples,
-        seconds(c.period), c.samples > 0 ? seconds(c.busy) * 1e3 / static_cast<double>(c.samples) : 0.0,
-        c.failed, c.late, c.skipped);
-    if (!c.is_open) detail = c.last_error.empty() ? "not looked for yet" : c.last_error;
-    if (c.is_open && !c.last_error.empty()) detail += ": " + c.last_error;
-    row(fmt::format("collector {}", c.name), state, to_printable(detail));
+        "{} samples, one in {:g} s, {:.2g} ms each; {} failed, {} late, {} skipped", collector.samples,
+        seconds(collector.period),
+        collector.samples > 0 ? seconds(collector.busy) * 1e3 / static_cast<double>(collector.samples) : 0.0,
+        collector.failed, collector.late, collector.skipped);
+    if (!collector.is_open)
+      detail = collector.last_error.empty() ? "not looked for yet" : collector.last_error;
+    if (collector.is_open && !collector.last_error.empty()) detail += ": " + collector.last_error;
+    row(fmt::format("collector {}", collector.name), state, to_printable(detail));
   }
-  for (const ConsumerState& c : agent.telemetry().consumers()) {
-    std::string detail = fmt::format("{} batches delivered, {} waiting, {} dropped; {} attempts failed",
-                                     c.delivered, c.queued, c.dropped, c.failures);
-    if (c.rejected > 0) detail += fmt::format(", {} values lost", c.rejected);
-    if (!c.last_error.empty()) detail += ": " + c.last_error;
-    row(c.name, c.last_error.empty() ? "works" : "fails", to_printable(detail));
+  for (const ConsumerState& consumer : agent.telemetry().consumers()) {
+    std::string detail =
+        fmt::format("{} batches delivered, {} waiting, {} dropped; {} attempts failed", consumer.delivered,
+                    consumer.queued, consumer.dropped, consumer.failures);
+    if (consumer.rejected > 0) detail += fmt::format(", {} values lost", consumer.rejected);
+    if (!consumer.last_error.empty()) detail += ": " + consumer.last_error;
+    row(consumer.name, consumer.last_error.empty() ? "works" : "fails", to_printable(detail));
   }
   if (!agent.telemetry().why_no_history().empty()) row("history", "off", agent.telemetry().why_no_history());
   return table;

@@ -98,7 +98,7 @@ Who Identities::read(i64 pid) {
   const process::Identity identity = process::identify(*facts, parent ? &*parent : nullptr);
   who.is_helper = identity.role == process::Role::helper;
   who.job = identity.job.empty() ? slurm_job_of(facts->cgroup) : identity.job;
-  who.rank = identity.rank;
+  who.rank = who.is_helper ? process::inherited_rank(*facts) : identity.rank;
   who.world_size = identity.world_size;
   who.local_rank = identity.local_rank;
   who.user = user_name(facts->uid);

@@ -109,6 +109,11 @@ const char* role_name(Role role) {
   return "unknown";
 }
 
+// Only what launchers of PyTorch set for the ranks themselves: Slurm's and MPI's are set for a launcher, too.
+std::optional<i64> inherited_rank(const ProcessFacts& process) {
+  return number(variable(process, std::span(kRank).first(1)));
+}
+
 bool needs_parent(const ProcessFacts& process) { return has_word(process, kSpawned); }
 
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {

@@ -23,6 +23,9 @@ struct Identity {
   std::string job;  // of the scheduler or the launcher, empty without one
 };
 
+// The rank that its environment says: of a worker that of the process that started it.
+std::optional<i64> inherited_rank(const ProcessFacts& process);
+
 // Whether its parent counts: of what multiprocessing started.
 bool needs_parent(const ProcessFacts& process);
 

@@ -86,10 +86,10 @@ Grouping group(const Block& block) {
   for (const u32 count : counts) grouping.begins.push_back(grouping.begins.back() + count);
   std::vector<u32> next(grouping.begins.begin(), grouping.begins.end() - 1);
   for (u32 row = 0; row < rows; ++row) grouping.rows[next[entities[row]]++] = row;
-  const auto by_time = [&](u32 row) { return block.times[row]; };
+  const auto by_time = [&](u32 row) { return std::pair(block.times[row], row); };
   for (size_t i = 0; i < grouping.entities(); ++i) {
     const std::span<u32> own(grouping.rows.data() + grouping.begins[i], grouping.of(i).size());
-    if (!std::ranges::is_sorted(own, {}, by_time)) std::ranges::stable_sort(own, {}, by_time);
+    if (!std::ranges::is_sorted(own, {}, by_time)) std::ranges::sort(own, {}, by_time);
   }
   return grouping;
 }

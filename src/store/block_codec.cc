@@ -13,7 +13,8 @@ namespace spotter::store {
 namespace {
 
 constexpr u8 kVersion = 1;
-constexpr int kLevel = 3;
+constexpr int kLevel =
+    1;  // higher ones take more time and make nothing smaller: the series are packed already
 constexpr size_t kMostBytes = size_t{64} << 20;  // of a block before zstd: more than its limits allow
 
 void encode_cells(ByteWriter& out, Type type, std::span<const u64> cells) {
@@ -77,8 +78,11 @@ std::string compressed(std::string_view bytes) {
 std::optional<std::string> uncompressed(std::string_view bytes) {
   const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
   if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes) return {};
+  thread_local const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
+                                                                                ZSTD_freeDCtx);
   std::string out(size, '\0');
-  if (ZSTD_decompress(out.data(), out.size(), bytes.data(), bytes.size()) != size) return {};
+  if (ZSTD_decompressDCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size()) != size)
+    return {};
   return out;
 }
 

@@ -1,6 +1,6 @@
 #include "store/merge.h"
 
-#include <algorithm>
+#include "base/stable_sort.h"
 
 namespace spotter::store {
 namespace {
@@ -50,7 +50,10 @@ void Merge::map_columns(const Schema& schema) {
 
 void Merge::add_row(const Block& block, size_t row) {
   if (!rows_) {
-    if (!is_event_) std::ranges::stable_sort(schema_.fields, {}, place_of);
+    if (!is_event_) {
+      stable_sort(schema_.fields,
+                  [](const StoredField& a, const StoredField& b) { return place_of(a) < place_of(b); });
+    }
     rows_ = std::make_unique<Block>(std::make_shared<const Schema>(schema_));
   }
   if (mapped_ != block.schema) {
@@ -73,7 +76,7 @@ Table Merge::finish() {
   const Grouping grouping = group(*rows_);
   std::vector<size_t> entities(grouping.entities());
   for (size_t i = 0; i < entities.size(); ++i) entities[i] = i;
-  std::ranges::stable_sort(entities, [&](size_t a, size_t b) {
+  stable_sort(entities, [&](size_t a, size_t b) {
     const size_t row_a = grouping.of(a).front(), row_b = grouping.of(b).front();
     for (size_t i = 0; i < schema_.fields.size(); ++i) {
       if (schema_.fields[i].role != Role::key) continue;

@@ -7,7 +7,6 @@
 #include <random>
 #include <string>
 
-#include "base/host.h"
 #include "store/history_query.h"
 
 namespace spotter::store {

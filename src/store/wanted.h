@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "store/history_query.h"
-#include "table/metric_name.h"
+#include "table/metric.h"
 
 namespace spotter::store {
 

@@ -10,10 +10,10 @@
 namespace spotter {
 
 struct Batch {
-  std::string by = {};  // who looked; who looks at the same things has the same name, and nobody else
   Ns unix_ns = 0;       // when it was looked
   Ns period_ns = 0;     // until the next look at the same things
-  std::vector<Table> tables;
+  std::vector<Table> tables = {};
+  std::string by = {};  // who looked; who looks at the same things has the same name, and nobody else
 };
 using SharedBatch = std::shared_ptr<const Batch>;
 

@@ -153,8 +153,8 @@ def prometheus(folder, target, rules):
 
         def has_scraped():
             assert process.poll() is None, (folder / "prometheus.log").read_text()
-            with contextlib.suppress(OSError):
-                return server.query("up") and server.query("up").popitem()[1][1] == 1
+            with contextlib.suppress(OSError, ValueError):  # it refuses in plain words until it is ready
+                return any(value == 1 for _, value in server.query("up").values())
         wait_for(has_scraped, "Prometheus has scraped the agent")
         yield server
 
