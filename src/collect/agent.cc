@@ -33,6 +33,8 @@ constexpr Field kSinkColumns[] = {
     {"delivered", Type::integer, Unit::count, Role::counter, "Batches that arrived where they were to go."},
     {"dropped", Type::integer, Unit::count, Role::counter, "Batches that are lost to it."},
     {"failures", Type::integer, Unit::count, Role::counter, "Attempts that failed."},
+    {"rejected", Type::integer, Unit::count, Role::counter,
+     "Values of delivered batches that the other side would not have."},
 };
 
 constexpr TableKind kTables[] = {
@@ -60,7 +62,7 @@ class Agent : public Collector {
     Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
     for (const ConsumerState& c :
          surroundings_.consumers ? surroundings_.consumers() : std::vector<ConsumerState>())
-      sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures});
+      sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures, c.rejected});
     return tables;
   }
 

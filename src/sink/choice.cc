@@ -25,22 +25,21 @@ bool matches(std::string_view pattern, std::string_view name) {
   return pattern.find_first_not_of('*', p) == pattern.npos;
 }
 
-Choice::State& Choice::state_of(const std::string& table) {
-  const auto [it, is_new] = states_.try_emplace(table);
-  if (!is_new) return it->second;
-  const auto is_it = [&](const std::string& pattern) { return matches(pattern, table); };
-  it->second.is_wanted = options_.tables.empty()
-                             ? std::ranges::find(options_.left_out, table) == options_.left_out.end()
-                             : std::ranges::any_of(options_.tables, is_it);
-  return it->second;
+bool Choice::is_wanted(const std::string& table) const {
+  if (options_.tables.empty()) return std::ranges::find(options_.left_out, table) == options_.left_out.end();
+  return std::ranges::any_of(options_.tables,
+                             [&](const std::string& pattern) { return matches(pattern, table); });
 }
 
 std::vector<const Table*> Choice::of(const Batch& batch) {
   std::vector<const Table*> chosen;
   for (const Table& table : batch.tables) {
-    State& state = state_of(table.name());
+    const auto [it, is_new] = states_.try_emplace({batch.by, table.name()});
+    State& state = it->second;
+    if (is_new) state.is_wanted = is_wanted(table.name());
     if (!state.is_wanted) continue;
-    const Ns time = options_.every > 0 ? batch.unix_ns / options_.every : -1;
+    // Batches come at multiples of their period, but for some jitter: the border is half a period off these.
+    const Ns time = options_.every > 0 ? (batch.unix_ns + batch.period_ns / 2) / options_.every : 0;
     if (options_.every > 0 && std::exchange(state.last, time) == time) continue;
     chosen.push_back(&table);
   }

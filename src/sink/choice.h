@@ -1,9 +1,10 @@
 // Choice: what of the batches a sink takes: some tables, and those not more often than it wants them. One
 // thread.
 #pragma once
+#include <map>
 #include <string>
 #include <string_view>
-#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sink/sink.h"
@@ -23,19 +24,19 @@ class Choice {
  public:
   explicit Choice(ChoiceOptions options) : options_(std::move(options)) {}
 
-  // Of each table the first one in each `every` of Unix time, so that the tables of all hosts are of about
-  // the same time. A clock that jumps costs or gives one of them.
+  // Of each table of each who looks the first one in each `every` of Unix time, so that the tables of all
+  // hosts are of about the same time. A clock that jumps costs or gives one of them.
   std::vector<const Table*> of(const Batch& batch);
 
  private:
   struct State {
-    bool is_wanted;
+    bool is_wanted = false;
     Ns last = -1;  // which `every`
   };
-  State& state_of(const std::string& table);
+  bool is_wanted(const std::string& table) const;
 
   ChoiceOptions options_;
-  std::unordered_map<std::string, State> states_;  // by table
+  std::map<std::pair<std::string, std::string>, State> states_;  // by who looked, and table
 };
 
 }  // namespace spotter::sink

@@ -59,6 +59,27 @@ TEST(ChoiceTest, OnceInEachPeriod) {
   EXPECT_EQ(names_of(choice, batch_of(501 * kSecond, {"cpu"})), "");
 }
 
+TEST(ChoiceTest, ABitBeforeItsTimeIsInTime) {
+  Choice choice({{}, {}, 10 * kSecond});
+  Ns time = 1000 * kSecond;
+  for (const Ns jitter : {3, -2, 1, -5, 0, -1}) {
+    time += 10 * kSecond;
+    auto batch = std::make_shared<Batch>(*batch_of(time + jitter, {"cpu"}));
+    batch->period_ns = 10 * kSecond;
+    EXPECT_EQ(names_of(choice, batch), "cpu ") << jitter;
+  }
+}
+
+TEST(ChoiceTest, WhoLooksAtOtherThingsIsAnother) {
+  Choice choice({{}, {}, 10 * kSecond});
+  for (const char* by : {"nvidia", "amd"}) {
+    auto batch = std::make_shared<Batch>(*batch_of(1000 * kSecond, {"gpu"}));
+    batch->by = by;
+    EXPECT_EQ(names_of(choice, batch), "gpu ") << by;
+    EXPECT_EQ(names_of(choice, batch), "") << by;
+  }
+}
+
 TEST(ChoiceTest, LessOftenThanThePeriodIsAll) {
   Choice choice({{}, {}, kSecond});
   for (Ns t = 0; t < 50; t += 10) EXPECT_EQ(names_of(choice, batch_of(t * kSecond, {"cpu"})), "cpu ");

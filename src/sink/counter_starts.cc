@@ -7,8 +7,8 @@
 
 namespace spotter::sink {
 
-void CounterStarts::begin(const std::string& table, Ns now) {
-  table_ = &tables_[table];
+void CounterStarts::begin(const std::string& by, const std::string& table, Ns now) {
+  table_ = &tables_[{by, table}];
   now_ = now;
   looked_at_.clear();
 }

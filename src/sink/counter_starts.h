@@ -2,9 +2,11 @@
 // since the machine was booted, as far as anybody can know; one that appears later, or is smaller than
 // before, since the look before. One thread; batches of a table in their order.
 #pragma once
+#include <map>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "base/types.h"
@@ -15,8 +17,9 @@ class CounterStarts {
  public:
   explicit CounterStarts(Ns boot) : boot_(boot) {}
 
-  // A look at the rows of a table: begin(), of_row() for each row, end(). What is not looked at is forgotten.
-  void begin(const std::string& table, Ns now);
+  // A look of somebody at the rows of a table: begin(), of_row() for each row, end(). What he does not look
+  // at any more is forgotten.
+  void begin(const std::string& by, const std::string& table, Ns now);
   // `values`: of the row's counters, in the same order each time; nan where there is none. `key` tells rows
   // apart.
   std::span<const Ns> of_row(const std::string& key, std::span<const double> values);
@@ -34,8 +37,8 @@ class CounterStarts {
   };
 
   Ns boot_;
-  std::unordered_map<std::string, TableState> tables_;
-  TableState* table_ = nullptr;  // that is looked at
+  std::map<std::pair<std::string, std::string>, TableState> tables_;  // by who looks, and name
+  TableState* table_ = nullptr;                                       // that is looked at
   Ns now_ = 0;
   std::unordered_map<std::string, Row> looked_at_;
 };

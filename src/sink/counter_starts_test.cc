@@ -12,7 +12,7 @@ constexpr Ns kBoot = 100;
 TEST(CounterStartsTest, SinceBootUntilItBeginsAnew) {
   CounterStarts starts(kBoot);
   const auto look = [&](Ns now, double value) {
-    starts.begin("disk", now);
+    starts.begin("", "disk", now);
     const Ns start = starts.of_row("sda", std::vector<double>{value})[0];
     starts.end();
     return start;
@@ -29,7 +29,7 @@ TEST(CounterStartsTest, SinceBootUntilItBeginsAnew) {
 TEST(CounterStartsTest, RowsThatComeAndGo) {
   CounterStarts starts(kBoot);
   const auto look = [&](Ns now, const std::vector<std::string>& rows) {
-    starts.begin("disk", now);
+    starts.begin("", "disk", now);
     std::vector<Ns> found;
     for (const std::string& row : rows) found.push_back(starts.of_row(row, std::vector<double>{1})[0]);
     starts.end();
@@ -44,15 +44,26 @@ TEST(CounterStartsTest, RowsThatComeAndGo) {
 TEST(CounterStartsTest, TablesApart) {
   CounterStarts starts(kBoot);
   for (const char* table : {"disk", "network"}) {
-    starts.begin(table, 1000);
+    starts.begin("", table, 1000);
     EXPECT_EQ(starts.of_row("a", std::vector<double>{1})[0], kBoot) << table;
     starts.end();
   }
 }
 
+TEST(CounterStartsTest, WhoLooksAtOtherRowsOfATable) {
+  CounterStarts starts(kBoot);
+  for (const Ns now : {1000, 1010, 1020}) {
+    for (const char* by : {"nvidia", "amd"}) {
+      starts.begin(by, "gpu", now);
+      EXPECT_EQ(starts.of_row(by, std::vector<double>{1})[0], kBoot) << by << now;
+      starts.end();
+    }
+  }
+}
+
 TEST(CounterStartsTest, AClockThatIsSetBackToBeforeTheBoot) {
   CounterStarts starts(kBoot);
-  starts.begin("disk", 50);
+  starts.begin("", "disk", 50);
   EXPECT_EQ(starts.of_row("a", std::vector<double>{1})[0], 50);
   starts.end();
 }

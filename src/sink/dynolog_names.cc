@@ -11,7 +11,8 @@
 namespace spotter::sink {
 namespace {
 
-constexpr double kPercent = 100, kMega = 1e6, kNsInSecond = 1e9;
+constexpr double kPercent = 100, kMega = 1e6;
+constexpr i64 kNsInSecond = 1'000'000'000;
 constexpr double kNsInMs = 1e6, kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The processors' times. The kernel counts guests within user and nice, and so does Dynolog; our columns do
@@ -145,7 +146,7 @@ std::string DynologNames::lines(const Share& share) {
   const Table* cpu = nullptr;
   for (const Table* table : share.tables) {
     const std::string& name = table->name();
-    if (name == "uptime") read_uptime(*table);
+    if (name == "uptime") read_uptime(*table, time);
     if (name == "network") read_network(*table);
     if (name == "cpu") cpu = table;
     if (name == "pmu") out += line(time, pmu(*table, time));
@@ -154,6 +155,9 @@ std::string DynologNames::lines(const Share& share) {
   // Last, since the record goes out with it.
   if (cpu) {
     read_cpu(*cpu);
+    if (uptime_)
+      machine_["uptime"] =
+          fmt::format("{}", static_cast<i64>((i128{*uptime_} + time - uptime_time_) / kNsInSecond));
     out = line(time, std::exchange(machine_, {})) + out;
   }
   for (const auto& [index, record] : gpus) out += line(time, record);
@@ -180,10 +184,11 @@ void DynologNames::read_gpus(const Table& table, std::map<i64, Record>& gpus) {
   }
 }
 
-void DynologNames::read_uptime(const Table& table) {
+void DynologNames::read_uptime(const Table& table, Ns time) {
   const Value uptime = table.rows() > 0 ? cell(table, 0, "uptime_ns") : Value();
-  if (const i64* ns = std::get_if<i64>(&uptime))
-    machine_["uptime"] = fmt::format("{}", *ns / static_cast<i64>(kNsInSecond));
+  if (!std::holds_alternative<i64>(uptime)) return;
+  uptime_ = std::get<i64>(uptime);
+  uptime_time_ = time;
 }
 
 void DynologNames::read_network(const Table& table) {
@@ -226,7 +231,8 @@ DynologNames::Record DynologNames::pmu(const Table& table, Ns time) {
   Changes changes(pmu_);
   const Value cpus = cell(table, 0, "cpus");
   const i64* count = std::get_if<i64>(&cpus);
-  const double seconds = static_cast<double>(time - std::exchange(pmu_time_, time)) / kNsInSecond;
+  const double seconds =
+      static_cast<double>(time - std::exchange(pmu_time_, time)) / static_cast<double>(kNsInSecond);
   Record record;
   for (const auto& [column, name] :
        {std::pair{"instructions", "mips"}, {"cycles", "mega_cycles_per_second"}}) {

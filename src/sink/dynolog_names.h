@@ -49,7 +49,7 @@ class DynologNames {
   };
 
   static void read_gpus(const Table& table, std::map<i64, Record>& gpus);  // by index
-  void read_uptime(const Table& table);
+  void read_uptime(const Table& table, Ns time);
   void read_network(const Table& table);
   void read_cpu(const Table& table);
   Record pmu(const Table& table, Ns time);
@@ -57,6 +57,8 @@ class DynologNames {
   Record machine_;  // what waits for the processors' times
   Counters network_, cpu_, pmu_;
   Ns pmu_time_ = 0;
+  std::optional<Ns> uptime_;  // when it was looked at last, which may be more seldom than records are
+  Ns uptime_time_ = 0;
 };
 
 }  // namespace spotter::sink

@@ -71,7 +71,7 @@ TEST_F(DynologNamesTest, TheMachine) {
       "\"cpu_guest_nice\":\"2.500\",\"cpu_guest_nice_ms\":3000,\"cpu_i\":\"50.000\",\"cpu_n_ms\":6000,"
       "\"cpu_s\":\"10.000\",\"cpu_s_ms\":12000,\"cpu_u\":\"30.000\",\"cpu_u_ms\":36000,\"cpu_util\":\"50.000\","
       "\"cpu_w_ms\":2000,\"cpu_x_ms\":1000,\"cpu_y_ms\":2000,\"cpu_z_ms\":1000,"
-      "\"rx_bytes.eth0\":3000,\"tx_drops.eth0\":0}\n");
+      "\"rx_bytes.eth0\":3000,\"tx_drops.eth0\":0,\"uptime\":150}\n");
 }
 
 TEST_F(DynologNamesTest, CountersThatBeganAnewGiveNoNumber) {

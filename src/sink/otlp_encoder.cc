@@ -131,10 +131,10 @@ double as_real(const Value& value) {
 // One table on its way out.
 class TableWriter {
  public:
-  TableWriter(const Table& table, Ns time, Ns boot, CounterStarts& starts, ProtobufWriter& out)
-      : table_(table), time_(time), boot_(boot), out_(out) {
+  TableWriter(const Table& table, const Batch& batch, Ns boot, CounterStarts& starts, ProtobufWriter& out)
+      : table_(table), time_(batch.unix_ns), boot_(boot), out_(out) {
     read_attributes();
-    read_starts(starts);
+    read_starts(batch.by, starts);
   }
 
   void write() {
@@ -187,11 +187,11 @@ class TableWriter {
     }
   }
 
-  void read_starts(CounterStarts& starts) {
+  void read_starts(const std::string& by, CounterStarts& starts) {
     for (size_t c = 0; c < table_.columns(); ++c) {
       if (table_.schema()[c].role == Role::counter) counters_.push_back(c);
     }
-    starts.begin(table_.name(), time_);
+    starts.begin(by, table_.name(), time_);
     std::vector<double> values;
     for (size_t row = 0; row < table_.rows(); ++row) {
       values.clear();
@@ -324,7 +324,7 @@ OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot) : boot_(boot), s
 std::string OtlpEncoder::encode(const Share& share) {
   ProtobufWriter metrics;
   for (const Table* table : share.tables) {
-    if (!is_of_events(*table)) TableWriter(*table, share.batch->unix_ns, boot_, starts_, metrics).write();
+    if (!is_of_events(*table)) TableWriter(*table, *share.batch, boot_, starts_, metrics).write();
   }
   ProtobufWriter out;
   if (metrics.bytes().empty()) return {};

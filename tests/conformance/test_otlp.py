@@ -5,8 +5,6 @@ that decodes with OpenTelemetry's generated classes and answers as a test says: 
 import contextlib
 import json
 import os
-import pathlib
-import re
 import subprocess
 import sys
 import time
@@ -266,16 +264,12 @@ def test_an_endpoint_that_never_answers_delays_nothing(receiver, tmp_path):
     receiver.answer_with("silent")
     receiver.start()
     with measuring(tmp_path, f"http://127.0.0.1:{receiver.port}", timeout="1s") as measured:
-        e2e.until(lambda: measured.sink()["failures"] >= 2, 40, "failures in the agent's own numbers")
+        e2e.until(lambda: measured.sink()["failures"] >= 3, 40, "failures in the agent's own numbers")
         assert_on_time(measured)
+        assert "no answer in 1.0 s" in measured.agent.log()
         began = time.monotonic()
         # The agent ends in time, too: what waits has 3 s.
     assert time.monotonic() - began < 5
-    assert re.search(r"no answer in 1\.0 s", log_of(tmp_path)) or receiver.requests()
-
-
-def log_of(folder):
-    return "".join(path.read_text(errors="replace") for path in pathlib.Path(folder).glob("log*"))
 
 
 def assert_on_time(measured):
@@ -312,4 +306,4 @@ def test_what_is_rejected_of_a_batch_is_counted(receiver, tmp_path):
     with measuring(tmp_path, f"http://127.0.0.1:{receiver.port}") as measured:
         e2e.until(lambda: measured.sink()["delivered"] >= 2, 40, "deliveries")
         assert "5 values were rejected: five are too old" in measured.agent.log()
-        assert measured.sink().get("rejected", 5) >= 5
+        assert measured.sink()["rejected"] >= 5 and measured.sink()["rejected"] % 5 == 0
