@@ -1,6 +1,7 @@
 #include "api/history_writer.h"
 
 #include <mutex>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,12 @@ constexpr size_t kMostBatches = 240, kMostBytes = size_t{4} << 20, kMostNotes = 
 
 }  // namespace
 
+// What is between the loop's thread and that of the history, which may hang with its disk.
 struct HistoryWriter::Notes {
   std::mutex mutex;
   std::vector<store::CaptureNote> captures;
+  i64 lost_captures = 0;
+  store::HistoryState state;
 };
 
 namespace {
@@ -27,12 +31,18 @@ class HistorySink : public sink::Sink {
   // What cannot be written the history keeps, tries again and counts itself.
   sink::Delivery deliver(std::span<const sink::Share> shares) override {
     for (const sink::Share& share : shares) std::ignore = history_->append(*share.batch);
-    std::vector<store::CaptureNote> captures;
+    std::vector<store::CaptureNote> captures, failed;
     {
       std::lock_guard lock(notes_->mutex);
       captures = std::exchange(notes_->captures, {});
     }
-    for (const store::CaptureNote& capture : captures) std::ignore = history_->note_capture(capture);
+    for (store::CaptureNote& capture : captures) {
+      if (!history_->note_capture(capture)) failed.push_back(std::move(capture));
+    }
+    const store::HistoryState state = history_->state();
+    std::lock_guard lock(notes_->mutex);
+    notes_->captures.insert(notes_->captures.begin(), failed.begin(), failed.end());
+    notes_->state = state;
     return {.batches = shares.size()};
   }
 
@@ -58,15 +68,25 @@ Result<std::unique_ptr<HistoryWriter>> HistoryWriter::open(store::HistoryOptions
   return writer;
 }
 
+// A query under way may keep the history longer than this.
+HistoryWriter::~HistoryWriter() {
+  runner_.reset();
+  if (history_) std::ignore = history_->flush();
+}
+
 void HistoryWriter::note_capture(store::CaptureNote note) {
   std::lock_guard lock(notes_->mutex);
-  if (notes_->captures.size() < kMostNotes) notes_->captures.push_back(std::move(note));
+  if (notes_->captures.size() < kMostNotes)
+    notes_->captures.push_back(std::move(note));
+  else
+    ++notes_->lost_captures;
 }
 
 ConsumerState HistoryWriter::state() const {
   ConsumerState state = runner_->state();
-  const store::HistoryState h = history_->state();
-  state.rejected += h.lost_rows + h.lost_events;
+  std::lock_guard lock(notes_->mutex);
+  const store::HistoryState& h = notes_->state;
+  state.rejected += h.lost_rows + h.lost_events + notes_->lost_captures;
   state.failures += h.failures;
   if (state.last_error.empty()) state.last_error = h.last_error;
   return state;

@@ -13,6 +13,8 @@ class HistoryWriter {
   // Errors: those of store::History::open(), busy.
   static Result<std::unique_ptr<HistoryWriter>> open(store::HistoryOptions options);
 
+  ~HistoryWriter();
+
   sink::SinkRunner& runner() { return *runner_; }
   const std::shared_ptr<store::History>& history() const { return history_; }
   void note_capture(store::CaptureNote note);  // written with the next batch

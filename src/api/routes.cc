@@ -25,9 +25,8 @@ constexpr int kUnauthorized = 401;
 void metrics(Agent& agent, const Target& target, const Respond& respond) {
   const Result<MetricsQuery> query = read_metrics_query(target);
   if (!query) return respond(http_error(query.error()));
-  agent.telemetry().query(*query, [respond](const Result<std::vector<Table>>& tables) {
-    respond(tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})}
-                   : http_error(tables.error()));
+  agent.telemetry().query(*query, [respond](const Result<std::string>& text) {
+    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
   });
 }
 

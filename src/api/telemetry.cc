@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "collect/identities.h"
 #include "collect/list.h"
+#include "render/render.h"
 #include "store/history_query.h"
 #include "table/ops.h"
 #include "table/rates.h"
@@ -13,7 +14,7 @@
 namespace spotter::api {
 namespace {
 
-constexpr int kMostQueries = 2;  // at a time; each may read the whole history
+constexpr size_t kMostQueries = 2;  // at a time; each may read the whole history
 
 std::vector<std::string> unbounded_tables() {
   std::vector<std::string> names;
@@ -25,7 +26,9 @@ std::vector<std::string> unbounded_tables() {
   return names;
 }
 
-Result<std::vector<Table>> read_history(store::History& history, const MetricsQuery& query, Ns unix_now) {
+std::string json_of(std::span<const Table> tables) { return render(*find_format("json"), tables, {}); }
+
+Result<std::string> read_history(store::History& history, const MetricsQuery& query, Ns unix_now) {
   store::HistoryQuery wanted;
   wanted.from_unix_ns = unix_now - query.since;
   wanted.to_unix_ns = unix_now - query.until + (query.until == 0 ? 1 : 0);
@@ -34,7 +37,7 @@ Result<std::vector<Table>> read_history(store::History& history, const MetricsQu
   wanted.step = query.step;
   TRY_ASSIGN(std::vector<Table> tables, store::query(history, wanted));
   if (query.rates) std::ranges::transform(tables, tables.begin(), rates);
-  return tables;
+  return json_of(tables);
 }
 
 }  // namespace
@@ -62,6 +65,10 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
   const sink::Surroundings of_sinks{t.host_, host_name, unbounded_tables()};
   for (const SinkOptions& s : options.sinks) {
     TRY_ASSIGN(t.sinks_.emplace_back(), sink::start_sink(s.kind, s.settings, of_sinks));
+    const std::string name = t.sinks_.back()->state().name;
+    const auto has_name = [&](const auto& sink) { return sink->state().name == name; };
+    if (std::ranges::count_if(t.sinks_, has_name) > 1 || name == "history")
+      return fail(Code::invalid, "two sinks are called {}: give one of them a \"name\" of its own", name);
   }
   if (options.collectors.empty()) {
     t.no_history_ = "nothing is measured: the agent was begun with --collect off";
@@ -135,21 +142,26 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
   return joined;
 }
 
-// The disk may be slow: not on the loop's thread.
+// The disk may be slow: not on the loop's thread. Who asked is known on that thread alone, and is not told
+// once it has gone.
 void Telemetry::query(const MetricsQuery& query, Done done) {
-  if (query.since == 0) return done(newest_tables(latest(), query));
+  if (query.since == 0) return done(json_of(newest_tables(latest(), query)));
   if (!history_) return done(fail(Code::not_found, "{}", no_history_));
-  if (*queries_ >= kMostQueries)
+  if (queries_->size() >= kMostQueries)
     return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
-  ++*queries_;
-  std::thread([history = history_->history(), query, now = host_.unix_now(), post = loop_.poster(),
-               done = std::move(done), count = queries_]() mutable {
-    auto tables = std::make_shared<Result<std::vector<Table>>>(read_history(*history, query, now));
-    post([tables, done = std::move(done), count] {
-      --*count;
-      done(std::move(*tables));
-    });
-  }).detach();
+  const u64 number = next_query_++;
+  queries_->emplace(number, std::move(done));
+  try {
+    std::thread([history = history_->history(), query, now = host_.unix_now(), post = loop_.poster(), number,
+                 queries = std::weak_ptr(queries_)] {
+      const auto answer = std::make_shared<Result<std::string>>(read_history(*history, query, now));
+      post([answer, number, queries] {
+        if (const auto all = queries.lock()) all->extract(number).mapped()(std::move(*answer));
+      });
+    }).detach();
+  } catch (const std::system_error&) {
+    queries_->extract(number).mapped()(fail(Code::busy, "no thread can be had; try again"));
+  }
 }
 
 void Telemetry::note_capture(store::CaptureNote note) {

@@ -48,9 +48,9 @@ class Telemetry {
 
   // The newest batches, the last one first: each kind of table is in one of them, whatever its period.
   std::vector<SharedBatch> latest() const;
-  // `done` is called on the loop's thread, at once or later. Errors: invalid, not_found (there is no
-  // history), busy, those of the history.
-  using Done = std::function<void(Result<std::vector<Table>>)>;
+  // Tables in JSON. `done` is called on the loop's thread, at once or later, but not after this has gone.
+  // Errors: invalid, not_found (there is no history), busy, those of the history.
+  using Done = std::function<void(Result<std::string>)>;
   void query(const MetricsQuery& query, Done done);
   void note_capture(store::CaptureNote note);  // for the history
 
@@ -78,8 +78,9 @@ class Telemetry {
   mutable std::mutex mutex_;
   std::map<std::string, Parts> newest_;  // by table
   std::unique_ptr<HistoryWriter> history_;
-  std::string no_history_;                                   // why there is none
-  std::shared_ptr<int> queries_ = std::make_shared<int>(0);  // under way; of the loop's thread
+  std::string no_history_;  // why there is none
+  std::shared_ptr<std::map<u64, Done>> queries_ = std::make_shared<std::map<u64, Done>>();  // under way
+  u64 next_query_ = 0;
   std::vector<std::unique_ptr<sink::SinkRunner>> sinks_;
   std::unique_ptr<collect::Sampler> sampler_;  // last: it hands on to all others
 };

@@ -90,7 +90,8 @@ Result<int> run_agent(const Options& options) {
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
-  TRY_ASSIGN(const std::unique_ptr<api::Agent> agent, api::Agent::open(loop, config.options, Host::at(config.root)));
+  TRY_ASSIGN(const std::unique_ptr<api::Agent> agent,
+             api::Agent::open(loop, config.options, Host::at(config.root)));
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
     if (signal == SIGHUP) return reload(options, *agent);
     tell_service_manager("STOPPING=1");

@@ -204,7 +204,8 @@ constexpr Key<AgentConfig> kKeys[] = {
     {"root",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.root = scalar(node);
-       if (!c.root.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.root));
+       if (!c.root.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.root));
        return {};
      }},
     {"collect",

@@ -140,7 +140,8 @@ std::string limiting_group(const Who& who) {
   }
   constexpr std::string_view kJob = "/job_";
   if (const size_t at = path.find(kJob); at != path.npos) return until(at + 1);
-  return path == "/" ? std::string() : path;
+  // "/.." begins what is outside of the agent's own namespace of groups, which it cannot see.
+  return path == "/" || path.starts_with("/..") ? std::string() : path;
 }
 
 ControlGroup::ControlGroup(const Host& host, std::string path, Who who)

@@ -22,6 +22,7 @@ class ControlGroup {
  public:
   ControlGroup(const Host& host, std::string path, Who who);
 
+  void set_owner(Who who) { who_ = std::move(who); }
   void append_to(Table& table);  // a row, with null for what the kernel does not tell
   // Whether it still was there, as far as the last row tells.
   bool is_there() const { return is_there_; }

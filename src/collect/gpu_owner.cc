@@ -23,6 +23,7 @@ Who owner_of(std::span<const Who> processes) {
   owner.rank = common(processes, &Who::rank);
   owner.user = common(processes, &Who::user);
   owner.container = common(processes, &Who::container);
+  owner.container_name = common(processes, &Who::container_name);
   owner.pod = common(processes, &Who::pod);
   owner.pod_namespace = common(processes, &Who::pod_namespace);
   return owner;

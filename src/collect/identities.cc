@@ -51,9 +51,15 @@ std::string pod_uid_of(std::string_view cgroup) {
   return {};
 }
 
+// Anybody may write what he likes into his environment.
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 128;
+  return text.size() <= kMost ? text : to_printable(text.substr(0, kMost));
+}
+
 std::string variable(const process::ProcessFacts& facts, const char* name) {
   const auto it = facts.environment.find(name);
-  return it == facts.environment.end() ? std::string() : to_printable(it->second);
+  return it == facts.environment.end() ? std::string() : shortened(to_printable(it->second));
 }
 
 }  // namespace
@@ -61,12 +67,22 @@ std::string variable(const process::ProcessFacts& facts, const char* name) {
 Who Identities::who(i64 pid) {
   const std::optional<i64> start = start_of(host_, pid);
   if (!start) return {};
-  std::lock_guard lock(mutex_);
-  const auto it = known_.find(pid);
-  if (it != known_.end() && it->second.start_ticks == *start && it->second.is_settled) return it->second.who;
-  if (known_.size() >= kMostKnown) known_.clear();
+  {
+    std::lock_guard lock(mutex_);
+    const auto it = known_.find(pid);
+    if (it != known_.end() && it->second.start_ticks == *start && it->second.is_settled)
+      return it->second.who;
+  }
+  // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.
   const bool settled = host_.steady_now() - *start * ns_per_tick() > kSettled;
-  return known_.insert_or_assign(pid, Known{*start, settled, read(pid)}).first->second.who;
+  const auto facts = process::read_process_briefly(host_, pid);
+  if (!facts) return {};
+  Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
+  if (process::needs_parent(*facts)) parent = process::read_process_briefly(host_, facts->parent);
+  std::lock_guard lock(mutex_);
+  if (known_.size() >= kMostKnown) known_.clear();
+  Who who = who_of(*facts, parent ? &*parent : nullptr);
+  return known_.insert_or_assign(pid, Known{*start, settled, std::move(who)}).first->second.who;
 }
 
 bool Identities::is_settled(i64 pid) {
@@ -77,47 +93,53 @@ bool Identities::is_settled(i64 pid) {
 
 void Identities::notice(i64 pid) {
   const std::optional<i64> start = start_of(host_, pid);
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(noticed_mutex_);
   if (start && (noticed_.size() < kMostNoticed || noticed_.contains(pid))) noticed_[pid] = *start;
 }
 
 std::vector<i64> Identities::noticed() {
-  std::vector<i64> pids;
-  std::lock_guard lock(mutex_);
-  std::erase_if(noticed_, [&](const auto& entry) { return start_of(host_, entry.first) != entry.second; });
-  for (const auto& [pid, start] : noticed_) pids.push_back(pid);
+  std::map<i64, i64> all;
+  {
+    std::lock_guard lock(noticed_mutex_);
+    all = noticed_;
+  }
+  std::vector<i64> pids, gone;
+  for (const auto& [pid, start] : all) (start_of(host_, pid) == start ? pids : gone).push_back(pid);
+  std::lock_guard lock(noticed_mutex_);
+  for (const i64 pid : gone) {
+    if (const auto it = noticed_.find(pid); it != noticed_.end() && it->second == all[pid])
+      noticed_.erase(it);
+  }
   return pids;
 }
 
-Who Identities::read(i64 pid) {
+// What is Slurm's own word, the name of the control group, counts before what a process says of itself.
+Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
   Who who;
-  const auto facts = process::read_process_briefly(host_, pid);
-  if (!facts) return who;
-  Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
-  if (process::needs_parent(*facts)) parent = process::read_process_briefly(host_, facts->parent);
-  const process::Identity identity = process::identify(*facts, parent ? &*parent : nullptr);
+  const process::Identity identity = process::identify(facts, parent);
+  const std::string slurm_job = slurm_job_of(facts.cgroup);
   who.is_helper = identity.role == process::Role::helper;
-  who.job = identity.job.empty() ? slurm_job_of(facts->cgroup) : identity.job;
-  who.rank = who.is_helper ? process::inherited_rank(*facts) : identity.rank;
+  who.job = shortened(slurm_job.empty() ? identity.job : slurm_job);
+  who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
   who.local_rank = identity.local_rank;
-  who.user = user_name(facts->uid);
-  who.cgroup = facts->cgroup;
-  if (!facts->command.empty()) who.program = to_printable(base_name(facts->command[0]));
-  who.container = facts->container.substr(0, kShownContainer);
+  who.user = user_name(facts.uid);
+  who.cgroup = facts.cgroup;
+  if (!facts.command.empty()) who.program = shortened(to_printable(base_name(facts.command[0])));
+  who.container = facts.container.substr(0, kShownContainer);
   // What the pod was told itself counts only where the kubelet's folders are not to be seen.
-  const std::string uid = pod_uid_of(facts->cgroup);
+  const std::string uid = pod_uid_of(facts.cgroup);
   if (!uid.empty()) {
-    if (!pods_.contains(uid) || !pods_.contains(facts->container)) read_pods();
+    if (!pods_.contains(uid) || !pods_.contains(facts.container)) read_pods();
     if (const auto it = pods_.find(uid); it != pods_.end()) {
       who.pod = it->second.name;
       who.pod_namespace = it->second.name_space;
     } else {
-      who.pod = variable(*facts, "POD_NAME");
-      if (who.pod.empty()) who.pod = variable(*facts, "HOSTNAME");
-      who.pod_namespace = variable(*facts, "POD_NAMESPACE");
+      who.pod = variable(facts, "POD_NAME");
+      if (who.pod.empty()) who.pod = variable(facts, "HOSTNAME");
+      who.pod_namespace = variable(facts, "POD_NAMESPACE");
     }
-    if (const auto it = pods_.find(facts->container); it != pods_.end())
+    if (const auto it = pods_.find(facts.container); it != pods_.end())
       who.container_name = it->second.container;
   }
   return who;

@@ -11,6 +11,7 @@
 
 #include "base/host.h"
 #include "base/types.h"
+#include "process/process_facts.h"
 
 namespace spotter::collect {
 
@@ -50,13 +51,14 @@ class Identities {
   struct Pod {
     std::string name, name_space, container;
   };
-  Who read(i64 pid);
+  Who who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent);
   std::string user_name(i64 uid);
   void read_pods();
 
   Host host_;
   std::mutex mutex_;
   std::unordered_map<i64, Known> known_;
+  std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
   std::map<i64, std::string> users_;
   std::map<std::string, Pod, std::less<>> pods_;

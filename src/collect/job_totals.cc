@@ -17,7 +17,8 @@ constexpr Field kColumns[] = {
     {"world_size", Type::integer, Unit::none, Role::value, "Ranks of the job."},
     {"processes", Type::integer, Unit::count, Role::value, "Processes, workers among them."},
     {"threads", Type::integer, Unit::count, Role::value, "Threads."},
-    {"cpu_user_ns", Type::integer, Unit::ns, Role::counter, "Processor time in programs."},
+    {"cpu_user_ns", Type::integer, Unit::ns, Role::counter,
+     "Processor time in programs, since the agent looks at them."},
     {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel."},
     {"resident_bytes", Type::integer, Unit::bytes, Role::value,
      "Memory that is held; what processes share counts for each."},
@@ -31,7 +32,7 @@ constexpr Field kColumns[] = {
 i64 growth(i64 now, i64 before) { return std::max<i64>(now - before, 0); }
 
 void add_growth(std::optional<i64>& total, const std::optional<i64>& now, const std::optional<i64>& before) {
-  if (now) total = total.value_or(0) + growth(*now, before.value_or(0));
+  if (now) total = total.value_or(0) + (before ? growth(*now, *before) : 0);
 }
 
 }  // namespace
@@ -44,9 +45,8 @@ JobTotals::Total& JobTotals::total_of(const Who& who) {
   return total;
 }
 
-void JobTotals::add(const Who& who, const ProcessTimes& now, const std::optional<ProcessTimes>& before) {
+void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes& last) {
   add_unchanged(who, now);
-  const ProcessTimes last = before.value_or(ProcessTimes());
   Total& total = total_of(who);
   total.user_ns += growth(now.user_ns, last.user_ns);
   total.system_ns += growth(now.system_ns, last.system_ns);

@@ -16,8 +16,8 @@ std::span<const Field> job_columns();
 
 class JobTotals {
  public:
-  // `before`: the same process at its last sample; nullopt at its first, when all it has used counts.
-  void add(const Who& who, const ProcessTimes& now, const std::optional<ProcessTimes>& before);
+  // What it has used since `before`.
+  void add(const Who& who, const ProcessTimes& now, const ProcessTimes& before);
   void add_unchanged(const Who& who, const ProcessTimes& last);  // it was not looked at this time
   // The rows of those that had a process since the last call; the others are forgotten.
   Table take();

@@ -7,6 +7,7 @@
 
 #include "base/file.h"
 #include "collect/control_group.h"
+#include "collect/gpu_owner.h"
 #include "collect/identities.h"
 #include "collect/job_totals.h"
 #include "collect/list.h"
@@ -66,6 +67,12 @@ class Processes : public Collector {
     read(processes);
     tables.push_back(totals_.take());
     tables.push_back(groups());
+    if (groups_left_out_ > 0)
+      tables[2].notes.add("too_many_groups", Severity::loss, "control groups are not looked at", -1,
+                          groups_left_out_);
+    if (tracked_.size() > kMostRead)
+      tables[0].notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
+                          static_cast<i64>(tracked_.size()));
     if (too_many_ > 0)
       tables[0].notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
                           too_many_);
@@ -96,9 +103,9 @@ class Processes : public Collector {
       if (alive.empty()) return fail(Code::io, "{} shows no processes", host_.proc);
       std::erase_if(others_, [&](i64 pid) { return !alive.contains(pid); });
       std::ranges::sort(unseen_);
+      too_many_ = 0;
       for (const i64 pid : identities_->noticed()) track(pid, identities_->who(pid));
       for (auto& [pid, tracked] : tracked_) settle(pid, tracked, now);
-      too_many_ = 0;
     }
     for (size_t i = 0; i < kMostNew && !unseen_.empty(); ++i) {
       const i64 pid = unseen_.back();
@@ -110,6 +117,7 @@ class Processes : public Collector {
         others_.insert(pid);
       }
     }
+    know_groups();
     return {};
   }
 
@@ -144,7 +152,7 @@ class Processes : public Collector {
         continue;
       }
       read_now.insert(pid);
-      totals_.add(tracked.who, *times, tracked.last);
+      totals_.add(tracked.who, *times, tracked.last ? *tracked.last : beginning(*times));
       tracked.last = *times;
       append(table, pid, tracked);
     }
@@ -152,6 +160,15 @@ class Processes : public Collector {
     for (const auto& [pid, tracked] : tracked_) {
       if (!read_now.contains(pid) && tracked.last) totals_.add_unchanged(tracked.who, *tracked.last);
     }
+  }
+
+  // What a process had used before it was first looked at counts only if it has just begun: totals that jump
+  // by the life of a process look like work that was done in a second.
+  ProcessTimes beginning(const ProcessTimes& now) const {
+    if (host_.steady_now() - now.start_ns > 2 * kScanEvery) return now;
+    ProcessTimes nothing;
+    nothing.read_bytes = nothing.written_bytes = 0;
+    return nothing;
   }
 
   static void append(Table& table, i64 pid, const Tracked& tracked) {
@@ -163,13 +180,29 @@ class Processes : public Collector {
                   or_null(t.read_bytes), or_null(t.written_bytes)});
   }
 
-  Table groups() {
+  // The groups of the processes that there are, each with what all its processes have in common.
+  void know_groups() {
+    std::map<std::string, std::vector<Who>> members;
     for (const auto& [pid, tracked] : tracked_) {
-      if (tracked.who.cgroup == "/" || tracked.who.cgroup.empty()) continue;
       const std::string path = limiting_group(tracked.who);
-      if (!path.empty() && groups_.size() < kMostGroups && !groups_.contains(path))
-        groups_.emplace(path, ControlGroup(host_, path, tracked.who));
+      if (!path.empty()) members[path].push_back(tracked.who);
     }
+    std::map<std::string, ControlGroup> groups;
+    groups_left_out_ = 0;
+    for (const auto& [path, who] : members) {
+      if (groups.size() >= kMostGroups) {
+        ++groups_left_out_;
+      } else if (auto known = groups_.extract(path); !known.empty()) {
+        known.mapped().set_owner(owner_of(who));
+        groups.insert(std::move(known));
+      } else {
+        groups.emplace(path, ControlGroup(host_, path, owner_of(who)));
+      }
+    }
+    groups_ = std::move(groups);
+  }
+
+  Table groups() {
     Table table("cgroup", control_group_columns());
     for (auto& [path, group] : groups_) group.append_to(table);
     std::erase_if(groups_, [](const auto& entry) { return !entry.second.is_there(); });
@@ -182,7 +215,7 @@ class Processes : public Collector {
   std::vector<i64> unseen_;         // the highest last
   std::unordered_set<i64> others_;  // those that are nobody's job
   std::map<i64, Tracked> tracked_;  // by pid
-  i64 last_read_ = 0, too_many_ = 0;
+  i64 last_read_ = 0, too_many_ = 0, groups_left_out_ = 0;
   JobTotals totals_;
   std::map<std::string, ControlGroup> groups_;  // by path
 };
@@ -193,7 +226,7 @@ const CollectorKind kProcess = {
     "process",
     "Processes of jobs, what each rank uses, and the control groups that limit them.",
     kSecond,
-    false,
+    true,  // what a process says of itself waits for its memory's lock, which a driver that hangs may hold
     true,
     kTables,
     [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {

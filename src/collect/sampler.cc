@@ -96,12 +96,18 @@ class Sampler::Thread {
     return !shared_->is_stopping;
   }
 
+  bool is_stopping() {
+    std::lock_guard lock(shared_->mutex);
+    return shared_->is_stopping;
+  }
+
   void turn() {
     const Host& host = shared_->surroundings.host;
     const Ns due = host.steady_now();
     std::map<Ns, Batch> batches;  // by period
     for (Task& task : tasks_) {
       if (task.deadlines.next() > due) continue;
+      if (is_stopping()) return;
       Batch& batch = batches[task.wanted.period];
       if (batch.unix_ns == 0) batch.unix_ns = host.unix_now();
       batch.period_ns = task.wanted.period;
@@ -182,11 +188,22 @@ Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take tak
   for (std::vector<Wanted>& of_one : threads) {
     const size_t count = of_one.size();
     const char* name = count == 1 ? of_one[0].kind->name : "sampler";
-    ++shared_->running;
-    std::thread thread(
-        [body = std::make_shared<Thread>(shared_, name, std::move(of_one), first)] { body->run(); });
-    pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
+    {
+      std::lock_guard lock(shared_->mutex);
+      ++shared_->running;
+    }
+    try {
+      std::thread thread(
+          [body = std::make_shared<Thread>(shared_, name, std::move(of_one), first)] { body->run(); });
+      pthread_setname_np(thread.native_handle(), name);
+      thread.detach();
+    } catch (const std::system_error&) {
+      std::lock_guard lock(shared_->mutex);
+      --shared_->running;
+      for (size_t i = first; i < first + count; ++i)
+        shared_->states[i].last_error = "no thread can be had for it";
+      log(Level::error, "{}: no thread can be had for it", name);
+    }
     first += count;
   }
 }

@@ -13,7 +13,10 @@ class WrappedCounter {
   // since then is lost.
   i64 update(i64 sum, bool is_same) {
     i64 step = subtract_saturated(sum, last_);
+    // A counter that began anew looks like a wrap, too, but as one that counted for half its range since the
+    // last time.
     if (step < 0 && is_same) step = add_saturated(step, i64{1} << 32);
+    if (step >= i64{1} << 31 && sum < last_) step = 0;
     if (step > 0) total_ = add_saturated(total_, step);
     last_ = sum;
     return total_;

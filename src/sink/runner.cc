@@ -27,7 +27,8 @@ constexpr size_t kMostErrorBytes = 1'000;  // the other side's words may be in i
 size_t memory_bytes(const Batch& batch) {
   constexpr size_t kColumn = 200, kCell = sizeof(u64) + 1;
   size_t bytes = sizeof batch;
-  for (const Table& table : batch.tables) bytes += table.columns() * (kColumn + table.rows() * kCell);
+  for (const Table& table : batch.tables)
+    bytes += table.columns() * (kColumn + table.rows() * kCell) + table.text_bytes();
   return bytes;
 }
 

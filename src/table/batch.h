@@ -10,8 +10,8 @@
 namespace spotter {
 
 struct Batch {
-  Ns unix_ns = 0;       // when it was looked
-  Ns period_ns = 0;     // until the next look at the same things
+  Ns unix_ns = 0;    // when it was looked
+  Ns period_ns = 0;  // until the next look at the same things
   std::vector<Table> tables = {};
   std::string by = {};  // who looked; who looks at the same things has the same name, and nobody else
 };

@@ -54,7 +54,26 @@ Field rate_field(const Field& counter) {
   return rate;
 }
 
+namespace {
+
+// The usual distance between rows of one key from `begin` to `end`: the median; 0 where there is none.
+i64 usual_distance(const Table& samples, size_t time, size_t begin, size_t end) {
+  std::vector<i64> distances;
+  for (size_t r = begin + 1; r < end; ++r) {
+    if (is_null(samples.at(r, time)) || is_null(samples.at(r - 1, time))) continue;
+    const i64 distance = samples.integer(r, time) - samples.integer(r - 1, time);
+    if (distance > 0) distances.push_back(distance);
+  }
+  if (distances.empty()) return 0;
+  std::ranges::nth_element(distances, distances.begin() + std::ssize(distances) / 2);
+  return distances[distances.size() / 2];
+}
+
+}  // namespace
+
 Table rates(const Table& samples) {
+  constexpr i64 kMostDistances =
+      5;  // farther apart there was nobody who looked, or another process of the same id
   const std::span<const Field> schema = samples.schema();
   std::vector<Field> fields(schema.begin(), schema.end());
   std::vector<size_t> keys;
@@ -67,12 +86,19 @@ Table rates(const Table& samples) {
   Table out(samples.name(), fields);
   out.notes = samples.notes;
   std::vector<Value> row(schema.size());
-  for (size_t r = 0; r < samples.rows(); ++r) {
-    const bool has_before =
-        r > 0 && time < schema.size() && !is_null(samples.at(r, time)) && !is_null(samples.at(r - 1, time)) &&
-        std::ranges::all_of(keys, [&](size_t c) { return samples.at(r, c) == samples.at(r - 1, c); });
-    const double seconds =
-        has_before ? static_cast<double>(samples.integer(r, time) - samples.integer(r - 1, time)) / 1e9 : 0;
+  i64 most = 0;
+  for (size_t r = 0, end = 0; r < samples.rows(); ++r) {
+    const auto is_same_key = [&](size_t a, size_t b) {
+      return std::ranges::all_of(keys, [&](size_t c) { return samples.at(a, c) == samples.at(b, c); });
+    };
+    if (r == end && time < schema.size()) {
+      while (end < samples.rows() && is_same_key(r, end)) ++end;
+      most = kMostDistances * usual_distance(samples, time, r, end);
+    }
+    const bool has_before = r > 0 && time < schema.size() && !is_null(samples.at(r, time)) &&
+                            !is_null(samples.at(r - 1, time)) && is_same_key(r, r - 1);
+    const i64 distance = has_before ? samples.integer(r, time) - samples.integer(r - 1, time) : 0;
+    const double seconds = distance <= most ? static_cast<double>(distance) / 1e9 : 0;
     for (size_t c = 0; c < schema.size(); ++c) {
       row[c] = samples.at(r, c);
       if (schema[c].role != Role::counter) continue;

@@ -8,7 +8,8 @@ namespace spotter {
 
 // Of a table of samples, whose rows are in order of their keys and then of time (its column of Role::time,
 // ns): the same with what each counter grew by a second, since the row before it of the same keys. Null for
-// the first one, where the counter began anew, and where no time has passed. user_ns becomes user_ratio (1 =
+// the first one, where the counter began anew, where no time has passed, and across a gap of more than
+// five times the usual distance. user_ns becomes user_ratio (1 =
 // one processor's time), rx_bytes rx_bytes_per_s, energy_joules energy_watts, all else reads_per_s.
 Table rates(const Table& samples);
 

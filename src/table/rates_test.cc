@@ -69,6 +69,20 @@ TEST(RatesTest, NullWhereThereIsNone) {
   EXPECT_TRUE(is_null(t.at(3, 2)));
 }
 
+TEST(RatesTest, NoneAcrossAGap) {
+  const Table t = rates(samples({
+      {i64{0}, std::string_view("a"), i64{0}, {}, {}, {}, {}},
+      {1 * kSecond, std::string_view("a"), i64{10}, {}, {}, {}, {}},
+      {2 * kSecond, std::string_view("a"), i64{20}, {}, {}, {}, {}},
+      {7 * kSecond, std::string_view("a"), i64{30}, {}, {}, {}, {}},
+      {13 * kSecond, std::string_view("a"), i64{40}, {}, {}, {}, {}},
+      {14 * kSecond, std::string_view("a"), i64{50}, {}, {}, {}, {}},
+  }));
+  EXPECT_EQ(t.real(3, 2), 2);
+  EXPECT_TRUE(is_null(t.at(4, 2)));
+  EXPECT_EQ(t.real(5, 2), 10);
+}
+
 TEST(RatesTest, LargeCountersLoseNothing) {
   const i64 most = std::numeric_limits<i64>::max(), least = std::numeric_limits<i64>::min();
   const Table t = rates(samples({

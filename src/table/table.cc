@@ -85,6 +85,15 @@ size_t Table::column(std::string_view name) const {
   return i;
 }
 
+size_t Table::text_bytes() const {
+  constexpr size_t kTwice = 2;  // each is a key of the dictionary, too
+  size_t bytes = 0;
+  for (const Column& column : data_) {
+    for (const std::string& word : column.words) bytes += kTwice * (sizeof word + word.size());
+  }
+  return bytes;
+}
+
 u64 Table::cell_of(Column& column, Type type, const Value& value) {
   switch (type) {
     case Type::integer:

@@ -65,6 +65,8 @@ class Table {
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
+  size_t text_bytes() const;  // of its distinct texts
+
   Value at(size_t row, size_t column) const;
   // Shorthands for cells known to be non-null and of that type.
   i64 integer(size_t row, size_t column) const { return std::get<i64>(at(row, column)); }

@@ -75,15 +75,15 @@ def unpacked(folder, machine):
 
 
 def test_newest_samples_history_and_rates(folder):
-    with Measuring(folder, "--history", folder / "history.db", collect="cpu:100ms,uptime:100ms,agent:100ms") as agent:
-        until(lambda: agent.is_on_time("cpu", 20), 20, "20 samples")
+    with Measuring(folder, "--history", folder / "history.db", collect="cpu:1s,uptime:1s,agent:1s") as agent:
+        until(lambda: agent.is_on_time("cpu", 8), 20, "8 samples")
         newest = agent.tables("--metric", "cpu_*,uptime_*")
         assert len(newest["cpu"]) == 1 and "load" not in newest
         assert abs(newest["cpu"][0]["time_ns"] / 1e9 - time.time()) < 5
         assert newest["cpu"][0]["cpus"] == os.cpu_count()
 
         kept = agent.tables("--since", "1m", "--raw", "--metric", "uptime_*,cpu_user_ns")
-        assert len(kept["cpu"]) >= 15 and set(kept["cpu"][0]) == {"time_ns", "user_ns"}
+        assert len(kept["cpu"]) >= 6 and set(kept["cpu"][0]) == {"time_ns", "user_ns"}
         times = [row["time_ns"] for row in kept["cpu"]]
         assert times == sorted(times)
         counted = [row["user_ns"] for row in kept["cpu"]]
@@ -93,8 +93,9 @@ def test_newest_samples_history_and_rates(folder):
         assert rates[0]["idle_ratio"] is None, "the first sample has none"
         modes = [name for name in rates[0] if name.endswith("_ratio")]
         whole = [sum(row[name] for name in modes) for row in rates[1:]]
-        # Ticks are 10 ms, samples 100 ms apart.
-        assert abs(sum(whole) / len(whole) - os.cpu_count()) < 0.3 * os.cpu_count(), "all modes are all the time there is"
+        # The first two are less than a second apart, in ticks of 10 ms.
+        whole = whole[1:]
+        assert abs(sum(whole) / len(whole) - os.cpu_count()) < 0.1 * os.cpu_count(), "all modes are all the time there is"
 
         text = agent.spotter("metrics")
         assert "cpu_user_ratio" in text and "█" in text
@@ -107,7 +108,7 @@ def test_questions_that_cannot_be_answered(folder):
         assert done.returncode == 1 and "--history off" in done.stderr
         for target in ("/v1/metrics?since_ms=-1", "/v1/metrics?since_ms=x", "/v1/metrics?rates=1",
                        "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
-            status, body = agent.http("GET", target)
+            status, body = agent.api("GET", target)
             assert status == 400, (target, status, body)
         assert agent.parts()["history"][0] == "off"
 
@@ -139,17 +140,17 @@ def test_dead_and_silent_sinks(folder):
     dead.close()
     config = f"""
 sinks:
-  - {{kind: otlp, endpoint: "http://127.0.0.1:{dead_port}", queue: 5, every: 100ms}}
-  - {{kind: otlp, endpoint: "http://127.0.0.1:{silent.getsockname()[1]}", queue: 5, every: 100ms}}
+  - {{kind: otlp, name: dead, endpoint: "http://127.0.0.1:{dead_port}", queue: 5, every: 100ms}}
+  - {{kind: otlp, name: silent, endpoint: "http://127.0.0.1:{silent.getsockname()[1]}", queue: 5, every: 100ms}}
   - {{kind: json_lines, path: "{folder}/lines", every: 100ms}}
 """
     with silent, Measuring(folder, "--history", "off", collect="cpu:100ms,agent:100ms", config=config) as agent:
         until(lambda: agent.is_on_time("cpu", 40), 30, "40 samples on time")
         parts = agent.parts()
-        states = [parts[name] for name in parts if name.startswith("otlp")]
-        assert states, parts
-        assert any("dropped" in detail and " 0 dropped" not in detail for _, detail in states), states
-        assert any(state == "fails" for state, _ in states), states
+        assert parts["dead"][0] == "fails" and "refused" in parts["dead"][1], parts["dead"]
+        for name in ("dead", "silent"):
+            assert " 0 dropped" not in parts[name][1], parts[name]
+        assert parts["json_lines"][0] == "works"
         lines = [json.loads(line) for line in (folder / "lines").read_text().splitlines()]
         assert len([line for line in lines if line["table"] == "cpu"]) >= 20
 
@@ -166,11 +167,10 @@ def test_full_disk(folder):
         with Measuring(folder, "--history", disk / "history.db", collect="cpu:100ms,vmstat:100ms,agent:100ms",
                        config="history: {size: 2M}\n") as agent:
             until(lambda: agent.is_on_time("cpu", 5), 20, "first samples")
-            with (disk / "ballast").open("wb") as ballast:
+            with (disk / "ballast").open("wb", buffering=0) as ballast:
                 try:
                     while True:
-                        ballast.write(b"x" * 4096)
-                        ballast.flush()
+                        os.write(ballast.fileno(), b"x" * 4096)
                 except OSError:
                     pass
             time.sleep(2)
@@ -187,12 +187,12 @@ def test_proc_that_vanishes_and_is_garbage(folder):
                    config=f"root: {root}\n") as agent:
         until(lambda: agent.is_on_time("cpu", 3), 20, "samples")
         (root / "proc/stat").write_bytes(os.urandom(5000))
-        (root / "proc/loadavg").unlink()
+        (root / "proc/loadavg").write_text("")
         until(lambda: agent.parts()["collector cpu"][0] == "fails", 10, "garbage is told")
-        until(lambda: agent.parts()["collector load"][0] == "fails", 10, "the file's absence is told")
+        until(lambda: agent.parts()["collector load"][0] == "fails", 10, "the empty file is told")
         assert "proc/loadavg" in agent.parts()["collector load"][1]
         assert agent.parts()["collector memory"][0] == "works"
-        (root / "proc/stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\n")
+        (root / "proc/stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n")
         (root / "proc/loadavg").write_text("0.50 0.40 0.30 1/200 12345\n")
         until(lambda: agent.parts()["collector cpu"][0] == "works", 10, "it works again")
         until(lambda: agent.parts()["collector load"][0] == "works", 10, "it works again")
