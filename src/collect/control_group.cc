@@ -34,7 +34,7 @@ constexpr Field kColumns[] = {
     {"processes", Type::integer, Unit::count, Role::value, "Processes and threads."},
     {"processes_limit", Type::integer, Unit::count, Role::value, "Processes and threads that it may have."},
     {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read from block devices."},
-    {"written_bytes", Type::integer, Unit::bytes, Role::counter, "Written to block devices."},
+    {"write_bytes", Type::integer, Unit::bytes, Role::counter, "Written to block devices."},
     {"cpu_stalled_ns", Type::integer, Unit::ns, Role::counter,
      "Time in which some of it waited for a processor."},
     {"memory_stalled_ns", Type::integer, Unit::ns, Role::counter,

@@ -39,7 +39,7 @@ constexpr Field kProcessColumns[] = {
     {"major_faults", Type::integer, Unit::count, Role::counter, "Page faults that a disk was read for."},
     {"read_bytes", Type::integer, Unit::bytes, Role::counter,
      "Read from disks and network file systems; null where the agent may not know."},
-    {"written_bytes", Type::integer, Unit::bytes, Role::counter,
+    {"write_bytes", Type::integer, Unit::bytes, Role::counter,
      "Written to disks and network file systems; null where the agent may not know."},
 };
 

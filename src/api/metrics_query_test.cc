@@ -1,0 +1,123 @@
+#include "api/metrics_query.h"
+
+#include <gtest/gtest.h>
+
+#include "api/read_tables.h"
+#include "render/render.h"
+
+namespace spotter::api {
+namespace {
+
+constexpr Field kColumns[] = {
+    {"device", Type::text, Unit::none, Role::key, "Disk."},
+    {"job", Type::text, Unit::none, Role::detail, "Job."},
+    {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read."},
+    {"busy_ratio", Type::real, Unit::ratio, Role::value, "Busy."},
+    {"up", Type::flag, Unit::none, Role::value, "Up."},
+};
+
+Table disks() {
+  Table table("disk", kColumns);
+  table.append({std::string_view("sda"), std::string_view("7"), i64{1} << 60, 0.5, true});
+  table.append({std::string_view("sdb"), {}, {}, {}, {}});
+  return table;
+}
+
+SharedBatch batch(Ns unix_ns, std::vector<Table> tables) {
+  Batch made;
+  made.unix_ns = unix_ns;
+  made.tables = std::move(tables);
+  return std::make_shared<const Batch>(std::move(made));
+}
+
+TEST(MetricsQuery, IsReadAsItIsWritten) {
+  MetricsQuery query;
+  query.metrics = {"gpu_*", "cpu_user_ns"};
+  query.since = 600'000'000'000;
+  query.until = 5'000'000;
+  query.step = 10'000'000'000;
+  query.job = "a b&c=d";
+  query.rates = true;
+  const std::string target = target_of(query);
+  const auto read = read_metrics_query(Target(target));
+  ASSERT_TRUE(read) << read.error().message;
+  EXPECT_EQ(read->metrics, query.metrics);
+  EXPECT_EQ(read->since, query.since);
+  EXPECT_EQ(read->until, query.until);
+  EXPECT_EQ(read->step, query.step);
+  EXPECT_EQ(read->job, query.job);
+  EXPECT_TRUE(read->rates);
+  EXPECT_TRUE(read_metrics_query(Target("/v1/metrics")));
+}
+
+TEST(MetricsQuery, WhatCannotBe) {
+  const std::string many = "/v1/metrics?metric=" + std::string(200, ',') + "a,a",
+                    long_one = "/x?metric=" + std::string(300, 'a');
+  for (const std::string target : {"/x?since_ms=-1", "/x?since_ms=1e3", "/x?until_ms=99999999999999",
+                                   "/x?rates=1", "/x?since_ms=5&until_ms=5", long_one.c_str()})
+    EXPECT_EQ(read_metrics_query(Target(target)).error().code, Code::invalid) << target;
+  EXPECT_EQ(read_metrics_query(Target(many))->metrics.size(), 2U);  // empty ones are none
+}
+
+TEST(NewestTables, HaveTheirTimeAndWhatIsWanted) {
+  const SharedBatch latest[] = {batch(20, {disks()}), batch(10, {disks()})};
+  const auto all = newest_tables(latest, {});
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].rows(), 2U);
+  EXPECT_EQ(all[0].integer(0, 0), 20);
+  EXPECT_STREQ(all[0].schema()[0].name, "time_ns");
+
+  MetricsQuery query;
+  query.metrics = {"disk_busy_*"};
+  const auto some = newest_tables(latest, query);
+  ASSERT_EQ(some.size(), 1U);
+  ASSERT_EQ(some[0].columns(), 4U);  // time, keys and details stay
+  EXPECT_STREQ(some[0].schema()[3].name, "busy_ratio");
+
+  query.metrics = {"cpu_*"};
+  EXPECT_TRUE(newest_tables(latest, query).empty());
+  query.metrics = {};
+  query.job = "7";
+  const auto of_job = newest_tables(latest, query);
+  ASSERT_EQ(of_job.size(), 1U);
+  EXPECT_EQ(of_job[0].rows(), 1U);
+  query.job = "8";
+  EXPECT_TRUE(newest_tables(latest, query).empty());
+}
+
+TEST(ReadTables, WhatJsonSays) {
+  Notes notes;
+  notes.add("odd", Severity::loss, "something is lost", -1, 3);
+  const std::string text = render(*find_format("json"), std::vector{disks()}, notes);
+  const auto answer = read_tables(text);
+  ASSERT_TRUE(answer) << answer.error().message;
+  ASSERT_EQ(answer->tables.size(), 1U);
+  const Table& table = answer->tables[0];
+  ASSERT_EQ(table.columns(), std::size(kColumns));
+  for (size_t c = 0; c < table.columns(); ++c) {
+    EXPECT_STREQ(table.schema()[c].name, kColumns[c].name);
+    EXPECT_EQ(table.schema()[c].type, kColumns[c].type);
+    EXPECT_EQ(table.schema()[c].unit, kColumns[c].unit);
+    EXPECT_EQ(table.schema()[c].role, kColumns[c].role);
+    for (size_t r = 0; r < table.rows(); ++r) EXPECT_EQ(table.at(r, c), disks().at(r, c));
+  }
+  EXPECT_EQ(answer->notes.count("odd"), 3);
+}
+
+TEST(ReadTables, WhatIsNoAnswer) {
+  const std::string good = render(*find_format("json"), std::vector{disks()}, {});
+  const auto changed = [&](const char* from, const char* to) {
+    std::string text = good;
+    text.replace(text.find(from), std::string_view(from).size(), to);
+    return text;
+  };
+  EXPECT_TRUE(read_tables(changed(R"("unit":"ratio")", R"("unit":"parsec")")));  // of a later release
+  for (const std::string& text :
+       {std::string(), std::string("[]"), std::string("{}"), good.substr(0, good.size() / 2),
+        changed(R"("role":"key")", R"("role":"king")"), changed(R"("sda")", "7"),
+        changed("[\"sdb\",null", "[\"sdb\""), changed("0.5", "\"x\"")})
+    EXPECT_EQ(read_tables(text).error().code, Code::corrupt) << text;
+}
+
+}  // namespace
+}  // namespace spotter::api
