@@ -25,8 +25,7 @@ constexpr Field kColumns[] = {
     {"minor_faults", Type::integer, Unit::count, Role::counter, "Page faults that no disk was read for."},
     {"major_faults", Type::integer, Unit::count, Role::counter, "Page faults that a disk was read for."},
     {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read from disks and network file systems."},
-    {"write_bytes", Type::integer, Unit::bytes, Role::counter,
-     "Written to disks and network file systems."},
+    {"write_bytes", Type::integer, Unit::bytes, Role::counter, "Written to disks and network file systems."},
 };
 
 i64 growth(i64 now, i64 before) { return std::max<i64>(now - before, 0); }
