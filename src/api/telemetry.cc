@@ -87,6 +87,8 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
     }
   }
   collect::Surroundings surroundings{t.host_, t.identities_, options.per_core};
+  surroundings.dcgm_address = options.dcgm_address;
+  surroundings.dcgm_embedded = options.dcgm_embedded;
   surroundings.profiling_pause = t.profiling_pause_;
   surroundings.consumers = [&t] { return t.consumers(); };
   t.sampler_ = std::make_unique<collect::Sampler>(std::move(options.collectors), std::move(surroundings),

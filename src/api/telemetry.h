@@ -31,6 +31,8 @@ struct SinkOptions {
 struct TelemetryOptions {
   std::vector<collect::Wanted> collectors = {};  // none: nothing is measured
   bool per_core = false;                         // rows for each core
+  std::string dcgm_address = "localhost:5555";   // of DCGM's host engine
+  bool dcgm_embedded = false;                    // whether to run one in the agent where none answers
   std::optional<store::HistoryOptions> history = {};
   std::vector<SinkOptions> sinks = {};
 };

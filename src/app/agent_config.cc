@@ -137,6 +137,19 @@ constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
      }},
 };
 
+constexpr Key<api::TelemetryOptions> kDcgmKeys[] = {
+    {"address",
+     [](const YAML::Node& node, api::TelemetryOptions& telemetry) -> Result<void> {
+       telemetry.dcgm_address = scalar(node);
+       return {};
+     }},
+    {"embedded",
+     [](const YAML::Node& node, api::TelemetryOptions& telemetry) -> Result<void> {
+       TRY_ASSIGN(telemetry.dcgm_embedded, read_flag(node));
+       return {};
+     }},
+};
+
 // Settings are texts or lists of texts; a list is its members with commas.
 Result<std::string> setting(const YAML::Node& node) {
   if (node.IsScalar()) return scalar(node);
@@ -212,6 +225,10 @@ constexpr Key<AgentConfig> kKeys[] = {
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(c.options.telemetry.collectors, parse_collectors(scalar(node)));
        return {};
+     }},
+    {"dcgm",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_map<api::TelemetryOptions>(node, kDcgmKeys, c.options.telemetry);
      }},
     {"per_core",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {

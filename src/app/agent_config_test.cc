@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <map>
 
 namespace spotter {
 namespace {
@@ -47,6 +48,69 @@ TEST_F(AgentConfigTest, AllKeys) {
   EXPECT_EQ(config_.options.rpc_port, u16{17});
   EXPECT_EQ(config_.options.output_directories, (std::vector<std::string>{"/tmp", "/data"}));
   EXPECT_EQ(config_.log_level, Level::warning);
+}
+
+TEST_F(AgentConfigTest, Telemetry) {
+  const Result<void> r = read(
+      "collect: all:2s, -vmstat, disk:10s, pmu\nper_core: true\nroot: /host\n"
+      "dcgm: {address: 'gpu1:5555', embedded: true}\n"
+      "prometheus: 127.0.0.1:17\nhistory: {file: /data/h.db, size: 64M}\n"
+      "sinks:\n  - {kind: otlp, endpoint: 'http://c:4318', tables: [cpu, 'gpu*']}\n  - {kind: json_lines, name: lines}\n");
+  ASSERT_TRUE(r) << r.error().message;
+  const api::TelemetryOptions& t = config_.options.telemetry;
+  std::map<std::string, Ns> periods;
+  for (const collect::Wanted& wanted : t.collectors) periods[wanted.kind->name] = wanted.period;
+  EXPECT_EQ(periods.at("cpu"), 2'000'000'000);
+  EXPECT_EQ(periods.at("disk"), 10'000'000'000);
+  EXPECT_EQ(periods.at("pmu"), 10'000'000'000);  // its own, as it is not among all
+  EXPECT_FALSE(periods.contains("vmstat"));
+  EXPECT_TRUE(t.per_core);
+  EXPECT_EQ(config_.root, "/host");
+  EXPECT_EQ(t.dcgm_address, "gpu1:5555");
+  EXPECT_TRUE(t.dcgm_embedded);
+  ASSERT_TRUE(config_.options.prometheus);
+  EXPECT_EQ(config_.options.prometheus->port, 17);
+  ASSERT_TRUE(t.history);
+  EXPECT_EQ(t.history->path, "/data/h.db");
+  EXPECT_EQ(t.history->most_bytes, i64{64} << 20);
+  ASSERT_EQ(t.sinks.size(), 2U);
+  EXPECT_EQ(t.sinks[0].kind, "otlp");
+  EXPECT_EQ(t.sinks[0].settings.at("tables"), "cpu,gpu*");
+  EXPECT_EQ(t.sinks[1].settings.at("name"), "lines");
+  EXPECT_TRUE(check(config_));
+}
+
+TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
+  EXPECT_TRUE(fails_with("collect: cpu,tape", "there is no collector \"tape\""));
+  EXPECT_TRUE(fails_with("collect: cpu:1ms", "10 ms to 1 h"));
+  EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
+  EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));
+  EXPECT_TRUE(fails_with("sinks: [{endpoint: x}]", "needs a \"kind\""));
+  EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "there is no sink \"pigeon\""));
+  EXPECT_TRUE(fails_with("root: host", "must be absolute"));
+}
+
+// What nobody asks who he is may not be for other hosts by mistake.
+TEST_F(AgentConfigTest, PrometheusIsForThisMachine) {
+  for (const char* address : {"127.0.0.1:9464", "127.1.2.3", "[::1]:17", "localhost", "off"}) {
+    ASSERT_TRUE(read(fmt::format("prometheus: '{}'", address))) << address;
+    EXPECT_TRUE(check(config_)) << address;
+  }
+  for (const char* address : {"0.0.0.0:9464", "10.0.0.1", "[::]:17"}) {
+    ASSERT_TRUE(read(fmt::format("prometheus: '{}'", address))) << address;
+    EXPECT_EQ(check(config_).error().code, Code::invalid) << address;
+    ASSERT_TRUE(read(
+        fmt::format("prometheus: '{}'\nprometheus_on_all_addresses_without_authentication: true", address)));
+    EXPECT_TRUE(check(config_)) << address;
+    config_ = {};
+  }
+}
+
+TEST_F(AgentConfigTest, TheExampleIsRead) {
+  const Result<void> r = read_agent_config("packaging/agent.yaml", config_);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(config_.options.telemetry.history->path, "/var/lib/spotter/history.db");
+  EXPECT_TRUE(check(config_));
 }
 
 TEST_F(AgentConfigTest, OtherHosts) {
