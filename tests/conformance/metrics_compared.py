@@ -74,7 +74,7 @@ PAIRS = [
     *pairs(DISK, *[f"node_disk_{theirs} spotter_disk_{ours}" for theirs, ours in {
         "reads_completed_total": "reads_total", "reads_merged_total": "reads_merged_total", "read_bytes_total": "read_bytes_total",
         "read_time_seconds_total": "read_time_seconds_total", "writes_completed_total": "writes_total",
-        "writes_merged_total": "writes_merged_total", "write_bytes_total": "write_bytes_total",
+        "writes_merged_total": "writes_merged_total", "written_bytes_total": "write_bytes_total",
         "write_time_seconds_total": "write_time_seconds_total", "io_now": "in_flight", "io_time_seconds_total": "io_time_seconds_total",
         "io_time_weighted_seconds_total": "weighted_io_time_seconds_total", "discards_completed_total": "discards_total",
         "discards_merged_total": "discards_merged_total", "discard_time_seconds_total": "discard_time_seconds_total",

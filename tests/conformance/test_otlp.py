@@ -79,7 +79,8 @@ class Measured:
     def lines(self, table=None):
         if not self.file.exists():
             return []
-        all_lines = [json.loads(line) for line in self.file.read_text().splitlines()]
+        whole = self.file.read_text().rpartition("\n")[0]  # the last line may be under way
+        all_lines = [json.loads(line) for line in whole.splitlines()]
         return [line for line in all_lines if table in (None, line["table"])]
 
     def sink(self, name="otlp"):
