@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/saturated.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -104,14 +105,15 @@ std::optional<i64> stalled_ns(std::string_view text) {
   const size_t at = line.find(kTotal);
   if (!line.starts_with("some ") || at == line.npos) return std::nullopt;
   const auto us = to_integer(line.substr(at + kTotal.size()));
-  return us ? std::optional(*us * kMicrosecond) : std::nullopt;
+  return scaled(us, kMicrosecond);
 }
 
 // Sums over the devices of "8:0 rbytes=1 wbytes=2 ...".
 std::pair<std::optional<i64>, std::optional<i64>> read_and_written(std::string_view text) {
   std::optional<i64> read, written;
   const auto add = [](std::optional<i64>& sum, std::string_view word, std::string_view name) {
-    if (word.starts_with(name)) sum = sum.value_or(0) + to_integer(word.substr(name.size())).value_or(0);
+    if (word.starts_with(name))
+      sum = add_saturated(sum.value_or(0), to_integer(word.substr(name.size())).value_or(0));
   };
   while (!text.empty()) {
     std::string_view line = next_line(text);

@@ -4,8 +4,10 @@
 #include <cctype>
 
 #include "base/file.h"
+#include "base/saturated.h"
 #include "base/utf8.h"
 #include "collect/process_files.h"
+#include "collect/values.h"
 #include "collect/words.h"
 #include "process/role.h"
 
@@ -74,7 +76,8 @@ Who Identities::who(i64 pid) {
       return it->second.who;
   }
   // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.
-  const bool settled = host_.steady_now() - *start * ns_per_tick() > kSettled;
+  const bool settled =
+      subtract_saturated(host_.steady_now(), scaled(*start, ns_per_tick()).value_or(0)) > kSettled;
   const auto facts = process::read_process_briefly(host_, pid);
   if (!facts) return {};
   Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");

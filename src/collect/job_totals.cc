@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/saturated.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -28,10 +29,12 @@ constexpr Field kColumns[] = {
     {"write_bytes", Type::integer, Unit::bytes, Role::counter, "Written to disks and network file systems."},
 };
 
-i64 growth(i64 now, i64 before) { return std::max<i64>(now - before, 0); }
+i64 growth(i64 now, i64 before) { return std::max<i64>(subtract_saturated(now, before), 0); }
+
+void add_to(i64& total, i64 more) { total = add_saturated(total, more); }
 
 void add_growth(std::optional<i64>& total, const std::optional<i64>& now, const std::optional<i64>& before) {
-  if (now) total = total.value_or(0) + (before ? growth(*now, *before) : 0);
+  if (now) total = add_saturated(total.value_or(0), before ? growth(*now, *before) : 0);
 }
 
 }  // namespace
@@ -47,10 +50,10 @@ JobTotals::Total& JobTotals::total_of(const Who& who) {
 void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes& last) {
   add_unchanged(who, now);
   Total& total = total_of(who);
-  total.user_ns += growth(now.user_ns, last.user_ns);
-  total.system_ns += growth(now.system_ns, last.system_ns);
-  total.minor_faults += growth(now.minor_faults, last.minor_faults);
-  total.major_faults += growth(now.major_faults, last.major_faults);
+  add_to(total.user_ns, growth(now.user_ns, last.user_ns));
+  add_to(total.system_ns, growth(now.system_ns, last.system_ns));
+  add_to(total.minor_faults, growth(now.minor_faults, last.minor_faults));
+  add_to(total.major_faults, growth(now.major_faults, last.major_faults));
   add_growth(total.read_bytes, now.read_bytes, last.read_bytes);
   add_growth(total.written_bytes, now.written_bytes, last.written_bytes);
 }
@@ -58,8 +61,8 @@ void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes&
 void JobTotals::add_unchanged(const Who& who, const ProcessTimes& last) {
   Total& total = total_of(who);
   ++total.processes;
-  total.threads += last.threads;
-  total.resident_bytes += last.resident_bytes;
+  add_to(total.threads, last.threads);
+  add_to(total.resident_bytes, last.resident_bytes);
 }
 
 Table JobTotals::take() {

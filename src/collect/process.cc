@@ -6,6 +6,7 @@
 #include <unordered_set>
 
 #include "base/file.h"
+#include "base/saturated.h"
 #include "collect/control_group.h"
 #include "collect/gpu_owner.h"
 #include "collect/identities.h"
@@ -134,7 +135,7 @@ class Processes : public Collector {
   void settle(i64 pid, Tracked& tracked, Ns now) {
     if (tracked.is_settled || !tracked.last) return;
     tracked.who = identities_->who(pid);
-    tracked.is_settled = now - tracked.last->start_ns > kSettled;
+    tracked.is_settled = subtract_saturated(now, tracked.last->start_ns) > kSettled;
   }
 
   void read(Table& table) {
@@ -165,7 +166,7 @@ class Processes : public Collector {
   // What a process had used before it was first looked at counts only if it has just begun: totals that jump
   // by the life of a process look like work that was done in a second.
   ProcessTimes beginning(const ProcessTimes& now) const {
-    if (host_.steady_now() - now.start_ns > 2 * kScanEvery) return now;
+    if (subtract_saturated(host_.steady_now(), now.start_ns) > 2 * kScanEvery) return now;
     ProcessTimes nothing;
     nothing.read_bytes = nothing.written_bytes = 0;
     return nothing;

@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "collect/values.h"
 #include "collect/words.h"
 
 namespace spotter::collect {
@@ -50,14 +51,19 @@ Result<ProcessTimes> ProcessFiles::read() {
     if (word.empty()) return fail(Code::corrupt, "{} is not as the kernel writes it", stat_path_);
     field = to_integer(trimmed(word)).value_or(0);
   }
+  const auto user = scaled(fields[kUser], ns_per_tick()), system = scaled(fields[kSystem], ns_per_tick()),
+             start = scaled(fields[kStart], ns_per_tick()),
+             resident = scaled(fields[kResident], sysconf(_SC_PAGESIZE));
+  if (!user || !system || !start || !resident)
+    return fail(Code::corrupt, "{} has numbers that cannot be", stat_path_);
   ProcessTimes times;
-  times.user_ns = fields[kUser] * ns_per_tick();
-  times.system_ns = fields[kSystem] * ns_per_tick();
+  times.user_ns = *user;
+  times.system_ns = *system;
   times.threads = fields[kThreads];
-  times.resident_bytes = fields[kResident] * sysconf(_SC_PAGESIZE);
+  times.resident_bytes = *resident;
   times.minor_faults = fields[kMinorFaults];
   times.major_faults = fields[kMajorFaults];
-  times.start_ns = fields[kStart] * ns_per_tick();
+  times.start_ns = *start;
   for (std::string_view io = read_text(io_, buffer); !io.empty();) {
     std::string_view line = next_line(io);
     const std::string_view name = next_word(line);
