@@ -6,7 +6,7 @@ SOURCES = $(shell find src fuzz bench -name '*.cc' -o -name '*.h')
 help:
 	@echo 'build    the program: build/release/spotter'
 	@echo 'demo     analyse the traces that come with the sources'
-	@echo 'test     everything that must hold: lint, two compilers, unit and golden tests, sanitizers'
+	@echo 'test     everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
 	@echo 'lint     folder dependencies and formatting alone'
 	@echo 'fmt      format the C++ sources'
 	@echo 'fuzz     each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'

@@ -93,13 +93,14 @@ Result<int> run_agent(const Options& options) {
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
-  TRY_ASSIGN(const std::unique_ptr<api::Agent> agent,
-             api::Agent::open(loop, config.options, Host::at(config.root)));
+  std::unique_ptr<api::Agent> agent;
+  // Before the first door is open: who sees one may want it closed again.
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
-    if (signal == SIGHUP) return reload(options, *agent);
+    if (signal == SIGHUP) return agent ? reload(options, *agent) : void();
     tell_service_manager("STOPPING=1");
     loop.stop();
   });
+  TRY_ASSIGN(agent, api::Agent::open(loop, config.options, Host::at(config.root)));
   tell_service_manager("READY=1");
   log(Level::info, "spotter agent: ready");
   loop.run();
