@@ -1,10 +1,11 @@
 #include "api/metrics_query.h"
 
 #include <fmt/ranges.h>
-#include <fnmatch.h>
 
 #include <algorithm>
 
+#include "base/glob.h"
+#include "base/quantity.h"
 #include "table/metric.h"
 #include "table/ops.h"
 
@@ -17,31 +18,20 @@ constexpr size_t kMostPatterns = 64, kMostPattern = 256;
 
 constexpr Field kTime = {"time_ns", Type::integer, Unit::ns, Role::time, "When it was sampled: Unix time."};
 
-std::vector<std::string> split_list(const std::string& words) {
-  std::vector<std::string> parts;
-  for (size_t at = 0; at < words.size();) {
-    const size_t end = std::min(words.find(',', at), words.size());
-    if (end > at) parts.push_back(words.substr(at, end - at));
-    at = end + 1;
-  }
-  return parts;
-}
-
 bool is_metric(const Field& field) { return field.role == Role::value || field.role == Role::counter; }
 
 bool is_wanted(const MetricsQuery& query, const std::string& table, const Field& field) {
   if (!is_metric(field) || query.metrics.empty()) return true;
   const std::string name = metric_name(table, field.name);
-  return std::ranges::any_of(query.metrics, [&](const std::string& pattern) {
-    return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
-  });
+  return std::ranges::any_of(query.metrics,
+                             [&](const std::string& pattern) { return matches_glob(pattern, name); });
 }
 
 }  // namespace
 
 Result<MetricsQuery> read_metrics_query(const Target& target) {
   MetricsQuery query;
-  query.metrics = split_list(target.text("metric"));
+  query.metrics = split_commas(target.text("metric"));
   if (query.metrics.size() > kMostPatterns)
     return fail(Code::invalid, "metric: more than {} patterns", kMostPatterns);
   for (const std::string& pattern : query.metrics) {

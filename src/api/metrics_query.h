@@ -1,12 +1,11 @@
-// What somebody wants to know of the samples, as parameters of GET /v1/metrics, and the tables that answer
-// it.
+// What somebody wants to know of the samples, as parameters of GET /v1/metrics, and the newest tables.
 //
-//   metric=PATTERN,...   names of metrics (table/metric.h), * and ? stand for any text and any character;
-//   default: all since_ms=N           of the last N ms, from the history; without it the newest samples alone
+//   metric=PATTERN,...   names of metrics (table/metric.h, base/glob.h); default: all
+//   since_ms=N           of the last N ms, from the history; without it the newest samples alone
 //   until_ms=N           until N ms ago (default 0)
-//   step_ms=N            at most one sample in N ms; default: as they were taken, as far back as those are
-//   kept job=ID               rows of this job alone rates=1              counters as what they grow by a
-//   second (table/rates.h)
+//   step_ms=N            at most one sample in N ms; default: as fine as is kept so far back
+//   job=ID               rows of this job alone
+//   rates=1              counters as what they grow by a second (table/rates.h)
 #pragma once
 #include <span>
 #include <string>

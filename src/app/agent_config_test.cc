@@ -82,6 +82,7 @@ TEST_F(AgentConfigTest, Telemetry) {
 
 TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("collect: cpu,tape", "there is no collector \"tape\""));
+  EXPECT_TRUE(fails_with("collect: ' , '", "no collector is named"));
   EXPECT_TRUE(fails_with("collect: cpu:1ms", "10 ms to 1 h"));
   EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
   EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "app/hosts.h"
-#include "app/words.h"
+#include "base/quantity.h"
 #include "base/utf8.h"
 #include "collect/list.h"
 
@@ -34,11 +34,6 @@ std::string names_of_sinks() {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string without_blanks(std::string text) {
-  std::erase(text, ' ');
-  return text;
-}
-
 }  // namespace
 
 Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word) {
@@ -58,12 +53,10 @@ bool is_loopback(const api::MetricsDoor& door) {
 
 Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) {
   std::vector<collect::Wanted> all;
-  const std::string text = without_blanks(words);
-  if (text == "off") return all;
-  for (size_t at = 0; at <= text.size();) {
-    const size_t end = std::min(text.find(',', at), text.size());
-    const std::string word = text.substr(at, end - at);
-    at = end + 1;
+  if (words == "off") return all;
+  const std::vector<std::string> list = split_commas(words);
+  if (list.empty()) return fail(Code::invalid, "no collector is named; \"off\" measures nothing");
+  for (const std::string& word : list) {
     const bool is_left_out = word.starts_with('-');
     const size_t colon = std::min(word.find(':'), word.size());
     const std::string name = word.substr(is_left_out, colon - is_left_out);

@@ -58,5 +58,12 @@ TEST(WordsTest, Numbers) {
   for (const char* text : {"0", "6", "-1", "5.0", "", "x"}) EXPECT_FALSE(parse_number(text, 1, 5)) << text;
 }
 
+TEST(Words, Commas) {
+  EXPECT_EQ(split_commas("a,b"), (std::vector<std::string>{"a", "b"}));
+  EXPECT_EQ(split_commas(" a , ,b c,"), (std::vector<std::string>{"a", "b c"}));
+  EXPECT_TRUE(split_commas("").empty());
+  EXPECT_TRUE(split_commas(" ,, ").empty());
+}
+
 }  // namespace
 }  // namespace spotter

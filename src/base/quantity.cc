@@ -79,4 +79,16 @@ Result<i64> parse_number(const std::string& text, i64 least, i64 most) {
   return fail(Code::invalid, "\"{}\" is no whole number from {} to {}", text, least, most);
 }
 
+std::vector<std::string> split_commas(std::string_view text) {
+  std::vector<std::string> words;
+  while (!text.empty()) {
+    std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    while (word.starts_with(' ')) word.remove_prefix(1);
+    while (word.ends_with(' ')) word.remove_suffix(1);
+    if (!word.empty()) words.emplace_back(word);
+  }
+  return words;
+}
+
 }  // namespace spotter

@@ -3,32 +3,14 @@
 #include <algorithm>
 #include <utility>
 
-namespace spotter::sink {
+#include "base/glob.h"
 
-bool matches(std::string_view pattern, std::string_view name) {
-  size_t p = 0, n = 0;
-  size_t star = pattern.npos, taken = 0;  // the last star, and where what comes behind it was tried
-  while (n < name.size()) {
-    if (p < pattern.size() && pattern[p] == '*') {
-      star = p++;
-      taken = n;
-    } else if (p < pattern.size() && pattern[p] == name[n]) {
-      ++p;
-      ++n;
-    } else if (star != pattern.npos) {
-      p = star + 1;
-      n = ++taken;
-    } else {
-      return false;
-    }
-  }
-  return pattern.find_first_not_of('*', p) == pattern.npos;
-}
+namespace spotter::sink {
 
 bool Choice::is_wanted(const std::string& table) const {
   if (options_.tables.empty()) return std::ranges::find(options_.left_out, table) == options_.left_out.end();
   return std::ranges::any_of(options_.tables,
-                             [&](const std::string& pattern) { return matches(pattern, table); });
+                             [&](const std::string& pattern) { return matches_glob(pattern, table); });
 }
 
 std::vector<const Table*> Choice::of(const Batch& batch) {

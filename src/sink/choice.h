@@ -11,11 +11,8 @@
 
 namespace spotter::sink {
 
-// '*' stands for any text, all else for itself.
-bool matches(std::string_view pattern, std::string_view name);
-
 struct ChoiceOptions {
-  std::vector<std::string> tables;    // patterns of names; empty: all but those in `left_out`
+  std::vector<std::string> tables;    // patterns of names (base/glob.h); empty: all but those in `left_out`
   std::vector<std::string> left_out;  // names; not looked at where `tables` says what is wanted
   Ns every = 0;                       // 0: all
 };

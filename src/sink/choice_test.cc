@@ -22,21 +22,6 @@ std::string names_of(Choice& choice, const SharedBatch& batch) {
   return names;
 }
 
-TEST(ChoiceTest, Patterns) {
-  EXPECT_TRUE(matches("gpu", "gpu"));
-  EXPECT_FALSE(matches("gpu", "gpu_process"));
-  EXPECT_FALSE(matches("gpu_process", "gpu"));
-  EXPECT_TRUE(matches("gpu*", "gpu"));
-  EXPECT_TRUE(matches("gpu*", "gpu_process"));
-  EXPECT_TRUE(matches("*", ""));
-  EXPECT_TRUE(matches("*_process", "gpu_process"));
-  EXPECT_TRUE(matches("g*_*s", "gpu_process"));
-  EXPECT_FALSE(matches("g*_*t", "gpu_process"));
-  EXPECT_FALSE(matches("", "gpu"));
-  EXPECT_TRUE(matches("**", "gpu"));
-  EXPECT_FALSE(matches(std::string(40, '*') + "x", std::string(1000, 'a')));
-}
-
 TEST(ChoiceTest, WhatIsWanted) {
   const SharedBatch all = batch_of(0, {"cpu", "gpu", "gpu_process", "process"});
   Choice everything({});

@@ -33,19 +33,6 @@ constexpr SinkOption kOfAll[] = {
     {kQueueSize, "8M", "Memory that what waits may take, about.", is_size},
 };
 
-std::vector<std::string> names(std::string_view text) {
-  std::vector<std::string> found;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view name = text.substr(0, comma);
-    while (name.starts_with(' ')) name.remove_prefix(1);
-    while (name.ends_with(' ')) name.remove_suffix(1);
-    if (!name.empty()) found.emplace_back(name);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return found;
-}
-
 const SinkOption* find_option(std::span<const SinkOption> options, const std::string& key) {
   const auto it = std::ranges::find_if(options, [&](const SinkOption& option) { return key == option.key; });
   return it == options.end() ? nullptr : &*it;
@@ -108,7 +95,7 @@ Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Se
   TRY_ASSIGN(std::unique_ptr<Sink> sink, make_sink(kind, settings, surroundings));
   RunnerOptions options;
   options.name = all.contains(kName) ? all[kName] : kind;
-  options.choice.tables = names(all[kTables]);
+  options.choice.tables = split_commas(all[kTables]);
   if (found->keeps_series) options.choice.left_out = surroundings.unbounded;
   options.choice.every =
       all.contains(kEvery) ? parse_duration_ns(all[kEvery]).value_or(0) : found->every(all);

@@ -47,10 +47,6 @@ std::string uri_of(const std::string& path, bool is_still) {
 
 }  // namespace
 
-bool matches_glob(const std::string& pattern, const std::string& text) {
-  return sqlite3_strglob(pattern.c_str(), text.c_str()) == 0;
-}
-
 void Statement::Finalize::operator()(sqlite3_stmt* statement) const { sqlite3_finalize(statement); }
 
 void Statement::reset() { sqlite3_reset(statement_.get()); }

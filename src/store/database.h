@@ -14,9 +14,6 @@ struct sqlite3_stmt;
 
 namespace spotter::store {
 
-// GLOB of SQLite: * ? [a-z].
-bool matches_glob(const std::string& pattern, const std::string& text);
-
 // Prepared once, run any number of times: bind, then step until false or error; bind again resets it.
 class Statement {
  public:

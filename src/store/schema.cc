@@ -1,8 +1,6 @@
 #include "store/schema.h"
 
 #include <algorithm>
-#include <mutex>
-#include <unordered_set>
 
 #include "store/bytes.h"
 
@@ -121,11 +119,7 @@ std::string_view metric_column(const StoredField& field) {
 }
 
 Field lasting_field(const StoredField& field) {
-  static std::mutex mutex;
-  static auto& texts = *new std::unordered_set<std::string>();  // never freed: tables may outlive all else
-  const std::scoped_lock lock(mutex);
-  return {texts.insert(field.name).first->c_str(), field.type, field.unit, field.role,
-          texts.insert(field.help).first->c_str()};
+  return {lasting_text(field.name), field.type, field.unit, field.role, lasting_text(field.help)};
 }
 
 }  // namespace spotter::store

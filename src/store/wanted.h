@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 
+#include "base/glob.h"
 #include "store/history_query.h"
 #include "table/metric.h"
 

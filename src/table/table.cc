@@ -69,7 +69,7 @@ const char* role_name(Role role) {
 
 const char* lasting_text(std::string_view text) {
   static std::mutex mutex;
-  static std::set<std::string, std::less<>> texts;
+  static auto& texts = *new std::set<std::string, std::less<>>();  // never freed: tables may outlive all else
   std::lock_guard lock(mutex);
   const auto it = texts.find(text);
   return it != texts.end() ? it->c_str() : texts.emplace(text).first->c_str();
