@@ -16,6 +16,7 @@
 #include <charconv>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 
 #include "base/file.h"
@@ -122,12 +123,19 @@ Child::~Child() {
 bool Child::runs() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
 
 Usage Child::usage() const {
-  const std::string schedule =
-      read_small_file(fmt::format("/proc/{}/schedstat", pid_), kMostText).value_or("");
-  const size_t blank = schedule.find(' ');
-  CHECK(blank != schedule.npos);
-  return {number_at(schedule), number_at(std::string_view(schedule).substr(blank)),
-          kilobytes("\nvoluntary_ctxt_switches")};
+  Usage used;
+  clockid_t clock = 0;
+  timespec time{};
+  CHECK(clock_getcpuclockid(pid_, &clock) == 0 && clock_gettime(clock, &time) == 0);
+  used.cpu = time.tv_sec * kSecond + time.tv_nsec;
+  for (const auto& task : std::filesystem::directory_iterator(fmt::format("/proc/{}/task", pid_))) {
+    const std::string schedule =
+        read_small_file((task.path() / "schedstat").string(), kMostText).value_or("0 0 0");
+    used.waiting += number_at(std::string_view(schedule).substr(schedule.find(' ')));
+    used.wake_ups += number_after(read_small_file((task.path() / "status").string(), kMostText).value_or(""),
+                                  "\nvoluntary_ctxt_switches:");
+  }
+  return used;
 }
 
 i64 Child::kilobytes(std::string_view what) const {

@@ -13,9 +13,9 @@ namespace spotter::bench {
 
 // What a process has used since it began.
 struct Usage {
-  Ns cpu = 0;      // processor time
-  Ns waiting = 0;  // it could have run, but the processors had others to do
-  i64 wake_ups = 0;
+  Ns cpu = 0;        // processor time, of all its threads that there have been
+  Ns waiting = 0;    // its present threads could have run, but the processors had others to do
+  i64 wake_ups = 0;  // of its present threads
 };
 
 class Child {

@@ -21,10 +21,11 @@ class HistoryWriter {
   ConsumerState state() const;                 // of the queue, with what the history itself has lost
 
  private:
-  struct Notes;
+  struct Shared;
+  class HistorySink;
   HistoryWriter() = default;
   std::shared_ptr<store::History> history_;
-  std::shared_ptr<Notes> notes_;
+  std::shared_ptr<Shared> shared_;
   std::unique_ptr<sink::SinkRunner> runner_;
 };
 

@@ -15,6 +15,7 @@ namespace spotter::api {
 namespace {
 
 constexpr size_t kMostQueries = 2;  // at a time; each may read the whole history
+constexpr Ns kCatchUp = 1'000'000'000;
 
 std::vector<std::string> unbounded_tables() {
   std::vector<std::string> names;
@@ -154,8 +155,9 @@ void Telemetry::query(const MetricsQuery& query, Done done) {
   const u64 number = next_query_++;
   queries_->emplace(number, std::move(done));
   try {
-    std::thread([history = history_->history(), query, now = host_.unix_now(), post = loop_.poster(), number,
-                 queries = std::weak_ptr(queries_)] {
+    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(), query,
+                 now = host_.unix_now(), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
+      catch_up(kCatchUp);
       const auto answer = std::make_shared<Result<std::string>>(read_history(*history, query, now));
       post([answer, number, queries] {
         if (const auto all = queries.lock()) all->extract(number).mapped()(std::move(*answer));

@@ -1,5 +1,7 @@
 // agent: options and configuration file -> the doors of api/agent.h, until a signal ends it.
+#include <link.h>
 #include <malloc.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -13,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <span>
 
 #include "api/agent.h"
 #include "app/agent_config.h"
@@ -42,6 +45,22 @@ void tell_service_manager(std::string_view text) {
   sendto(fd, text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
          static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name)));
   close(fd);
+}
+
+// Code and constants that only the beginning needed are most of what is in memory; what is used again comes
+// back from the page cache. Only what the files of the program say: nothing that was written to.
+void let_go_of_beginning() {
+  const auto let_go = [](dl_phdr_info* object, size_t, void*) {
+    for (const ElfW(Phdr) & part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
+      if (part.p_type != PT_LOAD || (part.p_flags & PF_W) != 0) continue;
+      const auto page = static_cast<ElfW(Addr)>(sysconf(_SC_PAGESIZE));
+      const ElfW(Addr) begin = (object->dlpi_addr + part.p_vaddr) / page * page;
+      madvise(reinterpret_cast<void*>(begin), object->dlpi_addr + part.p_vaddr + part.p_memsz - begin,
+              MADV_DONTNEED);
+    }
+    return 0;
+  };
+  dl_iterate_phdr(let_go, nullptr);
 }
 
 struct Options {
@@ -103,6 +122,7 @@ Result<int> run_agent(const Options& options) {
   TRY_ASSIGN(agent, api::Agent::open(loop, config.options, Host::at(config.root)));
   tell_service_manager("READY=1");
   log(Level::info, "spotter agent: ready");
+  let_go_of_beginning();
   loop.run();
   log(Level::info, "spotter agent: stopped");
   return 0;

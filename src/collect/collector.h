@@ -58,7 +58,7 @@ class Collector {
  public:
   virtual ~Collector() = default;
   // A table for each TableKind of which there is something to say, in their order and of their name and
-  // columns. Always called by the same thread. Errors: what keeps it from saying anything now; it is called
+  // columns. Called by one thread at a time. Errors: what keeps it from saying anything now; it is called
   // again.
   virtual Result<std::vector<Table>> sample() = 0;
 };
@@ -67,8 +67,9 @@ struct CollectorKind {
   const char* name;
   const char* help;  // one sentence
   Ns period;         // by default
-  bool may_block;    // it asks a driver or a file system that may hang: it gets a thread of its own
-  bool is_on;        // by default
+  bool may_block;  // it asks a driver or a file system that may hang: it is asked last, and gets a thread of
+                   // its own when it does
+  bool is_on;      // by default
   std::span<const TableKind> tables;
   // Errors: not_found (there is nothing of the kind on this machine, in a sentence for a person; asked again
   // every minute, since drivers come up late), denied, io.

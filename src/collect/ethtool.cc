@@ -18,11 +18,6 @@ constexpr size_t kMost = 65536;  // counters; a driver with 256 queues has some 
 // than just before come only when somebody adds queues in between: room for as many again.
 constexpr size_t room_for(size_t entries) { return 2 * entries + 4096; }
 
-// Memory for a question whose struct ends in `entries` of `entry_bytes`, aligned and zero.
-std::vector<u64> room(size_t head_bytes, size_t entry_bytes, size_t entries) {
-  return std::vector<u64>((head_bytes + entry_bytes * room_for(entries)) / sizeof(u64) + 1);
-}
-
 }  // namespace
 
 Result<Ethtool> Ethtool::open() {
@@ -46,9 +41,17 @@ Result<void> Ethtool::ask(const std::string& interface, void* question) const {
   return fail(code, "{}: the driver's counters cannot be read: {}", interface, errno_text(number));
 }
 
-Result<size_t> Ethtool::count(const std::string& interface) const {
-  std::vector<u64> memory = room(sizeof(ethtool_sset_info), sizeof(u32), 1);
-  auto* info = reinterpret_cast<ethtool_sset_info*>(memory.data());
+// Pages of memory that is new at each sample cost more than the question.
+template <class Question>
+Question* Ethtool::question(size_t entry_bytes, size_t entries) {
+  const size_t words = (sizeof(Question) + entry_bytes * entries) / sizeof(u64) + 1;
+  if (memory_.size() < words) memory_.resize(words);
+  std::memset(memory_.data(), 0, sizeof(Question));
+  return reinterpret_cast<Question*>(memory_.data());
+}
+
+Result<size_t> Ethtool::count(const std::string& interface) {
+  auto* info = question<ethtool_sset_info>(sizeof(u32), 1);
   info->cmd = ETHTOOL_GSSET_INFO;
   info->sset_mask = u64{1} << ETH_SS_STATS;
   TRY(ask(interface, info));
@@ -58,10 +61,9 @@ Result<size_t> Ethtool::count(const std::string& interface) const {
   return count;
 }
 
-Result<std::vector<std::string>> Ethtool::names(const std::string& interface) const {
+Result<std::vector<std::string>> Ethtool::names(const std::string& interface) {
   TRY_ASSIGN(const size_t expected, count(interface));
-  std::vector<u64> memory = room(sizeof(ethtool_gstrings), ETH_GSTRING_LEN, expected);
-  auto* strings = reinterpret_cast<ethtool_gstrings*>(memory.data());
+  auto* strings = question<ethtool_gstrings>(ETH_GSTRING_LEN, room_for(expected));
   strings->cmd = ETHTOOL_GSTRINGS;
   strings->string_set = ETH_SS_STATS;
   strings->len = static_cast<u32>(expected);
@@ -74,17 +76,16 @@ Result<std::vector<std::string>> Ethtool::names(const std::string& interface) co
   return names;
 }
 
-Result<std::vector<u64>> Ethtool::values(const std::string& interface, size_t names) const {
+Result<std::vector<u64>> Ethtool::values(const std::string& interface, size_t names) {
   TRY_ASSIGN(const size_t now, count(interface));
   if (now == names) {
-    std::vector<u64> memory = room(sizeof(ethtool_stats), sizeof(u64), names);
-    auto* stats = reinterpret_cast<ethtool_stats*>(memory.data());
+    auto* stats = question<ethtool_stats>(sizeof(u64), room_for(names));
     stats->cmd = ETHTOOL_GSTATS;
     stats->n_stats = static_cast<u32>(names);
     TRY(ask(interface, stats));
     if (stats->n_stats == names) {
       // The values begin right behind the two words of the head.
-      const u64* first = memory.data() + sizeof(ethtool_stats) / sizeof(u64);
+      const u64* first = memory_.data() + sizeof(ethtool_stats) / sizeof(u64);
       return std::vector<u64>(first, first + names);
     }
   }

@@ -36,7 +36,7 @@ class UsageAsker {
   explicit UsageAsker(Ns patience, Ask ask = ask_usage) : patience_(patience), ask_(std::move(ask)) {}
 
   // The answers in the order of the mounts, which are found below `root`. Local ones are asked here: the
-  // kernel answers for them from memory. Always called by the same thread.
+  // kernel answers for them from memory. Called by one thread at a time.
   std::vector<UsageAnswer> ask(const std::string& root, const std::vector<Mount>& mounts);
 
  private:

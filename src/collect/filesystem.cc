@@ -32,13 +32,15 @@ class FileSystem : public Collector {
       : root_(host.root), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
 
   Result<std::vector<Table>> sample() override {
-    TRY_ASSIGN(const std::string_view text, mountinfo_.read());
-    const std::vector<Mount> mounts = parse_mounts(text);
-    const std::vector<UsageAnswer> answers = asker_.ask(root_, mounts);
+    if (mountinfo_.may_have_changed()) {
+      TRY_ASSIGN(const std::string_view text, mountinfo_.read());
+      mounts_ = parse_mounts(text);
+    }
+    const std::vector<UsageAnswer> answers = asker_.ask(root_, mounts_);
     std::vector<Table> tables;
     Table& table = tables.emplace_back("filesystem", kColumns);
-    for (size_t i = 0; i < mounts.size(); ++i) {
-      const Mount& mount = mounts[i];
+    for (size_t i = 0; i < mounts_.size(); ++i) {
+      const Mount& mount = mounts_[i];
       std::vector<Value> row{std::string_view(mount.mount_point), or_null(std::string_view(mount.device)),
                              std::string_view(mount.type), or_null(answers[i].is_reachable), mount.read_only};
       row.resize(std::size(kColumns));
@@ -57,6 +59,7 @@ class FileSystem : public Collector {
  private:
   std::string root_;
   KernelFile mountinfo_;
+  std::vector<Mount> mounts_;
   UsageAsker asker_{kSecond};
 };
 

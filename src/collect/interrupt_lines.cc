@@ -13,7 +13,8 @@
 namespace spotter::collect {
 namespace {
 
-constexpr size_t kPiece = size_t{64} << 10, kMostLine = size_t{1} << 20;
+// The kernel gives a page at once, or a line that is longer.
+constexpr size_t kPiece = size_t{8} << 10, kMostLine = size_t{1} << 20;
 constexpr std::string_view kDigits = "0123456789";
 
 // FNV-1a.

@@ -17,6 +17,8 @@ namespace {
 constexpr TableKind kTables[] = {
     {"network_hardware", "ethtool", "A network card whose driver keeps counters of its own.", kNicColumns}};
 
+constexpr Ns kListAgain = 10 * kSecond;  // cards come and go with their drivers
+
 // Whether the interfaces that ioctl() reaches are those of the host.
 bool is_own_network(const Host& host) {
   if (host.root == "/") return true;
@@ -43,10 +45,8 @@ class NetworkHardware : public Collector {
     std::vector<Table> tables;
     Table& table = tables.emplace_back("network_hardware", kNicColumns);
     known_.begin_round(now_());
-    std::vector<std::string> interfaces = names_in(class_);
-    std::ranges::sort(interfaces);
-    for (const std::string& interface : interfaces) {
-      if (access(fmt::format("{}/{}/device", class_, interface).c_str(), F_OK) != 0) continue;
+    if (listed_ == 0 || now_() - listed_ >= kListAgain) list();
+    for (const std::string& interface : interfaces_) {
       Card& card = known_.at(interface, [&](std::string_view) { return read_card(interface); });
       auto values = ask(interface, card);
       if (!values && values.error().code == Code::invalid) {
@@ -70,12 +70,21 @@ class NetworkHardware : public Collector {
     NicCounters counters;
   };
 
-  Card read_card(const std::string& interface) const {
+  void list() {
+    listed_ = now_();
+    interfaces_ = names_in(class_);
+    std::erase_if(interfaces_, [&](const std::string& interface) {
+      return access(fmt::format("{}/{}/device", class_, interface).c_str(), F_OK) != 0;
+    });
+    std::ranges::sort(interfaces_);
+  }
+
+  Card read_card(const std::string& interface) {
     return {read_link_name(fmt::format("{}/{}/device/driver", class_, interface)),
             NicCounters(ethtool_.names(interface).value_or(std::vector<std::string>()))};
   }
 
-  Result<std::vector<u64>> ask(const std::string& interface, const Card& card) const {
+  Result<std::vector<u64>> ask(const std::string& interface, const Card& card) {
     if (card.counters.empty()) return std::vector<u64>();
     return ethtool_.values(interface, card.counters.names());
   }
@@ -83,6 +92,8 @@ class NetworkHardware : public Collector {
   Ns (*now_)();
   std::string class_;
   Ethtool ethtool_;
+  Ns listed_ = 0;
+  std::vector<std::string> interfaces_;
   Known<Card> known_;
 };
 

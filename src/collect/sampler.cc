@@ -1,29 +1,45 @@
 #include "collect/sampler.h"
 
 #include <pthread.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <condition_variable>
 #include <ctime>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <ranges>
 #include <thread>
+#include <utility>
 
+#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/stable_sort.h"
+#include "collect/values.h"
 
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kOpenAgain = 60'000'000'000;
-constexpr Ns kStopTime = 1'000'000'000;
-constexpr i64 kLatePart = 10;  // of the period
+constexpr Ns kOpenAgain = 60 * kSecond;
+constexpr Ns kStopTime = kSecond;
+constexpr Ns kPatience = kSecond / 20;  // with those who may block, at one turn
+constexpr i64 kLatePart = 10;           // of the period
+constexpr const char* kTogether = "sampler";
 
 Ns thread_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+}
+
+// The kernel takes no name that is longer.
+void set_name(pthread_t thread, std::string_view name) {
+  constexpr size_t kMost = 15;
+  pthread_setname_np(thread, std::string(name.substr(0, kMost)).c_str());
 }
 
 }  // namespace
@@ -47,94 +63,127 @@ i64 Deadlines::pass(Ns steady_now) {
   return skipped;
 }
 
-// What the threads share with the sampler, and keep where it has gone before them.
-struct Sampler::Shared {
-  Shared(Surroundings s, Take t) : surroundings(std::move(s)), take(std::move(t)) {}
+namespace {
 
-  Surroundings surroundings;
-  std::mutex mutex;
-  std::condition_variable changed;
-  Take take;  // empty once the sampler has gone
-  bool is_stopping = false;
-  size_t running = 0;  // threads
-  std::vector<CollectorState> states;
+struct Task {
+  Wanted wanted;
+  size_t state;  // its place
+  Deadlines deadlines;
+  std::unique_ptr<Collector> collector;
+
+  bool may_block() const { return wanted.kind->may_block; }
+  // Under which name its tables are handed on (Batch::by). What may block is alone under its own: two of them
+  // may have tables of the same name.
+  const char* by() const { return may_block() ? wanted.kind->name : kTogether; }
+};
+using Tasks = std::vector<std::unique_ptr<Task>>;
+
+Ns next_of(const std::unique_ptr<Task>& task) { return task->deadlines.next(); }
+
+// The collectors of one thread. Under the mutex of what is shared, but for what hangs on `asked`, which is
+// the thread's own while it asks.
+struct Group {
+  Tasks tasks;
+  pthread_t thread{};
+  Ns turn_began = 0;
+  Task* asked = nullptr;
 };
 
-class Sampler::Thread {
- public:
-  Thread(std::shared_ptr<Shared> shared, std::string name, std::vector<Wanted> wanted, size_t first_state)
-      : shared_(std::move(shared)), name_(std::move(name)) {
-    for (const Wanted& w : wanted) tasks_.push_back({w, first_state++, Deadlines(w.period), nullptr, 0});
-  }
+}  // namespace
 
-  void run() {
-    const Host& host = shared_->surroundings.host;
-    for (Task& task : tasks_) task.deadlines.begin(host.steady_now(), host.unix_now());
-    while (wait(std::ranges::min_element(tasks_, {}, next_of)->deadlines.next())) turn();
-    tasks_.clear();
-    std::lock_guard lock(shared_->mutex);
-    --shared_->running;
-    shared_->changed.notify_all();
-  }
+// What the threads share with the sampler, and keep where it has gone before them.
+struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
+  Shared(Surroundings s, Take t) : surroundings(std::move(s)), take(std::move(t)) {}
 
- private:
-  struct Task {
-    Wanted wanted;
-    size_t state;  // its place
-    Deadlines deadlines;
-    std::unique_ptr<Collector> collector;
-    Ns open_again;
-  };
-  static Ns next_of(const Task& task) { return task.deadlines.next(); }
-
-  // False: it is over.
-  bool wait(Ns until) {
-    std::unique_lock lock(shared_->mutex);
-    const Ns left = until - shared_->surroundings.host.steady_now();
-    shared_->changed.wait_for(lock, std::chrono::nanoseconds(std::max<Ns>(left, 0)),
-                              [&] { return shared_->is_stopping; });
-    return !shared_->is_stopping;
-  }
-
-  bool is_stopping() {
-    std::lock_guard lock(shared_->mutex);
-    return shared_->is_stopping;
-  }
-
-  void turn() {
-    const Host& host = shared_->surroundings.host;
-    const Ns due = host.steady_now();
-    std::map<Ns, Batch> batches;  // by period
-    for (Task& task : tasks_) {
-      if (task.deadlines.next() > due) continue;
-      if (is_stopping()) return;
-      Batch& batch = batches[task.wanted.period];
-      if (batch.unix_ns == 0) batch.unix_ns = host.unix_now();
-      batch.period_ns = task.wanted.period;
-      batch.by = name_;
-      for (Table& table : sample(task)) batch.tables.push_back(std::move(table));
+  // A thread that runs `body`, which holds what is shared. False: none can be had.
+  bool start(const char* name, std::function<void(Shared&)> body) {
+    ++running;
+    try {
+      std::thread thread([self = shared_from_this(), body = std::move(body)] {
+        body(*self);
+        std::lock_guard lock(self->mutex);
+        --self->running;
+        self->changed.notify_all();
+      });
+      set_name(thread.native_handle(), name);
+      thread.detach();
+    } catch (const std::system_error&) {
+      --running;
+      log(Level::error, "{}: no thread can be had", name);
+      return false;
     }
-    for (auto& [period, batch] : batches) {
-      if (batch.tables.empty()) continue;
-      const auto shared = std::make_shared<const Batch>(std::move(batch));
-      std::lock_guard lock(shared_->mutex);
-      if (shared_->take) shared_->take(shared);
+    return true;
+  }
+
+  void run(Group& group) {
+    {
+      std::lock_guard lock(mutex);
+      group.thread = pthread_self();
     }
+    while (wait(group)) turn(group);
+    // Collectors may hang when they close, too.
+    std::unique_lock lock(mutex);
+    Tasks ended = std::exchange(group.tasks, {});
+    lock.unlock();
+  }
+
+  // Until somebody is due. False: it is over.
+  bool wait(const Group& group) {
+    std::unique_lock lock(mutex);
+    const Ns left =
+        std::ranges::min(group.tasks | std::views::transform(next_of)) - surroundings.host.steady_now();
+    changed.wait_for(lock, std::chrono::nanoseconds(std::max<Ns>(left, 0)), [&] { return is_stopping; });
+    return !is_stopping;
+  }
+
+  void turn(Group& group) {
+    const Ns due = surroundings.host.steady_now();
+    std::map<Ns, Batch> batches;  // by period; all by the same
+    const char* by = kTogether;
+    bool is_watched = false;
+    while (Task* const task = begin(group, due, is_watched)) {
+      if (std::exchange(by, task->by()) != task->by()) hand_on(batches);
+      Batch& batch = batches[task->wanted.period];
+      if (batch.unix_ns == 0) batch.unix_ns = surroundings.host.unix_now();
+      batch.period_ns = task->wanted.period;
+      batch.by = by;
+      for (Table& table : sample(*task)) batch.tables.push_back(std::move(table));
+    }
+    hand_on(batches);
+  }
+
+  // The next one that is due, which is then asked; null: none.
+  Task* begin(Group& group, Ns due, bool& is_watched) {
+    std::lock_guard lock(mutex);
+    group.asked = nullptr;
+    const auto it = std::ranges::find_if(group.tasks, [&](const auto& task) { return next_of(task) <= due; });
+    if (is_stopping) return nullptr;
+    if (it == group.tasks.end()) {
+      if (is_watched && group.tasks.size() > 1) alarm(0);
+      return nullptr;
+    }
+    if ((*it)->may_block() && group.tasks.size() > 1 && !std::exchange(is_watched, true)) {
+      group.turn_began = surroundings.host.steady_now();
+      alarm(kPatience);
+    }
+    return group.asked = it->get();
   }
 
   std::vector<Table> sample(Task& task) {
-    const Host& host = shared_->surroundings.host;
+    const Host& host = surroundings.host;
     const bool is_late = task.deadlines.is_late(host.steady_now());
     const Ns begin = thread_time();
     Result<std::vector<Table>> tables = open_and_sample(task);
     const Ns busy = thread_time() - begin;
-    const i64 skipped = task.deadlines.pass(host.steady_now());
-    std::lock_guard lock(shared_->mutex);
-    CollectorState& state = shared_->states[task.state];
+    // Who cannot be opened is not asked again at each of its times.
+    const Ns now = host.steady_now();
+    std::lock_guard lock(mutex);
+    const i64 passed = task.deadlines.pass(task.collector ? now : now + kOpenAgain);
+    CollectorState& state = states[task.state];
     state.busy += busy;
-    state.skipped += skipped;
     state.is_open = task.collector != nullptr;
     if (task.collector) {
+      state.skipped += passed;
       ++state.samples;
       state.late += is_late;
       state.failed += !tables;
@@ -146,24 +195,67 @@ class Sampler::Thread {
     return tables ? std::move(*tables) : std::vector<Table>();
   }
 
-  Result<std::vector<Table>> open_and_sample(Task& task) {
+  Result<std::vector<Table>> open_and_sample(Task& task) const {
     if (!task.collector) {
-      const Ns now = shared_->surroundings.host.steady_now();
-      if (now < task.open_again) return fail(Code::not_found, "{}", last_error(task));
-      task.open_again = now + kOpenAgain;
-      TRY_ASSIGN(task.collector, task.wanted.kind->open(shared_->surroundings));
+      TRY_ASSIGN(task.collector, task.wanted.kind->open(surroundings));
     }
     return task.collector->sample();
   }
 
-  std::string last_error(const Task& task) {
-    std::lock_guard lock(shared_->mutex);
-    return shared_->states[task.state].last_error;
+  void hand_on(std::map<Ns, Batch>& batches) {
+    for (auto& [period, batch] : batches) {
+      if (batch.tables.empty()) continue;
+      const auto whole = std::make_shared<const Batch>(std::move(batch));
+      std::lock_guard lock(mutex);
+      if (take) take(whole);
+    }
+    batches.clear();
   }
 
-  std::shared_ptr<Shared> shared_;
-  std::string name_;
-  std::vector<Task> tasks_;
+  // Wakes who stands by after this time; 0: never.
+  void alarm(Ns after) const {
+    const itimerspec time{{}, {after / kSecond, after % kSecond}};
+    timerfd_settime(timer.fd, 0, &time, nullptr);
+  }
+
+  // Whether somebody stands by for this group.
+  bool start_stand_by(const std::shared_ptr<Group>& group) {
+    const bool has_need =
+        timer.fd >= 0 && group->tasks.size() > 1 &&
+        std::ranges::any_of(group->tasks, [](const auto& task) { return task->may_block(); });
+    return has_need && start("sampler-standby", [group](Shared& shared) { shared.stand_by(group); });
+  }
+
+  // Sleeps until the group's thread hangs in a collector, and takes all the others over.
+  void stand_by(const std::shared_ptr<Group>& group) {
+    auto others = std::make_shared<Group>();
+    while (others->tasks.empty()) {
+      u64 alarms = 0;
+      if (read(timer.fd, &alarms, sizeof alarms) < 0 && errno != EINTR) return;
+      std::lock_guard lock(mutex);
+      if (is_stopping) return;
+      Task* const asked = group->asked;
+      if (surroundings.host.steady_now() - group->turn_began < kPatience) continue;
+      if (asked == nullptr || !asked->may_block()) continue;
+      for (auto& task : group->tasks) {
+        if (task.get() != asked) others->tasks.push_back(std::move(task));
+      }
+      std::erase(group->tasks, nullptr);
+      set_name(group->thread, asked->wanted.kind->name);
+      set_name(pthread_self(), kTogether);
+      start_stand_by(others);
+    }
+    run(*others);
+  }
+
+  Surroundings surroundings;
+  std::mutex mutex;
+  std::condition_variable changed;
+  Take take;  // empty once the sampler has gone
+  bool is_stopping = false;
+  size_t running = 0;  // threads
+  std::vector<CollectorState> states;
+  Descriptor timer;
 };
 
 Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take take)
@@ -176,35 +268,22 @@ Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take tak
     return shared->states;
   };
   stable_sort(wanted, [](const Wanted& a, const Wanted& b) { return a.kind->may_block < b.kind->may_block; });
-  std::vector<std::vector<Wanted>> threads;
+  const Host& host = shared_->surroundings.host;
+  const auto group = std::make_shared<Group>();
   for (const Wanted& w : wanted) {
+    auto& task = group->tasks.emplace_back(new Task{w, shared_->states.size(), Deadlines(w.period), nullptr});
+    task->deadlines.begin(host.steady_now(), host.unix_now());
     CollectorState& state = shared_->states.emplace_back();
     state.name = w.kind->name;
     state.period = w.period;
-    if (threads.empty() || w.kind->may_block) threads.emplace_back();
-    threads.back().push_back(w);
   }
-  size_t first = 0;
-  for (std::vector<Wanted>& of_one : threads) {
-    const size_t count = of_one.size();
-    const char* name = count == 1 ? of_one[0].kind->name : "sampler";
-    {
-      std::lock_guard lock(shared_->mutex);
-      ++shared_->running;
-    }
-    try {
-      std::thread thread(
-          [body = std::make_shared<Thread>(shared_, name, std::move(of_one), first)] { body->run(); });
-      pthread_setname_np(thread.native_handle(), name);
-      thread.detach();
-    } catch (const std::system_error&) {
-      std::lock_guard lock(shared_->mutex);
-      --shared_->running;
-      for (size_t i = first; i < first + count; ++i)
-        shared_->states[i].last_error = "no thread can be had for it";
-      log(Level::error, "{}: no thread can be had for it", name);
-    }
-    first += count;
+  if (group->tasks.empty()) return;
+  shared_->timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
+  std::lock_guard lock(shared_->mutex);
+  if (shared_->start(kTogether, [group](Shared& shared) { shared.run(*group); })) {
+    shared_->start_stand_by(group);
+  } else {
+    for (CollectorState& state : shared_->states) state.last_error = "no thread can be had for it";
   }
 }
 
@@ -212,6 +291,7 @@ Sampler::~Sampler() {
   std::unique_lock lock(shared_->mutex);
   shared_->is_stopping = true;
   shared_->changed.notify_all();
+  shared_->alarm(1);
   shared_->changed.wait_for(lock, std::chrono::nanoseconds(kStopTime), [&] { return shared_->running == 0; });
   shared_->take = nullptr;
 }

@@ -1,7 +1,8 @@
 // Sampler: the one caller of collectors. Each collector is asked at absolute times, a period apart, so that
-// lateness does not add up; who may block has a thread of its own, all others share one. Times that pass
-// while a sample takes long are skipped and counted. Periods begin at whole multiples of Unix time, so that
-// hosts sample together.
+// lateness does not add up. One thread asks them all, since each further one that wakes costs as much as
+// three samples, and those who may block last; when one of these hangs, another thread takes the others over,
+// and leaves it alone with its own from then on. Times that pass while a sample takes long are skipped and
+// counted. Periods begin at whole multiples of Unix time, so that hosts sample together.
 #pragma once
 #include <functional>
 #include <memory>
@@ -18,8 +19,8 @@ struct Wanted {
 
 class Sampler {
  public:
-  // Gets the tables of those collectors that were due at one time and have one period. On a thread of the
-  // sampler, one call at a time for each of them; must not block.
+  // Gets the tables of those collectors that were due at one time and have one period; those who may block
+  // are alone in theirs. On a thread of the sampler, one call at a time; must not block.
   using Take = std::function<void(SharedBatch)>;
 
   // `take` is called until the destructor returns. Surroundings::collectors is set here.
@@ -32,7 +33,6 @@ class Sampler {
 
  private:
   struct Shared;
-  class Thread;
   std::shared_ptr<Shared> shared_;
 };
 

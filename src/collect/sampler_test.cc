@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
@@ -177,6 +178,35 @@ TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
   script.hangs = false;
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(count(), at_the_end);  // what comes too late is dropped
+}
+
+// Two hang, one after the other; then each goes on in a thread of its own.
+TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
+  script.hangs = true;
+  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kBlocking, 20 * kMs}}, {}, take());
+  ASSERT_TRUE(wait_for(20));
+  EXPECT_EQ(script.sampled, 2);
+  script.hangs = false;
+  const auto of_blocking = [&](Ns period) {
+    std::lock_guard lock(mutex_);
+    return std::ranges::count_if(batches_, [&](const SharedBatch& batch) {
+      return batch->by == "blocking" && batch->period_ns == period;
+    });
+  };
+  while (of_blocking(10 * kMs) < 3 || of_blocking(20 * kMs) < 3) ASSERT_TRUE(wait_for(count() + 1));
+  const auto states = sampler.states();
+  EXPECT_GT(states[1].skipped, 0);
+  EXPECT_GT(states[2].skipped, 0);
+}
+
+TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
+  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kScripted, 10 * kMs}}, {}, take());
+  ASSERT_TRUE(wait_for(4));
+  std::lock_guard lock(mutex_);
+  EXPECT_EQ(batches_[0]->by, "sampler");
+  EXPECT_EQ(batches_[0]->tables.size(), 2U);
+  EXPECT_EQ(batches_[1]->by, "blocking");
+  EXPECT_EQ(batches_[1]->tables.size(), 1U);
 }
 
 TEST_F(SamplerTest, PeriodsAreBatchesOfTheirOwn) {

@@ -23,9 +23,9 @@ constexpr Ns kHangTime = 1'000'000'000;    // after an interruption
 constexpr size_t kMostThreadName = 15;     // bytes, of the kernel
 constexpr size_t kMostErrorBytes = 1'000;  // the other side's words may be in it
 
-// A guess at what a batch takes: a column is a few vectors and a map.
+// A guess at what a batch takes.
 size_t memory_bytes(const Batch& batch) {
-  constexpr size_t kColumn = 200, kCell = sizeof(u64) + 1;
+  constexpr size_t kColumn = sizeof(Field), kCell = sizeof(u64) + 1;
   size_t bytes = sizeof batch;
   for (const Table& table : batch.tables)
     bytes += table.columns() * (kColumn + table.rows() * kCell) + table.text_bytes();
@@ -49,6 +49,7 @@ struct SinkRunner::Body {
       const Delivery delivery = sink->deliver(shares);
       lock.lock();
       settle(std::move(shares), delivery);
+      changed.notify_all();
     }
     is_over = true;
     changed.notify_all();
@@ -201,9 +202,23 @@ void SinkRunner::offer(const SharedBatch& batch) {
   std::vector<const Table*> tables = b.choice.of(*batch);
   if (tables.empty()) return;
   b.bytes += memory_bytes(*batch);
+  // The thread sleeps until then, or without end where nothing waited.
+  const bool is_first = b.waiting.empty() && b.under_way == 0;
+  if (is_first && !b.is_ending) b.not_before = std::max(b.not_before, steady_clock_now() + b.options.gather);
   b.waiting.push_back({batch, std::move(tables)});
   b.make_room();
-  b.changed.notify_all();
+  if (is_first) b.changed.notify_all();
+}
+
+std::function<void(Ns)> SinkRunner::catch_up() const {
+  return [body = body_](Ns patience) {
+    Body& b = *body;
+    std::unique_lock lock(b.mutex);
+    if (b.pause == 0) b.not_before = 0;
+    b.changed.notify_all();
+    b.changed.wait_for(lock, std::chrono::nanoseconds(patience),
+                       [&] { return b.is_over || (b.waiting.empty() && b.under_way == 0); });
+  };
 }
 
 ConsumerState SinkRunner::state() const {

@@ -124,7 +124,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
 
 TEST_F(RunnerTest, MemoryIsALimitToo) {
   RunnerOptions o = options();
-  o.most_bytes = 2'500;  // each batch is about 700
+  o.most_bytes = 800;  // each batch is about 250
   script_->hold();
   start(o);
   for (Ns t = 1; t <= 100; ++t) offer(t);
@@ -133,6 +133,29 @@ TEST_F(RunnerTest, MemoryIsALimitToo) {
   EXPECT_LE(state.queued, 4);
   EXPECT_EQ(state.queued + state.dropped, 100);
   script_->release();
+}
+
+TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
+  RunnerOptions o = options();
+  o.gather = 60'000 * kMs;
+  start(o);
+  offer(1);
+  offer(2);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(runner_->state().queued, 2);
+  const auto catch_up = runner_->catch_up();
+  catch_up(5'000 * kMs);
+  EXPECT_EQ(runner_->state().delivered, 2);
+  EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1, 2}}));
+  catch_up(5'000 * kMs);  // nothing waits
+  offer(3);
+  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  EXPECT_EQ(runner_->state().queued, 1);
+  runner_.reset();  // the end does not wait for more either
+  EXPECT_EQ(script_->attempts.back(), (std::vector<Ns>{3}));
+  const Ns begin = steady_clock_now();
+  catch_up(5'000 * kMs);  // it has gone
+  EXPECT_LT(steady_clock_now() - begin, 1'000 * kMs);
 }
 
 TEST_F(RunnerTest, ABatchThatIsLargerThanAllRoomIsDelivered) {

@@ -76,7 +76,7 @@ const char* lasting_text(std::string_view text) {
 }
 
 Table::Table(std::string name, std::span<const Field> schema)
-    : name_(std::move(name)), schema_(schema.begin(), schema.end()), data_(schema.size()) {}
+    : name_(std::move(name)), schema_(schema.begin(), schema.end()) {}
 
 size_t Table::column(std::string_view name) const {
   size_t i = 0;
@@ -88,13 +88,11 @@ size_t Table::column(std::string_view name) const {
 size_t Table::text_bytes() const {
   constexpr size_t kTwice = 2;  // each is a key of the dictionary, too
   size_t bytes = 0;
-  for (const Column& column : data_) {
-    for (const std::string& word : column.words) bytes += kTwice * (sizeof word + word.size());
-  }
+  for (const std::string& word : words_) bytes += kTwice * (sizeof word + word.size());
   return bytes;
 }
 
-u64 Table::cell_of(Column& column, Type type, const Value& value) {
+u64 Table::cell_of(Type type, const Value& value) {
   switch (type) {
     case Type::integer:
       CHECK(std::holds_alternative<i64>(value));
@@ -108,10 +106,9 @@ u64 Table::cell_of(Column& column, Type type, const Value& value) {
       return std::get<bool>(value);
     case Type::text: {
       CHECK(std::holds_alternative<std::string_view>(value));
-      const auto next = static_cast<u32>(column.words.size());
-      const auto [it, is_new] =
-          column.word_of.try_emplace(std::string(std::get<std::string_view>(value)), next);
-      if (is_new) column.words.push_back(it->first);
+      const auto next = static_cast<u32>(words_.size());
+      const auto [it, is_new] = word_of_.try_emplace(std::string(std::get<std::string_view>(value)), next);
+      if (is_new) words_.push_back(it->first);
       return it->second;
     }
   }
@@ -120,21 +117,21 @@ u64 Table::cell_of(Column& column, Type type, const Value& value) {
 
 void Table::append(std::span<const Value> row) {
   CHECK(row.size() == schema_.size());
+  if (cells_.empty()) cells_.reserve(row.size());
   for (size_t i = 0; i < row.size(); ++i) {
-    Column& column = data_[i];
     const bool null = is_null(row[i]);
-    if (null && column.valid.empty()) column.valid.assign(rows_, 1);
-    column.cells.push_back(null ? 0 : cell_of(column, schema_[i].type, row[i]));
-    if (!column.valid.empty() || null) column.valid.push_back(!null);
+    if (null && valid_.empty()) valid_.assign(cells_.size(), 1);
+    cells_.push_back(null ? 0 : cell_of(schema_[i].type, row[i]));
+    if (!valid_.empty() || null) valid_.push_back(!null);
   }
   ++rows_;
 }
 
 Value Table::at(size_t row, size_t column) const {
   CHECK(row < rows_ && column < schema_.size());
-  const Column& data = data_[column];
-  if (!data.valid.empty() && !data.valid[row]) return {};
-  const u64 cell = data.cells[row];
+  const size_t place = row * schema_.size() + column;
+  if (!valid_.empty() && !valid_[place]) return {};
+  const u64 cell = cells_[place];
   switch (schema_[column].type) {
     case Type::integer:
       return std::bit_cast<i64>(cell);
@@ -143,7 +140,7 @@ Value Table::at(size_t row, size_t column) const {
     case Type::flag:
       return cell != 0;
     case Type::text:
-      return std::string_view(data.words[cell]);
+      return std::string_view(words_[cell]);
   }
   return {};
 }

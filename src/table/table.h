@@ -1,6 +1,6 @@
-// Table: a schema and equal-length typed columns; the one currency of everything that leaves the system. A
-// cell may be null. Text is dictionary-coded per column. Build by append(), then treat as constant: readers
-// need no lock.
+// Table: a schema and rows of typed cells; the one currency of everything that leaves the system. A cell may
+// be null. Text is dictionary-coded. Build by append(), then treat as constant: readers need no lock. Rows
+// lie one after the other, since the agent makes tables of one wide row all the time.
 //
 // Ratios are 0..1 and times integer nanoseconds inside; humanising happens in render/ only.
 #pragma once
@@ -78,17 +78,14 @@ class Table {
   Notes notes;
 
  private:
-  struct Column {
-    std::vector<u64> cells;          // i64, bits of a double, bool, or index into `words`
-    std::vector<u8> valid;           // empty while no cell is null
-    std::vector<std::string> words;  // text columns: distinct values
-    std::unordered_map<std::string, u32> word_of;
-  };
-  static u64 cell_of(Column& column, Type type, const Value& value);
+  u64 cell_of(Type type, const Value& value);
 
   std::string name_;
   std::vector<Field> schema_;
-  std::vector<Column> data_;
+  std::vector<u64> cells_;          // i64, bits of a double, bool, or index into `words_`
+  std::vector<u8> valid_;           // empty while no cell is null
+  std::vector<std::string> words_;  // distinct texts
+  std::unordered_map<std::string, u32> word_of_;
   size_t rows_ = 0;
 };
 
