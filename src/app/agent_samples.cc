@@ -1,0 +1,91 @@
+#include "app/agent_samples.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "api/client.h"
+#include "api/read_tables.h"
+#include "app/metrics_view.h"
+#include "base/stable_sort.h"
+#include "base/utf8.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+constexpr Ns kPatience = 10'000'000'000;
+
+// The table with a first column that says whose rows they are.
+Table with_host(const Table& table, const std::string& host) {
+  std::vector<Field> fields{{"host", Type::text, Unit::none, Role::key, "Host of the agent."}};
+  fields.insert(fields.end(), table.schema().begin(), table.schema().end());
+  Table out(table.name(), fields);
+  std::vector<Value> row(fields.size());
+  row[0] = std::string_view(host);
+  for (size_t r = 0; r < table.rows(); ++r) {
+    for (size_t c = 0; c < table.columns(); ++c) row[c + 1] = table.at(r, c);
+    out.append(row);
+  }
+  return out;
+}
+
+// Rows of another agent below those that are there, if both tables have the same columns.
+bool append_to(std::vector<Table>& tables, const Table& more) {
+  const auto is_same = [](const Field& a, const Field& b) {
+    return std::string_view(a.name) == b.name && a.type == b.type;
+  };
+  for (Table& table : tables) {
+    if (table.name() != more.name() || !std::ranges::equal(table.schema(), more.schema(), is_same)) continue;
+    append(table, more);
+    return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
+  if (query.job.empty()) query.job = hosts.job;
+  const std::vector<net::HttpQuestion> questions(hosts.addresses.size(),
+                                                 {"GET", api::target_of(query), {}, {}});
+  Samples samples;
+  std::optional<Error> error;
+  size_t answered = 0, number = 0;
+  for (auto& http : api::ask_each(hosts.addresses, hosts.credentials, questions, kPatience)) {
+    const net::HttpAddress& address = hosts.addresses[number++];
+    const auto answer = [&]() -> Result<api::TablesAnswer> {
+      if (!http) return tl::unexpected(http.error());
+      TRY_ASSIGN(const std::string body, api::body_of(std::move(*http)));
+      return api::read_tables(body);
+    }();
+    if (!answer) {
+      error = address.socket.empty() ? within(answer.error(), address.shown()).value() : answer.error();
+      if (hosts.addresses.size() > 1)
+        std::fprintf(stderr, "spotter: %s\n", to_printable(error->message).c_str());
+      continue;
+    }
+    ++answered;
+    samples.notes.merge(answer->notes, hosts.addresses.size() > 1 ? address.host : std::string());
+    for (const Table& table : answer->tables) {
+      const Table more = hosts.addresses.size() > 1 ? with_host(table, address.host) : table;
+      if (!append_to(samples.tables, more)) samples.tables.push_back(more);
+    }
+  }
+  if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
+  if (answered == 0) return tl::unexpected(*error);
+  samples.is_whole = !error;
+  // In the order in which their metrics are looked at; the others behind them.
+  const std::vector<std::string> first = first_metrics();
+  const auto place = [&](const Table& table) {
+    return std::ranges::find_if(
+               first, [&](const std::string& name) { return name.starts_with(table.name() + "_"); }) -
+           first.begin();
+  };
+  stable_sort(samples.tables, [&](const Table& a, const Table& b) { return place(a) < place(b); });
+  return samples;
+}
+
+}  // namespace spotter

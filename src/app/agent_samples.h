@@ -1,0 +1,23 @@
+// The samples of one or many agents, as tables.
+#pragma once
+#include <vector>
+
+#include "api/metrics_query.h"
+#include "app/hosts.h"
+#include "base/notes.h"
+#include "base/result.h"
+#include "table/table.h"
+
+namespace spotter {
+
+struct Samples {
+  std::vector<Table> tables;
+  Notes notes;
+  bool is_whole = true;  // every agent has answered
+};
+
+// Asks all agents at once. Of several, the tables have a first column `host`. Who does not answer is told on
+// stderr. Errors: where none has answered, that of the only one or not_found and the like.
+Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query);
+
+}  // namespace spotter
