@@ -173,9 +173,12 @@ def test_full_disk(folder):
                         os.write(ballast.fileno(), b"x" * 4096)
                 except OSError:
                     pass
-            time.sleep(2)
+            # It writes at the end of each minute, and tries again every ten seconds.
+            until(lambda: agent.parts()["history"][0] == "fails", 90, "the history says that it cannot write")
+            assert "full" in agent.parts()["history"][1]
             until(lambda: agent.is_on_time("cpu", 30), 20, "samples go on")
             (disk / "ballast").unlink()
+            until(lambda: agent.parts()["history"][0] == "works", 30, "it writes again")
             assert agent.tables("--since", "1m", "--metric", "cpu_user_ns")["cpu"], "what is in memory is still told"
     finally:
         subprocess.run(["umount", "-l", disk], check=False)
