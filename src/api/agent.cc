@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 
 #include "api/dynolog_rpc.h"
 #include "api/metrics_page.h"
@@ -132,10 +131,7 @@ Result<void> Agent::open_rpc() {
   return {};
 }
 
-capture::Times Agent::now() const {
-  const auto unix = std::chrono::system_clock::now().time_since_epoch();
-  return {loop_.now(), std::chrono::duration_cast<std::chrono::milliseconds>(unix).count()};
-}
+capture::Times Agent::now() const { return {loop_.now(), host_.unix_now() / 1'000'000}; }
 
 size_t Agent::connections() const {
   return http_->connections() + (remote_ ? remote_->connections() : 0) +

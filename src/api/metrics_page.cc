@@ -15,7 +15,6 @@ namespace {
 constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 constexpr size_t kLeastToCompress = 1024;
-constexpr Ns kMostPeriods = 5;  // that a batch is shown
 
 constexpr Field kSampleColumns[] = {
     {"table", Type::text, Unit::none, Role::key, "The table."},
@@ -70,7 +69,7 @@ std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool
   std::vector<const Table*> tables;
   std::unordered_set<std::string_view> names;
   for (const SharedBatch& batch : latest) {
-    const bool is_old = batch->period_ns > 0 && (unix_now - batch->unix_ns) / kMostPeriods > batch->period_ns;
+    const bool is_old = is_stale(*batch, unix_now);
     for (const Table& table : batch->tables) {
       if (!is_shown(table) || !names.insert(table.name()).second) continue;
       samples.append({std::string_view(table.name()), batch->unix_ns});

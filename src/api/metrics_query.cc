@@ -67,12 +67,16 @@ std::string target_of(const MetricsQuery& query) {
   return target;
 }
 
-std::vector<Table> newest_tables(std::span<const SharedBatch> latest, const MetricsQuery& query) {
+std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now,
+                                 const MetricsQuery& query) {
   std::vector<Table> tables;
   for (const SharedBatch& batch : latest) {
+    if (is_stale(*batch, unix_now)) continue;
     for (const Table& table : batch->tables) {
       if (std::ranges::find(tables, table.name(), &Table::name) != tables.end()) continue;
-      std::vector<Field> fields{kTime};
+      const bool has_times =
+          std::ranges::find(table.schema(), Role::time, &Field::role) != table.schema().end();
+      std::vector<Field> fields(has_times ? 0 : 1, kTime);
       std::vector<size_t> from;
       size_t metrics = 0, job = table.columns();
       for (size_t c = 0; c < table.columns(); ++c) {
@@ -86,11 +90,12 @@ std::vector<Table> newest_tables(std::span<const SharedBatch> latest, const Metr
       if (metrics == 0 || (!query.job.empty() && job == table.columns())) continue;
       Table& out = tables.emplace_back(table.name(), fields);
       out.notes = table.notes;
-      std::vector<Value> row(fields.size());
+      std::vector<Value> row;
       for (size_t r = 0; r < table.rows(); ++r) {
         if (!query.job.empty() && text_or_empty(table, r, "job") != query.job) continue;
-        row[0] = batch->unix_ns;
-        for (size_t i = 0; i < from.size(); ++i) row[i + 1] = table.at(r, from[i]);
+        row.clear();
+        if (!has_times) row.emplace_back(batch->unix_ns);
+        for (const size_t c : from) row.push_back(table.at(r, c));
         out.append(row);
       }
     }

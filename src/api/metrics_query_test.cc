@@ -23,6 +23,8 @@ Table disks() {
   return table;
 }
 
+constexpr Ns kNow = 30;
+
 SharedBatch batch(Ns unix_ns, std::vector<Table> tables) {
   Batch made;
   made.unix_ns = unix_ns;
@@ -61,7 +63,7 @@ TEST(MetricsQuery, WhatCannotBe) {
 
 TEST(NewestTables, HaveTheirTimeAndWhatIsWanted) {
   const SharedBatch latest[] = {batch(20, {disks()}), batch(10, {disks()})};
-  const auto all = newest_tables(latest, {});
+  const auto all = newest_tables(latest, kNow, {});
   ASSERT_EQ(all.size(), 1U);
   EXPECT_EQ(all[0].rows(), 2U);
   EXPECT_EQ(all[0].integer(0, 0), 20);
@@ -69,20 +71,43 @@ TEST(NewestTables, HaveTheirTimeAndWhatIsWanted) {
 
   MetricsQuery query;
   query.metrics = {"disk_busy_*"};
-  const auto some = newest_tables(latest, query);
+  const auto some = newest_tables(latest, kNow, query);
   ASSERT_EQ(some.size(), 1U);
   ASSERT_EQ(some[0].columns(), 4U);  // time, keys and details stay
   EXPECT_STREQ(some[0].schema()[3].name, "busy_ratio");
 
   query.metrics = {"cpu_*"};
-  EXPECT_TRUE(newest_tables(latest, query).empty());
+  EXPECT_TRUE(newest_tables(latest, kNow, query).empty());
   query.metrics = {};
   query.job = "7";
-  const auto of_job = newest_tables(latest, query);
+  const auto of_job = newest_tables(latest, kNow, query);
   ASSERT_EQ(of_job.size(), 1U);
   EXPECT_EQ(of_job[0].rows(), 1U);
   query.job = "8";
-  EXPECT_TRUE(newest_tables(latest, query).empty());
+  EXPECT_TRUE(newest_tables(latest, kNow, query).empty());
+}
+
+TEST(NewestTables, WhatIsStaleIsNoNewestSample) {
+  Batch made{.unix_ns = 100, .period_ns = 10, .tables = {disks()}};
+  const SharedBatch latest[] = {std::make_shared<const Batch>(made)};
+  EXPECT_EQ(newest_tables(latest, 150, {}).size(), 1U);
+  EXPECT_TRUE(newest_tables(latest, 160, {}).empty());
+  EXPECT_EQ(newest_tables(latest, 50, {}).size(), 1U);  // the clock was set back since
+}
+
+TEST(NewestTables, EventsHaveTheirOwnTimes) {
+  constexpr Field kEvents[] = {
+      {"time_ns", Type::integer, Unit::ns, Role::time, "When."},
+      {"gpu", Type::integer, Unit::none, Role::key, "GPU."},
+      {"count", Type::integer, Unit::count, Role::value, "How many."},
+  };
+  Table events("gpu_event", kEvents);
+  events.append({7, 0, 3});
+  const SharedBatch latest[] = {batch(20, {events})};
+  const auto tables = newest_tables(latest, kNow, {});
+  ASSERT_EQ(tables.size(), 1U);
+  ASSERT_EQ(tables[0].columns(), 3U);
+  EXPECT_EQ(tables[0].integer(0, 0), 7);
 }
 
 TEST(ReadTables, WhatJsonSays) {

@@ -203,8 +203,8 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   }
   constexpr std::string_view captures = "/v1/captures";
   if (is("GET", "/metrics"))
-    return respond(
-        metrics_page(agent.telemetry().latest(), unix_clock_now(), request.accept, request.accept_encoding));
+    return respond(metrics_page(agent.telemetry().latest(), agent.host().unix_now(), request.accept,
+                                request.accept_encoding));
   if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {

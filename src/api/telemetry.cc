@@ -127,9 +127,8 @@ std::vector<SharedBatch> Telemetry::latest() const {
   return batches;
 }
 
-// Of those that are not too old to be true any more; of the newest alone, where their columns differ.
+// Of those that are not stale; of the newest alone, where their columns differ.
 SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
-  constexpr Ns kMostPeriods = 5;
   const auto newest = std::ranges::max_element(parts, {}, [](const auto& part) {
                         return part.second.batch->unix_ns;
                       })->second;
@@ -138,8 +137,8 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
   joined->period_ns = newest.batch->period_ns;
   Table& table = joined->tables.emplace_back(newest.table());
   for (const auto& [by, part] : parts) {
-    const bool is_old = unix_now - part.batch->unix_ns > kMostPeriods * part.batch->period_ns;
-    if (part.batch != newest.batch && !is_old && part.table().columns() == table.columns())
+    if (part.batch != newest.batch && !is_stale(*part.batch, unix_now) &&
+        part.table().columns() == table.columns())
       append(table, part.table());
   }
   return joined;
@@ -148,7 +147,7 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
 // The disk may be slow: not on the loop's thread. Who asked is known on that thread alone, and is not told
 // once it has gone.
 void Telemetry::query(const MetricsQuery& query, Done done) {
-  if (query.since == 0) return done(json_of(newest_tables(latest(), query)));
+  if (query.since == 0) return done(json_of(newest_tables(latest(), host_.unix_now(), query)));
   if (!history_) return done(fail(Code::not_found, "{}", no_history_));
   if (queries_->size() >= kMostQueries)
     return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));

@@ -17,6 +17,13 @@ struct Batch {
 };
 using SharedBatch = std::shared_ptr<const Batch>;
 
+// Whether it is too old to be true of now: five looks are overdue, so its collector hangs, has gone, or has
+// nothing more to tell of. One without a period never is.
+inline bool is_stale(const Batch& batch, Ns unix_now) {
+  constexpr Ns kMostPeriods = 5;
+  return batch.period_ns > 0 && (unix_now - batch.unix_ns) / kMostPeriods > batch.period_ns;
+}
+
 // How somebody fares who takes batches: a sink, or the history.
 struct ConsumerState {
   std::string name;

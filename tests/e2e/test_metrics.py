@@ -195,6 +195,9 @@ def test_proc_that_vanishes_and_is_garbage(folder):
         until(lambda: agent.parts()["collector load"][0] == "fails", 10, "the empty file is told")
         assert "proc/loadavg" in agent.parts()["collector load"][1]
         assert agent.parts()["collector memory"][0] == "works"
+        newest = until(lambda: [t for t in [agent.tables("--metric", "cpu_*,memory_*")] if "cpu" not in t], 10,
+                       "what is measured no more is no newest sample")
+        assert newest[0]["memory"]
         (root / "proc/stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n")
         (root / "proc/loadavg").write_text("0.50 0.40 0.30 1/200 12345\n")
         until(lambda: agent.parts()["collector cpu"][0] == "works", 10, "it works again")
