@@ -37,8 +37,7 @@ Table metric_list(std::span<const std::string> patterns) {
         const char* what = field.type == Type::text      ? "text"
                            : field.role == Role::counter ? "counter"
                                                          : "gauge";
-        table.append({std::string_view(name),
-                      std::string_view(unit_name(field.unit)), std::string_view(what),
+        table.append({std::string_view(name), std::string_view(unit_name(field.unit)), std::string_view(what),
                       std::string_view(collector->name), std::string_view(kind.source),
                       std::string_view(field.help)});
       }

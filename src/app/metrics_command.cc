@@ -153,7 +153,8 @@ Action declare_metrics(CLI::App& app) {
   auto* once = app.add_flag("--once", o->once, "sample this machine once, without an agent")
                    ->excludes(list)
                    ->excludes(watch);
-  app.add_option("--root", o->of_once.root, "with --once: the root below which /proc and /sys are; default: /")
+  app.add_option("--root", o->of_once.root,
+                 "with --once: the root below which /proc and /sys are; default: /")
       ->type_name("DIR")
       ->needs(once);
   add_option(app, "--table", "NAME", "with --once: only this table; may be repeated",
@@ -170,8 +171,9 @@ Action declare_metrics(CLI::App& app) {
   add_format_option(app, o->format);
   return [options]() -> Result<int> {
     if (!options->once && !options->list) return show(*options);
-    const OneSample shown = options->once ? sample_once(options->of_once)
-                                          : OneSample{{metric_list(options->query.metrics), collector_list()}, {}};
+    const OneSample shown = options->once
+                                ? sample_once(options->of_once)
+                                : OneSample{{metric_list(options->query.metrics), collector_list()}, {}};
     TRY(write_output("", render(*options->format, shown.tables, shown.notes, style_of(STDOUT_FILENO))));
     return 0;
   };

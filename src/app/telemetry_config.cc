@@ -56,6 +56,7 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
   if (words == "off") return all;
   const std::vector<std::string> list = split_commas(words);
   if (list.empty()) return fail(Code::invalid, "no collector is named; \"off\" measures nothing");
+  if (list.front().starts_with('-')) all = api::usual_collectors();
   for (const std::string& word : list) {
     const bool is_left_out = word.starts_with('-');
     const size_t colon = std::min(word.find(':'), word.size());
@@ -64,6 +65,8 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
     if (colon < word.size()) {
       TRY_ASSIGN(period, parse_period(word.substr(colon + 1)));
     }
+    if (is_left_out && (name == "all" || period))
+      return fail(Code::invalid, "\"{}\" is not like -NAME; \"off\" measures nothing", to_printable(word));
     if (name == "all") {
       for (collect::Wanted wanted : api::usual_collectors()) {
         wanted.period = period.value_or(wanted.period);
@@ -80,6 +83,8 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
     else
       want(all, {kind, period.value_or(kind->period)});
   }
+  if (all.empty())
+    return fail(Code::invalid, "\"{}\" leaves no collector; \"off\" measures nothing", to_printable(words));
   return all;
 }
 
