@@ -106,7 +106,11 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
   EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));
   EXPECT_TRUE(fails_with("sinks: [{endpoint: x}]", "needs a \"kind\""));
-  EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "there is no sink \"pigeon\""));
+  EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
+  EXPECT_TRUE(
+      fails_with("sinks:\n  - {kind: otlp, colour: red}", "line 2: the sink otlp has no option colour"));
+  EXPECT_TRUE(fails_with("sinks:\n  - {kind: json_lines}\n  - {kind: otlp, every: x}",
+                         "line 3: every of the sink otlp"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
 }
 

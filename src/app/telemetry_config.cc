@@ -1,6 +1,5 @@
 #include "app/telemetry_config.h"
 
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,12 +25,6 @@ Result<Ns> parse_period(const std::string& word) {
   if (period < kLeastPeriod || period > kMostPeriod)
     return fail(Code::invalid, "a period is 10 ms to 1 h, not {}", to_printable(word));
   return period;
-}
-
-std::string names_of_sinks() {
-  std::vector<std::string> names;
-  for (const sink::SinkKind* kind : sink::all_sinks()) names.emplace_back(kind->name);
-  return fmt::format("{}", fmt::join(names, ", "));
 }
 
 }  // namespace
@@ -109,11 +102,9 @@ Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
   api::SinkOptions options;
   options.settings = said;
   const auto kind = options.settings.extract("kind");
-  if (!kind) return fail(Code::invalid, "a sink needs a \"kind\": {}", names_of_sinks());
+  if (!kind) return fail(Code::invalid, "a sink needs a \"kind\"");
   options.kind = kind.mapped();
-  if (!sink::find_sink(options.kind))
-    return fail(Code::invalid, "there is no sink \"{}\"; there are {}", to_printable(options.kind),
-                names_of_sinks());
+  TRY(sink::check(options.kind, options.settings));
   return options;
 }
 
