@@ -81,7 +81,7 @@ Result<void> check(History& history, const Replayed& done, i64 seconds) {
   TRY_ASSIGN(const std::vector<Table> tables,
              store::query(history, {.from_unix_ns = done.last_unix - span + kSecondNs / 2,
                                     .to_unix_ns = done.last_unix + 1,
-                                    .metrics = {"cpu_*"}}));
+                                    .selection = {.metrics = {"cpu_*"}}}));
   u64 sum = 0;
   for (const Table& table : tables) {
     if (table.name() != "cpu") continue;
@@ -116,9 +116,9 @@ Result<void> run(const std::string& folder, i64 seconds) {
 
   const HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecondNs,
                           .to_unix_ns = done.last_unix + 1,
-                          .metrics = {"cpu_*"}};
+                          .selection = {.metrics = {"cpu_*"}}};
   HistoryQuery all_hour = hour, day = hour;
-  all_hour.metrics = {};
+  all_hour.selection = {};
   day.from_unix_ns = done.last_unix - 24 * kHour;
   size_t hour_rows = 0, all_rows = 0, day_rows = 0;
   TRY_ASSIGN(const double hour_ms, query_ms(*history, hour, hour_rows));

@@ -8,6 +8,7 @@
 #include "base/gzip_writer.h"
 #include "collect/list.h"
 #include "render/prometheus.h"
+#include "table/metric.h"
 
 namespace spotter::api {
 namespace {
@@ -60,8 +61,7 @@ Result<std::string> gzipped(std::string_view text) {
 
 bool is_shown(const Table& table) {
   const collect::TableKind* kind = collect::find_table(table.name());
-  return !(kind && kind->is_unbounded) &&
-         std::ranges::none_of(table.schema(), [](const Field& field) { return field.role == Role::time; });
+  return !(kind && kind->is_unbounded) && !has_times(table.schema());
 }
 
 std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {

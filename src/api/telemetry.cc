@@ -33,8 +33,7 @@ Result<std::string> read_history(store::History& history, const MetricsQuery& qu
   store::HistoryQuery wanted;
   wanted.from_unix_ns = unix_now - query.since;
   wanted.to_unix_ns = unix_now - query.until + (query.until == 0 ? 1 : 0);
-  wanted.metrics = query.metrics;
-  wanted.job = query.job;
+  wanted.selection = query.selection;
   wanted.step = query.step;
   TRY_ASSIGN(std::vector<Table> tables, store::query(history, wanted));
   if (query.rates) std::ranges::transform(tables, tables.begin(), rates);

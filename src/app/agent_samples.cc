@@ -48,7 +48,7 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
 }  // namespace
 
 Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
-  if (query.job.empty()) query.job = hosts.job;
+  if (query.selection.job.empty()) query.selection.job = hosts.job;
   const std::vector<net::HttpQuestion> questions(hosts.addresses.size(),
                                                  {"GET", api::target_of(query), {}, {}});
   Samples samples;

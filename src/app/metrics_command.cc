@@ -84,7 +84,7 @@ std::string viewed(const Samples& samples, const TextStyle& style, size_t most_l
 
 api::MetricsQuery viewed_query(const Options& options) {
   api::MetricsQuery query = options.query;
-  if (query.metrics.empty()) query.metrics = first_metrics();
+  if (query.selection.metrics.empty()) query.selection.metrics = first_metrics();
   if (query.since == 0) query.since = kViewed;
   query.rates = true;
   return query;
@@ -137,11 +137,11 @@ Action declare_metrics(CLI::App& app) {
       "only metrics of such names, as in \"gpu_*\"; may be repeated. Default on a terminal: those that are looked at "
       "first",
       [o](const std::string& word) -> Result<void> {
-        o->query.metrics.push_back(word);
+        o->query.selection.metrics.push_back(word);
         return {};
       })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--job", o->query.job, "only what belongs to this job")->type_name("ID");
+  app.add_option("--job", o->query.selection.job, "only what belongs to this job")->type_name("ID");
   add_time(app, "--since",
            "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
            o->query.since);
@@ -171,9 +171,9 @@ Action declare_metrics(CLI::App& app) {
   add_format_option(app, o->format);
   return [options]() -> Result<int> {
     if (!options->once && !options->list) return show(*options);
-    const OneSample shown = options->once
-                                ? sample_once(options->of_once)
-                                : OneSample{{metric_list(options->query.metrics), collector_list()}, {}};
+    const OneSample shown =
+        options->once ? sample_once(options->of_once)
+                      : OneSample{{metric_list(options->query.selection.metrics), collector_list()}, {}};
     TRY(write_output("", render(*options->format, shown.tables, shown.notes, style_of(STDOUT_FILENO))));
     return 0;
   };

@@ -60,12 +60,12 @@ TEST(Catalogue, SeriesAndJobs) {
   EXPECT_EQ(series.integer(0, series.column("last_seen_ns")), kStart + 199 * kSecond);
 
   HistoryQuery query = everything();
-  query.job = "41";
+  query.selection.job = "41";
   const auto tables = store::query(*history, query);
   ASSERT_TRUE(tables);
   ASSERT_EQ(tables->size(), 1u);
   EXPECT_EQ(tables->at(0).rows(), 300u);
-  query.job = "43";
+  query.selection.job = "43";
   EXPECT_TRUE(store::query(*history, query)->empty());
 }
 
@@ -111,12 +111,12 @@ TEST(Catalogue, EventsAreThereAtOnce) {
       query(folder.file(), {.from_unix_ns = kStart + kMinute, .to_unix_ns = kStart + kHour})->at(0).rows(),
       2u);
   HistoryQuery other = everything();
-  other.metrics = {"xid_xid"};
+  other.selection.metrics = {"xid_xid"};
   EXPECT_EQ(query(folder.file(), other)->size(), 1u);
-  other.metrics = {"cpu_*"};
+  other.selection.metrics = {"cpu_*"};
   EXPECT_TRUE(query(folder.file(), other)->empty());
-  other.metrics = {};
-  other.job = "42";
+  other.selection.metrics = {};
+  other.selection.job = "42";
   EXPECT_TRUE(query(folder.file(), other)->empty());
   EXPECT_EQ(read(folder.file(), CatalogueTable::jobs).rows(), 1u);
 

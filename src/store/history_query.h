@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "store/history.h"
+#include "table/selection.h"
 #include "table/table.h"
 
 namespace spotter::store {
 
 struct HistoryQuery {
   Ns from_unix_ns = 0, to_unix_ns = 0;  // [from, to)
-  // Patterns (base/glob.h) of which a metric's name (table/metric.h) has to match one; none: all metrics.
-  std::vector<std::string> metrics = {};
-  std::string job = {};  // not empty: rows whose column `job` equals it
+  Selection selection = {};
   // The coarsest tier with at most this step, 0: the finest; or the next coarser one that goes back far
   // enough.
   Ns step = 0;
