@@ -36,6 +36,7 @@ store::CaptureNote note_of(const capture::Capture& capture) {
   note.id = capture.id;
   note.began_unix_ns = capture.accepted.unix_ms * 1'000'000;
   note.asked_by = capture.asked_by;
+  note.job = capture.job;
   note.processes = static_cast<i64>(capture.receipts.size());
   size_t written = 0;
   for (const capture::Receipt& receipt : capture.receipts) {
