@@ -7,7 +7,6 @@
 #include "collect/identities.h"
 #include "collect/list.h"
 #include "render/render.h"
-#include "store/history_query.h"
 #include "table/ops.h"
 #include "table/rates.h"
 
@@ -143,20 +142,34 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
   return joined;
 }
 
+void Telemetry::query(const MetricsQuery& query, Done done) {
+  const Ns now = host_.unix_now();
+  if (query.since == 0) return done(json_of(newest_tables(latest(), now, query)));
+  ask_history([query, now](store::History& history) { return read_history(history, query, now); },
+              std::move(done));
+}
+
+void Telemetry::catalogue(store::CatalogueTable which, Done done) {
+  const auto read = [which](const store::History& history) -> Result<std::string> {
+    TRY_ASSIGN(const Table table, store::read_catalogue(history.path(), which));
+    return json_of(std::span(&table, 1));
+  };
+  ask_history(read, std::move(done));
+}
+
 // The disk may be slow: not on the loop's thread. Who asked is known on that thread alone, and is not told
 // once it has gone.
-void Telemetry::query(const MetricsQuery& query, Done done) {
-  if (query.since == 0) return done(json_of(newest_tables(latest(), host_.unix_now(), query)));
+void Telemetry::ask_history(Read read, Done done) {
   if (!history_) return done(fail(Code::not_found, "{}", no_history_));
   if (queries_->size() >= kMostQueries)
     return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
   const u64 number = next_query_++;
   queries_->emplace(number, std::move(done));
   try {
-    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(), query,
-                 now = host_.unix_now(), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
+    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(),
+                 read = std::move(read), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
       catch_up(kCatchUp);
-      const auto answer = std::make_shared<Result<std::string>>(read_history(*history, query, now));
+      const auto answer = std::make_shared<Result<std::string>>(read(*history));
       post([answer, number, queries] {
         if (const auto all = queries.lock()) all->extract(number).mapped()(std::move(*answer));
       });

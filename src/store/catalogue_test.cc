@@ -119,11 +119,22 @@ TEST(Catalogue, EventsAreThereAtOnce) {
   other.selection.job = "42";
   EXPECT_TRUE(query(folder.file(), other)->empty());
   EXPECT_EQ(read(folder.file(), CatalogueTable::jobs).rows(), 1u);
+  const Table events = read(folder.file(), CatalogueTable::events);
+  ASSERT_EQ(events.rows(), 3u);
+  EXPECT_EQ(events.integer(0, events.column("time_ns")), kStart + kSecond - 5);
+  EXPECT_EQ(events.text(0, events.column("table")), "xid");
+  EXPECT_NE(events.text(0, events.column("row")).find("\"xid\":79"), std::string_view::npos);
 
   Result<Database> file = open_history_to_read(folder.file());
   ASSERT_TRUE(file);
   EXPECT_EQ(*file->integer("SELECT count(*) FROM events WHERE json_extract(row, '$.xid') > 60"), 2);
   EXPECT_EQ(*file->integer("SELECT count(*) FROM blocks"), 0);
+}
+
+TEST(Catalogue, TablesByName) {
+  EXPECT_EQ(parse_catalogue_table("jobs").value(), CatalogueTable::jobs);
+  EXPECT_EQ(parse_catalogue_table("events").value(), CatalogueTable::events);
+  EXPECT_EQ(parse_catalogue_table("").error().message, "\"\" is none of series, jobs, captures, events");
 }
 
 TEST(Catalogue, CapturesAreNotedAgain) {

@@ -33,7 +33,8 @@ Result<std::vector<Table>> query(const std::string& path, const HistoryQuery& qu
 Result<std::vector<Table>> query(History& history, const HistoryQuery& query);
 
 // The catalogue. A series or job is in it once its first block is written.
-enum class CatalogueTable : u8 { series, jobs, captures };
+enum class CatalogueTable : u8 { series, jobs, captures, events };
+Result<CatalogueTable> parse_catalogue_table(const std::string& name);  // Errors: invalid.
 Result<Table> read_catalogue(const std::string& path, CatalogueTable which);
 
 }  // namespace spotter::store
