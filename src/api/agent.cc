@@ -1,9 +1,6 @@
 #include "api/agent.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 
 #include "api/dynolog_rpc.h"
 #include "api/metrics_page.h"
@@ -23,12 +20,6 @@ constexpr size_t kMostContexts = 4096;
 constexpr size_t kMostWaiters = 1024, kShownPids = 16;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
 constexpr Ns kMostPause = 10'000'000;
-
-std::string name_of_this_host() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0 || !name[0]) return "localhost";
-  return to_printable(name.data());
-}
 
 // For the history: the capture as a whole.
 store::CaptureNote note_of(const capture::Capture& capture) {
@@ -65,7 +56,7 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
     : loop_(loop),
       options_(std::move(options)),
       host_(host),
-      host_name_(name_of_this_host()),
+      host_name_(to_printable(spotter::host_name())),
       started_(loop.now()),
       access_(options_.output_directories,
               options_.remote ? options_.remote->clients : std::vector<ClientRule>()),
