@@ -48,17 +48,6 @@ bool takes_gzip(std::string_view accept_encoding) {
   return gzip.value_or(any) > 0;
 }
 
-Result<std::string> gzipped(std::string_view text) {
-  std::string bytes;
-  GzipWriter writer([&](std::span<const char> piece) -> Result<void> {
-    bytes.append(piece.data(), piece.size());
-    return {};
-  });
-  TRY(writer.write(text));
-  TRY(writer.finish());
-  return bytes;
-}
-
 bool is_shown(const Table& table) {
   const collect::TableKind* kind = collect::find_table(table.name());
   return !(kind && kind->is_unbounded) && !has_times(table.schema());
