@@ -185,8 +185,8 @@ void Telemetry::note_capture(store::CaptureNote note) {
 
 std::vector<collect::CollectorState> Telemetry::collectors() const { return sampler_->states(); }
 
-std::vector<ConsumerState> Telemetry::consumers() const {
-  std::vector<ConsumerState> states;
+std::vector<SinkState> Telemetry::consumers() const {
+  std::vector<SinkState> states;
   if (history_) states.push_back(history_->state());
   for (const auto& sink : sinks_) states.push_back(sink->state());
   return states;

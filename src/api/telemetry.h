@@ -60,7 +60,7 @@ class Telemetry {
   void note_capture(store::CaptureNote note);  // for the history
 
   std::vector<collect::CollectorState> collectors() const;
-  std::vector<ConsumerState> consumers() const;                      // any thread
+  std::vector<SinkState> consumers() const;                          // any thread
   const std::string& why_no_history() const { return no_history_; }  // empty: there is one
   collect::ProfilingPause& profiling_pause() { return *profiling_pause_; }
   collect::Identities& identities() { return *identities_; }

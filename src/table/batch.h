@@ -24,8 +24,8 @@ inline bool is_stale(const Batch& batch, Ns unix_now) {
   return batch.period_ns > 0 && (unix_now - batch.unix_ns) / kMostPeriods > batch.period_ns;
 }
 
-// How somebody fares who takes batches: a sink, or the history.
-struct ConsumerState {
+// How a sink fares, which is who takes batches; the history is one, too.
+struct SinkState {
   std::string name;
   i64 queued = 0;          // batches that wait
   i64 delivered = 0;       // batches that arrived where they were to go
