@@ -1,8 +1,8 @@
-// history_bench FOLDER [SECONDS]: what a history costs: a made-up machine's day (host_replay.h), a batch each
-// second. Prints one JSON object: bytes a sample of the finest tier and of all tiers together, file and page
-// overhead included; processor time of append() and of its longest call; the time of queries; what it adds to
-// the resident memory. A sample is a value of a metric at a second. The answer is checked first: the last
-// hour comes back as it was replayed, value by value.
+// history_bench FOLDER [SECONDS]: what a history costs: a made-up machine's day (made_up_host.h), a batch
+// each second. Prints one JSON object: bytes a sample of the finest tier and of all tiers together, file and
+// page overhead included; processor time of append() and of its longest call; the time of queries; what it
+// adds to the resident memory. A sample is a value of a metric at a second. The answer is checked first: the
+// last hour comes back as it was recorded, value by value.
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 #include <fstream>
 
 #include "base/host.h"
-#include "bench/host_replay.h"
+#include "bench/made_up_host.h"
 #include "store/history_query.h"
 
 namespace spotter::bench {
@@ -49,16 +49,16 @@ u64 digest(u64 before, const Value& value) {
   return before * 6364136223846793005 + bits;
 }
 
-struct Replayed {
+struct Recorded {
   i64 samples = 0;
   Ns cpu = 0, longest = 0, last_unix = 0;
   i64 resident = 0;
   u64 digest = 0;  // of table cpu over the last hour
 };
 
-Result<Replayed> replay(History& history, i64 seconds) {
-  HostReplay host(kSeed);
-  Replayed done;
+Result<Recorded> record(History& history, i64 seconds) {
+  MadeUpHost host(kSeed);
+  Recorded done;
   for (i64 second = 0; second < seconds; ++second) {
     const Batch batch = host.next();
     const Ns before = cpu_now();
@@ -76,12 +76,12 @@ Result<Replayed> replay(History& history, i64 seconds) {
   return done;
 }
 
-Result<void> check(History& history, const Replayed& done, i64 seconds) {
+Result<void> check(History& history, const Recorded& done, i64 seconds) {
   const Ns span = std::min<i64>(seconds, 3600) * kSecondNs;
   TRY_ASSIGN(const std::vector<Table> tables,
              store::query(history, {.from_unix_ns = done.last_unix - span + kSecondNs / 2,
                                     .to_unix_ns = done.last_unix + 1,
-                                    .metrics = {"cpu_*"}}));
+                                    .selection = {.metrics = {"cpu_*"}}}));
   u64 sum = 0;
   for (const Table& table : tables) {
     if (table.name() != "cpu") continue;
@@ -89,7 +89,7 @@ Result<void> check(History& history, const Replayed& done, i64 seconds) {
       for (size_t i = 1; i < table.columns(); ++i) sum = digest(sum, table.at(row, i));
     }
   }
-  if (sum != done.digest) return fail(Code::internal, "the history does not give back what was replayed");
+  if (sum != done.digest) return fail(Code::internal, "the history does not give back what was recorded");
   return {};
 }
 
@@ -108,17 +108,17 @@ Result<double> query_ms(History& history, const HistoryQuery& query, size_t& row
 Result<void> run(const std::string& folder, i64 seconds) {
   const std::string fine_path = folder + "/fine.db", path = folder + "/tiers.db";
   for (const std::string& file : {fine_path, path}) std::filesystem::remove(file);
-  (void)HostReplay(kSeed).next();  // what the replay itself needs
+  (void)MadeUpHost(kSeed).next();  // what the host itself needs
   const i64 resident = resident_bytes();
   TRY_ASSIGN(auto history, History::open({.path = path}));
-  TRY_ASSIGN(const Replayed done, replay(*history, seconds));
+  TRY_ASSIGN(const Recorded done, record(*history, seconds));
   TRY(check(*history, done, seconds));
 
   const HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecondNs,
                           .to_unix_ns = done.last_unix + 1,
-                          .metrics = {"cpu_*"}};
+                          .selection = {.metrics = {"cpu_*"}}};
   HistoryQuery all_hour = hour, day = hour;
-  all_hour.metrics = {};
+  all_hour.selection = {};
   day.from_unix_ns = done.last_unix - 24 * kHour;
   size_t hour_rows = 0, all_rows = 0, day_rows = 0;
   TRY_ASSIGN(const double hour_ms, query_ms(*history, hour, hour_rows));
@@ -130,7 +130,7 @@ Result<void> run(const std::string& folder, i64 seconds) {
   HistoryOptions fine{.path = fine_path, .most_bytes = i64{4} << 30};
   fine.tiers = {{kSecondNs, 48 * kHour, 60 * kSecondNs}};
   TRY_ASSIGN(history, History::open(fine));
-  TRY_ASSIGN(const Replayed fine_done, replay(*history, seconds));
+  TRY_ASSIGN(const Recorded fine_done, record(*history, seconds));
   TRY(check(*history, fine_done, seconds));
   history.reset();
   const i64 samples = done.samples;

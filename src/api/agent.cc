@@ -1,10 +1,6 @@
 #include "api/agent.h"
 
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
-#include <chrono>
 
 #include "api/dynolog_rpc.h"
 #include "api/metrics_page.h"
@@ -25,18 +21,13 @@ constexpr size_t kMostWaiters = 1024, kShownPids = 16;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
 constexpr Ns kMostPause = 10'000'000;
 
-std::string name_of_this_host() {
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0 || !name[0]) return "localhost";
-  return to_printable(name.data());
-}
-
 // For the history: the capture as a whole.
 store::CaptureNote note_of(const capture::Capture& capture) {
   store::CaptureNote note;
   note.id = capture.id;
   note.began_unix_ns = capture.accepted.unix_ms * 1'000'000;
   note.asked_by = capture.asked_by;
+  note.job = capture.job;
   note.processes = static_cast<i64>(capture.receipts.size());
   size_t written = 0;
   for (const capture::Receipt& receipt : capture.receipts) {
@@ -65,7 +56,7 @@ Agent::Agent(net::Loop& loop, AgentOptions options, Host host)
     : loop_(loop),
       options_(std::move(options)),
       host_(host),
-      host_name_(name_of_this_host()),
+      host_name_(to_printable(spotter::host_name())),
       started_(loop.now()),
       access_(options_.output_directories,
               options_.remote ? options_.remote->clients : std::vector<ClientRule>()),
@@ -132,10 +123,7 @@ Result<void> Agent::open_rpc() {
   return {};
 }
 
-capture::Times Agent::now() const {
-  const auto unix = std::chrono::system_clock::now().time_since_epoch();
-  return {loop_.now(), std::chrono::duration_cast<std::chrono::milliseconds>(unix).count()};
-}
+capture::Times Agent::now() const { return {loop_.now(), host_.unix_now() / 1'000'000}; }
 
 size_t Agent::connections() const {
   return http_->connections() + (remote_ ? remote_->connections() : 0) +

@@ -74,6 +74,7 @@ class Agent {
   const Telemetry& telemetry() const { return *telemetry_; }
   const AgentOptions& options() const { return options_; }
   const Counters& counters() const { return counters_; }
+  const Host& host() const { return host_; }
   const std::string& host_name() const { return host_name_; }
   Ns started() const { return started_; }
   size_t connections() const;

@@ -15,36 +15,17 @@ constexpr size_t kMostRows = 1'000'000, kMostNotes = 1000;
 constexpr i64 kMostCount = 1'000'000'000;
 constexpr size_t kMostWords = 1000;  // of an error; more is nobody's to read
 
-std::string_view view(const json::string& s) { return {s.data(), s.size()}; }
-
-// Throws where it is neither null nor of the type.
-Value value_of(const json::value& v, Type type) {
-  if (v.is_null()) return {};
-  switch (type) {
-    case Type::integer:
-      return v.as_int64();
-    case Type::real:
-      return v.to_number<double>();
-    case Type::flag:
-      return v.as_bool();
-    case Type::text:
-      break;
-  }
-  return view(v.as_string());
-}
-
 // Throws what boost::json throws where the text has another shape.
 Answer read(const json::object& object, std::span<const Field> schema) {
   const json::object& table = object.at("tables").as_array().at(0).as_object();
   Answer answer;
-  answer.table = Table(std::string(view(table.at("name").as_string())), schema);
+  answer.table = Table(std::string(text_in(table.at("name"))), schema);
   const json::array& columns = table.at("columns").as_array();
   // By name, so that another release's agent may have other columns: -1 is null.
   std::vector<int> place(schema.size(), -1);
   for (size_t s = 0; s < schema.size(); s++) {
     for (size_t c = 0; c < columns.size(); c++) {
-      if (view(columns[c].as_object().at("name").as_string()) == schema[s].name)
-        place[s] = static_cast<int>(c);
+      if (text_in(columns[c].as_object().at("name")) == schema[s].name) place[s] = static_cast<int>(c);
     }
   }
   const json::array& rows = table.at("rows").as_array();
@@ -54,19 +35,17 @@ Answer read(const json::object& object, std::span<const Field> schema) {
     if (row.as_array().size() != columns.size()) throw std::length_error("a row is not as its table");
     std::vector<Value> values;
     for (size_t s = 0; s < schema.size(); s++)
-      values.push_back(place[s] < 0
-                           ? Value()
-                           : value_of(row.as_array().at(static_cast<size_t>(place[s])), schema[s].type));
+      values.push_back(
+          place[s] < 0 ? Value() : cell_in(row.as_array().at(static_cast<size_t>(place[s])), schema[s].type));
     answer.table.append(values);
   }
   for (const json::value& entry : notes) {
     const json::object& note = entry.as_object();
-    answer.table.notes.add(view(note.at("kind").as_string()), Severity::info,
-                           view(note.at("sentence").as_string()), -1,
+    answer.table.notes.add(text_in(note.at("kind")), Severity::info, text_in(note.at("sentence")), -1,
                            std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
   }
   if (const json::value* id = object.if_contains("capture")) {
-    answer.capture = view(id->as_string());
+    answer.capture = text_in(*id);
     answer.revision = object.at("revision").as_int64();
     answer.over = object.at("over").as_bool();
     answer.unix_ms = object.at("unix_ms").as_int64();
@@ -95,8 +74,7 @@ Result<std::string> body_of(net::HttpAnswer http) {
   if (!object) return no_agent();
   try {
     const json::object& error = object->at("error").as_object();
-    return fail(code_of(view(error.at("code").as_string())), "{}",
-                view(error.at("message").as_string()).substr(0, kMostWords));
+    return fail(code_of(text_in(error.at("code"))), "{}", text_in(error.at("message")).substr(0, kMostWords));
   } catch (const std::exception&) {
     return no_agent();
   }

@@ -78,11 +78,11 @@ void HistoryWriter::note_capture(store::CaptureNote note) {
     ++shared_->lost_captures;
 }
 
-ConsumerState HistoryWriter::state() const {
-  ConsumerState state = runner_->state();
+SinkState HistoryWriter::state() const {
+  SinkState state = runner_->state();
   std::lock_guard lock(shared_->mutex);
   const store::HistoryState& h = shared_->state;
-  state.rejected += h.lost_rows + h.lost_events + shared_->lost_captures;
+  state.rejected += h.lost_rows + h.lost_events + h.damaged_blocks + shared_->lost_captures;
   state.failures += h.failures;
   if (state.last_error.empty()) state.last_error = h.last_error;
   return state;

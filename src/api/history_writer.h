@@ -18,7 +18,7 @@ class HistoryWriter {
   sink::SinkRunner& runner() { return *runner_; }
   const std::shared_ptr<store::History>& history() const { return history_; }
   void note_capture(store::CaptureNote note);  // written with the next batch
-  ConsumerState state() const;                 // of the queue, with what the history itself has lost
+  SinkState state() const;                     // of the queue, with what the history itself has lost
 
  private:
   struct Shared;

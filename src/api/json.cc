@@ -95,4 +95,24 @@ Result<std::optional<std::vector<std::string>>> texts_of(const json::object& obj
                                           [](const json::value& v) { return list<std::string>(v, string); });
 }
 
+std::string_view text_in(const json::value& value) {
+  const json::string& s = value.as_string();
+  return {s.data(), s.size()};
+}
+
+Value cell_in(const json::value& value, Type type) {
+  if (value.is_null()) return {};
+  switch (type) {
+    case Type::integer:
+      return value.as_int64();
+    case Type::real:
+      return value.to_number<double>();
+    case Type::flag:
+      return value.as_bool();
+    case Type::text:
+      break;
+  }
+  return text_in(value);
+}
+
 }  // namespace spotter::api

@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "table/table.h"
 
 namespace spotter::api {
 
@@ -30,5 +31,10 @@ Result<std::optional<std::string>> text_of(const boost::json::object& object, st
 Result<std::optional<std::vector<i64>>> integers_of(const boost::json::object& object, std::string_view name);
 Result<std::optional<std::vector<std::string>>> texts_of(const boost::json::object& object,
                                                          std::string_view name);
+
+// Of what an agent sent as a table. A view is into the value; both throw where it is not of the type, and a
+// cell may be null.
+std::string_view text_in(const boost::json::value& value);
+Value cell_in(const boost::json::value& value, Type type);
 
 }  // namespace spotter::api

@@ -8,6 +8,7 @@
 #include "base/gzip_writer.h"
 #include "collect/list.h"
 #include "render/prometheus.h"
+#include "table/metric.h"
 
 namespace spotter::api {
 namespace {
@@ -15,7 +16,6 @@ namespace {
 constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 constexpr size_t kLeastToCompress = 1024;
-constexpr Ns kMostPeriods = 5;  // that a batch is shown
 
 constexpr Field kSampleColumns[] = {
     {"table", Type::text, Unit::none, Role::key, "The table."},
@@ -48,21 +48,9 @@ bool takes_gzip(std::string_view accept_encoding) {
   return gzip.value_or(any) > 0;
 }
 
-Result<std::string> gzipped(std::string_view text) {
-  std::string bytes;
-  GzipWriter writer([&](std::span<const char> piece) -> Result<void> {
-    bytes.append(piece.data(), piece.size());
-    return {};
-  });
-  TRY(writer.write(text));
-  TRY(writer.finish());
-  return bytes;
-}
-
 bool is_shown(const Table& table) {
   const collect::TableKind* kind = collect::find_table(table.name());
-  return !(kind && kind->is_unbounded) &&
-         std::ranges::none_of(table.schema(), [](const Field& field) { return field.role == Role::time; });
+  return !(kind && kind->is_unbounded) && !has_times(table.schema());
 }
 
 std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {
@@ -70,7 +58,7 @@ std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool
   std::vector<const Table*> tables;
   std::unordered_set<std::string_view> names;
   for (const SharedBatch& batch : latest) {
-    const bool is_old = batch->period_ns > 0 && (unix_now - batch->unix_ns) / kMostPeriods > batch->period_ns;
+    const bool is_old = is_stale(*batch, unix_now);
     for (const Table& table : batch->tables) {
       if (!is_shown(table) || !names.insert(table.name()).second) continue;
       samples.append({std::string_view(table.name()), batch->unix_ns});

@@ -4,8 +4,8 @@
 // would give.
 //
 // What became of each table is on the page: spotter_sample_timestamp_seconds{table} (when it was looked) and
-// spotter_exposition_rows_left_out{table}. A batch that is older than five of its periods is left out: its
-// collector hangs, and Prometheus would take its numbers for those of now.
+// spotter_exposition_rows_left_out{table}. A stale batch (table/batch.h) is left out: Prometheus would take
+// its numbers for those of now.
 #pragma once
 #include <span>
 #include <string_view>

@@ -4,10 +4,7 @@
 
 #include <algorithm>
 
-#include "base/glob.h"
 #include "base/quantity.h"
-#include "table/metric.h"
-#include "table/ops.h"
 
 namespace spotter::api {
 namespace {
@@ -18,23 +15,14 @@ constexpr size_t kMostPatterns = 64, kMostPattern = 256;
 
 constexpr Field kTime = {"time_ns", Type::integer, Unit::ns, Role::time, "When it was sampled: Unix time."};
 
-bool is_metric(const Field& field) { return field.role == Role::value || field.role == Role::counter; }
-
-bool is_wanted(const MetricsQuery& query, const std::string& table, const Field& field) {
-  if (!is_metric(field) || query.metrics.empty()) return true;
-  const std::string name = metric_name(table, field.name);
-  return std::ranges::any_of(query.metrics,
-                             [&](const std::string& pattern) { return matches_glob(pattern, name); });
-}
-
 }  // namespace
 
 Result<MetricsQuery> read_metrics_query(const Target& target) {
   MetricsQuery query;
-  query.metrics = split_commas(target.text("metric"));
-  if (query.metrics.size() > kMostPatterns)
+  query.selection.metrics = split_commas(target.text("metric"));
+  if (query.selection.metrics.size() > kMostPatterns)
     return fail(Code::invalid, "metric: more than {} patterns", kMostPatterns);
-  for (const std::string& pattern : query.metrics) {
+  for (const std::string& pattern : query.selection.metrics) {
     if (pattern.size() > kMostPattern)
       return fail(Code::invalid, "metric: a pattern is longer than {}", kMostPattern);
   }
@@ -47,7 +35,7 @@ Result<MetricsQuery> read_metrics_query(const Target& target) {
   }
   if (query.since != 0 && query.until >= query.since)
     return fail(Code::invalid, "until_ms has to be less than since_ms");
-  query.job = target.text("job");
+  query.selection.job = target.text("job");
   query.rates = target.number("rates", 0) != 0;
   if (query.rates && query.since == 0) return fail(Code::invalid, "rates need since_ms: one sample has none");
   return query;
@@ -58,39 +46,42 @@ std::string target_of(const MetricsQuery& query) {
   const auto add = [&](const char* name, const std::string& value) {
     target += fmt::format("{}{}={}", target.back() == '?' ? "" : "&", name, escaped_parameter(value));
   };
-  if (!query.metrics.empty()) add("metric", fmt::format("{}", fmt::join(query.metrics, ",")));
+  if (!query.selection.metrics.empty())
+    add("metric", fmt::format("{}", fmt::join(query.selection.metrics, ",")));
   if (query.since) add("since_ms", std::to_string(query.since / kMs));
   if (query.until) add("until_ms", std::to_string(query.until / kMs));
   if (query.step) add("step_ms", std::to_string(query.step / kMs));
-  if (!query.job.empty()) add("job", query.job);
+  if (!query.selection.job.empty()) add("job", query.selection.job);
   if (query.rates) add("rates", "1");
   return target;
 }
 
-std::vector<Table> newest_tables(std::span<const SharedBatch> latest, const MetricsQuery& query) {
+std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now,
+                                 const MetricsQuery& query) {
   std::vector<Table> tables;
   for (const SharedBatch& batch : latest) {
+    if (is_stale(*batch, unix_now)) continue;
     for (const Table& table : batch->tables) {
       if (std::ranges::find(tables, table.name(), &Table::name) != tables.end()) continue;
-      std::vector<Field> fields{kTime};
+      const std::span<const Field> columns = table.schema();
+      if (!query.selection.wants_table(table.name(), columns)) continue;
+      const bool is_event = has_times(columns);
+      std::vector<Field> fields(is_event ? 0 : 1, kTime);
       std::vector<size_t> from;
-      size_t metrics = 0, job = table.columns();
-      for (size_t c = 0; c < table.columns(); ++c) {
-        const Field& field = table.schema()[c];
-        if (std::string_view(field.name) == "job") job = c;
-        if (!is_wanted(query, table.name(), field)) continue;
-        metrics += is_metric(field);
-        fields.push_back(field);
+      for (size_t c = 0; c < columns.size(); ++c) {
+        if (!query.selection.wants_column(table.name(), columns, c)) continue;
+        fields.push_back(columns[c]);
         from.push_back(c);
       }
-      if (metrics == 0 || (!query.job.empty() && job == table.columns())) continue;
       Table& out = tables.emplace_back(table.name(), fields);
       out.notes = table.notes;
-      std::vector<Value> row(fields.size());
+      const size_t job = Selection::job_column(columns);
+      std::vector<Value> row;
       for (size_t r = 0; r < table.rows(); ++r) {
-        if (!query.job.empty() && text_or_empty(table, r, "job") != query.job) continue;
-        row[0] = batch->unix_ns;
-        for (size_t i = 0; i < from.size(); ++i) row[i + 1] = table.at(r, from[i]);
+        if (job < columns.size() && !query.selection.wants_row(table.at(r, job))) continue;
+        row.clear();
+        if (!is_event) row.emplace_back(batch->unix_ns);
+        for (const size_t c : from) row.push_back(table.at(r, c));
         out.append(row);
       }
     }

@@ -1,6 +1,6 @@
 // What somebody wants to know of the samples, as parameters of GET /v1/metrics, and the newest tables.
 //
-//   metric=PATTERN,...   names of metrics (table/metric.h, base/glob.h); default: all
+//   metric=PATTERN,...   names of metrics (table/selection.h); default: all
 //   since_ms=N           of the last N ms, from the history; without it the newest samples alone
 //   until_ms=N           until N ms ago (default 0)
 //   step_ms=N            at most one sample in N ms; default: as fine as is kept so far back
@@ -14,14 +14,14 @@
 #include "api/target.h"
 #include "base/result.h"
 #include "table/batch.h"
+#include "table/selection.h"
 
 namespace spotter::api {
 
 struct MetricsQuery {
-  std::vector<std::string> metrics = {};
+  Selection selection = {};
   Ns since = 0, until = 0;  // how long ago; 0 and 0: the newest samples
   Ns step = 0;
-  std::string job = {};
   bool rates = false;
 };
 
@@ -29,8 +29,8 @@ struct MetricsQuery {
 Result<MetricsQuery> read_metrics_query(const Target& target);
 std::string target_of(const MetricsQuery& query);
 
-// Of the newest batches: each table once, with the column time_ns before its own; without what the query does
-// not want.
-std::vector<Table> newest_tables(std::span<const SharedBatch> latest, const MetricsQuery& query);
+// Of the newest batches that are not stale: each table once, without what the query does not want. A column
+// time_ns stands before its own; not in a table of events, which has its times.
+std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now, const MetricsQuery& query);
 
 }  // namespace spotter::api

@@ -21,11 +21,6 @@ constexpr Unit kUnits[] = {Unit::none,   Unit::ns,          Unit::bytes,   Unit:
                            Unit::count,  Unit::bytes_per_s, Unit::celsius, Unit::watts,
                            Unit::joules, Unit::hertz,       Unit::per_s};
 
-std::string_view text_in(const json::value& v) {
-  const json::string& s = v.as_string();
-  return {s.data(), s.size()};
-}
-
 // Throws where none has the name and there is no `otherwise`.
 template <class T, size_t N>
 T named(const T (&all)[N], const char* (*name_of)(T), std::string_view name, const T* otherwise = nullptr) {
@@ -40,21 +35,6 @@ Field field_in(const json::object& column) {
   return {lasting_text(text_in(column.at("name"))), named(kTypes, type_name, text_in(column.at("type"))),
           named(kUnits, unit_name, text_in(column.at("unit")), &kNone),
           named(kRoles, role_name, text_in(column.at("role"))), lasting_text(text_in(column.at("help")))};
-}
-
-Value cell_in(const json::value& value, Type type) {
-  if (value.is_null()) return {};
-  switch (type) {
-    case Type::integer:
-      return value.as_int64();
-    case Type::real:
-      return value.to_number<double>();
-    case Type::flag:
-      return value.as_bool();
-    case Type::text:
-      break;
-  }
-  return text_in(value);
 }
 
 void expect(bool condition, const char* what) {

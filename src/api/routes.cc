@@ -30,6 +30,15 @@ void metrics(Agent& agent, const Target& target, const Respond& respond) {
   });
 }
 
+// Of what the history knows beside samples; for the same people.
+void history(Agent& agent, const Target& target, const Respond& respond) {
+  const auto which = store::parse_catalogue_table(std::string(target.text("table")));
+  if (!which) return respond(http_error(within(which.error(), "table").value()));
+  agent.telemetry().catalogue(*which, [respond](const Result<std::string>& text) {
+    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
+  });
+}
+
 std::string json_of(const Table& table, const Notes& notes = {}) {
   return render(*find_format("json"), std::span(&table, 1), notes);
 }
@@ -203,9 +212,10 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
   }
   constexpr std::string_view captures = "/v1/captures";
   if (is("GET", "/metrics"))
-    return respond(
-        metrics_page(agent.telemetry().latest(), unix_clock_now(), request.accept, request.accept_encoding));
+    return respond(metrics_page(agent.telemetry().latest(), agent.host().unix_now(), request.accept,
+                                request.accept_encoding));
   if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
+  if (is("GET", "/v1/history")) return history(agent, target, respond);
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();

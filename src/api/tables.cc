@@ -102,7 +102,7 @@ Table status_table(const Agent& agent) {
     if (collector.is_open && !collector.last_error.empty()) detail += ": " + collector.last_error;
     row(fmt::format("collector {}", collector.name), state, to_printable(detail));
   }
-  for (const ConsumerState& consumer : agent.telemetry().consumers()) {
+  for (const SinkState& consumer : agent.telemetry().consumers()) {
     std::string detail =
         fmt::format("{} batches delivered, {} waiting, {} dropped; {} attempts failed", consumer.delivered,
                     consumer.queued, consumer.dropped, consumer.failures);

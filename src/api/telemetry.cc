@@ -7,7 +7,6 @@
 #include "collect/identities.h"
 #include "collect/list.h"
 #include "render/render.h"
-#include "store/history_query.h"
 #include "table/ops.h"
 #include "table/rates.h"
 
@@ -33,8 +32,7 @@ Result<std::string> read_history(store::History& history, const MetricsQuery& qu
   store::HistoryQuery wanted;
   wanted.from_unix_ns = unix_now - query.since;
   wanted.to_unix_ns = unix_now - query.until + (query.until == 0 ? 1 : 0);
-  wanted.metrics = query.metrics;
-  wanted.job = query.job;
+  wanted.selection = query.selection;
   wanted.step = query.step;
   TRY_ASSIGN(std::vector<Table> tables, store::query(history, wanted));
   if (query.rates) std::ranges::transform(tables, tables.begin(), rates);
@@ -127,9 +125,8 @@ std::vector<SharedBatch> Telemetry::latest() const {
   return batches;
 }
 
-// Of those that are not too old to be true any more; of the newest alone, where their columns differ.
+// Of those that are not stale; of the newest alone, where their columns differ.
 SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
-  constexpr Ns kMostPeriods = 5;
   const auto newest = std::ranges::max_element(parts, {}, [](const auto& part) {
                         return part.second.batch->unix_ns;
                       })->second;
@@ -138,27 +135,41 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
   joined->period_ns = newest.batch->period_ns;
   Table& table = joined->tables.emplace_back(newest.table());
   for (const auto& [by, part] : parts) {
-    const bool is_old = unix_now - part.batch->unix_ns > kMostPeriods * part.batch->period_ns;
-    if (part.batch != newest.batch && !is_old && part.table().columns() == table.columns())
+    if (part.batch != newest.batch && !is_stale(*part.batch, unix_now) &&
+        part.table().columns() == table.columns())
       append(table, part.table());
   }
   return joined;
 }
 
+void Telemetry::query(const MetricsQuery& query, Done done) {
+  const Ns now = host_.unix_now();
+  if (query.since == 0) return done(json_of(newest_tables(latest(), now, query)));
+  ask_history([query, now](store::History& history) { return read_history(history, query, now); },
+              std::move(done));
+}
+
+void Telemetry::catalogue(store::CatalogueTable which, Done done) {
+  const auto read = [which](const store::History& history) -> Result<std::string> {
+    TRY_ASSIGN(const Table table, store::read_catalogue(history.path(), which));
+    return json_of(std::span(&table, 1));
+  };
+  ask_history(read, std::move(done));
+}
+
 // The disk may be slow: not on the loop's thread. Who asked is known on that thread alone, and is not told
 // once it has gone.
-void Telemetry::query(const MetricsQuery& query, Done done) {
-  if (query.since == 0) return done(json_of(newest_tables(latest(), query)));
+void Telemetry::ask_history(Read read, Done done) {
   if (!history_) return done(fail(Code::not_found, "{}", no_history_));
   if (queries_->size() >= kMostQueries)
     return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
   const u64 number = next_query_++;
   queries_->emplace(number, std::move(done));
   try {
-    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(), query,
-                 now = host_.unix_now(), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
+    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(),
+                 read = std::move(read), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
       catch_up(kCatchUp);
-      const auto answer = std::make_shared<Result<std::string>>(read_history(*history, query, now));
+      const auto answer = std::make_shared<Result<std::string>>(read(*history));
       post([answer, number, queries] {
         if (const auto all = queries.lock()) all->extract(number).mapped()(std::move(*answer));
       });
@@ -174,8 +185,8 @@ void Telemetry::note_capture(store::CaptureNote note) {
 
 std::vector<collect::CollectorState> Telemetry::collectors() const { return sampler_->states(); }
 
-std::vector<ConsumerState> Telemetry::consumers() const {
-  std::vector<ConsumerState> states;
+std::vector<SinkState> Telemetry::consumers() const {
+  std::vector<SinkState> states;
   if (history_) states.push_back(history_->state());
   for (const auto& sink : sinks_) states.push_back(sink->state());
   return states;

@@ -20,6 +20,7 @@
 #include "collect/sampler.h"
 #include "net/loop.h"
 #include "sink/list.h"
+#include "store/history_query.h"
 
 namespace spotter::api {
 
@@ -54,10 +55,12 @@ class Telemetry {
   // Errors: invalid, not_found (there is no history), busy, those of the history.
   using Done = std::function<void(Result<std::string>)>;
   void query(const MetricsQuery& query, Done done);
+  // The same of what the history knows beside samples. Errors: not_found, busy, those of the history.
+  void catalogue(store::CatalogueTable which, Done done);
   void note_capture(store::CaptureNote note);  // for the history
 
   std::vector<collect::CollectorState> collectors() const;
-  std::vector<ConsumerState> consumers() const;                      // any thread
+  std::vector<SinkState> consumers() const;                          // any thread
   const std::string& why_no_history() const { return no_history_; }  // empty: there is one
   collect::ProfilingPause& profiling_pause() { return *profiling_pause_; }
   collect::Identities& identities() { return *identities_; }
@@ -72,6 +75,8 @@ class Telemetry {
   using Parts = std::map<std::string, Part>;  // by who looked
   static SharedBatch join(const Parts& parts, Ns unix_now);
   void take(const SharedBatch& batch);
+  using Read = std::function<Result<std::string>(store::History&)>;
+  void ask_history(Read read, Done done);
 
   net::Loop& loop_;
   Host host_;

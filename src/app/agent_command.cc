@@ -173,8 +173,8 @@ Action declare_agent(CLI::App& app) {
        });
   word(
       "--collect", "LIST",
-      "what is measured: all, off, or names with periods, as in \"all,-pmu,disk:10s\"; `spotter metrics --list` "
-      "names the collectors",
+      "what is measured: all, off, or names with periods, as in \"all,-pmu,disk:10s\"; \"-pmu\" is all but it; "
+      "`spotter metrics --list` names the collectors",
       [](const std::string& text) -> Result<Set> {
         TRY_ASSIGN(const auto collectors, parse_collectors(text));
         return Set([collectors](AgentConfig& c) { c.options.telemetry.collectors = collectors; });

@@ -80,14 +80,37 @@ TEST_F(AgentConfigTest, Telemetry) {
   EXPECT_TRUE(check(config_));
 }
 
+TEST_F(AgentConfigTest, WhatIsLeftOutIsLeftOutOfTheUsual) {
+  const auto names = [&](const char* list) {
+    EXPECT_TRUE(read(fmt::format("collect: {}", list))) << list;
+    std::vector<std::string> all;
+    for (const collect::Wanted& wanted : config_.options.telemetry.collectors)
+      all.emplace_back(wanted.kind->name);
+    return all;
+  };
+  EXPECT_EQ(names("-memory"), names("all, -memory"));
+  EXPECT_EQ(names("-memory, pmu"), names("all, -memory, pmu"));
+  EXPECT_EQ(names("-memory").size() + 1, names("all").size());
+  EXPECT_EQ(names("cpu, disk, -cpu"), std::vector<std::string>{"disk"});
+  EXPECT_TRUE(names("off").empty());
+}
+
 TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("collect: cpu,tape", "there is no collector \"tape\""));
   EXPECT_TRUE(fails_with("collect: ' , '", "no collector is named"));
   EXPECT_TRUE(fails_with("collect: cpu:1ms", "10 ms to 1 h"));
+  EXPECT_TRUE(fails_with("collect: -all", "\"-all\" is not like -NAME"));
+  EXPECT_TRUE(fails_with("collect: cpu, -all", "\"-all\" is not like -NAME"));
+  EXPECT_TRUE(fails_with("collect: -memory:1s", "\"-memory:1s\" is not like -NAME"));
+  EXPECT_TRUE(fails_with("collect: cpu, -cpu", "leaves no collector"));
   EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
   EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));
   EXPECT_TRUE(fails_with("sinks: [{endpoint: x}]", "needs a \"kind\""));
-  EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "there is no sink \"pigeon\""));
+  EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
+  EXPECT_TRUE(
+      fails_with("sinks:\n  - {kind: otlp, colour: red}", "line 2: the sink otlp has no option colour"));
+  EXPECT_TRUE(fails_with("sinks:\n  - {kind: json_lines}\n  - {kind: otlp, every: x}",
+                         "line 3: every of the sink otlp"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
 }
 

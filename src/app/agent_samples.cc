@@ -47,10 +47,8 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
 
 }  // namespace
 
-Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
-  if (query.job.empty()) query.job = hosts.job;
-  const std::vector<net::HttpQuestion> questions(hosts.addresses.size(),
-                                                 {"GET", api::target_of(query), {}, {}});
+Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
+  const std::vector<net::HttpQuestion> questions(hosts.addresses.size(), {"GET", target, {}, {}});
   Samples samples;
   std::optional<Error> error;
   size_t answered = 0, number = 0;
@@ -77,6 +75,12 @@ Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
   if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
   if (answered == 0) return tl::unexpected(*error);
   samples.is_whole = !error;
+  return samples;
+}
+
+Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
+  if (query.selection.job.empty()) query.selection.job = hosts.job;
+  TRY_ASSIGN(Samples samples, ask_agents(hosts, api::target_of(query)));
   // In the order in which their metrics are looked at; the others behind them.
   const std::vector<std::string> first = first_metrics();
   const auto place = [&](const Table& table) {

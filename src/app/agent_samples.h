@@ -1,5 +1,6 @@
 // The samples of one or many agents, as tables.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "api/metrics_query.h"
@@ -16,8 +17,16 @@ struct Samples {
   bool is_whole = true;  // every agent has answered
 };
 
+// How a command ends that has shown them.
+inline int exit_status(const Samples& samples) {
+  constexpr int kAll = 0, kSome = 3;
+  return samples.is_whole ? kAll : kSome;
+}
+
 // Asks all agents at once. Of several, the tables have a first column `host`. Who does not answer is told on
 // stderr. Errors: where none has answered, that of the only one or not_found and the like.
 Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query);
+// The same of another door of theirs that gives tables.
+Result<Samples> ask_agents(const Hosts& hosts, const std::string& target);
 
 }  // namespace spotter

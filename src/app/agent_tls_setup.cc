@@ -4,12 +4,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <filesystem>
 
 #include "app/hosts.h"
 #include "base/file.h"
+#include "base/host.h"
 #include "net/certificates.h"
 
 namespace spotter {
@@ -73,10 +73,8 @@ Result<net::Certificate> authority_of(const std::string& directory) {
 }  // namespace
 
 std::vector<std::string> names_of_this_host() {
-  std::array<char, 256> name{};
-  std::vector<std::string> names;
-  if (gethostname(name.data(), name.size() - 1) == 0 && name[0]) names.emplace_back(name.data());
-  names.insert(names.end(), {"localhost", "127.0.0.1", "::1"});
+  std::vector<std::string> names{"localhost", "127.0.0.1", "::1"};
+  if (std::string own = host_name(); own != names.front()) names.insert(names.begin(), std::move(own));
   return names;
 }
 

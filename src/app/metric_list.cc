@@ -4,6 +4,7 @@
 
 #include "base/glob.h"
 #include "collect/list.h"
+#include "table/metric.h"
 
 namespace spotter {
 namespace {
@@ -30,15 +31,14 @@ Table metric_list(std::span<const std::string> patterns) {
   for (const collect::CollectorKind* collector : collect::all_collectors()) {
     for (const collect::TableKind& kind : collector->tables) {
       for (const Field& field : kind.columns) {
-        if (field.role != Role::value && field.role != Role::counter) continue;
+        if (!is_metric(field)) continue;
         const std::string name = collect::metric_name(kind, field);
         const auto is_its = [&](const std::string& pattern) { return matches_glob(pattern, name); };
         if (!patterns.empty() && std::ranges::none_of(patterns, is_its)) continue;
         const char* what = field.type == Type::text      ? "text"
                            : field.role == Role::counter ? "counter"
                                                          : "gauge";
-        table.append({std::string_view(name),
-                      std::string_view(unit_name(field.unit)), std::string_view(what),
+        table.append({std::string_view(name), std::string_view(unit_name(field.unit)), std::string_view(what),
                       std::string_view(collector->name), std::string_view(kind.source),
                       std::string_view(field.help)});
       }

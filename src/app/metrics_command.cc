@@ -4,16 +4,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <array>
 #include <chrono>
-#include <ctime>
 #include <memory>
 #include <thread>
 
 #include "api/metrics_query.h"
 #include "app/agent_samples.h"
+#include "app/catalogue_view.h"
 #include "app/commands.h"
 #include "app/format_option.h"
+#include "app/local_times.h"
 #include "app/metric_list.h"
 #include "app/metrics_view.h"
 #include "app/output.h"
@@ -29,49 +29,15 @@ namespace {
 
 constexpr Ns kViewed = 60'000'000'000;
 constexpr size_t kCurve = 30;
-constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
 
 struct Options {
   bool list = false, once = false, watch = false, raw = false;
   OnceOptions of_once;
   api::MetricsQuery query;
+  std::string catalogue;  // a table of it
   HostOptions hosts;
   const Format* format = &all_formats()[0];
 };
-
-// Unix time as a clock shows it here; the day, too, where it may be another one.
-std::string clock_text(Ns unix_ns, bool with_day) {
-  const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
-  tm local{};
-  localtime_r(&seconds, &local);
-  std::array<char, 32> text{};
-  std::strftime(text.data(), text.size(), with_day ? "%m-%d %H:%M:%S" : "%H:%M:%S", &local);
-  return text.data();
-}
-
-// For people: the samples with their time as a clock shows it.
-std::vector<Table> with_clock(std::span<const Table> tables, bool with_day) {
-  std::vector<Table> out;
-  for (const Table& table : tables) {
-    std::vector<Field> fields(table.schema().begin(), table.schema().end());
-    const auto time = std::ranges::find(fields, Role::time, &Field::role);
-    const auto at = static_cast<size_t>(time - fields.begin());
-    if (time != fields.end()) *time = {"time", Type::text, Unit::none, Role::time, time->help};
-    Table& shown = out.emplace_back(table.name(), fields);
-    shown.notes = table.notes;
-    std::vector<Value> row(fields.size());
-    for (size_t r = 0; r < table.rows(); ++r) {
-      for (size_t c = 0; c < fields.size(); ++c) row[c] = table.at(r, c);
-      std::string text;
-      if (at < fields.size() && !is_null(row[at])) {
-        text = clock_text(table.integer(r, at), with_day);
-        row[at] = std::string_view(text);
-      }
-      shown.append(row);
-    }
-  }
-  return out;
-}
 
 std::string viewed(const Samples& samples, const TextStyle& style, size_t most_lines) {
   const Table view = metrics_view(samples.tables, kCurve);
@@ -84,7 +50,7 @@ std::string viewed(const Samples& samples, const TextStyle& style, size_t most_l
 
 api::MetricsQuery viewed_query(const Options& options) {
   api::MetricsQuery query = options.query;
-  if (query.metrics.empty()) query.metrics = first_metrics();
+  if (query.selection.metrics.empty()) query.selection.metrics = first_metrics();
   if (query.since == 0) query.since = kViewed;
   query.rates = true;
   return query;
@@ -113,10 +79,10 @@ Result<int> show(const Options& options) {
   const TextStyle style = style_of(STDOUT_FILENO);
   constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &all_formats()[0])
-    samples.tables = with_clock(samples.tables, query.since > kDay / 2);
+    samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   TRY(write_output("", is_view ? viewed(samples, style, SIZE_MAX)
                                : render(*options.format, samples.tables, samples.notes, style)));
-  return samples.is_whole ? kAll : kSome;
+  return exit_status(samples);
 }
 
 void add_time(CLI::App& app, const char* name, const char* help, Ns& to) {
@@ -137,11 +103,11 @@ Action declare_metrics(CLI::App& app) {
       "only metrics of such names, as in \"gpu_*\"; may be repeated. Default on a terminal: those that are looked at "
       "first",
       [o](const std::string& word) -> Result<void> {
-        o->query.metrics.push_back(word);
+        o->query.selection.metrics.push_back(word);
         return {};
       })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--job", o->query.job, "only what belongs to this job")->type_name("ID");
+  app.add_option("--job", o->query.selection.job, "only what belongs to this job")->type_name("ID");
   add_time(app, "--since",
            "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
            o->query.since);
@@ -149,11 +115,14 @@ Action declare_metrics(CLI::App& app) {
   add_time(app, "--step", "with --since: at most one sample in this time", o->query.step);
   app.add_flag("--raw", o->raw, "with --since: counters as they are");
   auto* watch = app.add_flag("--watch", o->watch, "show the last minute, anew each second, until Ctrl-C");
+  auto* catalogue = add_catalogue_option(app, o->catalogue)->excludes(list)->excludes(watch);
   add_host_options(app, o->hosts);
   auto* once = app.add_flag("--once", o->once, "sample this machine once, without an agent")
                    ->excludes(list)
-                   ->excludes(watch);
-  app.add_option("--root", o->of_once.root, "with --once: the root below which /proc and /sys are; default: /")
+                   ->excludes(watch)
+                   ->excludes(catalogue);
+  app.add_option("--root", o->of_once.root,
+                 "with --once: the root below which /proc and /sys are; default: /")
       ->type_name("DIR")
       ->needs(once);
   add_option(app, "--table", "NAME", "with --once: only this table; may be repeated",
@@ -169,9 +138,12 @@ Action declare_metrics(CLI::App& app) {
   app.add_flag("--per-core", o->of_once.per_core, "with --once: rows for each core, too")->needs(once);
   add_format_option(app, o->format);
   return [options]() -> Result<int> {
+    if (!options->catalogue.empty())
+      return show_catalogue(options->hosts, options->catalogue, *options->format);
     if (!options->once && !options->list) return show(*options);
-    const OneSample shown = options->once ? sample_once(options->of_once)
-                                          : OneSample{{metric_list(options->query.metrics), collector_list()}, {}};
+    const OneSample shown =
+        options->once ? sample_once(options->of_once)
+                      : OneSample{{metric_list(options->query.selection.metrics), collector_list()}, {}};
     TRY(write_output("", render(*options->format, shown.tables, shown.notes, style_of(STDOUT_FILENO))));
     return 0;
   };

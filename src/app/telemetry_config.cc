@@ -1,6 +1,5 @@
 #include "app/telemetry_config.h"
 
-#include <fmt/ranges.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -28,12 +27,6 @@ Result<Ns> parse_period(const std::string& word) {
   return period;
 }
 
-std::string names_of_sinks() {
-  std::vector<std::string> names;
-  for (const sink::SinkKind* kind : sink::all_sinks()) names.emplace_back(kind->name);
-  return fmt::format("{}", fmt::join(names, ", "));
-}
-
 }  // namespace
 
 Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word) {
@@ -56,6 +49,7 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
   if (words == "off") return all;
   const std::vector<std::string> list = split_commas(words);
   if (list.empty()) return fail(Code::invalid, "no collector is named; \"off\" measures nothing");
+  if (list.front().starts_with('-')) all = api::usual_collectors();
   for (const std::string& word : list) {
     const bool is_left_out = word.starts_with('-');
     const size_t colon = std::min(word.find(':'), word.size());
@@ -64,6 +58,8 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
     if (colon < word.size()) {
       TRY_ASSIGN(period, parse_period(word.substr(colon + 1)));
     }
+    if (is_left_out && (name == "all" || period))
+      return fail(Code::invalid, "\"{}\" is not like -NAME; \"off\" measures nothing", to_printable(word));
     if (name == "all") {
       for (collect::Wanted wanted : api::usual_collectors()) {
         wanted.period = period.value_or(wanted.period);
@@ -80,6 +76,8 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
     else
       want(all, {kind, period.value_or(kind->period)});
   }
+  if (all.empty())
+    return fail(Code::invalid, "\"{}\" leaves no collector; \"off\" measures nothing", to_printable(words));
   return all;
 }
 
@@ -104,11 +102,9 @@ Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
   api::SinkOptions options;
   options.settings = said;
   const auto kind = options.settings.extract("kind");
-  if (!kind) return fail(Code::invalid, "a sink needs a \"kind\": {}", names_of_sinks());
+  if (!kind) return fail(Code::invalid, "a sink needs a \"kind\"");
   options.kind = kind.mapped();
-  if (!sink::find_sink(options.kind))
-    return fail(Code::invalid, "there is no sink \"{}\"; there are {}", to_printable(options.kind),
-                names_of_sinks());
+  TRY(sink::check(options.kind, options.settings));
   return options;
 }
 

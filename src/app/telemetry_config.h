@@ -15,8 +15,9 @@ inline constexpr u16 kPrometheusPort = 9464;
 Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word);
 bool is_loopback(const api::MetricsDoor& door);
 
-// Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; each may have a period
-// of its own behind a colon: "all,-pmu,disk:10s". "off" is none.
+// Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; those that are named
+// may have a period of their own behind a colon: "all,-pmu,disk:10s". A list that begins with -NAME is one
+// that begins with "all". "off" is none; no other list may leave none.
 Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words);
 
 // "off", or a file. The folder of the default one is made when the agent begins.

@@ -52,4 +52,15 @@ Result<void> GzipWriter::deflate(std::string_view bytes, bool last) {
   return {};
 }
 
+Result<std::string> gzipped(std::string_view text) {
+  std::string bytes;
+  GzipWriter writer([&](std::span<const char> piece) -> Result<void> {
+    bytes.append(piece.data(), piece.size());
+    return {};
+  });
+  TRY(writer.write(text));
+  TRY(writer.finish());
+  return bytes;
+}
+
 }  // namespace spotter

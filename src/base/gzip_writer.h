@@ -4,6 +4,7 @@
 #include <functional>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -28,5 +29,7 @@ class GzipWriter {
   Sink sink_;
   std::unique_ptr<State> state_;
 };
+
+Result<std::string> gzipped(std::string_view text);  // at once
 
 }  // namespace spotter

@@ -50,5 +50,10 @@ TEST(GzipWriter, AFailureOfTheSinkIsPassedOn) {
   EXPECT_EQ(done.error().message, "full");
 }
 
+TEST(GzipWriter, AtOnce) {
+  const std::string text(10'000, 'x');
+  EXPECT_EQ(inflated(gzipped(text).value(), text.size()), text);
+}
+
 }  // namespace
 }  // namespace spotter

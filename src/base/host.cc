@@ -1,5 +1,8 @@
 #include "base/host.h"
 
+#include <unistd.h>
+
+#include <array>
 #include <ctime>
 
 namespace spotter {
@@ -16,6 +19,12 @@ Ns now(clockid_t clock) {
 
 Ns steady_clock_now() { return now(CLOCK_MONOTONIC); }
 Ns unix_clock_now() { return now(CLOCK_REALTIME); }
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0 || !name[0]) return "localhost";
+  return name.data();
+}
 
 Host Host::at(const std::string& root) {
   Host host;

@@ -10,6 +10,9 @@ namespace spotter {
 Ns steady_clock_now();  // does not jump, runs while the machine does
 Ns unix_clock_now();    // since 1970; whoever sets the clock makes it jump, back, too
 
+// Of this machine, or of the container: what the system says; "localhost" where it says nothing.
+std::string host_name();
+
 struct Host {
   std::string proc = "/proc";
   std::string sys = "/sys";

@@ -82,7 +82,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
   if (request.pids.empty()) return fail(Code::not_found, "no process matches");
   TRY(kineto::start_of(request.config, now.unix_ms));
   const std::string id = id_of(now.unix_ms, next_);
-  Capture capture{id, request.asked_by, now, request.deadline, {}, 0};
+  Capture capture{id, request.asked_by, {}, now, request.deadline, {}, 0};
   const kineto::Config& wanted = request.config;
   if (capture.deadline == 0) {
     const i64 ahead = wanted.start_time_ms > 0
@@ -124,6 +124,8 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     if (job->text.size() > kineto::kMaxConfigBytes)
       return fail(Code::invalid, "the request has {} bytes; {} at most", job->text.size(),
                   kineto::kMaxConfigBytes);
+    const std::string& name = process->identity.job;
+    capture.job = capture.receipts.empty() || capture.job == name ? name : std::string();
     job->index = capture.receipts.size();
     capture.receipts.push_back({pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}});
     jobs.push_back(std::move(job));

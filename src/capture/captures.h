@@ -63,6 +63,7 @@ struct Receipt {
 
 struct Capture {
   std::string id, asked_by;
+  std::string job;  // of all its processes; empty where they have none, or not the same
   Times accepted;
   Ns deadline = 0;
   std::vector<Receipt> receipts;

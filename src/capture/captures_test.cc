@@ -108,6 +108,21 @@ class CapturesTest : public testing::Test {
   std::vector<i64> revisions_;
 };
 
+TEST_F(CapturesTest, TheJobIsThatOfAllProcesses) {
+  for (const i64 pid : {51, 52, 53}) {
+    add(pid, {{"SLURM_JOB_ID", pid < 53 ? "7" : "8"}});
+    poll(pid);
+  }
+  const auto job = [&](std::vector<i64> pids) {
+    const std::string id = begin(request(std::move(pids)));
+    captures_.end(id, "a test", kStart);
+    return captures_.find(id)->job;
+  };
+  EXPECT_EQ(job({51, 52}), "7");
+  EXPECT_EQ(job({51, 53}), "");
+  EXPECT_EQ(job({42, 53}), "");
+}
+
 TEST_F(CapturesTest, FromTheRequestToTheFile) {
   const std::string id = begin(request());
   expect(id, State::accepted, "");

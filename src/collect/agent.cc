@@ -60,8 +60,7 @@ class Agent : public Collector {
       collectors.append(
           {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy});
     Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
-    for (const ConsumerState& c :
-         surroundings_.consumers ? surroundings_.consumers() : std::vector<ConsumerState>())
+    for (const SinkState& c : surroundings_.consumers ? surroundings_.consumers() : std::vector<SinkState>())
       sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures, c.rejected});
     return tables;
   }

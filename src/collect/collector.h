@@ -48,7 +48,7 @@ struct Surroundings {
   std::shared_ptr<Identities> identities = {};                   // who a process is
   bool per_core = false;                                         // rows for each core
   std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
-  std::function<std::vector<ConsumerState>()> consumers = {};
+  std::function<std::vector<SinkState>()> consumers = {};
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
   std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others

@@ -41,9 +41,6 @@ std::string_view base_unit(Unit unit) {
   return {};
 }
 
-bool is_sample(const Field& f) {
-  return f.type != Type::text && (f.role == Role::value || f.role == Role::counter);
-}
 bool is_detail(const Field& f) {
   return f.role == Role::detail || (f.type == Type::text && f.role == Role::value);
 }
@@ -142,7 +139,7 @@ class Page {
     pick(table);
     const auto schema = table.schema();
     for (size_t c = 0; c < schema.size(); ++c) {
-      if (is_sample(schema[c])) add_column(table, c);
+      if (is_numeric_metric(schema[c])) add_column(table, c);
     }
     if (std::ranges::any_of(schema, is_detail)) add_info(table);
     left_out_.emplace_back(table.name(), table.rows() - rows_.size());

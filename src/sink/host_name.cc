@@ -1,19 +1,12 @@
 #include "sink/host_name.h"
 
-#include <unistd.h>
-
-#include <array>
-
 #include "base/file.h"
 #include "base/quantity.h"
 
 namespace spotter::sink {
 
 std::string host_name(const Surroundings& surroundings) {
-  if (!surroundings.host_name.empty()) return surroundings.host_name;
-  std::array<char, 256> name{};
-  if (gethostname(name.data(), name.size() - 1) != 0 || !name[0]) return "localhost";
-  return name.data();
+  return surroundings.host_name.empty() ? spotter::host_name() : surroundings.host_name;
 }
 
 std::string machine_id(const Host& host) {

@@ -51,8 +51,9 @@ TEST(JsonLinesTest, AsASink) {
 }
 
 TEST(ListTest, WhatAConfigurationMayNotSay) {
-  EXPECT_NE(make_sink("kafka", {}, {}).error().message.find("there is no sink kafka; there are json_lines"),
-            std::string::npos);
+  EXPECT_NE(
+      make_sink("kafka", {}, {}).error().message.find("there is no sink \"kafka\"; there are json_lines"),
+      std::string::npos);
   const auto message = [](const Settings& settings) {
     return make_sink("json_lines", settings, {}).error().message;
   };
@@ -63,6 +64,8 @@ TEST(ListTest, WhatAConfigurationMayNotSay) {
   EXPECT_NE(message({{"rotate_files", "-1"}}).find("is no whole number"), std::string::npos);
   EXPECT_NE(message({{"every", "often"}}).find("is no time"), std::string::npos);
   EXPECT_NE(message({{"queue", "0"}}).find("is no whole number"), std::string::npos);
+  EXPECT_EQ(check("json_lines", {{"path", ""}}).error().message, message({{"path", ""}}));
+  EXPECT_TRUE(check("json_lines", {{"path", "a"}}));
 }
 
 TEST(ListTest, EveryFallbackIsAllowed) {

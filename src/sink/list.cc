@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "sink/checks.h"
 
 namespace spotter::sink {
@@ -38,8 +39,20 @@ const SinkOption* find_option(std::span<const SinkOption> options, const std::st
   return it == options.end() ? nullptr : &*it;
 }
 
-// Checked, with what is missing.
-Result<Settings> complete(const SinkKind& kind, Settings settings) {
+// A kind, and settings that are checked, with what was missing.
+struct Checked {
+  const SinkKind& kind;
+  Settings settings;
+};
+
+Result<Checked> complete(const std::string& name, Settings settings) {
+  const SinkKind* const found = find_sink(name);
+  if (!found) {
+    std::string known;
+    for (const SinkKind* k : kAll) known += (known.empty() ? "" : ", ") + std::string(k->name);
+    return fail(Code::invalid, "there is no sink \"{}\"; there are {}", to_printable(name), known);
+  }
+  const SinkKind& kind = *found;
   for (const auto& [key, value] : settings) {
     const SinkOption* option = find_option(kind.options, key);
     if (!option) option = find_option(kOfAll, key);
@@ -48,7 +61,8 @@ Result<Settings> complete(const SinkKind& kind, Settings settings) {
       for (const auto options : {kind.options, std::span<const SinkOption>(kOfAll)}) {
         for (const SinkOption& o : options) known += (known.empty() ? "" : ", ") + std::string(o.key);
       }
-      return fail(Code::invalid, "the sink {} has no option {}; it has {}", kind.name, key, known);
+      return fail(Code::invalid, "the sink {} has no option {}; it has {}", kind.name, to_printable(key),
+                  known);
     }
     if (!option->check) continue;
     if (const auto checked = option->check(value); !checked)
@@ -59,14 +73,13 @@ Result<Settings> complete(const SinkKind& kind, Settings settings) {
       if (option.fallback) settings.try_emplace(option.key, option.fallback);
     }
   }
-  return settings;
+  return Checked{kind, std::move(settings)};
 }
 
-Result<const SinkKind*> kind_of(const std::string& name) {
-  if (const SinkKind* kind = find_sink(name)) return kind;
-  std::string known;
-  for (const SinkKind* kind : kAll) known += (known.empty() ? "" : ", ") + std::string(kind->name);
-  return fail(Code::invalid, "there is no sink {}; there are {}", name, known);
+Result<std::unique_ptr<Sink>> make(const Checked& checked, const Surroundings& surroundings) {
+  auto made = checked.kind.make(checked.settings, surroundings);
+  if (!made) return within(made.error(), fmt::format("the sink {}", checked.kind.name));
+  return made;
 }
 
 }  // namespace
@@ -79,26 +92,28 @@ const SinkKind* find_sink(std::string_view name) {
   return it == std::end(kAll) ? nullptr : *it;
 }
 
+Result<void> check(const std::string& kind, const Settings& settings) {
+  TRY(complete(kind, settings));
+  return {};
+}
+
 Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
                                         const Surroundings& surroundings) {
-  TRY_ASSIGN(const SinkKind* const found, kind_of(kind));
-  TRY_ASSIGN(const Settings all, complete(*found, settings));
-  auto made = found->make(all, surroundings);
-  if (!made) return within(made.error(), fmt::format("the sink {}", kind));
-  return made;
+  TRY_ASSIGN(const Checked checked, complete(kind, settings));
+  return make(checked, surroundings);
 }
 
 Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Settings& settings,
                                                const Surroundings& surroundings) {
-  TRY_ASSIGN(const SinkKind* const found, kind_of(kind));
-  TRY_ASSIGN(Settings all, complete(*found, settings));
-  TRY_ASSIGN(std::unique_ptr<Sink> sink, make_sink(kind, settings, surroundings));
+  TRY_ASSIGN(Checked checked, complete(kind, settings));
+  TRY_ASSIGN(std::unique_ptr<Sink> sink, make(checked, surroundings));
+  Settings& all = checked.settings;
   RunnerOptions options;
   options.name = all.contains(kName) ? all[kName] : kind;
   options.choice.tables = split_commas(all[kTables]);
-  if (found->keeps_series) options.choice.left_out = surroundings.unbounded;
+  if (checked.kind.keeps_series) options.choice.left_out = surroundings.unbounded;
   options.choice.every =
-      all.contains(kEvery) ? parse_duration_ns(all[kEvery]).value_or(0) : found->every(all);
+      all.contains(kEvery) ? parse_duration_ns(all[kEvery]).value_or(0) : checked.kind.every(all);
   options.most_batches = static_cast<size_t>(parse_number(all[kQueue], 1, kMostQueue).value_or(1));
   options.most_bytes = static_cast<size_t>(parse_size(all[kQueueSize]).value_or(1));
   return SinkRunner::start(std::move(sink), std::move(options));

@@ -43,6 +43,8 @@ const SinkKind* find_sink(std::string_view name);  // nullptr if there is none
 std::span<const SinkOption> options_of_all_sinks();
 
 // Errors: invalid (no such kind or option, or a value that cannot be), with the option.
+Result<void> check(const std::string& kind, const Settings& settings);
+// Errors: those of check(); invalid (what only the sink itself can tell).
 Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
                                         const Surroundings& surroundings);
 // The same with its queue and thread.

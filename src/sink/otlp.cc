@@ -53,17 +53,6 @@ std::string in_words(std::string text) {
   return to_printable(text);
 }
 
-Result<std::string> compressed(const std::string& body) {
-  std::string out;
-  GzipWriter writer([&](std::span<const char> bytes) -> Result<void> {
-    out.append(bytes.data(), bytes.size());
-    return {};
-  });
-  TRY(writer.write(body));
-  TRY(writer.finish());
-  return out;
-}
-
 class Otlp : public Sink {
  public:
   Otlp(std::unique_ptr<HttpPost> post, OtlpSettings settings, Ns boot)
@@ -110,7 +99,7 @@ class Otlp : public Sink {
   void send(std::string body, Delivery& delivery) {
     sent_ = body.size();
     if (settings_.is_compressed) {
-      auto small = compressed(body);
+      auto small = gzipped(body);
       if (!small) return void(delivery.result = tl::unexpected(small.error()));
       body = std::move(*small);
     }

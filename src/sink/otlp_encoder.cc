@@ -9,6 +9,7 @@
 #include "base/version.h"
 #include "sink/protobuf.h"
 #include "sink/semantic_names.h"
+#include "table/metric.h"
 
 namespace spotter::sink {
 namespace {
@@ -86,10 +87,6 @@ std::string own_name(const Table& table, const Field& field) {
   return fmt::format("spotter.{}.{}", table.name(), column);
 }
 
-bool is_metric(const Field& field) {
-  return (field.role == Role::value || field.role == Role::counter) && field.type != Type::text;
-}
-
 void write_text(ProtobufWriter& out, u32 field, std::string_view text) {
   if (text.size() > kMostText) text = text.substr(0, kMostText);
   out.text(field, is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text));
@@ -140,7 +137,7 @@ class TableWriter {
   void write() {
     for (size_t c = 0; c < table_.columns(); ++c) {
       const Field& field = table_.schema()[c];
-      if (!is_metric(field)) continue;
+      if (!is_numeric_metric(field)) continue;
       ProtobufWriter points;
       for (size_t row = 0; row < table_.rows(); ++row) {
         if (const auto value = number(table_.at(row, c), field.unit))
@@ -306,10 +303,6 @@ class TableWriter {
   std::vector<Ns> starts_;                   // by row and counter
 };
 
-bool is_of_events(const Table& table) {
-  return std::ranges::any_of(table.schema(), [](const Field& field) { return field.role == Role::time; });
-}
-
 }  // namespace
 
 OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot) : boot_(boot), starts_(boot) {
@@ -324,7 +317,7 @@ OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot) : boot_(boot), s
 std::string OtlpEncoder::encode(const Share& share) {
   ProtobufWriter metrics;
   for (const Table* table : share.tables) {
-    if (!is_of_events(*table)) TableWriter(*table, *share.batch, boot_, starts_, metrics).write();
+    if (!has_times(table->schema())) TableWriter(*table, *share.batch, boot_, starts_, metrics).write();
   }
   ProtobufWriter out;
   if (metrics.bytes().empty()) return {};

@@ -145,7 +145,7 @@ struct SinkRunner::Body {
   Ns pause = 0;          // the last one; 0: the last attempt did not fail
   Ns not_before = 0;
   std::minstd_rand random;
-  ConsumerState state;
+  SinkState state;
   LogLimit log_limit;
   bool is_ending = false, is_over = false;
   Ns end_at = 0;
@@ -221,9 +221,9 @@ std::function<void(Ns)> SinkRunner::catch_up() const {
   };
 }
 
-ConsumerState SinkRunner::state() const {
+SinkState SinkRunner::state() const {
   const std::lock_guard lock(body_->mutex);
-  ConsumerState state = body_->state;
+  SinkState state = body_->state;
   state.queued = static_cast<i64>(body_->waiting.size() + body_->under_way);
   return state;
 }

@@ -40,7 +40,7 @@ class SinkRunner {
   std::function<void(Ns patience)> catch_up() const;
   // What waits has `last_time` from now on. For who ends several: the destructors then wait together.
   void begin_end();
-  ConsumerState state() const;  // any thread
+  SinkState state() const;  // any thread
 
  private:
   struct Body;

@@ -81,7 +81,7 @@ class RunnerTest : public testing::Test {
     runner_ = SinkRunner::start(std::make_unique<ScriptedSink>(script_), std::move(o)).value();
   }
   void offer(Ns time) { runner_->offer(disk_batch(time, 1)); }
-  bool becomes(const std::function<bool(const ConsumerState&)>& is_so) {
+  bool becomes(const std::function<bool(const SinkState&)>& is_so) {
     for (int i = 0; i < 5000; ++i) {
       if (is_so(runner_->state())) return true;
       std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -96,11 +96,11 @@ class RunnerTest : public testing::Test {
 TEST_F(RunnerTest, DeliversInOrder) {
   start(options());
   for (Ns t = 1; t <= 5; ++t) offer(t);
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 5; }));
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.delivered == 5; }));
   std::vector<Ns> all;
   for (const auto& attempt : script_->attempts) all.insert(all.end(), attempt.begin(), attempt.end());
   EXPECT_EQ(all, (std::vector<Ns>{1, 2, 3, 4, 5}));
-  const ConsumerState state = runner_->state();
+  const SinkState state = runner_->state();
   EXPECT_EQ(state.name, "scripted");
   EXPECT_EQ(state.queued + state.dropped + state.failures + state.rejected, 0);
 }
@@ -118,7 +118,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
   EXPECT_EQ(runner_->state().queued, 3);  // 1, which is under way, and the newest two
   EXPECT_EQ(runner_->state().dropped, 997);
   script_->release();
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 3; }));
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.delivered == 3; }));
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1}, {999, 1000}}));
 }
 
@@ -128,7 +128,7 @@ TEST_F(RunnerTest, MemoryIsALimitToo) {
   script_->hold();
   start(o);
   for (Ns t = 1; t <= 100; ++t) offer(t);
-  const ConsumerState state = runner_->state();
+  const SinkState state = runner_->state();
   EXPECT_GE(state.queued, 2);
   EXPECT_LE(state.queued, 4);
   EXPECT_EQ(state.queued + state.dropped, 100);
@@ -163,7 +163,7 @@ TEST_F(RunnerTest, ABatchThatIsLargerThanAllRoomIsDelivered) {
   o.most_bytes = 1;
   start(o);
   offer(1);
-  EXPECT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 1; }));
+  EXPECT_TRUE(becomes([](const SinkState& s) { return s.delivered == 1; }));
 }
 
 TEST_F(RunnerTest, TriesAgainWithPausesThatGrow) {
@@ -173,8 +173,8 @@ TEST_F(RunnerTest, TriesAgainWithPausesThatGrow) {
   };
   start(options());
   offer(1);
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 1; }));
-  const ConsumerState state = runner_->state();
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.delivered == 1; }));
+  const SinkState state = runner_->state();
   EXPECT_EQ(state.failures, 4);
   EXPECT_EQ(state.dropped, 0);
   EXPECT_EQ(state.last_error, "");
@@ -215,8 +215,8 @@ TEST_F(RunnerTest, WhatIsRefusedForGoodIsDropped) {
   ASSERT_TRUE(script_->has_tried(1));
   offer(2);
   script_->release();
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 1; }));
-  const ConsumerState state = runner_->state();
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.delivered == 1; }));
+  const SinkState state = runner_->state();
   EXPECT_EQ(state.dropped, 1);
   EXPECT_EQ(state.failures, 1);
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1}, {2}}));
@@ -232,7 +232,7 @@ TEST_F(RunnerTest, APartOfThemAndValuesThatWereRejected) {
   ASSERT_TRUE(script_->has_tried(1));
   for (Ns t = 2; t <= 5; ++t) offer(t);
   script_->release();
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.delivered == 5; }));
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.delivered == 5; }));
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1}, {2, 3, 4, 5}, {4, 5}, {5}}));
   EXPECT_EQ(runner_->state().rejected, 28);
   EXPECT_EQ(runner_->state().last_error, "7 values were rejected: too old");
@@ -254,7 +254,7 @@ TEST_F(RunnerTest, TheEndTriesOnceMoreInAPause) {
   };
   start(o);
   offer(1);
-  ASSERT_TRUE(becomes([](const ConsumerState& s) { return s.failures == 1; }));
+  ASSERT_TRUE(becomes([](const SinkState& s) { return s.failures == 1; }));
   runner_.reset();
   EXPECT_EQ(script_->attempts.size(), 2u);
 }

@@ -124,12 +124,14 @@ bool decode_times(ByteReader& in, const Grouping& grouping, std::vector<Ns>& of_
   return in.ok();
 }
 
-Result<void> decode_into(Block& block, ByteReader& in, const std::function<bool(size_t)>& wanted) {
-  const auto damaged = [](const char* what) {
-    return fail(Code::corrupt, "the block's {} are damaged", what);
-  };
+tl::unexpected<Error> damaged(const char* what) {
+  return fail(Code::corrupt, "the block's {} are damaged", what);
+}
+
+// How many rows each entity has; the rows themselves stand one entity after the other.
+Result<Grouping> decode_grouping(ByteReader& in, size_t columns) {
   const u64 rows = in.varint(), entities = in.varint();
-  if (!in.ok() || rows > kMostBlockCells || rows * block.columns.size() > kMostBlockCells || entities > rows)
+  if (!in.ok() || rows > kMostBlockCells || rows * columns > kMostBlockCells || entities > rows)
     return damaged("numbers of rows");
   Grouping grouping{{}, {0}};
   std::vector<i64> counts(entities);
@@ -141,47 +143,65 @@ Result<void> decode_into(Block& block, ByteReader& in, const std::function<bool(
   }
   if (grouping.begins.back() != rows) return damaged("numbers of rows");
   grouping.rows.resize(rows);  // of() gives their lengths
-  block.times.resize(rows);
-  if (!decode_times(in, grouping, block.times)) return damaged("times");
+  return grouping;
+}
 
-  std::vector<StringId> words;
-  const u64 word_count = in.varint();
-  if (word_count > kMostBlockCells + 1) return damaged("texts");
-  for (u64 i = 0; i < word_count && in.ok(); ++i) words.push_back(block.words.intern(in.text()));
+// Of each text of the block: its id among `words`.
+Result<std::vector<StringId>> decode_words(ByteReader& in, Strings& words) {
+  std::vector<StringId> ids;
+  const u64 count = in.varint();
+  if (count > kMostBlockCells + 1) return damaged("texts");
+  for (u64 i = 0; i < count && in.ok(); ++i) ids.push_back(words.intern(in.text()));
   if (!in.ok()) return damaged("texts");
+  return ids;
+}
 
+// A key has one cell for all rows of its entity.
+bool decode_key(ByteReader& in, Column& column, Type type, const Grouping& grouping) {
+  const size_t entities = grouping.entities();
+  Column keys{std::vector<u64>(entities), std::vector<u8>(entities)};
+  if (!decode_series(in, keys, type, 0, entities)) return false;
+  for (size_t entity = 0; entity < entities; ++entity) {
+    for (size_t row = grouping.begins[entity]; row < grouping.begins[entity + 1]; ++row) {
+      column.cells[row] = keys.cells[entity];
+      column.valid[row] = keys.valid[entity];
+    }
+  }
+  return true;
+}
+
+Result<void> decode_column(ByteReader in, Column& column, const StoredField& field, const Grouping& grouping,
+                           std::span<const StringId> words) {
+  column.cells.resize(grouping.rows.size());
+  column.valid.resize(grouping.rows.size());
+  if (field.role == Role::key) {
+    if (!decode_key(in, column, field.type, grouping)) return damaged("keys");
+  } else {
+    for (size_t entity = 0; entity < grouping.entities(); ++entity) {
+      if (!decode_series(in, column, field.type, grouping.begins[entity], grouping.of(entity).size()))
+        return damaged("values");
+    }
+  }
+  if (!in.at_end()) return damaged("columns");
+  if (field.type != Type::text) return {};
+  for (size_t row = 0; row < column.cells.size(); ++row) {
+    if (!column.valid[row]) continue;
+    if (column.cells[row] >= words.size()) return damaged("texts");
+    column.cells[row] = words[column.cells[row]];
+  }
+  return {};
+}
+
+Result<void> decode_into(Block& block, ByteReader& in, const std::function<bool(size_t)>& wanted) {
+  TRY_ASSIGN(const Grouping grouping, decode_grouping(in, block.columns.size()));
+  block.times.resize(grouping.rows.size());
+  if (!decode_times(in, grouping, block.times)) return damaged("times");
+  TRY_ASSIGN(const std::vector<StringId> words, decode_words(in, block.words));
   for (size_t i = 0; i < block.columns.size(); ++i) {
     const StoredField& field = block.schema->fields[i];
-    ByteReader part(in.text());
-    const bool is_key = field.role == Role::key;
-    if (!is_key && wanted && !wanted(i)) continue;
-    Column& column = block.columns[i];
-    column.cells.resize(rows);
-    column.valid.resize(rows);
-    if (is_key) {
-      Column keys{std::vector<u64>(entities), std::vector<u8>(entities)};
-      if (!decode_series(part, keys, field.type, 0, entities)) return damaged("keys");
-      for (size_t entity = 0; entity < entities; ++entity) {
-        const size_t begin = grouping.begins[entity], end = grouping.begins[entity + 1];
-        for (size_t row = begin; row < end; ++row) {
-          column.cells[row] = keys.cells[entity];
-          column.valid[row] = keys.valid[entity];
-        }
-      }
-    } else {
-      for (size_t entity = 0; entity < entities; ++entity) {
-        if (!decode_series(part, column, field.type, grouping.begins[entity], grouping.of(entity).size()))
-          return damaged("values");
-      }
-    }
-    if (!part.at_end()) return damaged("columns");
-    if (field.type == Type::text) {
-      for (size_t row = 0; row < rows; ++row) {
-        if (!column.valid[row]) continue;
-        if (column.cells[row] >= words.size()) return damaged("texts");
-        column.cells[row] = words[column.cells[row]];
-      }
-    }
+    const std::string_view part = in.text();
+    if (field.role != Role::key && wanted && !wanted(i)) continue;
+    TRY(decode_column(ByteReader(part), block.columns[i], field, grouping, words));
   }
   if (!in.ok() || !in.at_end()) return damaged("columns");
   return {};

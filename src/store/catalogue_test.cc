@@ -60,12 +60,12 @@ TEST(Catalogue, SeriesAndJobs) {
   EXPECT_EQ(series.integer(0, series.column("last_seen_ns")), kStart + 199 * kSecond);
 
   HistoryQuery query = everything();
-  query.job = "41";
+  query.selection.job = "41";
   const auto tables = store::query(*history, query);
   ASSERT_TRUE(tables);
   ASSERT_EQ(tables->size(), 1u);
   EXPECT_EQ(tables->at(0).rows(), 300u);
-  query.job = "43";
+  query.selection.job = "43";
   EXPECT_TRUE(store::query(*history, query)->empty());
 }
 
@@ -111,19 +111,30 @@ TEST(Catalogue, EventsAreThereAtOnce) {
       query(folder.file(), {.from_unix_ns = kStart + kMinute, .to_unix_ns = kStart + kHour})->at(0).rows(),
       2u);
   HistoryQuery other = everything();
-  other.metrics = {"xid_xid"};
+  other.selection.metrics = {"xid_xid"};
   EXPECT_EQ(query(folder.file(), other)->size(), 1u);
-  other.metrics = {"cpu_*"};
+  other.selection.metrics = {"cpu_*"};
   EXPECT_TRUE(query(folder.file(), other)->empty());
-  other.metrics = {};
-  other.job = "42";
+  other.selection.metrics = {};
+  other.selection.job = "42";
   EXPECT_TRUE(query(folder.file(), other)->empty());
   EXPECT_EQ(read(folder.file(), CatalogueTable::jobs).rows(), 1u);
+  const Table events = read(folder.file(), CatalogueTable::events);
+  ASSERT_EQ(events.rows(), 3u);
+  EXPECT_EQ(events.integer(0, events.column("time_ns")), kStart + kSecond - 5);
+  EXPECT_EQ(events.text(0, events.column("table")), "xid");
+  EXPECT_NE(events.text(0, events.column("row")).find("\"xid\":79"), std::string_view::npos);
 
   Result<Database> file = open_history_to_read(folder.file());
   ASSERT_TRUE(file);
   EXPECT_EQ(*file->integer("SELECT count(*) FROM events WHERE json_extract(row, '$.xid') > 60"), 2);
   EXPECT_EQ(*file->integer("SELECT count(*) FROM blocks"), 0);
+}
+
+TEST(Catalogue, TablesByName) {
+  EXPECT_EQ(parse_catalogue_table("jobs").value(), CatalogueTable::jobs);
+  EXPECT_EQ(parse_catalogue_table("events").value(), CatalogueTable::events);
+  EXPECT_EQ(parse_catalogue_table("").error().message, "\"\" is none of series, jobs, captures, events");
 }
 
 TEST(Catalogue, CapturesAreNotedAgain) {

@@ -29,7 +29,7 @@ double rounded(double value) {
 
 }  // namespace
 
-void Folder::add_value(Cell& cell, Value value) {
+void RowFolder::add_value(Cell& cell, Value value) {
   if (is_null(value)) return;
   if (const auto* text = std::get_if<std::string_view>(&value)) value = words_[words_.intern(*text)];
   cell.last = value;
@@ -41,7 +41,7 @@ void Folder::add_value(Cell& cell, Value value) {
   if (is_null(cell.most) || value > cell.most) cell.most = value;
 }
 
-void Folder::add_row(const Block& block, size_t row, Open& open) {
+void RowFolder::add_row(const Block& block, size_t row, Open& open) {
   const i64 step = window_of(block.times[row], step_);
   if (open.cells.empty()) {
     open.cells.resize(folding_.from.size());
@@ -53,7 +53,7 @@ void Folder::add_row(const Block& block, size_t row, Open& open) {
   for (size_t i = 0; i < open.cells.size(); ++i) add_value(open.cells[i], block.at(row, folding_.from[i]));
 }
 
-void Folder::add(const Block& block) {
+void RowFolder::add(const Block& block) {
   const Grouping grouping = group(block);
   std::string key;
   for (size_t entity = 0; entity < grouping.entities(); ++entity) {
@@ -64,7 +64,7 @@ void Folder::add(const Block& block) {
   }
 }
 
-void Folder::emit(Open& open) {
+void RowFolder::emit(Open& open) {
   std::vector<Value> row;
   for (size_t i = 0; i < open.cells.size(); ++i) {
     Cell& cell = open.cells[i];
@@ -86,15 +86,15 @@ void Folder::emit(Open& open) {
   sink_(open.last_time, row);
 }
 
-void Folder::finish() {
+void RowFolder::finish() {
   for (auto& [key, open] : open_) emit(open);
   open_.clear();
 }
 
 Block folded(std::span<const Block> blocks, Ns step) {
   Block out(folding_of(*blocks.front().schema).target);
-  Folder folder(folding_of(*blocks.front().schema), step,
-                [&](Ns time, std::span<const Value> row) { out.append(time, row); });
+  RowFolder folder(folding_of(*blocks.front().schema), step,
+                   [&](Ns time, std::span<const Value> row) { out.append(time, row); });
   for (const Block& block : blocks) folder.add(block);
   folder.finish();
   return out;

@@ -1,4 +1,4 @@
-// Folder: makes the rows of a coarser step from finer ones: one for each entity and step (aligned to Unix
+// RowFolder: makes the rows of a coarser step from finer ones: one for each entity and step (aligned to Unix
 // time) in which there were any. A row has the time of the last one that it stands for, so that the rate of a
 // counter is exact.
 #pragma once
@@ -12,11 +12,11 @@ namespace spotter::store {
 // The step or window that a time is in; also for times before 1970.
 inline i64 window_of(Ns time, Ns length) { return time / length - (time % length < 0); }
 
-class Folder {
+class RowFolder {
  public:
   using Sink = std::function<void(Ns time, std::span<const Value> row)>;  // of folding.target
 
-  Folder(Folding folding, Ns step, Sink sink)
+  RowFolder(Folding folding, Ns step, Sink sink)
       : folding_(std::move(folding)), step_(step), sink_(std::move(sink)) {}
 
   // Blocks of one schema in the order of time, which is that in which they were written.

@@ -15,7 +15,7 @@ class FoldStage {
       source_ = block.schema;
       const Folding folding = folding_of(*source_);
       out_ = std::make_unique<Block>(folding.target);
-      folder_ = std::make_unique<Folder>(
+      folder_ = std::make_unique<RowFolder>(
           folding, step_, [this](Ns time, std::span<const Value> row) { out_->append(time, row); });
     }
     folder_->add(block);
@@ -34,7 +34,7 @@ class FoldStage {
   std::function<void(const Block&)> next_;
   SharedSchema source_;
   std::unique_ptr<Block> out_;
-  std::unique_ptr<Folder> folder_;
+  std::unique_ptr<RowFolder> folder_;
 };
 
 }  // namespace spotter::store

@@ -25,7 +25,7 @@ Result<void> fold_blocks(Blocks& blocks, std::span<const BlockFacts> from, const
     out = std::make_unique<Block>(out->schema);
   };
 
-  std::unique_ptr<Folder> folder;
+  std::unique_ptr<RowFolder> folder;
   i64 schema = -1;
   const auto finish = [&] {
     if (folder) folder->finish();
@@ -44,7 +44,7 @@ Result<void> fold_blocks(Blocks& blocks, std::span<const BlockFacts> from, const
       schema = facts.schema;
       const Folding folding = folding_of(*block->schema);
       out = std::make_unique<Block>(folding.target);
-      folder = std::make_unique<Folder>(folding, coarse.step, [&](Ns time, std::span<const Value> row) {
+      folder = std::make_unique<RowFolder>(folding, coarse.step, [&](Ns time, std::span<const Value> row) {
         out->append(time, row);
         if (out->cells() >= kCells || out->words.memory_bytes() >= kMostBlockTexts / 2) write();
       });

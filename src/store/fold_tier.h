@@ -7,7 +7,7 @@
 
 namespace spotter::store {
 
-// Folds the finer tier's blocks that are not yet, of every table or of one, except those of the coarse blocks
+// Folds the finer tier's blocks that are not yet, of every table, except those of the coarse blocks
 // that the times `now` or `before` are in: more may come. Each table in a transaction of its own.
 // `damaged` counts blocks that could not be read, and are left out.
 Result<void> fold_tier(Database& database, Blocks& blocks, Ns fine_step, const Tier& coarse, Ns now,

@@ -15,7 +15,7 @@ namespace {
 constexpr i64 kApplicationId = 0x53504f54;  // "SPOT"
 constexpr i64 kVersion = 1;
 
-// recorded_ns: how much had been recorded when it was written (History::append); unlike the Unix time of the
+// recorded_ns: how much had been recorded when it was written (History::advance); unlike the Unix time of the
 // rows it never jumps. Ids are never used again: what has been folded is remembered by them.
 constexpr const char* kLayout = R"(
 CREATE TABLE schemas(id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, content BLOB NOT NULL UNIQUE);

@@ -6,7 +6,6 @@
 #include "store/block_codec.h"
 #include "store/fold_stage.h"
 #include "store/merge.h"
-#include "store/wanted.h"
 
 namespace spotter::store {
 namespace {
@@ -19,10 +18,14 @@ struct Source {
   const PackedBlock* memory = nullptr;  // not in the file
 };
 
+bool is_wanted(const Selection& selection, const Schema& schema) {
+  return selection.wants_table(schema.table, schema.fields);
+}
+
 class Reader {
  public:
   Reader(const HistoryQuery& query, Blocks& blocks, std::vector<PackedBlock> memory)
-      : query_(query), wanted_(query), blocks_(blocks), memory_(std::move(memory)) {}
+      : query_(query), blocks_(blocks), memory_(std::move(memory)) {}
 
   Result<std::vector<Table>> read(Database& database) {
     TRY(collect_sources());
@@ -56,7 +59,7 @@ class Reader {
           return tl::unexpected(schema.error());
         if (!schema) {
           ++unknown_blocks_;
-        } else if (wanted_.table(**schema)) {
+        } else if (is_wanted(query_.selection, **schema)) {
           sources_.push_back({*schema, facts.step, facts.begin, facts, nullptr});
         }
       }
@@ -93,11 +96,11 @@ class Reader {
     for (auto it = sources.rbegin(); it != sources.rend(); ++it) {
       const SharedSchema& own = (*it)->schema;
       const SharedSchema schema = is_folded(**it) ? folding_of(*own).target : own;
-      merge.add_schema(*schema, wanted_.columns(*schema));
+      merge.add_schema(*schema, wanted_columns(*schema));
     }
     const auto add = [&](const Block& block) {
       for (size_t row = 0; row < block.rows(); ++row) {
-        if (wanted_.row(block, row)) merge.add_row(block, row);
+        if (is_wanted_row(block, row)) merge.add_row(block, row);
       }
     };
     FoldStage to_asked(query_.step, add);
@@ -127,9 +130,28 @@ class Reader {
   }
 
   Result<Block> load(const Source& source) {
-    const auto wanted = [&](size_t i) { return wanted_.column(*source.schema, i); };
+    const Schema& schema = *source.schema;
+    const auto wanted = [&](size_t i) {
+      return query_.selection.wants_column(schema.table, schema.fields, i);
+    };
     if (source.memory) return decode_block(source.memory->bytes, source.schema, wanted);
     return blocks_.load(source.facts, wanted);
+  }
+
+  std::vector<bool> wanted_columns(const Schema& schema) const {
+    std::vector<bool> all;
+    for (size_t i = 0; i < schema.fields.size(); ++i)
+      all.push_back(query_.selection.wants_column(schema.table, schema.fields, i));
+    return all;
+  }
+
+  // Of a table that is wanted.
+  bool is_wanted_row(const Block& block, size_t row) const {
+    const Ns time = block.times[row];
+    if (time < query_.from_unix_ns || time >= query_.to_unix_ns) return false;
+    const Selection& selection = query_.selection;
+    return selection.job.empty() ||
+           selection.wants_row(block.at(row, Selection::job_column(block.schema->fields)));
   }
 
   Result<void> check_size(size_t more) const {
@@ -153,7 +175,7 @@ class Reader {
       TRY_ASSIGN(const bool is_row, events.step());
       if (!is_row) break;
       const Result<SharedSchema> schema = blocks_.schema(events.integer(0));
-      if (!schema || !wanted_.table(**schema)) continue;
+      if (!schema || !is_wanted(query_.selection, **schema)) continue;
       const auto it = tables.try_emplace((*schema)->table, Found{Merge((*schema)->table, true), {}}).first;
       if (Result<Block> block = decode_block(events.blob(1), *schema)) {
         cells += block->cells();
@@ -165,10 +187,10 @@ class Reader {
     }
     for (auto& [name, found] : tables) {
       for (auto block = found.blocks.rbegin(); block != found.blocks.rend(); ++block)
-        found.merge.add_schema(*block->schema, wanted_.columns(*block->schema));
+        found.merge.add_schema(*block->schema, wanted_columns(*block->schema));
       for (const Block& block : found.blocks) {
         for (size_t row = 0; row < block.rows(); ++row) {
-          if (wanted_.row(block, row)) found.merge.add_row(block, row);
+          if (is_wanted_row(block, row)) found.merge.add_row(block, row);
         }
       }
       Table table = found.merge.finish();
@@ -178,7 +200,6 @@ class Reader {
   }
 
   const HistoryQuery& query_;
-  Wanted wanted_;
   Blocks& blocks_;
   std::vector<PackedBlock> memory_;
   std::vector<Source> sources_;  // coarser steps first, of each in the order of writing, memory last
@@ -213,9 +234,8 @@ Result<std::vector<Table>> query(const std::string& path, const HistoryQuery& qu
 }
 
 Result<std::vector<Table>> query(History& history, const HistoryQuery& query) {
-  const Wanted wanted(query);
   return run(history.path(), query, [&](const auto& begin) {
-    return history.unwritten([&](const Schema& schema) { return wanted.table(schema); }, begin);
+    return history.unwritten([&](const Schema& schema) { return is_wanted(query.selection, schema); }, begin);
   });
 }
 

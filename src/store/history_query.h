@@ -5,15 +5,14 @@
 #include <vector>
 
 #include "store/history.h"
+#include "table/selection.h"
 #include "table/table.h"
 
 namespace spotter::store {
 
 struct HistoryQuery {
   Ns from_unix_ns = 0, to_unix_ns = 0;  // [from, to)
-  // Patterns (base/glob.h) of which a metric's name (table/metric.h) has to match one; none: all metrics.
-  std::vector<std::string> metrics = {};
-  std::string job = {};  // not empty: rows whose column `job` equals it
+  Selection selection = {};
   // The coarsest tier with at most this step, 0: the finest; or the next coarser one that goes back far
   // enough.
   Ns step = 0;
@@ -34,7 +33,8 @@ Result<std::vector<Table>> query(const std::string& path, const HistoryQuery& qu
 Result<std::vector<Table>> query(History& history, const HistoryQuery& query);
 
 // The catalogue. A series or job is in it once its first block is written.
-enum class CatalogueTable : u8 { series, jobs, captures };
+enum class CatalogueTable : u8 { series, jobs, captures, events };
+Result<CatalogueTable> parse_catalogue_table(const std::string& name);  // Errors: invalid.
 Result<Table> read_catalogue(const std::string& path, CatalogueTable which);
 
 }  // namespace spotter::store

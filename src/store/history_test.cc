@@ -64,15 +64,15 @@ TEST(History, GivesWantedMetricsOnly) {
   const auto history = open_history({folder.file()});
   append_seconds(*history, 0, 70);
   HistoryQuery query = everything();
-  query.metrics = {"disk_q*"};
+  query.selection.metrics = {"disk_q*"};
   const std::vector<Table> tables = ask(*history, query);
   ASSERT_EQ(tables.size(), 1u);
   ASSERT_EQ(tables[0].columns(), 4u);
   EXPECT_STREQ(tables[0].schema()[3].name, "queue");
   EXPECT_EQ(tables[0].integer(139, 3), 69 % 7);
-  query.metrics = {"cpu_*"};
+  query.selection.metrics = {"cpu_*"};
   EXPECT_TRUE(ask(*history, query).empty());
-  query.metrics = {};
+  query.selection.metrics = {};
   query.most_cells = 100;
   const Result<std::vector<Table>> too_many = store::query(*history, query);
   ASSERT_FALSE(too_many);

@@ -10,7 +10,7 @@ namespace spotter::store {
 
 class Merge {
  public:
-  // `is_event`: no column time_ns in front. `most_cells`: what the table may still hold.
+  // `is_event`: no column time_ns in front.
   Merge(std::string name, bool is_event) : name_(std::move(name)), is_event_(is_event) {}
 
   // Schemas first, the newest first, with the columns that are wanted; then rows.

@@ -1,4 +1,10 @@
 // The catalogue's tables, as they are declared in history_query.h.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <ranges>
+
+#include "base/utf8.h"
 #include "store/history_query.h"
 
 namespace spotter::store {
@@ -27,14 +33,20 @@ constexpr Field kCaptures[] = {
     {"output", Type::text, Unit::none, Role::detail, "Where the files went."},
     {"state", Type::text, Unit::none, Role::detail, "What became of it."},
 };
+constexpr Field kEvents[] = {
+    {"time_ns", Type::integer, Unit::ns, Role::time, "When it happened, Unix time."},
+    {"table", Type::text, Unit::none, Role::key, "The table that it is a row of."},
+    {"row", Type::text, Unit::none, Role::detail, "What happened, as JSON."},
+};
 
 struct CatalogueKind {
-  const char* name;
+  std::string_view name;
   std::span<const Field> schema;
   const char* sql;  // its columns in order
 };
 
 constexpr CatalogueKind kKinds[] = {
+    // in the order of CatalogueTable
     {"series", kSeries,
      "SELECT table_name, keys, first_seen_ns, last_seen_ns FROM series ORDER BY table_name, keys"},
     {"jobs", kJobs,
@@ -43,15 +55,23 @@ constexpr CatalogueKind kKinds[] = {
      "FROM jobs ORDER BY first_seen_ns, job"},
     {"captures", kCaptures,
      "SELECT id, began_ns, asked_by, job, processes, output, state FROM captures ORDER BY began_ns, id"},
+    {"events", kEvents, "SELECT time_ns, table_name, row FROM events ORDER BY time_ns, id"},
 };
 
 }  // namespace
+
+Result<CatalogueTable> parse_catalogue_table(const std::string& name) {
+  const auto kind = std::ranges::find(kKinds, std::string_view(name), &CatalogueKind::name);
+  if (kind != std::end(kKinds)) return static_cast<CatalogueTable>(kind - kKinds);
+  return fail(Code::invalid, "\"{}\" is none of {}", to_printable(name),
+              fmt::join(kKinds | std::views::transform(&CatalogueKind::name), ", "));
+}
 
 Result<Table> read_catalogue(const std::string& path, CatalogueTable which) {
   const CatalogueKind& kind = kKinds[static_cast<size_t>(which)];
   TRY_ASSIGN(Database database, open_history_to_read(path));
   TRY_ASSIGN(Statement rows, database.prepare(kind.sql));
-  Table table(kind.name, kind.schema);
+  Table table(std::string(kind.name), kind.schema);
   std::vector<Value> values;
   for (;;) {
     TRY_ASSIGN(const bool is_row, rows.step());

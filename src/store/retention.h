@@ -2,8 +2,8 @@
 // file stays under its size: the block goes first that has used up the greatest part of its tier's time, so
 // that a small file shortens every tier by the same factor, and the last minutes stay as fine as they are.
 //
-// Time is what has been recorded (HistoryFile), not the clock's: a clock that jumps by a year makes nothing
-// old.
+// Time is what has been recorded (History::advance), not the clock's: a clock that jumps by a year makes
+// nothing old.
 #pragma once
 #include "store/blocks.h"
 #include "store/fold_tier.h"

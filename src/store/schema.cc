@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "store/bytes.h"
+#include "table/metric.h"
 
 namespace spotter::store {
 namespace {
@@ -31,9 +32,7 @@ bool Schema::is_of(const Table& other) const {
   return !is_folded && table == other.name() && std::ranges::equal(fields, other.schema(), same);
 }
 
-bool Schema::has_times() const {
-  return std::ranges::any_of(fields, [](const StoredField& field) { return field.role == Role::time; });
-}
+bool Schema::has_times() const { return spotter::has_times(fields); }
 
 size_t Schema::find(std::string_view name) const {
   const auto it = std::ranges::find(fields, name, &StoredField::name);

@@ -84,8 +84,7 @@ int full_disk(const std::string& path) {
   append(60);
   state = history->state();
   if (failures != 0 || state.waiting_bytes != 0 || !state.last_error.empty()) return 6;
-  const auto tables = query(
-      *history, {.from_unix_ns = kStart, .to_unix_ns = 2 * kStart, .metrics = {}, .job = {}, .step = 1});
+  const auto tables = query(*history, {.from_unix_ns = kStart, .to_unix_ns = 2 * kStart, .step = 1});
   const auto rows = static_cast<i64>(tables->at(0).rows());
   // All but what has been lost, and counted, is there: seconds of the last hour, ten seconds before.
   return rows > kept / 20 && state.lost_rows > 0 ? 0 : 7;

@@ -17,8 +17,15 @@ struct Batch {
 };
 using SharedBatch = std::shared_ptr<const Batch>;
 
-// How somebody fares who takes batches: a sink, or the history.
-struct ConsumerState {
+// Whether it is too old to be true of now: five looks are overdue, so its collector hangs, has gone, or has
+// nothing more to tell of. One without a period never is.
+inline bool is_stale(const Batch& batch, Ns unix_now) {
+  constexpr Ns kMostPeriods = 5;
+  return batch.period_ns > 0 && (unix_now - batch.unix_ns) / kMostPeriods > batch.period_ns;
+}
+
+// How a sink fares, which is who takes batches; the history is one, too.
+struct SinkState {
   std::string name;
   i64 queued = 0;          // batches that wait
   i64 delivered = 0;       // batches that arrived where they were to go

@@ -110,6 +110,7 @@ def test_questions_that_cannot_be_answered(folder):
                        "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
             status, body = agent.api("GET", target)
             assert status == 400, (target, status, body)
+        assert agent.api("GET", "/v1/history?table=jobs")[0] == 404
         assert agent.parts()["history"][0] == "off"
 
 
@@ -130,6 +131,31 @@ def test_processes_of_jobs_are_told(folder):
             spinner.kill()
             spinner.wait()
         until(lambda: agent.sample("spotter_job_processes", **labels) is None, 20, "the job's row has gone")
+
+
+def test_jobs_and_captures_that_the_history_knows(folder):
+    words = "--history", folder / "history.db"
+    with Measuring(folder, *words, collect="process:100ms,agent:100ms") as agent:
+        with agent.spawn(SLURM_JOB_ID="4711", RANK="5") as one:
+            agent.wait_for_processes([one.pid])
+            agent.wait_for_receipts(agent.capture(pids=[one.pid], duration_ms=50))
+            until(lambda: "process" in agent.tables("--metric", "process_*", "--job", "4711"), 20, "the job's process")
+            until(lambda: [c["state"] for c in agent.tables("--catalogue", "captures").get("captures", [])] == ["written"], 20,
+                  "the capture is noted")
+    # A job is known once its first minute is written, or the agent ends.
+    with Measuring(folder, *words, collect="agent:1s") as agent:
+        job, = agent.tables("--catalogue", "jobs")["jobs"]
+        assert (job["job"], job["user"], job["ranks"]) == ("4711", "root", "5")
+        assert time.time() - 60 < job["first_seen_ns"] / 1e9 <= job["last_seen_ns"] / 1e9 <= time.time()
+        capture, = agent.tables("--catalogue", "captures")["captures"]
+        assert (capture["job"], capture["processes"], capture["output"]) == ("4711", 1, str(agent.out_dir))
+        assert any(s["table"] == "process" for s in agent.tables("--catalogue", "series")["series"])
+        assert agent.tables("--catalogue", "events")["events"] == []
+        text = agent.spotter("metrics", "--catalogue", "jobs")
+        assert "first_seen" in text and "first_seen_ns" not in text and time.strftime("%m-%d ") in text
+        status, body = agent.api("GET", "/v1/history?table=people")
+        assert status == 400 and "none of series, jobs" in str(body), body
+        assert agent.api("GET", "/v1/history")[0] == 400
 
 
 def test_dead_and_silent_sinks(folder):
@@ -195,6 +221,9 @@ def test_proc_that_vanishes_and_is_garbage(folder):
         until(lambda: agent.parts()["collector load"][0] == "fails", 10, "the empty file is told")
         assert "proc/loadavg" in agent.parts()["collector load"][1]
         assert agent.parts()["collector memory"][0] == "works"
+        newest = until(lambda: [t for t in [agent.tables("--metric", "cpu_*,memory_*")] if "cpu" not in t], 10,
+                       "what is measured no more is no newest sample")
+        assert newest[0]["memory"]
         (root / "proc/stat").write_text("cpu  1 2 3 4 5 6 7 8 9 10\ncpu0 1 2 3 4 5 6 7 8 9 10\nintr 1\n")
         (root / "proc/loadavg").write_text("0.50 0.40 0.30 1/200 12345\n")
         until(lambda: agent.parts()["collector cpu"][0] == "works", 10, "it works again")

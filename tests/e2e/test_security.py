@@ -83,11 +83,12 @@ GRANTED = {
     "trace": {"look", "trace mine", "trace other", "end own"},
     "admin": {"look", "trace mine", "trace other", "end own", "end root's"},
 }
-LOOKS = ["/v1/status", "/v1/processes", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
+LOOKS = ["/v1/status", "/v1/processes", "/v1/metrics", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
 NOWHERE = [("GET", "/"), ("GET", "/v1"), ("GET", "/v1/captures"), ("GET", "/v1/captures/no-such-one"),
            ("DELETE", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures"), ("DELETE", "/v1/processes"),
            ("POST", "/v1/status"), ("PUT", "/v1/captures"), ("GET", "/v1/captures/../../etc/passwd"),
-           ("GET", "/etc/passwd"), ("PATCH", "/v1/captures/{}"), ("OPTIONS", "/v1/status")]
+           ("GET", "/etc/passwd"), ("PATCH", "/v1/captures/{}"), ("OPTIONS", "/v1/status"),
+           ("GET", "/v1/history?table=jobs")]  # this agent keeps none
 
 
 def hold_to_role(host, ask, role):

@@ -1,5 +1,6 @@
-// HostReplay: a machine's samples, made up: the shapes that /proc, /sys and NVML give (tables, types, how the
-// numbers move), a busy and a quiet time of day, the same for the same seed. About 20 tables and 550 series.
+// MadeUpHost: samples of a machine that there is not: the shapes that /proc, /sys and NVML give (tables,
+// types, how the numbers move), a busy and a quiet time of day, the same for the same seed. About 20 tables
+// and 550 series.
 #pragma once
 #include <random>
 #include <string>
@@ -9,9 +10,9 @@
 
 namespace spotter::bench {
 
-class HostReplay {
+class MadeUpHost {
  public:
-  explicit HostReplay(u64 seed);
+  explicit MadeUpHost(u64 seed);
   // The next second's. Owns nothing of it.
   Batch next();
   i64 series() const;  // metric columns times entities
