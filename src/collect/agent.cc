@@ -26,6 +26,8 @@ constexpr Field kCollectorColumns[] = {
     {"skipped", Type::integer, Unit::count, Role::counter,
      "Samples left out, because their time had passed."},
     {"busy_ns", Type::integer, Unit::ns, Role::counter, "Processor time of its samples."},
+    {"left_out", Type::integer, Unit::count, Role::value,
+     "Things (processes, ports, groups of events) that its last sample has no rows of, because there are too many."},
 };
 constexpr Field kSinkColumns[] = {
     {"sink", Type::text, Unit::none, Role::key, "Name of the sink, or history."},
@@ -58,7 +60,7 @@ class Agent : public Collector {
     for (const CollectorState& c :
          surroundings_.collectors ? surroundings_.collectors() : std::vector<CollectorState>())
       collectors.append(
-          {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy});
+          {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy, c.left_out});
     Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
     for (const ConsumerState& c :
          surroundings_.consumers ? surroundings_.consumers() : std::vector<ConsumerState>())

@@ -142,14 +142,12 @@ class Pmu : public Collector {
                {static_cast<i64>(counters_.cpus().size()), or_null(ratio), quality(ratio), or_null(model_)});
     table.append(row);
     // What the person who runs it should know once.
-    if (!std::exchange(has_told_, true)) {
-      if (!counters_.has_hardware())
-        table.notes.add("no_hardware_counters", Severity::info,
-                        pmu_refusal(host_, model_.empty() ? ENOENT : counters_.first_error()).message);
-      if (counters_.left_out() > 0)
-        table.notes.add("events_left_out", Severity::info, pmu_refusal(host_, EMFILE).message, -1,
-                        static_cast<i64>(counters_.left_out()));
-    }
+    if (!std::exchange(has_told_, true) && !counters_.has_hardware())
+      table.notes.add("no_hardware_counters", Severity::info,
+                      pmu_refusal(host_, model_.empty() ? ENOENT : counters_.first_error()).message);
+    if (counters_.left_out() > 0)
+      table.notes.add("events_left_out", Severity::loss, pmu_refusal(host_, EMFILE).message, -1,
+                      static_cast<i64>(counters_.left_out()));
     return table;
   }
 

@@ -74,9 +74,9 @@ class Processes : public Collector {
     if (tracked_.size() > kMostRead)
       tables[0].notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
                           static_cast<i64>(tracked_.size()));
-    if (too_many_ > 0)
+    if (!left_out_.empty())
       tables[0].notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
-                          too_many_);
+                          static_cast<i64>(left_out_.size()));
     return tables;
   }
 
@@ -102,9 +102,10 @@ class Processes : public Collector {
         if (!others_.contains(*pid) && !tracked_.contains(*pid)) unseen_.push_back(*pid);
       }
       if (alive.empty()) return fail(Code::io, "{} shows no processes", host_.proc);
-      std::erase_if(others_, [&](i64 pid) { return !alive.contains(pid); });
+      const auto has_ended = [&](i64 pid) { return !alive.contains(pid); };
+      std::erase_if(others_, has_ended);
+      std::erase_if(left_out_, has_ended);
       std::ranges::sort(unseen_);
-      too_many_ = 0;
       for (const i64 pid : identities_->noticed()) track(pid, identities_->who(pid));
       for (auto& [pid, tracked] : tracked_) settle(pid, tracked, now);
     }
@@ -125,9 +126,10 @@ class Processes : public Collector {
   void track(i64 pid, const Who& who) {
     if (tracked_.contains(pid)) return;
     if (tracked_.size() >= kMostTracked) {
-      ++too_many_;
+      left_out_.insert(pid);
       return;
     }
+    left_out_.erase(pid);
     tracked_.emplace(pid, Tracked{who, false, ProcessFiles(host_, pid), {}});
   }
 
@@ -213,10 +215,11 @@ class Processes : public Collector {
   Host host_;
   std::shared_ptr<Identities> identities_;
   Ns last_scan_ = 0;
-  std::vector<i64> unseen_;         // the highest last
-  std::unordered_set<i64> others_;  // those that are nobody's job
-  std::map<i64, Tracked> tracked_;  // by pid
-  i64 last_read_ = 0, too_many_ = 0, groups_left_out_ = 0;
+  std::vector<i64> unseen_;           // the highest last
+  std::unordered_set<i64> others_;    // those that are nobody's job
+  std::map<i64, Tracked> tracked_;    // by pid
+  std::unordered_set<i64> left_out_;  // for which there is no room in `tracked_`
+  i64 last_read_ = 0, groups_left_out_ = 0;
   JobTotals totals_;
   std::map<std::string, ControlGroup> groups_;  // by path
 };
