@@ -29,16 +29,6 @@ std::optional<i64> start_of(const Host& host, i64 pid) {
   return to_integer(next_word(rest));
 }
 
-// Slurm names a job's group job_ID: a process may have lost its environment, not its group.
-std::string slurm_job_of(std::string_view cgroup) {
-  constexpr std::string_view kMark = "/job_";
-  if (cgroup.find("slurm") == cgroup.npos) return {};
-  const size_t at = cgroup.find(kMark);
-  if (at == cgroup.npos) return {};
-  const std::string_view rest = cgroup.substr(at + kMark.size());
-  return std::string(rest.substr(0, rest.find('/')));
-}
-
 // The kubelet names a pod's group pod<uid>, with systemd's driver "_" for "-".
 std::string pod_uid_of(std::string_view cgroup) {
   if (cgroup.find("kubepods") == cgroup.npos) return {};
@@ -116,13 +106,11 @@ std::vector<i64> Identities::noticed() {
   return pids;
 }
 
-// What is Slurm's own word, the name of the control group, counts before what a process says of itself.
 Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
   Who who;
   const process::Identity identity = process::identify(facts, parent);
-  const std::string slurm_job = slurm_job_of(facts.cgroup);
   who.is_helper = identity.role == process::Role::helper;
-  who.job = shortened(slurm_job.empty() ? identity.job : slurm_job);
+  who.job = shortened(identity.job);
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
   who.local_rank = identity.local_rank;
