@@ -9,6 +9,7 @@
 #include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
+#include "process/process_stat.h"
 #include "process/role.h"
 
 namespace spotter::collect {
@@ -21,12 +22,8 @@ constexpr size_t kShownContainer = 12, kUuidDigits = 36;
 
 // When a process began, in clock ticks after boot; the pid and this together are one process.
 std::optional<i64> start_of(const Host& host, i64 pid) {
-  const auto text = read_small_file(fmt::format("{}/{}/stat", host.proc, pid), kMostText);
-  if (!text) return std::nullopt;
-  std::string_view rest = std::string_view(*text).substr(std::min(text->rfind(')') + 1, text->size()));
-  constexpr int kStart = 19;  // of the fields behind the name
-  for (int i = 0; i < kStart; ++i) next_word(rest);
-  return to_integer(next_word(rest));
+  const auto stat = process::read_stat(host, pid);
+  return stat ? std::optional(stat->start_ticks) : std::nullopt;
 }
 
 // The kubelet names a pod's group pod<uid>, with systemd's driver "_" for "-".
