@@ -54,17 +54,18 @@ std::string variable(const process::ProcessFacts& facts, const char* name) {
 }  // namespace
 
 Who Identities::who(i64 pid) {
-  const std::optional<i64> start = start_of(host_, pid);
-  if (!start) return {};
+  const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
+  if (!stat) return {};
   {
     std::lock_guard lock(mutex_);
     const auto it = known_.find(pid);
-    if (it != known_.end() && it->second.start_ticks == *start && it->second.is_settled)
+    if (it != known_.end() && it->second.start_ticks == stat->start_ticks &&
+        it->second.program == stat->program && it->second.is_settled)
       return it->second.who;
   }
   // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.
   const bool settled =
-      subtract_saturated(host_.steady_now(), scaled(*start, ns_per_tick()).value_or(0)) > kSettled;
+      subtract_saturated(host_.steady_now(), scaled(stat->start_ticks, ns_per_tick()).value_or(0)) > kSettled;
   const auto facts = process::read_process_briefly(host_, pid);
   if (!facts) return {};
   Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
@@ -72,7 +73,8 @@ Who Identities::who(i64 pid) {
   std::lock_guard lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
   Who who = who_of(*facts, parent ? &*parent : nullptr);
-  return known_.insert_or_assign(pid, Known{*start, settled, std::move(who)}).first->second.who;
+  return known_.insert_or_assign(pid, Known{stat->start_ticks, stat->program, settled, std::move(who)})
+      .first->second.who;
 }
 
 bool Identities::is_settled(i64 pid) {

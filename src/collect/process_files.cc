@@ -55,6 +55,7 @@ Result<ProcessTimes> ProcessFiles::read() {
   times.minor_faults = stat->minor_faults;
   times.major_faults = stat->major_faults;
   times.start_ns = *start;
+  times.program = stat->program;
   for (std::string_view io = read_text(io_, buffer); !io.empty();) {
     std::string_view line = next_line(io);
     const std::string_view name = next_word(line);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <functional>
 #include <limits>
 
 #include "base/file.h"
@@ -14,6 +15,15 @@ namespace {
 constexpr size_t kParent = 1, kMinorFaults = 7, kMajorFaults = 9, kUser = 11, kSystem = 12, kThreads = 17,
                  kStart = 19, kResident = 21;
 constexpr size_t kFields = 22;
+constexpr size_t kStack = 3;  // of those after them
+
+std::string_view next_field(std::string_view& text) {
+  constexpr std::string_view kBlanks = " \n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::string_view field = text.substr(0, text.find_first_of(kBlanks));
+  text.remove_prefix(field.size());
+  return field;
+}
 
 i64 number(std::string_view word) {
   i64 value = 0;
@@ -29,13 +39,12 @@ i64 number(std::string_view word) {
 std::optional<ProcessStat> parse_stat(std::string_view text) {
   const size_t name_end = text.rfind(')');
   if (name_end == text.npos) return std::nullopt;
+  const std::string_view name = text.substr(0, name_end);
   text.remove_prefix(name_end + 1);
   std::array<std::string_view, kFields> fields;
   for (std::string_view& field : fields) {
-    text.remove_prefix(std::min(text.find_first_not_of(" \n"), text.size()));
-    field = text.substr(0, text.find_first_of(" \n"));
+    field = next_field(text);
     if (field.empty()) return std::nullopt;
-    text.remove_prefix(field.size());
   }
   ProcessStat stat;
   stat.parent = number(fields[kParent]);
@@ -46,6 +55,9 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   stat.threads = number(fields[kThreads]);
   stat.start_ticks = number(fields[kStart]);
   stat.resident_pages = number(fields[kResident]);
+  for (size_t i = 0; i < kStack; ++i) next_field(text);
+  const i64 stack = number(next_field(text));
+  stat.program = stack != 0 ? static_cast<u64>(stack) : std::hash<std::string_view>()(name);
   return stat;
 }
 

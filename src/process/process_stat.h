@@ -16,6 +16,9 @@ struct ProcessStat {
   i64 threads = 0;
   i64 start_ticks = 0;  // after boot; with the pid the identity of the process
   i64 resident_pages = 0;
+  // Another number after each exec: where the stack begins, which the kernel draws anew; of a process whose
+  // memory is not ours to read, from its name.
+  u64 program = 0;
 };
 
 // Nothing: the text is not as the kernel writes it.

@@ -22,6 +22,18 @@ TEST(ProcessStat, TheNameMayHoldAnything) {
   EXPECT_EQ(stat->resident_pages, 300);
 }
 
+TEST(ProcessStat, AnotherProgramAfterAnExec) {
+  const auto program = [](const std::string& name, const std::string& stack) {
+    return parse_stat("42 (" + name + ") S 7 42 7 0 -1 0 0 0 0 0 5 6 0 0 20 0 9 0 987 1 300 3 1 1 " + stack)
+        ->program;
+  };
+  EXPECT_EQ(program("python", "140727391019936 0 0\n"), program("ray::train", "140727391019936 0 0\n"));
+  EXPECT_NE(program("python", "140727391019936 0 0\n"), program("python", "140727391019937 0 0\n"));
+  // Of a process whose memory is not ours, and of a text that ends early.
+  EXPECT_NE(program("sh", "0 0 0\n"), program("python", "0 0 0\n"));
+  EXPECT_EQ(program("sh", "0 0 0\n"), program("sh", ""));
+}
+
 TEST(ProcessStat, WhatTheKernelDoesNotWrite) {
   for (const char* text : {"", "42", "42 (a", "42 (a)", "42 (a) S 7 42", ")", ") \n "})
     EXPECT_FALSE(parse_stat(text)) << text;
