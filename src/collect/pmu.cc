@@ -27,12 +27,20 @@ constexpr size_t kMostText = size_t{64} << 10;
 constexpr double kAllTheTime = 0.99;  // less is a group that took turns, and not one that was just opened
 
 constexpr Field counts(const char* name, const char* help) {
-  return {name, Type::integer, Unit::count, Role::counter, help};
+  return {name, Type::integer, Unit::count, Role::counter, help, Since::agent};
 }
-constexpr Field kRead = {"memory_read_bytes", Type::integer, Unit::bytes, Role::counter,
-                         "Read from memory, as the memory controllers count."};
-constexpr Field kWritten = {"memory_write_bytes", Type::integer, Unit::bytes, Role::counter,
-                            "Written to memory, as the memory controllers count."};
+constexpr Field kRead = {"memory_read_bytes",
+                         Type::integer,
+                         Unit::bytes,
+                         Role::counter,
+                         "Read from memory, as the memory controllers count.",
+                         Since::agent};
+constexpr Field kWritten = {"memory_write_bytes",
+                            Type::integer,
+                            Unit::bytes,
+                            Role::counter,
+                            "Written to memory, as the memory controllers count.",
+                            Since::agent};
 
 // In the order of PmuColumn.
 constexpr Field kCounters[] = {
