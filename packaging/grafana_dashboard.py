@@ -191,6 +191,8 @@ ROWS = {
         panel("Age of the samples", "s", ("time() - spotter_sample_timestamp_seconds{I}", "{{instance}} {{table}}")),
         panel("Samples that failed, were late or skipped", "cps",
               *counts("agent_collector", ("failures", "late", "skipped"), by="{{instance}} {{collector}}")),
+        panel("Things that a collector leaves out", "short",
+              ("spotter_agent_collector_left_out{I} > 0", "{{instance}} {{collector}}")),
         panel("Batches dropped, and attempts that failed", "cps", *counts("agent_sink", ("dropped", "failures"), by="{{instance}} {{sink}}")),
         panel("Rows that are not exposed", "short", ("spotter_exposition_rows_left_out{I} > 0", "{{instance}} {{table}}")),
     ],

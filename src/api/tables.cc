@@ -97,6 +97,7 @@ Table status_table(const Agent& agent) {
         seconds(collector.period),
         collector.samples > 0 ? seconds(collector.busy) * 1e3 / static_cast<double>(collector.samples) : 0.0,
         collector.failed, collector.late, collector.skipped);
+    if (collector.left_out > 0) detail += fmt::format(", {} things left out", collector.left_out);
     if (!collector.is_open)
       detail = collector.last_error.empty() ? "not looked for yet" : collector.last_error;
     if (collector.is_open && !collector.last_error.empty()) detail += ": " + collector.last_error;

@@ -12,29 +12,32 @@ namespace spotter::collect {
 namespace {
 
 constexpr Field kAgentColumns[] = {
-    {"cpu_ns", Type::integer, Unit::ns, Role::counter, "Processor time of the agent."},
+    {"cpu_ns", Type::integer, Unit::ns, Role::counter, "Processor time of the agent.", Since::agent},
     {"resident_bytes", Type::integer, Unit::bytes, Role::value, "Memory that the agent holds."},
     {"threads", Type::integer, Unit::count, Role::value, "Threads of the agent."},
 };
 constexpr Field kCollectorColumns[] = {
     {"collector", Type::text, Unit::none, Role::key, "Name of the collector."},
     {"up", Type::flag, Unit::none, Role::value, "Whether there is something for it on this machine."},
-    {"samples", Type::integer, Unit::count, Role::counter, "Samples that were taken or tried."},
-    {"failures", Type::integer, Unit::count, Role::counter, "Samples that failed."},
+    {"samples", Type::integer, Unit::count, Role::counter, "Samples that were taken or tried.", Since::agent},
+    {"failures", Type::integer, Unit::count, Role::counter, "Samples that failed.", Since::agent},
     {"late", Type::integer, Unit::count, Role::counter,
-     "Samples that began more than a tenth of the period after their time."},
-    {"skipped", Type::integer, Unit::count, Role::counter,
-     "Samples left out, because their time had passed."},
-    {"busy_ns", Type::integer, Unit::ns, Role::counter, "Processor time of its samples."},
+     "Samples that began more than a tenth of the period after their time.", Since::agent},
+    {"skipped", Type::integer, Unit::count, Role::counter, "Samples left out, because their time had passed.",
+     Since::agent},
+    {"busy_ns", Type::integer, Unit::ns, Role::counter, "Processor time of its samples.", Since::agent},
+    {"left_out", Type::integer, Unit::count, Role::value,
+     "Things (processes, ports, groups of events) that its last sample has no rows of, because there are too many."},
 };
 constexpr Field kSinkColumns[] = {
     {"sink", Type::text, Unit::none, Role::key, "Name of the sink, or history."},
     {"queued", Type::integer, Unit::count, Role::value, "Batches that wait for it."},
-    {"delivered", Type::integer, Unit::count, Role::counter, "Batches that arrived where they were to go."},
-    {"dropped", Type::integer, Unit::count, Role::counter, "Batches that are lost to it."},
-    {"failures", Type::integer, Unit::count, Role::counter, "Attempts that failed."},
+    {"delivered", Type::integer, Unit::count, Role::counter, "Batches that arrived where they were to go.",
+     Since::agent},
+    {"dropped", Type::integer, Unit::count, Role::counter, "Batches that are lost to it.", Since::agent},
+    {"failures", Type::integer, Unit::count, Role::counter, "Attempts that failed.", Since::agent},
     {"rejected", Type::integer, Unit::count, Role::counter,
-     "Values of delivered batches that the other side would not have."},
+     "Values of delivered batches that the other side would not have.", Since::agent},
 };
 
 constexpr TableKind kTables[] = {
@@ -58,7 +61,7 @@ class Agent : public Collector {
     for (const CollectorState& c :
          surroundings_.collectors ? surroundings_.collectors() : std::vector<CollectorState>())
       collectors.append(
-          {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy});
+          {std::string_view(c.name), c.is_open, c.samples, c.failed, c.late, c.skipped, c.busy, c.left_out});
     Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
     for (const SinkState& c : surroundings_.consumers ? surroundings_.consumers() : std::vector<SinkState>())
       sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures, c.rejected});

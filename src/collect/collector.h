@@ -39,6 +39,7 @@ struct CollectorState {
   i64 late = 0;            // began more than a tenth of the period after its time
   i64 skipped = 0;         // times that had passed before it could begin
   Ns busy = 0;             // processor time, all samples together
+  i64 left_out = 0;        // things that its last sample has no rows of, by its notes of losses
   std::string last_error;  // of the last sample that failed; empty after one that did not
 };
 

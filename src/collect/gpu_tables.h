@@ -106,7 +106,8 @@ using Row = std::vector<Value>;
   X(nvlink_crc_errors, integer, count, counter, "Checksums that were wrong on NVLink.")                      \
   X(nvlink_replays, integer, count, counter, "Packets that were sent again over NVLink.")                    \
   X(nvlink_recoveries, integer, count, counter, "Times a link of NVLink had to be trained anew.")            \
-  X(xid_errors, integer, count, counter, "XID errors that the driver reported since the agent began.")       \
+  X(xid_errors, integer, count, counter, "XID errors that the driver reported since the agent began.",       \
+    Since::agent)                                                                                            \
   X(last_xid, integer, none, value, "Number of the last of them.")
 
 #define SPOTTER_GPU_ACTIVITY_COLUMNS(X)                                                                    \
@@ -178,8 +179,8 @@ using Row = std::vector<Value>;
   X(count, integer, count, value, "How many since the sample before.")                    \
   X(meaning, text, none, detail, "What it means.")
 
-#define SPOTTER_ENUMERATOR(name, type, unit, role, help) name,
-#define SPOTTER_FIELD(name, type, unit, role, help) {#name, Type::type, Unit::unit, Role::role, help},
+#define SPOTTER_ENUMERATOR(name, ...) name,
+#define SPOTTER_FIELD(name, type, unit, role, ...) {#name, Type::type, Unit::unit, Role::role, __VA_ARGS__},
 #define SPOTTER_COLUMNS(space, LIST)                          \
   namespace space {                                           \
   enum Column : size_t { LIST(SPOTTER_ENUMERATOR) kColumns }; \

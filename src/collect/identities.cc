@@ -9,6 +9,7 @@
 #include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
+#include "process/process_stat.h"
 #include "process/role.h"
 
 namespace spotter::collect {
@@ -21,22 +22,8 @@ constexpr size_t kShownContainer = 12, kUuidDigits = 36;
 
 // When a process began, in clock ticks after boot; the pid and this together are one process.
 std::optional<i64> start_of(const Host& host, i64 pid) {
-  const auto text = read_small_file(fmt::format("{}/{}/stat", host.proc, pid), kMostText);
-  if (!text) return std::nullopt;
-  std::string_view rest = std::string_view(*text).substr(std::min(text->rfind(')') + 1, text->size()));
-  constexpr int kStart = 19;  // of the fields behind the name
-  for (int i = 0; i < kStart; ++i) next_word(rest);
-  return to_integer(next_word(rest));
-}
-
-// Slurm names a job's group job_ID: a process may have lost its environment, not its group.
-std::string slurm_job_of(std::string_view cgroup) {
-  constexpr std::string_view kMark = "/job_";
-  if (cgroup.find("slurm") == cgroup.npos) return {};
-  const size_t at = cgroup.find(kMark);
-  if (at == cgroup.npos) return {};
-  const std::string_view rest = cgroup.substr(at + kMark.size());
-  return std::string(rest.substr(0, rest.find('/')));
+  const auto stat = process::read_stat(host, pid);
+  return stat ? std::optional(stat->start_ticks) : std::nullopt;
 }
 
 // The kubelet names a pod's group pod<uid>, with systemd's driver "_" for "-".
@@ -67,17 +54,18 @@ std::string variable(const process::ProcessFacts& facts, const char* name) {
 }  // namespace
 
 Who Identities::who(i64 pid) {
-  const std::optional<i64> start = start_of(host_, pid);
-  if (!start) return {};
+  const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
+  if (!stat) return {};
   {
     std::lock_guard lock(mutex_);
     const auto it = known_.find(pid);
-    if (it != known_.end() && it->second.start_ticks == *start && it->second.is_settled)
+    if (it != known_.end() && it->second.start_ticks == stat->start_ticks &&
+        it->second.program == stat->program && it->second.is_settled)
       return it->second.who;
   }
   // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.
   const bool settled =
-      subtract_saturated(host_.steady_now(), scaled(*start, ns_per_tick()).value_or(0)) > kSettled;
+      subtract_saturated(host_.steady_now(), scaled(stat->start_ticks, ns_per_tick()).value_or(0)) > kSettled;
   const auto facts = process::read_process_briefly(host_, pid);
   if (!facts) return {};
   Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
@@ -85,7 +73,8 @@ Who Identities::who(i64 pid) {
   std::lock_guard lock(mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
   Who who = who_of(*facts, parent ? &*parent : nullptr);
-  return known_.insert_or_assign(pid, Known{*start, settled, std::move(who)}).first->second.who;
+  return known_.insert_or_assign(pid, Known{stat->start_ticks, stat->program, settled, std::move(who)})
+      .first->second.who;
 }
 
 bool Identities::is_settled(i64 pid) {
@@ -116,13 +105,11 @@ std::vector<i64> Identities::noticed() {
   return pids;
 }
 
-// What is Slurm's own word, the name of the control group, counts before what a process says of itself.
 Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
   Who who;
   const process::Identity identity = process::identify(facts, parent);
-  const std::string slurm_job = slurm_job_of(facts.cgroup);
   who.is_helper = identity.role == process::Role::helper;
-  who.job = shortened(slurm_job.empty() ? identity.job : slurm_job);
+  who.job = shortened(identity.job);
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
   who.local_rank = identity.local_rank;

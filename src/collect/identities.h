@@ -1,6 +1,6 @@
 // Identities: who a process is, beyond its pid: the job of a scheduler or launcher, rank, user, container,
 // pod. Told from its environment, its control group, and what the kubelet has on disk; read once for each
-// process and kept while it lives. Any thread.
+// program that a process runs, and kept while it does. Any thread.
 #pragma once
 #include <map>
 #include <mutex>
@@ -33,17 +33,18 @@ class Identities {
   // Empty of a process that is not there, or of which nothing may be read.
   Who who(i64 pid);
 
-  // Whether the process had run for a while when it was looked up: until then it may yet become another
-  // program.
+  // Whether the process had run for a while when it was looked up: until then it may yet be put into a
+  // control group, and what the kubelet writes about it may come.
   bool is_settled(i64 pid);
 
   // A process that matters though it may have no job: it holds a GPU, or asks for captures.
   void notice(i64 pid);
-  std::vector<i64> noticed();  // those that still exist
+  std::vector<i64> noticed();  // those that still exist, in order
 
  private:
   struct Known {
     i64 start_ticks;
+    u64 program;  // of process::ProcessStat
     bool is_settled;
     Who who;
   };

@@ -27,12 +27,20 @@ constexpr size_t kMostText = size_t{64} << 10;
 constexpr double kAllTheTime = 0.99;  // less is a group that took turns, and not one that was just opened
 
 constexpr Field counts(const char* name, const char* help) {
-  return {name, Type::integer, Unit::count, Role::counter, help};
+  return {name, Type::integer, Unit::count, Role::counter, help, Since::agent};
 }
-constexpr Field kRead = {"memory_read_bytes", Type::integer, Unit::bytes, Role::counter,
-                         "Read from memory, as the memory controllers count."};
-constexpr Field kWritten = {"memory_write_bytes", Type::integer, Unit::bytes, Role::counter,
-                            "Written to memory, as the memory controllers count."};
+constexpr Field kRead = {"memory_read_bytes",
+                         Type::integer,
+                         Unit::bytes,
+                         Role::counter,
+                         "Read from memory, as the memory controllers count.",
+                         Since::agent};
+constexpr Field kWritten = {"memory_write_bytes",
+                            Type::integer,
+                            Unit::bytes,
+                            Role::counter,
+                            "Written to memory, as the memory controllers count.",
+                            Since::agent};
 
 // In the order of PmuColumn.
 constexpr Field kCounters[] = {
@@ -142,14 +150,12 @@ class Pmu : public Collector {
                {static_cast<i64>(counters_.cpus().size()), or_null(ratio), quality(ratio), or_null(model_)});
     table.append(row);
     // What the person who runs it should know once.
-    if (!std::exchange(has_told_, true)) {
-      if (!counters_.has_hardware())
-        table.notes.add("no_hardware_counters", Severity::info,
-                        pmu_refusal(host_, model_.empty() ? ENOENT : counters_.first_error()).message);
-      if (counters_.left_out() > 0)
-        table.notes.add("events_left_out", Severity::info, pmu_refusal(host_, EMFILE).message, -1,
-                        static_cast<i64>(counters_.left_out()));
-    }
+    if (!std::exchange(has_told_, true) && !counters_.has_hardware())
+      table.notes.add("no_hardware_counters", Severity::info,
+                      pmu_refusal(host_, model_.empty() ? ENOENT : counters_.first_error()).message);
+    if (counters_.left_out() > 0)
+      table.notes.add("events_left_out", Severity::loss, pmu_refusal(host_, EMFILE).message, -1,
+                      static_cast<i64>(counters_.left_out()));
     return table;
   }
 

@@ -397,6 +397,19 @@ TEST(Pmu, OfAVirtualMachineWhatTheKernelCountsItself) {
   EXPECT_TRUE(tables->front().notes.empty());
 }
 
+TEST(Pmu, SaysAtEachSampleWhatItCannotCount) {
+  Machine machine("intel_8gpu");
+  machine.kernel.most_descriptors = 32;
+  auto pmu = machine.open();
+  ASSERT_TRUE(pmu);
+  for (int i = 0; i < 2; ++i) {
+    const auto tables = (*pmu)->sample();
+    ASSERT_TRUE(tables);
+    EXPECT_GT(tables->front().notes.count("events_left_out"), 0);
+    EXPECT_EQ(tables->front().notes.all()[0].severity, Severity::loss);
+  }
+}
+
 // A processor whose counters are listed but hidden by the hypervisor.
 TEST(Pmu, HardwareThatIsNotThere) {
   Machine machine("intel_8gpu");

@@ -3,6 +3,7 @@
 // (Identities::notice).
 #include <algorithm>
 #include <map>
+#include <unordered_map>
 #include <unordered_set>
 
 #include "base/file.h"
@@ -51,10 +52,12 @@ const TableKind kTables[] = {
 };
 
 constexpr Ns kScanEvery = 5 * kSecond;
-constexpr Ns kSettled = 30 * kSecond;  // of a process that old it is known what it runs
-constexpr size_t kMostNew = 100;       // looked up at one sample; each takes about 0.1 ms
-constexpr size_t kMostRead = 512;      // read at one sample; more take turns
+constexpr Ns kLongestWait = 1800 * kSecond;
+constexpr size_t kMostNew = 100;   // looked up at one sample; each takes about 0.1 ms
+constexpr size_t kMostRead = 512;  // read at one sample; more take turns
 constexpr size_t kMostTracked = 8192, kMostGroups = 256;
+
+bool is_of_job(const Who& who) { return !who.job.empty() || who.rank; }
 
 class Processes : public Collector {
  public:
@@ -62,7 +65,7 @@ class Processes : public Collector {
 
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
-    if (last_scan_ == 0 || now - last_scan_ >= kScanEvery || !unseen_.empty()) TRY(scan(now));
+    if (last_scan_ == 0 || now - last_scan_ >= kScanEvery || !unknown_.empty()) TRY(scan(now));
     std::vector<Table> tables;
     Table& processes = tables.emplace_back("process", kProcessColumns);
     read(processes);
@@ -74,9 +77,9 @@ class Processes : public Collector {
     if (tracked_.size() > kMostRead)
       tables[0].notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
                           static_cast<i64>(tracked_.size()));
-    if (too_many_ > 0)
+    if (!left_out_.empty())
       tables[0].notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
-                          too_many_);
+                          static_cast<i64>(left_out_.size()));
     return tables;
   }
 
@@ -84,38 +87,54 @@ class Processes : public Collector {
   struct Tracked {
     Who who;
     bool is_settled = false;
+    u64 program = 0;  // when it was asked who it is
     ProcessFiles files;
     std::optional<ProcessTimes> last;
   };
+  // It may yet execute a program of a job, mostly soon: each time it is left alone for twice as long. Who
+  // then holds a GPU or asks for captures is noticed at once.
+  struct Other {
+    Ns wait = 0, next_look = 0, last_seen = 0;
+  };
 
-  // The names of /proc, every few seconds; and who those are that are new, some at a time: the newest first,
-  // for jobs that begin just now.
+  // The names of /proc, every few seconds; and who those are that are not known, some at a time: the newest
+  // first, for jobs that begin just now.
   Result<void> scan(Ns now) {
     if (last_scan_ == 0 || now - last_scan_ >= kScanEvery) {
       last_scan_ = now;
-      std::unordered_set<i64> alive;
-      unseen_.clear();
+      bool is_any = false;
+      unknown_.clear();
       for (const std::string& name : names_in(host_.proc)) {
         const auto pid = to_integer(name);
         if (!pid) continue;
-        alive.insert(*pid);
-        if (!others_.contains(*pid) && !tracked_.contains(*pid)) unseen_.push_back(*pid);
+        is_any = true;
+        const auto other = others_.find(*pid);
+        if (other != others_.end()) other->second.last_seen = now;
+        if (other != others_.end() ? other->second.next_look <= now : !tracked_.contains(*pid))
+          unknown_.push_back(*pid);
       }
-      if (alive.empty()) return fail(Code::io, "{} shows no processes", host_.proc);
-      std::erase_if(others_, [&](i64 pid) { return !alive.contains(pid); });
-      std::ranges::sort(unseen_);
-      too_many_ = 0;
-      for (const i64 pid : identities_->noticed()) track(pid, identities_->who(pid));
-      for (auto& [pid, tracked] : tracked_) settle(pid, tracked, now);
+      if (!is_any) return fail(Code::io, "{} shows no processes", host_.proc);
+      std::erase_if(others_, [&](const auto& entry) { return entry.second.last_seen != now; });
+      std::ranges::sort(unknown_);
+      std::erase_if(left_out_, [&](i64 pid) { return !std::ranges::binary_search(unknown_, pid); });
+      for (auto& [pid, tracked] : tracked_) ask_again(pid, tracked);
+      const std::vector<i64> noticed = identities_->noticed();
+      std::erase_if(tracked_, [&](const auto& entry) {
+        return !is_of_job(entry.second.who) && !std::ranges::binary_search(noticed, entry.first);
+      });
+      for (const i64 pid : noticed) track(pid, identities_->who(pid));
     }
-    for (size_t i = 0; i < kMostNew && !unseen_.empty(); ++i) {
-      const i64 pid = unseen_.back();
-      unseen_.pop_back();
+    for (size_t i = 0; i < kMostNew && !unknown_.empty(); ++i) {
+      const i64 pid = unknown_.back();
+      unknown_.pop_back();
       const Who who = identities_->who(pid);
-      if (!who.job.empty() || who.rank) {
+      if (is_of_job(who)) {
         track(pid, who);
-      } else if (identities_->is_settled(pid)) {
-        others_.insert(pid);
+      } else if (!tracked_.contains(pid)) {
+        Other& other = others_[pid];
+        other.wait = other.wait == 0 ? kScanEvery : std::min(2 * other.wait, kLongestWait);
+        other.next_look = now + other.wait;
+        left_out_.erase(pid);
       }
     }
     know_groups();
@@ -125,17 +144,20 @@ class Processes : public Collector {
   void track(i64 pid, const Who& who) {
     if (tracked_.contains(pid)) return;
     if (tracked_.size() >= kMostTracked) {
-      ++too_many_;
+      left_out_.insert(pid);
       return;
     }
-    tracked_.emplace(pid, Tracked{who, false, ProcessFiles(host_, pid), {}});
+    left_out_.erase(pid);
+    others_.erase(pid);
+    tracked_.emplace(pid, Tracked{who, false, 0, ProcessFiles(host_, pid), {}});
   }
 
-  // What a process is may change until it has begun to run its own program.
-  void settle(i64 pid, Tracked& tracked, Ns now) {
-    if (tracked.is_settled || !tracked.last) return;
+  // What a process is may change until it has settled, and when it executes another program.
+  void ask_again(i64 pid, Tracked& tracked) {
+    if (!tracked.last || (tracked.is_settled && tracked.program == tracked.last->program)) return;
     tracked.who = identities_->who(pid);
-    tracked.is_settled = subtract_saturated(now, tracked.last->start_ns) > kSettled;
+    tracked.is_settled = identities_->is_settled(pid);
+    tracked.program = tracked.last->program;
   }
 
   void read(Table& table) {
@@ -213,10 +235,11 @@ class Processes : public Collector {
   Host host_;
   std::shared_ptr<Identities> identities_;
   Ns last_scan_ = 0;
-  std::vector<i64> unseen_;         // the highest last
-  std::unordered_set<i64> others_;  // those that are nobody's job
-  std::map<i64, Tracked> tracked_;  // by pid
-  i64 last_read_ = 0, too_many_ = 0, groups_left_out_ = 0;
+  std::vector<i64> unknown_;               // to be looked up, the highest last
+  std::unordered_map<i64, Other> others_;  // those that are nobody's job
+  std::map<i64, Tracked> tracked_;         // by pid
+  std::unordered_set<i64> left_out_;       // for which there is no room in `tracked_`
+  i64 last_read_ = 0, groups_left_out_ = 0;
   JobTotals totals_;
   std::map<std::string, ControlGroup> groups_;  // by path
 };

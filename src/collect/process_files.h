@@ -19,6 +19,7 @@ struct ProcessTimes {
   i64 resident_bytes = 0;
   i64 minor_faults = 0, major_faults = 0;
   i64 start_ns = 0;  // after boot
+  u64 program = 0;   // of process::ProcessStat
   std::optional<i64> read_bytes,
       written_bytes;  // of disks and network file systems; who may not know has none
 };

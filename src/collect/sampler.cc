@@ -18,6 +18,7 @@
 
 #include "base/descriptor.h"
 #include "base/log.h"
+#include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "collect/values.h"
 
@@ -40,6 +41,16 @@ Ns thread_time() {
 void set_name(pthread_t thread, std::string_view name) {
   constexpr size_t kMost = 15;
   pthread_setname_np(thread, std::string(name.substr(0, kMost)).c_str());
+}
+
+i64 left_out_of(const std::vector<Table>& tables) {
+  i64 left_out = 0;
+  for (const Table& table : tables) {
+    for (const Note& note : table.notes.all()) {
+      if (note.severity == Severity::loss) left_out = add_saturated(left_out, note.count);
+    }
+  }
+  return left_out;
 }
 
 }  // namespace
@@ -188,6 +199,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       state.late += is_late;
       state.failed += !tables;
     }
+    if (tables) state.left_out = left_out_of(*tables);
     const std::string error = tables ? std::string() : tables.error().message;
     const bool is_news = !error.empty() && error != state.last_error;
     state.last_error = error;

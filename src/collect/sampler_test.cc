@@ -57,6 +57,7 @@ TEST(DeadlinesTest, TimesBefore1970) {
 struct Script {
   std::atomic<int> opened = 0, sampled = 0;
   std::atomic<bool> is_absent = false, fails = false, hangs = false;
+  std::atomic<int> left_out = 0;
 } script;
 
 class Scripted : public Collector {
@@ -65,7 +66,11 @@ class Scripted : public Collector {
     while (script.hangs) std::this_thread::sleep_for(std::chrono::milliseconds(1));
     if (script.fails) return fail(Code::io, "it fails");
     std::vector<Table> tables;
-    tables.emplace_back("test", kColumns).append({i64{script.sampled}});
+    Table& table = tables.emplace_back("test", kColumns);
+    table.append({i64{script.sampled}});
+    table.notes.add("in_turns", Severity::info, "things are read in turns", -1, 1000);
+    if (script.left_out > 0)
+      table.notes.add("too_many", Severity::loss, "things are not looked at", -1, script.left_out);
     return tables;
   }
 };
@@ -98,7 +103,7 @@ constexpr CollectorKind kSteady = {
 class SamplerTest : public testing::Test {
  protected:
   SamplerTest() {
-    script.opened = script.sampled = 0;
+    script.opened = script.sampled = script.left_out = 0;
     script.is_absent = script.fails = script.hangs = false;
   }
 
@@ -153,6 +158,17 @@ TEST_F(SamplerTest, CountsSamplesThatFailAndGoesOn) {
   const size_t now = count();
   ASSERT_TRUE(wait_for(now + 3));
   EXPECT_EQ(sampler.states()[0].last_error, "");
+}
+
+TEST_F(SamplerTest, TellsHowManyThingsTheLastSampleLeftOut) {
+  script.left_out = 7;
+  const Sampler sampler({{&kScripted, 10 * kMs}}, {}, take());
+  ASSERT_TRUE(wait_for(3));
+  EXPECT_EQ(sampler.states()[0].left_out, 7);  // not the sum over samples
+  script.left_out = 0;
+  const size_t now = count();
+  ASSERT_TRUE(wait_for(now + 2));
+  EXPECT_EQ(sampler.states()[0].left_out, 0);
 }
 
 TEST_F(SamplerTest, WhatIsNotThereIsNotAskedAgainAtOnce) {

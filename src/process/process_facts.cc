@@ -10,6 +10,7 @@
 #include <string_view>
 
 #include "base/file.h"
+#include "process/process_stat.h"
 
 namespace spotter::process {
 namespace {
@@ -43,18 +44,6 @@ std::vector<std::string> line_of(std::string_view text, std::string_view label) 
     if (line.starts_with(label)) return split(std::string_view(line).substr(label.size()), '\t');
   }
   return {};
-}
-
-// The name in parentheses may itself contain any character; the fields behind its end may not.
-bool read_stat(std::string_view stat, ProcessFacts& facts) {
-  constexpr size_t kParent = 1, kStart = 19;  // of the fields behind the name
-  const size_t end = stat.rfind(')');
-  if (end == stat.npos || end + 2 > stat.size()) return false;
-  const std::vector<std::string> fields = split(stat.substr(end + 2), ' ');
-  if (fields.size() <= kStart) return false;
-  facts.parent = number(fields[kParent]);
-  facts.start_ticks = number(fields[kStart]);
-  return true;
 }
 
 void read_status(std::string_view status, ProcessFacts& facts) {
@@ -131,8 +120,8 @@ void read_torch(const std::string& folder, ProcessFacts& facts) {
 }  // namespace
 
 i64 parent_of(const Host& host, i64 pid) {
-  ProcessFacts facts;
-  return read_stat(text_of(fmt::format("{}/{}/stat", host.proc, pid)), facts) ? facts.parent : 0;
+  const std::optional<ProcessStat> stat = read_stat(host, pid);
+  return stat ? stat->parent : 0;
 }
 
 Result<ProcessFacts> read_process(const Host& host, i64 pid) {
@@ -147,8 +136,11 @@ Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid) {
   ProcessFacts facts;
   facts.pid = pid;
   const std::string folder = fmt::format("{}/{}", host.proc, pid);
-  TRY_ASSIGN(const std::string stat, read_small_file(folder + "/stat", kMostText));
-  if (!read_stat(stat, facts)) return fail(Code::io, "{}/stat is not as the kernel writes it", folder);
+  TRY_ASSIGN(const std::string text, read_small_file(folder + "/stat", kMostText));
+  const std::optional<ProcessStat> stat = parse_stat(text);
+  if (!stat) return fail(Code::io, "{}/stat is not as the kernel writes it", folder);
+  facts.parent = stat->parent;
+  facts.start_ticks = stat->start_ticks;
   read_status(text_of(folder + "/status"), facts);
   facts.command = split(text_of(folder + "/cmdline"), '\0');
   read_environment(text_of(folder + "/environ"), facts);

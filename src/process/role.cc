@@ -50,6 +50,21 @@ std::string_view variable(const ProcessFacts& p, std::span<const char* const> na
   return {};
 }
 
+// Slurm names a job's group job_ID: its own word, which a process can neither lose, as its environment, nor
+// make up. Below user.slice people name groups as they like.
+std::string_view slurm_job_of(std::string_view cgroup) {
+  constexpr std::string_view kMark = "/job_";
+  const size_t at = cgroup.find(kMark);
+  if (at == cgroup.npos || cgroup.find("slurm") >= at || cgroup.starts_with("/user.slice/")) return {};
+  const std::string_view rest = cgroup.substr(at + kMark.size());
+  return rest.substr(0, rest.find('/'));
+}
+
+std::string_view job_of(const ProcessFacts& p) {
+  const std::string_view slurm_job = slurm_job_of(p.cgroup);
+  return slurm_job.empty() ? variable(p, kJob) : slurm_job;
+}
+
 std::optional<i64> number(std::string_view text) {
   i64 value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
@@ -118,7 +133,7 @@ bool needs_parent(const ProcessFacts& process) { return has_word(process, kSpawn
 
 Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
   Identity identity;
-  identity.job = to_printable(variable(process, kJob));
+  identity.job = to_printable(job_of(process));
   if (const char* what = helper_by_command(process)) {
     identity.role = Role::helper;
     identity.evidence = fmt::format("its command line is that of {}", what);

@@ -1,6 +1,6 @@
 // What a process that registered is to its job. Everything that imports torch registers: the ranks, but also
-// launchers, data-loader and compile workers, notebooks. Told from its command line, its environment and its
-// parent; the evidence goes with the answer.
+// launchers, data-loader and compile workers, notebooks. Told from its control group, its command line, its
+// environment and its parent; the evidence goes with the answer.
 #pragma once
 #include <optional>
 #include <string>
@@ -20,7 +20,7 @@ struct Identity {
   Role role = Role::training;
   std::string evidence;  // a sentence
   std::optional<i64> rank, world_size, local_rank;
-  std::string job;  // of the scheduler or the launcher, empty without one
+  std::string job;  // of the scheduler (its control group counts first) or the launcher; empty: none
 };
 
 // The rank that its environment says: of a worker that of the process that started it.

@@ -55,6 +55,26 @@ TEST(Role, EveryLaunchersRanks) {
   EXPECT_EQ(identify(process(kScript, {{"SLURM_JOB_ID", "99"}})).job, "99");
 }
 
+TEST(Role, SlurmsControlGroupCountsBeforeTheEnvironment) {
+  const auto job_in = [](const char* cgroup) {
+    ProcessFacts facts = process(kScript, {{"SLURM_JOB_ID", "made up"}});
+    facts.cgroup = cgroup;
+    return identify(facts).job;
+  };
+  EXPECT_EQ(job_in("/system.slice/slurmstepd.scope/job_777/step_0/user/task_0"), "777");
+  EXPECT_EQ(job_in("/system.slice/node1_slurmstepd.scope/job_778"), "778");
+  EXPECT_EQ(job_in("/slurm/uid_1000/job_9/step_batch"), "9");
+  for (const char* none : {"", "/", "/system.slice/slurmd.service", "/jobs/job_7", "/jobs/job_7/slurm",
+                           "/user.slice/user-1000.slice/user@1000.service/slurm/job_7"})
+    EXPECT_EQ(job_in(none), "made up") << none;
+}
+
+TEST(Role, ATaskOfSlurmWhoseEnvironmentMayNotBeRead) {
+  ProcessFacts facts = process(kScript, {});
+  facts.cgroup = "/slurm/uid_1000/job_9/step_0";
+  EXPECT_EQ(identify(facts).job, "9");
+}
+
 TEST(Role, WhatIsNoNumberIsNoRank) {
   for (const char* rank : {"", "x", "-1", "3x", "99999999999999999999"}) {
     const Identity i = identify(process(kScript, {{"RANK", rank}}));

@@ -7,18 +7,20 @@
 
 namespace spotter::sink {
 
-void CounterStarts::begin(const std::string& by, const std::string& table, Ns now) {
+void CounterStarts::begin(const std::string& by, const std::string& table, Ns now,
+                          std::vector<Ns> beginnings) {
   table_ = &tables_[{by, table}];
   now_ = now;
+  beginnings_ = std::move(beginnings);
   looked_at_.clear();
 }
 
 std::span<const Ns> CounterStarts::of_row(const std::string& key, std::span<const double> values) {
-  const Ns news = table_->is_first ? boot_ : table_->last;
   Row row;
   if (const auto known = table_->rows.find(key); known != table_->rows.end()) row = std::move(known->second);
   row.values.resize(values.size(), std::numeric_limits<double>::quiet_NaN());
-  row.starts.resize(values.size(), news);
+  for (size_t i = row.starts.size(); i < values.size(); ++i)
+    row.starts.push_back(table_->is_first ? beginnings_[i] : table_->last);
   for (size_t i = 0; i < values.size(); ++i) {
     if (std::isnan(values[i])) continue;
     if (values[i] < row.values[i]) row.starts[i] = table_->last;

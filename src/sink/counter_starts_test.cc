@@ -10,9 +10,9 @@ namespace {
 constexpr Ns kBoot = 100;
 
 TEST(CounterStartsTest, SinceBootUntilItBeginsAnew) {
-  CounterStarts starts(kBoot);
+  CounterStarts starts;
   const auto look = [&](Ns now, double value) {
-    starts.begin("", "disk", now);
+    starts.begin("", "disk", now, {kBoot});
     const Ns start = starts.of_row("sda", std::vector<double>{value})[0];
     starts.end();
     return start;
@@ -27,9 +27,9 @@ TEST(CounterStartsTest, SinceBootUntilItBeginsAnew) {
 }
 
 TEST(CounterStartsTest, RowsThatComeAndGo) {
-  CounterStarts starts(kBoot);
+  CounterStarts starts;
   const auto look = [&](Ns now, const std::vector<std::string>& rows) {
-    starts.begin("", "disk", now);
+    starts.begin("", "disk", now, {kBoot});
     std::vector<Ns> found;
     for (const std::string& row : rows) found.push_back(starts.of_row(row, std::vector<double>{1})[0]);
     starts.end();
@@ -42,19 +42,19 @@ TEST(CounterStartsTest, RowsThatComeAndGo) {
 }
 
 TEST(CounterStartsTest, TablesApart) {
-  CounterStarts starts(kBoot);
+  CounterStarts starts;
   for (const char* table : {"disk", "network"}) {
-    starts.begin("", table, 1000);
+    starts.begin("", table, 1000, {kBoot});
     EXPECT_EQ(starts.of_row("a", std::vector<double>{1})[0], kBoot) << table;
     starts.end();
   }
 }
 
 TEST(CounterStartsTest, WhoLooksAtOtherRowsOfATable) {
-  CounterStarts starts(kBoot);
+  CounterStarts starts;
   for (const Ns now : {1000, 1010, 1020}) {
     for (const char* by : {"nvidia", "amd"}) {
-      starts.begin(by, "gpu", now);
+      starts.begin(by, "gpu", now, {kBoot});
       EXPECT_EQ(starts.of_row(by, std::vector<double>{1})[0], kBoot) << by << now;
       starts.end();
     }
@@ -62,8 +62,8 @@ TEST(CounterStartsTest, WhoLooksAtOtherRowsOfATable) {
 }
 
 TEST(CounterStartsTest, AClockThatIsSetBackToBeforeTheBoot) {
-  CounterStarts starts(kBoot);
-  starts.begin("", "disk", 50);
+  CounterStarts starts;
+  starts.begin("", "disk", 50, {kBoot});
   EXPECT_EQ(starts.of_row("a", std::vector<double>{1})[0], 50);
   starts.end();
 }

@@ -55,8 +55,10 @@ std::string in_words(std::string text) {
 
 class Otlp : public Sink {
  public:
-  Otlp(std::unique_ptr<HttpPost> post, OtlpSettings settings, Ns boot)
-      : post_(std::move(post)), settings_(std::move(settings)), encoder_(settings_.resource, boot) {
+  Otlp(std::unique_ptr<HttpPost> post, OtlpSettings settings, const Host& host)
+      : post_(std::move(post)),
+        settings_(std::move(settings)),
+        encoder_(settings_.resource, boot_time(host), host.unix_now()) {
     settings_.headers.emplace_back("content-type", "application/x-protobuf");
     settings_.headers.emplace_back("user-agent", "spotter/" SPOTTER_VERSION);
     if (settings_.is_compressed) settings_.headers.emplace_back("content-encoding", "gzip");
@@ -177,7 +179,7 @@ const SinkKind kOtlp = {
     [](const Settings& given, const Surroundings& s) -> Result<std::unique_ptr<Sink>> {
       TRY_ASSIGN(OtlpSettings settings, otlp_settings(given, s));
       TRY_ASSIGN(std::unique_ptr<HttpPost> post, HttpPost::open(settings.http));
-      return std::make_unique<Otlp>(std::move(post), std::move(settings), boot_time(s.host));
+      return std::make_unique<Otlp>(std::move(post), std::move(settings), s.host);
     },
 };
 

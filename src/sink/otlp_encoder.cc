@@ -128,8 +128,9 @@ double as_real(const Value& value) {
 // One table on its way out.
 class TableWriter {
  public:
-  TableWriter(const Table& table, const Batch& batch, Ns boot, CounterStarts& starts, ProtobufWriter& out)
-      : table_(table), time_(batch.unix_ns), boot_(boot), out_(out) {
+  TableWriter(const Table& table, const Batch& batch, Ns boot, Ns agent_start, CounterStarts& starts,
+              ProtobufWriter& out)
+      : table_(table), time_(batch.unix_ns), boot_(boot), agent_start_(agent_start), out_(out) {
     read_attributes();
     read_starts(batch.by, starts);
   }
@@ -185,10 +186,14 @@ class TableWriter {
   }
 
   void read_starts(const std::string& by, CounterStarts& starts) {
+    std::vector<Ns> beginnings;
     for (size_t c = 0; c < table_.columns(); ++c) {
-      if (table_.schema()[c].role == Role::counter) counters_.push_back(c);
+      const Field& field = table_.schema()[c];
+      if (field.role != Role::counter) continue;
+      counters_.push_back(c);
+      beginnings.push_back(field.since == Since::agent ? agent_start_ : boot_);
     }
-    starts.begin(by, table_.name(), time_);
+    starts.begin(by, table_.name(), time_, std::move(beginnings));
     std::vector<double> values;
     for (size_t row = 0; row < table_.rows(); ++row) {
       values.clear();
@@ -295,7 +300,7 @@ class TableWriter {
   }
 
   const Table& table_;
-  Ns time_, boot_;
+  Ns time_, boot_, agent_start_;
   ProtobufWriter& out_;
   std::vector<std::string> own_, semantic_;  // by row
   std::vector<bool> has_hardware_id_;        // by row; the conventions require it of all that is hw.*
@@ -305,7 +310,8 @@ class TableWriter {
 
 }  // namespace
 
-OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot) : boot_(boot), starts_(boot) {
+OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot, Ns agent_start)
+    : boot_(boot), agent_start_(agent_start) {
   ProtobufWriter out;
   out.message(resource_metrics::kResource, [&] {
     for (const auto& [key, value] : attributes)
@@ -317,7 +323,8 @@ OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot) : boot_(boot), s
 std::string OtlpEncoder::encode(const Share& share) {
   ProtobufWriter metrics;
   for (const Table* table : share.tables) {
-    if (!has_times(table->schema())) TableWriter(*table, *share.batch, boot_, starts_, metrics).write();
+    if (!has_times(table->schema()))
+      TableWriter(*table, *share.batch, boot_, agent_start_, starts_, metrics).write();
   }
   ProtobufWriter out;
   if (metrics.bytes().empty()) return {};

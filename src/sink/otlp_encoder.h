@@ -18,8 +18,8 @@ using Attributes = std::vector<std::pair<std::string, std::string>>;
 
 class OtlpEncoder {
  public:
-  // `resource`: what all is about. `boot`: Unix time; 0: not known.
-  OtlpEncoder(const Attributes& resource, Ns boot);
+  // `resource`: what all is about. `boot`, and when the agent began: Unix time; 0: not known.
+  OtlpEncoder(const Attributes& resource, Ns boot, Ns agent_start);
 
   // A field of ExportMetricsServiceRequest; several of them one after the other are a request. Empty: nothing
   // is known. Each batch once and in order, since counters are compared with what they were.
@@ -27,7 +27,7 @@ class OtlpEncoder {
 
  private:
   std::string resource_;
-  Ns boot_;
+  Ns boot_, agent_start_;
   CounterStarts starts_;
 };
 

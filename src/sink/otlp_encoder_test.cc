@@ -14,7 +14,7 @@
 namespace spotter::sink {
 namespace {
 
-constexpr Ns kBoot = 1'000'000'000, kTime = 5'000'000'000;
+constexpr Ns kBoot = 1'000'000'000, kAgentStart = 4'000'000'000, kTime = 5'000'000'000;
 
 // A message as the fields it has; numbers by their bits.
 struct Message {
@@ -108,7 +108,7 @@ SharedBatch all_units() {
 }
 
 TEST(OtlpEncoderTest, OurOwnNamespace) {
-  OtlpEncoder encoder({{"service.name", "spotter"}, {"host.name", "n1"}}, kBoot);
+  OtlpEncoder encoder({{"service.name", "spotter"}, {"host.name", "n1"}}, kBoot, kAgentStart);
   const std::string request = encoder.encode(share_of(all_units()));
   const Message resource = Message::of(request).at(1).at(1);
   EXPECT_EQ(attributes_of(resource, 1), "host.name=n1,service.name=spotter");
@@ -144,7 +144,7 @@ TEST(OtlpEncoderTest, SemanticNamesOfMemory) {
   batch->unix_ns = kTime;
   batch->tables.emplace_back("memory", kMemoryColumns)
       .append({i64{100}, i64{40}, i64{5}, i64{25}, i64{8}, Value()});
-  OtlpEncoder encoder({}, kBoot);
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
   const auto points = points_of(encoder.encode(share_of(batch)));
   EXPECT_EQ(values(points, "system.memory.usage"),
             (std::set<std::string>{"By updown {system.memory.state=used} 1000000000 5000000000 30",
@@ -174,7 +174,7 @@ SharedBatch gpus(Ns time, double joules) {
 }
 
 TEST(OtlpEncoderTest, HardwareHasAnIdOrNoSemanticName) {
-  OtlpEncoder encoder({}, kBoot);
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
   const auto points = points_of(encoder.encode(share_of(gpus(kTime, 9))));
   EXPECT_EQ(values(points, "hw.power"),
             std::set<std::string>{"W gauge {hw.id=GPU-1,hw.type=gpu} 0 5000000000 r700.5"});
@@ -186,11 +186,34 @@ TEST(OtlpEncoderTest, HardwareHasAnIdOrNoSemanticName) {
 }
 
 TEST(OtlpEncoderTest, ACounterThatBeginsAnewHasANewStart) {
-  OtlpEncoder encoder({}, kBoot);
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
   encoder.encode(share_of(gpus(kTime, 9)));
   const auto points = points_of(encoder.encode(share_of(gpus(kTime + 10, 2))));
   EXPECT_EQ(values(points, "hw.energy"),
             std::set<std::string>{"J counter {hw.id=GPU-1,hw.type=gpu} 5000000000 5000000010 r2"});
+}
+
+TEST(OtlpEncoderTest, WhatTheAgentCountsItselfBeganWithIt) {
+  constexpr Field kColumns[] = {
+      {"job", Type::text, Unit::none, Role::key, ""},
+      {"read_bytes", Type::integer, Unit::bytes, Role::counter, "", Since::agent},
+      {"oom_kills", Type::integer, Unit::count, Role::counter, ""},
+  };
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  const auto look = [&](Ns time, std::initializer_list<const char*> jobs) {
+    auto batch = std::make_shared<Batch>();
+    batch->unix_ns = time;
+    Table& table = batch->tables.emplace_back("job", kColumns);
+    for (const char* job : jobs) table.append({job, i64{7}, i64{1}});
+    return points_of(encoder.encode(share_of(batch)));
+  };
+  const auto first = look(kTime, {"a"}), second = look(kTime + 10, {"b"});
+  EXPECT_EQ(values(first, "spotter.job.read_bytes"),
+            std::set<std::string>{"By counter {job=a} 4000000000 5000000000 7"});
+  EXPECT_EQ(values(first, "spotter.job.oom_kills"),
+            std::set<std::string>{"{count} counter {job=a} 1000000000 5000000000 1"});
+  EXPECT_EQ(values(second, "spotter.job.read_bytes"),
+            std::set<std::string>{"By counter {job=b} 5000000000 5000000010 7"});
 }
 
 TEST(OtlpEncoderTest, EventsAndNothingAreNoMetrics) {
@@ -199,7 +222,7 @@ TEST(OtlpEncoderTest, EventsAndNothingAreNoMetrics) {
   auto batch = std::make_shared<Batch>();
   batch->tables.emplace_back("gpu_event", kEvent).append({i64{1}, i64{1}});
   batch->tables.emplace_back("gpu", kGpuColumns);
-  OtlpEncoder encoder({}, kBoot);
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
   EXPECT_EQ(encoder.encode(share_of(batch)), "");
 }
 
@@ -207,7 +230,7 @@ TEST(OtlpEncoderTest, TextsOfOthers) {
   auto batch = std::make_shared<Batch>();
   batch->unix_ns = kTime;
   batch->tables.emplace_back("disk", kDiskColumns).append({"\xff" + std::string(5000, 'x'), i64{1}, 0.5});
-  OtlpEncoder encoder({}, 0);
+  OtlpEncoder encoder({}, 0, 0);
   const auto points = points_of(encoder.encode(share_of(batch)));
   const std::string name = "\xef\xbf\xbd" + std::string(255, 'x');
   EXPECT_EQ(

@@ -4,6 +4,8 @@
 #include <optional>
 #include <string>
 
+#include "base/saturated.h"
+
 namespace spotter {
 namespace {
 
@@ -61,7 +63,7 @@ i64 usual_distance(const Table& samples, size_t time, size_t begin, size_t end) 
   std::vector<i64> distances;
   for (size_t r = begin + 1; r < end; ++r) {
     if (is_null(samples.at(r, time)) || is_null(samples.at(r - 1, time))) continue;
-    const i64 distance = samples.integer(r, time) - samples.integer(r - 1, time);
+    const i64 distance = subtract_saturated(samples.integer(r, time), samples.integer(r - 1, time));
     if (distance > 0) distances.push_back(distance);
   }
   if (distances.empty()) return 0;
@@ -86,19 +88,22 @@ Table rates(const Table& samples) {
   Table out(samples.name(), fields);
   out.notes = samples.notes;
   std::vector<Value> row(schema.size());
-  i64 most = 0;
+  i64 usual = 0;
   for (size_t r = 0, end = 0; r < samples.rows(); ++r) {
     const auto is_same_key = [&](size_t a, size_t b) {
       return std::ranges::all_of(keys, [&](size_t c) { return samples.at(a, c) == samples.at(b, c); });
     };
     if (r == end && time < schema.size()) {
       while (end < samples.rows() && is_same_key(r, end)) ++end;
-      most = kMostDistances * usual_distance(samples, time, r, end);
+      usual = usual_distance(samples, time, r, end);
     }
     const bool has_before = r > 0 && time < schema.size() && !is_null(samples.at(r, time)) &&
                             !is_null(samples.at(r - 1, time)) && is_same_key(r, r - 1);
-    const i64 distance = has_before ? samples.integer(r, time) - samples.integer(r - 1, time) : 0;
-    const double seconds = distance <= most ? static_cast<double>(distance) / 1e9 : 0;
+    const i64 distance =
+        has_before ? subtract_saturated(samples.integer(r, time), samples.integer(r - 1, time)) : 0;
+    // None where the clock went back, either.
+    const bool is_near = distance > 0 && (distance - 1) / kMostDistances < usual;
+    const double seconds = is_near ? static_cast<double>(distance) / 1e9 : 0;
     for (size_t c = 0; c < schema.size(); ++c) {
       row[c] = samples.at(r, c);
       if (schema[c].role != Role::counter) continue;

@@ -83,6 +83,31 @@ TEST(RatesTest, NoneAcrossAGap) {
   EXPECT_EQ(t.real(5, 2), 10);
 }
 
+TEST(RatesTest, NoneAcrossAClockThatWentBack) {
+  const Table t = rates(samples({
+      {100 * kSecond, std::string_view("a"), i64{10}, {}, {}, {}, {}},
+      {101 * kSecond, std::string_view("a"), i64{20}, {}, {}, {}, {}},
+      {41 * kSecond, std::string_view("a"), i64{30}, {}, {}, {}, {}},
+      {41 * kSecond, std::string_view("a"), i64{1000}, {}, {}, {}, {}},
+      {42 * kSecond, std::string_view("a"), i64{1010}, {}, {}, {}, {}},
+  }));
+  EXPECT_EQ(t.real(1, 2), 10);
+  EXPECT_TRUE(is_null(t.at(2, 2)));
+  EXPECT_TRUE(is_null(t.at(3, 2)));
+  EXPECT_EQ(t.real(4, 2), 10);
+}
+
+TEST(RatesTest, TimesAtTheEndsOf64Bits) {
+  const i64 most = std::numeric_limits<i64>::max(), least = std::numeric_limits<i64>::min();
+  const Table t = rates(samples({
+      {least, std::string_view("a"), i64{10}, {}, {}, {}, {}},
+      {most, std::string_view("a"), i64{20}, {}, {}, {}, {}},
+      {least, std::string_view("a"), i64{30}, {}, {}, {}, {}},
+  }));
+  EXPECT_NEAR(t.real(1, 2), 1e-9, 1e-9);
+  EXPECT_TRUE(is_null(t.at(2, 2)));
+}
+
 TEST(RatesTest, LargeCountersLoseNothing) {
   const i64 most = std::numeric_limits<i64>::max(), least = std::numeric_limits<i64>::min();
   const Table t = rates(samples({

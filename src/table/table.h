@@ -27,6 +27,12 @@ enum class Role : u8 {
   detail,   // more about the row, left out first where there is no room
 };
 
+// What a counter that is there at the first look has counted since, as far as anybody can know.
+enum class Since : u8 {
+  boot,   // of the machine, or before
+  agent,  // who looks counts himself
+};
+
 const char* type_name(Type type);
 const char* unit_name(Unit unit);
 const char* role_name(Role role);
@@ -37,6 +43,7 @@ struct Field {
   Unit unit;
   Role role;
   const char* help;  // one sentence
+  Since since = Since::boot;
 };
 
 // For fields that are only known at run time: a copy of the text that lives as long as the program, one for

@@ -1,0 +1,70 @@
+#include "process/process_stat.h"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <functional>
+#include <limits>
+
+#include "base/file.h"
+
+namespace spotter::process {
+namespace {
+
+// Fields behind the name, from 0.
+constexpr size_t kParent = 1, kMinorFaults = 7, kMajorFaults = 9, kUser = 11, kSystem = 12, kThreads = 17,
+                 kStart = 19, kResident = 21;
+constexpr size_t kFields = 22;
+constexpr size_t kStack = 3;  // of those after them
+
+std::string_view next_field(std::string_view& text) {
+  constexpr std::string_view kBlanks = " \n";
+  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
+  const std::string_view field = text.substr(0, text.find_first_of(kBlanks));
+  text.remove_prefix(field.size());
+  return field;
+}
+
+i64 number(std::string_view word) {
+  i64 value = 0;
+  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (error == std::errc::result_out_of_range)
+    return word.starts_with('-') ? std::numeric_limits<i64>::min() : std::numeric_limits<i64>::max();
+  return end == word.data() + word.size() ? value : 0;
+}
+
+}  // namespace
+
+// The name in parentheses may itself contain any character; the fields behind its end may not.
+std::optional<ProcessStat> parse_stat(std::string_view text) {
+  const size_t name_end = text.rfind(')');
+  if (name_end == text.npos) return std::nullopt;
+  const std::string_view name = text.substr(0, name_end);
+  text.remove_prefix(name_end + 1);
+  std::array<std::string_view, kFields> fields;
+  for (std::string_view& field : fields) {
+    field = next_field(text);
+    if (field.empty()) return std::nullopt;
+  }
+  ProcessStat stat;
+  stat.parent = number(fields[kParent]);
+  stat.minor_faults = number(fields[kMinorFaults]);
+  stat.major_faults = number(fields[kMajorFaults]);
+  stat.user_ticks = number(fields[kUser]);
+  stat.system_ticks = number(fields[kSystem]);
+  stat.threads = number(fields[kThreads]);
+  stat.start_ticks = number(fields[kStart]);
+  stat.resident_pages = number(fields[kResident]);
+  for (size_t i = 0; i < kStack; ++i) next_field(text);
+  const i64 stack = number(next_field(text));
+  stat.program = stack != 0 ? static_cast<u64>(stack) : std::hash<std::string_view>()(name);
+  return stat;
+}
+
+std::optional<ProcessStat> read_stat(const Host& host, i64 pid) {
+  constexpr size_t kMostText = size_t{64} << 10;
+  const auto text = read_small_file(fmt::format("{}/{}/stat", host.proc, pid), kMostText);
+  return text ? parse_stat(*text) : std::nullopt;
+}
+
+}  // namespace spotter::process
