@@ -23,7 +23,8 @@ double cost_us(collect::Collector& collector) {
   constexpr int kWarm = 3, kSamples = 500;
   for (int i = 0; i < kWarm; ++i) {
     const auto tables = collector.sample();
-    if (!tables || std::ranges::all_of(*tables, [](const Table& table) { return table.rows() == 0; })) return -1;
+    if (!tables || std::ranges::all_of(*tables, [](const Table& table) { return table.rows() == 0; }))
+      return -1;
   }
   const double begin = cpu_us();
   for (int i = 0; i < kSamples; ++i) {

@@ -1,6 +1,6 @@
-// The compiled part of {fmt} for programs that are linked statically: Debian has it as a shared library only, and
-// header-only it is compiled again in every file, which doubles the time of a build. Explicit instantiations are
-// those that fmt/core.h and fmt/format.h declare `extern` (fmt 9).
+// The compiled part of {fmt} for programs that are linked statically: Debian has it as a shared library only,
+// and header-only it is compiled again in every file, which doubles the time of a build. Explicit
+// instantiations are those that fmt/core.h and fmt/format.h declare `extern` (fmt 9).
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE
