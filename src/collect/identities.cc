@@ -112,7 +112,6 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   who.job = shortened(identity.job);
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
-  who.local_rank = identity.local_rank;
   who.user = user_name(facts.uid);
   who.cgroup = facts.cgroup;
   if (!facts.command.empty()) who.program = shortened(to_printable(base_name(facts.command[0])));
