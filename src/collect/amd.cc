@@ -7,9 +7,9 @@
 #include "collect/amd_sysfs.h"
 #include "collect/gpu_energy.h"
 #include "collect/gpu_events.h"
-#include "collect/gpu_owner.h"
 #include "collect/gpu_quality.h"
 #include "collect/list.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

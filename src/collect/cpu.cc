@@ -5,8 +5,8 @@
 #include "base/saturated.h"
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
+#include "collect/kernel_ticks.h"
 #include "collect/list.h"
-#include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
 

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/saturated.h"
 #include "base/utf8.h"
-#include "collect/process_files.h"
+#include "collect/kernel_ticks.h"
 #include "collect/values.h"
 #include "collect/words.h"
 #include "process/process_stat.h"

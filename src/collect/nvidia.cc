@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "collect/gpu_owner.h"
 #include "collect/list.h"
 #include "collect/nvidia_events.h"
 #include "collect/nvidia_gpm.h"
 #include "collect/nvidia_gpu.h"
 #include "collect/nvidia_mig.h"
 #include "collect/nvidia_processes.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
