@@ -275,7 +275,12 @@ Result<std::unique_ptr<Collector>> open(const Surroundings& s) {
 }  // namespace
 
 const CollectorKind kAmd = {
-    "amd", "AMD's GPUs, by amd-smi and /sys.", kSecond, true, true, kTables, open,
+    .name = "amd",
+    .help = "AMD's GPUs, by amd-smi and /sys.",
+    .period = kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = open,
 };
 
 }  // namespace spotter::collect

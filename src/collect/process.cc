@@ -247,13 +247,13 @@ class Processes : public Collector {
 }  // namespace
 
 const CollectorKind kProcess = {
-    "process",
-    "Processes of jobs, what each rank uses, and the control groups that limit them.",
-    kSecond,
-    true,  // what a process says of itself waits for its memory's lock, which a driver that hangs may hold
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "process",
+    .help = "Processes of jobs, what each rank uses, and the control groups that limit them.",
+    .period = kSecond,
+    .may_block = true,  // what a process says of itself waits for its memory's lock, which a driver that
+                        // hangs may hold
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Processes>(s);
     },
 };

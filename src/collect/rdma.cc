@@ -236,13 +236,12 @@ class Rdma : public Collector {
 }  // namespace
 
 const CollectorKind kRdma = {
-    "rdma",
-    "Links and counters of InfiniBand, RoCE and EFA adapters.",
-    kSecond,
-    true,  // the driver asks the adapter's firmware
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "rdma",
+    .help = "Links and counters of InfiniBand, RoCE and EFA adapters.",
+    .period = kSecond,
+    .may_block = true,  // the driver asks the adapter's firmware
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       auto rdma = std::make_unique<Rdma>(s);
       if (rdma->empty())
         return fail(Code::not_found, "there is no RDMA adapter: {}/class/infiniband has no port", s.host.sys);
