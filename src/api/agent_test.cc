@@ -28,7 +28,7 @@ class AgentTest : public testing::Test {
     const fs::path self = root_ / "proc" / std::to_string(getpid());
     fs::create_directories(self / "fd");
     fs::create_directory_symlink("/", self / "root");
-    std::ofstream(self / "stat") << getpid() << " (python) S 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1";
+    std::ofstream(self / "stat") << getpid() << " (python) S 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3";
     std::ofstream(self / "cmdline") << "python train\n.py";
     std::ofstream(self / "environ") << std::string("RANK=1\0WORLD_SIZE=2\0SLURM_JOB_ID=5\0", 35);
     AgentOptions options;

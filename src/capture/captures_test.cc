@@ -40,7 +40,7 @@ class CapturesTest : public testing::Test {
     const auto write = [&](const char* name, const std::string& text) {
       std::ofstream(folder / name) << text;
     };
-    write("stat", fmt::format("{} (python) S 1 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 100 1", pid));
+    write("stat", fmt::format("{} (python) S 1 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3", pid));
     write("status", fmt::format("NSpid:\t{}{}\n", pid, inner_pid ? fmt::format("\t{}", inner_pid) : ""));
     write("cmdline", "python");
     std::string variables;

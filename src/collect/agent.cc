@@ -76,13 +76,13 @@ class Agent : public Collector {
 }  // namespace
 
 const CollectorKind kAgent = {
-    "agent",
-    "What measuring costs, and what of it was lost.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> { return std::make_unique<Agent>(s); },
+    .name = "agent",
+    .help = "What measuring costs, and what of it was lost.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+      return std::make_unique<Agent>(s);
+    },
 };
 
 }  // namespace spotter::collect

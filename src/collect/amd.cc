@@ -7,9 +7,9 @@
 #include "collect/amd_sysfs.h"
 #include "collect/gpu_energy.h"
 #include "collect/gpu_events.h"
-#include "collect/gpu_owner.h"
 #include "collect/gpu_quality.h"
 #include "collect/list.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -275,7 +275,12 @@ Result<std::unique_ptr<Collector>> open(const Surroundings& s) {
 }  // namespace
 
 const CollectorKind kAmd = {
-    "amd", "AMD's GPUs, by amd-smi and /sys.", kSecond, true, true, kTables, open,
+    .name = "amd",
+    .help = "AMD's GPUs, by amd-smi and /sys.",
+    .period = kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = open,
 };
 
 }  // namespace spotter::collect

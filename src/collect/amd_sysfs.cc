@@ -4,17 +4,11 @@
 #include <charconv>
 
 #include "base/file.h"
+#include "collect/facts.h"
 #include "collect/words.h"
 
 namespace spotter::collect {
 namespace {
-
-constexpr size_t kMostText = 64 * 1024;
-
-std::string text_of(const std::string& path) {
-  const auto text = read_small_file(path, kMostText);
-  return text ? std::string(trimmed(*text)) : std::string();
-}
 
 // The value behind "NAME=" of a file uevent, or behind "NAME " of a file properties.
 std::string_view value_of(std::string_view text, std::string_view name, char separator) {
@@ -54,15 +48,15 @@ std::optional<i64> highest_clock(std::string_view states) {
 
 AmdSysfsGpu::AmdSysfsGpu(std::string device, std::string bus)
     : bus_id(std::move(bus)), device_(std::move(device)) {
-  name = text_of(device_ + "/product_name");
-  serial = text_of(device_ + "/serial_number");
-  unique_id = text_of(device_ + "/unique_id");
-  numa_node = to_integer(text_of(device_ + "/numa_node"));
+  name = read_fact_lines(device_ + "/product_name");
+  serial = read_fact_lines(device_ + "/serial_number");
+  unique_id = read_fact_lines(device_ + "/unique_id");
+  numa_node = to_integer(read_fact_lines(device_ + "/numa_node"));
   if (numa_node == -1) numa_node.reset();
-  sm_clock_max = highest_clock(text_of(device_ + "/pp_dpm_sclk"));
-  memory_clock_max = highest_clock(text_of(device_ + "/pp_dpm_mclk"));
-  link_generation_max = generation(text_of(device_ + "/max_link_speed"));
-  link_width_max = to_integer(text_of(device_ + "/max_link_width"));
+  sm_clock_max = highest_clock(read_fact_lines(device_ + "/pp_dpm_sclk"));
+  memory_clock_max = highest_clock(read_fact_lines(device_ + "/pp_dpm_mclk"));
+  link_generation_max = generation(read_fact_lines(device_ + "/max_link_speed"));
+  link_width_max = to_integer(read_fact_lines(device_ + "/max_link_width"));
   find_sensors();
   for (const std::string& file : names_in(device_ + "/ras")) {
     if (file.ends_with("_err_count")) errors_.push_back("ras/" + file);
@@ -74,7 +68,7 @@ void AmdSysfsGpu::find_sensors() {
   for (const std::string& folder : names_in(device_ + "/hwmon")) {
     const std::string hwmon = "hwmon/" + folder + "/";
     const auto add = [&](std::optional<i64> AmdReading::* value, const std::string& file) {
-      if (!text_of(device_ + "/" + hwmon + file).empty()) sensors_.emplace_back(value, hwmon + file);
+      if (!read_fact_lines(device_ + "/" + hwmon + file).empty()) sensors_.emplace_back(value, hwmon + file);
     };
     add(&AmdReading::power, "power1_input");
     add(&AmdReading::power, "power1_average");  // of both, this one
@@ -94,7 +88,8 @@ void AmdSysfsGpu::find_sensors() {
     for (const auto& [kind, label, value] : kLabelled) {
       for (int i = 1; i <= 4; ++i) {
         const std::string sensor = fmt::format("{}{}", kind, i);
-        if (text_of(device_ + "/" + hwmon + sensor + "_label") == label) add(value, sensor + "_input");
+        if (read_fact_lines(device_ + "/" + hwmon + sensor + "_label") == label)
+          add(value, sensor + "_input");
       }
     }
   }
@@ -125,7 +120,7 @@ AmdReading AmdSysfsGpu::read() {
   const bool is_read = reading.busy || reading.memory_used;
   // The folder of a GPU that is gone from the bus is gone, too; of one that hangs nothing can be read any
   // more.
-  if (text_of(device_ + "/uevent").empty() || (was_read_ && !is_read)) {
+  if (read_fact_lines(device_ + "/uevent").empty() || (was_read_ && !is_read)) {
     AmdReading lost;
     lost.is_lost = true;
     return lost;
@@ -136,7 +131,7 @@ AmdReading AmdSysfsGpu::read() {
   }
   reading.pcie_replays = number("pcie_replay_count");
   reading.link_width = number("current_link_width");
-  reading.link_generation = generation(text_of(device_ + "/current_link_speed"));
+  reading.link_generation = generation(read_fact_lines(device_ + "/current_link_speed"));
   read_errors(reading);
   return reading;
 }
@@ -147,8 +142,8 @@ std::vector<AmdSysfsGpu> find_amd_gpus(const Host& host) {
   for (const std::string& card : names_in(drm)) {
     if (!card.starts_with("card") || card.find('-') != card.npos) continue;  // card0-DP-1 is a connector
     const std::string device = drm + card + "/device";
-    if (text_of(device + "/vendor") != "0x1002") continue;
-    const std::string uevent = text_of(device + "/uevent");
+    if (read_fact_lines(device + "/vendor") != "0x1002") continue;
+    const std::string uevent = read_fact_lines(device + "/uevent");
     const std::string_view bus_id = value_of(uevent, "PCI_SLOT_NAME", '=');
     if (!bus_id.empty()) devices.emplace(bus_id, device);
   }
@@ -162,7 +157,8 @@ std::map<std::string, std::vector<AmdProcess>> read_amd_processes(const Host& ho
   std::map<std::string, std::string> bus_of;  // by the number that the driver gives a GPU
   for (const std::string& node : names_in(kfd + "topology/nodes")) {
     const std::string folder = kfd + "topology/nodes/" + node;
-    const std::string id = text_of(folder + "/gpu_id"), properties = text_of(folder + "/properties");
+    const std::string id = read_fact_lines(folder + "/gpu_id"),
+                      properties = read_fact_lines(folder + "/properties");
     const auto location = to_integer(value_of(properties, "location_id", ' '));
     if (id.empty() || id == "0" || !location) continue;
     bus_of[id] =
@@ -174,7 +170,7 @@ std::map<std::string, std::vector<AmdProcess>> read_amd_processes(const Host& ho
     const auto pid = to_integer(name);
     if (!pid) continue;
     for (const auto& [id, bus] : bus_of) {
-      const auto bytes = to_integer(text_of(kfd + "proc/" + name + "/vram_" + id));
+      const auto bytes = to_integer(read_fact_lines(kfd + "proc/" + name + "/vram_" + id));
       if (!bytes) continue;
       std::vector<AmdProcess>& all = processes[bus];
       const auto known = std::ranges::find(all, *pid, &AmdProcess::pid);  // partitions of one GPU

@@ -68,9 +68,10 @@ struct CollectorKind {
   const char* name;
   const char* help;  // one sentence
   Ns period;         // by default
-  bool may_block;  // it asks a driver or a file system that may hang: it is asked last, and gets a thread of
-                   // its own when it does
-  bool is_on;      // by default
+  // It asks a driver or a file system that may hang: it is asked last, and gets a thread of its own when it
+  // does.
+  bool may_block = false;
+  bool is_on = true;  // by default
   std::span<const TableKind> tables;
   // Errors: not_found (there is nothing of the kind on this machine, in a sentence for a person; asked again
   // every minute, since drivers come up late), denied, io.

@@ -5,8 +5,8 @@
 #include "base/saturated.h"
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
+#include "collect/kernel_ticks.h"
 #include "collect/list.h"
-#include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -173,13 +173,13 @@ class Cpu : public Collector {
 }  // namespace
 
 const CollectorKind kCpu = {
-    "cpu",
-    "Where the processors' time goes.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> { return std::make_unique<Cpu>(s); },
+    .name = "cpu",
+    .help = "Where the processors' time goes.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+      return std::make_unique<Cpu>(s);
+    },
 };
 
 }  // namespace spotter::collect

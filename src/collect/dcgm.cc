@@ -166,13 +166,14 @@ class Dcgm : public Collector {
 }  // namespace
 
 const CollectorKind kDcgm = {
-    "dcgm",
-    "The parts of NVIDIA's GPUs before Hopper, by a DCGM host engine; keeps other profilers off them.",
-    kPeriod,
-    true,
-    false,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "dcgm",
+    .help =
+        "The parts of NVIDIA's GPUs before Hopper, by a DCGM host engine; keeps other profilers off them.",
+    .period = kPeriod,
+    .may_block = true,
+    .is_on = false,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       auto collector = std::make_unique<Dcgm>(s);
       TRY(collector->connect());
       return collector;

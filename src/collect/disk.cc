@@ -140,10 +140,11 @@ class Disk : public Collector {
 }  // namespace
 
 const CollectorKind kDisk = {
-    "disk",     "What was read from and written to disks, and how long that took.",
-    kSecond,    false,
-    true,       kTables,
-    Disk::open,
+    .name = "disk",
+    .help = "What was read from and written to disks, and how long that took.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = Disk::open,
 };
 
 }  // namespace spotter::collect

@@ -14,6 +14,11 @@ std::string read_fact(const std::string& path) {
   return std::string(trimmed(next_line(rest)));
 }
 
+std::string read_fact_lines(const std::string& path) {
+  constexpr size_t kMost = size_t{64} << 10;
+  return std::string(trimmed(read_small_file(path, kMost).value_or("")));
+}
+
 std::optional<i64> read_fact_number(const std::string& path) { return to_integer(read_fact(path)); }
 
 std::string read_link_name(const std::string& path) {

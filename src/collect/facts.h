@@ -12,6 +12,8 @@ namespace spotter::collect {
 
 // The line without its end and blanks around it. Empty: it cannot be read, or has no end.
 std::string read_fact(const std::string& path);
+// All lines, without blanks around them. Empty: it cannot be read.
+std::string read_fact_lines(const std::string& path);
 std::optional<i64> read_fact_number(const std::string& path);
 // The last part of what a symbolic link names; empty where it is none.
 std::string read_link_name(const std::string& path);

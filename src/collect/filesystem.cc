@@ -43,14 +43,10 @@ class FileSystem : public Collector {
       const Mount& mount = mounts_[i];
       std::vector<Value> row{std::string_view(mount.mount_point), or_null(std::string_view(mount.device)),
                              std::string_view(mount.type), or_null(answers[i].is_reachable), mount.read_only};
+      if (const auto& usage = answers[i].usage)
+        row.insert(row.end(), {usage->size_bytes, usage->free_bytes, usage->available_bytes,
+                               or_null(usage->files), or_null(usage->files_free)});
       row.resize(std::size(kColumns));
-      if (const auto& usage = answers[i].usage) {
-        row[5] = usage->size_bytes;
-        row[6] = usage->free_bytes;
-        row[7] = usage->available_bytes;
-        row[8] = or_null(usage->files);
-        row[9] = or_null(usage->files_free);
-      }
       table.append(row);
     }
     return tables;
@@ -66,13 +62,12 @@ class FileSystem : public Collector {
 }  // namespace
 
 const CollectorKind kFileSystem = {
-    "filesystem",
-    "How full the file systems are that hold data.",
-    10 * kSecond,
-    true,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "filesystem",
+    .help = "How full the file systems are that hold data.",
+    .period = 10 * kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<FileSystem>(s.host);
     },
 };

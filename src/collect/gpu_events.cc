@@ -1,6 +1,6 @@
 #include "collect/gpu_events.h"
 
-#include "collect/gpu_owner.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -6,7 +6,7 @@
 #include "base/file.h"
 #include "base/saturated.h"
 #include "base/utf8.h"
-#include "collect/process_files.h"
+#include "collect/kernel_ticks.h"
 #include "collect/values.h"
 #include "collect/words.h"
 #include "process/process_stat.h"
@@ -112,7 +112,6 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   who.job = shortened(identity.job);
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
-  who.local_rank = identity.local_rank;
   who.user = user_name(facts.uid);
   who.cgroup = facts.cgroup;
   if (!facts.command.empty()) who.program = shortened(to_printable(base_name(facts.command[0])));

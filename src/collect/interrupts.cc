@@ -183,13 +183,11 @@ class Interrupts : public Collector {
 }  // namespace
 
 const CollectorKind kInterrupts = {
-    "interrupts",
-    "How often processors are interrupted, and by what.",
-    10 * kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "interrupts",
+    .help = "How often processors are interrupted, and by what.",
+    .period = 10 * kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Interrupts>(s);
     },
 };

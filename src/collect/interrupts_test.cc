@@ -1,8 +1,8 @@
 #include <gtest/gtest.h>
 
-#include "collect/hardware_tree.h"
 #include "collect/interrupt_lines.h"
 #include "collect/list.h"
+#include "collect/test_machine.h"
 #include "collect/wrapped_counter.h"
 
 namespace spotter::collect {
@@ -10,7 +10,7 @@ namespace {
 
 const std::string kHeader = "           CPU0       CPU1       \n";
 
-std::unique_ptr<Collector> open_interrupts(const HardwareTree& tree) {
+std::unique_ptr<Collector> open_interrupts(const TestMachine& tree) {
   Surroundings surroundings;
   surroundings.host = tree.host();
   return std::move(*kInterrupts.open(surroundings));
@@ -70,7 +70,7 @@ TEST(Interrupts, DeviceClasses) {
 }
 
 TEST(Interrupts, CountersGoOnWhenOneWraps) {
-  HardwareTree tree;
+  TestMachine tree;
   tree.write("proc/interrupts", kHeader + "RES: 4294967290 100 Rescheduling interrupts\n");
   const auto interrupts = open_interrupts(tree);
   EXPECT_EQ(total(*interrupts, "reschedule"), Value(i64{4294967390}));
@@ -80,7 +80,7 @@ TEST(Interrupts, CountersGoOnWhenOneWraps) {
 
 // A processor that goes offline takes its counts along.
 TEST(Interrupts, FewerProcessorsAreNoWrap) {
-  HardwareTree tree;
+  TestMachine tree;
   tree.write("proc/interrupts", kHeader + "LOC: 3000000000 3000000000 Local timer interrupts\n");
   const auto interrupts = open_interrupts(tree);
   EXPECT_EQ(total(*interrupts, "local_timer"), Value(i64{6000000000}));
@@ -91,7 +91,7 @@ TEST(Interrupts, FewerProcessorsAreNoWrap) {
 }
 
 TEST(Interrupts, ClassesBeyondTheLimitAreSummedAndNoneMovesLater) {
-  HardwareTree tree;
+  TestMachine tree;
   const auto write = [&](i64 of_the_last) {
     std::string text = kHeader;
     for (int i = 0; i < 40; ++i) {
@@ -116,7 +116,7 @@ TEST(Interrupts, ClassesBeyondTheLimitAreSummedAndNoneMovesLater) {
 }
 
 TEST(Interrupts, LinesLongerThanAPiece) {
-  HardwareTree tree;
+  TestMachine tree;
   std::string header = "    ", line = "RES:";
   for (int i = 0; i < 9000; ++i) {
     header += fmt::format("CPU{:<8}", i);
@@ -128,7 +128,7 @@ TEST(Interrupts, LinesLongerThanAPiece) {
 }
 
 TEST(Interrupts, GarbageIsAnErrorOrSkipped) {
-  HardwareTree tree;
+  TestMachine tree;
   tree.write("proc/interrupts",
              kHeader + "no label\n:::\nRES: -5 x\n TLB: 99999999999999999999999999 1 TLB\n\n");
   const auto interrupts = open_interrupts(tree);

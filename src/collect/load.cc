@@ -45,13 +45,11 @@ class Load : public Collector {
 }  // namespace
 
 const CollectorKind kLoad = {
-    "load",
-    "How many threads run or want to.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "load",
+    .help = "How many threads run or want to.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Load>(s.host);
     },
 };

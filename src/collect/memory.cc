@@ -201,13 +201,11 @@ class Memory : public Collector {
 }  // namespace
 
 const CollectorKind kMemory = {
-    "memory",
-    "What memory is used for.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "memory",
+    .help = "What memory is used for.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Memory>(s.host);
     },
 };

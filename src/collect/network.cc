@@ -140,13 +140,11 @@ class Network : public Collector {
 }  // namespace
 
 const CollectorKind kNetwork = {
-    "network",
-    "What went through the network interfaces.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "network",
+    .help = "What went through the network interfaces.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Network>(s.host);
     },
 };

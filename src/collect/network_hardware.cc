@@ -100,13 +100,12 @@ class NetworkHardware : public Collector {
 }  // namespace
 
 const CollectorKind kNetworkHardware = {
-    "network_hardware",
-    "What the network cards count: pauses, drops, errors of the link.",
-    10 * kSecond,
-    true,
-    true,
-    kTables,
-    NetworkHardware::open,
+    .name = "network_hardware",
+    .help = "What the network cards count: pauses, drops, errors of the link.",
+    .period = 10 * kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = NetworkHardware::open,
 };
 
 }  // namespace spotter::collect

@@ -172,13 +172,11 @@ class NetworkStack : public Collector {
 }  // namespace
 
 const CollectorKind kNetworkStack = {
-    "network_stack",
-    "What TCP, UDP and IP met with: losses, time-outs, full queues.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "network_stack",
+    .help = "What TCP, UDP and IP met with: losses, time-outs, full queues.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<NetworkStack>(process_of_namespaces(s.host) + "/net");
     },
 };

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <utility>
 
-#include "collect/gpu_owner.h"
 #include "collect/list.h"
 #include "collect/nvidia_events.h"
 #include "collect/nvidia_gpm.h"
 #include "collect/nvidia_gpu.h"
 #include "collect/nvidia_mig.h"
 #include "collect/nvidia_processes.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -183,13 +183,12 @@ class Nvidia : public Collector {
 }  // namespace
 
 const CollectorKind kNvidia = {
-    "nvidia",
-    "NVIDIA's GPUs, by the library of their driver (NVML).",
-    kSecond,
-    true,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "nvidia",
+    .help = "NVIDIA's GPUs, by the library of their driver (NVML).",
+    .period = kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       TRY_ASSIGN(auto nvml, NvmlSession::open(s.host));
       auto collector = std::make_unique<Nvidia>(s, std::move(nvml));
       TRY(collector->begin());

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "collect/gpu_owner.h"
 #include "collect/nvidia_fields.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "collect/gpu_owner.h"
 #include "collect/nvidia_gpu.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "collect/gpu_owner.h"
+#include "collect/owner.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -225,13 +225,13 @@ Result<std::unique_ptr<Collector>> open_pmu(const Surroundings& surroundings, co
 }
 
 const CollectorKind kPmu = {
-    "pmu",
-    "What the processors do: instructions, misses, memory traffic; takes hardware counters from profilers.",
-    10 * kSecond,
-    false,
-    false,
-    kTables,
-    [](const Surroundings& s) { return open_pmu(s, perf_system()); },
+    .name = "pmu",
+    .help =
+        "What the processors do: instructions, misses, memory traffic; takes hardware counters from profilers.",
+    .period = 10 * kSecond,
+    .is_on = false,
+    .tables = kTables,
+    .open = [](const Surroundings& s) { return open_pmu(s, perf_system()); },
 };
 
 }  // namespace spotter::collect

@@ -1,4 +1,5 @@
-// The collector pmu with another kernel, for tests.
+// What the collector pmu is made of beside its events: the kernel that it asks, another one in tests, and
+// what its refusals mean.
 #pragma once
 #include "collect/collector.h"
 #include "collect/perf_system.h"

@@ -7,9 +7,9 @@
 #include <cerrno>
 #include <map>
 
-#include "collect/hardware_tree.h"
 #include "collect/list.h"
 #include "collect/pmu.h"
+#include "collect/test_machine.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -324,14 +324,14 @@ TEST(PmuCounters, EnormousCountsStayAtTheEnd) {
 // --- The collector, on recorded machines ---
 
 struct Machine {
-  explicit Machine(const char* name) { EXPECT_TRUE(tree.unpack(name)); }
+  explicit Machine(const char* name) : tree(name) {}
   Result<std::unique_ptr<Collector>> open(bool per_core = false) {
     Surroundings surroundings;
     surroundings.host = tree.host();
     surroundings.per_core = per_core;
     return open_pmu(surroundings, kernel.system());
   }
-  HardwareTree tree;
+  TestMachine tree;
   FakeKernel kernel;
 };
 

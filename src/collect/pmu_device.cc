@@ -4,12 +4,11 @@
 
 #include "base/file.h"
 #include "collect/cpu_list.h"
+#include "collect/facts.h"
 #include "collect/words.h"
 
 namespace spotter::collect {
 namespace {
-
-constexpr size_t kMostText = 4096;
 
 std::string folder_of(const Host& host) { return host.sys + "/bus/event_source/devices"; }
 
@@ -41,9 +40,7 @@ std::optional<PmuDevice> PmuDevice::open(const Host& host, const std::string& na
   return device;
 }
 
-std::string PmuDevice::text(const std::string& file) const {
-  return std::string(trimmed(read_small_file(folder_ + "/" + file, kMostText).value_or("")));
-}
+std::string PmuDevice::text(const std::string& file) const { return read_fact_lines(folder_ + "/" + file); }
 
 std::vector<i64> PmuDevice::cpumask() const { return parse_cpu_list(text("cpumask")); }
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "collect/hardware_tree.h"
 #include "collect/pfm_library.h"
 #include "collect/pmu_device.h"
+#include "collect/test_machine.h"
 
 namespace spotter::collect {
 namespace {
@@ -27,8 +27,7 @@ std::string text_of(const PmuPlan& plan) {
 }
 
 std::string plan_of(const char* machine) {
-  HardwareTree tree;
-  EXPECT_TRUE(tree.unpack(machine));
+  const TestMachine tree(machine);
   return text_of(plan_pmu(tree.host()));
 }
 
@@ -60,8 +59,7 @@ TEST(PmuPlan, WithoutHardwareCountersThereIsSoftware) {
 }
 
 TEST(PmuPlan, SlotsAreOfTheWidthThatTheKernelSays) {
-  HardwareTree tree;
-  ASSERT_TRUE(tree.unpack("arm_grace"));
+  const TestMachine tree("arm_grace");
   const PmuPlan plan = plan_pmu(tree.host());
   const auto topdown = std::ranges::find(plan.groups, "topdown", &PlannedGroup::name);
   ASSERT_NE(topdown, plan.groups.end());
@@ -71,8 +69,7 @@ TEST(PmuPlan, SlotsAreOfTheWidthThatTheKernelSays) {
 
 // Without op_spec, op_retired would be taken from nothing.
 TEST(PmuPlan, AColumnThatLacksAnEventIsLeftOut) {
-  HardwareTree tree;
-  ASSERT_TRUE(tree.unpack("arm_grace"));
+  const TestMachine tree("arm_grace");
   const std::string device = "sys/bus/event_source/devices/armv8_pmuv3_0/";
   tree.remove(device + "events/op_spec");
   tree.remove(device + "caps");
@@ -90,7 +87,7 @@ TEST(PmuPlan, AColumnThatLacksAnEventIsLeftOut) {
 }
 
 TEST(PmuPlan, AnUnknownProcessorHasWhatTheKernelKnows) {
-  HardwareTree tree;
+  TestMachine tree;
   tree.write("proc/cpuinfo", "processor : 0\nvendor_id : GenuineIntel\ncpu family : 6\nmodel : 9999\n\n");
   tree.write("sys/bus/event_source/devices/cpu/type", "4\n");
   EXPECT_EQ(
@@ -101,7 +98,7 @@ TEST(PmuPlan, AnUnknownProcessorHasWhatTheKernelKnows) {
 TEST(PmuPlan, GarbageOfTheKernelIsNotCounted) {
   for (const char* text : {"event=0x05,umask=0x1ff", "event=,umask=1", "event=0x05,nonsense=1",
                            "../../type=1", "=", "event=zz", "event=0x05,umask=-1"}) {
-    HardwareTree tree;
+    TestMachine tree;
     tree.write("sys/bus/event_source/devices/imc/type", "30\n");
     tree.write("sys/bus/event_source/devices/imc/format/event", "config:0-7\n");
     tree.write("sys/bus/event_source/devices/imc/format/umask", "config:8-15\n");
@@ -113,7 +110,7 @@ TEST(PmuPlan, GarbageOfTheKernelIsNotCounted) {
 }
 
 TEST(PmuPlan, FieldsOfSeveralRanges) {
-  HardwareTree tree;
+  TestMachine tree;
   const std::string device = "sys/bus/event_source/devices/amd_df/";
   tree.write(device + "type", "14");
   tree.write(device + "format/event", "config:0-7,32-37");

@@ -103,8 +103,11 @@ class Pressure : public Collector {
 }  // namespace
 
 const CollectorKind kPressure = {
-    "pressure",     "The time that tasks stood still for want of a resource.", kSecond, false, true, kTables,
-    Pressure::open,
+    .name = "pressure",
+    .help = "The time that tasks stood still for want of a resource.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = Pressure::open,
 };
 
 }  // namespace spotter::collect

@@ -9,10 +9,10 @@
 #include "base/file.h"
 #include "base/saturated.h"
 #include "collect/control_group.h"
-#include "collect/gpu_owner.h"
 #include "collect/identities.h"
 #include "collect/job_totals.h"
 #include "collect/list.h"
+#include "collect/owner.h"
 #include "collect/process_files.h"
 #include "collect/values.h"
 #include "collect/words.h"
@@ -247,13 +247,13 @@ class Processes : public Collector {
 }  // namespace
 
 const CollectorKind kProcess = {
-    "process",
-    "Processes of jobs, what each rank uses, and the control groups that limit them.",
-    kSecond,
-    true,  // what a process says of itself waits for its memory's lock, which a driver that hangs may hold
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "process",
+    .help = "Processes of jobs, what each rank uses, and the control groups that limit them.",
+    .period = kSecond,
+    .may_block = true,  // what a process says of itself waits for its memory's lock, which a driver that
+                        // hangs may hold
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Processes>(s);
     },
 };

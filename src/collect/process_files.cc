@@ -7,6 +7,7 @@
 #include <array>
 #include <string_view>
 
+#include "collect/kernel_ticks.h"
 #include "collect/values.h"
 #include "collect/words.h"
 #include "process/process_stat.h"
@@ -24,11 +25,6 @@ std::string_view read_text(const Descriptor& file, std::array<char, kMostText>& 
 }
 
 }  // namespace
-
-Ns ns_per_tick() {
-  static const Ns ns = 1'000'000'000 / std::max<i64>(sysconf(_SC_CLK_TCK), 1);
-  return ns;
-}
 
 ProcessFiles::ProcessFiles(const Host& host, i64 pid)
     : stat_path_(fmt::format("{}/{}/stat", host.proc, pid)),

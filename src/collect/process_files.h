@@ -11,8 +11,6 @@
 
 namespace spotter::collect {
 
-Ns ns_per_tick();  // of the kernel's times of processes
-
 struct ProcessTimes {
   i64 user_ns = 0, system_ns = 0;
   i64 threads = 0;

@@ -12,6 +12,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "collect/facts.h"
 #include "collect/list.h"
 #include "collect/rdma_counters.h"
 #include "collect/values.h"
@@ -84,10 +85,6 @@ struct Port {
   std::vector<Counter> counters;
 };
 
-std::string text_of(const std::string& path) {
-  return std::string(trimmed(read_small_file(path, kMostText).value_or("")));
-}
-
 // "4: ACTIVE" is "ACTIVE".
 std::string_view after_colon(std::string_view text) {
   const size_t colon = text.find(':');
@@ -156,13 +153,13 @@ class Rdma : public Collector {
     const std::string device = folder_ + "/" + name;
     const std::string path = fmt::format("{}/ports/{}", device, number);
     Port port{name,
-              text_of(path + "/link_layer"),
+              read_fact_lines(path + "/link_layer"),
               netdev_of(device, path, number),
-              text_of(device + "/hca_type"),
-              text_of(device + "/board_id"),
-              text_of(device + "/fw_ver"),
+              read_fact_lines(device + "/hca_type"),
+              read_fact_lines(device + "/board_id"),
+              read_fact_lines(device + "/fw_ver"),
               number,
-              to_integer(text_of(device + "/device/numa_node")),
+              to_integer(read_fact_lines(device + "/device/numa_node")),
               ShortFile(path + "/state"),
               ShortFile(path + "/phys_state"),
               ShortFile(path + "/rate"),
@@ -184,12 +181,13 @@ class Rdma : public Collector {
 
   // RoCE says it for each address of the port; of InfiniBand it is the device's IPoIB interface.
   static std::string netdev_of(const std::string& device, const std::string& port, i64 number) {
-    if (std::string name = text_of(port + "/gid_attrs/ndevs/0"); !name.empty()) return name;
+    if (std::string name = read_fact_lines(port + "/gid_attrs/ndevs/0"); !name.empty()) return name;
     std::vector<std::string> names = names_in(device + "/device/net");
     std::ranges::sort(names);
     for (const std::string& name : names) {
       const std::string path = fmt::format("{}/device/net/{}/dev_port", device, name);
-      if (const auto index = to_integer(text_of(path)); names.size() == 1 || index == number - 1) return name;
+      if (const auto index = to_integer(read_fact_lines(path)); names.size() == 1 || index == number - 1)
+        return name;
     }
     return {};
   }
@@ -236,13 +234,12 @@ class Rdma : public Collector {
 }  // namespace
 
 const CollectorKind kRdma = {
-    "rdma",
-    "Links and counters of InfiniBand, RoCE and EFA adapters.",
-    kSecond,
-    true,  // the driver asks the adapter's firmware
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "rdma",
+    .help = "Links and counters of InfiniBand, RoCE and EFA adapters.",
+    .period = kSecond,
+    .may_block = true,  // the driver asks the adapter's firmware
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       auto rdma = std::make_unique<Rdma>(s);
       if (rdma->empty())
         return fail(Code::not_found, "there is no RDMA adapter: {}/class/infiniband has no port", s.host.sys);

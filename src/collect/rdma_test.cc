@@ -2,8 +2,8 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "collect/hardware_tree.h"
 #include "collect/list.h"
+#include "collect/test_machine.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -11,7 +11,7 @@ namespace {
 
 const std::string kClass = "sys/class/infiniband/";
 
-void add_port(const HardwareTree& tree, const std::string& device, int port = 1) {
+void add_port(const TestMachine& tree, const std::string& device, int port = 1) {
   const std::string path = kClass + device + "/ports/" + std::to_string(port);
   tree.write(path + "/state", "4: ACTIVE\n");
   tree.write(path + "/phys_state", "5: LinkUp\n");
@@ -19,7 +19,7 @@ void add_port(const HardwareTree& tree, const std::string& device, int port = 1)
   tree.write(path + "/link_layer", "Ethernet\n");
 }
 
-std::unique_ptr<Collector> open_rdma(const HardwareTree& tree) {
+std::unique_ptr<Collector> open_rdma(const TestMachine& tree) {
   Surroundings surroundings;
   surroundings.host = tree.host();
   auto collector = kRdma.open(surroundings);
@@ -37,7 +37,7 @@ Value cell(const Table& table, size_t row, const char* column) { return table.at
 
 // The names of amazon's adapters, whose bytes are bytes.
 TEST(Rdma, Efa) {
-  HardwareTree tree;
+  TestMachine tree;
   add_port(tree, "rdmap16s27");
   tree.write(kClass + "rdmap16s27/ports/1/hw_counters/tx_bytes", "1000\n");
   tree.write(kClass + "rdmap16s27/ports/1/hw_counters/rdma_read_bytes", "70\n");
@@ -53,7 +53,7 @@ TEST(Rdma, Efa) {
 }
 
 TEST(Rdma, GarbageIsNull) {
-  HardwareTree tree;
+  TestMachine tree;
   add_port(tree, "mlx5_0");
   const std::string port = kClass + "mlx5_0/ports/1";
   for (const auto& [file, text] : std::initializer_list<std::pair<const char*, std::string>>{
@@ -76,7 +76,7 @@ TEST(Rdma, GarbageIsNull) {
 }
 
 TEST(Rdma, PortsThatComeAreFoundInAMinute) {
-  HardwareTree tree;
+  TestMachine tree;
   add_port(tree, "mlx5_0");
   const auto rdma = open_rdma(tree);
   add_port(tree, "mlx5_1");
@@ -89,7 +89,7 @@ TEST(Rdma, PortsThatComeAreFoundInAMinute) {
 // A file of /proc of a process that ends stands for one of /sys whose device goes: both stay open and cannot
 // be read.
 TEST(Rdma, APortThatGoesIsLeftOutAtOnce) {
-  HardwareTree tree;
+  TestMachine tree;
   add_port(tree, "mlx5_0");
   const pid_t child = fork();
   if (child == 0) {
@@ -109,7 +109,7 @@ TEST(Rdma, APortThatGoesIsLeftOutAtOnce) {
 }
 
 TEST(Rdma, OfTooManyPortsThoseOfVirtualFunctionsAreLeftOut) {
-  HardwareTree tree;
+  TestMachine tree;
   for (int i = 0; i < 70; ++i) {
     add_port(tree, fmt::format("a_vf{:02}", i));
     tree.write(fmt::format("{}a_vf{:02}/device/physfn/vendor", kClass, i), "0x15b3\n");

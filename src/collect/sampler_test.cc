@@ -81,8 +81,21 @@ Result<std::unique_ptr<Collector>> open_scripted(const Surroundings&) {
   return std::make_unique<Scripted>();
 }
 
-constexpr CollectorKind kScripted = {"scripted", "For a test.", kSecond, false, true, kTables, open_scripted};
-constexpr CollectorKind kBlocking = {"blocking", "For a test.", kSecond, true, true, kTables, open_scripted};
+constexpr CollectorKind kScripted = {
+    .name = "scripted",
+    .help = "For a test.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = open_scripted,
+};
+constexpr CollectorKind kBlocking = {
+    .name = "blocking",
+    .help = "For a test.",
+    .period = kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = open_scripted,
+};
 
 class Steady : public Collector {
   Result<std::vector<Table>> sample() override {
@@ -92,13 +105,14 @@ class Steady : public Collector {
   }
 };
 constexpr CollectorKind kSteady = {
-    "steady",
-    "For a test.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings&) -> Result<std::unique_ptr<Collector>> { return std::make_unique<Steady>(); }};
+    .name = "steady",
+    .help = "For a test.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings&) -> Result<std::unique_ptr<Collector>> {
+      return std::make_unique<Steady>();
+    },
+};
 
 class SamplerTest : public testing::Test {
  protected:

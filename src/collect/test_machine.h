@@ -1,4 +1,5 @@
-// A recorded machine of tests/fixtures/machines in a folder of its own, for tests that change it.
+// For tests: the /proc and /sys of a machine, one of tests/fixtures/machines or one that the test writes, in
+// a folder of its own, which goes with it. Its clock begins at 0: one machine at a time.
 #pragma once
 #include <unistd.h>
 
@@ -18,7 +19,8 @@ namespace spotter::collect {
 class TestMachine {
  public:
   // Empty name: a folder with nothing in it.
-  explicit TestMachine(const std::string& name) {
+  explicit TestMachine(const std::string& name = "") {
+    now_ = 0;
     // In memory where that is possible: the tests write many thousand times.
     const std::filesystem::path memory = "/dev/shm";
     const bool has_memory = access(memory.c_str(), W_OK) == 0;
@@ -35,13 +37,14 @@ class TestMachine {
   TestMachine(const TestMachine&) = delete;
   TestMachine& operator=(const TestMachine&) = delete;
 
-  // Its clock stands still until pass() moves it.
+  // Its clock stands still until it is moved.
   Host host() const {
     Host host = Host::at(root_);
     host.steady_now = [] { return now_; };
     return host;
   }
   void pass(Ns time) { now_ += time; }
+  void set_clock(Ns now) const { now_ = now; }
 
   std::string path(const std::string& file) const { return root_ + "/" + file; }
   std::string read(const std::string& file) const {
@@ -54,6 +57,10 @@ class TestMachine {
     std::ofstream(path(file), std::ios::binary | std::ios::app).close();
     std::fstream(path(file), std::ios::binary | std::ios::in | std::ios::out) << text;
     cut(file, text.size());
+  }
+  void link(const std::string& file, const std::string& target) const {
+    std::filesystem::create_directories(std::filesystem::path(path(file)).parent_path());
+    std::filesystem::create_symlink(target, path(file));
   }
   void cut(const std::string& file, size_t bytes) const { std::filesystem::resize_file(path(file), bytes); }
   void remove(const std::string& file) const { std::filesystem::remove_all(path(file)); }

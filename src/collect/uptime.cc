@@ -92,13 +92,11 @@ class Uptime : public Collector {
 }  // namespace
 
 const CollectorKind kUptime = {
-    "uptime",
-    "Since when the machine runs, and which system.",
-    10 * kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "uptime",
+    .help = "Since when the machine runs, and which system.",
+    .period = 10 * kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Uptime>(s.host);
     },
 };

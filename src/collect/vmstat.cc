@@ -105,13 +105,11 @@ class VmStat : public Collector {
 }  // namespace
 
 const CollectorKind kVmStat = {
-    "vmstat",
-    "What the kernel had to do for memory: faults, reclaim, compaction, migration.",
-    kSecond,
-    false,
-    true,
-    kTables,
-    [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+    .name = "vmstat",
+    .help = "What the kernel had to do for memory: faults, reclaim, compaction, migration.",
+    .period = kSecond,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<VmStat>(s.host);
     },
 };

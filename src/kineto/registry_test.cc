@@ -27,8 +27,8 @@ class RegistryTest : public testing::Test {
     const auto write = [&](const char* name, const std::string& text) {
       std::ofstream(folder / name) << text;
     };
-    write("stat",
-          fmt::format("{} (python) S {} 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 {} 1", pid, parent, start));
+    write("stat", fmt::format("{} (python) S {} 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 {} 1 2 3", pid,
+                              parent, start));
     write("status",
           fmt::format("Uid:\t0\nNSpid:\t{}{}\n", pid, inner_pid ? fmt::format("\t{}", inner_pid) : ""));
     std::string words, variables;

@@ -14,8 +14,6 @@ namespace {
 // Where launchers tell a process its place; the first that is set counts.
 constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 constexpr const char* kWorldSize[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-constexpr const char* kLocalRank[] = {"LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "MPI_LOCALRANKID",
-                                      "SLURM_LOCALID"};
 constexpr const char* kJob[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "RAY_JOB_ID",
                                 "LSB_JOBID",    "PBS_JOBID",           "JOB_ID"};
 
@@ -146,7 +144,6 @@ Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
   }
   identity.rank = number(variable(process, kRank));
   identity.world_size = number(variable(process, kWorldSize));
-  identity.local_rank = number(variable(process, kLocalRank));
   if (identity.rank) {
     identity.role = Role::rank;
     identity.evidence = fmt::format("its environment says rank {}", *identity.rank);

@@ -19,7 +19,7 @@ const char* role_name(Role role);
 struct Identity {
   Role role = Role::training;
   std::string evidence;  // a sentence
-  std::optional<i64> rank, world_size, local_rank;
+  std::optional<i64> rank, world_size;
   std::string job;  // of the scheduler (its control group counts first) or the launcher; empty: none
 };
 

@@ -31,7 +31,6 @@ TEST(Role, ARankSaysSo) {
   EXPECT_EQ(i.role, Role::rank);
   EXPECT_EQ(i.rank, 3);
   EXPECT_EQ(i.world_size, 8);
-  EXPECT_EQ(i.local_rank, 1);
   EXPECT_EQ(i.job, "run 7");
   EXPECT_EQ(i.evidence, "its environment says rank 3 of 8");
 }

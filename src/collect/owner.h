@@ -1,4 +1,4 @@
-// Whose a GPU is: what all processes on it have in common.
+// Whose a GPU or a control group is: what all its processes have in common.
 #pragma once
 #include <algorithm>
 #include <span>

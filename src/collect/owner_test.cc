@@ -1,4 +1,4 @@
-#include "collect/gpu_owner.h"
+#include "collect/owner.h"
 
 #include <gtest/gtest.h>
 
@@ -15,7 +15,7 @@ Who who(const char* job, std::optional<i64> rank = {}, const char* user = "ann")
   return who;
 }
 
-TEST(GpuOwner, IsWhatAllHaveInCommon) {
+TEST(Owner, IsWhatAllHaveInCommon) {
   const Who two[] = {who("7", 3), who("7", 4)};
   EXPECT_EQ(owner_of(two).job, "7");
   EXPECT_EQ(owner_of(two).user, "ann");
@@ -28,7 +28,7 @@ TEST(GpuOwner, IsWhatAllHaveInCommon) {
   EXPECT_EQ(owner_of({}).job, "");
 }
 
-TEST(GpuOwner, FillsItsColumns) {
+TEST(Owner, FillsItsColumns) {
   Row row(gpu::kColumns);
   Who owner = who("7", 3);
   owner.container = "c0ffee";

@@ -1,4 +1,4 @@
-#include "collect/gpu_owner.h"
+#include "collect/owner.h"
 
 namespace spotter::collect {
 namespace {
