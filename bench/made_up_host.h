@@ -1,6 +1,6 @@
 // MadeUpHost: samples of a machine that there is not: the shapes that /proc, /sys and NVML give (tables,
 // types, how the numbers move), a busy and a quiet time of day, the same for the same seed. About 20 tables
-// and 550 series.
+// and 500 series.
 #pragma once
 #include <random>
 #include <string>
