@@ -19,6 +19,21 @@ struct HistoryWriter::Shared {
   std::vector<store::CaptureNote> captures;
   i64 lost_captures = 0;
   store::HistoryState state;
+
+  void write_captures(store::History& history) {
+    std::vector<store::CaptureNote> waiting, failed;
+    {
+      std::lock_guard lock(mutex);
+      waiting = std::exchange(captures, {});
+    }
+    for (store::CaptureNote& capture : waiting) {
+      if (!history.note_capture(capture)) failed.push_back(std::move(capture));
+    }
+    const store::HistoryState now = history.state();
+    std::lock_guard lock(mutex);
+    captures.insert(captures.begin(), failed.begin(), failed.end());
+    state = now;
+  }
 };
 
 class HistoryWriter::HistorySink : public sink::Sink {
@@ -29,18 +44,7 @@ class HistoryWriter::HistorySink : public sink::Sink {
   // What cannot be written the history keeps, tries again and counts itself.
   sink::Delivery deliver(std::span<const sink::Share> shares) override {
     for (const sink::Share& share : shares) std::ignore = history_->append(*share.batch);
-    std::vector<store::CaptureNote> captures, failed;
-    {
-      std::lock_guard lock(shared_->mutex);
-      captures = std::exchange(shared_->captures, {});
-    }
-    for (store::CaptureNote& capture : captures) {
-      if (!history_->note_capture(capture)) failed.push_back(std::move(capture));
-    }
-    const store::HistoryState state = history_->state();
-    std::lock_guard lock(shared_->mutex);
-    shared_->captures.insert(shared_->captures.begin(), failed.begin(), failed.end());
-    shared_->state = state;
+    shared_->write_captures(*history_);
     return {.batches = shares.size()};
   }
 
@@ -68,6 +72,13 @@ Result<std::unique_ptr<HistoryWriter>> HistoryWriter::open(store::HistoryOptions
 HistoryWriter::~HistoryWriter() {
   runner_.reset();
   if (history_) std::ignore = history_->flush();
+}
+
+std::function<void(Ns)> HistoryWriter::catch_up() const {
+  return [history = history_, shared = shared_, samples = runner_->catch_up()](Ns patience) {
+    samples(patience);
+    shared->write_captures(*history);
+  };
 }
 
 void HistoryWriter::note_capture(store::CaptureNote note) {

@@ -166,8 +166,8 @@ void Telemetry::ask_history(Read read, Done done) {
   const u64 number = next_query_++;
   queries_->emplace(number, std::move(done));
   try {
-    std::thread([history = history_->history(), catch_up = history_->runner().catch_up(),
-                 read = std::move(read), post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
+    std::thread([history = history_->history(), catch_up = history_->catch_up(), read = std::move(read),
+                 post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
       catch_up(kCatchUp);
       const auto answer = std::make_shared<Result<std::string>>(read(*history));
       post([answer, number, queries] {

@@ -85,8 +85,8 @@ Result<int> show(const Options& options) {
   return exit_status(samples);
 }
 
-void add_time(CLI::App& app, const char* name, const char* help, Ns& to) {
-  add_option(app, name, "TIME", help, [&to](const std::string& word) -> Result<void> {
+CLI::Option* add_time(CLI::App& app, const char* name, const char* help, Ns& to) {
+  return add_option(app, name, "TIME", help, [&to](const std::string& word) -> Result<void> {
     TRY_ASSIGN(to, parse_duration_ns(word));
     return {};
   });
@@ -98,24 +98,28 @@ Action declare_metrics(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();
   auto* list = app.add_flag("--list", o->list, "list every metric with its unit, source and meaning");
-  add_option(
-      app, "--metric", "PATTERN",
-      "only metrics of such names, as in \"gpu_*\"; may be repeated. Default on a terminal: those that are looked at "
-      "first",
-      [o](const std::string& word) -> Result<void> {
-        o->query.selection.metrics.push_back(word);
-        return {};
-      })
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  app.add_option("--job", o->query.selection.job, "only what belongs to this job")->type_name("ID");
-  add_time(app, "--since",
-           "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
-           o->query.since);
+  auto* metric =
+      add_option(
+          app, "--metric", "PATTERN",
+          "only metrics of such names, as in \"gpu_*\"; may be repeated. Default on a terminal: those that are looked at "
+          "first",
+          [o](const std::string& word) -> Result<void> {
+            o->query.selection.metrics.push_back(word);
+            return {};
+          })
+          ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  auto* job =
+      app.add_option("--job", o->query.selection.job, "only what belongs to this job")->type_name("ID");
+  auto* since =
+      add_time(app, "--since",
+               "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
+               o->query.since);
   add_time(app, "--until", "with --since: until so long ago", o->query.until);
   add_time(app, "--step", "with --since: at most one sample in this time", o->query.step);
   app.add_flag("--raw", o->raw, "with --since: counters as they are");
   auto* watch = app.add_flag("--watch", o->watch, "show the last minute, anew each second, until Ctrl-C");
   auto* catalogue = add_catalogue_option(app, o->catalogue)->excludes(list)->excludes(watch);
+  for (auto* limit : {metric, job, since}) catalogue->excludes(limit);
   add_host_options(app, o->hosts);
   auto* once = app.add_flag("--once", o->once, "sample this machine once, without an agent")
                    ->excludes(list)

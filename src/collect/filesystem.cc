@@ -26,15 +26,19 @@ constexpr Field kColumns[] = {
 constexpr TableKind kTables[] = {
     {"filesystem", "/proc/self/mountinfo", "A mounted file system that holds data.", kColumns}};
 
+// The kernel tells of new mounts (poll(2)), but not of a file system that becomes read-only.
+constexpr Ns kReadAgain = 10 * kSecond - kSecond / 2;
+
 class FileSystem : public Collector {
  public:
   explicit FileSystem(const Host& host)
-      : root_(host.root), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
+      : root_(host.root), now_(host.steady_now), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
 
   Result<std::vector<Table>> sample() override {
-    if (mountinfo_.may_have_changed()) {
+    if (read_ == 0 || now_() - read_ >= kReadAgain) {
       TRY_ASSIGN(const std::string_view text, mountinfo_.read());
       mounts_ = parse_mounts(text);
+      read_ = now_();
     }
     const std::vector<UsageAnswer> answers = asker_.ask(root_, mounts_);
     std::vector<Table> tables;
@@ -54,8 +58,10 @@ class FileSystem : public Collector {
 
  private:
   std::string root_;
+  Ns (*now_)();
   KernelFile mountinfo_;
   std::vector<Mount> mounts_;
+  Ns read_ = 0;
   UsageAsker asker_{kSecond};
 };
 

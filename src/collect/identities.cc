@@ -59,8 +59,9 @@ Who Identities::who(i64 pid) {
   {
     std::lock_guard lock(mutex_);
     const auto it = known_.find(pid);
+    // One that is ending has no memory any more that says who it was; a GPU may have it for long.
     if (it != known_.end() && it->second.start_ticks == stat->start_ticks &&
-        it->second.program == stat->program && it->second.is_settled)
+        (stat->program == 0 || (it->second.program == stat->program && it->second.is_settled)))
       return it->second.who;
   }
   // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.

@@ -51,6 +51,18 @@ TEST_F(ExecTest, ASettledProcessIsWhatItRunsNow) {
   EXPECT_EQ(identities.who(42).job, "7");
 }
 
+// It has no memory any more, so nothing says whose it is; a GPU may have it for long yet.
+TEST_F(ExecTest, AProcessThatEndsIsStillOfItsJob) {
+  Identities identities(machine_.host());
+  runs("python", kOfJob, 1000);
+  EXPECT_EQ(identities.who(42).job, "7");
+  machine_.write("proc/42/stat",
+                 "42 (python) Z 1 42 42 0 -1 0 0 0 0 0 200 50 0 0 20 0 1 0 100 0 0 0 0 0 0 0");
+  machine_.write("proc/42/cmdline", "");
+  machine_.write("proc/42/environ", "");
+  EXPECT_EQ(identities.who(42).job, "7");
+}
+
 TEST_F(ExecTest, AProcessOfNoJobBecomesOne) {
   const auto identities = std::make_shared<Identities>(machine_.host());
   const auto processes = find_collector("process")->open({.host = machine_.host(), .identities = identities});

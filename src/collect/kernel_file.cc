@@ -1,7 +1,6 @@
 #include "collect/kernel_file.h"
 
 #include <fcntl.h>
-#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -45,13 +44,6 @@ Result<std::string_view> KernelFile::read() {
   if (file_.fd < 0) return fail(code_of_errno(errno), "{} cannot be opened: {}", path_, errno_text(errno));
   TRY_ASSIGN(const size_t n, read_open());
   return std::string_view(text_).substr(0, n);
-}
-
-// A file of which nobody can be told answers that it is ready for all that is asked.
-bool KernelFile::may_have_changed() const {
-  if (file_.fd < 0) return true;
-  pollfd question{file_.fd, POLLPRI | POLLOUT, 0};
-  return poll(&question, 1, 0) != 0;
 }
 
 std::optional<i64> KernelFile::read_number() {

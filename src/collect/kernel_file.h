@@ -18,9 +18,6 @@ class KernelFile {
   // What it says now; until the next read. Errors: not_found, denied, io; invalid where it is longer than 16
   // MiB.
   Result<std::string_view> read();
-  // False where the kernel tells that it says the same as when it was last asked, or read first: of mountinfo
-  // (proc(5)), and no other file that is read here.
-  bool may_have_changed() const;
   // Of a file that holds one number; null where it cannot be read or holds something else.
   std::optional<i64> read_number();
   const std::string& path() const { return path_; }

@@ -117,6 +117,8 @@ class Processes : public Collector {
       std::erase_if(others_, [&](const auto& entry) { return entry.second.last_seen != now; });
       std::ranges::sort(unknown_);
       std::erase_if(left_out_, [&](i64 pid) { return !std::ranges::binary_search(unknown_, pid); });
+      // Those who were never looked at come first: they are taken from the end.
+      std::ranges::sort(unknown_, {}, [&](i64 pid) { return std::pair(!others_.contains(pid), pid); });
       for (auto& [pid, tracked] : tracked_) ask_again(pid, tracked);
       const std::vector<i64> noticed = identities_->noticed();
       std::erase_if(tracked_, [&](const auto& entry) {
@@ -154,7 +156,9 @@ class Processes : public Collector {
 
   // What a process is may change until it has settled, and when it executes another program.
   void ask_again(i64 pid, Tracked& tracked) {
-    if (!tracked.last || (tracked.is_settled && tracked.program == tracked.last->program)) return;
+    if (!tracked.last || tracked.last->program == 0 ||
+        (tracked.is_settled && tracked.program == tracked.last->program))
+      return;
     tracked.who = identities_->who(pid);
     tracked.is_settled = identities_->is_settled(pid);
     tracked.program = tracked.last->program;

@@ -27,8 +27,9 @@ namespace {
 
 constexpr Ns kOpenAgain = 60 * kSecond;
 constexpr Ns kStopTime = kSecond;
-constexpr Ns kPatience = kSecond / 20;  // with those who may block, at one turn
-constexpr i64 kLatePart = 10;           // of the period
+constexpr Ns kPatience =
+    kSecond / 50;              // with one collector; at most a quarter of the shortest period in its thread
+constexpr i64 kLatePart = 10;  // of the period
 constexpr const char* kTogether = "sampler";
 
 Ns thread_time() {
@@ -93,11 +94,18 @@ Ns next_of(const std::unique_ptr<Task>& task) { return task->deadlines.next(); }
 
 // The collectors of one thread. Under the mutex of what is shared, but for what hangs on `asked`, which is
 // the thread's own while it asks.
-struct Group {
+struct Group : std::enable_shared_from_this<Group> {
   Tasks tasks;
   pthread_t thread{};
-  Ns turn_began = 0;
   Task* asked = nullptr;
+  Ns asked_since = 0;
+  bool has_stand_by = false;
+  Ns stand_by_again = 0;  // when one is tried to be had again
+
+  Ns patience() const {
+    const auto period = [](const auto& task) { return task->wanted.period; };
+    return std::min(kPatience, std::ranges::min(tasks | std::views::transform(period)) / 4);
+  }
 };
 
 }  // namespace
@@ -169,15 +177,18 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     group.asked = nullptr;
     const auto it = std::ranges::find_if(group.tasks, [&](const auto& task) { return next_of(task) <= due; });
     if (is_stopping) return nullptr;
+    const bool is_alone = group.tasks.size() == 1;
     if (it == group.tasks.end()) {
-      if (is_watched && group.tasks.size() > 1) alarm(0);
+      if (is_watched && !is_alone) alarm(0);
       return nullptr;
     }
-    if ((*it)->may_block() && group.tasks.size() > 1 && !std::exchange(is_watched, true)) {
-      group.turn_began = surroundings.host.steady_now();
-      alarm(kPatience);
+    group.asked = it->get();
+    group.asked_since = surroundings.host.steady_now();
+    if (!is_alone && !std::exchange(is_watched, true)) {
+      if (!group.has_stand_by && group.asked_since >= group.stand_by_again) start_stand_by(group);
+      alarm(group.patience());
     }
-    return group.asked = it->get();
+    return group.asked;
   }
 
   std::vector<Table> sample(Task& task) {
@@ -230,12 +241,12 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     timerfd_settime(timer.fd, 0, &time, nullptr);
   }
 
-  // Whether somebody stands by for this group.
-  bool start_stand_by(const std::shared_ptr<Group>& group) {
-    const bool has_need =
-        timer.fd >= 0 && group->tasks.size() > 1 &&
-        std::ranges::any_of(group->tasks, [](const auto& task) { return task->may_block(); });
-    return has_need && start("sampler-standby", [group](Shared& shared) { shared.stand_by(group); });
+  // Where no thread can be had now, one is tried again: until then, one that hangs stops all in its thread.
+  void start_stand_by(Group& group) {
+    if (group.tasks.size() == 1 || timer.fd < 0) return;
+    group.stand_by_again = surroundings.host.steady_now() + kOpenAgain;
+    group.has_stand_by =
+        start("sampler-standby", [of = group.shared_from_this()](Shared& shared) { shared.stand_by(of); });
   }
 
   // Sleeps until the group's thread hangs in a collector, and takes all the others over.
@@ -247,15 +258,19 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       std::lock_guard lock(mutex);
       if (is_stopping) return;
       Task* const asked = group->asked;
-      if (surroundings.host.steady_now() - group->turn_began < kPatience) continue;
-      if (asked == nullptr || !asked->may_block()) continue;
+      if (asked == nullptr) continue;
+      const Ns left = group->patience() - (surroundings.host.steady_now() - group->asked_since);
+      if (left > 0) {  // others took the time before
+        alarm(left);
+        continue;
+      }
       for (auto& task : group->tasks) {
         if (task.get() != asked) others->tasks.push_back(std::move(task));
       }
       std::erase(group->tasks, nullptr);
       set_name(group->thread, asked->wanted.kind->name);
       set_name(pthread_self(), kTogether);
-      start_stand_by(others);
+      start_stand_by(*others);
     }
     run(*others);
   }
@@ -292,9 +307,7 @@ Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take tak
   if (group->tasks.empty()) return;
   shared_->timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   std::lock_guard lock(shared_->mutex);
-  if (shared_->start(kTogether, [group](Shared& shared) { shared.run(*group); })) {
-    shared_->start_stand_by(group);
-  } else {
+  if (!shared_->start(kTogether, [group](Shared& shared) { shared.run(*group); })) {
     for (CollectorState& state : shared_->states) state.last_error = "no thread can be had for it";
   }
 }

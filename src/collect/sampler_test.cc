@@ -229,6 +229,18 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
   EXPECT_GT(states[2].skipped, 0);
 }
 
+// One of which nobody would think so hangs; what is fast is not kept waiting for long.
+TEST_F(SamplerTest, WhoeverHangsIsLeftAlone) {
+  script.hangs = true;
+  {
+    const Sampler sampler({{&kScripted, kSecond}, {&kSteady, 20 * kMs}}, {}, take());
+    ASSERT_TRUE(wait_for(10));
+    EXPECT_EQ(sampler.states()[0].samples, 0);
+    EXPECT_LE(sampler.states()[1].skipped, 3);
+  }
+  script.hangs = false;
+}
+
 TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
   const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kScripted, 10 * kMs}}, {}, take());
   ASSERT_TRUE(wait_for(4));

@@ -13,7 +13,7 @@ namespace {
 
 // Fields behind the name, from 0.
 constexpr size_t kParent = 1, kMinorFaults = 7, kMajorFaults = 9, kUser = 11, kSystem = 12, kThreads = 17,
-                 kStart = 19, kResident = 21;
+                 kStart = 19, kSize = 20, kResident = 21;
 constexpr size_t kFields = 22;
 constexpr size_t kStack = 3;  // of those after them
 
@@ -57,7 +57,8 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   stat.resident_pages = number(fields[kResident]);
   for (size_t i = 0; i < kStack; ++i) next_field(text);
   const i64 stack = number(next_field(text));
-  stat.program = stack != 0 ? static_cast<u64>(stack) : std::hash<std::string_view>()(name);
+  const bool has_memory = number(fields[kSize]) != 0;
+  stat.program = stack != 0 ? static_cast<u64>(stack) : has_memory ? std::hash<std::string_view>()(name) : 0;
   return stat;
 }
 

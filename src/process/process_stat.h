@@ -17,7 +17,7 @@ struct ProcessStat {
   i64 start_ticks = 0;  // after boot; with the pid the identity of the process
   i64 resident_pages = 0;
   // Another number after each exec: where the stack begins, which the kernel draws anew; of a process whose
-  // memory is not ours to read, from its name.
+  // memory is not ours to read, from its name. 0: it has no memory, since it is ending or is the kernel's.
   u64 program = 0;
 };
 

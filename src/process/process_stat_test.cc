@@ -32,6 +32,8 @@ TEST(ProcessStat, AnotherProgramAfterAnExec) {
   // Of a process whose memory is not ours, and of a text that ends early.
   EXPECT_NE(program("sh", "0 0 0\n"), program("python", "0 0 0\n"));
   EXPECT_EQ(program("sh", "0 0 0\n"), program("sh", ""));
+  EXPECT_NE(program("sh", ""), 0U);
+  EXPECT_EQ(parse_stat("42 (sh) Z 7 42 7 0 -1 0 0 0 0 0 5 6 0 0 20 0 9 0 987 0 0 3 0 0 0 0\n")->program, 0U);
 }
 
 TEST(ProcessStat, WhatTheKernelDoesNotWrite) {

@@ -49,11 +49,11 @@ std::string_view variable(const ProcessFacts& p, std::span<const char* const> na
 }
 
 // Slurm names a job's group job_ID: its own word, which a process can neither lose, as its environment, nor
-// make up. Below user.slice people name groups as they like.
+// make up. Below user.slice, wherever it is seen from, people name groups as they like.
 std::string_view slurm_job_of(std::string_view cgroup) {
   constexpr std::string_view kMark = "/job_";
   const size_t at = cgroup.find(kMark);
-  if (at == cgroup.npos || cgroup.find("slurm") >= at || cgroup.starts_with("/user.slice/")) return {};
+  if (at == cgroup.npos || cgroup.find("slurm") >= at || cgroup.find("/user.slice/") < at) return {};
   const std::string_view rest = cgroup.substr(at + kMark.size());
   return rest.substr(0, rest.find('/'));
 }

@@ -64,7 +64,8 @@ TEST(Role, SlurmsControlGroupCountsBeforeTheEnvironment) {
   EXPECT_EQ(job_in("/system.slice/node1_slurmstepd.scope/job_778"), "778");
   EXPECT_EQ(job_in("/slurm/uid_1000/job_9/step_batch"), "9");
   for (const char* none : {"", "/", "/system.slice/slurmd.service", "/jobs/job_7", "/jobs/job_7/slurm",
-                           "/user.slice/user-1000.slice/user@1000.service/slurm/job_7"})
+                           "/user.slice/user-1000.slice/user@1000.service/slurm/job_7",
+                           "/../../user.slice/user-1000.slice/user@1000.service/slurm/job_7"})
     EXPECT_EQ(job_in(none), "made up") << none;
 }
 

@@ -206,8 +206,11 @@ void SinkRunner::offer(const SharedBatch& batch) {
   const bool is_first = b.waiting.empty() && b.under_way == 0;
   if (is_first && !b.is_ending) b.not_before = std::max(b.not_before, steady_clock_now() + b.options.gather);
   b.waiting.push_back({batch, std::move(tables)});
+  const bool is_filling =
+      b.waiting.size() >= b.options.most_batches / 2 || b.bytes >= b.options.most_bytes / 2;
+  if (is_filling && b.pause == 0) b.not_before = 0;
   b.make_room();
-  if (is_first) b.changed.notify_all();
+  if (is_first || is_filling) b.changed.notify_all();
 }
 
 std::function<void(Ns)> SinkRunner::catch_up() const {

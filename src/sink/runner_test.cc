@@ -158,6 +158,21 @@ TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
   EXPECT_LT(steady_clock_now() - begin, 1'000 * kMs);
 }
 
+// Batches that come fast do not push each other out while more is waited for.
+TEST_F(RunnerTest, GathersNoLongerThanThereIsRoom) {
+  RunnerOptions o = options();
+  o.gather = 60'000 * kMs;
+  o.most_batches = 8;
+  start(o);
+  for (Ns t = 1; t <= 40; ++t) {
+    offer(t);
+    if (t % 4 == 0) {
+      ASSERT_TRUE(becomes([&](const SinkState& s) { return s.delivered == t; })) << t;
+    }
+  }
+  EXPECT_EQ(runner_->state().dropped, 0);
+}
+
 TEST_F(RunnerTest, ABatchThatIsLargerThanAllRoomIsDelivered) {
   RunnerOptions o = options();
   o.most_bytes = 1;
