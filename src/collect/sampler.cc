@@ -59,6 +59,7 @@ i64 left_out_of(const std::vector<Table>& tables) {
 void Deadlines::begin(Ns steady_now, Ns unix_now) {
   next_ = steady_now;
   aligned_ = steady_now + period_ - (unix_now % period_ + period_) % period_;
+  if (aligned_ - steady_now < period_ / 2) aligned_ += period_;
 }
 
 bool Deadlines::is_late(Ns steady_now) const { return steady_now - next_ > period_ / kLatePart; }

@@ -41,7 +41,8 @@ class Deadlines {
  public:
   explicit Deadlines(Ns period) : period_(period) {}
 
-  // The first time is now; the next one is where Unix time is a multiple of the period.
+  // The first time is now; the next one is where Unix time is a multiple of the period, at least half a
+  // period from now: the first sample opens files, and takes long.
   void begin(Ns steady_now, Ns unix_now);
   Ns next() const { return next_; }
 

@@ -26,6 +26,13 @@ TEST(DeadlinesTest, BeginsNowAndGoesOnAtMultiplesOfUnixTime) {
   EXPECT_EQ(d.next(), 1017 * kSecond);
 }
 
+TEST(DeadlinesTest, TheFirstSampleHasTime) {
+  Deadlines d(10 * kSecond);
+  d.begin(0, 8 * kSecond);
+  EXPECT_EQ(d.pass(3 * kSecond), 0);
+  EXPECT_EQ(d.next(), 12 * kSecond);
+}
+
 TEST(DeadlinesTest, LatenessDoesNotAddUp) {
   Deadlines d(kSecond);
   d.begin(0, 0);
@@ -48,9 +55,9 @@ TEST(DeadlinesTest, SkipsTimesThatHavePassed) {
 
 TEST(DeadlinesTest, TimesBefore1970) {
   Deadlines d(10 * kSecond);
-  d.begin(0, -3 * kSecond);
+  d.begin(0, -8 * kSecond);
   d.pass(1);
-  EXPECT_EQ(d.next(), 3 * kSecond);
+  EXPECT_EQ(d.next(), 8 * kSecond);
 }
 
 // What the collectors of these tests do; they are made by functions without state.
