@@ -143,7 +143,6 @@ const CollectorKind kNetwork = {
     .name = "network",
     .help = "What went through the network interfaces.",
     .period = kSecond,
-    .may_block = true,  // the speed of an interface takes a lock that all of them and their drivers share
     .tables = kTables,
     .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Network>(s.host);
