@@ -89,11 +89,6 @@ json::array json_of(std::span<const Analysis* const> analyses) {
 
 // The functions below throw where a value has another type or form; read_file_results() catches it.
 
-std::string_view text_in(const json::value& value) {
-  const json::string& text = value.as_string();
-  return {text.data(), text.size()};
-}
-
 std::optional<i64> optional_in(const json::value& value) {
   if (value.is_null()) return std::nullopt;
   return value.as_int64();
@@ -117,19 +112,8 @@ double real_in(const json::value& value) {
   return real;
 }
 
-Value cell_in(const json::value& value, Type type) {
-  if (value.is_null()) return {};
-  switch (type) {
-    case Type::integer:
-      return value.as_int64();
-    case Type::real:
-      return real_in(value);
-    case Type::flag:
-      return value.as_bool();
-    case Type::text:
-      break;
-  }
-  return text_in(value);
+Value exact_cell_in(const json::value& value, Type type) {
+  return type == Type::real && !value.is_null() ? Value(real_in(value)) : cell_in(value, type);
 }
 
 class Reader {
@@ -167,7 +151,7 @@ class Reader {
       const json::array& cells = line.as_array();
       expect(cells.size() == columns.size(), "a cell of each column");
       for (size_t c = 0; c < columns.size(); ++c) {
-        row[c] = cell_in(cells[c], columns[c].type);
+        row[c] = exact_cell_in(cells[c], columns[c].type);
         expect(!is_null(row[c]) || may_be_null(analysis, columns[c]), "a cell that is not null");
       }
       table.append(row);

@@ -1,8 +1,5 @@
 #include "app/metric_list.h"
 
-#include <algorithm>
-
-#include "base/glob.h"
 #include "collect/list.h"
 #include "table/metric.h"
 
@@ -26,15 +23,13 @@ constexpr Field kCollectorColumns[] = {
 
 }  // namespace
 
-Table metric_list(std::span<const std::string> patterns) {
+Table metric_list(const Selection& selection) {
   Table table("metrics", kListColumns);
   for (const collect::CollectorKind* collector : collect::all_collectors()) {
     for (const collect::TableKind& kind : collector->tables) {
       for (const Field& field : kind.columns) {
-        if (!is_metric(field)) continue;
+        if (!is_metric(field) || !selection.wants_metric(kind.name, field.name)) continue;
         const std::string name = collect::metric_name(kind, field);
-        const auto is_its = [&](const std::string& pattern) { return matches_glob(pattern, name); };
-        if (!patterns.empty() && std::ranges::none_of(patterns, is_its)) continue;
         const char* what = field.type == Type::text      ? "text"
                            : field.role == Role::counter ? "counter"
                                                          : "gauge";

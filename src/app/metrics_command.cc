@@ -145,10 +145,14 @@ Action declare_metrics(CLI::App& app) {
     if (!options->catalogue.empty())
       return show_catalogue(options->hosts, options->catalogue, *options->format);
     if (!options->once && !options->list) return show(*options);
-    const OneSample shown =
-        options->once ? sample_once(options->of_once)
-                      : OneSample{{metric_list(options->query.selection.metrics), collector_list()}, {}};
-    TRY(write_output("", render(*options->format, shown.tables, shown.notes, style_of(STDOUT_FILENO))));
+    const TextStyle style = style_of(STDOUT_FILENO);
+    if (options->list) {
+      const Table lists[] = {metric_list(options->query.selection), collector_list()};
+      TRY(write_output("", render(*options->format, lists, {}, style)));
+    } else {
+      const OneSample sample = sample_once(options->of_once);
+      TRY(write_output("", render(*options->format, sample.tables, sample.notes, style)));
+    }
     return 0;
   };
 }

@@ -239,7 +239,7 @@ class Processes : public Collector {
   Host host_;
   std::shared_ptr<Identities> identities_;
   Ns last_scan_ = 0;
-  std::vector<i64> unknown_;               // to be looked up, the highest last
+  std::vector<i64> unknown_;               // to be looked up; those never looked at last
   std::unordered_map<i64, Other> others_;  // those that are nobody's job
   std::map<i64, Tracked> tracked_;         // by pid
   std::unordered_set<i64> left_out_;       // for which there is no room in `tracked_`

@@ -20,6 +20,7 @@
 #include "base/log.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
+#include "base/thread_name.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -36,12 +37,6 @@ Ns thread_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return time.tv_sec * 1'000'000'000 + time.tv_nsec;
-}
-
-// The kernel takes no name that is longer.
-void set_name(pthread_t thread, std::string_view name) {
-  constexpr size_t kMost = 15;
-  pthread_setname_np(thread, std::string(name.substr(0, kMost)).c_str());
 }
 
 i64 left_out_of(const std::vector<Table>& tables) {
@@ -125,7 +120,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
         --self->running;
         self->changed.notify_all();
       });
-      set_name(thread.native_handle(), name);
+      set_thread_name(thread.native_handle(), name);
       thread.detach();
     } catch (const std::system_error&) {
       --running;
@@ -269,8 +264,8 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
         if (task.get() != asked) others->tasks.push_back(std::move(task));
       }
       std::erase(group->tasks, nullptr);
-      set_name(group->thread, asked->wanted.kind->name);
-      set_name(pthread_self(), kTogether);
+      set_thread_name(group->thread, asked->wanted.kind->name);
+      set_thread_name(pthread_self(), kTogether);
       start_stand_by(*others);
     }
     run(*others);

@@ -1,7 +1,5 @@
 #include "sink/runner.h"
 
-#include <pthread.h>
-
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
@@ -14,13 +12,13 @@
 
 #include "base/host.h"
 #include "base/log.h"
+#include "base/thread_name.h"
 
 namespace spotter::sink {
 namespace {
 
 constexpr size_t kMostAtOnce = 64;
 constexpr Ns kHangTime = 1'000'000'000;    // after an interruption
-constexpr size_t kMostThreadName = 15;     // bytes, of the kernel
 constexpr size_t kMostErrorBytes = 1'000;  // the other side's words may be in it
 
 // A guess at what a batch takes.
@@ -160,7 +158,7 @@ Result<std::unique_ptr<SinkRunner>> SinkRunner::start(std::unique_ptr<Sink> sink
   } catch (const std::system_error& error) {
     return fail(Code::busy, "sink {}: {}", body->options.name, error.what());
   }
-  pthread_setname_np(body->thread.native_handle(), body->options.name.substr(0, kMostThreadName).c_str());
+  set_thread_name(body->thread.native_handle(), body->options.name);
   return std::unique_ptr<SinkRunner>(new SinkRunner(std::move(body)));
 }
 

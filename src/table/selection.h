@@ -15,6 +15,12 @@ struct Selection {
   std::vector<std::string> metrics = {};
   std::string job = {};  // not empty: rows whose column `job`, a text or a whole number, says so
 
+  bool wants_metric(std::string_view table, std::string_view column) const {
+    if (metrics.empty()) return true;
+    const std::string name = metric_name(table, column);
+    return std::ranges::any_of(metrics,
+                               [&](const std::string& pattern) { return matches_glob(pattern, name); });
+  }
   // `columns`: Fields, or what has a name, a role and a metric_column() like them.
   template <class Columns>
   bool wants_table(std::string_view table, const Columns& columns) const {
@@ -22,13 +28,13 @@ struct Selection {
     if (metrics.empty()) return true;
     const bool is_whole = has_times(columns);
     return std::ranges::any_of(columns, [&](const auto& column) {
-      return (is_whole || is_metric(column)) && matches(table, metric_column(column));
+      return (is_whole || is_metric(column)) && wants_metric(table, metric_column(column));
     });
   }
   // Of a table that is wanted. What is no metric stays; a table of events stays whole.
   template <class Columns>
   bool wants_column(std::string_view table, const Columns& columns, size_t i) const {
-    return !is_metric(columns[i]) || has_times(columns) || matches(table, metric_column(columns[i]));
+    return !is_metric(columns[i]) || has_times(columns) || wants_metric(table, metric_column(columns[i]));
   }
   template <class Columns>
   static size_t job_column(const Columns& columns) {  // columns.size() if there is none
@@ -41,14 +47,6 @@ struct Selection {
     if (const i64* number = std::get_if<i64>(&of_job)) return std::to_string(*number) == job;
     const auto* text = std::get_if<std::string_view>(&of_job);
     return text && *text == job;
-  }
-
- private:
-  bool matches(std::string_view table, std::string_view column) const {
-    if (metrics.empty()) return true;
-    const std::string name = metric_name(table, column);
-    return std::ranges::any_of(metrics,
-                               [&](const std::string& pattern) { return matches_glob(pattern, name); });
   }
 };
 
