@@ -98,11 +98,20 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
 void Telemetry::take(const SharedBatch& batch) {
   {
     std::lock_guard lock(mutex_);
-    for (size_t i = 0; i < batch->tables.size(); ++i)
-      newest_[batch->tables[i].name()][batch->by] = {batch, i};
+    for (size_t i = 0; i < batch->tables.size(); ++i) newest_of(batch->tables[i], batch->by) = {batch, i};
   }
   if (history_) history_->runner().offer(batch);
   for (const auto& sink : sinks_) sink->offer(batch);
+}
+
+// Tables come in the same order each time, mostly: the one that is sought is the next one.
+Telemetry::Part& Telemetry::newest_of(const Table& table, const std::string& by) {
+  for (size_t steps = 0; steps < newest_.size(); ++steps) {
+    Part& part = newest_[next_part_++ % newest_.size()];
+    if (part.table().name() == table.name() && part.batch->by == by) return part;
+  }
+  next_part_ = 0;
+  return newest_.emplace_back();
 }
 
 // Two collectors may have rows of one table: the GPUs of two makers.
@@ -111,10 +120,12 @@ std::vector<SharedBatch> Telemetry::latest() const {
   const Ns now = host_.unix_now();
   {
     std::lock_guard lock(mutex_);
-    for (const auto& [name, parts] : newest_) {
+    std::map<std::string_view, Parts> by_table;
+    for (const Part& part : newest_) by_table[part.table().name()].push_back(part);
+    for (const auto& [name, parts] : by_table) {
       if (parts.size() > 1) {
         joined.push_back(join(parts, now));
-      } else if (const SharedBatch& batch = parts.begin()->second.batch;
+      } else if (const SharedBatch& batch = parts[0].batch;
                  std::ranges::find(batches, batch) == batches.end()) {
         batches.push_back(batch);
       }
@@ -127,14 +138,13 @@ std::vector<SharedBatch> Telemetry::latest() const {
 
 // Of those that are not stale; of the newest alone, where their columns differ.
 SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
-  const auto newest = std::ranges::max_element(parts, {}, [](const auto& part) {
-                        return part.second.batch->unix_ns;
-                      })->second;
+  const Part& newest =
+      *std::ranges::max_element(parts, {}, [](const Part& part) { return part.batch->unix_ns; });
   auto joined = std::make_shared<Batch>();
   joined->unix_ns = newest.batch->unix_ns;
   joined->period_ns = newest.batch->period_ns;
   Table& table = joined->tables.emplace_back(newest.table());
-  for (const auto& [by, part] : parts) {
+  for (const Part& part : parts) {
     if (part.batch != newest.batch && !is_stale(*part.batch, unix_now) &&
         part.table().columns() == table.columns())
       append(table, part.table());

@@ -72,9 +72,10 @@ class Telemetry {
     size_t index = 0;  // of the table in it
     const Table& table() const { return batch->tables[index]; }
   };
-  using Parts = std::map<std::string, Part>;  // by who looked
+  using Parts = std::vector<Part>;
   static SharedBatch join(const Parts& parts, Ns unix_now);
   void take(const SharedBatch& batch);
+  Part& newest_of(const Table& table, const std::string& by);
   using Read = std::function<Result<std::string>(store::History&)>;
   void ask_history(Read read, Done done);
 
@@ -83,7 +84,8 @@ class Telemetry {
   std::shared_ptr<collect::Identities> identities_;
   std::shared_ptr<collect::ProfilingPause> profiling_pause_ = std::make_shared<collect::ProfilingPause>();
   mutable std::mutex mutex_;
-  std::map<std::string, Parts> newest_;  // by table
+  Parts newest_;          // of each table, by who looked
+  size_t next_part_ = 0;  // where the next table to come is looked for first
   std::unique_ptr<HistoryWriter> history_;
   std::string no_history_;  // why there is none
   std::shared_ptr<std::map<u64, Done>> queries_ = std::make_shared<std::map<u64, Done>>();  // under way

@@ -82,7 +82,9 @@ class Cpu : public Collector {
     TRY_ASSIGN(const Counts counts, read());
     std::vector<Table> tables;
     Table& all = tables.emplace_back("cpu", kCpuColumns);
-    std::vector<Value> row{static_cast<i64>(counts.cores.size())};
+    std::vector<Value> row;
+    row.reserve(std::size(kCpuColumns));
+    row.emplace_back(static_cast<i64>(counts.cores.size()));
     add(row, counts.all);
     for (const auto& value : {counts.context_switches, counts.forks, counts.running, counts.blocked})
       row.push_back(or_null(value));

@@ -61,6 +61,7 @@ struct UsageAsker::Question {
 
 std::vector<UsageAnswer> UsageAsker::ask(const std::string& root, const std::vector<Mount>& mounts) {
   std::vector<std::string> paths;
+  paths.reserve(mounts.size());
   for (const Mount& mount : mounts)
     paths.push_back(root == "/" ? mount.mount_point : root + mount.mount_point);
   const auto until = std::chrono::steady_clock::now() + std::chrono::nanoseconds(patience_);
@@ -81,6 +82,7 @@ std::vector<UsageAnswer> UsageAsker::ask(const std::string& root, const std::vec
     unanswered_.emplace(paths[i], std::move(question));
   }
   std::vector<UsageAnswer> answers;
+  answers.reserve(mounts.size());
   for (size_t i = 0; i < mounts.size(); ++i) {
     if (!mounts[i].is_remote) {
       answers.push_back(ask_(paths[i], mounts[i]));

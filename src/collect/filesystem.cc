@@ -32,7 +32,7 @@ constexpr Ns kReadAgain = 10 * kSecond - kSecond / 2;
 class FileSystem : public Collector {
  public:
   explicit FileSystem(const Host& host)
-      : root_(host.root), now_(host.steady_now), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
+      : root_(host.root), now_(host.steady_now), mountinfo_(process_of_namespaces(host) + "/mountinfo", KernelFile::kAnyRecords) {}
 
   Result<std::vector<Table>> sample() override {
     if (read_ == 0 || now_() - read_ >= kReadAgain) {
@@ -45,13 +45,12 @@ class FileSystem : public Collector {
     Table& table = tables.emplace_back("filesystem", kColumns);
     for (size_t i = 0; i < mounts_.size(); ++i) {
       const Mount& mount = mounts_[i];
-      std::vector<Value> row{std::string_view(mount.mount_point), or_null(std::string_view(mount.device)),
-                             std::string_view(mount.type), or_null(answers[i].is_reachable), mount.read_only};
-      if (const auto& usage = answers[i].usage)
-        row.insert(row.end(), {usage->size_bytes, usage->free_bytes, usage->available_bytes,
-                               or_null(usage->files), or_null(usage->files_free)});
-      row.resize(std::size(kColumns));
-      table.append(row);
+      const auto& usage = answers[i].usage;
+      const auto told = [&](auto member) { return usage ? Value((*usage).*member) : Value(); };
+      table.append({std::string_view(mount.mount_point), or_null(std::string_view(mount.device)),
+                    std::string_view(mount.type), or_null(answers[i].is_reachable), mount.read_only,
+                    told(&Usage::size_bytes), told(&Usage::free_bytes), told(&Usage::available_bytes),
+                    usage ? or_null(usage->files) : Value(), usage ? or_null(usage->files_free) : Value()});
     }
     return tables;
   }

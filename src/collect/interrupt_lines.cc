@@ -71,24 +71,26 @@ class Lines {
 
 }  // namespace
 
-Result<u64> read_interrupt_lines(const std::string& path,
-                                 const std::function<void(const InterruptLine&)>& take) {
-  const Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+Result<u64> InterruptFile::read(const std::function<void(const InterruptLine&)>& take) {
   const auto failed = [&](const char* what) {
-    return fail(errno == ENOENT                     ? Code::not_found
-                : errno == EACCES || errno == EPERM ? Code::denied
-                                                    : Code::io,
-                "{} cannot be {}: {}", path, what, errno_text(errno));
+    const int number = errno;
+    file_ = Descriptor();
+    return fail(number == ENOENT                      ? Code::not_found
+                : number == EACCES || number == EPERM ? Code::denied
+                                                      : Code::io,
+                "{} cannot be {}: {}", path_, what, errno_text(number));
   };
-  if (file.fd < 0) return failed("opened");
+  if (file_.fd < 0) file_ = Descriptor(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (file_.fd < 0) return failed("opened");
+  if (buffer_.empty()) buffer_.resize(kPiece);
   Lines lines(take);
-  std::vector<char> buffer(kPiece);
   size_t have = 0;  // the beginning of a line
-  for (;;) {
-    const ssize_t n = read(file.fd, buffer.data() + have, buffer.size() - have);
+  for (off_t offset = 0;;) {
+    const ssize_t n = pread(file_.fd, buffer_.data() + have, buffer_.size() - have, offset);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return failed("read");
-    std::string_view text(buffer.data(), have + static_cast<size_t>(n));
+    offset += n;
+    std::string_view text(buffer_.data(), have + static_cast<size_t>(n));
     if (n == 0) {
       if (!text.empty()) lines.add(text);
       break;
@@ -96,11 +98,11 @@ Result<u64> read_interrupt_lines(const std::string& path,
     for (size_t end = 0; (end = text.find('\n')) != text.npos; text.remove_prefix(end + 1))
       lines.add(text.substr(0, end));
     have = text.size();
-    if (have >= kMostLine) return fail(Code::corrupt, "{} has a line of more than 1 MiB", path);
-    std::copy(text.begin(), text.end(), buffer.begin());
-    if (have == buffer.size()) buffer.resize(2 * have);
+    if (have >= kMostLine) return fail(Code::corrupt, "{} has a line of more than 1 MiB", path_);
+    std::copy(text.begin(), text.end(), buffer_.begin());
+    if (have == buffer_.size()) buffer_.resize(2 * have);
   }
-  if (!lines.has_header()) return fail(Code::corrupt, "{} does not begin with the processors", path);
+  if (!lines.has_header()) return fail(Code::corrupt, "{} does not begin with the processors", path_);
   return lines.shape();
 }
 

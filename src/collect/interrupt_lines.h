@@ -5,7 +5,9 @@
 #include <functional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/descriptor.h"
 #include "base/result.h"
 #include "base/types.h"
 
@@ -17,10 +19,20 @@ struct InterruptLine {
   i64 count = 0;           // of all processors
 };
 
-// A hash of the processors and labels: another one means that counters came or went. Lines that are none are
-// skipped. Errors: not_found, denied, io; corrupt where there is no header.
-Result<u64> read_interrupt_lines(const std::string& path,
-                                 const std::function<void(const InterruptLine&)>& take);
+// The file stays open, and is opened anew when it cannot be read any more.
+class InterruptFile {
+ public:
+  explicit InterruptFile(std::string path) : path_(std::move(path)) {}
+
+  // A hash of the processors and labels: another one means that counters came or went. Lines that are none
+  // are skipped. Errors: not_found, denied, io; corrupt where there is no header.
+  Result<u64> read(const std::function<void(const InterruptLine&)>& take);
+
+ private:
+  std::string path_;
+  Descriptor file_;
+  std::vector<char> buffer_;
+};
 
 // Of the text of a device's line: what the drivers call it, "ehci_hcd:usb1, i801_smbus"; empty: nobody has
 // it.

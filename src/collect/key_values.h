@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -29,8 +30,9 @@ class KeyValues {
   explicit KeyValues(std::span<const KeyField> fields);
 
   void clear();
-  // Keys that make no column are left out. A value that is none makes its column null.
-  void add(std::string_view key, std::optional<i64> value);
+  // Keys that make no column are left out. A value that is none makes its column null. factor: what a one in
+  // the text is of what the column's scale is for.
+  void add(std::string_view key, std::string_view number, i64 factor = 1);
   // Of lines "key value", as far as they are whole.
   void add_lines(std::string_view text);
   bool empty() const;  // no key of any column has come since clear()
@@ -38,18 +40,31 @@ class KeyValues {
   void append_to(std::vector<Value>& row) const;
 
  private:
+  static constexpr u16 kNone = 0xffff;
+  static constexpr size_t kMostSeen = 4096;  // more are no file of the kernel's
   struct Key {
     std::string_view name;
-    size_t column;
+    u16 column;
+  };
+  // A key that came after the last clear(): mostly it comes in the same place again, and is not looked up.
+  struct Place {
+    u32 begin, end;  // in `seen_keys_`
+    u16 column;      // kNone: it makes none
   };
   struct Column {
     i64 sum = 0;
     bool has_come = false, is_broken = false;
   };
 
+  u16 column_of(std::string_view key);
+  u16 find(std::string_view key) const;
+
   std::span<const KeyField> fields_;
   std::vector<Key> keys_;  // by name
   std::vector<Column> columns_;
+  std::string seen_keys_;
+  std::vector<Place> seen_;
+  size_t next_ = 0;  // in `seen_`
 };
 
 }  // namespace spotter::collect

@@ -144,9 +144,8 @@ void read_meminfo(std::string_view text, KeyValues& values) {
       next_word(line);
       key = next_word(line);
     }
-    const std::optional<i64> value = to_integer(next_word(line));
-    const std::string_view unit = next_word(line);
-    values.add(key, unit.empty() || unit == "kB" ? value : std::nullopt);
+    const std::string_view number = next_word(line), unit = next_word(line);
+    values.add(key, unit.empty() || unit == "kB" ? number : std::string_view());
   }
 }
 

@@ -127,9 +127,9 @@ class NetworkStack : public Collector {
   }
 
  private:
-  void add(std::string_view section, std::string_view name, std::optional<i64> value) {
+  void add(std::string_view section, std::string_view name, std::string_view number, i64 factor = 1) {
     key_.assign(section).append(".").append(name);
-    values_.add(key_, value);
+    values_.add(key_, number, factor);
   }
 
   // "Tcp: RtoAlgorithm RtoMin .." and in the next line "Tcp: 1 200 ..".
@@ -144,7 +144,7 @@ class NetworkStack : public Collector {
           section != "Udp")
         continue;
       for (std::string_view name = next_word(names); !name.empty(); name = next_word(names))
-        add(section, name, to_integer(next_word(numbers)));
+        add(section, name, next_word(numbers));
     }
   }
 
@@ -156,10 +156,8 @@ class NetworkStack : public Collector {
       std::string_view section = next_word(line);
       if (!section.ends_with(':')) continue;
       section.remove_suffix(1);
-      for (std::string_view name = next_word(line); !name.empty(); name = next_word(line)) {
-        const std::optional<i64> value = to_integer(next_word(line));
-        add(section, name, name == "mem" ? scaled(value, page_bytes_) : value);
-      }
+      for (std::string_view name = next_word(line); !name.empty(); name = next_word(line))
+        add(section, name, next_word(line), name == "mem" ? page_bytes_ : 1);
     }
   }
 

@@ -142,12 +142,16 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     lock.unlock();
   }
 
-  // Until somebody is due. False: it is over.
-  bool wait(const Group& group) {
+  // Until somebody is due, and not much longer if then somebody hangs. False: it is over.
+  bool wait(Group& group) {
     std::unique_lock lock(mutex);
-    const Ns left =
-        std::ranges::min(group.tasks | std::views::transform(next_of)) - surroundings.host.steady_now();
-    changed.wait_for(lock, std::chrono::nanoseconds(std::max<Ns>(left, 0)), [&] { return is_stopping; });
+    const Ns now = surroundings.host.steady_now();
+    const Ns left = std::max<Ns>(std::ranges::min(group.tasks | std::views::transform(next_of)) - now, 0);
+    if (group.tasks.size() > 1) {
+      if (!group.has_stand_by && now >= group.stand_by_again) start_stand_by(group);
+      alarm(left + group.patience());
+    }
+    changed.wait_for(lock, std::chrono::nanoseconds(left), [&] { return is_stopping; });
     return !is_stopping;
   }
 
@@ -155,44 +159,39 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     const Ns due = surroundings.host.steady_now();
     std::map<Ns, Batch> batches;  // by period; all by the same
     const char* by = kTogether;
-    bool is_watched = false;
-    while (Task* const task = begin(group, due, is_watched)) {
+    Ns used = thread_time();
+    while (Task* const task = begin(group, due)) {
       if (std::exchange(by, task->by()) != task->by()) hand_on(batches);
       Batch& batch = batches[task->wanted.period];
-      if (batch.unix_ns == 0) batch.unix_ns = surroundings.host.unix_now();
-      batch.period_ns = task->wanted.period;
-      batch.by = by;
-      for (Table& table : sample(*task)) batch.tables.push_back(std::move(table));
+      if (batch.unix_ns == 0) {
+        batch.unix_ns = surroundings.host.unix_now();
+        batch.period_ns = task->wanted.period;
+        batch.by = by;
+        batch.tables.reserve(group.tasks.size());
+      }
+      for (Table& table : sample(*task, used)) batch.tables.push_back(std::move(table));
     }
     hand_on(batches);
   }
 
   // The next one that is due, which is then asked; null: none.
-  Task* begin(Group& group, Ns due, bool& is_watched) {
+  Task* begin(Group& group, Ns due) {
     std::lock_guard lock(mutex);
     group.asked = nullptr;
     const auto it = std::ranges::find_if(group.tasks, [&](const auto& task) { return next_of(task) <= due; });
-    if (is_stopping) return nullptr;
-    const bool is_alone = group.tasks.size() == 1;
-    if (it == group.tasks.end()) {
-      if (is_watched && !is_alone) alarm(0);
-      return nullptr;
-    }
+    if (is_stopping || it == group.tasks.end()) return nullptr;
     group.asked = it->get();
     group.asked_since = surroundings.host.steady_now();
-    if (!is_alone && !std::exchange(is_watched, true)) {
-      if (!group.has_stand_by && group.asked_since >= group.stand_by_again) start_stand_by(group);
-      alarm(group.patience());
-    }
     return group.asked;
   }
 
-  std::vector<Table> sample(Task& task) {
+  // `used`: the thread's processor time when the one before had ended; then, when this one has.
+  std::vector<Table> sample(Task& task, Ns& used) {
     const Host& host = surroundings.host;
     const bool is_late = task.deadlines.is_late(host.steady_now());
-    const Ns begin = thread_time();
     Result<std::vector<Table>> tables = open_and_sample(task);
-    const Ns busy = thread_time() - begin;
+    const Ns now_used = thread_time();
+    const Ns busy = now_used - std::exchange(used, now_used);
     // Who cannot be opened is not asked again at each of its times.
     const Ns now = host.steady_now();
     std::lock_guard lock(mutex);
@@ -231,7 +230,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     batches.clear();
   }
 
-  // Wakes who stands by after this time; 0: never.
+  // Wakes who stands by after this time, unless it is put off before.
   void alarm(Ns after) const {
     const itimerspec time{{}, {after / kSecond, after % kSecond}};
     timerfd_settime(timer.fd, 0, &time, nullptr);

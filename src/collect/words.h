@@ -24,9 +24,11 @@ inline std::string_view whole_lines(std::string_view text) { return text.substr(
 
 // Takes the first word off the text; blanks and tabs part words. Empty: there is none.
 inline std::string_view next_word(std::string_view& text) {
-  constexpr std::string_view kBlanks = " \t";
-  const size_t begin = std::min(text.find_first_not_of(kBlanks), text.size());
-  const size_t end = std::min(text.find_first_of(kBlanks, begin), text.size());
+  const auto is_blank = [&](size_t i) { return text[i] == ' ' || text[i] == '\t'; };
+  size_t begin = 0;
+  while (begin < text.size() && is_blank(begin)) ++begin;
+  size_t end = begin;
+  while (end < text.size() && !is_blank(end)) ++end;
   const std::string_view word = text.substr(begin, end - begin);
   text.remove_prefix(end);
   return word;

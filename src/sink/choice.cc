@@ -15,7 +15,12 @@ bool Choice::is_wanted(const std::string& table) const {
 
 std::vector<const Table*> Choice::of(const Batch& batch) {
   std::vector<const Table*> chosen;
+  chosen.reserve(batch.tables.size());
   for (const Table& table : batch.tables) {
+    if (wants_all_) {
+      chosen.push_back(&table);
+      continue;
+    }
     const auto [it, is_new] = states_.try_emplace({batch.by, table.name()});
     State& state = it->second;
     if (is_new) state.is_wanted = is_wanted(table.name());

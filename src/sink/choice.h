@@ -19,7 +19,9 @@ struct ChoiceOptions {
 
 class Choice {
  public:
-  explicit Choice(ChoiceOptions options) : options_(std::move(options)) {}
+  explicit Choice(ChoiceOptions options)
+      : options_(std::move(options)),
+        wants_all_(options_.every == 0 && options_.tables == std::vector<std::string>{"*"}) {}
 
   // Of each table of each who looks the first one in each `every` of Unix time, so that the tables of all
   // hosts are of about the same time. A clock that jumps costs or gives one of them.
@@ -33,6 +35,7 @@ class Choice {
   bool is_wanted(const std::string& table) const;
 
   ChoiceOptions options_;
+  bool wants_all_;
   std::map<std::pair<std::string, std::string>, State> states_;  // by who looked, and table
 };
 

@@ -23,10 +23,10 @@ constexpr size_t kMostErrorBytes = 1'000;  // the other side's words may be in i
 
 // A guess at what a batch takes.
 size_t memory_bytes(const Batch& batch) {
-  constexpr size_t kColumn = sizeof(Field), kCell = sizeof(u64) + 1;
+  constexpr size_t kCell = sizeof(u64) + 1;
   size_t bytes = sizeof batch;
   for (const Table& table : batch.tables)
-    bytes += table.columns() * (kColumn + table.rows() * kCell) + table.text_bytes();
+    bytes += sizeof table + table.columns() * table.rows() * kCell + table.text_bytes();
   return bytes;
 }
 
@@ -93,7 +93,7 @@ struct SinkRunner::Body {
       failed(delivery.result.error());
       state.dropped += static_cast<i64>(done);
     }
-    for (size_t i = 0; i < done; ++i) bytes -= memory_bytes(*shares[i].batch);
+    for (size_t i = 0; i < done; ++i) bytes -= shares[i].memory_bytes;
     waiting.insert(waiting.begin(),
                    std::make_move_iterator(shares.begin() + static_cast<std::ptrdiff_t>(done)),
                    std::make_move_iterator(shares.end()));
@@ -127,7 +127,7 @@ struct SinkRunner::Body {
              (bytes > options.most_bytes && waiting.size() > 1);  // the newest one may be as large as it is
     };
     while (!waiting.empty() && is_full()) {
-      bytes -= memory_bytes(*waiting.front().batch);
+      bytes -= waiting.front().memory_bytes;
       waiting.pop_front();
       ++state.dropped;
     }
@@ -199,11 +199,12 @@ void SinkRunner::offer(const SharedBatch& batch) {
   const std::lock_guard lock(b.mutex);
   std::vector<const Table*> tables = b.choice.of(*batch);
   if (tables.empty()) return;
-  b.bytes += memory_bytes(*batch);
+  const size_t bytes = memory_bytes(*batch);
+  b.bytes += bytes;
   // The thread sleeps until then, or without end where nothing waited.
   const bool is_first = b.waiting.empty() && b.under_way == 0;
   if (is_first && !b.is_ending) b.not_before = std::max(b.not_before, steady_clock_now() + b.options.gather);
-  b.waiting.push_back({batch, std::move(tables)});
+  b.waiting.push_back({batch, std::move(tables), bytes});
   const bool is_filling =
       b.waiting.size() >= b.options.most_batches / 2 || b.bytes >= b.options.most_bytes / 2;
   if (is_filling && b.pause == 0) b.not_before = 0;

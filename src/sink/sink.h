@@ -14,6 +14,7 @@ namespace spotter::sink {
 struct Share {
   SharedBatch batch;
   std::vector<const Table*> tables;  // of the batch, in its order; at least one
+  size_t memory_bytes = 0;           // of the batch, about
 };
 
 // What became of the first `batches` of those that a sink was handed.

@@ -7,6 +7,7 @@
 #include "store/block_codec.h"
 #include "store/fold.h"
 #include "store/json_row.h"
+#include "table/metric.h"
 
 namespace spotter::store {
 namespace {
@@ -85,29 +86,33 @@ void History::advance(const Batch& batch) {
   has_last_ = true;
 }
 
+bool History::Open::is_of(const Table& table) const {
+  if (!block) return false;
+  if (columns && columns == table.lasting_schema() && block->columns.size() == table.columns()) return true;
+  return block->schema->is_of(table);
+}
+
 void History::take(const Table& table, const Batch& batch) {
   if (table.rows() == 0 || table.columns() == 0) return;
-  for (const Field& field : table.schema()) {
-    if (field.role == Role::time) return take_events(table, batch.unix_ns);
-  }
+  Open& open = open_[table.name()];
+  const bool is_of = open.is_of(table);
+  if (!is_of && has_times(table.schema())) return take_events(table, batch.unix_ns);
   const auto rows = static_cast<i64>(table.rows());
   state_.rows += rows;
   if (table.columns() > kMostFields) {
     state_.lost_rows += rows;
     return;
   }
-  Open& open = open_[table.name()];
   const i64 window = window_of(batch.unix_ns, options_.tiers[0].block);
-  if (open.block && (open.window != window || !open.block->schema->is_of(table))) close(open);
-  if (!open.block || !open.block->schema->is_of(table))
-    open.block = std::make_unique<Block>(std::make_shared<const Schema>(schema_of(table)));
+  if (open.window != window || !is_of) close(open);
+  if (!is_of) open.block = std::make_unique<Block>(std::make_shared<const Schema>(schema_of(table)));
+  open.columns = table.lasting_schema();
   open.period = open.block->rows() == 0 ? batch.period_ns : std::min(open.period, batch.period_ns);
   open.window = window;
-  std::vector<Value> values;
   for (size_t row = 0; row < table.rows(); ++row) {
     if (open.block->cells() >= kCells || open.block->words.memory_bytes() >= kMostBlockTexts / 2) close(open);
-    read_row(table, row, values);
-    open.block->append(batch.unix_ns, values);
+    read_row(table, row, row_);
+    open.block->append(batch.unix_ns, row_);
   }
 }
 

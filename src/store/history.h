@@ -69,9 +69,13 @@ class History {
   static constexpr Ns kTrim = 3600'000'000'000;      // how often the catalogue is trimmed
 
   struct Open {
+    // Whether its rows go on in the block: a look at one place where that is known, at all columns where not.
+    bool is_of(const Table& table) const;
+
     std::unique_ptr<Block> block;
-    i64 window = 0;  // of the finest tier's blocks
-    Ns period = 0;   // the least of its batches
+    const Field* columns = nullptr;  // lasting_schema() of the table that the block is of, where it has one
+    i64 window = 0;                  // of the finest tier's blocks
+    Ns period = 0;                   // the least of its batches
   };
   struct Waiting {
     PackedBlock block;
@@ -100,6 +104,7 @@ class History {
   std::unique_ptr<Catalogue> catalogue_;
   Retention retention_;
   std::unordered_map<std::string, Open> open_;  // by table
+  std::vector<Value> row_;                      // that is being taken
   std::deque<Waiting> waiting_;
   std::deque<Event> events_;
   Ns recorded_ = 0, last_unix_ = 0;

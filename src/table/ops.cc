@@ -11,13 +11,6 @@
 namespace spotter {
 namespace {
 
-// A table of the same name, notes and schema without rows.
-Table empty_like(const Table& table) {
-  Table result(table.name(), table.schema());
-  result.notes = table.notes;
-  return result;
-}
-
 // 0: a value; 1: not a number; 2: null. Later classes sort last in both directions.
 int class_of(const Value& value) {
   if (is_null(value)) return 2;
@@ -39,7 +32,7 @@ int compare(const Value& a, const Value& b, bool descending) {
 }  // namespace
 
 Table pick(const Table& table, const std::vector<size_t>& rows) {
-  Table result = empty_like(table);
+  Table result = table.empty_like();
   std::vector<Value> cells(table.columns());
   for (const size_t row : rows) {
     for (size_t c = 0; c < cells.size(); ++c) cells[c] = table.at(row, c);
@@ -77,7 +70,7 @@ Table project(const Table& table, const std::vector<std::string_view>& columns) 
     from.push_back(table.column(name));
     schema.push_back(table.schema()[from.back()]);
   }
-  Table result(table.name(), schema);
+  Table result(table.name(), std::move(schema));
   result.notes = table.notes;
   std::vector<Value> cells(from.size());
   for (size_t row = 0; row < table.rows(); ++row) {
@@ -117,7 +110,7 @@ Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
   }
   std::vector<std::string_view> columns = keys;
   columns.insert(columns.end(), values.begin(), values.end());
-  Table result = empty_like(project(head(table, 0), columns));
+  Table result = project(head(table, 0), columns);
   for (size_t g = 0; g < groups.size(); ++g) {
     std::vector<Value> row = groups[g];
     row.insert(row.end(), sums[g].begin(), sums[g].end());

@@ -75,8 +75,22 @@ const char* lasting_text(std::string_view text) {
   return it != texts.end() ? it->c_str() : texts.emplace(text).first->c_str();
 }
 
-Table::Table(std::string name, std::span<const Field> schema)
-    : name_(std::move(name)), schema_(schema.begin(), schema.end()) {}
+Table::Table(std::string name, std::span<const Field> schema) : name_(std::move(name)), schema_(schema) {}
+
+Table::Table(std::string name, std::vector<Field> schema)
+    : name_(std::move(name)),
+      own_schema_(std::make_shared<const std::vector<Field>>(std::move(schema))) {
+  schema_ = *own_schema_;
+}
+
+Table Table::empty_like() const {
+  Table table;
+  table.name_ = name_;
+  table.schema_ = schema_;
+  table.own_schema_ = own_schema_;
+  table.notes = notes;
+  return table;
+}
 
 size_t Table::column(std::string_view name) const {
   size_t i = 0;
@@ -86,9 +100,9 @@ size_t Table::column(std::string_view name) const {
 }
 
 size_t Table::text_bytes() const {
-  constexpr size_t kTwice = 2;  // each is a key of the dictionary, too
+  const size_t copies = places_.empty() ? 1 : 2;  // each is a key of the dictionary, too
   size_t bytes = 0;
-  for (const std::string& word : words_) bytes += kTwice * (sizeof word + word.size());
+  for (const std::string& word : words_) bytes += copies * (sizeof word + word.size());
   return bytes;
 }
 
@@ -104,15 +118,30 @@ u64 Table::cell_of(Type type, const Value& value) {
     case Type::flag:
       CHECK(std::holds_alternative<bool>(value));
       return std::get<bool>(value);
-    case Type::text: {
+    case Type::text:
       CHECK(std::holds_alternative<std::string_view>(value));
-      const auto next = static_cast<u32>(words_.size());
-      const auto [it, is_new] = word_of_.try_emplace(std::string(std::get<std::string_view>(value)), next);
-      if (is_new) words_.push_back(it->first);
-      return it->second;
-    }
+      return word_of(std::get<std::string_view>(value));
   }
   return 0;
+}
+
+u64 Table::word_of(std::string_view text) {
+  constexpr size_t kFew = 24;  // of which each is looked at: most tables have no more
+  const auto next = static_cast<u32>(words_.size());
+  if (next < kFew) {
+    for (u32 i = 0; i < next; ++i) {
+      if (words_[i] == text) return i;
+    }
+    if (words_.empty()) words_.reserve(4);
+    words_.emplace_back(text);
+    return next;
+  }
+  if (places_.empty()) {
+    for (u32 i = 0; i < next; ++i) places_.emplace(words_[i], i);
+  }
+  const auto [it, is_new] = places_.try_emplace(std::string(text), next);
+  if (is_new) words_.push_back(it->first);
+  return it->second;
 }
 
 void Table::append(std::span<const Value> row) {
@@ -120,7 +149,10 @@ void Table::append(std::span<const Value> row) {
   if (cells_.empty()) cells_.reserve(row.size());
   for (size_t i = 0; i < row.size(); ++i) {
     const bool null = is_null(row[i]);
-    if (null && valid_.empty()) valid_.assign(cells_.size(), 1);
+    if (null && valid_.empty()) {
+      valid_.reserve(cells_.capacity());
+      valid_.assign(cells_.size(), 1);
+    }
     cells_.push_back(null ? 0 : cell_of(schema_[i].type, row[i]));
     if (!valid_.empty() || null) valid_.push_back(!null);
   }

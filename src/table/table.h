@@ -5,6 +5,7 @@
 // Ratios are 0..1 and times integer nanoseconds inside; humanising happens in render/ only.
 #pragma once
 #include <initializer_list>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -59,10 +60,16 @@ inline bool is_null(const Value& value) { return std::holds_alternative<std::mon
 class Table {
  public:
   Table() = default;
+  // The schema is not copied: it lives as long as the program.
   Table(std::string name, std::span<const Field> schema);
+  // With a schema of its own, which it and its copies keep.
+  Table(std::string name, std::vector<Field> schema);
 
   const std::string& name() const { return name_; }
   std::span<const Field> schema() const { return schema_; }
+  // Where the schema lies if it lives as long as the program: tables of one such place have the same columns,
+  // for those who look at many. Else null.
+  const Field* lasting_schema() const { return own_schema_ ? nullptr : schema_.data(); }
   size_t rows() const { return rows_; }
   size_t columns() const { return schema_.size(); }
   size_t column(std::string_view name) const;  // index; CHECKs that it exists
@@ -72,6 +79,7 @@ class Table {
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
+  Table empty_like() const;   // of the same name, schema and notes, without rows
   size_t text_bytes() const;  // of its distinct texts
 
   Value at(size_t row, size_t column) const;
@@ -86,13 +94,15 @@ class Table {
 
  private:
   u64 cell_of(Type type, const Value& value);
+  u64 word_of(std::string_view text);
 
   std::string name_;
-  std::vector<Field> schema_;
-  std::vector<u64> cells_;          // i64, bits of a double, bool, or index into `words_`
-  std::vector<u8> valid_;           // empty while no cell is null
-  std::vector<std::string> words_;  // distinct texts
-  std::unordered_map<std::string, u32> word_of_;
+  std::span<const Field> schema_;
+  std::shared_ptr<const std::vector<Field>> own_schema_;  // null: it lives as long as the program
+  std::vector<u64> cells_;                                // i64, bits of a double, bool, or index into `words_`
+  std::vector<u8> valid_;                                 // empty while no cell is null
+  std::vector<std::string> words_;                        // distinct texts
+  std::unordered_map<std::string, u32> places_;           // of the texts; empty while they are few
   size_t rows_ = 0;
 };
 
