@@ -267,7 +267,9 @@ TEST(Run, ParametersReachTheAnalysesThatHaveThem) {
 
 TEST(Run, ReadsTheArgumentsOfAllAnalysesOnce) {
   static const Field kColumns[] = {kRankField};
-  const auto map = [](const Trace&, const ParamValues&) -> Result<Table> { return Table("t", {}); };
+  const auto map = [](const Trace&, const ParamValues&) -> Result<Table> {
+    return Table("t", std::span<const Field>());
+  };
   const Analysis first = {"a", "", "", {}, kColumns, {Arg::stream}, map};
   const Analysis second = {"b", "", "", {}, kColumns, {Arg::bytes}, map};
   FakeReader reader(Files{{"a.json", of_rank(0)}});

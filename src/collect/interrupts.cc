@@ -42,8 +42,7 @@ constexpr Named kNamed[] = {
      "TLB", ""},
     {counts("cpu_stop", "Interrupts that stop a processor."), "", "CPU stop interrupts"},
     {counts("timer_broadcast", "Ticks that a processor passed on."), "", "Timer broadcast interrupts"},
-    {counts("thermal", "Changes of the thermal state: the processor was throttled or recovered."), "TRM",
-     ""},
+    {counts("thermal", "Changes of the thermal state: the processor was throttled or recovered."), "TRM", ""},
     {counts("threshold", "Corrected errors that reached a threshold."), "THR", ""},
     {counts("deferred_error", "Uncorrected errors of memory that was not used yet."), "DFR", ""},
     {counts("machine_checks", "Machine checks: errors of the hardware."), "MCE", ""},
@@ -178,10 +177,10 @@ class Interrupts : public Collector {
     kinds_.begin_round();
     std::string name;
     TRY_ASSIGN(const u64 shape, soft_file_.read([&](const InterruptLine& line) {
-                 name = line.label;
-                 for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-                 kinds_.add(name, line.count);
-               }));
+      name = line.label;
+      for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+      kinds_.add(name, line.count);
+    }));
     const bool is_same = std::exchange(soft_shape_, shape) == shape;
     Table table("softirq", kSoftColumns);
     kinds_.append_to(table, is_same);

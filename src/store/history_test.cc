@@ -174,5 +174,29 @@ TEST(History, OptionsAreChecked) {
   EXPECT_EQ(none.error().code, Code::not_found);
 }
 
+// Tables of constants are known by where these lie, so that they need not be compared.
+TEST(History, AnotherLengthOfTheSameColumnsIsAnotherSchema) {
+  const TestFolder folder;
+  auto history = open_history({folder.file()});
+  const std::vector<Field> own(std::begin(kDisk), std::end(kDisk));
+  for (i64 i = 0; i < 4; ++i) {
+    Batch batch{kStart + i * kSecond, kSecond, {}};
+    if (i % 2 == 0) {
+      batch.tables.emplace_back("disk", std::span(kDisk).first(2)).append({"sda", i});
+    } else {
+      batch.tables.emplace_back("disk", own).append({"sda", i, 7, 0.5, "none"});
+    }
+    ASSERT_TRUE(history->append(batch));
+  }
+  const std::vector<Table> tables = ask(*history, everything());
+  ASSERT_EQ(tables.size(), 1u);
+  ASSERT_EQ(tables[0].rows(), 4u);
+  const size_t bytes = tables[0].column("read_bytes"), queue = tables[0].column("queue");
+  for (i64 i = 0; i < 4; ++i) {
+    EXPECT_EQ(tables[0].integer(static_cast<size_t>(i), bytes), i);
+    EXPECT_EQ(tables[0].at(static_cast<size_t>(i), queue), i % 2 == 0 ? Value() : Value(i64{7}));
+  }
+}
+
 }  // namespace
 }  // namespace spotter::store

@@ -78,8 +78,7 @@ const char* lasting_text(std::string_view text) {
 Table::Table(std::string name, std::span<const Field> schema) : name_(std::move(name)), schema_(schema) {}
 
 Table::Table(std::string name, std::vector<Field> schema)
-    : name_(std::move(name)),
-      own_schema_(std::make_shared<const std::vector<Field>>(std::move(schema))) {
+    : name_(std::move(name)), own_schema_(std::make_shared<const std::vector<Field>>(std::move(schema))) {
   schema_ = *own_schema_;
 }
 

@@ -99,10 +99,10 @@ class Table {
   std::string name_;
   std::span<const Field> schema_;
   std::shared_ptr<const std::vector<Field>> own_schema_;  // null: it lives as long as the program
-  std::vector<u64> cells_;                                // i64, bits of a double, bool, or index into `words_`
-  std::vector<u8> valid_;                                 // empty while no cell is null
-  std::vector<std::string> words_;                        // distinct texts
-  std::unordered_map<std::string, u32> places_;           // of the texts; empty while they are few
+  std::vector<u64> cells_;                       // i64, bits of a double, bool, or index into `words_`
+  std::vector<u8> valid_;                        // empty while no cell is null
+  std::vector<std::string> words_;               // distinct texts
+  std::unordered_map<std::string, u32> places_;  // of the texts; empty while they are few
   size_t rows_ = 0;
 };
 

@@ -95,5 +95,50 @@ TEST(Table, NamesOfTypesAndUnits) {
   EXPECT_STREQ(unit_name(Unit::bytes_per_s), "bytes_per_s");
 }
 
+TEST(Table, KeepsASchemaOfItsOwn) {
+  Table copy, empty;
+  {
+    std::vector<Field> fields(std::begin(kSchema), std::end(kSchema));
+    Table t("t", fields);
+    fields.clear();
+    t.append({0, "gemm", 0.25, true});
+    t.notes.add("kind", Severity::info, "a note");
+    EXPECT_EQ(t.lasting_schema(), nullptr);
+    copy = t;
+    empty = t.empty_like();
+    Table moved = std::move(t);
+    EXPECT_STREQ(moved.schema()[1].name, "name");
+  }
+  ASSERT_EQ(copy.columns(), 4u);
+  EXPECT_STREQ(copy.schema()[2].name, "busy_ratio");
+  EXPECT_EQ(copy.text(0, 1), "gemm");
+  EXPECT_EQ(empty.name(), "t");
+  EXPECT_EQ(empty.rows(), 0u);
+  EXPECT_EQ(empty.notes.count("kind"), 1);
+  EXPECT_EQ(empty.column("slow"), 3u);
+}
+
+TEST(Table, SharesASchemaThatLasts) {
+  const Table a("a", kSchema), b("b", kSchema);
+  EXPECT_EQ(a.lasting_schema(), kSchema);
+  EXPECT_EQ(a.lasting_schema(), b.lasting_schema());
+  EXPECT_EQ(a.empty_like().lasting_schema(), kSchema);
+}
+
+TEST(Table, StoresEqualWordsOnceHoweverManyThereAre) {
+  for (const int words : {1, 23, 24, 25, 26, 300}) {
+    Table t("t", std::span(kSchema).first(2));
+    for (int time = 0; time < 2; ++time) {
+      for (int i = 0; i < words; ++i) t.append({time, "word " + std::to_string(i)});
+    }
+    const Table copy = t;
+    for (size_t row = 0; row < copy.rows(); ++row) {
+      const size_t word = row % static_cast<size_t>(words);
+      EXPECT_EQ(copy.text(row, 1), "word " + std::to_string(word));
+      EXPECT_EQ(copy.text(row, 1).data(), copy.text(word, 1).data());
+    }
+  }
+}
+
 }  // namespace
 }  // namespace spotter
