@@ -64,10 +64,6 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
   const sink::Surroundings of_sinks{t.host_, host_name, unbounded_tables()};
   for (const SinkOptions& s : options.sinks) {
     TRY_ASSIGN(t.sinks_.emplace_back(), sink::start_sink(s.kind, s.settings, of_sinks));
-    const std::string name = t.sinks_.back()->state().name;
-    const auto has_name = [&](const auto& sink) { return sink->state().name == name; };
-    if (std::ranges::count_if(t.sinks_, has_name) > 1 || name == "history")
-      return fail(Code::invalid, "two sinks are called {}: give one of them a \"name\" of its own", name);
   }
   if (options.collectors.empty()) {
     t.no_history_ = "nothing is measured: the agent was begun with --collect off";

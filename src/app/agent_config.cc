@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <span>
 
 #include "app/hosts.h"
@@ -160,6 +161,7 @@ Result<std::string> setting(const YAML::Node& node) {
 Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& sinks) {
   if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
   sinks.clear();
+  std::set<std::string> names{"history"};  // who takes samples, too
   for (const YAML::Node& entry : list) {
     const std::string line = fmt::format("line {}", entry.Mark().line + 1);
     if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
@@ -172,6 +174,10 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& s
     }
     auto checked = checked_sink(said);
     if (!checked) return within(checked.error(), line);
+    const std::string name = sink::name_of(checked->kind, checked->settings);
+    if (!names.insert(name).second)
+      return fail(Code::invalid, "{}: another sink is called {}, too: give this one a \"name\" of its own",
+                  line, to_printable(name));
     sinks.push_back(std::move(*checked));
   }
   return {};

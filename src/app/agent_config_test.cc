@@ -109,6 +109,9 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
   EXPECT_TRUE(
       fails_with("sinks:\n  - {kind: otlp, colour: red}", "line 2: the sink otlp has no option colour"));
+  EXPECT_TRUE(
+      fails_with("sinks:\n  - {kind: otlp}\n  - {kind: otlp}", "line 3: another sink is called otlp, too"));
+  EXPECT_TRUE(fails_with("sinks: [{kind: otlp, name: history}]", "another sink is called history, too"));
   EXPECT_TRUE(fails_with("sinks:\n  - {kind: json_lines}\n  - {kind: otlp, every: x}",
                          "line 3: every of the sink otlp"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));

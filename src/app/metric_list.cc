@@ -1,6 +1,7 @@
 #include "app/metric_list.h"
 
 #include "collect/list.h"
+#include "sink/list.h"
 #include "table/metric.h"
 
 namespace spotter {
@@ -20,6 +21,21 @@ constexpr Field kCollectorColumns[] = {
     {"is_on", Type::flag, Unit::none, Role::value, "Whether it samples by default."},
     {"help", Type::text, Unit::none, Role::value, "What it measures."},
 };
+constexpr Field kSinkColumns[] = {
+    {"sink", Type::text, Unit::none, Role::key, "Kind of sink, or all."},
+    {"option", Type::text, Unit::none, Role::key, "Its name in the configuration."},
+    {"default", Type::text, Unit::none, Role::value,
+     "What it is where nothing is said, if that is one word."},
+    {"help", Type::text, Unit::none, Role::value, "What it means."},
+};
+
+void append_options(Table& table, std::string_view sink, std::span<const sink::SinkOption> options) {
+  for (const sink::SinkOption& option : options) {
+    const std::string_view fallback = option.fallback ? option.fallback : "";
+    table.append({sink, std::string_view(option.key), fallback.empty() ? Value() : Value(fallback),
+                  std::string_view(option.help)});
+  }
+}
 
 }  // namespace
 
@@ -46,6 +62,13 @@ Table collector_list() {
   Table table("collectors", kCollectorColumns);
   for (const collect::CollectorKind* kind : collect::all_collectors())
     table.append({std::string_view(kind->name), kind->period, kind->is_on, std::string_view(kind->help)});
+  return table;
+}
+
+Table sink_option_list() {
+  Table table("sink_options", kSinkColumns);
+  append_options(table, "all", sink::options_of_all_sinks());
+  for (const sink::SinkKind* kind : sink::all_sinks()) append_options(table, kind->name, kind->options);
   return table;
 }
 

@@ -1,4 +1,5 @@
-// What is measured, from the records of the collectors: for `spotter metrics --list` and docs/metrics.md.
+// What is measured and where it can be sent, from the records of collectors and sinks: for `spotter metrics
+// --list` and docs/metrics.md.
 #pragma once
 #include "table/selection.h"
 #include "table/table.h"
@@ -9,5 +10,7 @@ namespace spotter {
 Table metric_list(const Selection& selection);
 // A row for each collector: how often it samples, and whether it does by default.
 Table collector_list();
+// A row for each option of each kind of sink.
+Table sink_option_list();
 
 }  // namespace spotter

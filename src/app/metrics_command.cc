@@ -97,7 +97,8 @@ CLI::Option* add_time(CLI::App& app, const char* name, const char* help, Ns& to)
 Action declare_metrics(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();
-  auto* list = app.add_flag("--list", o->list, "list every metric with its unit, source and meaning");
+  auto* list = app.add_flag(
+      "--list", o->list, "list every metric with its unit, source and meaning; collectors; options of sinks");
   auto* metric =
       add_option(
           app, "--metric", "PATTERN",
@@ -114,12 +115,12 @@ Action declare_metrics(CLI::App& app) {
       add_time(app, "--since",
                "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
                o->query.since);
-  add_time(app, "--until", "with --since: until so long ago", o->query.until);
-  add_time(app, "--step", "with --since: at most one sample in this time", o->query.step);
-  app.add_flag("--raw", o->raw, "with --since: counters as they are");
+  auto* until = add_time(app, "--until", "with --since: until so long ago", o->query.until);
+  auto* step = add_time(app, "--step", "with --since: at most one sample in this time", o->query.step);
+  auto* raw = app.add_flag("--raw", o->raw, "with --since: counters as they are");
   auto* watch = app.add_flag("--watch", o->watch, "show the last minute, anew each second, until Ctrl-C");
   auto* catalogue = add_catalogue_option(app, o->catalogue)->excludes(list)->excludes(watch);
-  for (auto* limit : {metric, job, since}) catalogue->excludes(limit);
+  for (auto* limit : {metric, job, since, until, step, raw}) catalogue->excludes(limit);
   add_host_options(app, o->hosts);
   auto* once = app.add_flag("--once", o->once, "sample this machine once, without an agent")
                    ->excludes(list)
@@ -147,7 +148,7 @@ Action declare_metrics(CLI::App& app) {
     if (!options->once && !options->list) return show(*options);
     const TextStyle style = style_of(STDOUT_FILENO);
     if (options->list) {
-      const Table lists[] = {metric_list(options->query.selection), collector_list()};
+      const Table lists[] = {metric_list(options->query.selection), collector_list(), sink_option_list()};
       TRY(write_output("", render(*options->format, lists, {}, style)));
     } else {
       const OneSample sample = sample_once(options->of_once);

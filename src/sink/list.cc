@@ -103,13 +103,18 @@ Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings&
   return make(checked, surroundings);
 }
 
+std::string name_of(const std::string& kind, const Settings& settings) {
+  const auto it = settings.find(kName);
+  return it == settings.end() ? kind : it->second;
+}
+
 Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Settings& settings,
                                                const Surroundings& surroundings) {
   TRY_ASSIGN(Checked checked, complete(kind, settings));
   TRY_ASSIGN(std::unique_ptr<Sink> sink, make(checked, surroundings));
   Settings& all = checked.settings;
   RunnerOptions options;
-  options.name = all.contains(kName) ? all[kName] : kind;
+  options.name = name_of(kind, all);
   options.choice.tables = split_commas(all[kTables]);
   if (checked.kind.keeps_series) options.choice.left_out = surroundings.unbounded;
   options.choice.every =

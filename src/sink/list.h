@@ -44,6 +44,7 @@ std::span<const SinkOption> options_of_all_sinks();
 
 // Errors: invalid (no such kind or option, or a value that cannot be), with the option.
 Result<void> check(const std::string& kind, const Settings& settings);
+std::string name_of(const std::string& kind, const Settings& settings);  // in the status and the log
 // Errors: those of check(); invalid (what only the sink itself can tell).
 Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
                                         const Surroundings& surroundings);
