@@ -57,7 +57,8 @@ class Receiver:
             self.process = None
 
     def requests(self):
-        return [json.loads(line) for line in (self.folder / "requests").read_text().splitlines()]
+        whole = (self.folder / "requests").read_text().rpartition("\n")[0]  # the last line may be under way
+        return [json.loads(line) for line in whole.splitlines()]
 
     def points(self):
         return [point for request in self.requests() for point in request["points"]]
