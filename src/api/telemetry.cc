@@ -118,8 +118,9 @@ std::vector<SharedBatch> Telemetry::latest() const {
     std::lock_guard lock(mutex_);
     std::map<std::string_view, Parts> by_table;
     for (const Part& part : newest_) by_table[part.table().name()].push_back(part);
-    for (const auto& [name, parts] : by_table) {
+    for (auto& [name, parts] : by_table) {
       if (parts.size() > 1) {
+        std::ranges::sort(parts, {}, [](const Part& part) { return std::string_view(part.batch->by); });
         joined.push_back(join(parts, now));
       } else if (const SharedBatch& batch = parts[0].batch;
                  std::ranges::find(batches, batch) == batches.end()) {

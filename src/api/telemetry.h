@@ -35,6 +35,7 @@ struct TelemetryOptions {
   std::string dcgm_address = "localhost:5555";   // of DCGM's host engine
   bool dcgm_embedded = false;                    // whether to run one in the agent where none answers
   std::optional<store::HistoryOptions> history = {};
+  // Each has a name of its own (sink::name_of), and none is called history.
   std::vector<SinkOptions> sinks = {};
 };
 

@@ -176,7 +176,8 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& s
     if (!checked) return within(checked.error(), line);
     const std::string name = sink::name_of(checked->kind, checked->settings);
     if (!names.insert(name).second)
-      return fail(Code::invalid, "{}: another sink is called {}, too: give this one a \"name\" of its own",
+      return fail(Code::invalid,
+                  "{}: another sink, or the history, is called {}, too: give this one a \"name\" of its own",
                   line, to_printable(name));
     sinks.push_back(std::move(*checked));
   }

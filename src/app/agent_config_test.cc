@@ -109,9 +109,9 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
   EXPECT_TRUE(
       fails_with("sinks:\n  - {kind: otlp, colour: red}", "line 2: the sink otlp has no option colour"));
-  EXPECT_TRUE(
-      fails_with("sinks:\n  - {kind: otlp}\n  - {kind: otlp}", "line 3: another sink is called otlp, too"));
-  EXPECT_TRUE(fails_with("sinks: [{kind: otlp, name: history}]", "another sink is called history, too"));
+  EXPECT_TRUE(fails_with("sinks:\n  - {kind: otlp}\n  - {kind: otlp}",
+                         "line 3: another sink, or the history, is called otlp, too"));
+  EXPECT_TRUE(fails_with("sinks: [{kind: otlp, name: history}]", "is called history, too"));
   EXPECT_TRUE(fails_with("sinks:\n  - {kind: json_lines}\n  - {kind: otlp, every: x}",
                          "line 3: every of the sink otlp"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
@@ -138,6 +138,17 @@ TEST_F(AgentConfigTest, TheExampleIsRead) {
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(config_.options.telemetry.history->path, "/var/lib/spotter/history.db");
   EXPECT_TRUE(check(config_));
+}
+
+TEST_F(AgentConfigTest, TheExampleOfSinksIsRead) {
+  std::ifstream in("packaging/agent.yaml");
+  std::string example;
+  for (std::string line; std::getline(in, line) && (example.empty() || line.starts_with('#'));) {
+    if (!example.empty() || line == "# sinks:") example += line.substr(2) + "\n";
+  }
+  const Result<void> r = read(example);
+  ASSERT_TRUE(r) << r.error().message;
+  EXPECT_EQ(config_.options.telemetry.sinks.size(), 3U);
 }
 
 TEST_F(AgentConfigTest, OtherHosts) {

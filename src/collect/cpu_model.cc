@@ -19,7 +19,7 @@ i64 number_of(std::string_view word) {
 
 CpuModel read_cpu_model(const Host& host) {
   CpuModel cpu;
-  KernelFile file(host.proc + "/cpuinfo", KernelFile::kAnyRecords);
+  KernelFile file(host.proc + "/cpuinfo");
   const Result<std::string_view> read = file.read();
   if (!read) return cpu;
   std::string_view text = *read;

@@ -32,9 +32,7 @@ constexpr Ns kReadAgain = 10 * kSecond - kSecond / 2;
 class FileSystem : public Collector {
  public:
   explicit FileSystem(const Host& host)
-      : root_(host.root),
-        now_(host.steady_now),
-        mountinfo_(process_of_namespaces(host) + "/mountinfo", KernelFile::kAnyRecords) {}
+      : root_(host.root), now_(host.steady_now), mountinfo_(process_of_namespaces(host) + "/mountinfo") {}
 
   Result<std::vector<Table>> sample() override {
     if (read_ == 0 || now_() - read_ >= kReadAgain) {

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <vector>
 
@@ -72,13 +73,17 @@ class Lines {
 }  // namespace
 
 Result<u64> InterruptFile::read(const std::function<void(const InterruptLine&)>& take) {
+  Result<u64> shape = read_open(take);
+  if (!shape) file_ = Descriptor();
+  return shape;
+}
+
+Result<u64> InterruptFile::read_open(const std::function<void(const InterruptLine&)>& take) {
   const auto failed = [&](const char* what) {
-    const int number = errno;
-    file_ = Descriptor();
-    return fail(number == ENOENT                      ? Code::not_found
-                : number == EACCES || number == EPERM ? Code::denied
-                                                      : Code::io,
-                "{} cannot be {}: {}", path_, what, errno_text(number));
+    return fail(errno == ENOENT                     ? Code::not_found
+                : errno == EACCES || errno == EPERM ? Code::denied
+                                                    : Code::io,
+                "{} cannot be {}: {}", path_, what, errno_text(errno));
   };
   if (file_.fd < 0) file_ = Descriptor(open(path_.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   if (file_.fd < 0) return failed("opened");

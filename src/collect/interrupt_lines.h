@@ -19,7 +19,7 @@ struct InterruptLine {
   i64 count = 0;           // of all processors
 };
 
-// The file stays open, and is opened anew when it cannot be read any more.
+// The file stays open, and is opened anew after it could not be read.
 class InterruptFile {
  public:
   explicit InterruptFile(std::string path) : path_(std::move(path)) {}
@@ -29,6 +29,8 @@ class InterruptFile {
   Result<u64> read(const std::function<void(const InterruptLine&)>& take);
 
  private:
+  Result<u64> read_open(const std::function<void(const InterruptLine&)>& take);
+
   std::string path_;
   Descriptor file_;
   std::vector<char> buffer_;

@@ -10,7 +10,7 @@
 namespace spotter::collect {
 namespace {
 
-constexpr size_t kPage = 4096, kMost = size_t{16} << 20;
+constexpr size_t kFirst = 4096, kMost = size_t{16} << 20;
 
 Code code_of_errno(int number) {
   return number == ENOENT || number == ENODEV || number == ESRCH ? Code::not_found
@@ -21,18 +21,15 @@ Code code_of_errno(int number) {
 }  // namespace
 
 // The kernel makes the text when it is asked for the first byte, so that a buffer that is too small means to
-// ask again. At a time it makes as many records as fit into a page (seq_read_iter in fs/seq_file.c): where
-// another one would have fitted there is none, and it need not be asked whether there is.
+// ask again.
 Result<size_t> KernelFile::read_open() {
-  if (text_.empty()) text_.resize(kPage);
+  if (text_.empty()) text_.resize(kFirst);
   for (size_t have = 0;;) {
     const ssize_t n = pread(file_.fd, text_.data() + have, text_.size() - have, static_cast<off_t>(have));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return fail(code_of_errno(errno), "{} cannot be read: {}", path_, errno_text(errno));
     if (n == 0) return have;
-    const bool is_first = have == 0;
     have += static_cast<size_t>(n);
-    if (is_first && have + records_ <= kPage) return have;
     if (have < text_.size()) continue;
     if (have >= kMost) return fail(Code::invalid, "{} is longer than {} MiB", path_, kMost >> 20);
     text_.resize(2 * have);

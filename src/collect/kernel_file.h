@@ -13,12 +13,7 @@ namespace spotter::collect {
 
 class KernelFile {
  public:
-  static constexpr size_t kShortRecords = 1024, kAnyRecords = 4096;  // bytes
-
-  // records: no longer are the pieces of which the kernel makes the text: a line mostly, in /proc/cpuinfo all
-  // lines of a processor.
-  explicit KernelFile(std::string path, size_t records = kShortRecords)
-      : path_(std::move(path)), records_(records) {}
+  explicit KernelFile(std::string path) : path_(std::move(path)) {}
 
   // What it says now; until the next read. Errors: not_found, denied, io; invalid where it is longer than 16
   // MiB.
@@ -31,7 +26,6 @@ class KernelFile {
   Result<size_t> read_open();
 
   std::string path_;
-  size_t records_;
   Descriptor file_;
   std::string text_;
 };

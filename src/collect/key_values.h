@@ -46,7 +46,7 @@ class KeyValues {
     std::string_view name;
     u16 column;
   };
-  // A key that came after the last clear(): mostly it comes in the same place again, and is not looked up.
+  // A key that came in this place the last time: mostly it comes there again, and is not looked up.
   struct Place {
     u32 begin, end;  // in `seen_keys_`
     u16 column;      // kNone: it makes none

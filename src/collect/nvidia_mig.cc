@@ -1,5 +1,6 @@
 #include "collect/nvidia_mig.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "collect/nvidia_gpu.h"

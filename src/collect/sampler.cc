@@ -145,6 +145,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
   // Until somebody is due, and not much longer if then somebody hangs. False: it is over.
   bool wait(Group& group) {
     std::unique_lock lock(mutex);
+    if (is_stopping) return false;
     const Ns now = surroundings.host.steady_now();
     const Ns left = std::max<Ns>(std::ranges::min(group.tasks | std::views::transform(next_of)) - now, 0);
     if (group.tasks.size() > 1) {
@@ -161,13 +162,16 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     const char* by = kTogether;
     Ns used = thread_time();
     while (Task* const task = begin(group, due)) {
-      if (std::exchange(by, task->by()) != task->by()) hand_on(batches);
+      if (std::exchange(by, task->by()) != task->by()) {
+        hand_on(batches);
+        used = thread_time();
+      }
       Batch& batch = batches[task->wanted.period];
       if (batch.unix_ns == 0) {
         batch.unix_ns = surroundings.host.unix_now();
         batch.period_ns = task->wanted.period;
         batch.by = by;
-        batch.tables.reserve(group.tasks.size());
+        batch.tables.reserve(states.size());  // about
       }
       for (Table& table : sample(*task, used)) batch.tables.push_back(std::move(table));
     }
@@ -253,10 +257,12 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       std::lock_guard lock(mutex);
       if (is_stopping) return;
       Task* const asked = group->asked;
-      if (asked == nullptr) continue;
-      const Ns left = group->patience() - (surroundings.host.steady_now() - group->asked_since);
-      if (left > 0) {  // others took the time before
-        alarm(left);
+      // Others took the time before, or the thread is late itself and asks nobody yet.
+      const Ns since =
+          asked ? group->asked_since : std::ranges::min(group->tasks | std::views::transform(next_of));
+      const Ns left = group->patience() - (surroundings.host.steady_now() - since);
+      if (left > 0 || !asked) {
+        alarm(left > 0 ? left : group->patience());
         continue;
       }
       for (auto& task : group->tasks) {

@@ -1,6 +1,5 @@
 // Words and lines of what the kernel writes. All views are of the text that was handed in.
 #pragma once
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <optional>

@@ -30,6 +30,11 @@ TEST(ChoiceTest, WhatIsWanted) {
   EXPECT_EQ(names_of(bounded, all), "cpu gpu ");
   Choice said({{"gpu*"}, {"process", "gpu_process"}, 0});
   EXPECT_EQ(names_of(said, all), "gpu gpu_process ");
+  Choice all_at_once({{"*"}, {"process"}, 0}), all_in_time({{"*"}, {}, 10 * kSecond});
+  for (int time = 0; time < 2; ++time) {
+    EXPECT_EQ(names_of(all_at_once, all), "cpu gpu gpu_process process ");
+    EXPECT_EQ(names_of(all_in_time, all), time == 0 ? "cpu gpu gpu_process process " : "");
+  }
   Choice none({{"nothing"}, {}, 0});
   EXPECT_EQ(names_of(none, all), "");
 }

@@ -124,7 +124,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
 
 TEST_F(RunnerTest, MemoryIsALimitToo) {
   RunnerOptions o = options();
-  o.most_bytes = 800;  // each batch is about 250
+  o.most_bytes = 800;  // each batch is about 360
   script_->hold();
   start(o);
   for (Ns t = 1; t <= 100; ++t) offer(t);

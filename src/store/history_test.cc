@@ -178,13 +178,12 @@ TEST(History, OptionsAreChecked) {
 TEST(History, AnotherLengthOfTheSameColumnsIsAnotherSchema) {
   const TestFolder folder;
   auto history = open_history({folder.file()});
-  const std::vector<Field> own(std::begin(kDisk), std::end(kDisk));
   for (i64 i = 0; i < 4; ++i) {
     Batch batch{kStart + i * kSecond, kSecond, {}};
     if (i % 2 == 0) {
       batch.tables.emplace_back("disk", std::span(kDisk).first(2)).append({"sda", i});
     } else {
-      batch.tables.emplace_back("disk", own).append({"sda", i, 7, 0.5, "none"});
+      batch.tables.emplace_back("disk", kDisk).append({"sda", i, 7, 0.5, "none"});
     }
     ASSERT_TRUE(history->append(batch));
   }
