@@ -1,6 +1,7 @@
 #include "read/pipeline.h"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <cstring>
 #include <mutex>
@@ -51,6 +52,33 @@ class Text {
  private:
   std::unique_ptr<char[]> buffer_;
   size_t capacity_ = 0, size_ = 0, skip_ = 0;
+};
+
+// A turn that is short and soon comes back. The first who waits for it does not sleep, for about as long as a
+// turn takes: to be woken would take a good part of that. A second one sleeps.
+class Token {
+ public:
+  void lock() {
+    if (mutex_.try_lock() || lock_awake()) return;
+    mutex_.lock();
+  }
+  void unlock() { mutex_.unlock(); }
+
+ private:
+  bool lock_awake() {
+    constexpr int kTries = 2000;
+    if (is_awaited_.test_and_set()) return false;
+    bool has_it = false;
+    for (int i = 0; i < kTries && !has_it; i++) {
+      std::this_thread::yield();
+      has_it = mutex_.try_lock();
+    }
+    is_awaited_.clear();
+    return has_it;
+  }
+
+  std::mutex mutex_;
+  std::atomic_flag is_awaited_;
 };
 
 struct Stretch {
@@ -114,7 +142,7 @@ class Pipeline {
 
   // Under the token: the next stretch of text, or nullptr when there is no more or the load has failed.
   Stretch* next(size_t worker) {
-    const std::lock_guard token(source_mutex_);
+    const std::lock_guard token(token_);
     if (source_over_ || failed()) return nullptr;
     if (request_.cancelled && request_.cancelled->load(std::memory_order_relaxed)) {
       return stop({Code::cancelled, "cancelled"});
@@ -268,8 +296,8 @@ class Pipeline {
   std::vector<std::unique_ptr<Scanner>>
       scanners_;  // one a worker; the last mends wrong cuts, under the append turn
 
-  // Under source_mutex_ (the token).
-  std::mutex source_mutex_;
+  // Of whoever holds the token.
+  Token token_;
   Notes source_notes_;
   std::string leftover_, header_;
   bool is_list_ = false;  // the events alone, without an object around them

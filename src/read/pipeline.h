@@ -3,7 +3,7 @@
 //   source ─► cut at event boundaries ─► scan ─► append in file order
 //             (one worker at a time)     (all)   (one worker at a time)
 //
-// Workers are equal: each takes the token, inflates the next stretch of about 256 KiB, passes the token on
+// Workers are equal: each takes the token, inflates the next stretch of half a MiB, passes the token on
 // and scans what it has, while it is in its cache. Stretches are cut where the text looks like an event
 // boundary. That is a guess, and it is verified for free: a stretch whose scan ends inside an event was cut
 // wrongly, and its rest is put in front of the next one, which is scanned again. So the result is that of one
