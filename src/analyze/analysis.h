@@ -15,7 +15,7 @@
 
 namespace spotter {
 
-// A parameter; becomes a flag, a query parameter, a keyword argument. Its fallback says of which type it is:
+// A parameter; becomes a flag and a member of a request. Its fallback says of which type it is:
 // a whole number, 0 or more, or a text.
 struct Param {
   const char* name;

@@ -1,6 +1,6 @@
 // Who may do what.
 //
-//   view    sees the status, the processes and the receipts of captures
+//   view    sees the status, the processes, the receipts of captures, the samples and the history
 //   trace   also begins captures and has their files analysed: of all processes, or of one user's
 //   admin   also ends captures that somebody else began
 //

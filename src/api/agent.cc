@@ -291,6 +291,20 @@ Result<void> Agent::end_capture(const Peer& peer, const std::string& id) {
   return {};
 }
 
+// Who may trace is about to use a profiler.
+Result<void> Agent::pause_profiling(const Peer& peer, Ns duration) {
+  const std::string asked = duration > 0
+                                ? fmt::format("pauses DCGM's profiling for {} s", duration / 1'000'000'000)
+                                : "resumes DCGM's profiling";
+  if (Result<void> may = access_.may(peer, AccessRole::trace); !may) {
+    refused(peer, asked, may.error());
+    return may;
+  }
+  log(Level::info, "audit: {} ({}) {}: done", to_printable(peer.name), peer.from, asked);
+  telemetry_->profiling_pause().until(duration > 0 ? now().steady + duration : 0);
+  return {};
+}
+
 // A few at a time: to look after a thousand at once would keep the next poll waiting.
 void Agent::keep_ticking() {
   if (ticking_) return;

@@ -89,6 +89,8 @@ class Agent {
   void refused(const Peer& peer, std::string_view what, const Error& why);
   // Ends it for all processes. Errors: not_found, denied.
   Result<void> end_capture(const Peer& peer, const std::string& id);
+  // Leaves the GPUs' profiling counters to somebody else for this time; 0: no longer. Errors: denied.
+  Result<void> pause_profiling(const Peer& peer, Ns duration);
   // Acts when the capture has a revision beyond `seen` or is over, or at the end of `patience`.
   void when_changed(const std::string& id, i64 seen, Ns patience, std::function<void()> act);
 

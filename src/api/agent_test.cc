@@ -99,6 +99,20 @@ class AgentTest : public testing::Test {
   int fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 };
 
+TEST_F(AgentTest, WhoMayTraceMayPauseProfiling) {
+  const collect::ProfilingPause& pause = agent_->telemetry().profiling_pause();
+  const auto is_on = [&] { return pause.is_on(agent_->now().steady); };
+  const Peer nobody = agent_->access().local(-1, "test");
+  EXPECT_EQ(agent_->pause_profiling(nobody, 60'000'000'000).error().code, Code::denied);
+  EXPECT_FALSE(is_on());
+  EXPECT_TRUE(agent_->pause_profiling(own(), 60'000'000'000));
+  EXPECT_TRUE(is_on());
+  EXPECT_FALSE(agent_->pause_profiling(nobody, 0));
+  EXPECT_TRUE(is_on());
+  EXPECT_TRUE(agent_->pause_profiling(own(), 0));
+  EXPECT_FALSE(is_on());
+}
+
 TEST_F(AgentTest, WhoPollsIsInTheTables) {
   beside([&] {
     send("nonsense");

@@ -98,18 +98,18 @@ bool has_dcgm(Agent& agent) {
 }
 
 // Of DCGM's profiling, which is all that a profiler in a process has to fear.
-Reply dcgm_pause(Agent& agent, const json::object& request, const net::TcpEnds&) {
+Reply dcgm_pause(Agent& agent, const json::object& request, const net::TcpEnds& ends) {
   constexpr i64 kMostSeconds = 86'400;
   TRY_ASSIGN(const auto duration, integer_of(request, "duration_s"));
   if (!duration) return fail(Code::invalid, "\"duration_s\" is needed");
   if (!has_dcgm(agent)) return json::object{{"status", false}};
   const i64 seconds = std::clamp<i64>(*duration, 0, kMostSeconds);
-  agent.telemetry().profiling_pause().until(agent.now().steady + seconds * 1'000'000'000);
+  TRY(agent.pause_profiling(peer_of(agent, ends), seconds * 1'000'000'000));
   return json::object{{"status", true}};
 }
-Reply dcgm_resume(Agent& agent, const json::object&, const net::TcpEnds&) {
+Reply dcgm_resume(Agent& agent, const json::object&, const net::TcpEnds& ends) {
   if (!has_dcgm(agent)) return json::object{{"status", false}};
-  agent.telemetry().profiling_pause().end();
+  TRY(agent.pause_profiling(peer_of(agent, ends), 0));
   return json::object{{"status", true}};
 }
 

@@ -31,7 +31,7 @@ void metrics(Agent& agent, const Target& target, const Respond& respond) {
 }
 
 // Of what the history knows beside samples; for the same people.
-void history(Agent& agent, const Target& target, const Respond& respond) {
+void catalogue(Agent& agent, const Target& target, const Respond& respond) {
   const auto which = store::parse_catalogue_table(std::string(target.text("table")));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
   agent.telemetry().catalogue(*which, [respond](const Result<std::string>& text) {
@@ -215,7 +215,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     return respond(metrics_page(agent.telemetry().latest(), agent.host().unix_now(), request.accept,
                                 request.accept_encoding));
   if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
-  if (is("GET", "/v1/history")) return history(agent, target, respond);
+  if (is("GET", "/v1/catalogue")) return catalogue(agent, target, respond);
   if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
   if (is("GET", "/v1/processes")) {
     agent.refresh_processes();

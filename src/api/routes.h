@@ -2,6 +2,7 @@
 //
 //   GET  /metrics            the newest samples, for Prometheus (metrics_page.h)
 //   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
+//   GET  /v1/catalogue       what the history knows beside samples: ?table=jobs, captures, events or series
 //   GET  /v1/status          how the agent is
 //   GET  /v1/processes       the processes that poll it
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)

@@ -22,7 +22,7 @@ CLI::Option* add_catalogue_option(CLI::App& app, std::string& table) {
 
 Result<int> show_catalogue(const HostOptions& options, const std::string& table, const Format& format) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options));
-  TRY_ASSIGN(Samples samples, ask_agents(hosts, "/v1/history?table=" + table));
+  TRY_ASSIGN(Samples samples, ask_agents(hosts, "/v1/catalogue?table=" + table));
   if (&format == &all_formats()[0]) samples.tables = with_local_times(samples.tables, true);
   TRY(write_output("", render(format, samples.tables, samples.notes, style_of(STDOUT_FILENO))));
   return exit_status(samples);

@@ -284,7 +284,7 @@ void add_targets(CLI::App& app, api::CaptureWish& wish) {
     TRY_ASSIGN(wish.ranks, parse_numbers(word));
     return {};
   });
-  app.add_option("--job-id", wish.job, "processes of this job (SLURM_JOB_ID, or the launcher's run id)")
+  app.add_option("--job,--job-id", wish.job, "processes of this job (SLURM_JOB_ID, or the launcher's run id)")
       ->type_name("ID");
   app.add_flag("--all", wish.all, "launchers and workers, too");
 }

@@ -24,7 +24,7 @@ class Choice {
         wants_all_(options_.every == 0 && options_.tables == std::vector<std::string>{"*"}) {}
 
   // Of each table of each who looks the first one in each `every` of Unix time, so that the tables of all
-  // hosts are of about the same time. A clock that jumps costs or gives one of them.
+  // hosts are of about the same time; tables of events always. A clock that jumps costs or gives one of them.
   std::vector<const Table*> of(const Batch& batch);
 
  private:

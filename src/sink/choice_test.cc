@@ -49,6 +49,16 @@ TEST(ChoiceTest, OnceInEachPeriod) {
   EXPECT_EQ(names_of(choice, batch_of(501 * kSecond, {"cpu"})), "");
 }
 
+TEST(ChoiceTest, NoEventIsLeftOut) {
+  static constexpr Field kEvents[] = {{"time_ns", Type::integer, Unit::ns, Role::time, "When it happened."}};
+  Choice choice({{"gpu*"}, {}, 10 * kSecond});
+  for (Ns second = 1003; second < 1009; ++second) {
+    auto batch = std::make_shared<Batch>(*batch_of(second * kSecond, {"gpu"}));
+    batch->tables.emplace_back("gpu_event", kEvents);
+    EXPECT_EQ(names_of(choice, batch), second == 1003 ? "gpu gpu_event " : "gpu_event ");
+  }
+}
+
 TEST(ChoiceTest, ABitBeforeItsTimeIsInTime) {
   Choice choice({{}, {}, 10 * kSecond});
   Ns time = 1000 * kSecond;

@@ -55,7 +55,8 @@ class Catalogue {
   Result<void> add(const Seen& seen, Ns recorded, bool is_last);
   Result<void> add(const Event& event, i64 schema, Ns recorded);
   Result<void> add(const CaptureNote& capture);
-  // Takes out what is older than that or too much, the oldest first.
+  // Takes out series, jobs and events that are older than that, and of all what is too much, the oldest
+  // first.
   Result<void> trim(Ns recorded_before);
   void forget() { last_written_.clear(); }  // after a transaction that was not committed
 

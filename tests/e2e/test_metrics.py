@@ -112,7 +112,7 @@ def test_questions_that_cannot_be_answered(folder):
                        "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
             status, body = agent.api("GET", target)
             assert status == 400, (target, status, body)
-        assert agent.api("GET", "/v1/history?table=jobs")[0] == 404
+        assert agent.api("GET", "/v1/catalogue?table=jobs")[0] == 404
         assert agent.parts()["history"][0] == "off"
 
 
@@ -155,9 +155,9 @@ def test_jobs_and_captures_that_the_history_knows(folder):
         assert agent.tables("--catalogue", "events")["events"] == []
         text = agent.spotter("metrics", "--catalogue", "jobs")
         assert "first_seen" in text and "first_seen_ns" not in text and time.strftime("%m-%d ") in text
-        status, body = agent.api("GET", "/v1/history?table=people")
+        status, body = agent.api("GET", "/v1/catalogue?table=people")
         assert status == 400 and "none of series, jobs" in str(body), body
-        assert agent.api("GET", "/v1/history")[0] == 400
+        assert agent.api("GET", "/v1/catalogue")[0] == 400
 
 
 def test_dead_and_silent_sinks(folder):

@@ -88,7 +88,7 @@ NOWHERE = [("GET", "/"), ("GET", "/v1"), ("GET", "/v1/captures"), ("GET", "/v1/c
            ("DELETE", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures"), ("DELETE", "/v1/processes"),
            ("POST", "/v1/status"), ("PUT", "/v1/captures"), ("GET", "/v1/captures/../../etc/passwd"),
            ("GET", "/etc/passwd"), ("PATCH", "/v1/captures/{}"), ("OPTIONS", "/v1/status"),
-           ("GET", "/v1/history?table=jobs")]  # this agent keeps none
+           ("GET", "/v1/catalogue?table=jobs")]  # this agent keeps none
 
 
 def hold_to_role(host, ask, role):
