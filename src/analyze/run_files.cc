@@ -107,7 +107,7 @@ class FileRunner {
     return run_maps(*trace, how.threads, result);
   }
 
-  // From the last to the first, since those at the end of the list (operators) take longest.
+  // From the last to the first, so that the short ones with which the list begins come last.
   Result<void> run_maps(const Trace& trace, int threads, FileResult& result) {
     const size_t n = request_.analyses.size();
     std::vector<Result<Table>> tables(n);

@@ -301,7 +301,11 @@ Result<void> Agent::pause_profiling(const Peer& peer, Ns duration) {
     return may;
   }
   log(Level::info, "audit: {} ({}) {}: done", to_printable(peer.name), peer.from, asked);
-  telemetry_->profiling_pause().until(duration > 0 ? now().steady + duration : 0);
+  if (duration > 0) {
+    telemetry_->profiling_pause().until(now().steady + duration);
+  } else {
+    telemetry_->profiling_pause().end();
+  }
   return {};
 }
 

@@ -142,7 +142,8 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     lock.unlock();
   }
 
-  // Until somebody is due, and not much longer if then somebody hangs. False: it is over.
+  // Until somebody is due. Who stands by is woken a little later, unless the next wait puts that off. False:
+  // it is over.
   bool wait(Group& group) {
     std::unique_lock lock(mutex);
     if (is_stopping) return false;
@@ -234,7 +235,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     batches.clear();
   }
 
-  // Wakes who stands by after this time, unless it is put off before.
+  // Wakes who stands by after this time; the last call counts.
   void alarm(Ns after) const {
     const itimerspec time{{}, {after / kSecond, after % kSecond}};
     timerfd_settime(timer.fd, 0, &time, nullptr);

@@ -27,13 +27,12 @@ std::vector<const Table*> Choice::of(const Batch& batch) {
     if (is_new) state.is_wanted = is_wanted(table.name());
     if (!state.is_wanted) continue;
     // Rows of events are each told once: none is there again in the next batch.
-    if (has_times(table.schema())) {
-      chosen.push_back(&table);
-      continue;
+    if (options_.every > 0 && !has_times(table.schema())) {
+      // Batches come at multiples of their period, but for some jitter: the border is half a period off
+      // these.
+      const Ns time = (batch.unix_ns + batch.period_ns / 2) / options_.every;
+      if (std::exchange(state.last, time) == time) continue;
     }
-    // Batches come at multiples of their period, but for some jitter: the border is half a period off these.
-    const Ns time = options_.every > 0 ? (batch.unix_ns + batch.period_ns / 2) / options_.every : 0;
-    if (options_.every > 0 && std::exchange(state.last, time) == time) continue;
     chosen.push_back(&table);
   }
   return chosen;

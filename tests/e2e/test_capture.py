@@ -470,7 +470,7 @@ def test_command_trace_leaves_its_receipts(agent):
         assert "rank_from_receipts" in {note["kind"] for note in json.loads(report.stdout)["notes"]}
 
 
-@pytest.mark.parametrize("arguments", [["--all"], ["--rank", "1"], ["--job-id", "9876543210"]], ids=lambda a: a[0])
+@pytest.mark.parametrize("arguments", [["--all"], ["--rank", "1"], ["--job", "9876543210"], ["--job-id", "9876543210"]], ids=lambda a: a[0])
 def test_command_trace_targets(agent, arguments):
     with agent.spawn(RANK=1, WORLD_SIZE=2, SLURM_JOB_ID=9876543210) as one:
         agent.wait_for_processes([one.pid])
