@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <thread>
 
@@ -121,11 +122,16 @@ constexpr CollectorKind kSteady = {
     },
 };
 
+// The sampler's threads are real; its clock stands still but for pass_time(), so that what a test sees does
+// not hang on how much of the machine it gets.
 class SamplerTest : public testing::Test {
  protected:
   SamplerTest() {
     script.opened = script.sampled = script.left_out = 0;
     script.is_absent = script.fails = script.hangs = false;
+    elapsed_ = 0;
+    surroundings_.host.steady_now = [] { return elapsed_.load(); };
+    surroundings_.host.unix_now = [] { return 1'700'000'000 * kSecond + elapsed_; };
   }
 
   Sampler::Take take() {
@@ -137,76 +143,111 @@ class SamplerTest : public testing::Test {
   }
   bool wait_for(size_t batches) {
     std::unique_lock lock(mutex_);
-    return changed_.wait_for(lock, std::chrono::seconds(20), [&] { return batches_.size() >= batches; });
+    return changed_.wait_for(lock, std::chrono::seconds(60), [&] { return batches_.size() >= batches; });
   }
   size_t count() {
     std::lock_guard lock(mutex_);
     return batches_.size();
   }
+  static void pass_time(Ns time) { elapsed_ += time; }
+  // So many batches more, with a step of time before each.
+  bool get(size_t batches, Ns step) {
+    for (; batches > 0; --batches) {
+      const size_t now = count();
+      pass_time(step);
+      if (!wait_for(now + 1)) return false;
+    }
+    return true;
+  }
+  // True at last: a minute is a failure.
+  static bool comes(const std::function<bool()>& is_so) {
+    for (int i = 0; i < 60'000 && !is_so(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return is_so();
+  }
 
+  static inline std::atomic<Ns> elapsed_;
+  Surroundings surroundings_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<SharedBatch> batches_;
 };
 
 TEST_F(SamplerTest, HandsOnTablesWithTheirTimeAndPeriod) {
-  const Ns before = unix_clock_now();
-  const Sampler sampler({{&kScripted, 20 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(5));
+  const Ns before = surroundings_.host.unix_now();
+  const Sampler sampler({{&kScripted, 20 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(4, 20 * kMs));
   std::lock_guard lock(mutex_);
+  ASSERT_EQ(batches_.size(), 5U);
   for (size_t i = 0; i < batches_.size(); ++i) {
     ASSERT_EQ(batches_[i]->tables.size(), 1U);
     EXPECT_EQ(batches_[i]->tables[0].integer(0, 0), static_cast<i64>(i) + 1);
     EXPECT_EQ(batches_[i]->period_ns, 20 * kMs);
-    EXPECT_GE(batches_[i]->unix_ns, before);
-    if (i > 0) {
-      EXPECT_GT(batches_[i]->unix_ns, batches_[i - 1]->unix_ns);
-    }
+    EXPECT_EQ(batches_[i]->unix_ns, before + static_cast<i64>(i) * 20 * kMs);
   }
+  EXPECT_EQ(sampler.states()[0].late + sampler.states()[0].skipped, 0);
+}
+
+TEST_F(SamplerTest, CountsWhatIsLateAndSkipped) {
+  const Sampler sampler({{&kScripted, 20 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(1, 23 * kMs));
+  EXPECT_EQ(sampler.states()[0].late, 1);
+  EXPECT_EQ(sampler.states()[0].skipped, 0);
+  ASSERT_TRUE(get(1, 60 * kMs));  // at 83 ms that of 40 ms; those of 60 and 80 are skipped
+  EXPECT_EQ(sampler.states()[0].late, 2);
+  EXPECT_EQ(sampler.states()[0].skipped, 2);
+  EXPECT_EQ(sampler.states()[0].samples, 3);
 }
 
 TEST_F(SamplerTest, CountsSamplesThatFailAndGoesOn) {
   script.fails = true;
-  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(3));  // of the other one
+  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));  // of the other one
+  ASSERT_TRUE(get(2, 10 * kMs));
   const auto states = sampler.states();
   ASSERT_EQ(states.size(), 2U);
-  EXPECT_GE(states[0].failed, 2);
-  EXPECT_EQ(states[0].failed, states[0].samples);
+  EXPECT_EQ(states[0].failed, 3);
+  EXPECT_EQ(states[0].samples, 3);
   EXPECT_EQ(states[0].last_error, "it fails");
   EXPECT_EQ(states[1].failed, 0);
   script.fails = false;
-  const size_t now = count();
-  ASSERT_TRUE(wait_for(now + 3));
+  ASSERT_TRUE(get(1, 10 * kMs));
   EXPECT_EQ(sampler.states()[0].last_error, "");
 }
 
 TEST_F(SamplerTest, TellsHowManyThingsTheLastSampleLeftOut) {
   script.left_out = 7;
-  const Sampler sampler({{&kScripted, 10 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(3));
+  const Sampler sampler({{&kScripted, 10 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(2, 10 * kMs));
   EXPECT_EQ(sampler.states()[0].left_out, 7);  // not the sum over samples
   script.left_out = 0;
-  const size_t now = count();
-  ASSERT_TRUE(wait_for(now + 2));
+  ASSERT_TRUE(get(1, 10 * kMs));
   EXPECT_EQ(sampler.states()[0].left_out, 0);
 }
 
-TEST_F(SamplerTest, WhatIsNotThereIsNotAskedAgainAtOnce) {
+TEST_F(SamplerTest, WhatIsNotThereIsAskedAgainAfterAMinute) {
   script.is_absent = true;
-  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(5));
+  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(4, 10 * kMs));
   EXPECT_EQ(script.opened, 1);
   EXPECT_FALSE(sampler.states()[0].is_open);
   EXPECT_EQ(sampler.states()[0].samples, 0);
   EXPECT_EQ(sampler.states()[0].last_error, "there is none");
+  script.is_absent = false;
+  ASSERT_TRUE(get(1, 60 * kSecond));
+  EXPECT_EQ(script.opened, 2);
+  EXPECT_TRUE(sampler.states()[0].is_open);
 }
 
 TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
   script.hangs = true;
   {
-    const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}}, {}, take());
-    ASSERT_TRUE(wait_for(10));
+    const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+    ASSERT_TRUE(wait_for(1));
+    ASSERT_TRUE(get(9, 10 * kMs));
     const auto states = sampler.states();
     EXPECT_STREQ(states[0].name, "steady");  // those that may block come last
     EXPECT_EQ(states[1].samples, 0);
@@ -220,9 +261,12 @@ TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
 // Two hang, one after the other; then each goes on in a thread of its own.
 TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
   script.hangs = true;
-  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kBlocking, 20 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(20));
-  EXPECT_EQ(script.sampled, 2);
+  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kBlocking, 20 * kMs}}, surroundings_,
+                        take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(19, 10 * kMs));
+  EXPECT_TRUE(comes([] { return script.sampled == 2; }));
+  EXPECT_EQ(sampler.states()[0].skipped, 0);
   script.hangs = false;
   const auto of_blocking = [&](Ns period) {
     std::lock_guard lock(mutex_);
@@ -230,7 +274,7 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
       return batch->by == "blocking" && batch->period_ns == period;
     });
   };
-  while (of_blocking(10 * kMs) < 3 || of_blocking(20 * kMs) < 3) ASSERT_TRUE(wait_for(count() + 1));
+  while (of_blocking(10 * kMs) < 3 || of_blocking(20 * kMs) < 3) ASSERT_TRUE(get(1, 10 * kMs));
   const auto states = sampler.states();
   EXPECT_GT(states[1].skipped, 0);
   EXPECT_GT(states[2].skipped, 0);
@@ -240,17 +284,36 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
 TEST_F(SamplerTest, WhoeverHangsIsLeftAlone) {
   script.hangs = true;
   {
-    const Sampler sampler({{&kScripted, kSecond}, {&kSteady, 20 * kMs}}, {}, take());
-    ASSERT_TRUE(wait_for(10));
+    const Sampler sampler({{&kScripted, kSecond}, {&kSteady, 20 * kMs}}, surroundings_, take());
+    EXPECT_TRUE(comes([] { return script.sampled == 1; }));
+    EXPECT_EQ(count(), 0U);
+    ASSERT_TRUE(get(1, 5 * kMs));  // a quarter of the shorter period
+    ASSERT_TRUE(get(1, 15 * kMs));
+    ASSERT_TRUE(get(8, 20 * kMs));
     EXPECT_EQ(sampler.states()[0].samples, 0);
-    EXPECT_LE(sampler.states()[1].skipped, 3);
+    EXPECT_EQ(sampler.states()[1].samples, 10);
+    EXPECT_EQ(sampler.states()[1].skipped, 0);
   }
   script.hangs = false;
 }
 
+// Who stands by is woken by a clock that goes on while nobody is asked, as it is when a thread gets no
+// processor.
+TEST_F(SamplerTest, WhoStandsByAndWokeForNothingStandsByStill) {
+  const Sampler sampler({{&kScripted, 20 * kMs}, {&kSteady, 20 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(1));
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  script.hangs = true;
+  pass_time(20 * kMs);
+  EXPECT_TRUE(comes([] { return script.sampled == 2; }));
+  ASSERT_TRUE(get(3, 20 * kMs));
+  script.hangs = false;
+}
+
 TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
-  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kScripted, 10 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(4));
+  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kScripted, 10 * kMs}}, surroundings_,
+                        take());
+  ASSERT_TRUE(wait_for(2));
   std::lock_guard lock(mutex_);
   EXPECT_EQ(batches_[0]->by, "sampler");
   EXPECT_EQ(batches_[0]->tables.size(), 2U);
@@ -259,16 +322,16 @@ TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
 }
 
 TEST_F(SamplerTest, PeriodsAreBatchesOfTheirOwn) {
-  const Sampler sampler({{&kSteady, 20 * kMs}, {&kScripted, 60 * kMs}}, {}, take());
-  ASSERT_TRUE(wait_for(9));
-  std::lock_guard lock(mutex_);
-  size_t fast = 0, slow = 0;
-  for (const auto& batch : batches_) {
-    ASSERT_EQ(batch->tables.size(), 1U);
-    ++(batch->period_ns == 20 * kMs ? fast : slow);
+  const Sampler sampler({{&kSteady, 20 * kMs}, {&kScripted, 60 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(wait_for(2));
+  for (size_t turn = 1; turn <= 6; ++turn) {
+    pass_time(20 * kMs);
+    ASSERT_TRUE(wait_for(2 + turn + turn / 3));
   }
-  EXPECT_GT(fast, slow);
-  EXPECT_GT(slow, 0U);
+  std::lock_guard lock(mutex_);
+  ASSERT_EQ(batches_.size(), 10U);
+  for (const auto& batch : batches_) ASSERT_EQ(batch->tables.size(), 1U);
+  EXPECT_EQ(std::ranges::count(batches_, 20 * kMs, [](const auto& batch) { return batch->period_ns; }), 7);
 }
 
 }  // namespace
