@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "analyze/run_files.h"
+#include "analyze/top.h"
 #include "base/file.h"
 
 namespace spotter {
@@ -47,6 +48,11 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
         if (param.check) TRY(param.check(std::get<std::string>(value)));
         all[i].set(name, value);
       }
+    }
+  }
+  for (size_t i = request.whole_from; i < all.size(); ++i) {
+    for (const Param& param : request.analyses[i]->params) {
+      if (std::string_view(param.name) == kTop.name) all[i].set(kTop.name, i64{0});
     }
   }
   return all;

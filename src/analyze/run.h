@@ -3,6 +3,7 @@
 // selection, ranks, memory and threads, progress, cancelling, notes.
 #pragma once
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -21,6 +22,8 @@ struct Range {
 struct RunRequest {
   std::vector<const Analysis*> analyses;
   ParamSettings params;  // a name that none of the analyses has is an error
+  size_t whole_from =
+      SIZE_MAX;  // the analyses from this place on list all rows, whatever `params` say of top
   std::optional<Range> steps;
   std::vector<Range> ranks;  // empty: all
   bool as_hta = false;       // on the rows and times that HTA sees (trace/hta_rows.h)

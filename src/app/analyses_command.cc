@@ -8,6 +8,7 @@
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/words.h"
+#include "diagnose/diagnose.h"
 
 namespace spotter {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Meanings = std::vector<std::pair<std::string, std::string>>;
 
 std::string list(const TextStyle& style) {
-  Meanings meanings;
+  Meanings meanings = {{kFindings, "What stands out, with evidence and remedy. On request."}};
   for (const Analysis* a : all_analyses())
     meanings.emplace_back(a->name, fmt::format("{}{}", a->summary, a->on_request ? " On request." : ""));
   return render_meanings(meanings, style.width) + "\n" +
@@ -39,21 +40,34 @@ std::string definition(const Analysis& a, const TextStyle& style) {
   return out;
 }
 
+std::string definition_of_findings(const TextStyle& style) {
+  Meanings columns;
+  for (const Field& f : finding_columns()) columns.emplace_back(f.name, f.help);
+  return bold(wrapped(fmt::format("{}: {}", kFindings, findings_definition()), style.width), style) + "\n\n" +
+         bold("Columns", style) + "\n" + render_meanings(columns, style.width) + "\n" + bold("Rules", style) +
+         "\n" + render_meanings(rule_meanings(), style.width);
+}
+
 }  // namespace
 
 Action declare_analyses(CLI::App& app) {
   const auto analysis = std::make_shared<const Analysis*>(nullptr);
+  const auto names_findings = std::make_shared<bool>(false);
   add_option(app, "NAME", "", "the analysis to define; without one, all are listed",
-             [analysis](const std::string& word) -> Result<void> {
+             [analysis, names_findings](const std::string& word) -> Result<void> {
+               *names_findings = word == kFindings;
+               if (*names_findings) return {};
                *analysis = find_analysis(word);
                if (!*analysis)
                  return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them",
                              word);
                return {};
              });
-  return [analysis]() -> Result<int> {
+  return [analysis, names_findings]() -> Result<int> {
     const TextStyle style = page_style_of(STDOUT_FILENO);
-    TRY(write_output("", *analysis ? definition(**analysis, style) : list(style)));
+    TRY(write_output("", *names_findings ? definition_of_findings(style)
+                         : *analysis     ? definition(**analysis, style)
+                                         : list(style)));
     return 0;
   };
 }

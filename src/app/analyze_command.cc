@@ -8,7 +8,6 @@
 
 #include "analyze/list.h"
 #include "app/commands.h"
-#include "app/facts.h"
 #include "app/format_option.h"
 #include "app/interruption.h"
 #include "app/job_options.h"
@@ -17,6 +16,7 @@
 #include "app/terminal.h"
 #include "app/words.h"
 #include "base/parallel_for.h"
+#include "diagnose/diagnose.h"
 #include "read/open.h"
 
 namespace spotter {
@@ -29,18 +29,25 @@ struct Options {
   const Format* format = &all_formats()[0];
   std::string output;  // empty: standard output
   bool timing = false;
+  bool names_findings = false;
+  bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
-  bool wants_report() const { return request.analyses.empty() && format == &all_formats()[0]; }
+  bool wants_report() const { return !names_tables() && format == &all_formats()[0]; }
   std::vector<const Analysis*> chosen() const {
-    if (!request.analyses.empty()) return request.analyses;
-    return wants_report() ? report_analyses() : usual_analyses();
+    if (names_tables()) return request.analyses;
+    return wants_report() ? fact_analyses() : usual_analyses();
   }
 };
 
-Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses) {
+Result<void> add_table(const std::string& name, Options& options) {
+  if (name == kFindings) {
+    options.names_findings = true;
+    return {};
+  }
   const Analysis* analysis = find_analysis(name);
   if (!analysis)
     return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them", name);
+  std::vector<const Analysis*>& analyses = options.request.analyses;
   if (std::ranges::find(analyses, analysis) == analyses.end()) analyses.push_back(analysis);
   return {};
 }
@@ -89,9 +96,15 @@ Result<void> analyze(Options options) {
 
   RunRequest request = options.request;
   request.cancelled = interrupted;
-  if (request.analyses.empty()) request.analyses = options.chosen();
+  request.analyses = options.chosen();
+  const size_t shown = request.analyses.size();
   for (const Analysis* analysis : request.analyses)
     TRY(check_takes(*options.format, Table(analysis->name, analysis->columns)));
+  if (options.names_findings) {
+    TRY(check_takes(*options.format, Table(kFindings, finding_columns())));
+    request.whole_from = shown;
+    std::ranges::copy(fact_analyses(), std::back_inserter(request.analyses));
+  }
   const size_t names = options.wants_report() ? take_top(request.params) : 0;
   MappedJob mapped;
   {
@@ -100,7 +113,12 @@ Result<void> analyze(Options options) {
     TRY_ASSIGN(mapped, map_files(job, request, load));
   }
   std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
-  TRY_ASSIGN(const RunResult result, reduce_files(std::move(mapped), request));
+  TRY_ASSIGN(RunResult result, reduce_files(std::move(mapped), request));
+  if (options.names_findings) {
+    Table found = findings(gather_facts(std::span(result.tables).subspan(shown)));
+    result.tables.resize(shown);
+    result.tables.insert(result.tables.begin(), std::move(found));
+  }
 
   const int fd = options.output.empty() ? STDOUT_FILENO : -1;
   const std::string bytes = options.wants_report()
@@ -119,7 +137,7 @@ Result<void> analyze(Options options) {
 
 RunRequest report_request() {
   RunRequest request;
-  request.analyses = report_analyses();
+  request.analyses = fact_analyses();
   take_top(request.params);
   return request;
 }
@@ -146,8 +164,8 @@ Action declare_analyze(CLI::App& app) {
   add_option(
       app, "--table", "NAME",
       "print this analysis whole; may be repeated; `spotter analyses` lists them. Without it, text is a "
-      "report and the other formats hold all analyses",
-      [&r](const std::string& word) { return add_table(word, r.analyses); })
+      "report and the other formats hold all analyses but those on request",
+      [o](const std::string& word) { return add_table(word, *o); })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_format_option(app, o->format, Formats::for_some_tables);
   app.add_option("-o,--output", o->output, "write to this file, whole or not at all")->type_name("FILE");

@@ -7,9 +7,10 @@
 #include <set>
 
 #include "analyze/top.h"
-#include "app/advice.h"
 #include "app/report_tables.h"
 #include "base/utf8.h"
+#include "diagnose/diagnose.h"
+#include "table/ops.h"
 
 namespace spotter {
 namespace {
@@ -18,7 +19,7 @@ constexpr const char* kDeviceLegend =
     "comm: not hidden by compute. on host, kernel, other: what idle gaps wait for.";
 
 // "4 ranks of 8 · NVIDIA H100 · 3 steps (ProfilerStep) · 1.2 s · 1,234,567 events"
-std::string headline(const Facts& f, bool is_damaged, int width) {
+std::string headline(const JobFacts& f, bool is_damaged, int width) {
   std::set<std::string> devices, hosts;
   std::string mark;
   i64 ranks = 0, events = 0, world = 0, steps = 0;
@@ -57,7 +58,25 @@ std::string headline(const Facts& f, bool is_damaged, int width) {
   return lines;
 }
 
-// The advice has said already what these notes say.
+// The most telling ones.
+std::string what_stands_out(const JobFacts& facts, int width) {
+  constexpr size_t kMost = 5;
+  const Table found = findings(facts);
+  if (found.rows() == 0)
+    return wrapped("- Nothing: the device is busy, communication is hidden, the ranks are in step.", width,
+                   "  ") +
+           "\n";
+  std::string out;
+  for (size_t row = 0; row < std::min(found.rows(), kMost); row++) {
+    std::string sentences = fmt::format("- {}", found.text(row, found.column("finding")));
+    if (const std::string_view remedy = text_or_empty(found, row, "remedy"); !remedy.empty())
+      sentences += fmt::format(" {}", remedy);
+    out += wrapped(sentences, width, "  ") + "\n";
+  }
+  return out;
+}
+
+// The findings have said already what these notes say.
 bool is_told(const Note& note) {
   return note.severity == Severity::info &&
          (note.kind == "no_device_work" || note.kind == "no_operators" || note.kind == "no_steps");
@@ -79,7 +98,7 @@ size_t take_top(ParamSettings& params) {
 }
 
 std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names) {
-  const Facts facts = gather_facts(tables);
+  const JobFacts facts = gather_facts(tables);
   const Notes all = all_notes(tables, notes);
   const bool is_damaged =
       std::ranges::any_of(all.all(), [](const Note& n) { return n.severity == Severity::loss; });
@@ -88,9 +107,7 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
     out += "\n" + bold(title, style) + "\n" + body;
   };
 
-  std::string sentences;
-  for (const std::string& s : advice(facts)) sentences += wrapped("- " + s, style.width, "  ") + "\n";
-  section("What stands out", sentences);
+  section("What stands out", what_stands_out(facts, style.width));
 
   if (facts.has_device_work) {
     section(rank_title(facts),

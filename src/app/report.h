@@ -16,7 +16,7 @@ namespace spotter {
 // of the user's parameters, and says how many kernels and operators to list.
 size_t take_top(ParamSettings& params);
 
-// `tables`: those of report_analyses(), in any order, with top 0.
+// `tables`: those of fact_analyses(), in any order, with top 0.
 std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names);
 
 }  // namespace spotter

@@ -53,7 +53,7 @@ i64 sum_of(const Table& t, std::string_view column) {
 }
 
 // Where there are many ranks, those that are idle most and least.
-std::vector<const RankFacts*> chosen_ranks(const Facts& f) {
+std::vector<const RankFacts*> chosen_ranks(const JobFacts& f) {
   std::vector<const RankFacts*> ranks;
   for (const RankFacts& r : f.ranks) ranks.push_back(&r);
   if (ranks.size() <= kMostRanks) return ranks;
@@ -72,7 +72,7 @@ Value mean_step(const RankFacts& r) { return r.steps > 0 ? Value(r.step_sum / r.
 
 }  // namespace
 
-Table host_table(const Facts& f) {
+Table host_table(const JobFacts& f) {
   Table t("ranks", kHostColumns);
   for (const RankFacts* r : chosen_ranks(f)) {
     const std::string name = name_of(*r);
@@ -82,7 +82,7 @@ Table host_table(const Facts& f) {
   return t;
 }
 
-Table device_table(const Facts& f) {
+Table device_table(const JobFacts& f) {
   const bool has_steps = std::ranges::any_of(f.ranks, [](const RankFacts& r) { return r.steps > 0; });
   Table t("ranks", kDeviceColumns);
   for (const RankFacts* r : chosen_ranks(f)) {
@@ -126,7 +126,7 @@ Table operator_table(const Table& operators, bool device, size_t most) {
   return t;
 }
 
-std::string rank_title(const Facts& f) {
+std::string rank_title(const JobFacts& f) {
   if (f.ranks.size() <= kMostRanks) return "Ranks";
   return fmt::format("Ranks (of {}: the most and the least idle)", f.ranks.size());
 }

@@ -2,13 +2,13 @@
 #pragma once
 #include <string>
 
-#include "app/facts.h"
+#include "diagnose/job_facts.h"
 
 namespace spotter {
 
-std::string rank_title(const Facts& facts);
-Table host_table(const Facts& facts);    // of ranks, without device work
-Table device_table(const Facts& facts);  // of ranks, with it
+std::string rank_title(const JobFacts& facts);
+Table host_table(const JobFacts& facts);    // of ranks, without device work
+Table device_table(const JobFacts& facts);  // of ranks, with it
 Table kernel_table(const Table& kernels, size_t most);
 Table operator_table(const Table& operators, bool by_device, size_t most);
 

@@ -58,6 +58,10 @@ def next_samples(agent):
     return monitoring.wait_for(fresh, "a newer sample")
 
 
+# What node_exporter has open while it looks, and nobody at other times: its netlink sockets.
+OF_THE_LOOK = {"spotter_network_stack_sockets": 2}
+
+
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory):
     monitoring.tool("prometheus-node-exporter")
@@ -146,10 +150,10 @@ def test_gauges_agree(rounds):
             continue
         here = [value for r in rounds for value in (r.before[ours], r.after[ours])]
         there = [r.node[theirs] * pair.scale for r in rounds]
-        slack = max(there) - min(there)
+        slack = max(there) - min(there) + OF_THE_LOOK.get(ours[0], 0)
         if not min(here) - slack <= statistics.median(there) <= max(here) + slack:
             wrong.append((ours, min(here), there, max(here)))
-        equal += min(here) == max(here) and slack == 0
+        equal += min(here) == max(here) == there[0] and slack == 0
     assert wrong == []
     assert equal > 20
 

@@ -1,4 +1,4 @@
-#include "app/facts.h"
+#include "diagnose/job_facts.h"
 
 #include <algorithm>
 #include <map>
@@ -118,32 +118,46 @@ void add_steps(const Table& t, const ByRank& ranks) {
   }
 }
 
+i64 sum_of(const Table& t, std::string_view column) {
+  i64 sum = 0;
+  for (size_t row = 0; row < t.rows(); row++) sum += integer(t, row, column);
+  return sum;
+}
+
+void add_kernels(const Table& t, JobFacts& facts) {
+  facts.kernel_count = sum_of(t, "count");
+  facts.kernel_time = sum_of(t, "sum_ns");
+  facts.kernels = sort(sum_by(t, {"kind", "name"}, {"count", "sum_ns"}), {{"sum_ns", true}, {"name", false}});
+  facts.has_device_work = t.rows() > 0;
+}
+
+void add_operators(const Table& t, JobFacts& facts) {
+  facts.operator_host_time = sum_of(t, "host_self_ns");
+  facts.operator_device_time = sum_of(t, "device_self_ns");
+  facts.operators_by_device = facts.operator_device_time > 0;
+  facts.operators = sort(sum_by(t, {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
+                         {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},
+                          {"host_self_ns", true},
+                          {"name", false}});
+}
+
 }  // namespace
 
-std::vector<const Analysis*> report_analyses() {
+std::vector<const Analysis*> fact_analyses() {
   return {
       &kSummary, &kTemporalBreakdown, &kCommCompOverlap, &kIdleTimeBreakdown, &kKernelBreakdown, &kOperators,
       &kSteps};
 }
 
-Facts gather_facts(std::span<const Table> tables) {
-  Facts facts;
+JobFacts gather_facts(std::span<const Table> tables) {
+  JobFacts facts;
   add_summary(answer_of(kSummary, tables), facts.ranks);
   const ByRank ranks(facts.ranks);
   add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);
   add_idle_causes(answer_of(kIdleTimeBreakdown, tables), ranks);
   add_steps(answer_of(kSteps, tables), ranks);
-  facts.kernels = sort(sum_by(answer_of(kKernelBreakdown, tables), {"kind", "name"}, {"count", "sum_ns"}),
-                       {{"sum_ns", true}, {"name", false}});
-  facts.has_device_work = facts.kernels.rows() > 0;
-  facts.operators =
-      sum_by(answer_of(kOperators, tables), {"name"}, {"calls", "host_self_ns", "device_self_ns"});
-  for (size_t row = 0; row < facts.operators.rows(); row++)
-    facts.operators_by_device |= integer(facts.operators, row, "device_self_ns") > 0;
-  facts.operators =
-      sort(facts.operators, {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},
-                             {"host_self_ns", true},
-                             {"name", false}});
+  add_kernels(answer_of(kKernelBreakdown, tables), facts);
+  add_operators(answer_of(kOperators, tables), facts);
   return facts;
 }
 

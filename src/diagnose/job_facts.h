@@ -1,5 +1,5 @@
-// Facts: the few numbers per rank that the report and its advice are made of, taken from the tables of the
-// analyses.
+// JobFacts: the few numbers of a job and its ranks that the rules compare and the report shows, taken from
+// the answers of analyses.
 #pragma once
 #include <optional>
 #include <span>
@@ -29,16 +29,20 @@ struct RankFacts {
   i64 longest_step = 0;
 };
 
-struct Facts {
+struct JobFacts {
   std::vector<RankFacts> ranks;  // in the order of the summary table
-  Table kernels;                 // kind, name, count, sum_ns over all ranks, most time first
-  Table operators;               // name, calls, host_self_ns, device_self_ns over all ranks, most time first
+  // Over all ranks, most time first.
+  Table kernels;    // kind, name, count, sum_ns
+  Table operators;  // name, calls, host_self_ns, device_self_ns
+  i64 kernel_count = 0;
+  Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
   bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 
-// What the facts are gathered from: the answers of these analyses, others may be among them.
-std::vector<const Analysis*> report_analyses();
-Facts gather_facts(std::span<const Table> tables);
+// What the facts are gathered from: the answers of these analyses, all rows of them; others may be among
+// them.
+std::vector<const Analysis*> fact_analyses();
+JobFacts gather_facts(std::span<const Table> tables);
 
 }  // namespace spotter

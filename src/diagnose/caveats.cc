@@ -1,0 +1,89 @@
+// What a trace does not have, so that nobody takes an absence for a fact about the job.
+#include <algorithm>
+
+#include "diagnose/list.h"
+
+namespace spotter {
+namespace {
+
+bool has_events(const JobFacts& f) {
+  return std::ranges::any_of(f.ranks, [](const RankFacts& r) { return r.spans > 0; });
+}
+
+std::optional<Finding> find_no_events(const JobFacts& f, double) {
+  if (has_events(f)) return {};
+  return Finding{
+      .what =
+          "There are no timed events: the process did nothing that the profiler records while it was traced. A "
+          "launcher's trace looks so; its ranks write their own.",
+      .remedy = ""};
+}
+
+std::optional<Finding> find_no_device_work(const JobFacts& f, double) {
+  if (!has_events(f) || f.has_device_work) return {};
+  return Finding{
+      .what =
+          "No device work was recorded: a CPU job, a process that only waits, or a capture without device "
+          "activities. What follows is the host's time.",
+      .remedy = ""};
+}
+
+std::optional<Finding> find_no_steps(const JobFacts& f, double) {
+  if (!has_events(f) || sum_over(f, &RankFacts::steps) > 0) return {};
+  return Finding{
+      .what =
+          "No steps were found (ProfilerStep#N, Optimizer.step# or an annotation that repeats), so nothing is "
+          "told per step.",
+      .remedy = ""};
+}
+
+std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
+  const double inside = ratio(f.operator_device_time, f.kernel_time);
+  if (f.kernel_time == 0 || f.operators.rows() == 0 || inside > threshold) return {};
+  return Finding{
+      .what = fmt::format(
+          "Operators start {} of the device work; {}. The kernels tell more than the operators here.",
+          f.operator_device_time > 0 ? "only " + percent(inside) : "none",
+          launches_are_missing(f) ? "the launches of most are not in the trace"
+                                  : "the rest was launched outside any operator"),
+      .remedy = "",
+      .time = f.kernel_time - f.operator_device_time,
+      .share = 1 - inside};
+}
+
+}  // namespace
+
+const Rule kNoEvents = {
+    .name = "no_events",
+    .kind = Rule::Kind::caveat,
+    .summary = "No trace has a timed event.",
+    .threshold = 0,
+    .evidence = "summary",
+    .find = find_no_events,
+};
+const Rule kNoDeviceWork = {
+    .name = "no_device_work",
+    .kind = Rule::Kind::caveat,
+    .summary = "No trace has device work.",
+    .threshold = 0,
+    .evidence = "summary",
+    .find = find_no_device_work,
+};
+const Rule kNoSteps = {
+    .name = "no_steps",
+    .kind = Rule::Kind::caveat,
+    .summary = "No trace has marks of steps.",
+    .threshold = 0,
+    .evidence = "summary",
+    .find = find_no_steps,
+};
+const Rule kWorkOutsideOperators = {
+    .name = "work_outside_operators",
+    .kind = Rule::Kind::caveat,
+    .summary = "Operators start {} of the device work or less.",
+    .threshold = 0.5,
+    .evidence = "operators, kernel_breakdown",
+    .find = find_outside,
+};
+
+}  // namespace spotter

@@ -1,0 +1,199 @@
+#include "diagnose/diagnose.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+
+#include "diagnose/list.h"
+#include "table/ops.h"
+
+namespace spotter {
+namespace {
+
+constexpr Ns kMs = 1'000'000;
+
+const Field kKernels[] = {
+    {"kind", Type::text, Unit::none, Role::key, ""},
+    {"name", Type::text, Unit::none, Role::key, ""},
+    {"count", Type::integer, Unit::count, Role::value, ""},
+    {"sum_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+const Field kOperators[] = {
+    {"name", Type::text, Unit::none, Role::key, ""},
+    {"calls", Type::integer, Unit::count, Role::value, ""},
+    {"host_self_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"device_self_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+
+RankFacts rank(i64 number, Ns device_time, Ns idle) {
+  RankFacts r;
+  r.rank = number;
+  r.spans = 10;
+  r.span = r.device_time = device_time;
+  r.idle = idle;
+  r.compute = device_time - idle;
+  return r;
+}
+
+// Ten equal kernels, so that none dominates.
+JobFacts facts_of(std::vector<RankFacts> ranks, i64 count = 1000, Ns sum = 100 * kMs) {
+  JobFacts facts;
+  facts.ranks = std::move(ranks);
+  facts.kernels = Table("kernels", kKernels);
+  for (int i = 0; i < 10; i++)
+    facts.kernels.append(
+        {"compute", std::string_view("0123456789").substr(static_cast<size_t>(i), 1), count / 10, sum / 10});
+  facts.kernel_count = count;
+  facts.kernel_time = sum;
+  facts.operators = Table("operators", kOperators);
+  facts.has_device_work = true;
+  return facts;
+}
+
+// What the finding that begins so says and advises; empty if there is none.
+std::string said(const JobFacts& facts, std::string_view beginning) {
+  const Table found = findings(facts);
+  for (size_t row = 0; row < found.rows(); row++) {
+    const std::string_view finding = found.text(row, found.column("finding"));
+    const std::string_view remedy = text_or_empty(found, row, "remedy");
+    if (finding.starts_with(beginning))
+      return fmt::format("{}{}{}", finding, remedy.empty() ? "" : " ", remedy);
+  }
+  return {};
+}
+
+TEST(Diagnose, OneIdleRankAmongManyIsNamedAlsoWithoutSteps) {
+  std::vector<RankFacts> ranks;
+  for (i64 i = 0; i < 8; i++) ranks.push_back(rank(i, 5 * kMs, kMs / 5));
+  EXPECT_EQ(said(facts_of(ranks), "The device of rank"), "");
+  ranks[3] = rank(3, 10 * kMs, 5 * kMs);
+  EXPECT_EQ(said(facts_of(ranks), "The device of rank"),
+            "The device of rank 3 takes 10.0 ms and is idle for 50 % of it; the others (median) take 5.00 ms "
+            "and 4 %. Look at this rank first, with --ranks 3.");
+  ranks[3] = rank(3, 5 * kMs, kMs);  // as long, but idle
+  EXPECT_NE(said(facts_of(ranks), "The device of rank 3 takes 5.00 ms and is idle for 20 %"), "");
+}
+
+TEST(Diagnose, WhoWaitsInCollectivesIsSaidByEvidenceOnly) {
+  std::vector<RankFacts> ranks = {rank(0, 10 * kMs, kMs), rank(1, 10 * kMs, kMs)};
+  ranks[1].compute = 5 * kMs;
+  ranks[0].communication = ranks[0].hidden_communication = kMs;
+  ranks[1].communication = ranks[1].hidden_communication = kMs;
+  EXPECT_EQ(
+      said(facts_of(ranks), "The device of rank 0"),
+      "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the work is uneven.");
+  ranks[1].communication = ranks[1].hidden_communication = 4 * kMs;
+  EXPECT_EQ(
+      said(facts_of(ranks), "The device of rank 0"),
+      "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: it waits in collectives, "
+      "4.00 ms against 1.00 ms.");
+}
+
+TEST(Diagnose, ShortKernelsAreToBlameOnlyWhereTheGapsAreLaunches) {
+  RankFacts r = rank(0, 100 * kMs, 50 * kMs);
+  r.stream_idle = r.host_wait = 50 * kMs;
+  r.host_gaps = 5000;  // 10 µs each
+  EXPECT_NE(said(facts_of({r}, 10'000, 40 * kMs), "The device does nothing").find("CUDA graphs"),
+            std::string::npos);
+  r.host_gaps = 4;
+  const std::string text = said(facts_of({r}, 10'000, 40 * kMs), "The device does nothing");
+  EXPECT_EQ(text.find("CUDA graphs"), std::string::npos);
+  EXPECT_NE(text.find("gaps of 12.5 ms on average. Look for host work"), std::string::npos);
+}
+
+TEST(Diagnose, WorkOutsideOperatorsIsNotCalledGraphs) {
+  RankFacts r = rank(0, 100 * kMs, 0);
+  r.device_rows = 1000;
+  JobFacts facts = facts_of({r});
+  facts.operators.append({"aten::mm", 1, kMs, 4 * kMs});
+  facts.operator_device_time = 4 * kMs;
+  EXPECT_EQ(
+      said(facts, "Operators start"),
+      "Operators start only 4 % of the device work; the rest was launched outside any operator. The kernels "
+      "tell more than the operators here.");
+  facts.ranks[0].unlaunched_rows = 900;
+  EXPECT_NE(said(facts, "Operators start").find("the launches of most are not in the trace"),
+            std::string::npos);
+}
+
+// The rules that find something, in order.
+std::vector<std::string> found_by(const JobFacts& facts) {
+  std::vector<std::string> names;
+  const Table found = findings(facts);
+  for (size_t row = 0; row < found.rows(); row++) names.emplace_back(found.text(row, 0));
+  return names;
+}
+
+RankFacts waiting(Ns RankFacts::* cause, Ns kernel_gap = 0) {
+  RankFacts r = rank(0, 100 * kMs, 50 * kMs);
+  r.stream_idle = 50 * kMs;
+  r.*cause = 50 * kMs;
+  r.host_gaps = kernel_gap > 0 ? 50 * kMs / kernel_gap : 1;
+  r.steps = 1;
+  return r;
+}
+
+// A job that each rule is for, and what else is found there.
+TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
+  std::map<std::string, JobFacts> jobs;
+  const auto one = [](RankFacts r, i64 kernels = 1000) {
+    r.steps = std::max<i64>(r.steps, 1);
+    return facts_of({r}, kernels);
+  };
+  const auto two = [](const std::function<void(RankFacts&)>& change) {
+    std::vector<RankFacts> ranks = {rank(0, 100 * kMs, kMs), rank(1, 100 * kMs, kMs)};
+    for (RankFacts& r : ranks) {
+      r.steps = 1;
+      r.step_sum = r.step_max = 100 * kMs;
+    }
+    change(ranks[1]);
+    return facts_of(ranks);
+  };
+  EXPECT_TRUE(found_by(one(rank(0, 100 * kMs, kMs))).empty());
+  EXPECT_TRUE(found_by(two([](RankFacts&) {})).empty());
+
+  jobs["launch_bound"] = one(waiting(&RankFacts::host_wait, 10'000), 100'000);
+  jobs["host_bound"] = one(waiting(&RankFacts::host_wait));
+  jobs["idle_for_others"] = one(waiting(&RankFacts::other_wait));
+  jobs["idle_for_unknown"] = jobs["idle_for_others"];
+  jobs["idle_for_unknown"].ranks[0].device_rows = jobs["idle_for_unknown"].ranks[0].unlaunched_rows = 10;
+  jobs["idle_between_kernels"] = one(waiting(&RankFacts::kernel_wait));
+  jobs["idle_for_no_one_cause"] = one(rank(0, 100 * kMs, 20 * kMs));
+  jobs["device_uncovered"] = one(rank(0, 100 * kMs, kMs));
+  jobs["device_uncovered"].ranks[0].span = 200 * kMs;
+  jobs["exposed_communication"] = one(rank(0, 100 * kMs, kMs));
+  jobs["exposed_communication"].ranks[0].communication = 20 * kMs;
+  jobs["ranks_out_of_step"] = two([](RankFacts& r) { r.step_sum = 110 * kMs; });
+  jobs["slow_rank"] = two([](RankFacts& r) { r.device_time = 110 * kMs; });
+  jobs["idle_rank"] = two([](RankFacts& r) { r.idle = 14 * kMs; });
+  jobs["uneven_work"] = two([](RankFacts& r) { r.compute = 90 * kMs; });
+  jobs["long_step"] = one(rank(0, 100 * kMs, kMs));
+  jobs["long_step"].ranks[0].steps = 4;
+  jobs["long_step"].ranks[0].step_sum = 100 * kMs;
+  jobs["long_step"].ranks[0].step_max = 40 * kMs;
+  jobs["no_events"].ranks.resize(1);
+  jobs["no_device_work"].ranks = {rank(0, 0, 0)};
+  jobs["no_device_work"].ranks[0].steps = 1;
+  jobs["no_steps"] = facts_of({rank(0, 100 * kMs, kMs)});
+  jobs["work_outside_operators"] = one(rank(0, 100 * kMs, kMs));
+  jobs["work_outside_operators"].operators.append({"aten::mm", 1, kMs, 0});
+  jobs["dominant_kernel"] = one(rank(0, 100 * kMs, kMs));
+  jobs["dominant_kernel"].kernel_time = 30 * kMs;  // each of the ten takes 10 ms
+  jobs["dominant_operator"] = jobs["no_device_work"];
+  jobs["dominant_operator"].operators = Table("operators", kOperators);
+  jobs["dominant_operator"].operators.append({"aten::mm", 1, 3 * kMs, 0});
+  jobs["dominant_operator"].operators.append({"aten::add", 1, kMs, 0});
+  jobs["dominant_operator"].operator_host_time = 4 * kMs;
+
+  for (const Rule* rule : all_rules()) {
+    ASSERT_TRUE(jobs.contains(rule->name)) << rule->name << " has no job";
+    std::vector<std::string> wanted = {rule->name};
+    if (wanted[0] == "dominant_operator") wanted.insert(wanted.begin(), "no_device_work");
+    EXPECT_EQ(found_by(jobs[rule->name]), wanted);
+  }
+}
+
+}  // namespace
+}  // namespace spotter

@@ -1,0 +1,30 @@
+#include "diagnose/list.h"
+
+namespace spotter {
+
+std::span<const Rule* const> all_rules() {
+  static constexpr const Rule* kAll[] = {
+      &kLaunchBound,
+      &kHostBound,
+      &kIdleForUnknown,
+      &kIdleForOthers,
+      &kIdleBetweenKernels,
+      &kIdleForNoOneCause,
+      &kDeviceUncovered,
+      &kExposedCommunication,
+      &kRanksOutOfStep,
+      &kSlowRank,
+      &kIdleRank,
+      &kUnevenWork,
+      &kLongStep,
+      &kNoEvents,
+      &kNoDeviceWork,
+      &kNoSteps,
+      &kWorkOutsideOperators,
+      &kDominantKernel,
+      &kDominantOperator,
+  };
+  return kAll;
+}
+
+}  // namespace spotter

@@ -1,0 +1,57 @@
+// Rule: the record that one thing to look for in a job is. It compares the job's facts with a threshold and
+// tells what it finds, with evidence and what to do. Pure. diagnose/list.cc lists the rules; thresholds are
+// where an experienced engineer would begin to look.
+#pragma once
+#include <fmt/format.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "diagnose/job_facts.h"
+
+namespace spotter {
+
+struct Finding {
+  std::string what;              // with the numbers that show it; one sentence or a few
+  std::string remedy;            // what to do; may be empty
+  std::optional<i64> rank = {};  // whom it is about; none: all, or a file without a rank
+  // The time at stake, and as a share of what it is taken from; none where it is not about time.
+  std::optional<Ns> time = {};
+  std::optional<double> share = {};
+};
+
+struct Rule {
+  enum class Kind : u8 {
+    cause,   // where time goes that might be saved
+    caveat,  // why something cannot be told, or is not what it looks like
+  };
+  const char* name;
+  Kind kind;
+  const char* summary;   // when it finds something; the threshold is `{}` in it
+  double threshold;      // 0 where the summary has none
+  const char* evidence;  // the analyses that show more
+  std::optional<Finding> (*find)(const JobFacts& facts, double threshold);
+};
+
+inline std::string percent(double ratio) { return fmt::format("{:.0f} %", 100 * ratio); }
+
+inline double ratio(i64 part, i64 whole) {
+  return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+}
+
+inline std::string rank_name(const RankFacts& r) { return r.rank ? fmt::format("rank {}", *r.rank) : r.file; }
+
+// Of one member of all ranks.
+inline i64 sum_over(const JobFacts& facts, i64 RankFacts::* member) {
+  i64 sum = 0;
+  for (const RankFacts& r : facts.ranks) sum += r.*member;
+  return sum;
+}
+
+// Whether the launches of most device work are not in the trace, so that nothing can be said of them.
+inline bool launches_are_missing(const JobFacts& facts) {
+  return ratio(sum_over(facts, &RankFacts::unlaunched_rows), sum_over(facts, &RankFacts::device_rows)) > 0.5;
+}
+
+}  // namespace spotter
