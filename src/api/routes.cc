@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "api/analyze_request.h"
-#include "api/capture_request.h"
+#include "api/begin_capture.h"
 #include "api/json.h"
 #include "api/metrics_page.h"
 #include "api/metrics_query.h"
@@ -57,19 +57,6 @@ std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& 
   return text + json::serialize(more).substr(1);
 }
 
-// Why no process is a target.
-std::string why_none(Agent& agent, const kineto::Target& target) {
-  const size_t registered = agent.registry().all().size();
-  if (registered == 0)
-    return "no process is registered: is KINETO_USE_DAEMON=1 set where the training processes start, and do they "
-           "share this host's network namespace (or KINETO_IPC_SOCKET_DIR)?";
-  kineto::Target with_helpers = target;
-  with_helpers.helpers = true;
-  if (const size_t helpers = agent.registry().matching(with_helpers).size(); helpers > 0)
-    return fmt::format("only launchers and workers match ({} of them); \"all\" takes them, too", helpers);
-  return fmt::format("{} processes are registered, but none matches; `spotter ps` lists them", registered);
-}
-
 Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
   if (!http.peer.address.empty()) return agent.access().remote(http.peer, http.authorization);
   return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
@@ -87,38 +74,8 @@ Result<T> told(Agent& agent, const Peer& peer, const net::HttpRequest& http, Res
 Result<std::string> begin(Agent& agent, const Peer& peer, const net::HttpRequest& http) {
   TRY(told(agent, peer, http, agent.access().may(peer, AccessRole::trace)));
   TRY_ASSIGN(CaptureRequest wanted, read_capture_request(http.body, agent.now().unix_ms));
-  const std::vector<std::string>& directories = agent.access().directories();
-  if (wanted.request.output.empty())
-    wanted.request.output = directories.empty() ? "/tmp" : directories.front();
-  kineto::Target everyone = wanted.target;
-  everyone.helpers = true;
-  i64 helpers = 0, foreign = 0;
-  for (const kineto::Process* process : agent.registry().matching(everyone)) {
-    // A pid that was named is meant, whatever it is.
-    const auto& named = wanted.target.pids;
-    const bool by_name = std::find(named.begin(), named.end(), process->facts.pid) != named.end();
-    if (!by_name && !kineto::matches(*process, wanted.target))
-      ++helpers;
-    else if (!by_name && !agent.access().may_trace(peer, *process))
-      ++foreign;
-    else
-      wanted.request.pids.push_back(process->facts.pid);
-  }
-  if (wanted.request.pids.empty() && foreign > 0)
-    return told<std::string>(agent, peer, http,
-                             fail(Code::denied, "the {} processes that match are other users'", foreign));
-  if (wanted.request.pids.empty()) return fail(Code::not_found, "{}", why_none(agent, wanted.target));
-  TRY_ASSIGN(const std::string id, agent.begin_capture(peer, wanted.request, "POST /v1/captures"));
-  Notes notes;
-  if (helpers > 0)
-    notes.add("helpers", Severity::info, "launchers and workers match and are skipped", -1, helpers);
-  if (foreign > 0)
-    notes.add("other_users", Severity::info, "processes of other users match and are skipped", -1, foreign);
-  if (wanted.request.config.memory)
-    notes.add("memory_events", Severity::info, "as of PyTorch 2.13 a trace on demand has no memory events");
-  if (wanted.request.config.flops)
-    notes.add("flops", Severity::info, "as of PyTorch 2.13 a trace on demand does not say the FLOPs");
-  return json_of(agent, *agent.captures().find(id), notes);
+  TRY_ASSIGN(const BegunCapture begun, begin_capture(agent, peer, std::move(wanted), "POST /v1/captures"));
+  return json_of(agent, *agent.captures().find(begun.id), begun.notes);
 }
 
 Result<std::string> end(Agent& agent, const Peer& peer, const std::string& id) {
