@@ -94,7 +94,11 @@ net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix
                                     const net::HttpRequest& request) {
   if (std::string_view(request.target).substr(0, request.target.find('?')) != "/metrics")
     return refusal(404, "there is only /metrics here\n");
-  if (request.method != "GET") return refusal(405, "/metrics can be read, by GET, and that is all\n");
+  if (request.method != "GET") {
+    net::HttpAnswer answer = refusal(405, "/metrics can be read, by GET, and that is all\n");
+    answer.headers = {{"Allow", "GET"}};
+    return answer;
+  }
   return metrics_page(latest, unix_now, request.accept, request.accept_encoding);
 }
 

@@ -151,6 +151,8 @@ TEST(MetricsPage, Door) {
   const net::HttpAnswer refused = answer_metrics_door(latest, kNow, request);
   EXPECT_EQ(refused.status, 405);
   EXPECT_EQ(refused.content_type, "text/plain; charset=utf-8");
+  ASSERT_EQ(refused.headers.size(), 1u);
+  EXPECT_EQ(refused.headers[0].second, "GET");
 }
 
 TEST(Accepted, NamesVersionsQualities) {

@@ -1,4 +1,4 @@
-// The HTTP API: each door a method and a path, answers as tables in JSON (render/).
+// The HTTP API: each route a method and a path, answers as tables in JSON (render/).
 //
 //   GET  /metrics            the newest samples, for Prometheus (metrics_page.h)
 //   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
@@ -10,7 +10,8 @@
 //   DELETE /v1/captures/ID   ends it, and answers its receipts
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //
-// Who may is in access.h.
+// Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
+// access.h.
 #pragma once
 #include "api/agent.h"
 #include "net/http.h"
