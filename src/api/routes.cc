@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "api/capture_routes.h"
+#include "api/cross_site.h"
 #include "api/json.h"
 #include "api/metrics_page.h"
 #include "api/metrics_query.h"
@@ -77,9 +78,16 @@ std::optional<std::string_view> matched(std::string_view pattern, std::string_vi
   return id.find('/') == id.npos ? std::optional(id) : std::nullopt;
 }
 
+bool is_local(const net::HttpRequest& http) { return http.peer.address.empty(); }
+
 Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
-  if (!http.peer.address.empty()) return agent.access().remote(http.peer, http.authorization);
+  if (!is_local(http)) return agent.access().remote(http.peer, http.authorization);
   return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
+}
+
+Result<void> may_ask(const Agent& agent, const Peer& peer, const net::HttpRequest& http, const Route& route) {
+  TRY(agent.access().may(peer, route.role));
+  return route.method == "GET" ? Result<void>() : check_no_page(http);
 }
 
 int status_of(Code code) {
@@ -134,6 +142,10 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     refusal.status = kUnauthorized;
     return respond(refusal);
   }
+  if (is_local(request)) {
+    if (const auto is = told(agent, peer, request, check_host(request, agent.host_name())); !is)
+      return respond(http_error(is.error()));
+  }
   const Target target(request.target);
   std::string methods;  // that the path knows
   for (const Route& route : kRoutes) {
@@ -143,7 +155,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
       methods += fmt::format("{}{}", methods.empty() ? "" : ", ", route.method);
       continue;
     }
-    if (const auto may = told(agent, peer, request, agent.access().may(peer, route.role)); !may)
+    if (const auto may = told(agent, peer, request, may_ask(agent, peer, request, route)); !may)
       return respond(http_error(may.error()));
     return route.act({agent, peer, request, target, std::string(*id)}, respond);
   }

@@ -64,6 +64,32 @@ TEST_F(RoutesTest, IdsArePartsOfPaths) {
   }
 }
 
+TEST_F(RoutesTest, APageOfAnotherSiteIsRefused) {
+  net::HttpRequest r = request("POST", "/v1/captures");
+  EXPECT_EQ(ask(r).status, 404);  // nobody is registered
+  r.content_type = "text/plain";
+  EXPECT_EQ(ask(r).status, 400);
+  r.content_type = "application/json";
+  EXPECT_EQ(ask(r).status, 404);
+  r.origin = "https://evil.example";
+  EXPECT_EQ(ask(r).status, 403);
+  r.method = "DELETE";
+  r.target = "/v1/captures/some";
+  EXPECT_EQ(ask(r).status, 403);
+  r.method = "GET";  // what it is told the browser keeps from the page
+  EXPECT_EQ(ask(r).status, 404);
+}
+
+TEST_F(RoutesTest, ANameThatIsNotThisHostsIsRefusedWhereNobodyElseLooks) {
+  net::HttpRequest r = request("GET", "/v1/status");
+  r.host = "localhost:8080";
+  EXPECT_EQ(ask(r).status, 200);
+  r.host = "evil.example";
+  EXPECT_EQ(ask(r).status, 403);
+  r.peer.address = "10.0.0.7:1234";  // by TLS; and it has no role there
+  EXPECT_EQ(ask(r).status, 401);
+}
+
 TEST_F(RoutesTest, WhoIsNobodyIsNotToldWhatThereIs) {
   for (const char* path : {"/v1/status", "/nothing"}) {
     net::HttpRequest r = request("POST", path);
