@@ -30,15 +30,8 @@ store::CaptureNote note_of(const capture::Capture& capture) {
   note.asked_by = capture.asked_by;
   note.job = capture.job;
   note.processes = static_cast<i64>(capture.receipts.size());
-  size_t written = 0;
-  for (const capture::Receipt& receipt : capture.receipts) {
-    written += receipt.state == capture::State::written;
-    if (note.output.empty()) note.output = receipt.file.substr(0, receipt.file.rfind('/'));
-  }
-  note.state = !capture.over()                      ? "running"
-               : written == capture.receipts.size() ? "written"
-               : written > 0                        ? "partly written"
-                                                    : "failed";
+  note.output = capture.output();
+  note.state = capture.state();
   return note;
 }
 

@@ -118,6 +118,25 @@ TEST_F(AgentTest, AProcessThatHasPolledAndEnded) {
   EXPECT_TRUE(agent_->registry().all().empty());
 }
 
+TEST_F(AgentTest, CapturesAreInTheirTable) {
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  EXPECT_EQ(captures_table(*agent_).rows(), 0u);
+  const auto id = agent_->begin_capture(own(), request(), "test");
+  ASSERT_TRUE(id);
+  const Table table = captures_table(*agent_);
+  ASSERT_EQ(table.rows(), 1u);
+  const auto cell = [&](const char* name) { return table.at(0, table.column(name)); };
+  EXPECT_EQ(cell("id"), Value(std::string_view(*id)));
+  EXPECT_EQ(cell("state"), Value("running"));
+  EXPECT_EQ(cell("processes"), Value(i64{1}));
+  EXPECT_EQ(cell("written"), Value(i64{0}));
+  EXPECT_EQ(cell("output"), Value(std::string_view(agent_->access().directories()[0])));
+  EXPECT_EQ(cell("job"), Value("5"));
+}
+
 TEST_F(AgentTest, GoesWithRequestsWaiting) {
   beside([&] {
     poll();

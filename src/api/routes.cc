@@ -49,6 +49,10 @@ void processes_route(const RouteCall& call, const Respond& respond) {
   answer(respond, json_of(processes_table(call.agent)));
 }
 
+void captures_route(const RouteCall& call, const Respond& respond) {
+  answer(respond, json_of(captures_table(call.agent)));
+}
+
 struct Route {
   std::string_view method, path;  // in the place of {id}: anything without a slash
   AccessRole role;                // needed
@@ -60,6 +64,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/catalogue", AccessRole::view, catalogue_route},
     {"GET", "/v1/status", AccessRole::view, status_route},
     {"GET", "/v1/processes", AccessRole::view, processes_route},
+    {"GET", "/v1/captures", AccessRole::view, captures_route},
     {"POST", "/v1/captures", AccessRole::trace, begin_route},
     {"GET", "/v1/captures/{id}", AccessRole::view, receipts_route},
     {"DELETE", "/v1/captures/{id}", AccessRole::view, end_route},  // Agent::end_capture() knows who may

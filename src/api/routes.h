@@ -5,6 +5,7 @@
 //   GET  /v1/catalogue       what the history knows beside samples: ?table=jobs, captures, events or series
 //   GET  /v1/status          how the agent is
 //   GET  /v1/processes       the processes that poll it
+//   GET  /v1/captures        the captures that it knows, the newest first
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)
 //   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
 //   DELETE /v1/captures/ID   ends it, and answers its receipts

@@ -41,7 +41,7 @@ class RoutesTest : public testing::Test, protected TestAgent {
 TEST_F(RoutesTest, APathThatIsKnownByAnotherMethod) {
   EXPECT_EQ(allowed("POST", "/v1/status"), "GET");
   EXPECT_EQ(allowed("HEAD", "/metrics"), "GET");
-  EXPECT_EQ(allowed("PUT", "/v1/captures?x=1"), "POST");
+  EXPECT_EQ(allowed("PUT", "/v1/captures?x=1"), "GET, POST");
   EXPECT_EQ(allowed("PATCH", "/v1/captures/some"), "GET, DELETE");
   EXPECT_EQ(allowed("GET", "/v1/captures/some/analyze"), "POST");
   EXPECT_NE(ask("POST", "/v1/status").body.find("what is of that name here is asked by GET"),

@@ -486,5 +486,35 @@ TEST_F(CapturesTest, ReceiptsAsATable) {
   EXPECT_FALSE(is_null(cell(1, "reason")));
 }
 
+TEST_F(CapturesTest, AsAWhole) {
+  add(43);
+  poll(43);
+  const std::string first = begin_delivered(request({42, 43}));
+  EXPECT_STREQ(captures_.find(first)->state(), "running");
+  EXPECT_EQ(captures_.find(first)->output(), "/out");
+  write(first, kTrace);
+  captures_.tick(at(kSecond));
+  EXPECT_STREQ(captures_.find(first)->state(), "running");
+  EXPECT_EQ(captures_.find(first)->written(), 1u);
+  captures_.end(first, "alice", at(kSecond));
+  EXPECT_STREQ(captures_.find(first)->state(), "partly written");
+
+  const std::string second = begin(request(), at(2 * kSecond));
+  captures_.end(second, "alice", at(3 * kSecond));
+  EXPECT_STREQ(captures_.find(second)->state(), "failed");
+
+  const auto all = captures_.all();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]->id, second);
+  EXPECT_EQ(all[1]->id, first);
+}
+
+TEST(Capture, WhereFilesGo) {
+  EXPECT_EQ(directory_of("/a/b.json"), "/a");
+  EXPECT_EQ(directory_of("/b.json"), "/");
+  EXPECT_EQ(directory_of("b.json"), ".");
+  EXPECT_EQ(Capture{}.output(), "");
+}
+
 }  // namespace
 }  // namespace spotter::capture
