@@ -31,7 +31,7 @@ store::CaptureNote note_of(const capture::Capture& capture) {
   note.job = capture.job;
   note.processes = static_cast<i64>(capture.receipts.size());
   note.output = capture.output();
-  note.state = capture.state();
+  note.state = capture.over() ? capture.state() : store::kCaptureRuns;
   return note;
 }
 

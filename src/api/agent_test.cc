@@ -118,6 +118,27 @@ TEST_F(AgentTest, AProcessThatHasPolledAndEnded) {
   EXPECT_TRUE(agent_->registry().all().empty());
 }
 
+TEST_F(AgentTest, TheHistoryKnowsACaptureFromItsBeginAndThatItsAgentEnded) {
+  const std::string path = (root_ / "history.db").string();
+  const auto state = [&] {
+    const Result<Table> captures = store::read_catalogue(path, store::CatalogueTable::captures);
+    if (!captures || captures->rows() != 1) return std::string();
+    return std::string(captures->text(0, captures->column("state")));
+  };
+  options_.telemetry.collectors = {usual_collectors().front()};  // nothing measured, nothing kept
+  options_.telemetry.history = store::HistoryOptions{path};
+  restart();
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  ASSERT_TRUE(agent_->begin_capture(own(), request(), "test"));
+  agent_.reset();
+  EXPECT_EQ(state(), "running");
+  restart();
+  EXPECT_EQ(state(), "lost");
+}
+
 TEST_F(AgentTest, CapturesAreInTheirTable) {
   beside([&] {
     poll();

@@ -28,14 +28,11 @@ class TestAgent {
     std::ofstream(self / "stat") << getpid() << " (python) S 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3";
     std::ofstream(self / "cmdline") << "python train\n.py";
     std::ofstream(self / "environ") << std::string("RANK=1\0WORLD_SIZE=2\0SLURM_JOB_ID=5\0", 35);
-    AgentOptions options;
-    options.ipc_directory = root_.string();
-    options.api_socket = (root_ / "api").string();
-    options.rpc_port = 0;
-    options.output_directories = {root_.string()};
-    auto opened = Agent::open(loop_, options, Host{(root_ / "proc").string()});
-    CHECK(opened);
-    agent_ = std::move(*opened);
+    options_.ipc_directory = root_.string();
+    options_.api_socket = (root_ / "api").string();
+    options_.rpc_port = 0;
+    options_.output_directories = {root_.string()};
+    restart();
 
     sockaddr_un own = address("client");
     CHECK(bind(fd_, reinterpret_cast<sockaddr*>(&own), sizeof own) == 0);
@@ -51,6 +48,13 @@ class TestAgent {
     set_log_level(Level::info);
   }
 
+  // An agent with the options as they are now, in the place of the one before.
+  void restart() {
+    agent_.reset();
+    auto opened = Agent::open(loop_, options_, Host{(root_ / "proc").string()});
+    CHECK(opened);
+    agent_ = std::move(*opened);
+  }
   sockaddr_un address(const char* name) const {
     sockaddr_un a{};
     a.sun_family = AF_UNIX;
@@ -93,6 +97,7 @@ class TestAgent {
   }
 
   fs::path root_;
+  AgentOptions options_;
   net::Loop loop_;
   std::unique_ptr<Agent> agent_;
   int fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);

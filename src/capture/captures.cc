@@ -114,6 +114,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     captures_.erase(*old);
     order_.erase(old);
   }
+  if (changed_) changed_(kept);
   return id;
 }
 

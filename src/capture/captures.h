@@ -59,6 +59,7 @@ class Captures {
   const Capture* find(const std::string& id) const;
   std::vector<const Capture*> all() const;  // under way and kept, the newest first
   Table receipts(const Capture& capture) const;
+  // Called when a capture begins and with each change of it.
   void on_change(std::function<void(const Capture&)> act) { changed_ = std::move(act); }
 
  private:

@@ -151,7 +151,7 @@ TEST_F(CapturesTest, FromTheRequestToTheFile) {
   EXPECT_EQ(receipt(id).took, 9 * kSecond);
   EXPECT_EQ(receipt(id).size_bytes, static_cast<i64>(std::string(kTrace).size()));
   EXPECT_FALSE(captures_.active());
-  EXPECT_EQ(revisions_, (std::vector<i64>{1, 2, 3}));
+  EXPECT_EQ(revisions_, (std::vector<i64>{0, 1, 2, 3}));
 }
 
 TEST_F(CapturesTest, TheTextStaysUntilItIsSent) {
@@ -162,7 +162,7 @@ TEST_F(CapturesTest, TheTextStaysUntilItIsSent) {
   captures_.sent(42, at(kSecond));
   EXPECT_FALSE(text(42, at(2 * kSecond)));
   captures_.sent(42, at(3 * kSecond));  // of something else
-  EXPECT_EQ(revisions_, std::vector<i64>{1});
+  EXPECT_EQ(revisions_, (std::vector<i64>{0, 1}));
   captures_.sent(7, kStart);
   captures_.gone(7, kStart);
 }
