@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "api/cross_site.h"
 #include "api/dynolog_rpc.h"
 #include "api/metrics_page.h"
 #include "api/routes.h"
@@ -29,15 +30,8 @@ store::CaptureNote note_of(const capture::Capture& capture) {
   note.asked_by = capture.asked_by;
   note.job = capture.job;
   note.processes = static_cast<i64>(capture.receipts.size());
-  size_t written = 0;
-  for (const capture::Receipt& receipt : capture.receipts) {
-    written += receipt.state == capture::State::written;
-    if (note.output.empty()) note.output = receipt.file.substr(0, receipt.file.rfind('/'));
-  }
-  note.state = !capture.over()                      ? "running"
-               : written == capture.receipts.size() ? "written"
-               : written > 0                        ? "partly written"
-                                                    : "failed";
+  note.output = capture.output();
+  note.state = capture.over() ? capture.state() : store::kCaptureRuns;
   return note;
 }
 
@@ -96,12 +90,13 @@ Result<std::unique_ptr<Agent>> Agent::open(net::Loop& loop, AgentOptions options
 Result<void> Agent::open_metrics_door() {
   if (!options_.prometheus) return {};
   const MetricsDoor& door = *options_.prometheus;
+  const auto own_name = is_loopback(door.address) ? std::optional(host_name_) : std::nullopt;
   TRY_ASSIGN(prometheus_,
              net::HttpServer::open_plain(
                  loop_, door.address, door.port,
-                 [this](const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
+                 [this, own_name](const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
                    ++counters_.http_requests;
-                   respond(answer_metrics_door(telemetry_->latest(), host_.unix_now(), request));
+                   respond(answer_metrics_door(telemetry_->latest(), host_.unix_now(), request, own_name));
                  },
                  http_error));
   log(Level::info, "prometheus on {}:{}", door.address, prometheus_->port());

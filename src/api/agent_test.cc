@@ -1,103 +1,15 @@
 #include "api/agent.h"
 
 #include <gtest/gtest.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include <boost/asio/io_context.hpp>
-#include <cstring>
-#include <filesystem>
-#include <fstream>
-#include <thread>
 
 #include "api/tables.h"
-#include "kineto/message.h"
+#include "api/test_agent.h"
 
 namespace spotter::api {
 namespace {
 
-namespace fs = std::filesystem;
-
-// An agent in a directory of its own, and this process as the one that polls it, by a made-up /proc.
-class AgentTest : public testing::Test {
- protected:
-  AgentTest() : root_(fs::path("/tmp") / fmt::format("sp_agent_{}", getpid())) {
-    set_log_level(Level::error);
-    const fs::path self = root_ / "proc" / std::to_string(getpid());
-    fs::create_directories(self / "fd");
-    fs::create_directory_symlink("/", self / "root");
-    std::ofstream(self / "stat") << getpid() << " (python) S 1 1 1 0 -1 0 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3";
-    std::ofstream(self / "cmdline") << "python train\n.py";
-    std::ofstream(self / "environ") << std::string("RANK=1\0WORLD_SIZE=2\0SLURM_JOB_ID=5\0", 35);
-    AgentOptions options;
-    options.ipc_directory = root_.string();
-    options.api_socket = (root_ / "api").string();
-    options.rpc_port = 0;
-    options.output_directories = {root_.string()};
-    auto opened = Agent::open(loop_, options, Host{(root_ / "proc").string()});
-    EXPECT_TRUE(opened) << opened.error().message;
-    if (opened) agent_ = std::move(*opened);
-
-    sockaddr_un own = address("client");
-    EXPECT_EQ(bind(fd_, reinterpret_cast<sockaddr*>(&own), sizeof own), 0);
-    const timeval patience{3, 0};
-    setsockopt(fd_, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof patience);
-  }
-  ~AgentTest() override {
-    close(fd_);
-    agent_.reset();
-    fs::remove_all(root_);
-    set_log_level(Level::info);
-  }
-
-  sockaddr_un address(const char* name) const {
-    sockaddr_un a{};
-    a.sun_family = AF_UNIX;
-    std::strcpy(a.sun_path, (root_ / name).c_str());
-    return a;
-  }
-  void run() {
-    loop_.context().restart();
-    loop_.run();
-  }
-  // The agent's loop, and what `act` does beside it.
-  template <class F>
-  void beside(F act) {
-    std::thread other([&] {
-      act();
-      loop_.post([this] { loop_.stop(); });
-    });
-    run();
-    other.join();
-  }
-  void send(const std::string& datagram) const {
-    sockaddr_un to = address("dynolog");
-    EXPECT_EQ(sendto(fd_, datagram.data(), datagram.size(), 0, reinterpret_cast<sockaddr*>(&to), sizeof to),
-              static_cast<ssize_t>(datagram.size()));
-  }
-  void poll() const { send(kineto::encode(kineto::Poll{2, 5, {}})); }
-  // The answer to a registration, which comes when all that was sent before it has been read.
-  std::string answer_to_registration() const {
-    send(kineto::encode(kineto::Registration{0, getpid(), 5}));
-    char buffer[4096];
-    const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
-    return n < 0 ? std::string() : std::string(buffer, static_cast<size_t>(n));
-  }
-  Peer own() const { return agent_->access().local(geteuid(), "test"); }
-  capture::Request request() const {
-    capture::Request r;
-    r.pids = {getpid()};
-    r.output = root_.string();
-    return r;
-  }
-
-  fs::path root_;
-  net::Loop loop_;
-  std::unique_ptr<Agent> agent_;
-  int fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-};
+class AgentTest : public testing::Test, protected TestAgent {};
 
 TEST_F(AgentTest, WhoMayTraceMayPauseProfiling) {
   const collect::ProfilingPause& pause = agent_->telemetry().profiling_pause();
@@ -204,6 +116,46 @@ TEST_F(AgentTest, AProcessThatHasPolledAndEnded) {
   beside([&] { answer_to_registration(); });
   EXPECT_EQ(agent_->counters().polls, 1);
   EXPECT_TRUE(agent_->registry().all().empty());
+}
+
+TEST_F(AgentTest, TheHistoryKnowsACaptureFromItsBeginAndThatItsAgentEnded) {
+  const std::string path = (root_ / "history.db").string();
+  const auto state = [&] {
+    const Result<Table> captures = store::read_catalogue(path, store::CatalogueTable::captures);
+    if (!captures || captures->rows() != 1) return std::string();
+    return std::string(captures->text(0, captures->column("state")));
+  };
+  options_.telemetry.collectors = {usual_collectors().front()};  // nothing measured, nothing kept
+  options_.telemetry.history = store::HistoryOptions{path};
+  restart();
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  ASSERT_TRUE(agent_->begin_capture(own(), request(), "test"));
+  agent_.reset();
+  EXPECT_EQ(state(), "running");
+  restart();
+  EXPECT_EQ(state(), "lost");
+}
+
+TEST_F(AgentTest, CapturesAreInTheirTable) {
+  beside([&] {
+    poll();
+    answer_to_registration();
+  });
+  EXPECT_EQ(captures_table(*agent_).rows(), 0u);
+  const auto id = agent_->begin_capture(own(), request(), "test");
+  ASSERT_TRUE(id);
+  const Table table = captures_table(*agent_);
+  ASSERT_EQ(table.rows(), 1u);
+  const auto cell = [&](const char* name) { return table.at(0, table.column(name)); };
+  EXPECT_EQ(cell("id"), Value(std::string_view(*id)));
+  EXPECT_EQ(cell("state"), Value("running"));
+  EXPECT_EQ(cell("processes"), Value(i64{1}));
+  EXPECT_EQ(cell("written"), Value(i64{0}));
+  EXPECT_EQ(cell("output"), Value(std::string_view(agent_->access().directories()[0])));
+  EXPECT_EQ(cell("job"), Value("5"));
 }
 
 TEST_F(AgentTest, GoesWithRequestsWaiting) {

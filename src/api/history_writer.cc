@@ -71,7 +71,9 @@ Result<std::unique_ptr<HistoryWriter>> HistoryWriter::open(store::HistoryOptions
 // A query under way may keep the history longer than this.
 HistoryWriter::~HistoryWriter() {
   runner_.reset();
-  if (history_) std::ignore = history_->flush();
+  if (!history_) return;
+  shared_->write_captures(*history_);
+  std::ignore = history_->flush();
 }
 
 std::function<void(Ns)> HistoryWriter::catch_up() const {

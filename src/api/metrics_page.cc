@@ -5,6 +5,7 @@
 #include <unordered_set>
 
 #include "api/accepted.h"
+#include "api/cross_site.h"
 #include "base/gzip_writer.h"
 #include "collect/list.h"
 #include "render/prometheus.h"
@@ -91,10 +92,18 @@ net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, s
 }
 
 net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
-                                    const net::HttpRequest& request) {
+                                    const net::HttpRequest& request,
+                                    const std::optional<std::string>& own_name) {
+  if (own_name) {
+    if (const auto is = check_host(request, *own_name); !is) return refusal(403, is.error().message + "\n");
+  }
   if (std::string_view(request.target).substr(0, request.target.find('?')) != "/metrics")
     return refusal(404, "there is only /metrics here\n");
-  if (request.method != "GET") return refusal(405, "/metrics can be read, by GET, and that is all\n");
+  if (request.method != "GET") {
+    net::HttpAnswer answer = refusal(405, "/metrics can be read, by GET, and that is all\n");
+    answer.headers = {{"Allow", "GET"}};
+    return answer;
+  }
   return metrics_page(latest, unix_now, request.accept, request.accept_encoding);
 }
 

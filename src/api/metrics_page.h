@@ -7,7 +7,9 @@
 // spotter_exposition_rows_left_out{table}. A stale batch (table/batch.h) is left out: Prometheus would take
 // its numbers for those of now.
 #pragma once
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "net/http.h"
@@ -22,8 +24,10 @@ namespace spotter::api {
 net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, std::string_view accept,
                              std::string_view accept_encoding);
 
-// The whole of a door that has nothing but this page: other paths 404, other methods 405, in plain text.
+// The whole of a door that has nothing but this page: other paths 404, other methods 405, in plain text. With
+// `own_name`, that of this host, it is for this host alone, and other names are 403 (cross_site.h).
 net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
-                                    const net::HttpRequest& request);
+                                    const net::HttpRequest& request,
+                                    const std::optional<std::string>& own_name);
 
 }  // namespace spotter::api

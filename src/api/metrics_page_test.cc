@@ -141,16 +141,32 @@ TEST(MetricsPage, Door) {
   request.method = "GET";
   request.accept = "application/openmetrics-text";
   request.target = "/metrics?x=y";
-  EXPECT_EQ(answer_metrics_door(latest, kNow, request).content_type, kOpenMetrics);
+  EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).content_type, kOpenMetrics);
   for (const char* other : {"/", "/metrics/", "/metricsx", "/v1/status", ""}) {
     request.target = other;
-    EXPECT_EQ(answer_metrics_door(latest, kNow, request).status, 404) << other;
+    EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).status, 404) << other;
   }
   request.target = "/metrics";
   request.method = "POST";
-  const net::HttpAnswer refused = answer_metrics_door(latest, kNow, request);
+  const net::HttpAnswer refused = answer_metrics_door(latest, kNow, request, {});
   EXPECT_EQ(refused.status, 405);
   EXPECT_EQ(refused.content_type, "text/plain; charset=utf-8");
+  ASSERT_EQ(refused.headers.size(), 1u);
+  EXPECT_EQ(refused.headers[0].second, "GET");
+}
+
+TEST(MetricsPage, DoorForThisHostAlone) {
+  const std::vector<SharedBatch> latest{batch("one", kNow)};
+  net::HttpRequest request;
+  request.method = "GET";
+  request.target = "/metrics";
+  for (const char* host : {"", "localhost:9100", "127.0.0.1:9100", "gpu07.example:9100"}) {
+    request.host = host;
+    EXPECT_EQ(answer_metrics_door(latest, kNow, request, "gpu07.example").status, 200) << host;
+  }
+  request.host = "evil.example:9100";
+  EXPECT_EQ(answer_metrics_door(latest, kNow, request, "gpu07.example").status, 403);
+  EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).status, 200);
 }
 
 TEST(Accepted, NamesVersionsQualities) {

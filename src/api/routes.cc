@@ -2,14 +2,13 @@
 
 #include <optional>
 
-#include "api/analyze_request.h"
-#include "api/capture_request.h"
+#include "api/capture_routes.h"
+#include "api/cross_site.h"
 #include "api/json.h"
 #include "api/metrics_page.h"
 #include "api/metrics_query.h"
+#include "api/route.h"
 #include "api/tables.h"
-#include "api/target.h"
-#include "base/utf8.h"
 #include "render/render.h"
 
 namespace spotter::api {
@@ -18,154 +17,82 @@ namespace {
 namespace json = boost::json;
 using Respond = net::HttpServer::Respond;
 
-constexpr i64 kMostWaitMs = 60'000;
-constexpr int kUnauthorized = 401;
+constexpr int kUnauthorized = 401, kNoSuchMethod = 405;
+
+void page_route(const RouteCall& call, const Respond& respond) {
+  respond(metrics_page(call.agent.telemetry().latest(), call.agent.host().unix_now(), call.http.accept,
+                       call.http.accept_encoding));
+}
 
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
-void metrics(Agent& agent, const Target& target, const Respond& respond) {
-  const Result<MetricsQuery> query = read_metrics_query(target);
+void metrics_route(const RouteCall& call, const Respond& respond) {
+  const Result<MetricsQuery> query = read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
-  agent.telemetry().query(*query, [respond](const Result<std::string>& text) {
-    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
-  });
+  call.agent.telemetry().query(*query,
+                               [respond](Result<std::string> text) { answer(respond, std::move(text)); });
 }
 
 // Of what the history knows beside samples; for the same people.
-void catalogue(Agent& agent, const Target& target, const Respond& respond) {
-  const auto which = store::parse_catalogue_table(std::string(target.text("table")));
+void catalogue_route(const RouteCall& call, const Respond& respond) {
+  const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  agent.telemetry().catalogue(*which, [respond](const Result<std::string>& text) {
-    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
-  });
+  call.agent.telemetry().catalogue(*which,
+                                   [respond](Result<std::string> text) { answer(respond, std::move(text)); });
 }
 
-std::string json_of(const Table& table, const Notes& notes = {}) {
-  return render(*find_format("json"), std::span(&table, 1), notes);
+void status_route(const RouteCall& call, const Respond& respond) {
+  answer(respond, json_of(status_table(call.agent)));
 }
 
-// The receipts with the capture's id and revision beside them.
-std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
-  std::string text = json_of(agent.captures().receipts(capture), notes);
-  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.now().steady);
-  const json::object more{{"capture", capture.id},
-                          {"revision", capture.revision},
-                          {"unix_ms", agent.now().unix_ms},
-                          {"remaining_ms", remaining / 1'000'000},
-                          {"over", capture.over()}};
-  while (text.back() != '}') text.pop_back();
-  text.back() = ',';
-  return text + json::serialize(more).substr(1);
+void processes_route(const RouteCall& call, const Respond& respond) {
+  call.agent.refresh_processes();
+  answer(respond, json_of(processes_table(call.agent)));
 }
 
-// Why no process is a target.
-std::string why_none(Agent& agent, const kineto::Target& target) {
-  const size_t registered = agent.registry().all().size();
-  if (registered == 0)
-    return "no process is registered: is KINETO_USE_DAEMON=1 set where the training processes start, and do they "
-           "share this host's network namespace (or KINETO_IPC_SOCKET_DIR)?";
-  kineto::Target with_helpers = target;
-  with_helpers.helpers = true;
-  if (const size_t helpers = agent.registry().matching(with_helpers).size(); helpers > 0)
-    return fmt::format("only launchers and workers match ({} of them); \"all\" takes them, too", helpers);
-  return fmt::format("{} processes are registered, but none matches; `spotter ps` lists them", registered);
+void captures_route(const RouteCall& call, const Respond& respond) {
+  answer(respond, json_of(captures_table(call.agent)));
 }
+
+struct Route {
+  std::string_view method, path;  // in the place of {id}: anything without a slash
+  AccessRole role;                // needed
+  RouteFunction act;
+};
+constexpr Route kRoutes[] = {
+    {"GET", "/metrics", AccessRole::view, page_route},
+    {"GET", "/v1/metrics", AccessRole::view, metrics_route},
+    {"GET", "/v1/catalogue", AccessRole::view, catalogue_route},
+    {"GET", "/v1/status", AccessRole::view, status_route},
+    {"GET", "/v1/processes", AccessRole::view, processes_route},
+    {"GET", "/v1/captures", AccessRole::view, captures_route},
+    {"POST", "/v1/captures", AccessRole::trace, begin_route},
+    {"GET", "/v1/captures/{id}", AccessRole::view, receipts_route},
+    {"DELETE", "/v1/captures/{id}", AccessRole::view, end_route},  // Agent::end_capture() knows who may
+    {"POST", "/v1/captures/{id}/analyze", AccessRole::trace, analyze_route},
+};
+
+// What is in the place of {id}; empty where the pattern has none.
+std::optional<std::string_view> matched(std::string_view pattern, std::string_view path) {
+  constexpr std::string_view hole = "{id}";
+  const size_t at = pattern.find(hole);
+  if (at == pattern.npos) return pattern == path ? std::optional(std::string_view()) : std::nullopt;
+  const std::string_view before = pattern.substr(0, at), after = pattern.substr(at + hole.size());
+  if (path.size() <= before.size() + after.size() || !path.starts_with(before) || !path.ends_with(after))
+    return std::nullopt;
+  const std::string_view id = path.substr(at, path.size() - before.size() - after.size());
+  return id.find('/') == id.npos ? std::optional(id) : std::nullopt;
+}
+
+bool is_local(const net::HttpRequest& http) { return http.peer.address.empty(); }
 
 Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
-  if (!http.peer.address.empty()) return agent.access().remote(http.peer, http.authorization);
+  if (!is_local(http)) return agent.access().remote(http.peer, http.authorization);
   return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
 }
 
-// What the log says of a request that is refused before it is known what it is about.
-template <class T>
-Result<T> told(Agent& agent, const Peer& peer, const net::HttpRequest& http, Result<T> result) {
-  constexpr size_t kShown = 100;
-  const std::string asked = fmt::format("asks for {} {}", http.method, http.target.substr(0, kShown));
-  if (!result) agent.refused(peer, to_printable(asked), result.error());
-  return result;
-}
-
-Result<std::string> begin(Agent& agent, const Peer& peer, const net::HttpRequest& http) {
-  TRY(told(agent, peer, http, agent.access().may(peer, AccessRole::trace)));
-  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(http.body, agent.now().unix_ms));
-  const std::vector<std::string>& directories = agent.access().directories();
-  if (wanted.request.output.empty())
-    wanted.request.output = directories.empty() ? "/tmp" : directories.front();
-  kineto::Target everyone = wanted.target;
-  everyone.helpers = true;
-  i64 helpers = 0, foreign = 0;
-  for (const kineto::Process* process : agent.registry().matching(everyone)) {
-    // A pid that was named is meant, whatever it is.
-    const auto& named = wanted.target.pids;
-    const bool by_name = std::find(named.begin(), named.end(), process->facts.pid) != named.end();
-    if (!by_name && !kineto::matches(*process, wanted.target))
-      ++helpers;
-    else if (!by_name && !agent.access().may_trace(peer, *process))
-      ++foreign;
-    else
-      wanted.request.pids.push_back(process->facts.pid);
-  }
-  if (wanted.request.pids.empty() && foreign > 0)
-    return told<std::string>(agent, peer, http,
-                             fail(Code::denied, "the {} processes that match are other users'", foreign));
-  if (wanted.request.pids.empty()) return fail(Code::not_found, "{}", why_none(agent, wanted.target));
-  TRY_ASSIGN(const std::string id, agent.begin_capture(peer, wanted.request, "POST /v1/captures"));
-  Notes notes;
-  if (helpers > 0)
-    notes.add("helpers", Severity::info, "launchers and workers match and are skipped", -1, helpers);
-  if (foreign > 0)
-    notes.add("other_users", Severity::info, "processes of other users match and are skipped", -1, foreign);
-  if (wanted.request.config.memory)
-    notes.add("memory_events", Severity::info, "as of PyTorch 2.13 a trace on demand has no memory events");
-  if (wanted.request.config.flops)
-    notes.add("flops", Severity::info, "as of PyTorch 2.13 a trace on demand does not say the FLOPs");
-  return json_of(agent, *agent.captures().find(id), notes);
-}
-
-Result<std::string> end(Agent& agent, const Peer& peer, const std::string& id) {
-  TRY(agent.end_capture(peer, id));
-  return json_of(agent, *agent.captures().find(id));
-}
-
-void receipts(Agent& agent, const Target& target, const std::string& id, const Respond& respond) {
-  if (!agent.captures().find(id))
-    return respond(http_error({Code::not_found, "there is no capture of that id"}));
-  const Ns patience = std::clamp<i64>(target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
-  agent.when_changed(id, target.number("seen", -1), patience, [&agent, id, respond] {
-    const capture::Capture* capture = agent.captures().find(id);
-    if (!capture) return respond(http_error({Code::not_found, "the capture is forgotten"}));
-    respond({200, json_of(agent, *capture)});
-  });
-}
-
-// Of the files of those processes that the peer may trace.
-Result<void> analyze(Agent& agent, const Peer& peer, const net::HttpRequest& http, const std::string& id,
-                     const Respond& respond) {
-  TRY(told(agent, peer, http, agent.access().may(peer, AccessRole::trace)));
-  const capture::Capture* capture = agent.captures().find(id);
-  if (!capture) return fail(Code::not_found, "there is no capture of that id");
-  TRY(read_analyze_request(http.body));
-  std::vector<capture::Receipt> written;
-  size_t foreign = 0;
-  for (const capture::Receipt& receipt : capture->receipts) {
-    if (receipt.state != capture::State::written) continue;
-    kineto::Process process;  // it may have ended
-    process.facts.pid = receipt.pid;
-    process.facts.uid = receipt.uid;
-    if (agent.access().may_trace(peer, process))
-      written.push_back(receipt);
-    else
-      ++foreign;
-  }
-  if (written.empty() && foreign > 0)
-    return told<void>(agent, peer, http,
-                      fail(Code::denied, "the {} files that were written are other users'", foreign));
-  if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
-  TRY(agent.analyses().start(written, http.body, [respond](Result<std::string> text) {
-    respond(text ? net::HttpAnswer{200, std::move(*text)} : http_error(text.error()));
-  }));
-  log(Level::info, "audit: {} ({}) has {} files of capture {} analysed", to_printable(peer.name), peer.from,
-      written.size(), id);
-  return {};
+Result<void> may_ask(const Agent& agent, const Peer& peer, const net::HttpRequest& http, const Route& route) {
+  TRY(agent.access().may(peer, route.role));
+  return route.method == "GET" ? Result<void>() : check_no_page(http);
 }
 
 int status_of(Code code) {
@@ -188,6 +115,15 @@ int status_of(Code code) {
   return 500;
 }
 
+net::HttpAnswer no_such_route(const std::string& methods) {
+  if (methods.empty()) return http_error({Code::not_found, "there is nothing of that name here"});
+  net::HttpAnswer refusal =
+      http_error({Code::unsupported, "what is of that name here is asked by " + methods});
+  refusal.status = kNoSuchMethod;
+  refusal.headers = {{"Allow", methods}};
+  return refusal;
+}
+
 }  // namespace
 
 net::HttpAnswer http_error(const Error& error) {
@@ -196,44 +132,39 @@ net::HttpAnswer http_error(const Error& error) {
               {"error", {{"code", code_name(error.code)}, {"message", to_valid_utf8(error.message)}}}})};
 }
 
+void answer(const Respond& respond, Result<std::string> document) {
+  respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
+}
+
+std::string json_of(const Table& table, const Notes& notes) {
+  return render(*find_format("json"), std::span(&table, 1), notes);
+}
+
 void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
-  const Target target(request.target);
-  const auto is = [&](std::string_view method, std::string_view path) {
-    return request.method == method && target.path == path;
-  };
-  const auto answer = [&](const Result<std::string>& text) {
-    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
-  };
   const Peer peer = peer_of(agent, request);
   if (const auto may = told(agent, peer, request, agent.access().may(peer, AccessRole::view)); !may) {
     net::HttpAnswer refusal = http_error(may.error());
     refusal.status = kUnauthorized;
     return respond(refusal);
   }
-  constexpr std::string_view captures = "/v1/captures";
-  if (is("GET", "/metrics"))
-    return respond(metrics_page(agent.telemetry().latest(), agent.host().unix_now(), request.accept,
-                                request.accept_encoding));
-  if (is("GET", "/v1/metrics")) return metrics(agent, target, respond);
-  if (is("GET", "/v1/catalogue")) return catalogue(agent, target, respond);
-  if (is("GET", "/v1/status")) return answer(json_of(status_table(agent)));
-  if (is("GET", "/v1/processes")) {
-    agent.refresh_processes();
-    return answer(json_of(processes_table(agent)));
+  if (is_local(request)) {
+    if (const auto is = told(agent, peer, request, check_host(request, agent.host_name())); !is)
+      return respond(http_error(is.error()));
   }
-  if (is("POST", captures)) return answer(begin(agent, peer, request));
-  if (target.path.starts_with("/v1/captures/")) {
-    const std::string id(target.path.substr(captures.size() + 1));
-    if (request.method == "GET") return receipts(agent, target, id, respond);
-    if (request.method == "DELETE") return answer(end(agent, peer, id));
-    constexpr std::string_view analyze_end = "/analyze";
-    if (request.method == "POST" && id.ends_with(analyze_end)) {
-      const Result<void> begun =
-          analyze(agent, peer, request, id.substr(0, id.size() - analyze_end.size()), respond);
-      return begun ? void() : respond(http_error(begun.error()));
+  const Target target(request.target);
+  std::string methods;  // that the path knows
+  for (const Route& route : kRoutes) {
+    const auto id = matched(route.path, target.path);
+    if (!id) continue;
+    if (route.method != request.method) {
+      methods += fmt::format("{}{}", methods.empty() ? "" : ", ", route.method);
+      continue;
     }
+    if (const auto may = told(agent, peer, request, may_ask(agent, peer, request, route)); !may)
+      return respond(http_error(may.error()));
+    return route.act({agent, peer, request, target, std::string(*id)}, respond);
   }
-  respond(http_error({Code::not_found, "there is nothing of that name and method here"}));
+  respond(no_such_route(methods));
 }
 
 }  // namespace spotter::api

@@ -1,16 +1,18 @@
-// The HTTP API: each door a method and a path, answers as tables in JSON (render/).
+// The HTTP API: each route a method and a path, answers as tables in JSON (render/).
 //
 //   GET  /metrics            the newest samples, for Prometheus (metrics_page.h)
 //   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
 //   GET  /v1/catalogue       what the history knows beside samples: ?table=jobs, captures, events or series
 //   GET  /v1/status          how the agent is
 //   GET  /v1/processes       the processes that poll it
+//   GET  /v1/captures        the captures that it knows, the newest first
 //   POST /v1/captures        begins a capture; the body says of what (capture_request.h)
 //   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
 //   DELETE /v1/captures/ID   ends it, and answers its receipts
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //
-// Who may is in access.h.
+// Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
+// access.h; what a browser may be made to ask, in cross_site.h.
 #pragma once
 #include "api/agent.h"
 #include "net/http.h"

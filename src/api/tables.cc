@@ -35,6 +35,20 @@ const Field kStatusColumns[] = {
     {"detail", Type::text, Unit::none, Role::value, "What it has done."},
 };
 
+const Field kCaptureColumns[] = {
+    {"host", Type::text, Unit::none, Role::detail, "Host of the agent."},
+    {"id", Type::text, Unit::none, Role::key, "The capture."},
+    {"began_ns", Type::integer, Unit::ns, Role::time, "When it was asked for, Unix time."},
+    {"state", Type::text, Unit::none, Role::value,
+     "running; at the end written, partly written (not all of its files) or failed."},
+    {"processes", Type::integer, Unit::count, Role::value, "How many processes were asked."},
+    {"written", Type::integer, Unit::count, Role::value, "How many have written a file with events."},
+    {"output", Type::text, Unit::none, Role::value, "Folder of the files, as the processes call it."},
+    {"asked_by", Type::text, Unit::none, Role::detail, "Who asked for it."},
+    {"job", Type::text, Unit::none, Role::detail,
+     "Job of its processes; null where they have none, or not the same."},
+};
+
 template <class T>
 Value or_null(const std::optional<T>& value) {
   return value ? Value(*value) : Value();
@@ -48,6 +62,7 @@ Value or_null(const std::string& text) { return text.empty() ? Value() : Value(s
 
 std::span<const Field> processes_columns() { return kProcessColumns; }
 std::span<const Field> status_columns() { return kStatusColumns; }
+std::span<const Field> captures_columns() { return kCaptureColumns; }
 
 Table processes_table(Agent& agent) {
   Table table("processes", kProcessColumns);
@@ -61,6 +76,18 @@ Table processes_table(Agent& agent) {
                   or_null(p.identity.world_size), or_null(p.identity.job), std::string_view(state), p.polls,
                   now - p.last_poll, or_null(p.facts.torch_version), or_null(command),
                   or_null(p.identity.evidence)});
+  }
+  return table;
+}
+
+Table captures_table(Agent& agent) {
+  Table table("captures", kCaptureColumns);
+  for (const capture::Capture* capture : agent.captures().all()) {
+    const std::string output = capture->output();
+    table.append({std::string_view(agent.host_name()), std::string_view(capture->id),
+                  capture->accepted.unix_ms * 1'000'000, std::string_view(capture->state()),
+                  static_cast<i64>(capture->receipts.size()), static_cast<i64>(capture->written()),
+                  or_null(output), std::string_view(capture->asked_by), or_null(capture->job)});
   }
   return table;
 }

@@ -1,4 +1,4 @@
-// ps and status: what agents say, as a table.
+// ps, captures and status: what agents say, as a table.
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,9 +7,11 @@
 
 #include "api/client.h"
 #include "api/tables.h"
+#include "api/target.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
+#include "app/local_times.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
@@ -27,6 +29,14 @@ struct Options {
   const Format* format = &all_formats()[0];
 };
 
+// A table of agents.
+struct View {
+  const char* name;
+  std::string target;  // where it is asked for
+  std::span<const Field> schema;
+  std::string (*more)(const Table&);  // what a person is told below the table of this host
+};
+
 bool has_column(const Table& table, std::string_view name) {
   return std::ranges::any_of(table.schema(), [&](const Field& f) { return f.name == name; });
 }
@@ -42,38 +52,40 @@ void append(Table& all, const Table& part, const std::string& job) {
   }
 }
 
-// `more`: what a person is told below the table of this host.
-Action declare(CLI::App& app, const char* name, const char* target, std::span<const Field> schema,
-               std::string (*more)(const Table&)) {
+Result<int> show(const Options& options, const View& view) {
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
+  Table table(view.name, view.schema);
+  size_t answered = 0;
+  std::optional<Error> error;
+  for (const Result<api::Answer>& answer :
+       api::ask(hosts.addresses, hosts.credentials, {"GET", view.target, {}, {}}, view.schema, kPatience)) {
+    if (!answer && hosts.addresses.size() > 1)
+      std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
+    if (!answer) {
+      error = answer.error();
+      continue;
+    }
+    ++answered;
+    append(table, answer->table, hosts.job);
+  }
+  if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
+  if (answered == 0) return tl::unexpected(*error);
+  const bool for_people = options.format == &all_formats()[0];
+  std::vector<Table> tables{std::move(table)};
+  std::string text;
+  if (for_people && options.hosts.is_local()) text = view.more(tables[0]);
+  if (for_people) tables = with_local_times(tables, true);
+  if (tables[0].rows() > 0 || !for_people)
+    text = render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
+  TRY(write_output("", text));
+  return error ? kSome : kAll;
+}
+
+std::shared_ptr<Options> declare_options(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   add_host_options(app, options->hosts);
   add_format_option(app, options->format);
-  return [=]() -> Result<int> {
-    TRY_ASSIGN(const Hosts hosts, find_hosts(options->hosts));
-    Table table(name, schema);
-    size_t answered = 0;
-    std::optional<Error> error;
-    for (const Result<api::Answer>& answer :
-         api::ask(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, schema, kPatience)) {
-      if (!answer && hosts.addresses.size() > 1)
-        std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
-      if (!answer) {
-        error = answer.error();
-        continue;
-      }
-      ++answered;
-      append(table, answer->table, hosts.job);
-    }
-    if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
-    if (answered == 0) return tl::unexpected(*error);
-    const bool for_people = options->format == &all_formats()[0];
-    std::string text;
-    if (table.rows() > 0 || !for_people)
-      text = render(*options->format, std::span(&table, 1), {}, style_of(STDOUT_FILENO));
-    if (for_people && options->hosts.is_local()) text += more(table);
-    TRY(write_output("", text));
-    return error ? kSome : kAll;
-  };
+  return options;
 }
 
 std::string more_about_processes(const Table& processes) {
@@ -85,16 +97,40 @@ std::string more_about_processes(const Table& processes) {
   return text + unregistered_text(processes);
 }
 
+std::string more_about_captures(const Table& captures) {
+  return captures.rows() > 0 ? "" : "This agent knows of no capture; `spotter trace` begins one.\n";
+}
+
 std::string nothing_more(const Table&) { return {}; }
 
 }  // namespace
 
 Action declare_ps(CLI::App& app) {
-  return declare(app, "processes", "/v1/processes", api::processes_columns(), more_about_processes);
+  return [options = declare_options(app)] {
+    return show(*options, {"processes", "/v1/processes", api::processes_columns(), more_about_processes});
+  };
+}
+
+Action declare_captures(CLI::App& app) {
+  const auto id = std::make_shared<std::string>();
+  add_option(app, "ID", "", "the capture whose receipts are shown; without one, all captures are listed",
+             [id](const std::string& word) -> Result<void> {
+               if (word.empty()) return fail(Code::invalid, "an id is no empty text");
+               *id = word;
+               return {};
+             });
+  return [id, options = declare_options(app)] {
+    if (id->empty())
+      return show(*options, {"captures", "/v1/captures", api::captures_columns(), more_about_captures});
+    const std::string target = "/v1/captures/" + api::escaped_parameter(*id);
+    return show(*options, {"receipts", target, capture::receipt_columns(), nothing_more});
+  };
 }
 
 Action declare_status(CLI::App& app) {
-  return declare(app, "status", "/v1/status", api::status_columns(), nothing_more);
+  return [options = declare_options(app)] {
+    return show(*options, {"status", "/v1/status", api::status_columns(), nothing_more});
+  };
 }
 
 }  // namespace spotter

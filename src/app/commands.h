@@ -14,6 +14,7 @@ Action declare_simulate(CLI::App& app);      // simulate_command.cc
 Action declare_export(CLI::App& app);        // export_command.cc
 Action declare_trace(CLI::App& app);         // trace_command.cc
 Action declare_ps(CLI::App& app);            // agent_view_commands.cc
+Action declare_captures(CLI::App& app);      // agent_view_commands.cc
 Action declare_status(CLI::App& app);        // agent_view_commands.cc
 Action declare_metrics(CLI::App& app);       // metrics_command.cc
 Action declare_agent(CLI::App& app);         // agent_command.cc

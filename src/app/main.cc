@@ -18,6 +18,7 @@ constexpr Command kCommands[] = {
     {"export", "Write traces as one file for a timeline viewer (Perfetto).", declare_export},
     {"trace", "Trace running PyTorch processes, on this host or on many.", declare_trace},
     {"ps", "List the PyTorch processes that can be traced.", declare_ps},
+    {"captures", "List the captures of an agent, or say what became of one.", declare_captures},
     {"status", "Say whether each part of an agent works.", declare_status},
     {"metrics", "Say what is measured on a machine, and what it was.", declare_metrics},
     {"agent", "Run this host's agent.", declare_agent},

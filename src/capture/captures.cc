@@ -19,19 +19,6 @@ constexpr Ns kNeverBegan = 15 * kSecond;  // after the time at which the trace s
 constexpr Ns kNoFile = 10 * kSecond;      // after the process said that it is idle again
 constexpr Ns kLastLook = kSecond / 2;     // at the files of a process that ended
 
-const Field kColumns[] = {
-    {"host", Type::text, Unit::none, Role::detail, "Host of the process."},
-    {"pid", Type::integer, Unit::none, Role::key, "Process id, as the host counts."},
-    {"rank", Type::integer, Unit::none, Role::key, "Rank in the job; null where the process has none."},
-    {"state", Type::text, Unit::none, Role::value,
-     "accepted, delivered, capturing; at the end written, empty (a file without events), failed or expired."},
-    {"file", Type::text, Unit::none, Role::value, "Trace file, as the process calls it."},
-    {"size_bytes", Type::integer, Unit::bytes, Role::value, "Size of the file; null before it is there."},
-    {"took_ns", Type::integer, Unit::ns, Role::value,
-     "From the request to the final state; null before that."},
-    {"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."},
-};
-
 constexpr std::string_view kEnding = ".pt.trace.json";
 
 std::string seconds(Ns time) { return fmt::format("{:.1f} s", static_cast<double>(time) / 1e9); }
@@ -40,24 +27,7 @@ std::string id_of(i64 unix_ms, u64 number) {
   return fmt::format("{:%Y%m%dT%H%M%S}-{}", fmt::gmtime(static_cast<std::time_t>(unix_ms / 1000)), number);
 }
 
-std::string directory_of(const std::string& path) {
-  const size_t slash = path.rfind('/');
-  return slash == path.npos ? "." : slash == 0 ? "/" : path.substr(0, slash);
-}
-
 }  // namespace
-
-std::span<const Field> receipt_columns() { return kColumns; }
-
-const char* state_name(State state) {
-  static constexpr const char* names[] = {"accepted", "delivered", "capturing", "written",
-                                          "empty",    "failed",    "expired"};
-  return names[static_cast<size_t>(state)];
-}
-
-bool Capture::over() const {
-  return std::all_of(receipts.begin(), receipts.end(), [](const Receipt& r) { return is_final(r.state); });
-}
 
 struct Captures::Job {
   Capture* capture = nullptr;
@@ -144,6 +114,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     captures_.erase(*old);
     order_.erase(old);
   }
+  if (changed_) changed_(kept);
   return id;
 }
 
@@ -305,8 +276,14 @@ const Capture* Captures::find(const std::string& id) const {
   return it == captures_.end() ? nullptr : &it->second;
 }
 
+std::vector<const Capture*> Captures::all() const {
+  std::vector<const Capture*> found;
+  for (auto id = order_.rbegin(); id != order_.rend(); ++id) found.push_back(&captures_.at(*id));
+  return found;
+}
+
 Table Captures::receipts(const Capture& capture) const {
-  Table table("receipts", kColumns);
+  Table table("receipts", receipt_columns());
   for (const Receipt& r : capture.receipts) {
     const bool over = is_final(r.state);
     table.append({std::string_view(host_name_), r.pid, r.rank ? Value(*r.rank) : Value(),

@@ -10,31 +10,18 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/host.h"
 #include "base/result.h"
+#include "capture/capture.h"
 #include "capture/process_root.h"
 #include "kineto/config.h"
 #include "kineto/registry.h"
 #include "table/table.h"
 
 namespace spotter::capture {
-
-enum class State : u8 {
-  accepted,   // waits for the process to ask
-  delivered,  // the process has the request
-  capturing,  // the process is at it: it warms up, records or writes
-  written,    // the file is there and has events
-  empty,      // the file is there, without an event
-  failed,
-  expired,  // the deadline passed first
-};
-const char* state_name(State state);
-std::span<const Field> receipt_columns();
-inline bool is_final(State state) { return state >= State::written; }
 
 struct Request {
   std::vector<i64> pids;  // of registered processes, each once
@@ -44,31 +31,6 @@ struct Request {
   std::string text;  // as it was asked for, keys and all; empty: made from `config`
   Ns deadline = 0;   // after acceptance; 0: what the request needs, and a minute
   std::string asked_by;
-};
-
-struct Times {
-  Ns steady = 0;
-  i64 unix_ms = 0;
-};
-
-struct Receipt {
-  i64 pid = 0, uid = -1;
-  std::optional<i64> rank;
-  State state = State::accepted;
-  std::string file;  // as the process calls it; empty until it has a name
-  i64 size_bytes = 0;
-  Ns took = 0;  // from acceptance to the final state
-  std::string reason;
-};
-
-struct Capture {
-  std::string id, asked_by;
-  std::string job;  // of all its processes; empty where they have none, or not the same
-  Times accepted;
-  Ns deadline = 0;
-  std::vector<Receipt> receipts;
-  i64 revision = 0;  // counts the changes
-  bool over() const;
 };
 
 class Captures {
@@ -95,7 +57,9 @@ class Captures {
   bool busy(i64 pid) const { return jobs_.contains(pid); }
 
   const Capture* find(const std::string& id) const;
+  std::vector<const Capture*> all() const;  // under way and kept, the newest first
   Table receipts(const Capture& capture) const;
+  // Called when a capture begins and with each change of it.
   void on_change(std::function<void(const Capture&)> act) { changed_ = std::move(act); }
 
  private:

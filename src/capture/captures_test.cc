@@ -151,7 +151,7 @@ TEST_F(CapturesTest, FromTheRequestToTheFile) {
   EXPECT_EQ(receipt(id).took, 9 * kSecond);
   EXPECT_EQ(receipt(id).size_bytes, static_cast<i64>(std::string(kTrace).size()));
   EXPECT_FALSE(captures_.active());
-  EXPECT_EQ(revisions_, (std::vector<i64>{1, 2, 3}));
+  EXPECT_EQ(revisions_, (std::vector<i64>{0, 1, 2, 3}));
 }
 
 TEST_F(CapturesTest, TheTextStaysUntilItIsSent) {
@@ -162,7 +162,7 @@ TEST_F(CapturesTest, TheTextStaysUntilItIsSent) {
   captures_.sent(42, at(kSecond));
   EXPECT_FALSE(text(42, at(2 * kSecond)));
   captures_.sent(42, at(3 * kSecond));  // of something else
-  EXPECT_EQ(revisions_, std::vector<i64>{1});
+  EXPECT_EQ(revisions_, (std::vector<i64>{0, 1}));
   captures_.sent(7, kStart);
   captures_.gone(7, kStart);
 }
@@ -484,6 +484,36 @@ TEST_F(CapturesTest, ReceiptsAsATable) {
   EXPECT_EQ(cell(1, "state"), Value("failed"));
   EXPECT_EQ(cell(1, "took_ns"), Value(kSecond));
   EXPECT_FALSE(is_null(cell(1, "reason")));
+}
+
+TEST_F(CapturesTest, AsAWhole) {
+  add(43);
+  poll(43);
+  const std::string first = begin_delivered(request({42, 43}));
+  EXPECT_STREQ(captures_.find(first)->state(), "running");
+  EXPECT_EQ(captures_.find(first)->output(), "/out");
+  write(first, kTrace);
+  captures_.tick(at(kSecond));
+  EXPECT_STREQ(captures_.find(first)->state(), "running");
+  EXPECT_EQ(captures_.find(first)->written(), 1u);
+  captures_.end(first, "alice", at(kSecond));
+  EXPECT_STREQ(captures_.find(first)->state(), "partly written");
+
+  const std::string second = begin(request(), at(2 * kSecond));
+  captures_.end(second, "alice", at(3 * kSecond));
+  EXPECT_STREQ(captures_.find(second)->state(), "failed");
+
+  const auto all = captures_.all();
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0]->id, second);
+  EXPECT_EQ(all[1]->id, first);
+}
+
+TEST(Capture, WhereFilesGo) {
+  EXPECT_EQ(directory_of("/a/b.json"), "/a");
+  EXPECT_EQ(directory_of("/b.json"), "/");
+  EXPECT_EQ(directory_of("b.json"), ".");
+  EXPECT_EQ(Capture{}.output(), "");
 }
 
 }  // namespace

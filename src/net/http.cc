@@ -78,9 +78,13 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     HttpRequest request;
     request.method = std::string(parser_->get().method_string());
     request.target = std::string(parser_->get().target());
-    request.authorization = std::string(parser_->get()[http::field::authorization]);
-    request.accept = std::string(parser_->get()[http::field::accept]);
-    request.accept_encoding = std::string(parser_->get()[http::field::accept_encoding]);
+    const auto header = [&](http::field field) { return std::string(parser_->get()[field]); };
+    request.authorization = header(http::field::authorization);
+    request.accept = header(http::field::accept);
+    request.accept_encoding = header(http::field::accept_encoding);
+    request.content_type = header(http::field::content_type);
+    request.host = header(http::field::host);
+    request.origin = header(http::field::origin);
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
     sessions_.is_served(*this);
@@ -94,6 +98,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
                  answer.content_type.empty() ? "application/json" : answer.content_type);
     if (!answer.content_encoding.empty())
       response.set(http::field::content_encoding, answer.content_encoding);
+    for (const auto& [name, value] : answer.headers) response.set(name, value);
     response.keep_alive(keep_);
     response.body() = std::move(answer.body);
     end_after(HttpServer::kRequestTime + static_cast<Ns>(response.body().size()) * HttpServer::kTimePerByte);

@@ -4,6 +4,8 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
@@ -14,8 +16,9 @@
 namespace spotter::net {
 
 struct HttpRequest {
-  std::string method, target, body;                    // target: path and query
-  std::string authorization, accept, accept_encoding;  // the headers of these names
+  std::string method, target, body;  // target: path and query
+  // The headers of these names.
+  std::string authorization, accept, accept_encoding, content_type, host, origin;
   StreamPeer peer;
 };
 
@@ -25,6 +28,7 @@ struct HttpAnswer {
   std::string content_type = {};      // empty: application/json
   std::string content_encoding = {};  // empty: none
   std::string retry_after = {};       // of one that came: how long to wait, as the header says
+  std::vector<std::pair<std::string, std::string>> headers = {};  // more of one that goes, without line ends
 };
 
 class HttpServer {

@@ -21,6 +21,7 @@ class HttpPlainTest : public testing::Test {
           HttpAnswer answer{200, "[" + request.accept + "|" + request.accept_encoding + "]"};
           if (request.target == "/text") answer.content_type = "text/plain; charset=utf-8";
           if (request.target == "/text") answer.content_encoding = "gzip";
+          if (request.target == "/text") answer.headers = {{"Allow", "GET, POST"}};
           respond(std::move(answer));
         },
         [](const Error& error) { return HttpAnswer{400, error.message}; }, most);
@@ -50,10 +51,16 @@ class HttpPlainTest : public testing::Test {
 };
 
 TEST_F(HttpPlainTest, HeadersOfBothSides) {
-  const std::string got = answer_to(get("/text", "accept: text/plain;q=0.5\r\nACCEPT-Encoding: gzip\r\n"));
+  const std::string got = answer_to(get("/text",
+                                        "accept: text/plain;q=0.5\r\nACCEPT-Encoding: gzip\r\n"
+                                        "origin: null\r\nContent-type: a/b; c=d\r\n"));
   EXPECT_TRUE(got.starts_with("HTTP/1.1 200 ")) << got;
   EXPECT_NE(got.find("Content-Type: text/plain; charset=utf-8\r\n"), std::string::npos) << got;
   EXPECT_NE(got.find("Content-Encoding: gzip\r\n"), std::string::npos) << got;
+  EXPECT_NE(got.find("Allow: GET, POST\r\n"), std::string::npos) << got;
+  EXPECT_EQ(last_.host, "x");
+  EXPECT_EQ(last_.origin, "null");
+  EXPECT_EQ(last_.content_type, "a/b; c=d");
   EXPECT_TRUE(got.ends_with("\r\n\r\n[text/plain;q=0.5|gzip]")) << got;
   EXPECT_TRUE(last_.peer.address.starts_with("127.0.0.1:")) << last_.peer.address;
   EXPECT_EQ(last_.peer.uid, -1);  // nobody: the kernel tells nothing of who is at the other end of TCP

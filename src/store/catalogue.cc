@@ -80,6 +80,11 @@ Result<Catalogue> Catalogue::open(Database& database, i64 most_bytes) {
                  "VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET began_ns = excluded.began_ns, "
                  "asked_by = excluded.asked_by, job = excluded.job, processes = excluded.processes, "
                  "output = excluded.output, state = excluded.state"));
+  // Where the disk is full it stays as it is: samples matter more.
+  const Result<void> told = database.run(
+      fmt::format("UPDATE captures SET state = '{}' WHERE state = '{}'", kCaptureIsLost, kCaptureRuns)
+          .c_str());
+  if (!told && told.error().code == Code::corrupt) return tl::unexpected(told.error());
   return catalogue;
 }
 

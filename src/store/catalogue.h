@@ -11,7 +11,10 @@
 
 namespace spotter::store {
 
-// A capture, as its receipts say; noted again under its id when it goes on.
+// A capture, as its receipts say; noted again under its id when it goes on. Whoever opens the history to
+// write is another agent than the one that noted what is running there: Catalogue::open() makes it lost.
+inline constexpr const char* kCaptureRuns = "running";
+inline constexpr const char* kCaptureIsLost = "lost";
 struct CaptureNote {
   std::string id;
   Ns began_unix_ns = 0;

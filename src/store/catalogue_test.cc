@@ -152,5 +152,23 @@ TEST(Catalogue, CapturesAreNotedAgain) {
   EXPECT_EQ(captures.text(1, captures.column("asked_by")), "bob");
 }
 
+TEST(Catalogue, CapturesThatRanWhenTheAgentEndedAreLost) {
+  const TestFolder folder;
+  {
+    const auto history = open_history({folder.file()});
+    ASSERT_TRUE(history->note_capture({"c1", kStart, "alice", "41", 8, "/data/c1", kCaptureRuns}));
+    ASSERT_TRUE(history->note_capture({"c2", kStart + 1, "bob", "", 1, "/data/c2", "written"}));
+  }
+  const Table before = read(folder.file(), CatalogueTable::captures);  // who reads changes nothing
+  EXPECT_EQ(before.text(0, before.column("state")), kCaptureRuns);
+  const auto history = open_history({folder.file()});
+  const Table captures = read(folder.file(), CatalogueTable::captures);
+  ASSERT_EQ(captures.rows(), 2u);
+  EXPECT_EQ(captures.text(0, captures.column("state")), kCaptureIsLost);
+  EXPECT_EQ(captures.text(1, captures.column("state")), "written");
+  ASSERT_TRUE(history->note_capture({"c3", kStart + 2, "bob", "", 1, "/data/c3", kCaptureRuns}));
+  EXPECT_EQ(read(folder.file(), CatalogueTable::captures).text(2, captures.column("state")), kCaptureRuns);
+}
+
 }  // namespace
 }  // namespace spotter::store

@@ -31,7 +31,8 @@ constexpr Field kCaptures[] = {
     {"job", Type::text, Unit::none, Role::detail, "The job that was captured."},
     {"processes", Type::integer, Unit::count, Role::value, "How many processes were asked."},
     {"output", Type::text, Unit::none, Role::detail, "Where the files went."},
-    {"state", Type::text, Unit::none, Role::detail, "What became of it."},
+    {"state", Type::text, Unit::none, Role::detail,
+     "What became of it: running, written, partly written, failed, or lost, where the agent ended first."},
 };
 constexpr Field kEvents[] = {
     {"time_ns", Type::integer, Unit::ns, Role::time, "When it happened, Unix time."},

@@ -439,6 +439,33 @@ def test_command_status(agent):
     assert spotter(agent, "status").stdout
 
 
+def test_command_captures(agent):
+    assert "no capture" in spotter(agent, "captures").stdout
+    with agent.spawn(SLURM_JOB_ID=77) as one:
+        agent.wait_for_processes([one.pid])
+        first = agent.capture(pids=[one.pid], duration_ms=50)
+        row, = agent.table("/v1/captures", "captures")
+        assert (row["id"], row["state"], row["processes"], row["written"]) == (first, "running", 1, 0)
+        agent.wait_for_receipts(first)
+        second = agent.capture(pids=[one.pid], duration_ms=50)
+        agent.api("DELETE", f"/v1/captures/{second}")
+    done = spotter(agent, "captures", "--format", "json")
+    assert done.returncode == 0, done.stderr
+    rows = tables(json.loads(done.stdout))["captures"]
+    assert [(r["id"], r["state"], r["written"]) for r in rows] == [(second, "failed", 0), (first, "written", 1)]
+    for row in rows:
+        assert (row["job"], row["output"], row["asked_by"]) == ("77", str(agent.out_dir), f"user {os.getuid()}")
+        assert abs(row["began_ns"] / 1e9 - time.time()) < 60
+    shown = spotter(agent, "captures").stdout
+    assert first in shown and time.strftime("%m-%d ") in shown and "began_ns" not in shown
+    done = spotter(agent, "captures", first, "--format", "json")
+    receipt, = tables(json.loads(done.stdout))["receipts"]
+    assert (receipt["pid"], receipt["state"]) == (one.pid, "written")
+    for wrong in ("no-such-one", "../status", "a b"):
+        done = spotter(agent, "captures", wrong)
+        assert done.returncode == 1 and "no capture of that id" in done.stderr, done.stderr
+
+
 def trace_command(agent, *arguments):
     done = spotter(agent, "trace", "--output", agent.out_dir, "--duration", "50ms", "--format", "json", *arguments)
     receipts = tables(json.loads(done.stdout))["receipts"] if done.stdout else None

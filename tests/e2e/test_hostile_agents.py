@@ -225,9 +225,9 @@ def test_agents_that_are_none(good):
         assert max(len(fake.asked) for fake in fakes) <= 1, "a capture was asked for twice"
 
 
-@pytest.mark.parametrize("command", ["ps", "status"])
+@pytest.mark.parametrize("command", ["ps", "captures", "status"])
 def test_agents_that_are_none_of_others(good, command):
-    """`status` differs in nothing and is spared the wait for those that say nothing."""
+    """The others differ in nothing and are spared the wait for those that say nothing."""
     answers = [NO_AGENTS[name] for name in NO_AGENTS if command == "ps" or name not in SLOW]
     with contextlib.ExitStack() as stack:
         fakes = [stack.enter_context(FakeAgent(answer)) for answer in answers]

@@ -1,6 +1,7 @@
 """What an agent measures, and what becomes of it when sinks, disks and /proc fail: samples stay on time, memory stays
 bounded, and every loss is in the status."""
 
+import http.client
 import json
 import os
 import pathlib
@@ -114,6 +115,15 @@ def test_questions_that_cannot_be_answered(folder):
             assert status == 400, (target, status, body)
         assert agent.api("GET", "/v1/catalogue?table=jobs")[0] == 404
         assert agent.parts()["history"][0] == "off"
+
+
+def test_the_page_on_loopback_is_not_for_names_of_other_sites(folder):
+    with Measuring(folder, collect="agent:1s") as agent:
+        for host, status in (("localhost", 200), (f"127.0.0.1:{agent.port}", 200), ("evil.example", 403)):
+            connection = http.client.HTTPConnection("127.0.0.1", agent.port, timeout=10)
+            connection.request("GET", "/metrics", headers={"Host": host})
+            assert connection.getresponse().status == status, host
+            connection.close()
 
 
 def test_processes_of_jobs_are_told(folder):

@@ -5,6 +5,7 @@ A role is written as the user or client has it: nobody, view, trace, limited (tr
 
 import contextlib
 import dataclasses
+import http.client
 import json
 import os
 import pathlib
@@ -83,12 +84,14 @@ GRANTED = {
     "trace": {"look", "trace mine", "trace other", "end own"},
     "admin": {"look", "trace mine", "trace other", "end own", "end root's"},
 }
-LOOKS = ["/v1/status", "/v1/processes", "/v1/metrics", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
-NOWHERE = [("GET", "/"), ("GET", "/v1"), ("GET", "/v1/captures"), ("GET", "/v1/captures/no-such-one"),
-           ("DELETE", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures"), ("DELETE", "/v1/processes"),
-           ("POST", "/v1/status"), ("PUT", "/v1/captures"), ("GET", "/v1/captures/../../etc/passwd"),
-           ("GET", "/etc/passwd"), ("PATCH", "/v1/captures/{}"), ("OPTIONS", "/v1/status"),
-           ("GET", "/v1/catalogue?table=jobs")]  # this agent keeps none
+LOOKS = ["/v1/status", "/v1/processes", "/v1/metrics", "/v1/captures", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
+NOWHERE = {  # what is answered to somebody
+    404: [("GET", "/"), ("GET", "/v1"), ("GET", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures/no-such-one"),
+          ("GET", "/v1/captures/../../etc/passwd"), ("GET", "/etc/passwd"),
+          ("GET", "/v1/catalogue?table=jobs")],  # this agent keeps none
+    405: [("DELETE", "/v1/captures"), ("DELETE", "/v1/processes"), ("POST", "/v1/status"), ("PUT", "/v1/captures"),
+          ("PATCH", "/v1/captures/{}"), ("OPTIONS", "/v1/status")],
+}
 
 
 def hold_to_role(host, ask, role):
@@ -105,9 +108,10 @@ def hold_to_role(host, ask, role):
         document = expect("look", "GET", path.format(host.capture))
         if "look" not in may:
             assert set(document) == {"error"}, "something is told"
-    for method, path in NOWHERE:
-        status, document = ask(method, path.format(host.capture), None)
-        assert status == (401 if role == "nobody" else 404), (role, method, path, document)
+    for expected, questions in NOWHERE.items():
+        for method, path in questions:
+            status, document = ask(method, path.format(host.capture), None)
+            assert status == (401 if role == "nobody" else expected), (role, method, path, document)
     for deed, poller in (("trace mine", host.mine), ("trace other", host.other)):
         document = expect(deed, "POST", "/v1/captures", host.body(poller))
         if deed not in may:
@@ -417,6 +421,40 @@ def test_a_name_cannot_steer_the_terminal_that_shows_the_log():
         assert agent.https("GET", "/%1b[31m", name="evil")[0] == 401
         agent.wait_for_line("audit: ")
         assert not [c for c in agent.log() if ord(c) < 32 and c != "\n"]
+
+
+# Pages that a browser shows whose user has a way to the agent.
+
+
+def asked_with(stream, method, path, body, **headers):
+    connection = http.client.HTTPConnection("localhost")
+    connection.sock = stream
+    try:
+        connection.request(method, path, json.dumps(body), {k.replace("_", "-"): v for k, v in headers.items()})
+        answer = connection.getresponse()
+        return answer.status, json.loads(answer.read())
+    finally:
+        connection.close()
+
+
+@pytest.mark.parametrize("door", ["socket", "certificate"])
+def test_pages_of_other_sites(host, door):
+    def ask(*words, **headers):
+        stream = host.agent.api_stream() if door == "socket" else host.agent.tls_stream("admin")
+        return asked_with(stream, *words, **headers)
+
+    body = host.body(host.other)
+    for origin in ("https://evil.example", "null"):
+        status, document = ask("POST", "/v1/captures", body, Origin=origin, Content_Type="application/json")
+        assert status == 403 and "web page" in document["error"]["message"], document
+    status, document = ask("POST", "/v1/captures", body, Content_Type="text/plain")
+    assert status == 400 and "Content-Type: application/json" in document["error"]["message"], document
+    host.assert_nothing_was_begun()
+    capture = host.begin_as_root()
+    assert ask("DELETE", f"/v1/captures/{capture}", None, Origin="https://evil.example")[0] == 403
+    host.end_as_root(capture)
+    # A name for this host that a site made up: by TLS no browser comes so far.
+    assert ask("GET", "/v1/status", None, Host="evil.example:8080")[0] == (403 if door == "socket" else 200)
 
 
 # TLS.

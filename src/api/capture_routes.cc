@@ -1,0 +1,95 @@
+#include "api/capture_routes.h"
+
+#include "api/analyze_request.h"
+#include "api/begin_capture.h"
+#include "api/json.h"
+#include "api/routes.h"
+
+namespace spotter::api {
+namespace {
+
+namespace json = boost::json;
+using Respond = net::HttpServer::Respond;
+
+constexpr i64 kMostWaitMs = 60'000;
+
+// The receipts with the capture's id and revision beside them.
+std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
+  std::string text = api::json_of(agent.captures().receipts(capture), notes);
+  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.now().steady);
+  const json::object more{{"capture", capture.id},
+                          {"revision", capture.revision},
+                          {"unix_ms", agent.now().unix_ms},
+                          {"remaining_ms", remaining / 1'000'000},
+                          {"over", capture.over()}};
+  while (text.back() != '}') text.pop_back();
+  text.back() = ',';
+  return text + json::serialize(more).substr(1);
+}
+
+Result<std::string> begin(const RouteCall& call) {
+  Agent& agent = call.agent;
+  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(call.http.body, agent.now().unix_ms));
+  TRY_ASSIGN(const BegunCapture begun,
+             begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
+  return json_of(agent, *agent.captures().find(begun.id), begun.notes);
+}
+
+Result<std::string> end(const RouteCall& call) {
+  TRY(call.agent.end_capture(call.peer, call.id));
+  return json_of(call.agent, *call.agent.captures().find(call.id));
+}
+
+// Of the files of those processes that the peer may trace.
+Result<void> analyze(const RouteCall& call, const Respond& respond) {
+  const auto& [agent, peer, http, target, id] = call;
+  const capture::Capture* capture = agent.captures().find(id);
+  if (!capture) return fail(Code::not_found, "there is no capture of that id");
+  TRY(read_analyze_request(http.body));
+  std::vector<capture::Receipt> written;
+  size_t foreign = 0;
+  for (const capture::Receipt& receipt : capture->receipts) {
+    if (receipt.state != capture::State::written) continue;
+    kineto::Process process;  // it may have ended
+    process.facts.pid = receipt.pid;
+    process.facts.uid = receipt.uid;
+    if (agent.access().may_trace(peer, process))
+      written.push_back(receipt);
+    else
+      ++foreign;
+  }
+  if (written.empty() && foreign > 0)
+    return told<void>(agent, peer, http,
+                      fail(Code::denied, "the {} files that were written are other users'", foreign));
+  if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
+  TRY(agent.analyses().start(written, http.body,
+                             [respond](Result<std::string> text) { answer(respond, std::move(text)); }));
+  log(Level::info, "audit: {} ({}) has {} files of capture {} analysed", to_printable(peer.name), peer.from,
+      written.size(), id);
+  return {};
+}
+
+}  // namespace
+
+void begin_route(const RouteCall& call, const Respond& respond) { answer(respond, begin(call)); }
+
+void end_route(const RouteCall& call, const Respond& respond) { answer(respond, end(call)); }
+
+void receipts_route(const RouteCall& call, const Respond& respond) {
+  Agent& agent = call.agent;
+  const std::string& id = call.id;
+  if (!agent.captures().find(id))
+    return respond(http_error({Code::not_found, "there is no capture of that id"}));
+  const Ns patience = std::clamp<i64>(call.target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
+  agent.when_changed(id, call.target.number("seen", -1), patience, [&agent, id, respond] {
+    const capture::Capture* capture = agent.captures().find(id);
+    if (!capture) return respond(http_error({Code::not_found, "the capture is forgotten"}));
+    respond({200, json_of(agent, *capture)});
+  });
+}
+
+void analyze_route(const RouteCall& call, const Respond& respond) {
+  if (const Result<void> begun = analyze(call, respond); !begun) respond(http_error(begun.error()));
+}
+
+}  // namespace spotter::api

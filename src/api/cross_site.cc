@@ -1,0 +1,59 @@
+#include "api/cross_site.h"
+
+#include <arpa/inet.h>
+
+#include "base/utf8.h"
+
+namespace spotter::api {
+namespace {
+
+constexpr size_t kShown = 100;
+
+std::string shown(const std::string& text) { return to_printable(text.substr(0, kShown)); }
+
+bool is_ip(const std::string& text, int family) {
+  in6_addr address;
+  return inet_pton(family, text.c_str(), &address) == 1;
+}
+
+// Without the port, and in lower case; of an IPv6 address what is in the brackets.
+std::string name_in(std::string_view host) {
+  if (host.starts_with('[')) return ascii_lower(host.substr(1, host.find(']') - 1));
+  return ascii_lower(host.substr(0, host.find(':')));
+}
+
+// Without parameters ("; charset=utf-8").
+std::string media_type(std::string_view content_type) {
+  const std::string_view type = content_type.substr(0, content_type.find(';'));
+  return ascii_lower(type.substr(0, type.find_last_not_of(" \t") + 1));
+}
+
+}  // namespace
+
+Result<void> check_no_page(const net::HttpRequest& request) {
+  if (!request.origin.empty())
+    return fail(Code::denied, "a web page ({}) may not ask for this: the request has an Origin",
+                shown(request.origin));
+  if (!request.content_type.empty() && media_type(request.content_type) != "application/json")
+    return fail(Code::unsupported, "the body is called {}; send it with Content-Type: application/json",
+                shown(request.content_type));
+  return {};
+}
+
+Result<void> check_host(const net::HttpRequest& request, std::string_view own_name) {
+  const std::string name = name_in(request.host);
+  if (name.find('.') == name.npos && name.find(':') == name.npos) return {};
+  if (is_ip(name, AF_INET) || is_ip(name, AF_INET6) || name == ascii_lower(own_name)) return {};
+  return fail(Code::denied,
+              "this is for who is on this host, and {} is no name of it: ask for localhost or an IP address",
+              shown(request.host));
+}
+
+bool is_loopback(const std::string& address) {
+  in_addr v4;
+  if (inet_pton(AF_INET, address.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == IN_LOOPBACKNET;
+  in6_addr v6;
+  return inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
+}
+
+}  // namespace spotter::api

@@ -1,0 +1,36 @@
+// What the routes of the API share (routes.h): a request as a route gets it, and the usual answers.
+#pragma once
+#include <string>
+
+#include "api/agent.h"
+#include "api/target.h"
+#include "base/utf8.h"
+#include "net/http.h"
+
+namespace spotter::api {
+
+// Nothing of it lives longer than the call of the route but the agent.
+struct RouteCall {
+  Agent& agent;
+  const Peer& peer;
+  const net::HttpRequest& http;
+  const Target& target;
+  std::string id;  // what stands in the place of {id}
+};
+// Answers at once or later, once. The role that the route needs has been seen to.
+using RouteFunction = void (*)(const RouteCall&, const net::HttpServer::Respond&);
+
+// A document, or the error as http_error() has it.
+void answer(const net::HttpServer::Respond& respond, Result<std::string> document);
+std::string json_of(const Table& table, const Notes& notes = {});
+
+// What the log says of a request that is refused before it is known what it is about.
+template <class T>
+Result<T> told(Agent& agent, const Peer& peer, const net::HttpRequest& http, Result<T> result) {
+  constexpr size_t kShown = 100;
+  const std::string asked = fmt::format("asks for {} {}", http.method, http.target.substr(0, kShown));
+  if (!result) agent.refused(peer, to_printable(asked), result.error());
+  return result;
+}
+
+}  // namespace spotter::api
