@@ -8,6 +8,7 @@ std::span<const Analysis* const> all_analyses() {
   static constexpr const Analysis* kAll[] = {
       &kSummary,
       &kTemporalBreakdown,
+      &kDeviceIdleBreakdown,
       &kIdleTimeBreakdown,
       &kIdleIntervalStatistics,
       &kKernelTypeBreakdown,

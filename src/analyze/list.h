@@ -10,6 +10,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
 
 extern const Analysis kSummary;
 extern const Analysis kTemporalBreakdown;
+extern const Analysis kDeviceIdleBreakdown;
 extern const Analysis kIdleTimeBreakdown;
 extern const Analysis kIdleIntervalStatistics;
 extern const Analysis kKernelTypeBreakdown;

@@ -32,7 +32,8 @@ struct Options {
   bool names_findings = false;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
-  bool wants_report() const { return !names_tables() && format == &all_formats()[0]; }
+  bool is_text() const { return format == &all_formats()[0]; }
+  bool wants_report() const { return !names_tables() && is_text(); }
   std::vector<const Analysis*> chosen() const {
     if (names_tables()) return request.analyses;
     return wants_report() ? fact_analyses() : usual_analyses();
@@ -90,9 +91,22 @@ void print_timing(const RunResult& result) {
   }
 }
 
+std::string shown_bytes(const Options& options, const RunResult& result, size_t names) {
+  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
+  if (options.wants_report()) return report(result.tables, result.notes, page_style_of(fd), names);
+  std::span<const Table> tables = result.tables;
+  if (!options.names_findings || !options.is_text())
+    return render(*options.format, tables, result.notes, style_of(fd));
+  const std::string first = findings_text(tables[0], page_style_of(fd)) + "\n";
+  Notes notes = notes_beside_findings(result.notes);
+  notes.merge(tables[0].notes);
+  return first + render(*options.format, tables.subspan(1), notes, style_of(fd));
+}
+
 Result<void> analyze(Options options) {
   const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, open_job(options.paths));
+  TRY(check_output(options.output, job));
 
   RunRequest request = options.request;
   request.cancelled = interrupted;
@@ -115,15 +129,14 @@ Result<void> analyze(Options options) {
   std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
   TRY_ASSIGN(RunResult result, reduce_files(std::move(mapped), request));
   if (options.names_findings) {
-    Table found = findings(gather_facts(std::span(result.tables).subspan(shown)));
+    const std::span<const Table> facts = std::span(result.tables).subspan(shown);
+    Table found = findings(gather_facts(facts, result.notes));
+    found.notes = notes_beside_findings(all_notes(facts, {}));
     result.tables.resize(shown);
     result.tables.insert(result.tables.begin(), std::move(found));
   }
 
-  const int fd = options.output.empty() ? STDOUT_FILENO : -1;
-  const std::string bytes = options.wants_report()
-                                ? report(result.tables, result.notes, page_style_of(fd), names)
-                                : render(*options.format, result.tables, result.notes, style_of(fd));
+  const std::string bytes = shown_bytes(options, result, names);
   if (!options.format->shows_notes) {
     std::fputs(render_text_notes(all_notes(result.tables, result.notes), style_of(STDERR_FILENO)).c_str(),
                stderr);
@@ -168,7 +181,8 @@ Action declare_analyze(CLI::App& app) {
       [o](const std::string& word) { return add_table(word, *o); })
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   add_format_option(app, o->format, Formats::for_some_tables);
-  app.add_option("-o,--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  app.add_option("-o,--output", o->output, "write to this file, whole or not at all; - is standard output")
+      ->type_name("FILE");
   add_job_part_options(app, r.ranks, r.steps);
   for (const Param& p : all_params()) {
     const std::string help = fmt::format("{}{}", p.help, default_of(p));

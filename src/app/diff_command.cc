@@ -34,9 +34,10 @@ struct Side {
   Notes notes;
 };
 
-Result<Side> run_side(const std::string& path, const RunRequest& request) {
+Result<Side> run_side(const std::string& path, const Options& options) {
   TRY_ASSIGN(const Job job, open_job(std::span(&path, 1)));
-  TRY_ASSIGN(RunResult result, run(job, request, load));
+  TRY(check_output(options.output, job));
+  TRY_ASSIGN(RunResult result, run(job, options.request, load));
   Side side;
   side.notes = all_notes(result.tables, result.notes);
   side.totals = std::move(result.tables[0]);
@@ -62,8 +63,8 @@ void compare_sizes(const Side& before, const Side& after, Notes& notes) {
 }
 
 Result<void> diff(const Options& options) {
-  TRY_ASSIGN(const Side before, run_side(options.before, options.request));
-  TRY_ASSIGN(const Side after, run_side(options.after, options.request));
+  TRY_ASSIGN(const Side before, run_side(options.before, options));
+  TRY_ASSIGN(const Side after, run_side(options.after, options));
   Table table = trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
@@ -73,7 +74,7 @@ Result<void> diff(const Options& options) {
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
               static_cast<i64>(table.rows() - listed));
   table = head(table, listed);
-  const int fd = options.output.empty() ? STDOUT_FILENO : -1;
+  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
   const std::string bytes = render(*options.format, std::span(&table, 1), notes, style_of(fd));
   if (!options.format->shows_notes)
     std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
@@ -101,7 +102,8 @@ Action declare_diff(CLI::App& app) {
                return {};
              });
   add_format_option(app, o->format);
-  app.add_option("-o,--output", o->output, "write to this file, whole or not at all")->type_name("FILE");
+  app.add_option("-o,--output", o->output, "write to this file, whole or not at all; - is standard output")
+      ->type_name("FILE");
   app.footer("Example: spotter diff traces/monday traces/tuesday --steps 3-7");
   return [options]() -> Result<int> {
     TRY(diff(*options));

@@ -9,6 +9,7 @@
 #include "app/commands.h"
 #include "app/interruption.h"
 #include "app/job_options.h"
+#include "app/output.h"
 #include "app/terminal.h"
 #include "app/words.h"
 #include "base/parallel_for.h"
@@ -29,6 +30,7 @@ struct Options {
 Result<void> export_traces(const Options& options) {
   const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, open_job(options.paths));
+  if (options.output != "-") TRY(check_output(options.output, job));
   TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
   ExportRequest request = options.request;
   request.cancelled = interrupted;

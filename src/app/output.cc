@@ -1,5 +1,7 @@
 #include "app/output.h"
 
+#include <sys/stat.h>
+
 #include <cerrno>
 #include <cstdio>
 
@@ -7,8 +9,20 @@
 
 namespace spotter {
 
+Result<void> check_output(const std::string& path, const Job& job) {
+  struct stat output;
+  if (stat(path.c_str(), &output) != 0) return {};
+  for (const TraceFile& file : job.files) {
+    struct stat input;
+    if (stat(file.path.c_str(), &input) == 0 && S_ISREG(input.st_mode) && input.st_dev == output.st_dev &&
+        input.st_ino == output.st_ino)
+      return fail(Code::invalid, "{} is one of the traces; write to another file", path);
+  }
+  return {};
+}
+
 Result<void> write_output(const std::string& path, std::string_view bytes) {
-  if (!path.empty()) return write_file_atomically(path, bytes);
+  if (!is_standard_output(path)) return write_file_atomically(path, bytes);
   const bool whole =
       std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0;
   if (!whole && errno == EPIPE) return {};  // the reader has seen enough

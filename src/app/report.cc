@@ -58,6 +58,11 @@ std::string headline(const JobFacts& f, bool is_damaged, int width) {
   return lines;
 }
 
+std::string told(const Table& found, size_t row) {
+  const std::string_view remedy = text_or_empty(found, row, "remedy");
+  return fmt::format("- {}{}{}", found.text(row, found.column("finding")), remedy.empty() ? "" : " ", remedy);
+}
+
 // The most telling ones.
 std::string what_stands_out(const JobFacts& facts, int width) {
   constexpr size_t kMost = 5;
@@ -67,19 +72,9 @@ std::string what_stands_out(const JobFacts& facts, int width) {
                    "  ") +
            "\n";
   std::string out;
-  for (size_t row = 0; row < std::min(found.rows(), kMost); row++) {
-    std::string sentences = fmt::format("- {}", found.text(row, found.column("finding")));
-    if (const std::string_view remedy = text_or_empty(found, row, "remedy"); !remedy.empty())
-      sentences += fmt::format(" {}", remedy);
-    out += wrapped(sentences, width, "  ") + "\n";
-  }
+  for (size_t row = 0; row < std::min(found.rows(), kMost); row++)
+    out += wrapped(told(found, row), width, "  ") + "\n";
   return out;
-}
-
-// The findings have said already what these notes say.
-bool is_told(const Note& note) {
-  return note.severity == Severity::info &&
-         (note.kind == "no_device_work" || note.kind == "no_operators" || note.kind == "no_steps");
 }
 
 }  // namespace
@@ -97,11 +92,43 @@ size_t take_top(ParamSettings& params) {
   return names;
 }
 
+// The findings have said already what these notes say, or it goes without saying.
+Notes notes_beside_findings(const Notes& notes) {
+  constexpr std::string_view kTold[] = {"no_device_work", "no_operators",   "no_steps",
+                                        "one_rank",       "no_collectives", "captures_at_different_times"};
+  Notes others;
+  for (const Note& note : notes.all()) {
+    const bool is_told =
+        note.severity != Severity::loss && std::ranges::find(kTold, note.kind) != std::end(kTold);
+    if (!is_told) others.add(note);
+  }
+  return others;
+}
+
+std::string findings_text(const Table& found, const TextStyle& style) {
+  std::string out = bold(found.name(), style) + "\n";
+  if (found.rows() == 0) out += "No rule finds anything.\n";
+  for (size_t row = 0; row < found.rows(); row++) {
+    out += wrapped(told(found, row), style.width, "  ") + "\n";
+    std::string about =
+        fmt::format("  {}, {}", found.text(row, found.column("rule")), found.text(row, found.column("kind")));
+    for (const std::string_view name : {"rank", "time_ns", "share"}) {
+      const Value value = found.at(row, found.column(name));
+      if (is_null(value)) continue;
+      const Field& field = found.schema()[found.column(name)];
+      about += fmt::format(", {}{}", name == "rank" ? "rank " : "", human(value, field.unit, field.role));
+    }
+    about += fmt::format("; more in {}", found.text(row, found.column("evidence")));
+    out += wrapped(about, style.width, "  ") + "\n";
+  }
+  return out;
+}
+
 std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names) {
-  const JobFacts facts = gather_facts(tables);
+  const JobFacts facts = gather_facts(tables, notes);
   const Notes all = all_notes(tables, notes);
-  const bool is_damaged =
-      std::ranges::any_of(all.all(), [](const Note& n) { return n.severity == Severity::loss; });
+  const bool is_damaged = std::ranges::any_of(
+      all.all(), [](const Note& n) { return n.severity == Severity::loss && n.kind != "file_left_out"; });
   std::string out = headline(facts, is_damaged, style.width) + "\n";
   const auto section = [&](const std::string& title, const std::string& body) {
     out += "\n" + bold(title, style) + "\n" + body;
@@ -123,10 +150,7 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
             render_text_table(operator_table(facts.operators, facts.operators_by_device, names), style));
   }
 
-  Notes untold;
-  for (const Note& note : all.all()) {
-    if (!is_told(note)) untold.add(note);
-  }
+  const Notes untold = notes_beside_findings(all);
   if (!untold.empty()) section("Notes", render_text_notes(untold, style));
   return out + "\n" +
          wrapped(

@@ -16,6 +16,12 @@ namespace spotter {
 // of the user's parameters, and says how many kernels and operators to list.
 size_t take_top(ParamSettings& params);
 
+// Without what findings tell, or what goes without saying.
+Notes notes_beside_findings(const Notes& notes);
+
+// The table of findings as paragraphs: sentences are too long for columns.
+std::string findings_text(const Table& found, const TextStyle& style);
+
 // `tables`: those of fact_analyses(), in any order, with top 0.
 std::string report(std::span<const Table> tables, const Notes& notes, const TextStyle& style, size_t names);
 

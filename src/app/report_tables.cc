@@ -92,8 +92,8 @@ Table device_table(const JobFacts& f) {
               ratio(r->compute, r->device_time), ratio(exposed, r->device_time),
               // What is left of the busy time is copies and sets alone.
               ratio(r->device_time - r->idle - r->compute - exposed, r->device_time),
-              ratio(r->idle, r->device_time), ratio(r->host_wait, r->stream_idle),
-              ratio(r->kernel_wait, r->stream_idle), ratio(r->other_wait, r->stream_idle)});
+              ratio(r->idle, r->device_time), ratio(r->host_wait, r->idle), ratio(r->kernel_wait, r->idle),
+              ratio(r->other_wait + r->unknown_wait, r->idle)});
   }
   if (has_steps) return t;
   std::vector<std::string_view> names;

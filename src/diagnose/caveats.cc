@@ -12,11 +12,26 @@ bool has_events(const JobFacts& f) {
 
 std::optional<Finding> find_no_events(const JobFacts& f, double) {
   if (has_events(f)) return {};
+  if (sum_over(f, &RankFacts::losses) > 0)
+    return Finding{
+        .what =
+            "No timed event could be read: what there is, is damaged or of kinds that are not read. "
+            "The notes say where.",
+        .remedy = ""};
   return Finding{
       .what =
           "There are no timed events: the process did nothing that the profiler records while it was traced. A "
           "launcher's trace looks so; its ranks write their own.",
       .remedy = ""};
+}
+
+std::optional<Finding> find_apart(const JobFacts& f, double) {
+  if (!f.are_apart) return {};
+  return Finding{
+      .what =
+          "The files do not overlap in time: they look like captures taken one after the other, not like "
+          "ranks of one job, so they are not held against each other.",
+      .remedy = "Analyse them one by one."};
 }
 
 std::optional<Finding> find_no_device_work(const JobFacts& f, double) {
@@ -40,12 +55,16 @@ std::optional<Finding> find_no_steps(const JobFacts& f, double) {
 std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
   const double inside = ratio(f.operator_device_time, f.kernel_time);
   if (f.kernel_time == 0 || f.operators.rows() == 0 || inside > threshold) return {};
+  const i64 unlaunched = sum_over(f, &RankFacts::unlaunched_rows);
+  const double missing = ratio(unlaunched, sum_over(f, &RankFacts::device_rows));
   return Finding{
       .what = fmt::format(
           "Operators start {} of the device work; {}. The kernels tell more than the operators here.",
           f.operator_device_time > 0 ? "only " + percent(inside) : "none",
-          launches_are_missing(f) ? "the launches of most are not in the trace"
-                                  : "the rest was launched outside any operator"),
+          missing > 0.5 ? "the launches of most are not in the trace"
+          : unlaunched == 0
+              ? "the rest was launched outside any operator"
+              : "the rest was launched outside any operator, or its launches are not in the trace"),
       .remedy = "",
       .time = f.kernel_time - f.operator_device_time,
       .share = 1 - inside};
@@ -60,6 +79,14 @@ const Rule kNoEvents = {
     .threshold = 0,
     .evidence = "summary",
     .find = find_no_events,
+};
+const Rule kCapturesApart = {
+    .name = "captures_apart",
+    .kind = Rule::Kind::caveat,
+    .summary = "The files do not say their ranks and do not overlap in time.",
+    .threshold = 0,
+    .evidence = "summary",
+    .find = find_apart,
 };
 const Rule kNoDeviceWork = {
     .name = "no_device_work",

@@ -1,5 +1,4 @@
-// The device does nothing: which of the causes of the gaps on the busiest streams is behind most of it. At
-// most one of these rules finds something.
+// The device does nothing: which cause is behind most of it. At most one of these rules finds something.
 #include <cmath>
 
 #include "diagnose/list.h"
@@ -9,22 +8,23 @@ namespace spotter {
 namespace {
 
 constexpr double kIdle = 0.15;           // share of device time without work
-constexpr double kMost = 0.5;            // of the gaps, for one cause
+constexpr double kMost = 0.5;            // of the idle time, for one cause
 constexpr double kShortKernelNs = 8000;  // mean kernel time below which launches cannot keep up,
 constexpr double kLaunchGapNs = 20'000;  // if what the device waits for is no longer than a launch or two
 
-struct Gaps {
-  double idle;                 // share of device time
-  double host, other, kernel;  // shares of the gaps
+struct Idle {
+  double share;                         // of device time
+  double host, other, unknown, kernel;  // shares of the idle time
   double mean_kernel_ns, mean_host_gap_ns;
   bool are_launches() const { return mean_kernel_ns < kShortKernelNs && mean_host_gap_ns < kLaunchGapNs; }
 };
 
-Gaps gaps_of(const JobFacts& f) {
-  const i64 host = sum_over(f, &RankFacts::host_wait), all = sum_over(f, &RankFacts::stream_idle);
-  return {.idle = ratio(sum_over(f, &RankFacts::idle), sum_over(f, &RankFacts::device_time)),
+Idle idle_of(const JobFacts& f) {
+  const i64 host = sum_over(f, &RankFacts::host_wait), all = sum_over(f, &RankFacts::idle);
+  return {.share = ratio(all, sum_over(f, &RankFacts::device_time)),
           .host = ratio(host, all),
           .other = ratio(sum_over(f, &RankFacts::other_wait), all),
+          .unknown = ratio(sum_over(f, &RankFacts::unknown_wait), all),
           .kernel = ratio(sum_over(f, &RankFacts::kernel_wait), all),
           .mean_kernel_ns = ratio(f.kernel_time, f.kernel_count),
           .mean_host_gap_ns = ratio(host, sum_over(f, &RankFacts::host_gaps))};
@@ -32,62 +32,67 @@ Gaps gaps_of(const JobFacts& f) {
 
 enum class Cause : u8 { launches, host, unknown, others, kernels, none };
 
-Cause cause_of(const JobFacts& f, const Gaps& gaps) {
-  if (gaps.host >= kMost) return gaps.are_launches() ? Cause::launches : Cause::host;
-  if (gaps.other >= kMost) return launches_are_missing(f) ? Cause::unknown : Cause::others;
-  return gaps.kernel >= kMost ? Cause::kernels : Cause::none;
+Cause cause_of(const Idle& idle) {
+  if (idle.host >= kMost) return idle.are_launches() ? Cause::launches : Cause::host;
+  if (idle.unknown >= kMost) return Cause::unknown;
+  if (idle.other >= kMost) return Cause::others;
+  return idle.kernel >= kMost ? Cause::kernels : Cause::none;
 }
 
-std::string sentence_of(Cause cause, const Gaps& gaps) {
-  constexpr const char* kHostIsLate =
-      "Mostly ({} of the gaps on the busiest stream) the host had not launched the next kernel yet: ";
+std::string sentence_of(Cause cause, const Idle& idle) {
   const auto human = [](double ns) { return human_ns(std::llround(ns)); };
+  const auto late = [&](const std::string& how) {
+    return fmt::format("Mostly ({} of it) the host had not launched the next work yet: {}",
+                       percent(idle.host), how);
+  };
   switch (cause) {
     case Cause::launches:
-      return fmt::format(kHostIsLate, percent(gaps.host)) +
-             fmt::format("kernels take {} on average and the gaps {}, so launches cannot keep up.",
-                         human(gaps.mean_kernel_ns), human(gaps.mean_host_gap_ns));
+      return late(fmt::format("kernels take {} on average and these gaps {}, so launches cannot keep up.",
+                              human(idle.mean_kernel_ns), human(idle.mean_host_gap_ns)));
     case Cause::host:
-      return fmt::format(kHostIsLate, percent(gaps.host)) +
-             fmt::format("gaps of {} on average.", human(gaps.mean_host_gap_ns));
+      return late(fmt::format("gaps of {} on average.", human(idle.mean_host_gap_ns)));
     case Cause::unknown:
-      return "Why is not known: the launches of most kernels are not in the trace.";
+      return fmt::format(
+          "Mostly ({} of it) the launch of the next work is not in the trace, so why is not known.",
+          percent(idle.unknown));
     case Cause::others:
       return fmt::format(
-          "Mostly ({}) the next kernel was launched and waited for something else: another stream, a "
-          "collective or a copy.",
-          percent(gaps.other));
+          "Mostly ({} of it) the next work had been launched, and yet nothing ran: it waited for an event, a host "
+          "function or another process, or its launch took long.",
+          percent(idle.other));
     case Cause::kernels:
-      return fmt::format("Mostly ({}) these are the short gaps between kernels that follow each other.",
-                         percent(gaps.kernel));
+      return fmt::format("Mostly ({} of it) these are the short gaps between kernels that follow each other.",
+                         percent(idle.kernel));
     case Cause::none:
       break;
   }
-  return "The gaps have no single cause.";
+  return fmt::format(
+      "No cause is behind half of it: {} waited for the host, {} for something else after a launch.",
+      percent(idle.host), percent(idle.other));
 }
 
 template <Cause cause>
 std::optional<Finding> find(const JobFacts& f, double threshold, const char* remedy) {
-  const Gaps gaps = gaps_of(f);
-  if (gaps.idle < threshold || cause_of(f, gaps) != cause) return {};
+  const Idle idle = idle_of(f);
+  if (idle.share < threshold || cause_of(idle) != cause) return {};
   return Finding{
       .what = fmt::format("The device does nothing {} of the time between its first and last work. {}",
-                          percent(gaps.idle), sentence_of(cause, gaps)),
+                          percent(idle.share), sentence_of(cause, idle)),
       .remedy = remedy,
       .time = sum_over(f, &RankFacts::idle),
-      .share = gaps.idle};
+      .share = idle.share};
 }
 
 }  // namespace
 
-constexpr const char* kEvidence = "temporal_breakdown, idle_time_breakdown";
+constexpr const char* kEvidence = "device_idle_breakdown, idle_time_breakdown";
 
 const Rule kLaunchBound = {
     .name = "launch_bound",
     .kind = Rule::Kind::cause,
     .summary =
         "The device is idle for {} of its time or more, mostly because the host had not launched the "
-        "next kernel yet, and kernels and gaps are as short as launches: under 8 and 20 µs on average.",
+        "next work yet, and kernels and gaps are as short as launches: under 8 and 20 µs on average.",
     .threshold = kIdle,
     .evidence = kEvidence,
     .find =
@@ -100,7 +105,7 @@ const Rule kHostBound = {
     .kind = Rule::Kind::cause,
     .summary =
         "The device is idle for {} of its time or more, mostly because the host had not launched the "
-        "next kernel yet, and the gaps are longer than launches.",
+        "next work yet, and the gaps are longer than launches.",
     .threshold = kIdle,
     .evidence = kEvidence,
     .find =
@@ -127,7 +132,7 @@ const Rule kIdleForOthers = {
         "The device is idle for {} of its time or more, mostly because the next kernel was launched and "
         "waited for another stream, a collective or a copy.",
     .threshold = kIdle,
-    .evidence = "temporal_breakdown, idle_time_breakdown, critical_path",
+    .evidence = "device_idle_breakdown, idle_time_breakdown, critical_path",
     .find = [](const JobFacts& f, double threshold) { return find<Cause::others>(f, threshold, ""); },
 };
 const Rule kIdleBetweenKernels = {
@@ -151,7 +156,7 @@ const Rule kIdleForNoOneCause = {
     .evidence = kEvidence,
     .find =
         [](const JobFacts& f, double threshold) {
-          return find<Cause::none>(f, threshold, "See --table idle_time_breakdown.");
+          return find<Cause::none>(f, threshold, "See --table device_idle_breakdown.");
         },
 };
 

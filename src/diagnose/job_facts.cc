@@ -62,6 +62,7 @@ void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
     r.step_mark = text(t, row, "step_mark");
     r.events = integer(t, row, "events");
     r.spans = integer(t, row, "spans");
+    r.losses = integer(t, row, "losses");
     r.world_size = optional_integer(t, row, "world_size");
     r.span = integer(t, row, "span_ns");
     ranks.push_back(std::move(r));
@@ -84,23 +85,26 @@ void add_device_time(const Table& breakdown, const Table& overlap, const ByRank&
   }
 }
 
-// Of each rank, the stream with the most kernels: its gaps are what a faster host could fill. Not that with
-// the most time, which is often one of communication, whose kernels wait for other ranks.
 void add_idle_causes(const Table& t, const ByRank& ranks) {
-  std::map<const RankFacts*, i64> most;
   for (size_t row = 0; row < t.rows(); row++) {
     RankFacts* r = ranks.of(t, row);
-    const i64 rows = integer(t, row, "rows");
     if (!r) continue;
-    r->device_rows += rows;
-    r->unlaunched_rows += integer(t, row, "unlaunched_rows");
-    if (most[r] >= rows) continue;
-    most[r] = rows;
-    r->stream_idle = integer(t, row, "idle_ns");
+    r->device_rows = integer(t, row, "rows");
+    r->unlaunched_rows = integer(t, row, "unlaunched_rows");
     r->host_wait = integer(t, row, "host_wait_ns");
     r->host_gaps = integer(t, row, "host_wait_count");
     r->kernel_wait = integer(t, row, "kernel_wait_ns");
     r->other_wait = integer(t, row, "other_ns");
+    r->unknown_wait = integer(t, row, "unknown_ns");
+  }
+}
+
+void add_waits(const Table& t, const ByRank& ranks) {
+  for (size_t row = 0; row < t.rows(); row++) {
+    RankFacts* r = ranks.of(t, row);
+    if (!r) continue;
+    r->own_wait = integer(t, row, "own_wait_ns");
+    r->caused_wait = integer(t, row, "caused_wait_ns");
   }
 }
 
@@ -114,6 +118,7 @@ void add_steps(const Table& t, const ByRank& ranks) {
       r->longest_step = integer(t, row, "number");
     }
     r->step_sum += dur;
+    r->step_durations.push_back(dur);
     r->steps++;
   }
 }
@@ -144,17 +149,18 @@ void add_operators(const Table& t, JobFacts& facts) {
 }  // namespace
 
 std::vector<const Analysis*> fact_analyses() {
-  return {
-      &kSummary, &kTemporalBreakdown, &kCommCompOverlap, &kIdleTimeBreakdown, &kKernelBreakdown, &kOperators,
-      &kSteps};
+  return {&kSummary,         &kTemporalBreakdown, &kCommCompOverlap, &kDeviceIdleBreakdown,
+          &kKernelBreakdown, &kStragglers,        &kOperators,       &kSteps};
 }
 
-JobFacts gather_facts(std::span<const Table> tables) {
+JobFacts gather_facts(std::span<const Table> tables, const Notes& notes) {
   JobFacts facts;
+  facts.are_apart = notes.count("captures_at_different_times") > 0;
   add_summary(answer_of(kSummary, tables), facts.ranks);
   const ByRank ranks(facts.ranks);
   add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);
-  add_idle_causes(answer_of(kIdleTimeBreakdown, tables), ranks);
+  add_idle_causes(answer_of(kDeviceIdleBreakdown, tables), ranks);
+  add_waits(answer_of(kStragglers, tables), ranks);
   add_steps(answer_of(kSteps, tables), ranks);
   add_kernels(answer_of(kKernelBreakdown, tables), facts);
   add_operators(answer_of(kOperators, tables), facts);

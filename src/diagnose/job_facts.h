@@ -13,20 +13,23 @@ namespace spotter {
 struct RankFacts {
   std::optional<i64> rank;
   std::string file, host, device, step_mark;
-  i64 events = 0, spans = 0;
+  i64 events = 0, spans = 0, losses = 0;
   std::optional<i64> world_size;
   Ns span = 0;
   // Device time; all 0 without device work.
   Ns device_time = 0, idle = 0, compute = 0, communication = 0, hidden_communication = 0;
-  // Gaps of the busiest stream, by cause.
-  Ns stream_idle = 0, host_wait = 0, kernel_wait = 0, other_wait = 0;
-  i64 host_gaps = 0;  // number of those that waited for the host
+  // Idle time by what it waits for.
+  Ns host_wait = 0, kernel_wait = 0, other_wait = 0, unknown_wait = 0;
+  i64 host_gaps = 0;  // number of times that it waited for the host
   // Kernels, copies and sets of all streams, and those of them whose launch is not in the trace.
   i64 device_rows = 0, unlaunched_rows = 0;
-  // Steps.
+  // Waiting in collectives for the last rank to begin: its own, and what the others had to where it was last.
+  Ns own_wait = 0, caused_wait = 0;
+  // Steps, and their durations in order of time.
   i64 steps = 0;
   Ns step_sum = 0, step_max = 0;
   i64 longest_step = 0;
+  std::vector<Ns> step_durations = {};
 };
 
 struct JobFacts {
@@ -37,12 +40,15 @@ struct JobFacts {
   i64 kernel_count = 0;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
+  bool are_apart =
+      false;  // the files do not overlap in time: captures one after the other, no ranks of one job
   bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 
 // What the facts are gathered from: the answers of these analyses, all rows of them; others may be among
 // them.
 std::vector<const Analysis*> fact_analyses();
-JobFacts gather_facts(std::span<const Table> tables);
+// `notes`: those of the job.
+JobFacts gather_facts(std::span<const Table> tables, const Notes& notes);
 
 }  // namespace spotter

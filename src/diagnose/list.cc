@@ -4,6 +4,9 @@ namespace spotter {
 
 std::span<const Rule* const> all_rules() {
   static constexpr const Rule* kAll[] = {
+      &kCapturesApart,
+      &kNoEvents,
+      &kWaitsForRank,
       &kLaunchBound,
       &kHostBound,
       &kIdleForUnknown,
@@ -17,7 +20,7 @@ std::span<const Rule* const> all_rules() {
       &kIdleRank,
       &kUnevenWork,
       &kLongStep,
-      &kNoEvents,
+      &kUnevenSteps,
       &kNoDeviceWork,
       &kNoSteps,
       &kWorkOutsideOperators,

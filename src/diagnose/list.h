@@ -21,14 +21,17 @@ extern const Rule kExposedCommunication;
 extern const Rule kDominantKernel;
 extern const Rule kDominantOperator;
 // ranks.cc: ranks held against each other.
+extern const Rule kWaitsForRank;
 extern const Rule kRanksOutOfStep;
 extern const Rule kSlowRank;
 extern const Rule kIdleRank;
 extern const Rule kUnevenWork;
 // steps.cc
 extern const Rule kLongStep;
+extern const Rule kUnevenSteps;
 // caveats.cc
 extern const Rule kNoEvents;
+extern const Rule kCapturesApart;
 extern const Rule kNoDeviceWork;
 extern const Rule kNoSteps;
 extern const Rule kWorkOutsideOperators;

@@ -30,9 +30,10 @@ double median_of_others(const Ranks& ranks, const RankFacts& one, const Measure&
   return *middle;
 }
 
-// Of the ranks that have something, at least two.
+// Of the ranks of one job that have something, at least two.
 Ranks comparable(const JobFacts& f, i64 RankFacts::* something) {
   Ranks ranks;
+  if (f.are_apart) return ranks;
   for (const RankFacts& r : f.ranks) {
     if (r.*something > 0) ranks.push_back(&r);
   }
@@ -106,18 +107,49 @@ std::optional<Finding> find_uneven(const JobFacts& f, double threshold) {
   const Ranks ranks = comparable(f, &RankFacts::device_time);
   if (ranks.empty()) return {};
   const RankFacts &busy = most(ranks, compute_time), &spare = least(ranks, compute_time);
+  const Ns more = busy.compute - spare.compute, waits = spare.communication - busy.communication;
   if (compute_time(busy) <= (1 + threshold) * compute_time(spare)) return {};
   return Finding{
       .what = fmt::format("The device of {} computes for {}, that of {} only for {}: {}", rank_name(busy),
                           human_ns(busy.compute), rank_name(spare), human_ns(spare.compute),
-                          spare.communication > busy.communication
-                              ? fmt::format("it waits in collectives, {} against {}.",
+                          2 * waits >= more
+                              ? fmt::format("the latter is in collectives longer, {} against {}.",
                                             human_ns(spare.communication), human_ns(busy.communication))
                               : std::string("the work is uneven.")),
       .remedy = "",
       .rank = busy.rank,
-      .time = busy.compute - spare.compute,
-      .share = ratio(busy.compute - spare.compute, busy.compute)};
+      .time = more,
+      .share = ratio(more, busy.compute)};
+}
+
+// Who is last to begin the collectives in which the others wait most.
+std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
+  const Ranks ranks = comparable(f, &RankFacts::own_wait);
+  const Ns waiting = sum_over(f, &RankFacts::own_wait);
+  const Ns device = sum_over(f, &RankFacts::device_time);
+  const Ns time = device > 0 ? device : sum_over(f, &RankFacts::span);
+  const double share = ratio(waiting, time);
+  if (ranks.empty() || share < threshold) return {};
+  const RankFacts* last = &f.ranks[0];
+  for (const RankFacts& r : f.ranks) {
+    if (r.caused_wait > last->caused_wait) last = &r;
+  }
+  const double part = ratio(last->caused_wait, sum_over(f, &RankFacts::caused_wait));
+  Finding finding{.what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
+                                      human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
+                  .remedy = "",
+                  .time = waiting,
+                  .share = share};
+  if (part >= 0.5) {
+    finding.what += fmt::format(" {} of that is for {}, which begins last.", percent(part), rank_name(*last));
+    finding.remedy =
+        fmt::format("Look at what it does before its collectives, with --ranks {}.", last->rank.value_or(0));
+    finding.rank = last->rank;
+  } else {
+    finding.what += fmt::format(" No rank alone is behind half of that; {} is most of all, with {}.",
+                                rank_name(*last), percent(part));
+  }
+  return finding;
 }
 
 }  // namespace
@@ -149,6 +181,16 @@ const Rule kIdleRank = {
     .threshold = kIdler,
     .evidence = "temporal_breakdown, stragglers",
     .find = find_idle,
+};
+const Rule kWaitsForRank = {
+    .name = "waits_for_rank",
+    .kind = Rule::Kind::cause,
+    .summary =
+        "Ranks wait for the last one to begin a collective for {} of their device time or more; without device "
+        "work, of the traced time. Clocks of hosts that differ look so, too.",
+    .threshold = 0.08,
+    .evidence = "stragglers",
+    .find = find_waiting,
 };
 const Rule kUnevenWork = {
     .name = "uneven_work",

@@ -34,7 +34,12 @@ struct Rule {
   std::optional<Finding> (*find)(const JobFacts& facts, double threshold);
 };
 
-inline std::string percent(double ratio) { return fmt::format("{:.0f} %", 100 * ratio); }
+// Neither all nor nothing where it is not.
+inline std::string percent(double ratio) {
+  if (ratio < 1 && ratio >= 0.995) return "over 99 %";
+  if (ratio > 0 && ratio < 0.005) return "under 1 %";
+  return fmt::format("{:.0f} %", 100 * ratio);
+}
 
 inline double ratio(i64 part, i64 whole) {
   return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
@@ -47,11 +52,6 @@ inline i64 sum_over(const JobFacts& facts, i64 RankFacts::* member) {
   i64 sum = 0;
   for (const RankFacts& r : facts.ranks) sum += r.*member;
   return sum;
-}
-
-// Whether the launches of most device work are not in the trace, so that nothing can be said of them.
-inline bool launches_are_missing(const JobFacts& facts) {
-  return ratio(sum_over(facts, &RankFacts::unlaunched_rows), sum_over(facts, &RankFacts::device_rows)) > 0.5;
 }
 
 }  // namespace spotter
