@@ -21,22 +21,24 @@ using Respond = net::HttpServer::Respond;
 constexpr i64 kMostWaitMs = 60'000;
 constexpr int kUnauthorized = 401;
 
+// Any thread: tables are rendered where they were read.
+net::HttpAnswer answer_of(const Telemetry::Tables& tables) {
+  return tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})}
+                : http_error(tables.error());
+}
+
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
 void metrics(Agent& agent, const Target& target, const Respond& respond) {
   const Result<MetricsQuery> query = read_metrics_query(target);
   if (!query) return respond(http_error(query.error()));
-  agent.telemetry().query(*query, [respond](const Result<std::string>& text) {
-    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
-  });
+  agent.telemetry().query(*query, answer_of, respond);
 }
 
 // Of what the history knows beside samples; for the same people.
 void catalogue(Agent& agent, const Target& target, const Respond& respond) {
   const auto which = store::parse_catalogue_table(std::string(target.text("table")));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  agent.telemetry().catalogue(*which, [respond](const Result<std::string>& text) {
-    respond(text ? net::HttpAnswer{200, *text} : http_error(text.error()));
-  });
+  agent.telemetry().catalogue(*which, answer_of, respond);
 }
 
 std::string json_of(const Table& table, const Notes& notes = {}) {
