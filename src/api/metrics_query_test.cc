@@ -106,11 +106,13 @@ TEST(NewestTables, EventsHaveTheirOwnTimes) {
       {"count", Type::integer, Unit::count, Role::value, "How many."},
   };
   Table events("gpu_event", kEvents);
+  events.is_events = true;
   events.append({7, 0, 3});
   const SharedBatch latest[] = {batch(20, {events})};
   const auto tables = newest_tables(latest, kNow, {});
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].columns(), 3U);
+  EXPECT_TRUE(tables[0].is_events);
   EXPECT_EQ(tables[0].integer(0, 0), 7);
 }
 
@@ -142,6 +144,7 @@ TEST(Selection, IsTheSameOfTheNewestSamplesAndOfTheHistory) {
   };
   const Ns now = store::kStart;
   Table processes("process", kProcess), events("gpu_event", kEvents);
+  events.is_events = true;
   processes.append({100, 7, 3, 5});
   processes.append({101, Value(), 4, 6});
   events.append({now - 5, 0, "7", 79, 1});
