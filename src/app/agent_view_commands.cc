@@ -4,16 +4,18 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "api/client.h"
 #include "api/tables.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
+#include "app/missing_hosts.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
-#include "base/utf8.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -51,28 +53,20 @@ Action declare(CLI::App& app, const char* name, const char* target, std::span<co
   return [=]() -> Result<int> {
     TRY_ASSIGN(const Hosts hosts, find_hosts(options->hosts));
     Table table(name, schema);
-    size_t answered = 0;
-    std::optional<Error> error;
+    std::vector<std::optional<Error>> errors;
     for (const Result<api::Answer>& answer :
          api::ask(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, schema, kPatience)) {
-      if (!answer && hosts.addresses.size() > 1)
-        std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
-      if (!answer) {
-        error = answer.error();
-        continue;
-      }
-      ++answered;
-      append(table, answer->table, hosts.job);
+      errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
+      if (answer) append(table, answer->table, hosts.job);
     }
-    if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
-    if (answered == 0) return tl::unexpected(*error);
+    TRY_ASSIGN(const bool is_whole, tell_missing(errors));
     const bool for_people = options->format == &all_formats()[0];
     std::string text;
     if (table.rows() > 0 || !for_people)
       text = render(*options->format, std::span(&table, 1), {}, style_of(STDOUT_FILENO));
     if (for_people && options->hosts.is_local()) text += more(table);
     TRY(write_output("", text));
-    return error ? kSome : kAll;
+    return is_whole ? kAll : kSome;
   };
 }
 
