@@ -1,6 +1,6 @@
 #include "api/client.h"
 
-#include <algorithm>
+#include <type_traits>
 
 #include "api/json.h"
 
@@ -10,40 +10,12 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kOk = 200;
-// Of an answer, which anybody may have written.
-constexpr size_t kMostRows = 1'000'000, kMostNotes = 1000;
-constexpr i64 kMostCount = 1'000'000'000;
 constexpr size_t kMostWords = 1000;  // of an error; more is nobody's to read
 
-// Throws what boost::json throws where the text has another shape.
+// Throws where the text has another shape.
 Answer read(const json::object& object, std::span<const Field> schema) {
-  const json::object& table = object.at("tables").as_array().at(0).as_object();
   Answer answer;
-  answer.table = Table(std::string(text_in(table.at("name"))), schema);
-  const json::array& columns = table.at("columns").as_array();
-  // By name, so that another release's agent may have other columns: -1 is null.
-  std::vector<int> place(schema.size(), -1);
-  for (size_t s = 0; s < schema.size(); s++) {
-    for (size_t c = 0; c < columns.size(); c++) {
-      if (text_in(columns[c].as_object().at("name")) == schema[s].name) place[s] = static_cast<int>(c);
-    }
-  }
-  const json::array& rows = table.at("rows").as_array();
-  const json::array& notes = object.at("notes").as_array();
-  if (rows.size() > kMostRows || notes.size() > kMostNotes) throw std::length_error("too long");
-  for (const json::value& row : rows) {
-    if (row.as_array().size() != columns.size()) throw std::length_error("a row is not as its table");
-    std::vector<Value> values;
-    for (size_t s = 0; s < schema.size(); s++)
-      values.push_back(
-          place[s] < 0 ? Value() : cell_in(row.as_array().at(static_cast<size_t>(place[s])), schema[s].type));
-    answer.table.append(values);
-  }
-  for (const json::value& entry : notes) {
-    const json::object& note = entry.as_object();
-    answer.table.notes.add(text_in(note.at("kind")), Severity::info, text_in(note.at("sentence")), -1,
-                           std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
-  }
+  answer.table = first_table_in(object, schema);
   if (const json::value* id = object.if_contains("capture")) {
     answer.capture = text_in(*id);
     answer.revision = object.at("revision").as_int64();
@@ -113,22 +85,43 @@ std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> 
   return answers;
 }
 
-std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
-                                const net::HttpQuestion& question, std::span<const Field> schema,
-                                Ns patience) {
+namespace {
+
+template <class Read>
+auto ask_and_read(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
+                  const net::HttpQuestion& question, Ns patience, Read read) {
   const std::vector<net::HttpQuestion> questions(addresses.size(), question);
-  std::vector<Result<Answer>> answers;
+  std::vector<std::invoke_result_t<Read, net::HttpAnswer>> answers;
   for (auto& http : ask_each(addresses, credentials, questions, patience)) {
     if (!http) {
       answers.emplace_back(tl::unexpected(http.error()));
       continue;
     }
-    Result<Answer> answer = read_answer(std::move(*http), schema);
+    auto answer = read(std::move(*http));
     const net::HttpAddress& address = addresses[answers.size()];
     if (!answer && address.socket.empty()) answer = within(answer.error(), address.shown());
     answers.push_back(std::move(answer));
   }
   return answers;
+}
+
+}  // namespace
+
+std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
+                                const net::HttpQuestion& question, std::span<const Field> schema,
+                                Ns patience) {
+  return ask_and_read(addresses, credentials, question, patience,
+                      [&](net::HttpAnswer http) { return read_answer(std::move(http), schema); });
+}
+
+std::vector<Result<TablesAnswer>> ask_tables(std::span<const net::HttpAddress> addresses,
+                                             const Credentials& credentials,
+                                             const net::HttpQuestion& question, Ns patience) {
+  return ask_and_read(addresses, credentials, question, patience,
+                      [](net::HttpAnswer http) -> Result<TablesAnswer> {
+                        TRY_ASSIGN(const std::string body, body_of(std::move(http)));
+                        return read_tables(body);
+                      });
 }
 
 }  // namespace spotter::api

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "api/credentials.h"
+#include "api/read_tables.h"
 #include "base/result.h"
 #include "net/http_client.h"
 #include "table/table.h"
@@ -38,9 +39,14 @@ std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> 
 // The body of an answer that is one. Errors: the agent's; corrupt where it is none of an agent.
 Result<std::string> body_of(net::HttpAnswer http);
 
-// The answer of each agent, all asked at once. Errors: also not_found where nobody listens, denied, io.
+// The answer of each agent, all asked at once. Errors name the host, where it is another one; also not_found
+// where nobody listens, denied, io.
 std::vector<Result<Answer>> ask(std::span<const net::HttpAddress> addresses, const Credentials& credentials,
                                 const net::HttpQuestion& question, std::span<const Field> schema,
                                 Ns patience);
+// The same of all tables of the answer, as it says their columns.
+std::vector<Result<TablesAnswer>> ask_tables(std::span<const net::HttpAddress> addresses,
+                                             const Credentials& credentials,
+                                             const net::HttpQuestion& question, Ns patience);
 
 }  // namespace spotter::api

@@ -15,7 +15,6 @@ namespace json = boost::json;
 constexpr size_t kMostFiles = 4096, kMostRows = size_t{1} << 20;  // of a table
 constexpr size_t kMostNotes = 10'000;                             // of all files; to merge them is quadratic
 constexpr i64 kMostCount = i64{1} << 53;                          // of a note, so that sums stay in range
-constexpr Severity kSeverities[] = {Severity::info, Severity::repair, Severity::loss};
 
 json::string mended(std::string_view text) {
   return json::string(is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text));
@@ -165,12 +164,8 @@ class Reader {
     for (const json::value& entry : list.as_array()) {
       expect(++notes_ <= kMostNotes, "fewer notes");
       const json::object& note = entry.as_object();
-      const auto* severity = std::find_if(std::begin(kSeverities), std::end(kSeverities), [&](Severity s) {
-        return text_in(note.at("severity")) == severity_name(s);
-      });
-      expect(severity != std::end(kSeverities), "a severity");
       all.add(Note{.kind = std::string(text_in(note.at("kind"))),
-                   .severity = *severity,
+                   .severity = severity_in(note.at("severity")),
                    .count = count_in(note.at("count")),
                    .position = note.at("position").as_int64(),
                    .scope = std::string(text_in(note.at("scope"))),

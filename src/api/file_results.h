@@ -1,5 +1,7 @@
 // What became of each file of an analysis that ran on another host, as text: JSON, from one build of the
-// program to another one of the same version.
+// program to another one of the same version. It is not what an agent answers with (read_tables.h): both ends
+// know the columns and check them, reals come back to the last bit, and each table keeps the places and
+// scopes of its notes.
 #pragma once
 #include <span>
 #include <string>

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <stdexcept>
 
 #include "base/utf8.h"
 
@@ -98,6 +99,14 @@ Result<std::optional<std::vector<std::string>>> texts_of(const json::object& obj
 std::string_view text_in(const json::value& value) {
   const json::string& s = value.as_string();
   return {s.data(), s.size()};
+}
+
+Severity severity_in(const json::value& value) {
+  const std::string_view name = text_in(value);
+  for (const Severity severity : {Severity::info, Severity::repair, Severity::loss}) {
+    if (name == severity_name(severity)) return severity;
+  }
+  throw std::invalid_argument("a severity");
 }
 
 Value cell_in(const json::value& value, Type type) {

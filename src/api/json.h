@@ -32,9 +32,10 @@ Result<std::optional<std::vector<i64>>> integers_of(const boost::json::object& o
 Result<std::optional<std::vector<std::string>>> texts_of(const boost::json::object& object,
                                                          std::string_view name);
 
-// Of what an agent sent as a table. A view is into the value; both throw where it is not of the type, and a
+// Of what an agent sent as a table. A view is into the value; all throw where it is not of the type, and a
 // cell may be null.
 std::string_view text_in(const boost::json::value& value);
+Severity severity_in(const boost::json::value& value);
 Value cell_in(const boost::json::value& value, Type type);
 
 }  // namespace spotter::api

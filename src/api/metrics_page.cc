@@ -51,7 +51,7 @@ bool takes_gzip(std::string_view accept_encoding) {
 
 bool is_shown(const Table& table) {
   const collect::TableKind* kind = collect::find_table(table.name());
-  return !(kind && kind->is_unbounded) && !has_times(table.schema());
+  return !(kind && kind->is_unbounded) && !table.is_events;
 }
 
 std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {

@@ -1,5 +1,5 @@
 // GET /metrics: the newest samples as Prometheus scrapes them. Left out are the tables whose rows come and go
-// with processes, and those of events (with a column of Role::time): a series is for what lasts, and events
+// with processes, and those of events (Table::is_events): a series is for what lasts, and events
 // have counters elsewhere. Made of what is there, so that no scrape waits for a device, whatever time it
 // would give.
 //

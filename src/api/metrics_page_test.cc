@@ -72,7 +72,9 @@ TEST(MetricsPage, ProcessesAndEventsAreNoSeries) {
   };
   auto made = std::make_shared<Batch>();
   made->unix_ns = kNow;
-  made->tables.emplace_back("event", kEvents).append({1, 2});
+  Table& events = made->tables.emplace_back("event", kEvents);
+  events.is_events = true;
+  events.append({1, 2});
   Table& processes = made->tables.emplace_back("process", collect::find_table("process")->columns);
   std::vector<Value> row(processes.columns());
   row[0] = 17;

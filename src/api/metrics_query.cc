@@ -64,23 +64,23 @@ std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_no
     for (const Table& table : batch->tables) {
       if (std::ranges::find(tables, table.name(), &Table::name) != tables.end()) continue;
       const std::span<const Field> columns = table.schema();
-      if (!query.selection.wants_table(table.name(), columns)) continue;
-      const bool is_event = has_times(columns);
-      std::vector<Field> fields(is_event ? 0 : 1, kTime);
+      if (!query.selection.wants_table(table.name(), columns, table.is_events)) continue;
+      std::vector<Field> fields(table.is_events ? 0 : 1, kTime);
       std::vector<size_t> from;
       for (size_t c = 0; c < columns.size(); ++c) {
-        if (!query.selection.wants_column(table.name(), columns, c)) continue;
+        if (!query.selection.wants_column(table.name(), columns[c], table.is_events)) continue;
         fields.push_back(columns[c]);
         from.push_back(c);
       }
       Table& out = tables.emplace_back(table.name(), fields);
       out.notes = table.notes;
+      out.is_events = table.is_events;
       const size_t job = Selection::job_column(columns);
       std::vector<Value> row;
       for (size_t r = 0; r < table.rows(); ++r) {
         if (job < columns.size() && !query.selection.wants_row(table.at(r, job))) continue;
         row.clear();
-        if (!is_event) row.emplace_back(batch->unix_ns);
+        if (!table.is_events) row.emplace_back(batch->unix_ns);
         for (const size_t c : from) row.push_back(table.at(r, c));
         out.append(row);
       }

@@ -30,7 +30,7 @@ Result<MetricsQuery> read_metrics_query(const Target& target);
 std::string target_of(const MetricsQuery& query);
 
 // Of the newest batches that are not stale: each table once, without what the query does not want. A column
-// time_ns stands before its own; not in a table of events, which has its times.
+// time_ns stands before its own; not in a table of events, which has its own times.
 std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now, const MetricsQuery& query);
 
 }  // namespace spotter::api

@@ -106,11 +106,13 @@ TEST(NewestTables, EventsHaveTheirOwnTimes) {
       {"count", Type::integer, Unit::count, Role::value, "How many."},
   };
   Table events("gpu_event", kEvents);
+  events.is_events = true;
   events.append({7, 0, 3});
   const SharedBatch latest[] = {batch(20, {events})};
   const auto tables = newest_tables(latest, kNow, {});
   ASSERT_EQ(tables.size(), 1U);
   ASSERT_EQ(tables[0].columns(), 3U);
+  EXPECT_TRUE(tables[0].is_events);
   EXPECT_EQ(tables[0].integer(0, 0), 7);
 }
 
@@ -142,6 +144,7 @@ TEST(Selection, IsTheSameOfTheNewestSamplesAndOfTheHistory) {
   };
   const Ns now = store::kStart;
   Table processes("process", kProcess), events("gpu_event", kEvents);
+  events.is_events = true;
   processes.append({100, 7, 3, 5});
   processes.append({101, Value(), 4, 6});
   events.append({now - 5, 0, "7", 79, 1});
@@ -192,10 +195,12 @@ TEST(ReadTables, WhatIsNoAnswer) {
     text.replace(text.find(from), std::string_view(from).size(), to);
     return text;
   };
-  EXPECT_TRUE(read_tables(changed(R"("unit":"ratio")", R"("unit":"parsec")")));  // of a later release
+  // Of a later release.
+  EXPECT_TRUE(read_tables(changed(R"("unit":"ratio")", R"("unit":"parsec")")));
+  EXPECT_TRUE(read_tables(changed(R"("role":"key")", R"("role":"king")")));
   for (const std::string& text :
        {std::string(), std::string("[]"), std::string("{}"), good.substr(0, good.size() / 2),
-        changed(R"("role":"key")", R"("role":"king")"), changed(R"("sda")", "7"),
+        changed(R"("type":"text")", R"("type":"tune")"), changed(R"("sda")", "7"),
         changed("[\"sdb\",null", "[\"sdb\""), changed("0.5", "\"x\"")})
     EXPECT_EQ(read_tables(text).error().code, Code::corrupt) << text;
 }

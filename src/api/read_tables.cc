@@ -16,7 +16,6 @@ constexpr i64 kMostCount = 1'000'000'000;
 
 constexpr Type kTypes[] = {Type::integer, Type::real, Type::text, Type::flag};
 constexpr Role kRoles[] = {Role::key, Role::value, Role::counter, Role::time, Role::detail};
-constexpr Severity kSeverities[] = {Severity::info, Severity::repair, Severity::loss};
 constexpr Unit kUnits[] = {Unit::none,   Unit::ns,          Unit::bytes,   Unit::ratio,
                            Unit::count,  Unit::bytes_per_s, Unit::celsius, Unit::watts,
                            Unit::joules, Unit::hertz,       Unit::per_s};
@@ -32,55 +31,92 @@ T named(const T (&all)[N], const char* (*name_of)(T), std::string_view name, con
 
 Field field_in(const json::object& column) {
   constexpr Unit kNone = Unit::none;
+  constexpr Role kDetail = Role::detail;
   return {lasting_text(text_in(column.at("name"))), named(kTypes, type_name, text_in(column.at("type"))),
           named(kUnits, unit_name, text_in(column.at("unit")), &kNone),
-          named(kRoles, role_name, text_in(column.at("role"))), lasting_text(text_in(column.at("help")))};
+          named(kRoles, role_name, text_in(column.at("role")), &kDetail),
+          lasting_text(text_in(column.at("help")))};
 }
 
 void expect(bool condition, const char* what) {
   if (!condition) throw std::length_error(what);
 }
 
-Table table_in(const json::object& object, size_t& cells) {
-  std::vector<Field> fields;
-  for (const json::value& column : object.at("columns").as_array())
-    fields.push_back(field_in(column.as_object()));
-  expect(fields.size() <= kMostColumns, "fewer columns");
-  Table table(std::string(text_in(object.at("name"))), fields);
-  std::vector<Value> row(fields.size());
+constexpr size_t kNowhere = ~size_t{0};
+
+// `from`: of each column of the table, where the answer has it. `cells` counts those of all tables.
+void append_rows(Table& table, const json::object& object, std::span<const size_t> from, size_t& cells) {
+  const size_t columns = object.at("columns").as_array().size();
+  std::vector<Value> row(from.size());
   for (const json::value& entry : object.at("rows").as_array()) {
     const json::array& values = entry.as_array();
-    expect(values.size() == fields.size(), "a cell of each column");
-    expect((cells += values.size()) <= kMostCells, "fewer cells");
-    for (size_t c = 0; c < fields.size(); ++c) row[c] = cell_in(values[c], fields[c].type);
+    expect(values.size() == columns, "a cell of each column");
+    expect((cells += std::max(columns, from.size()) + 1) <= kMostCells, "fewer cells");
+    for (size_t c = 0; c < from.size(); ++c)
+      row[c] = from[c] == kNowhere ? Value() : cell_in(values[from[c]], table.schema()[c].type);
     table.append(row);
   }
+}
+
+Table table_in(const json::object& object, size_t& cells) {
+  std::vector<Field> fields;
+  std::vector<size_t> from;
+  for (const json::value& column : object.at("columns").as_array()) {
+    fields.push_back(field_in(column.as_object()));
+    from.push_back(from.size());
+  }
+  expect(fields.size() <= kMostColumns, "fewer columns");
+  Table table(std::string(text_in(object.at("name"))), fields);
+  append_rows(table, object, from, cells);
   return table;
 }
 
-TablesAnswer answer_in(const json::object& object) {
-  TablesAnswer answer;
-  const json::array& tables = object.at("tables").as_array();
-  const json::array& notes = object.at("notes").as_array();
-  expect(tables.size() <= kMostTables && notes.size() <= kMostNotes, "less");
-  size_t cells = 0;
-  for (const json::value& table : tables) answer.tables.push_back(table_in(table.as_object(), cells));
-  for (const json::value& entry : notes) {
+Notes notes_in(const json::object& answer) {
+  const json::array& entries = answer.at("notes").as_array();
+  expect(entries.size() <= kMostNotes, "fewer notes");
+  Notes notes;
+  for (const json::value& entry : entries) {
     const json::object& note = entry.as_object();
-    answer.notes.add(
-        text_in(note.at("kind")), named(kSeverities, severity_name, text_in(note.at("severity"))),
-        text_in(note.at("sentence")), -1, std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
+    const json::value* severity = note.if_contains("severity");
+    notes.add(text_in(note.at("kind")), severity ? severity_in(*severity) : Severity::info,
+              text_in(note.at("sentence")), -1, std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
   }
-  return answer;
+  return notes;
+}
+
+TablesAnswer tables_in(const json::object& answer) {
+  const json::array& tables = answer.at("tables").as_array();
+  expect(tables.size() <= kMostTables, "fewer tables");
+  TablesAnswer all;
+  size_t cells = 0;
+  for (const json::value& table : tables) all.tables.push_back(table_in(table.as_object(), cells));
+  all.notes = notes_in(answer);
+  return all;
 }
 
 }  // namespace
+
+Table first_table_in(const json::object& answer, std::span<const Field> schema) {
+  const json::object& object = answer.at("tables").as_array().at(0).as_object();
+  const json::array& columns = object.at("columns").as_array();
+  std::vector<size_t> from(schema.size(), kNowhere);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const std::string_view name = text_in(columns[c].as_object().at("name"));
+    const auto field = std::ranges::find(schema, name, &Field::name);
+    if (field != schema.end()) from[static_cast<size_t>(field - schema.begin())] = c;
+  }
+  Table table(std::string(text_in(object.at("name"))), schema);
+  size_t cells = 0;
+  append_rows(table, object, from, cells);
+  table.notes = notes_in(answer);
+  return table;
+}
 
 Result<TablesAnswer> read_tables(const std::string& body) {
   const Result<json::object> object = read_object(body);
   if (object) {
     try {
-      return answer_in(*object);
+      return tables_in(*object);
     } catch (const std::exception&) {
     }
   }

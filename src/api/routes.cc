@@ -24,20 +24,24 @@ void page_route(const RouteCall& call, const Respond& respond) {
                        call.http.accept_encoding));
 }
 
+// Any thread: tables are rendered where they were read.
+net::HttpAnswer answer_of(const Telemetry::Tables& tables) {
+  return tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})}
+                : http_error(tables.error());
+}
+
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
 void metrics_route(const RouteCall& call, const Respond& respond) {
   const Result<MetricsQuery> query = read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
-  call.agent.telemetry().query(*query,
-                               [respond](Result<std::string> text) { answer(respond, std::move(text)); });
+  call.agent.telemetry().query(*query, answer_of, respond);
 }
 
 // Of what the history knows beside samples; for the same people.
 void catalogue_route(const RouteCall& call, const Respond& respond) {
   const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  call.agent.telemetry().catalogue(*which,
-                                   [respond](Result<std::string> text) { answer(respond, std::move(text)); });
+  call.agent.telemetry().catalogue(*which, answer_of, respond);
 }
 
 void status_route(const RouteCall& call, const Respond& respond) {

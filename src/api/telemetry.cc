@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "collect/identities.h"
 #include "collect/list.h"
-#include "render/render.h"
 #include "table/ops.h"
 #include "table/rates.h"
 
@@ -26,9 +25,7 @@ std::vector<std::string> unbounded_tables() {
   return names;
 }
 
-std::string json_of(std::span<const Table> tables) { return render(*find_format("json"), tables, {}); }
-
-Result<std::string> read_history(store::History& history, const MetricsQuery& query, Ns unix_now) {
+Result<std::vector<Table>> read_history(store::History& history, const MetricsQuery& query, Ns unix_now) {
   store::HistoryQuery wanted;
   wanted.from_unix_ns = unix_now - query.since;
   wanted.to_unix_ns = unix_now - query.until + (query.until == 0 ? 1 : 0);
@@ -36,7 +33,7 @@ Result<std::string> read_history(store::History& history, const MetricsQuery& qu
   wanted.step = query.step;
   TRY_ASSIGN(std::vector<Table> tables, store::query(history, wanted));
   if (query.rates) std::ranges::transform(tables, tables.begin(), rates);
-  return json_of(tables);
+  return tables;
 }
 
 }  // namespace
@@ -87,11 +84,11 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
   surroundings.profiling_pause = t.profiling_pause_;
   surroundings.consumers = [&t] { return t.consumers(); };
   t.sampler_ = std::make_unique<collect::Sampler>(std::move(options.collectors), std::move(surroundings),
-                                                  [&t](const SharedBatch& batch) { t.take(batch); });
+                                                  [&t](const SharedBatch& batch) { t.offer(batch); });
   return telemetry;
 }
 
-void Telemetry::take(const SharedBatch& batch) {
+void Telemetry::offer(const SharedBatch& batch) {
   {
     std::lock_guard lock(mutex_);
     for (size_t i = 0; i < batch->tables.size(); ++i) newest_of(batch->tables[i], batch->by) = {batch, i};
@@ -149,41 +146,48 @@ SharedBatch Telemetry::join(const Parts& parts, Ns unix_now) {
   return joined;
 }
 
-void Telemetry::query(const MetricsQuery& query, Done done) {
+void Telemetry::answer(const MetricsQuery& query, Asker asker) {
   const Ns now = host_.unix_now();
-  if (query.since == 0) return done(json_of(newest_tables(latest(), now, query)));
+  if (query.since == 0) {
+    asker.make(newest_tables(latest(), now, query));
+    return asker.done();
+  }
   ask_history([query, now](store::History& history) { return read_history(history, query, now); },
-              std::move(done));
+              std::move(asker));
 }
 
-void Telemetry::catalogue(store::CatalogueTable which, Done done) {
-  const auto read = [which](const store::History& history) -> Result<std::string> {
-    TRY_ASSIGN(const Table table, store::read_catalogue(history.path(), which));
-    return json_of(std::span(&table, 1));
+void Telemetry::answer(store::CatalogueTable which, Asker asker) {
+  const auto read = [which](const store::History& history) -> Tables {
+    TRY_ASSIGN(Table table, store::read_catalogue(history.path(), which));
+    return std::vector{std::move(table)};
   };
-  ask_history(read, std::move(done));
+  ask_history(read, std::move(asker));
 }
 
 // The disk may be slow: not on the loop's thread. Who asked is known on that thread alone, and is not told
 // once it has gone.
-void Telemetry::ask_history(Read read, Done done) {
-  if (!history_) return done(fail(Code::not_found, "{}", no_history_));
+void Telemetry::ask_history(Read read, Asker asker) {
+  const auto refuse = [&asker](const tl::unexpected<Error>& why) {
+    asker.make(why);
+    asker.done();
+  };
+  if (!history_) return refuse(fail(Code::not_found, "{}", no_history_));
   if (queries_->size() >= kMostQueries)
-    return done(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
+    return refuse(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
   const u64 number = next_query_++;
-  queries_->emplace(number, std::move(done));
   try {
     std::thread([history = history_->history(), catch_up = history_->catch_up(), read = std::move(read),
-                 post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
+                 make = asker.make, post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
       catch_up(kCatchUp);
-      const auto answer = std::make_shared<Result<std::string>>(read(*history));
-      post([answer, number, queries] {
-        if (const auto all = queries.lock()) all->extract(number).mapped()(std::move(*answer));
+      make(read(*history));
+      post([number, queries] {
+        if (const auto all = queries.lock()) all->extract(number).mapped()();
       });
     }).detach();
   } catch (const std::system_error&) {
-    queries_->extract(number).mapped()(fail(Code::busy, "no thread can be had; try again"));
+    return refuse(fail(Code::busy, "no thread can be had; try again"));
   }
+  queries_->emplace(number, std::move(asker.done));
 }
 
 void Telemetry::note_capture(store::CaptureNote note) {

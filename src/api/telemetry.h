@@ -4,6 +4,8 @@
 //   sampler's threads --batches--> newest
 //                              \-> queue -> thread of the history
 //                              \-> queue -> thread of a sink ...
+//
+// Others than the sampler hand in batches by offer().
 #pragma once
 #include <functional>
 #include <map>
@@ -11,6 +13,8 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "api/history_writer.h"
@@ -50,14 +54,35 @@ class Telemetry {
                                                  const std::string& host_name);
   ~Telemetry();
 
-  // The newest batches, the last one first: each kind of table is in one of them, whatever its period.
+  // Hands a batch to all who take batches: it is among the newest from now on, and goes to the history and
+  // the sinks. Any thread, while this lives; it waits for nobody.
+  //
+  // The batch is of now (unix_ns), with the time until the next one of its kind (period_ns; 0: it stays among
+  // the newest for good). `by` is a name that no collector has. Of each `by` and table the newest is kept as
+  // long as this lives, so there are few of these names, and none that somebody else makes up.
+  void offer(const SharedBatch& batch);
+  // The newest batches, the last one first: each kind of table is in one of them, whatever its period. Any
+  // thread.
   std::vector<SharedBatch> latest() const;
-  // Tables in JSON. `done` is called on the loop's thread, at once or later, but not after this has gone.
-  // Errors: invalid, not_found (there is no history), busy, those of the history.
-  using Done = std::function<void(Result<std::string>)>;
-  void query(const MetricsQuery& query, Done done);
-  // The same of what the history knows beside samples. Errors: not_found, busy, those of the history.
-  void catalogue(store::CatalogueTable which, Done done);
+
+  // What a question is answered with; notes are in the tables. Errors: invalid, not_found (there is no
+  // history), busy, those of the history.
+  using Tables = Result<std::vector<Table>>;
+  // What `make` makes of the tables goes to `done`, on the loop's thread, at once or later, but not after
+  // this has gone. `make` is called where the tables were read: for the history on a thread that may take its
+  // time and knows nothing of the loop's; for the newest samples, and errors, at once. std::identity: the
+  // tables themselves.
+  template <class Make>
+  using Made = std::remove_cvref_t<std::invoke_result_t<Make, Tables>>;
+  template <class Make>
+  void query(const MetricsQuery& query, Make make, std::function<void(Made<Make>)> done) {
+    answer(query, asker(std::move(make), std::move(done)));
+  }
+  // The same of what the history knows beside samples: one table.
+  template <class Make>
+  void catalogue(store::CatalogueTable which, Make make, std::function<void(Made<Make>)> done) {
+    answer(which, asker(std::move(make), std::move(done)));
+  }
   void note_capture(store::CaptureNote note);  // for the history
 
   std::vector<collect::CollectorState> collectors() const;
@@ -75,10 +100,22 @@ class Telemetry {
   };
   using Parts = std::vector<Part>;
   static SharedBatch join(const Parts& parts, Ns unix_now);
-  void take(const SharedBatch& batch);
   Part& newest_of(const Table& table, const std::string& by);
-  using Read = std::function<Result<std::string>(store::History&)>;
-  void ask_history(Read read, Done done);
+
+  struct Asker {
+    std::function<void(Tables)> make;
+    std::function<void()> done;  // once, after it
+  };
+  template <class Make>
+  static Asker asker(Make make, std::function<void(Made<Make>)> done) {
+    const auto made = std::make_shared<std::optional<Made<Make>>>();
+    return {[made, make = std::move(make)](Tables tables) { made->emplace(make(std::move(tables))); },
+            [made, done = std::move(done)] { done(std::move(**made)); }};
+  }
+  void answer(const MetricsQuery& query, Asker asker);
+  void answer(store::CatalogueTable which, Asker asker);
+  using Read = std::function<Tables(store::History&)>;
+  void ask_history(Read read, Asker asker);
 
   net::Loop& loop_;
   Host host_;
@@ -89,7 +126,9 @@ class Telemetry {
   size_t next_part_ = 0;  // where the next table to come is looked for first
   std::unique_ptr<HistoryWriter> history_;
   std::string no_history_;  // why there is none
-  std::shared_ptr<std::map<u64, Done>> queries_ = std::make_shared<std::map<u64, Done>>();  // under way
+  // What is done when a query under way has ended.
+  using Queries = std::map<u64, std::function<void()>>;
+  std::shared_ptr<Queries> queries_ = std::make_shared<Queries>();
   u64 next_query_ = 0;
   std::vector<std::unique_ptr<sink::SinkRunner>> sinks_;
   std::unique_ptr<collect::Sampler> sampler_;  // last: it hands on to all others

@@ -1,16 +1,14 @@
 #include "app/agent_samples.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <utility>
 
 #include "api/client.h"
-#include "api/read_tables.h"
 #include "app/metrics_view.h"
+#include "app/missing_hosts.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -48,33 +46,20 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
 }  // namespace
 
 Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
-  const std::vector<net::HttpQuestion> questions(hosts.addresses.size(), {"GET", target, {}, {}});
   Samples samples;
-  std::optional<Error> error;
-  size_t answered = 0, number = 0;
-  for (auto& http : api::ask_each(hosts.addresses, hosts.credentials, questions, kPatience)) {
-    const net::HttpAddress& address = hosts.addresses[number++];
-    const auto answer = [&]() -> Result<api::TablesAnswer> {
-      if (!http) return tl::unexpected(http.error());
-      TRY_ASSIGN(const std::string body, api::body_of(std::move(*http)));
-      return api::read_tables(body);
-    }();
-    if (!answer) {
-      error = address.socket.empty() ? within(answer.error(), address.shown()).value() : answer.error();
-      if (hosts.addresses.size() > 1)
-        std::fprintf(stderr, "spotter: %s\n", to_printable(error->message).c_str());
-      continue;
-    }
-    ++answered;
+  std::vector<std::optional<Error>> errors;
+  for (const Result<api::TablesAnswer>& answer :
+       api::ask_tables(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, kPatience)) {
+    const net::HttpAddress& address = hosts.addresses[errors.size()];
+    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
+    if (!answer) continue;
     samples.notes.merge(answer->notes, hosts.addresses.size() > 1 ? address.host : std::string());
     for (const Table& table : answer->tables) {
       const Table more = hosts.addresses.size() > 1 ? with_host(table, address.host) : table;
       if (!append_to(samples.tables, more)) samples.tables.push_back(more);
     }
   }
-  if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
-  if (answered == 0) return tl::unexpected(*error);
-  samples.is_whole = !error;
+  TRY_ASSIGN(samples.is_whole, tell_missing(errors));
   return samples;
 }
 

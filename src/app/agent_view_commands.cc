@@ -4,6 +4,8 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <vector>
 
 #include "api/client.h"
 #include "api/tables.h"
@@ -12,10 +14,10 @@
 #include "app/format_option.h"
 #include "app/hosts.h"
 #include "app/local_times.h"
+#include "app/missing_hosts.h"
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
-#include "base/utf8.h"
 #include "table/ops.h"
 
 namespace spotter {
@@ -55,21 +57,13 @@ void append(Table& all, const Table& part, const std::string& job) {
 Result<int> show(const Options& options, const View& view) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   Table table(view.name, view.schema);
-  size_t answered = 0;
-  std::optional<Error> error;
+  std::vector<std::optional<Error>> errors;
   for (const Result<api::Answer>& answer :
        api::ask(hosts.addresses, hosts.credentials, {"GET", view.target, {}, {}}, view.schema, kPatience)) {
-    if (!answer && hosts.addresses.size() > 1)
-      std::fprintf(stderr, "spotter: %s\n", to_printable(answer.error().message).c_str());
-    if (!answer) {
-      error = answer.error();
-      continue;
-    }
-    ++answered;
-    append(table, answer->table, hosts.job);
+    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
+    if (answer) append(table, answer->table, hosts.job);
   }
-  if (answered == 0 && hosts.addresses.size() > 1) return fail(error->code, "no agent has answered");
-  if (answered == 0) return tl::unexpected(*error);
+  TRY_ASSIGN(const bool is_whole, tell_missing(errors));
   const bool for_people = options.format == &all_formats()[0];
   std::vector<Table> tables{std::move(table)};
   std::string text;
@@ -78,7 +72,7 @@ Result<int> show(const Options& options, const View& view) {
   if (tables[0].rows() > 0 || !for_people)
     text = render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
   TRY(write_output("", text));
-  return error ? kSome : kAll;
+  return is_whole ? kAll : kSome;
 }
 
 std::shared_ptr<Options> declare_options(CLI::App& app) {

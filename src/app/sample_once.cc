@@ -31,7 +31,7 @@ OneSample sample_once(const OnceOptions& options) {
       lost(collector.error());
       continue;
     }
-    auto sampled = (*collector)->sample();
+    auto sampled = ask(*kind, **collector);
     if (!sampled) {
       lost(sampled.error());
       continue;

@@ -21,7 +21,8 @@ class Identities;
 class ProfilingPause;
 
 // One table that a collector gives, and its metrics: each column of Role::value or Role::counter is one, the
-// columns of Role::key tell its rows apart, those of Role::detail say more about them.
+// columns of Role::key tell its rows apart, those of Role::detail say more about them. A table of events has
+// a column of Role::time.
 struct TableKind {
   const char* name;    // "disk"
   const char* source;  // where its numbers come from: "/proc/diskstats"
@@ -29,6 +30,7 @@ struct TableKind {
   std::span<const Field> columns;
   bool is_unbounded =
       false;  // rows come and go with processes: not for systems that keep a series for each for ever
+  bool is_events = false;  // Table::is_events
 };
 
 struct CollectorState {
@@ -59,8 +61,8 @@ class Collector {
  public:
   virtual ~Collector() = default;
   // A table for each TableKind of which there is something to say, in their order and of their name and
-  // columns. Called by one thread at a time. Errors: what keeps it from saying anything now; it is called
-  // again.
+  // columns. Called by one thread at a time, through ask(). Errors: what keeps it from saying anything now;
+  // it is called again.
   virtual Result<std::vector<Table>> sample() = 0;
 };
 
@@ -77,5 +79,8 @@ struct CollectorKind {
   // every minute, since drivers come up late), denied, io.
   Result<std::unique_ptr<Collector>> (*open)(const Surroundings& surroundings);
 };
+
+// What a collector of that kind says now; each table knows what is declared of its rows.
+Result<std::vector<Table>> ask(const CollectorKind& kind, Collector& collector);
 
 }  // namespace spotter::collect

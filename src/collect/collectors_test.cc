@@ -130,6 +130,9 @@ TEST(Collectors, HaveNamesOfTheirOwn) {
     for (const TableKind& table : kind->tables) {
       EXPECT_EQ(tables.emplace(table.name, table.columns.data()).first->second, table.columns.data())
           << table.name;
+      const bool has_times =
+          std::ranges::any_of(table.columns, [](Role r) { return r == Role::time; }, &Field::role);
+      EXPECT_TRUE(has_times || !table.is_events) << table.name;
       std::set<std::string> names;
       for (const Field& field : table.columns) {
         EXPECT_TRUE(names.insert(field.name).second) << field.name;

@@ -210,7 +210,11 @@ constexpr TableKind gpu_mig_table(const char* source) {
   return {"gpu_mig", source, "An instance that a GPU is divided into (MIG).", gpu_mig::kFields};
 }
 constexpr TableKind gpu_event_table(const char* source) {
-  return {"gpu_event", source, "Something that happened to a GPU.", gpu_event::kFields};
+  return {.name = "gpu_event",
+          .source = source,
+          .help = "Something that happened to a GPU.",
+          .columns = gpu_event::kFields,
+          .is_events = true};
 }
 
 }  // namespace spotter::collect

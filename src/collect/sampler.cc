@@ -222,7 +222,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     if (!task.collector) {
       TRY_ASSIGN(task.collector, task.wanted.kind->open(surroundings));
     }
-    return task.collector->sample();
+    return ask(*task.wanted.kind, *task.collector);
   }
 
   void hand_on(std::map<Ns, Batch>& batches) {

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "base/glob.h"
-#include "table/metric.h"
 
 namespace spotter::sink {
 
@@ -27,7 +26,7 @@ std::vector<const Table*> Choice::of(const Batch& batch) {
     if (is_new) state.is_wanted = is_wanted(table.name());
     if (!state.is_wanted) continue;
     // Rows of events are each told once: none is there again in the next batch.
-    if (options_.every > 0 && !has_times(table.schema())) {
+    if (options_.every > 0 && !table.is_events) {
       // Batches come at multiples of their period, but for some jitter: the border is half a period off
       // these.
       const Ns time = (batch.unix_ns + batch.period_ns / 2) / options_.every;

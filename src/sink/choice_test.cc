@@ -54,7 +54,7 @@ TEST(ChoiceTest, NoEventIsLeftOut) {
   Choice choice({{"gpu*"}, {}, 10 * kSecond});
   for (Ns second = 1003; second < 1009; ++second) {
     auto batch = std::make_shared<Batch>(*batch_of(second * kSecond, {"gpu"}));
-    batch->tables.emplace_back("gpu_event", kEvents);
+    batch->tables.emplace_back("gpu_event", kEvents).is_events = true;
     EXPECT_EQ(names_of(choice, batch), second == 1003 ? "gpu gpu_event " : "gpu_event ");
   }
 }

@@ -323,8 +323,7 @@ OtlpEncoder::OtlpEncoder(const Attributes& attributes, Ns boot, Ns agent_start)
 std::string OtlpEncoder::encode(const Share& share) {
   ProtobufWriter metrics;
   for (const Table* table : share.tables) {
-    if (!has_times(table->schema()))
-      TableWriter(*table, *share.batch, boot_, agent_start_, starts_, metrics).write();
+    if (!table->is_events) TableWriter(*table, *share.batch, boot_, agent_start_, starts_, metrics).write();
   }
   ProtobufWriter out;
   if (metrics.bytes().empty()) return {};

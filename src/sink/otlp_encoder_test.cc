@@ -220,7 +220,9 @@ TEST(OtlpEncoderTest, EventsAndNothingAreNoMetrics) {
   constexpr Field kEvent[] = {{"time_ns", Type::integer, Unit::ns, Role::time, ""},
                               {"count", Type::integer, Unit::count, Role::value, ""}};
   auto batch = std::make_shared<Batch>();
-  batch->tables.emplace_back("gpu_event", kEvent).append({i64{1}, i64{1}});
+  Table& events = batch->tables.emplace_back("gpu_event", kEvent);
+  events.is_events = true;
+  events.append({i64{1}, i64{1}});
   batch->tables.emplace_back("gpu", kGpuColumns);
   OtlpEncoder encoder({}, kBoot, kAgentStart);
   EXPECT_EQ(encoder.encode(share_of(batch)), "");

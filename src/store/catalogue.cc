@@ -43,7 +43,7 @@ Seen seen_in(const Block& block) {
   const Grouping grouping = group(block);
   for (size_t i = 0; i < grouping.entities(); ++i) {
     const std::span<const u32> rows = grouping.of(i);
-    if (!schema.has_times())
+    if (!schema.is_events)
       seen.series.push_back(
           {json_row(block, rows.front(), is_key), block.times[rows.front()], block.times[rows.back()]});
     if (job == schema.fields.size()) continue;

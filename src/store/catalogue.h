@@ -42,7 +42,7 @@ Seen seen_in(const Block& block);
 
 // A row of a table of events.
 struct Event {
-  Ns time = 0;  // its first column of Role::time; of the batch where that is null
+  Ns time = 0;  // its first column of Role::time; of the batch where that is null, or there is none
   SharedSchema schema;
   std::string row;    // JSON
   std::string bytes;  // the same, encoded as a block

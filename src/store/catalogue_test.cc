@@ -85,6 +85,7 @@ TEST(Catalogue, SeriesAreBounded) {
 Batch xids(i64 second, std::initializer_list<i64> errors) {
   Batch batch{kStart + second * kSecond, kSecond, {}};
   Table& table = batch.tables.emplace_back("xid", kXid);
+  table.is_events = true;
   for (const i64 error : errors)
     table.append({kStart + second * kSecond - 5, 0, error, "41", "fell off the \"bus\"\n"});
   return batch;
@@ -101,6 +102,7 @@ TEST(Catalogue, EventsAreThereAtOnce) {
   const Table& xid = tables->at(0);
   EXPECT_EQ(xid.name(), "xid");
   ASSERT_EQ(xid.columns(), std::size(kXid));
+  EXPECT_TRUE(xid.is_events);
   EXPECT_EQ(xid.schema()[0].role, Role::time);
   ASSERT_EQ(xid.rows(), 3u);
   EXPECT_EQ(xid.integer(0, 0), kStart + kSecond - 5);

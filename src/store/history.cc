@@ -7,7 +7,6 @@
 #include "store/block_codec.h"
 #include "store/fold.h"
 #include "store/json_row.h"
-#include "table/metric.h"
 
 namespace spotter::store {
 namespace {
@@ -94,9 +93,9 @@ bool History::Open::is_of(const Table& table) const {
 
 void History::take(const Table& table, const Batch& batch) {
   if (table.rows() == 0 || table.columns() == 0) return;
+  if (table.is_events) return take_events(table, batch.unix_ns);
   Open& open = open_[table.name()];
   const bool is_of = open.is_of(table);
-  if (!is_of && has_times(table.schema())) return take_events(table, batch.unix_ns);
   const auto rows = static_cast<i64>(table.rows());
   state_.rows += rows;
   if (table.columns() > kMostFields) {
@@ -118,13 +117,13 @@ void History::take(const Table& table, const Batch& batch) {
 
 void History::take_events(const Table& table, Ns time) {
   const auto schema = std::make_shared<const Schema>(schema_of(table));
-  size_t time_column = 0;
-  while (schema->fields[time_column].role != Role::time) ++time_column;
+  const auto time_field = std::ranges::find(schema->fields, Role::time, &StoredField::role);
+  const auto time_column = static_cast<size_t>(time_field - schema->fields.begin());
   std::vector<Value> values;
   for (size_t row = 0; row < table.rows(); ++row) {
     ++state_.rows;
     read_row(table, row, values);
-    const i64* own = std::get_if<i64>(&values[time_column]);
+    const i64* own = time_column < values.size() ? std::get_if<i64>(&values[time_column]) : nullptr;
     Block block(schema);
     block.append(own ? *own : time, values);
     Result<std::string> bytes = encode(block);

@@ -3,8 +3,7 @@
 // coarser tiers are made from what is written. A process that is killed loses the blocks that were filling,
 // a minute by default. Queries: history_query.h.
 //
-// Tables that have a column of Role::time are events: each row is written at once to the catalogue, not to
-// blocks.
+// Of tables of events (Table::is_events) each row is written at once to the catalogue, not to blocks.
 //
 // Any thread may call any function, one at a time runs; append() takes microseconds, but once a minute
 // milliseconds, and where the disk is slow as long as that takes: not for a loop that must not block.

@@ -9,36 +9,12 @@
 #include <cstdio>
 #include <optional>
 
+#include "store/layout.h"
+
 namespace spotter::store {
 namespace {
 
 constexpr i64 kApplicationId = 0x53504f54;  // "SPOT"
-constexpr i64 kVersion = 1;
-
-// recorded_ns: how much had been recorded when it was written (History::advance); unlike the Unix time of the
-// rows it never jumps. Ids are never used again: what has been folded is remembered by them.
-constexpr const char* kLayout = R"(
-CREATE TABLE schemas(id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, content BLOB NOT NULL UNIQUE);
-CREATE TABLE blocks(id INTEGER PRIMARY KEY AUTOINCREMENT, step_ns INTEGER NOT NULL, schema INTEGER NOT NULL,
-  begin_ns INTEGER NOT NULL, end_ns INTEGER NOT NULL, recorded_ns INTEGER NOT NULL, rows INTEGER NOT NULL,
-  data BLOB NOT NULL);
-CREATE INDEX blocks_by_step ON blocks(step_ns);
-CREATE INDEX blocks_by_time ON blocks(step_ns, begin_ns, end_ns, schema);
-CREATE TABLE folds(table_name TEXT NOT NULL, step_ns INTEGER NOT NULL, last_block INTEGER NOT NULL,
-  PRIMARY KEY(table_name, step_ns)) WITHOUT ROWID;
-CREATE TABLE series(id INTEGER PRIMARY KEY, table_name TEXT NOT NULL, keys TEXT NOT NULL,
-  first_seen_ns INTEGER NOT NULL, last_seen_ns INTEGER NOT NULL, recorded_ns INTEGER NOT NULL,
-  UNIQUE(table_name, keys));
-CREATE TABLE jobs(job TEXT PRIMARY KEY, user TEXT, first_seen_ns INTEGER NOT NULL,
-  last_seen_ns INTEGER NOT NULL, recorded_ns INTEGER NOT NULL);
-CREATE TABLE job_ranks(job TEXT NOT NULL, rank INTEGER NOT NULL, PRIMARY KEY(job, rank)) WITHOUT ROWID;
-CREATE TABLE events(id INTEGER PRIMARY KEY, time_ns INTEGER NOT NULL, recorded_ns INTEGER NOT NULL,
-  table_name TEXT NOT NULL, row TEXT NOT NULL, schema INTEGER NOT NULL, data BLOB NOT NULL);
-CREATE INDEX events_by_time ON events(time_ns);
-CREATE TABLE captures(id TEXT PRIMARY KEY, began_ns INTEGER NOT NULL, asked_by TEXT NOT NULL, job TEXT NOT NULL,
-  processes INTEGER NOT NULL, output TEXT NOT NULL, state TEXT NOT NULL);
-PRAGMA user_version = 1;
-)";
 
 tl::unexpected<Error> foreign(const std::string& path) {
   return fail(Code::invalid, "{} is no history of Spotter; give another path, or remove it", path);
@@ -62,14 +38,6 @@ Result<bool> is_history(const std::string& path) {
   if (std::string_view(reinterpret_cast<const char*>(header), 16) != magic || id != kApplicationId)
     return foreign(path);
   return true;
-}
-
-Result<void> check_version(Database& database) {
-  TRY_ASSIGN(const i64 version, database.integer("PRAGMA user_version"));
-  if (version > kVersion)
-    return fail(Code::unsupported, "{} is of a later version of Spotter; give another path, or remove it",
-                database.path());
-  return {};
 }
 
 Result<Descriptor> lock(const std::string& path) {
@@ -107,13 +75,7 @@ Result<Database> open_to_write(const std::string& path, i64 most_bytes) {
                                "PRAGMA wal_autocheckpoint = {}; PRAGMA max_page_count = {}",
                                wal, std::max<i64>(wal / 2 / kPageBytes, 8), most_pages(most_bytes))
                        .c_str()));
-  TRY(check_version(database));
-  TRY_ASSIGN(const i64 version, database.integer("PRAGMA user_version"));
-  if (version == 0) {
-    TRY_ASSIGN(Transaction transaction, Transaction::begin(database));
-    TRY(database.run(kLayout));
-    TRY(transaction.commit());
-  }
+  TRY(bring_up_to_date(database));
   TRY(database.integer("SELECT count(*) FROM schemas"));
   TRY(database.integer("SELECT max(id) FROM blocks"));
   return database;
@@ -164,7 +126,7 @@ Result<Database> open_history_to_read(const std::string& path) {
   if (!is_there) return fail(Code::not_found, "{} is no history yet", path);
   const auto open = [&](Database::Access access) -> Result<Database> {
     TRY_ASSIGN(Database database, Database::open(path, access));
-    TRY(check_version(database));
+    TRY(check_layout(database));
     TRY(database.run("PRAGMA cache_size = -512; PRAGMA mmap_size = 0; PRAGMA temp_store = MEMORY"));
     TRY(database.integer("SELECT count(*) FROM schemas"));
     return database;

@@ -1,9 +1,10 @@
 // The file of a history: opened, locked, laid out. One process writes it (a lock on NAME.lock, which the
 // kernel takes back when the process ends, however it does); any number read it at the same time.
 //
-// What is no history, or one of a later version, is an error and stays as it is: the path may be a mistake. A
-// history that is damaged is moved to NAME.corrupt (in place of an older one) and begun anew: an agent that
-// nobody watches has to go on recording.
+// What is no history, or one of a later version, is an error and stays as it is: the path may be a mistake.
+// One of an earlier version is brought up to date (layout.h) by who writes it. A history that is damaged is
+// moved to NAME.corrupt (in place of an older one) and begun anew: an agent that nobody watches has to go on
+// recording.
 #pragma once
 #include <string>
 
@@ -32,7 +33,7 @@ Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes);
 // Moves the damaged file aside and begins anew. Nothing prepared on its database may be in use any more.
 Result<void> begin_anew(HistoryFile& file, i64 most_bytes);
 
-// Errors: not_found, invalid, unsupported, those of SQLite.
+// Errors: not_found, invalid, unsupported (another version's), those of SQLite.
 Result<Database> open_history_to_read(const std::string& path);
 
 }  // namespace spotter::store

@@ -19,7 +19,7 @@ struct Source {
 };
 
 bool is_wanted(const Selection& selection, const Schema& schema) {
-  return selection.wants_table(schema.table, schema.fields);
+  return selection.wants_table(schema.table, schema.fields, schema.is_events);
 }
 
 class Reader {
@@ -132,7 +132,7 @@ class Reader {
   Result<Block> load(const Source& source) {
     const Schema& schema = *source.schema;
     const auto wanted = [&](size_t i) {
-      return query_.selection.wants_column(schema.table, schema.fields, i);
+      return query_.selection.wants_column(schema.table, schema.fields[i], schema.is_events);
     };
     if (source.memory) return decode_block(source.memory->bytes, source.schema, wanted);
     return blocks_.load(source.facts, wanted);
@@ -140,8 +140,8 @@ class Reader {
 
   std::vector<bool> wanted_columns(const Schema& schema) const {
     std::vector<bool> all;
-    for (size_t i = 0; i < schema.fields.size(); ++i)
-      all.push_back(query_.selection.wants_column(schema.table, schema.fields, i));
+    for (const StoredField& field : schema.fields)
+      all.push_back(query_.selection.wants_column(schema.table, field, schema.is_events));
     return all;
   }
 

@@ -50,7 +50,7 @@ void Merge::map_columns(const Schema& schema) {
 
 void Merge::add_row(const Block& block, size_t row) {
   if (!rows_) {
-    if (!is_event_) {
+    if (!is_events_) {
       stable_sort(schema_.fields,
                   [](const StoredField& a, const StoredField& b) { return place_of(a) < place_of(b); });
     }
@@ -67,9 +67,10 @@ void Merge::add_row(const Block& block, size_t row) {
 
 Table Merge::finish() {
   std::vector<Field> fields;
-  if (!is_event_) fields.push_back(kTime);
+  if (!is_events_) fields.push_back(kTime);
   for (const StoredField& field : schema_.fields) fields.push_back(lasting_field(field));
   Table table(name_, fields);
+  table.is_events = is_events_;
   table.notes = std::move(notes);
   if (!rows_) return table;
 
@@ -90,7 +91,7 @@ Table Merge::finish() {
   for (const size_t entity : entities) {
     for (const u32 row : grouping.of(entity)) {
       values.clear();
-      if (!is_event_) values.push_back(rows_->times[row]);
+      if (!is_events_) values.push_back(rows_->times[row]);
       for (size_t i = 0; i < schema_.fields.size(); ++i) values.push_back(rows_->at(row, i));
       table.append(values);
     }

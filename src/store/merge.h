@@ -10,8 +10,8 @@ namespace spotter::store {
 
 class Merge {
  public:
-  // `is_event`: no column time_ns in front.
-  Merge(std::string name, bool is_event) : name_(std::move(name)), is_event_(is_event) {}
+  // `is_events`: no column time_ns in front.
+  Merge(std::string name, bool is_events) : name_(std::move(name)), is_events_(is_events) {}
 
   // Schemas first, the newest first, with the columns that are wanted; then rows.
   void add_schema(const Schema& schema, const std::vector<bool>& wanted);
@@ -26,7 +26,7 @@ class Merge {
   void map_columns(const Schema& schema);
 
   std::string name_;
-  bool is_event_;
+  bool is_events_;
   Schema schema_;  // of all versions, without time_ns
   std::unique_ptr<Block> rows_;
   SharedSchema mapped_;          // that of the last row

@@ -3,17 +3,24 @@
 #include <algorithm>
 
 #include "store/bytes.h"
-#include "table/metric.h"
 
 namespace spotter::store {
 namespace {
 
 constexpr u8 kVersion = 1;
+// The bits of the byte behind the table's name. A table that has times is one of events, and any other is
+// none: so it is in files in which nothing else could be said. The second bit says that it is the other way
+// round.
+constexpr u8 kFolded = 1, kUnlikeItsColumns = 2;
 constexpr std::string_view kMin = "_min", kMax = "_max";
 
 Fold fold_of(const Field& field) {
   const bool is_number = field.type == Type::integer || field.type == Type::real;
   return field.role == Role::value && is_number ? Fold::mean : Fold::last;
+}
+
+bool has_times(const Schema& schema) {
+  return std::ranges::find(schema.fields, Role::time, &StoredField::role) != schema.fields.end();
 }
 
 template <class E>
@@ -29,10 +36,9 @@ bool Schema::is_of(const Table& other) const {
   const auto same = [](const StoredField& a, const Field& b) {
     return a.name == b.name && a.type == b.type && a.unit == b.unit && a.role == b.role && a.help == b.help;
   };
-  return !is_folded && table == other.name() && std::ranges::equal(fields, other.schema(), same);
+  return !is_folded && is_events == other.is_events && table == other.name() &&
+         std::ranges::equal(fields, other.schema(), same);
 }
-
-bool Schema::has_times() const { return spotter::has_times(fields); }
 
 size_t Schema::find(std::string_view name) const {
   const auto it = std::ranges::find(fields, name, &StoredField::name);
@@ -40,7 +46,7 @@ size_t Schema::find(std::string_view name) const {
 }
 
 Schema schema_of(const Table& table) {
-  Schema schema{table.name(), false, {}};
+  Schema schema{table.name(), false, {}, table.is_events};
   for (const Field& field : table.schema())
     schema.fields.push_back({field.name, field.type, field.unit, field.role, fold_of(field), field.help});
   return schema;
@@ -50,7 +56,8 @@ std::string encode(const Schema& schema) {
   ByteWriter out;
   out.byte(kVersion);
   out.text(schema.table);
-  out.byte(schema.is_folded);
+  const bool is_unlike = schema.is_events != has_times(schema);
+  out.byte(static_cast<u8>((schema.is_folded ? kFolded : 0) | (is_unlike ? kUnlikeItsColumns : 0)));
   out.varint(schema.fields.size());
   for (const StoredField& field : schema.fields) {
     out.text(field.name);
@@ -68,7 +75,8 @@ Result<Schema> decode_schema(std::string_view bytes) {
   if (in.byte() != kVersion) return fail(Code::unsupported, "the columns are described in another version");
   Schema schema;
   schema.table = in.text();
-  schema.is_folded = in.byte() != 0;
+  const u8 bits = in.byte();
+  schema.is_folded = (bits & kFolded) != 0;
   const u64 count = in.varint();
   bool is_known = count <= kMostFields;
   for (u64 i = 0; i < count && is_known && in.ok(); ++i) {
@@ -84,6 +92,7 @@ Result<Schema> decode_schema(std::string_view bytes) {
   }
   if (!is_known || !in.ok() || !in.at_end())
     return fail(Code::corrupt, "the description of the columns is damaged");
+  schema.is_events = has_times(schema) != ((bits & kUnlikeItsColumns) != 0);
   return schema;
 }
 

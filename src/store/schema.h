@@ -38,10 +38,10 @@ struct Schema {
   std::string table;
   bool is_folded = false;  // of a coarser step
   std::vector<StoredField> fields;
+  bool is_events = false;  // as Table::is_events
 
   bool operator==(const Schema&) const = default;
-  bool is_of(const Table& other) const;      // the same columns, as they were sampled
-  bool has_times() const;                    // its rows happened once each: a table of events
+  bool is_of(const Table& other) const;  // the same columns, as they were sampled, of the same kind of rows
   size_t find(std::string_view name) const;  // fields.size() if there is none
 };
 using SharedSchema = std::shared_ptr<const Schema>;

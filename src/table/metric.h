@@ -1,7 +1,6 @@
 // What a metric is, and what it is called among all tables: the one rule that every door and sink has in
 // common. A column is a Field, or what has a name and a role as it has.
 #pragma once
-#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -16,12 +15,6 @@ bool is_metric(const Column& column) {
 
 // A number or a flag.
 inline bool is_numeric_metric(const Field& field) { return is_metric(field) && field.type != Type::text; }
-
-// Its rows happened once each: a table of events.
-template <class Columns>
-bool has_times(const Columns& columns) {
-  return std::ranges::any_of(columns, [](const auto& column) { return column.role == Role::time; });
-}
 
 // "disk_read_bytes" of the column read_bytes of the table disk; what begins with the table's name keeps it
 // once.

@@ -72,6 +72,7 @@ Table project(const Table& table, const std::vector<std::string_view>& columns) 
   }
   Table result(table.name(), std::move(schema));
   result.notes = table.notes;
+  result.is_events = table.is_events;
   std::vector<Value> cells(from.size());
   for (size_t row = 0; row < table.rows(); ++row) {
     for (size_t c = 0; c < from.size(); ++c) cells[c] = table.at(row, from[c]);
@@ -111,6 +112,7 @@ Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
   std::vector<std::string_view> columns = keys;
   columns.insert(columns.end(), values.begin(), values.end());
   Table result = project(head(table, 0), columns);
+  result.is_events = false;
   for (size_t g = 0; g < groups.size(); ++g) {
     std::vector<Value> row = groups[g];
     row.insert(row.end(), sums[g].begin(), sums[g].end());

@@ -74,6 +74,7 @@ i64 usual_distance(const Table& samples, size_t time, size_t begin, size_t end) 
 }  // namespace
 
 Table rates(const Table& samples) {
+  if (samples.is_events) return samples;
   constexpr i64 kMostDistances =
       5;  // farther apart there was nobody who looked, or another process of the same id
   const std::span<const Field> schema = samples.schema();

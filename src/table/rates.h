@@ -10,7 +10,8 @@ namespace spotter {
 // ns): the same with what each counter grew by a second, since the row before it of the same keys. Null for
 // the first one, where the counter began anew, where no time has passed, and across a gap of more than
 // five times the usual distance. user_ns becomes user_ratio (1 =
-// one processor's time), rx_bytes rx_bytes_per_s, energy_joules energy_watts, all else reads_per_s.
+// one processor's time), rx_bytes rx_bytes_per_s, energy_joules energy_watts, all else reads_per_s. A table
+// of events stays as it is.
 Table rates(const Table& samples);
 
 // As rates() calls the column of a counter.

@@ -36,6 +36,15 @@ TEST(RatesTest, NamesAndUnits) {
   EXPECT_EQ(t.schema()[2].role, Role::value);
 }
 
+TEST(RatesTest, EventsHaveNone) {
+  Table events = samples({{0, "sda", 5, 0, 0, 0.0, 0}, {kSecond, "sda", 9, 0, 0, 0.0, 0}});
+  events.is_events = true;
+  const Table t = rates(events);
+  EXPECT_TRUE(t.is_events);
+  EXPECT_STREQ(t.schema()[2].name, "read_bytes");
+  EXPECT_EQ(t.integer(1, 2), 9);
+}
+
 TEST(RatesTest, GrowthByTheSecondOfEachKey) {
   const Table t = rates(samples({
       {10 * kSecond, std::string_view("a"), i64{100}, i64{0}, i64{5}, 1.5, i64{1}},

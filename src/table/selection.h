@@ -21,20 +21,20 @@ struct Selection {
     return std::ranges::any_of(metrics,
                                [&](const std::string& pattern) { return matches_glob(pattern, name); });
   }
-  // `columns`: Fields, or what has a name, a role and a metric_column() like them.
+  // `columns`: Fields, or what has a name, a role and a metric_column() like them. A table of events is
+  // wanted whole, by the name of any of its columns.
   template <class Columns>
-  bool wants_table(std::string_view table, const Columns& columns) const {
+  bool wants_table(std::string_view table, const Columns& columns, bool is_events) const {
     if (!job.empty() && job_column(columns) == columns.size()) return false;
     if (metrics.empty()) return true;
-    const bool is_whole = has_times(columns);
     return std::ranges::any_of(columns, [&](const auto& column) {
-      return (is_whole || is_metric(column)) && wants_metric(table, metric_column(column));
+      return (is_events || is_metric(column)) && wants_metric(table, metric_column(column));
     });
   }
-  // Of a table that is wanted. What is no metric stays; a table of events stays whole.
-  template <class Columns>
-  bool wants_column(std::string_view table, const Columns& columns, size_t i) const {
-    return !is_metric(columns[i]) || has_times(columns) || wants_metric(table, metric_column(columns[i]));
+  // Of a table that is wanted. What is no metric stays.
+  template <class Column>
+  bool wants_column(std::string_view table, const Column& column, bool is_events) const {
+    return !is_metric(column) || is_events || wants_metric(table, metric_column(column));
   }
   template <class Columns>
   static size_t job_column(const Columns& columns) {  // columns.size() if there is none

@@ -88,6 +88,7 @@ Table Table::empty_like() const {
   table.schema_ = schema_;
   table.own_schema_ = own_schema_;
   table.notes = notes;
+  table.is_events = is_events;
   return table;
 }
 

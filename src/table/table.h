@@ -79,7 +79,7 @@ class Table {
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
-  Table empty_like() const;   // of the same name, schema and notes, without rows
+  Table empty_like() const;   // the same but for its rows
   size_t text_bytes() const;  // of its distinct texts
 
   Value at(size_t row, size_t column) const;
@@ -91,6 +91,9 @@ class Table {
   }
 
   Notes notes;
+  // Its rows happened once each, and are told once: they are never thinned out, folded, or made rates of.
+  // When says the first column of Role::time, and where there is none the batch.
+  bool is_events = false;
 
  private:
   u64 cell_of(Type type, const Value& value);
