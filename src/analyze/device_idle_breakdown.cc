@@ -1,9 +1,11 @@
 #include <algorithm>
 #include <array>
 #include <numeric>
+#include <vector>
 
 #include "analyze/device_time.h"
 #include "analyze/idle_gaps.h"
+#include "analyze/intervals.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 
@@ -38,21 +40,51 @@ constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
 enum Why : u8 { host_wait, kernel_wait, other, unknown };
 
-// All rows by their start; of those that start at once, the one that was launched first counts.
-std::vector<u32> by_start(const Trace& trace) {
-  const DeviceWork& work = trace.device_work();
-  const auto launched = [&](u32 row) {
-    return work.launch[row] == kNone ? std::numeric_limits<Ns>::max() : trace.ts[work.launch[row]];
-  };
-  std::vector<u32> order(work.event.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](u32 a, u32 b) {
-    if (work.start[a] != work.start[b]) return work.start[a] < work.start[b];
-    const Ns x = launched(a), y = launched(b);
-    return x != y ? x < y : a < b;
-  });
-  return order;
+// When any work runs; rows without duration that come first or last are intervals of no length.
+Union working_time(const DeviceWork& work) {
+  Ns first = work.start[0], last = work.end[0];
+  std::vector<Union> by_stream;
+  for (const Stream& stream : work.streams) {
+    Union& own = by_stream.emplace_back();
+    for (u32 row = stream.begin; row < stream.end; ++row) {
+      extend(own, work.start[row], work.end[row]);
+      first = std::min(first, work.start[row]);
+      last = std::max(last, work.end[row]);
+    }
+  }
+  Union all = unite(std::move(by_stream));
+  if (all.empty() || all.front().start != first) all.insert(all.begin(), {first, first});
+  if (all.back().end != last) all.push_back({last, last});
+  return all;
 }
+
+// The launches of the rows that start at one time, asked for ascending times.
+class Starts {
+ public:
+  explicit Starts(const Trace& trace) : trace_(trace), work_(trace.device_work()) {
+    for (const Stream& stream : work_.streams) next_.push_back(stream.begin);
+  }
+
+  // The first one; kNone where none is known.
+  EventId launch_at(Ns time) {
+    EventId first = kNone;
+    for (size_t s = 0; s < next_.size(); ++s) {
+      u32& row = next_[s];
+      const u32 end = work_.streams[s].end;
+      while (row < end && work_.start[row] < time) ++row;
+      for (u32 at = row; at < end && work_.start[at] == time; ++at) {
+        const EventId launch = work_.launch[at];
+        if (launch != kNone && (first == kNone || trace_.ts[launch] < trace_.ts[first])) first = launch;
+      }
+    }
+    return first;
+  }
+
+ private:
+  const Trace& trace_;
+  const DeviceWork& work_;
+  std::vector<u32> next_;  // of each stream
+};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kDeviceIdleBreakdown.name, std::span(kColumns).subspan(1));
@@ -64,24 +96,21 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const Ns delay = params[kConsecutiveKernelDelay.name];
   std::array<Ns, 4> ns{};
   std::array<i64, 4> count{};
-  const std::vector<u32> order = by_start(trace);
-  Ns end = work.end[order[0]];
-  i64 unlaunched = 0;
-  for (const u32 row : order) {
-    const EventId launch = work.launch[row];
-    unlaunched += launch == kNone;
-    if (const Ns gap = work.start[row] - end; gap > 0) {
-      const Why why = launch != kNone && trace.ts[launch] > end ? host_wait
-                      : gap < delay                             ? kernel_wait
-                      : launch != kNone                         ? other
-                                                                : unknown;
-      ns[why] += gap;
-      ++count[why];
-    }
-    end = std::max(end, work.end[row]);
+  const Union working = working_time(work);
+  Starts starts(trace);
+  for (size_t i = 1; i < working.size(); ++i) {
+    const Ns end = working[i - 1].end, gap = working[i].start - end;
+    const EventId launch = starts.launch_at(working[i].start);
+    const Why why = launch != kNone && trace.ts[launch] > end ? host_wait
+                    : gap < delay                             ? kernel_wait
+                    : launch != kNone                         ? other
+                                                              : unknown;
+    ns[why] += gap;
+    ++count[why];
   }
+  const i64 unlaunched = std::ranges::count(work.launch, kNone);
   const Ns idle = std::accumulate(ns.begin(), ns.end(), Ns{0});
-  std::vector<Value> cells = {static_cast<i64>(order.size()), unlaunched, idle};
+  std::vector<Value> cells = {static_cast<i64>(work.event.size()), unlaunched, idle};
   for (size_t why = 0; why < ns.size(); ++why)
     cells.insert(cells.end(), {ns[why], count[why], ratio(ns[why], idle)});
   table.append(cells);

@@ -69,6 +69,14 @@ class Trace:
             durations[span.name].append(span.end - span.start)
         return {name: (len(d), sum(d), min(d), max(d)) for name, d in durations.items()}
 
+    def idle(self):
+        """The time between the first and the last device work in which none runs; None without device work."""
+        idle, end = 0, None
+        for span in sorted(self.device, key=lambda span: span.start):
+            idle += max(0, span.start - end) if end is not None else 0
+            end = max(end, span.end) if end is not None else span.end
+        return None if end is None else idle
+
     def operators(self):
         """Operators by name: calls, and the total of those instances that lie in no other one of that name and thread.
 

@@ -25,7 +25,7 @@ def test_the_oracle_itself(name):
 
 
 def check_trace(path, trace):
-    answer = harness.analyze(path, tables=("summary", "kernel_breakdown", "operators"))
+    answer = harness.analyze(path, tables=("summary", "kernel_breakdown", "operators", "device_idle_breakdown"))
     (summary,) = answer["summary"]
     start = min((span.start for span in trace.spans), default=None)
     expected = {
@@ -48,6 +48,9 @@ def check_trace(path, trace):
     got = {name: (sum(r[0] for r in rows), sum(r[1] for r in rows), min(r[2] for r in rows), max(r[3] for r in rows))
            for name, rows in kernels.items()}
     assert got == trace.kernels()
+    idle = [(row["rows"], row["idle_ns"], row["host_wait_ns"] + row["kernel_wait_ns"] + row["other_ns"] + row["unknown_ns"])
+            for row in answer["device_idle_breakdown"]]
+    assert idle == ([] if trace.idle() is None else [(len(trace.device), trace.idle(), trace.idle())])
     assert {row["name"]: (row["calls"], row["host_total_ns"]) for row in answer["operators"]} == trace.operators()
 
 
