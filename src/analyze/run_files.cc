@@ -40,7 +40,8 @@ bool is_cancelled(const RunRequest& request) {
 // A launcher's trace has a profiler span at most, and the Python functions that wait for its ranks.
 bool has_events(const Trace& trace) {
   const auto is_event = per_kind(trace, [](const Kind& k) {
-    return k.is_span && k.category != Category::trace_span && k.category != Category::overhead;
+    return k.is_span && k.category != Category::trace_span && k.category != Category::overhead &&
+           k.category != Category::python_function;
   });
   return std::any_of(trace.kind.begin(), trace.kind.end(), [&](u8 kind) { return is_event[kind] != 0; });
 }
