@@ -105,6 +105,7 @@ class FileRunner {
     if (request_.steps && result.evidence.has_events) {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
+      add_step_notes(trace->steps(), result.notes);
     }
     return run_maps(*trace, how.threads, result);
   }

@@ -61,6 +61,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
     table.notes.add("no_steps", Severity::info, "traces without steps have no rows here");
     return table;
   }
+  add_step_notes(marked, table.notes);
   const bool has_device_work = !trace.device_work().event.empty();
   const std::vector<Ns> busy = busy_by_step(trace, marked.steps);
   for (size_t s = 0; s < marked.steps.size(); ++s) {

@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "trace/per_kind.h"
@@ -57,23 +58,33 @@ std::optional<i64> step_number(std::string_view name) {
   return number;
 }
 
-// Of several marks with one number (threads, operator and annotation) the earliest counts, then the longest.
+// Of marks with one number that overlap (threads, operator and annotation) the earliest counts, then the
+// longest. Those that do not are steps of another loop or of another run of the profiler.
+void merge_equal_steps(std::vector<Step>& steps) {
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return std::tuple(a.number, a.start, -a.end) < std::tuple(b.number, b.start, -b.end);
+  });
+  size_t kept = 0;
+  Ns group_end = 0;  // the latest end of the marks that became the last kept one
+  for (const Step& step : steps) {
+    const bool repeats = kept > 0 && step.number == steps[kept - 1].number &&
+                         (step.start < group_end || step.start == steps[kept - 1].start);
+    group_end = repeats ? std::max(group_end, step.end) : step.end;
+    if (!repeats) steps[kept++] = step;
+  }
+  steps.resize(kept);
+}
+
 Steps profiler_steps(const Trace& trace) {
   Steps steps{std::string(kProfilerStep), {}};
   for (const Mark& mark : find_marks(trace, is_annotation_of_any_era,
                                      [](std::string_view name) { return step_number(name).has_value(); }))
     steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end});
 
-  const auto by_number = [](const Step& a, const Step& b) {
-    return std::tuple(a.number, a.start, -a.end) < std::tuple(b.number, b.start, -b.end);
-  };
-  const auto same_number = [](const Step& a, const Step& b) { return a.number == b.number; };
-  const auto by_start = [](const Step& a, const Step& b) {
+  merge_equal_steps(steps.steps);
+  std::sort(steps.steps.begin(), steps.steps.end(), [](const Step& a, const Step& b) {
     return std::tuple(a.start, a.number) < std::tuple(b.start, b.number);
-  };
-  std::sort(steps.steps.begin(), steps.steps.end(), by_number);
-  steps.steps.erase(std::unique(steps.steps.begin(), steps.steps.end(), same_number), steps.steps.end());
-  std::sort(steps.steps.begin(), steps.steps.end(), by_start);
+  });
   return steps;
 }
 
@@ -180,6 +191,14 @@ Steps compute_steps(const Trace& trace) {
   if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
   if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
   return annotation_steps(trace);
+}
+
+void add_step_notes(const Steps& steps, Notes& notes) {
+  std::set<i64> numbers;
+  for (const Step& step : steps.steps) numbers.insert(step.number);
+  if (const auto repeats = static_cast<i64>(steps.steps.size() - numbers.size()); repeats > 0)
+    notes.add("repeated_steps", Severity::info,
+              "steps have the number of an earlier one, and are chosen together with it", -1, repeats);
 }
 
 const Steps& Trace::steps() const {
