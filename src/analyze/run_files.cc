@@ -156,7 +156,8 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   how.args = ArgSet();
   for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
   if (request.as_hta) how.args |= ArgSet{Arg::correlation, Arg::stream};
-  if (request.steps) how.args |= ArgSet{Arg::correlation};  // device rows go to the step of their launch
+  if (request.steps)  // device rows go to the step of their launch
+    how.args |= kStepArgs | ArgSet{Arg::correlation};
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));
   how.cancelled = request.cancelled;
   std::atomic<i64> done_bytes = 0;

@@ -91,7 +91,7 @@ const Analysis kSummary = {
         "that reading the file gave.",
     .params = {},
     .columns = kColumns,
-    .reads = kDeviceWorkArgs,
+    .reads = kDeviceWorkArgs | kStepArgs,
     .map = map,
 };
 

@@ -6,8 +6,9 @@
 // itself (collectives, optimizers, data loaders). Of several the one that covers the most time counts, then
 // the first by name. No mark: no steps.
 //
-// Of several profiler steps with one number that overlap the earliest counts, and those that do not all count;
-// of several optimizers the one that steps most often counts, then the one that takes the most time.
+// A mark that had not ended when recording did (`finished` is false) is none: how long it took is not known.
+// Of several profiler steps with one number that overlap the earliest counts, and those that do not all
+// count; of several optimizers the one that steps most often counts, then the one that takes the most time.
 #pragma once
 #include <string>
 #include <vector>
@@ -24,9 +25,11 @@ struct Step {
 struct Steps {
   std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name; empty: none
   std::vector<Step> steps;  // by start
+  i64 unfinished = 0;       // marks like theirs that had not ended
 };
 
 Steps compute_steps(const Trace& trace);
+inline const ArgSet kStepArgs = {Arg::finished};  // that it reads
 
 // What is worth knowing of them.
 void add_step_notes(const Steps& steps, Notes& notes);
