@@ -8,6 +8,7 @@
 #include "trace/device_work.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
+#include "trace/steps.h"
 
 namespace spotter {
 namespace {
@@ -189,7 +190,7 @@ const Analysis kCallTree = {
         "HTA (trace_call_graph) takes only a backward thread that is the only one, and annotations named ## backward ## or steps as its callers.",
     .params = {},
     .columns = kColumns,
-    .reads = kDeviceWorkArgs | ArgSet{Arg::sequence_number, Arg::fwd_thread_id},
+    .reads = kDeviceWorkArgs | kStepArgs | ArgSet{Arg::sequence_number, Arg::fwd_thread_id},
     .map = map,
     .on_request = true,
 };

@@ -13,7 +13,12 @@ void note_no_device_work(Table& table) {
   table.notes.add("no_device_work", Severity::info, "traces without device work have no rows here");
 }
 
-void note_unlaunched(const Trace& trace, Table& table) {
+void note_links(const Trace& trace, Table& table) {
+  if (trace.links().of_other_processes > 0)
+    table.notes.add("correlation_of_other_process", Severity::repair,
+                    "host calls have the correlation number of a call of another process; device work with "
+                    "it was given to the earlier one",
+                    -1, trace.links().of_other_processes);
   if (trace.links().unlaunched > 0)
     table.notes.add(
         "unlaunched_device_work", Severity::info,

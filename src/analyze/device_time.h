@@ -12,8 +12,8 @@ namespace spotter {
 // Says in `table` that the trace gives no rows because no device worked.
 void note_no_device_work(Table& table);
 // Says in `table` how much device work has no known launch, if there is some; where rows are left out for
-// that.
-void note_unlaunched(const Trace& trace, Table& table);
+// that. Also where launches may be those of another process.
+void note_links(const Trace& trace, Table& table);
 // The same of launches with device work that no operator encloses.
 void note_launches_outside_operators(i64 count, Table& table);
 

@@ -69,7 +69,7 @@ std::vector<Api> stats_by_api(const Trace& trace, const LaunchCutoffs& cutoffs) 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kKernelLaunchStats.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   std::vector<Api> apis = stats_by_api(trace, cutoffs_of(params));
   std::sort(apis.begin(), apis.end(), [&](const Api& a, const Api& b) {
     if (a.rows != b.rows) return a.rows > b.rows;

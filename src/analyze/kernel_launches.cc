@@ -30,7 +30,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kKernelLaunches.name, std::span(kColumns).subspan(1));
   const DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   const LaunchCutoffs cutoffs = cutoffs_of(params);
   for (const Stream& stream : work.streams) {
     for (u32 row = stream.begin; row < stream.end; ++row) {

@@ -87,7 +87,7 @@ Groups groups_of(const Trace& trace, std::span<const Started> started) {
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorKernels.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   i64 outside = 0;
   const Groups groups = groups_of(trace, started_rows(trace, outside));
   note_launches_outside_operators(outside, table);

@@ -172,10 +172,10 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     if (count > 0) table.notes.add(kind, Severity::info, sentence, -1, count);
   };
   note_launches_outside_operators(walk.launches_outside(), table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   note("duplicate_correlation",
        "host calls have the correlation number of an earlier one, which counts as the launch",
-       trace.links().duplicate_correlations);
+       trace.links().duplicate_correlations - trace.links().of_other_processes);
   note("partial_overlap",
        "host spans overlap another one on their thread without lying inside it; they count as its siblings",
        trace.nesting().partial_overlaps);

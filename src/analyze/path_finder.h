@@ -49,6 +49,6 @@ struct CriticalPath {
 void for_each_critical_path(const Trace& trace, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use);
 
-inline const ArgSet kCriticalPathArgs = kDependencyArgs;
+inline const ArgSet kCriticalPathArgs = kDependencyArgs | kStepArgs;
 
 }  // namespace spotter

@@ -22,7 +22,7 @@ constexpr Param kParams[] = {{"max_queue_length", i64{kQueueLimit},
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kQueueBlocked.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   const Extent extent = extent_of(trace);
   for (const Stream& stream : trace.device_work().streams) {
     const std::vector<QueuePoint> points = queue_points(trace, stream);

@@ -31,7 +31,7 @@ const Field kColumns[] = {
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kQueueLength.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   for (const Stream& stream : trace.device_work().streams) {
     const std::vector<QueuePoint> points = queue_points(trace, stream);
     if (points.empty()) continue;

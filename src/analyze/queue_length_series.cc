@@ -18,7 +18,7 @@ const Field kColumns[] = {
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kQueueLengthSeries.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
-  note_unlaunched(trace, table);
+  note_links(trace, table);
   for (const Stream& stream : trace.device_work().streams)
     for (const QueuePoint& point : queue_points(trace, stream))
       table.append({stream.device, stream.stream, trace.info().base_ns + point.time, point.length,

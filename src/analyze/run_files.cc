@@ -23,8 +23,8 @@ bool is_unwanted(const RunRequest& request, const RankEvidence& evidence) {
   return evidence.contents_rank && !wants(request, evidence.contents_rank);
 }
 
-// What is known of a file before it is read. If it cannot be read this is all there will be: it keeps its
-// place in the order, so that the other files get the ranks they would have had.
+// What is known of a file before it is read. If it is a trace that cannot be read this is all there will be:
+// it keeps its place in the order, so that the other files get the ranks they would have had.
 FileResult before_reading(const RunRequest& request, const TraceFile& file) {
   FileResult result;
   result.evidence = {file.path, {}, rank_in_name(file.path), true, 0, 0, file.receipt_rank};
@@ -37,10 +37,11 @@ bool is_cancelled(const RunRequest& request) {
   return request.cancelled && request.cancelled->load(std::memory_order_relaxed);
 }
 
-// A launcher's trace has a profiler span at most.
+// A launcher's trace has a profiler span at most, and the Python functions that wait for its ranks.
 bool has_events(const Trace& trace) {
   const auto is_event = per_kind(trace, [](const Kind& k) {
-    return k.is_span && k.category != Category::trace_span && k.category != Category::overhead;
+    return k.is_span && k.category != Category::trace_span && k.category != Category::overhead &&
+           k.category != Category::python_function;
   });
   return std::any_of(trace.kind.begin(), trace.kind.end(), [&](u8 kind) { return is_event[kind] != 0; });
 }
@@ -85,6 +86,7 @@ class FileRunner {
   void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
     if (auto done = load_and_map(file, how, result); !done) {
       result.error = std::move(done).error();
+      if (result.error->code == Code::unsupported) result.evidence.has_events = false;  // it is no trace
       result.tables.clear();
     }
   }
@@ -103,6 +105,7 @@ class FileRunner {
     if (request_.steps && result.evidence.has_events) {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
+      add_step_notes(trace->steps(), result.notes);
     }
     return run_maps(*trace, how.threads, result);
   }
@@ -153,7 +156,8 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   how.args = ArgSet();
   for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
   if (request.as_hta) how.args |= ArgSet{Arg::correlation, Arg::stream};
-  if (request.steps) how.args |= ArgSet{Arg::correlation};  // device rows go to the step of their launch
+  if (request.steps)  // device rows go to the step of their launch
+    how.args |= kStepArgs | ArgSet{Arg::correlation};
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));
   how.cancelled = request.cancelled;
   std::atomic<i64> done_bytes = 0;

@@ -193,6 +193,17 @@ TEST(Run, OneBadFileOfSeveralIsALoss) {
   EXPECT_NE(note->sentence.find("no JSON"), std::string::npos);
 }
 
+TEST(Run, WhatIsNoTraceTakesNoRank) {
+  FakeReader reader(Files{{"config.json", failing(Code::unsupported, "no trace")}, {"w.json", no_rank()}});
+  RunRequest request = request_for({"summary"});
+  request.ranks = {{0, 0}};
+  const Result<RunResult> result = run(reader.job(), request, reader.loader());
+  ASSERT_TRUE(result) << result.error().message;
+  ASSERT_EQ(result->tables[0].rows(), 1u);
+  EXPECT_EQ(integer(result->tables[0], 0, "rank"), 0);
+  EXPECT_EQ(find_note(result->notes, "rank_by_order"), nullptr);
+}
+
 TEST(Run, OneBadFileAloneIsTheError) {
   FakeReader reader(Files{{"a.json", failing(Code::corrupt, "no JSON")}});
   const Result<RunResult> result = run(reader.job(), request_for({"summary"}), reader.loader());

@@ -61,6 +61,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
     table.notes.add("no_steps", Severity::info, "traces without steps have no rows here");
     return table;
   }
+  add_step_notes(marked, table.notes);
   const bool has_device_work = !trace.device_work().event.empty();
   const std::vector<Ns> busy = busy_by_step(trace, marked.steps);
   for (size_t s = 0; s < marked.steps.size(); ++s) {
@@ -81,10 +82,11 @@ const Analysis kSteps = {
         "optimizer steps; without those from the annotation that repeats evenly and covers the most time. device_busy is the "
         "length of the union of all device work whose launch starts inside the step (of work without a "
         "known launch, whose own start lies in it), on all devices and streams, not cut at the step's end: "
-        "kernels run behind the host. A rank without steps has no rows.",
+        "kernels run behind the host. Marks of one number that do not overlap in time are steps of their own; "
+        "a mark that had not ended when recording did is none. A rank without steps has no rows.",
     .params = {},
     .columns = kColumns,
-    .reads = kDeviceWorkArgs,
+    .reads = kDeviceWorkArgs | kStepArgs,
     .map = map,
 };
 

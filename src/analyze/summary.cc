@@ -58,6 +58,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   for (const Note& note : trace.notes().all()) losses += note.severity == Severity::loss;
 
   Table table(kSummary.name, std::span(kColumns).subspan(1));
+  add_step_notes(steps, table.notes);
   table.append({
       base_name(info.path),
       text_or_null(info.host_name),
@@ -90,7 +91,7 @@ const Analysis kSummary = {
         "that reading the file gave.",
     .params = {},
     .columns = kColumns,
-    .reads = kDeviceWorkArgs,
+    .reads = kDeviceWorkArgs | kStepArgs,
     .map = map,
 };
 

@@ -7,7 +7,7 @@
 namespace spotter {
 
 // The thread (track) of the steps' marks; without them the one that is longest inside spans; kNone in a trace
-// without host spans.
+// without host spans. Reads kStepArgs (trace/steps.h).
 u32 main_track(const Trace& trace);
 
 // Threads that run backward operators: those at which autograd's flows end, and those that have its marks.

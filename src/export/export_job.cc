@@ -157,6 +157,7 @@ class Exporter {
     const Loader look_and_load = [&](const TraceFile& file, const LoadRequest& how) -> Result<TracePtr> {
       LoadRequest more = how;
       more.args |= kPartArgs;
+      if (request_.steps) more.args |= kStepArgs;
       more.args |= request_.flow_args;
       TRY_ASSIGN(TracePtr whole, load_(file, more));
       return look_at(std::move(whole), place, loaded);

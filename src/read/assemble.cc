@@ -169,7 +169,10 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
   };
   add(block.damaged, "damaged_event", Severity::loss, "events were damaged and left out");
   add(block.bad_time, "bad_time", Severity::loss,
-      "events have a start or a duration that is no number; they count in no time");
+      "events have no start or no duration, or one that is no number; they count in no time");
+  add(block.half_spans, "half_spans", Severity::loss,
+      "events are the begin or the end of a span (phases B and E), which are not put together; they count in "
+      "no time");
   add(block.args_left_out, "arguments_left_out", Severity::loss,
       "events have more arguments, or more forms of argument lists, than are kept");
   add(block.kinds_left_out, "kinds_left_out", Severity::loss,

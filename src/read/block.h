@@ -67,8 +67,8 @@ struct Block {
   bool wants_texts = false;
   std::vector<std::string_view> texts;
 
-  Tally damaged, repaired, negative_dur, sub_ns, bad_time, not_finite, duplicate_key, args_left_out,
-      kinds_left_out;
+  Tally damaged, repaired, negative_dur, sub_ns, bad_time, half_spans, not_finite, duplicate_key,
+      args_left_out, kinds_left_out;
 
   void clear();
   void make_room(size_t more_events, size_t more_cells);

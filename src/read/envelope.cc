@@ -4,11 +4,12 @@
 
 #include "base/utf8.h"
 #include "read/json.h"
+#include "read/source.h"
 
 namespace spotter {
 namespace {
 
-constexpr std::string_view kEventsKey = "\"traceEvents\"";
+constexpr std::string_view kEvents = "traceEvents", kEventsKey = "\"traceEvents\"";
 constexpr std::string_view kBom = "\xEF\xBB\xBF";
 
 // Where a list begins behind `"traceEvents"` at `at`; npos if the text is something else.
@@ -71,7 +72,7 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
     if (derailed) break;
     const char* value = json::skip_space(colon + 1, end);
     if (value == end) break;
-    if (*value == '[' && text.substr(key_at).starts_with(kEventsKey)) {
+    if (*value == '[' && json::text_of({p, static_cast<size_t>(key.stop - p)}) == kEvents) {
       return started(text, brace, key_at, static_cast<size_t>(value + 1 - begin));
     }
     p = value;
@@ -195,6 +196,9 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
   if (text[at] == '{') return start_in_object(text, at, complete, path);
   if (text[at] == '<')
     return fail(Code::unsupported, "{}: an HTML or XML page, not a trace; was the download refused?", path);
+  if (text.starts_with("\x1F\x8B") || text.starts_with("\x28\xB5\x2F\xFD"))
+    return fail(Code::unsupported, "{}: this was compressed twice: unpack it once (gunzip, unzstd)", path);
+  if (const char* what = other_format(text)) return fail(Code::unsupported, "{}: this is {}", path, what);
   return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})",
               path, static_cast<unsigned char>(text[at]));
 }

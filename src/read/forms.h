@@ -66,17 +66,18 @@ struct Context {
   bool in_event = false, in_args = false;
   bool member_done = false;  // a member has ended: a comma or the closing bracket must come
   bool after_comma = false;
-  bool bad_time = false;  // a start or duration that is no number
+  bool bad_time = false;  // a start or duration that is no number, or a span without one
   u8 seen = 0;            // members of the event itself, a bit each
   char phase = 0;         // 0: absent
   bool has_cat = false, has_ts = false, has_dur = false;
   bool args_left_out = false, kind_left_out = false;  // more of them than there are ids for
+  bool half_span = false;                             // a begin or an end alone (phase B or E)
   StringId cat = 0, name = 0;  // name: only where it is part of a literal (marks and flows have few)
   RowId pid, tid;
   u32 path = 0;  // argument list so far: index into the paths
   u32 repairs = 0, duplicates = 0, not_finite = 0;
   bool remarkable() const {
-    return (repairs | duplicates | not_finite) || args_left_out || kind_left_out || bad_time;
+    return (repairs | duplicates | not_finite) || args_left_out || kind_left_out || bad_time || half_span;
   }
 };
 

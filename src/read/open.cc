@@ -32,13 +32,24 @@ bool is_pipe_or_device(const std::string& path) {
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
-Result<void> list_directory(const std::string& path, Found& found) {
+bool is_directory(const std::string& path) {
+  struct stat info;
+  return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+std::string inside_of(const std::string& folder, std::string_view name) {
+  return fmt::format("{}{}{}", folder, folder.ends_with('/') ? "" : "/", name);
+}
+
+// Whether there are any traces. `folders`: the names of those in it, if wanted.
+Result<bool> list_files(const std::string& path, Found& found, std::set<std::string>* folders = nullptr) {
   DIR* dir = ::opendir(path.c_str());
   if (!dir) return fail(Code::io, "{}: {}", path, errno_text(errno));
   bool any = false;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
-    const std::string inside = path + (path.ends_with('/') ? "" : "/") + std::string(name);
+    const std::string inside = inside_of(path, name);
+    if (folders && name.front() != '.' && is_directory(inside)) folders->emplace(name);
     if (name.front() == '.' || name == kTruth || !ending_of(name) || is_pipe_or_device(inside)) continue;
     if (is_named_receipts(name) || begins_like_receipts(inside)) {
       found.receipts.insert(inside);
@@ -48,11 +59,34 @@ Result<void> list_directory(const std::string& path, Found& found) {
     }
   }
   ::closedir(dir);
-  if (!any) {
-    return fail(Code::not_found,
-                "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst)", path);
+  return any;
+}
+
+// Where the traces may be instead: "; its folders r0, r1 have some: give 'runs/*'".
+std::string hint_at_folders(const std::string& path, const std::set<std::string>& folders) {
+  constexpr size_t kNamed = 3;
+  std::vector<std::string> with_traces;
+  for (const std::string& name : folders) {
+    Found unused;
+    if (list_files(inside_of(path, name), unused).value_or(false)) with_traces.push_back(name);
   }
-  return {};
+  const size_t n = with_traces.size();
+  if (n == 0) return "";
+  const std::string names =
+      fmt::format("{}", fmt::join(std::span(with_traces).first(std::min(n, kNamed)), ", "));
+  const std::string more = n > kNamed ? fmt::format(" and {} more", n - kNamed) : "";
+  if (n == 1) return fmt::format("; its folder {} has some: give '{}'", names, inside_of(path, names));
+  if (n < folders.size()) return fmt::format("; its folders {}{} have some: give those", names, more);
+  return fmt::format("; its folders {}{} have some: give '{}'", names, more, inside_of(path, "*"));
+}
+
+Result<void> list_directory(const std::string& path, Found& found) {
+  std::set<std::string> folders;
+  TRY_ASSIGN(const bool any, list_files(path, found, &folders));
+  if (any) return {};
+  return fail(Code::not_found,
+              "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst){}", path,
+              hint_at_folders(path, folders));
 }
 
 std::vector<std::string> matches(const std::string& pattern) {

@@ -235,6 +235,27 @@ TEST(Scanner, WhatWritersGetWrong) {
   }
 }
 
+// What has a category and is told as a span, but not when or for how long, is missing from every time.
+TEST(Scanner, SpansWithoutATime) {
+  const Case cases[] = {
+      {R"({"ph":"X","cat":"c","ts":1})", "X [c] '' pid 0 '' tid 0 '' ts 1000 dur 0", "bad_time"},
+      {R"({"ph":"X","cat":"c","dur":1})", "X [c] '' pid 0 '' tid 0 '' ts 0 dur 1000", "bad_time"},
+      {R"({"cat":"c","ts":1})", "X [c] '' pid 0 '' tid 0 '' ts 1000 dur 0", "bad_time"},
+      {R"({"ph":"X","ts":1})", "X [] '' pid 0 '' tid 0 '' ts 1000 dur 0", ""},
+      {R"({"ph":"i","cat":"c","ts":1})", "i [c] '' pid 0 '' tid 0 '' ts 1000 dur 0", ""},
+      {R"({"ph":"B","cat":"c","ts":1})", "B [c] '' pid 0 '' tid 0 '' ts 1000 dur 0", "half_spans"},
+      {R"({"ph":"E","ts":1})", "E [] '' pid 0 '' tid 0 '' ts 1000 dur 0", "half_spans"},
+  };
+  for (const Case& c : cases) {
+    const Scan s(c.text);
+    EXPECT_EQ(s.rows, std::vector{std::string(c.row)}) << c.text;
+    EXPECT_EQ(s.notes.substr(0, s.notes.find(':')), c.note) << c.text;
+  }
+  // Those of a form that is known already are counted as the first one is.
+  const Scan many(R"({"ph":"i"},{"ph":"B","ts":1},{"ph":"B","ts":2},{"ph":"B","ts":3})");
+  EXPECT_NE(many.notes.find("(first at byte 11)"), many.notes.npos) << many.notes;
+}
+
 // An event of an odd form changes nothing for those behind it.
 TEST(Scanner, OddFormsInBetween) {
   const char* const values[] = {"1",  "-1.5",      "5000000000", "\"t\"", "\"\"", "[]", "[{}]",

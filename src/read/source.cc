@@ -34,7 +34,14 @@ constexpr Magic kOthers[] = {
     {"%PDF", "a PDF document, not a trace"},
     {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
     {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
+    {{"\xFF\xFE\0\0", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
+    {{"\0\0\xFE\xFF", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
+    {"\xFF\xFE", "UTF-16 text: convert it first (iconv -t UTF-8)"},
+    {"\xFE\xFF", "UTF-16 text: convert it first (iconv -t UTF-8)"},
 };
+
+constexpr std::string_view kTar = "ustar";
+constexpr size_t kTarAt = 257;  // behind the name, mode, owner, size and time of its first file
 
 // A zstd file may begin with frames that hold no data: 0x184D2A50 to 0x184D2A5F (RFC 8878, 3.1.2).
 bool is_skippable_frame(std::string_view text) {
@@ -128,6 +135,14 @@ Result<std::span<const u8>> RawInput::peek(size_t least) {
   return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
 }
 
+const char* other_format(std::string_view begin) {
+  for (const Magic& m : kOthers)
+    if (begin.starts_with(m.bytes)) return m.what;
+  if (begin.size() > kTarAt && begin.substr(kTarAt).starts_with(kTar))
+    return "a tar archive: unpack it (tar -xf) and give the trace files inside";
+  return nullptr;
+}
+
 std::unique_ptr<Source> plain_source(RawInput& input) { return std::make_unique<PlainSource>(input); }
 
 Result<std::unique_ptr<Source>> open_source(RawInput& input) {
@@ -138,9 +153,8 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
                 "{}: the file is empty; the process that wrote it may have ended before its trace did",
                 input.path());
   }
-  for (const Magic& m : kOthers) {
-    if (text.starts_with(m.bytes)) return fail(Code::unsupported, "{}: this is {}", input.path(), m.what);
-  }
+  if (const char* what = other_format(text))
+    return fail(Code::unsupported, "{}: this is {}", input.path(), what);
   if (text.starts_with("\x1F\x8B")) return gzip_source(input);
   if (text.starts_with("\x28\xB5\x2F\xFD") || is_skippable_frame(text)) return zstd_source(input);
   return plain_source(input);

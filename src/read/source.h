@@ -5,6 +5,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/notes.h"
 #include "base/result.h"
@@ -51,6 +52,9 @@ class RawInput {
   std::unique_ptr<u8[]> buffer_;
   size_t begin_ = 0, end_ = 0;
 };
+
+// What a file that begins so is instead of JSON, with what to do about it; nullptr if it is not known.
+const char* other_format(std::string_view begin);
 
 // Chooses the decoder. The input must outlive the source. An error says what the file is instead, if it is
 // known.

@@ -274,6 +274,7 @@ TEST(Source, ZstdFrames) {
   EXPECT_EQ(read_bytes(packed), (Got{text, "", ""}));
   EXPECT_EQ(read_bytes(packed, 1), (Got{text, "", ""}));
   EXPECT_EQ(read_bytes(packed + "trailer"), (Got{text, "corrupt_zstd ", ""}));
+  EXPECT_EQ(read_bytes(packed + std::string(70'000, '\0')), (Got{text, "", ""}));
 }
 
 TEST(Source, ZstdCutAnywhere) {
@@ -309,6 +310,10 @@ TEST(Source, OtherFiles) {
        "program"},
       {"%PDF-1.4", "PDF"},
       {"\x80\x04", "pickle"},
+      {std::string("\xFF\xFE\0\0{", 5), "UTF-32"},
+      {std::string("\0\0\xFE\xFF{", 5), "UTF-32"},
+      {std::string("\xFF\xFE{", 3), "UTF-16"},
+      {"\xFE\xFF{", "UTF-16"},
   };
   for (const auto& [bytes, word] : others)
     EXPECT_NE(read_bytes(bytes).error.find(word), std::string::npos) << word;

@@ -1,4 +1,5 @@
-// zstd through libzstd's streaming decoder; any number of frames in a row.
+// zstd through libzstd's streaming decoder; any number of frames in a row. Zero bytes behind the last one are
+// padding, as behind gzip's.
 #include <zstd.h>
 
 #include <algorithm>
@@ -25,7 +26,10 @@ class ZstdSource final : public Source {
       to.size = std::min(out.size(), to.pos + kStep);
       TRY_ASSIGN(const std::span<const u8> in, input_.peek());
       const bool input_over = in.empty();
-      if (input_over && frame_done_) break;
+      if (frame_done_ && (input_over || in[0] == 0)) {
+        ended_ = true;
+        break;
+      }
       ZSTD_inBuffer from{in.data(), in.size(), 0};
       const size_t before = to.pos;
       const size_t status = ZSTD_decompressStream(stream_, &to, &from);

@@ -11,8 +11,7 @@ namespace {
 enum class Match : u8 {
   begins,
   contains,
-  word,        // contains, where a word begins: all_, _all, AllReduce, but not small
-  verb,        // the same; its underscores may be missing
+  verb,  // contains where a word begins: all_, _all, AllReduce, but not small; with or without underscores
   local_verb,  // a verb behind one of kParts in the same identifier
 };
 
@@ -41,7 +40,7 @@ constexpr NameRule kNameRules[] = {
     {"rccl", Match::contains, WorkKind::communication},
     {"hccl", Match::contains, WorkKind::communication},
     {"oneccl", Match::contains, WorkKind::communication},
-    {"ccl_", Match::word, WorkKind::communication},
+    {"ccl_", Match::contains, WorkKind::communication},
     {"msccl", Match::contains, WorkKind::communication},
     {"nvshmem", Match::contains, WorkKind::communication},
     {"rocshmem", Match::contains, WorkKind::communication},
@@ -92,12 +91,6 @@ size_t find_verb(const Name& name, std::string_view verb, size_t from) {
   return verb.npos;
 }
 
-bool has_word(const Name& name, std::string_view word) {
-  for (size_t at = name.lower.find(word); at != word.npos; at = name.lower.find(word, at + 1))
-    if (begins_word(name, at)) return true;
-  return false;
-}
-
 bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; }
 
 bool has_local_verb(const Name& name, std::string_view verb) {
@@ -118,8 +111,6 @@ bool matches(const NameRule& rule, const Name& name) {
       return name.lower.starts_with(rule.text);
     case Match::contains:
       return name.lower.find(rule.text) != name.lower.npos;
-    case Match::word:
-      return has_word(name, rule.text);
     case Match::verb:
       return find_verb(name, rule.text, 0) != rule.text.npos;
     case Match::local_verb:

@@ -27,6 +27,8 @@ TEST(Classify, KernelsByName) {
       {"two_shot_allreduce", WorkKind::communication},
       {"ns::ccl_broadcast", WorkKind::communication},
       {"ccl_allreduce_medium", WorkKind::communication},
+      {"xccl_broadcast", WorkKind::communication},
+      {"void pccl_send<float>()", WorkKind::communication},
       // Fused operators and reductions that stay on the device.
       {"triton_red_fused_all_reduce_add_0", WorkKind::compute},
       {"triton_poi_fused_nccl_wait_0", WorkKind::compute},
@@ -51,7 +53,6 @@ TEST(Classify, KernelsByName) {
       {"smallGatherKernel", WorkKind::compute},
       {"tall_gather_rows", WorkKind::compute},
       {"firewall_to_all", WorkKind::compute},
-      {"calc_occl_mask", WorkKind::compute},
       {"", WorkKind::compute},
   };
   for (const auto& c : cases) EXPECT_EQ(classify(Category::kernel, c.name, false), c.kind) << c.name;

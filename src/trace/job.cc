@@ -64,7 +64,8 @@ void tell_sources(const std::vector<RankEvidence>& files, const std::vector<Reso
        comes_from(RankSource::receipts));
   tell("rank_from_file_name", "trace files do not say their rank; it was taken from the file name",
        comes_from(RankSource::file_name));
-  if (files.size() > 1)
+  const auto has_rank = [](const ResolvedRank& r) { return r.rank.has_value(); };
+  if (std::count_if(ranks.begin(), ranks.end(), has_rank) > 1)
     tell("rank_by_order", "trace files do not say their rank, nor do their names; they were numbered by path",
          comes_from(RankSource::order));
   tell("rank_disagrees", "receipts give another rank than the file's contents, which count",

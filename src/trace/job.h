@@ -35,7 +35,8 @@ struct RankEvidence {
   std::string path;
   std::optional<i64> contents_rank;  // distributedInfo.rank
   std::optional<i64> name_rank;      // from the file name
-  bool has_events = false;           // false: a launcher's or an empty trace; it takes no rank by order
+  bool has_events = false;           // false: a launcher's or an empty trace, or no trace at all; it takes
+                                     // no rank by order
   Ns start = 0, end = 0;             // of its spans, Unix time; equal where not known or a rank is
 
   std::optional<i64> receipt_rank = {};  // from the receipts of its capture

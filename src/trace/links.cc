@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "trace/device_rows.h"
 #include "trace/per_kind.h"
@@ -9,6 +11,12 @@
 
 namespace spotter {
 namespace {
+
+using Process = std::pair<i64, StringId>;
+Process process_of(const Trace& trace, EventId e) {
+  const Track& track = trace.tracks()[trace.track[e]];
+  return {track.pid, track.pid_text};
+}
 
 // The earliest host call of each correlation. Correlations are counted up by the driver, so those of a trace
 // are nearly dense: a table over their range answers with one access; where they are not, a sorted list does.
@@ -41,6 +49,8 @@ class Launches {
   }
 
   i64 duplicates() const { return duplicates_; }
+  // Calls that stand in another process than the earliest of their correlation, and that one.
+  const std::vector<std::pair<EventId, EventId>>& of_other_processes() const { return of_other_processes_; }
 
  private:
   struct Call {
@@ -69,6 +79,8 @@ class Launches {
       if (entry != kNone) ++duplicates_;
       if (entry == kNone || trace.ts[call.event] < trace.ts[entry]) entry = call.event;
     }
+    if (duplicates_ > 0)
+      for (const Call& call : calls) compare_processes(trace, call.event, find(call.correlation));
   }
 
   void fill_list(const Trace& trace, std::vector<Call> calls) {
@@ -79,17 +91,41 @@ class Launches {
     const auto same = [](const Call& a, const Call& b) { return a.correlation == b.correlation; };
     std::vector<Call> spare;
     sort_runs(std::span(calls), spare, before);
+    for (size_t i = 1, earliest = 0; i < calls.size(); ++i) {
+      if (same(calls[earliest], calls[i]))
+        compare_processes(trace, calls[i].event, calls[earliest].event);
+      else
+        earliest = i;
+    }
     const auto end = std::unique(calls.begin(), calls.end(), same);
     duplicates_ = calls.end() - end;
     calls.erase(end, calls.end());
     list_ = std::move(calls);
   }
 
+  void compare_processes(const Trace& trace, EventId call, EventId earliest) {
+    if (process_of(trace, call) != process_of(trace, earliest))
+      of_other_processes_.emplace_back(call, earliest);
+  }
+
   i64 first_ = 0;
   std::vector<EventId> table_;  // [correlation - first_], or empty
   std::vector<Call> list_;      // ascending by correlation
   i64 duplicates_ = 0;
+  std::vector<std::pair<EventId, EventId>> of_other_processes_;
 };
+
+// Where calls are also told on the device's side (MTIA), under its number as pid, that is no process.
+i64 count_other_processes(const Trace& trace, const std::vector<std::pair<EventId, EventId>>& calls,
+                          const std::vector<EventId>& device_rows) {
+  if (calls.empty()) return 0;
+  std::set<Process> devices;
+  for (const EventId e : device_rows) devices.insert(process_of(trace, e));
+  return std::ranges::count_if(calls, [&](const auto& pair) {
+    return !devices.contains(process_of(trace, pair.first)) &&
+           !devices.contains(process_of(trace, pair.second));
+  });
+}
 
 }  // namespace
 
@@ -98,6 +134,7 @@ LaunchLinks compute_links(const Trace& trace) {
   LaunchLinks links;
   links.duplicate_correlations = launches.duplicates();
   links.device = device_rows(trace);
+  links.of_other_processes = count_other_processes(trace, launches.of_other_processes(), links.device);
   links.launch.reserve(links.device.size());
   for (const EventId e : links.device) {
     const EventId launch = launches.find(trace.integer(e, Arg::correlation).value_or(0));

@@ -12,7 +12,8 @@ struct LaunchLinks {
   std::vector<EventId> device;     // every device-work row, ascending
   std::vector<EventId> launch;     // its host call (a span of category runtime or driver), or kNone
   i64 unlaunched = 0;              // rows with no launch
-  i64 duplicate_correlations = 0;  // host calls whose correlation an earlier one has already
+  i64 duplicate_correlations = 0;  // host calls whose correlation another one has already
+  i64 of_other_processes = 0;      // of these, in another process than that one: each counts from 1
 };
 
 // Reads Arg::correlation.

@@ -49,6 +49,21 @@ TEST(Links, TheEarliestOfSeveralCallsCountsThenTheFirstInTheFile) {
   }
 }
 
+TEST(Links, CorrelationsOfAnotherProcessAreCounted) {
+  for (const i64 far : {i64{1}, i64{1} << 40}) {  // dense and sparse correlations
+    TraceBuilder b;
+    b.span("cuda_runtime", "runtime", 1, 1, 20, 9, {{Arg::correlation, 1}});
+    b.span("cuda_driver", "its driver call", 1, 1, 21, 1, {{Arg::correlation, 1}});
+    b.span("cuda_runtime", "of another process", 2, 2, 40, 1, {{Arg::correlation, 1}});
+    b.span("mtia_runtime", "on the device's side", 0, 7, 41, 1, {{Arg::correlation, 1}});
+    b.span("kernel", "k", 0, 7, 60, 1, {{Arg::correlation, 1}});
+    b.span("cuda_runtime", "far", 2, 2, 50, 1, {{Arg::correlation, 1 + far}});
+    const LaunchLinks links = compute_links(*b.build());
+    EXPECT_EQ(links.duplicate_correlations, 3);
+    EXPECT_EQ(links.of_other_processes, 1);
+  }
+}
+
 TEST(Links, CorrelationZeroAndBelowLinksNothing) {
   TraceBuilder b;
   for (const i64 c : {0, -1}) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <optional>
+#include <set>
 #include <tuple>
 
 #include "trace/per_kind.h"
@@ -22,6 +24,7 @@ struct Mark {
   StringId name;
   u32 track;
   Ns start, end;
+  bool finished;  // else recording ended first, and `end` is when
 };
 
 // The host spans whose category and name are wanted, in file order. Names are tested once each, not per
@@ -34,8 +37,17 @@ std::vector<Mark> find_marks(const Trace& trace, IsCategory is_category, IsName 
   std::vector<Mark> marks;
   for (EventId e = 0; e < trace.size(); ++e)
     if (kinds[trace.kind[e]] && wanted[trace.name[e]])
-      marks.push_back({trace.name[e], trace.track[e], trace.ts[e], trace.end(e)});
+      marks.push_back({trace.name[e], trace.track[e], trace.ts[e], trace.end(e),
+                       trace.integer(e, Arg::finished).value_or(1) != 0});
   return marks;
+}
+
+std::vector<Mark> take_unfinished(std::vector<Mark>& marks) {
+  const auto is_unfinished = [](const Mark& m) { return !m.finished; };
+  std::vector<Mark> unfinished;
+  std::ranges::copy_if(marks, std::back_inserter(unfinished), is_unfinished);
+  std::erase_if(marks, is_unfinished);
+  return unfinished;
 }
 
 // Annotations were operators before they got a category of their own.
@@ -57,23 +69,35 @@ std::optional<i64> step_number(std::string_view name) {
   return number;
 }
 
-// Of several marks with one number (threads, operator and annotation) the earliest counts, then the longest.
+// Of marks with one number that overlap (threads, operator and annotation) the earliest counts, then the
+// longest. Those that do not are steps of another loop or of another run of the profiler.
+void merge_equal_steps(std::vector<Step>& steps) {
+  std::sort(steps.begin(), steps.end(), [](const Step& a, const Step& b) {
+    return std::tuple(a.number, a.start, -a.end) < std::tuple(b.number, b.start, -b.end);
+  });
+  size_t kept = 0;
+  Ns group_end = 0;  // the latest end of the marks that became the last kept one
+  for (const Step& step : steps) {
+    const bool repeats = kept > 0 && step.number == steps[kept - 1].number &&
+                         (step.start < group_end || step.start == steps[kept - 1].start);
+    group_end = repeats ? std::max(group_end, step.end) : step.end;
+    if (!repeats) steps[kept++] = step;
+  }
+  steps.resize(kept);
+}
+
 Steps profiler_steps(const Trace& trace) {
   Steps steps{std::string(kProfilerStep), {}};
-  for (const Mark& mark : find_marks(trace, is_annotation_of_any_era,
-                                     [](std::string_view name) { return step_number(name).has_value(); }))
+  std::vector<Mark> marks = find_marks(trace, is_annotation_of_any_era,
+                                       [](std::string_view name) { return step_number(name).has_value(); });
+  steps.unfinished = static_cast<i64>(take_unfinished(marks).size());
+  for (const Mark& mark : marks)
     steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end});
 
-  const auto by_number = [](const Step& a, const Step& b) {
-    return std::tuple(a.number, a.start, -a.end) < std::tuple(b.number, b.start, -b.end);
-  };
-  const auto same_number = [](const Step& a, const Step& b) { return a.number == b.number; };
-  const auto by_start = [](const Step& a, const Step& b) {
+  merge_equal_steps(steps.steps);
+  std::sort(steps.steps.begin(), steps.steps.end(), [](const Step& a, const Step& b) {
     return std::tuple(a.start, a.number) < std::tuple(b.start, b.number);
-  };
-  std::sort(steps.steps.begin(), steps.steps.end(), by_number);
-  steps.steps.erase(std::unique(steps.steps.begin(), steps.steps.end(), same_number), steps.steps.end());
-  std::sort(steps.steps.begin(), steps.steps.end(), by_start);
+  });
   return steps;
 }
 
@@ -114,17 +138,20 @@ Steps optimizer_steps(const Trace& trace) {
   std::vector<Mark> marks = find_marks(trace, is_annotation_of_any_era, [](std::string_view name) {
     return name.starts_with(kOptimizerStep);
   });
+  const std::vector<Mark> unfinished = take_unfinished(marks);
   if (marks.empty()) return {};
   std::sort(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
     return std::tuple(name_of(a), a.end, a.start) < std::tuple(name_of(b), b.end, b.start);
   });
-  const std::vector<Group> groups =
-      group(marks, [](const Mark& a, const Mark& b) { return a.name == b.name; });
+  const auto same = [](const Mark& a, const Mark& b) { return a.name == b.name; };
+  const std::vector<Group> groups = group(marks, same);
   const Group best = *std::max_element(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return std::tuple(a.end - a.begin, a.total) < std::tuple(b.end - b.begin, b.total);
   });
 
   Steps steps{std::string(name_of(marks[best.begin])), {}};
+  steps.unfinished =
+      std::ranges::count_if(unfinished, [&](const Mark& m) { return same(m, marks[best.begin]); });
   Ns start = window_start(trace).value_or(0);
   for (size_t i = best.begin; i < best.end; ++i) {
     if (marks[i].end <= start) continue;
@@ -159,16 +186,19 @@ Steps annotation_steps(const Trace& trace) {
   const auto name_of = [&](const Mark& m) { return trace.strings()[m.name]; };
   std::vector<Mark> marks =
       find_marks(trace, [](Category c) { return c == Category::user_annotation; }, may_be_step);
+  const std::vector<Mark> unfinished = take_unfinished(marks);
   std::sort(marks.begin(), marks.end(), [&](const Mark& a, const Mark& b) {
     return std::tuple(name_of(a), a.track, a.start, a.end) < std::tuple(name_of(b), b.track, b.start, b.end);
   });
+  const auto same = [](const Mark& a, const Mark& b) { return a.name == b.name && a.track == b.track; };
   Group best;
-  for (const Group& g :
-       group(marks, [](const Mark& a, const Mark& b) { return a.name == b.name && a.track == b.track; }))
+  for (const Group& g : group(marks, same))
     if (g.total > best.total && is_even(std::span(marks).subspan(g.begin, g.end - g.begin))) best = g;
   if (best.begin == best.end) return {};
 
   Steps steps{std::string(name_of(marks[best.begin])), {}};
+  steps.unfinished =
+      std::ranges::count_if(unfinished, [&](const Mark& m) { return same(m, marks[best.begin]); });
   for (size_t i = best.begin; i < best.end; ++i)
     steps.steps.push_back({static_cast<i64>(steps.steps.size()), marks[i].start, marks[i].end});
   return steps;
@@ -180,6 +210,17 @@ Steps compute_steps(const Trace& trace) {
   if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
   if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
   return annotation_steps(trace);
+}
+
+void add_step_notes(const Steps& steps, Notes& notes) {
+  if (steps.unfinished > 0)
+    notes.add("unfinished_steps", Severity::info,
+              "marks of steps had not ended when recording did; they are no steps", -1, steps.unfinished);
+  std::set<i64> numbers;
+  for (const Step& step : steps.steps) numbers.insert(step.number);
+  if (const auto repeats = static_cast<i64>(steps.steps.size() - numbers.size()); repeats > 0)
+    notes.add("repeated_steps", Severity::info,
+              "steps have the number of an earlier one, and are chosen together with it", -1, repeats);
 }
 
 const Steps& Trace::steps() const {

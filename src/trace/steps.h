@@ -6,8 +6,9 @@
 // itself (collectives, optimizers, data loaders). Of several the one that covers the most time counts, then
 // the first by name. No mark: no steps.
 //
-// Of several profiler steps with one number the earliest counts; of several optimizers the one that steps
-// most often, then the one that takes the most time.
+// A mark that had not ended when recording did (`finished` is false) is none: how long it took is not known.
+// Of several profiler steps with one number that overlap the earliest counts, and those that do not all
+// count; of several optimizers the one that steps most often counts, then the one that takes the most time.
 #pragma once
 #include <string>
 #include <vector>
@@ -17,16 +18,21 @@
 namespace spotter {
 
 struct Step {
-  i64 number = 0;  // N of ProfilerStep#N; 0, 1, 2 ... for the other marks
+  i64 number = 0;  // N of ProfilerStep#N, which may repeat; 0, 1, 2 ... for the other marks
   Ns start = 0, end = 0;
 };
 
 struct Steps {
   std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name; empty: none
   std::vector<Step> steps;  // by start
+  i64 unfinished = 0;       // marks like theirs that had not ended
 };
 
 Steps compute_steps(const Trace& trace);
+inline const ArgSet kStepArgs = {Arg::finished};  // that it reads
+
+// What is worth knowing of them.
+void add_step_notes(const Steps& steps, Notes& notes);
 
 // The rows of the steps numbered first..last, as rows_in (windows.h) tells them. Its steps() are those of
 // `trace` with these numbers.

@@ -29,6 +29,44 @@ TEST(Steps, ProfilerStepsAreHostSpansWithANumber) {
   EXPECT_EQ(rows_of(steps), (Rows{{7, 100, 190}, {8, 200, 290}}));
 }
 
+TEST(Steps, NumbersMayRepeat) {
+  TraceBuilder b;
+  for (const Ns ts : {0, 1000}) {
+    b.span("user_annotation", "ProfilerStep#1", 1, 1, ts + 100, 100);
+    b.span("user_annotation", "ProfilerStep#0", 1, 1, ts, 100);
+    b.span("user_annotation", "ProfilerStep#0", 1, 2, ts + 10, 120);  // the same step on other threads
+    b.span("user_annotation", "ProfilerStep#0", 1, 3, ts + 125, 10);
+  }
+  const TracePtr trace = b.build();
+  EXPECT_EQ(rows_of(trace->steps()), (Rows{{0, 0, 100}, {1, 100, 200}, {0, 1000, 1100}, {1, 1100, 1200}}));
+  EXPECT_EQ(rows_of(select_steps(*trace, 0, 0)->steps()), (Rows{{0, 0, 100}, {0, 1000, 1100}}));
+  Notes notes;
+  add_step_notes(trace->steps(), notes);
+  EXPECT_EQ(notes.count("repeated_steps"), 2);
+}
+
+// Kineto stretches what has not ended to the end of the recording.
+TEST(Steps, WhatHasNotEndedIsNone) {
+  const std::initializer_list<ArgValue> unfinished = {{Arg::finished, i64{0}}};
+  TraceBuilder b;
+  for (const Ns ts : {0, 100, 200}) b.span("user_annotation", "batch", 1, 1, ts, 60);
+  b.span("user_annotation", "batch", 1, 1, 300, 500, unfinished);
+  EXPECT_EQ(rows_of(compute_steps(*b.build())), (Rows{{0, 0, 60}, {1, 100, 160}, {2, 200, 260}}));
+
+  b.span("cpu_op", "aten::add", 1, 1, 0, 5);
+  b.span("user_annotation", "Optimizer.step#SGD.step", 1, 1, 90, 10, {{Arg::finished, i64{1}}});
+  b.span("user_annotation", "Optimizer.step#SGD.step", 1, 1, 190, 600, unfinished);
+  EXPECT_EQ(rows_of(compute_steps(*b.build())), (Rows{{0, 0, 100}}));
+
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100);
+  b.span("user_annotation", "ProfilerStep#2", 1, 1, 100, 700, unfinished);
+  const Steps steps = compute_steps(*b.build());
+  EXPECT_EQ(rows_of(steps), (Rows{{1, 0, 100}}));
+  Notes notes;
+  add_step_notes(steps, notes);
+  EXPECT_EQ(notes.count("unfinished_steps"), 1);
+}
+
 TEST(Steps, OptimizerStepsRunFromEndToEnd) {
   TraceBuilder b;
   b.span("cpu_op", "aten::add", 1, 1, 40, 5);
