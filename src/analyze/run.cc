@@ -116,8 +116,9 @@ void note_failures(std::span<const Part> parts, Notes& notes) {
     std::string_view reason = part.file->error->message;
     const std::string named = part.file->evidence.path + ": ";  // the note's scope says it
     if (reason.starts_with(named)) reason.remove_prefix(named.size());
+    const bool is_trace = part.file->error->code != Code::unsupported;
     Notes loss;
-    loss.add("file_left_out", Severity::loss,
+    loss.add(is_trace ? "file_left_out" : "no_trace", Severity::loss,
              fmt::format("a file could not be analysed and was left out: {}", reason));
     notes.merge(loss, base_name(part.file->evidence.path));
   }

@@ -11,6 +11,7 @@
 #include "base/utf8.h"
 #include "diagnose/diagnose.h"
 #include "table/ops.h"
+#include "trace/job.h"
 
 namespace spotter {
 namespace {
@@ -95,7 +96,7 @@ size_t take_top(ParamSettings& params) {
 // The findings have said already what these notes say, or it goes without saying.
 Notes notes_beside_findings(const Notes& notes) {
   constexpr std::string_view kTold[] = {"no_device_work", "no_operators",   "no_steps",
-                                        "one_rank",       "no_collectives", "captures_at_different_times"};
+                                        "one_rank",       "no_collectives", kCapturesAtDifferentTimes};
   Notes others;
   for (const Note& note : notes.all()) {
     const bool is_told =
@@ -128,7 +129,7 @@ std::string report(std::span<const Table> tables, const Notes& notes, const Text
   const JobFacts facts = gather_facts(tables, notes);
   const Notes all = all_notes(tables, notes);
   const bool is_damaged = std::ranges::any_of(
-      all.all(), [](const Note& n) { return n.severity == Severity::loss && n.kind != "file_left_out"; });
+      all.all(), [](const Note& n) { return n.severity == Severity::loss && n.kind != "no_trace"; });
   std::string out = headline(facts, is_damaged, style.width) + "\n";
   const auto section = [&](const std::string& title, const std::string& body) {
     out += "\n" + bold(title, style) + "\n" + body;

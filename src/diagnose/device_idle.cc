@@ -129,8 +129,8 @@ const Rule kIdleForOthers = {
     .name = "idle_for_others",
     .kind = Rule::Kind::cause,
     .summary =
-        "The device is idle for {} of its time or more, mostly because the next kernel was launched and "
-        "waited for another stream, a collective or a copy.",
+        "The device is idle for {} of its time or more, mostly because work that had been launched did "
+        "not start: it waited for an event, a host function or another process, or its launch took long.",
     .threshold = kIdle,
     .evidence = "device_idle_breakdown, idle_time_breakdown, critical_path",
     .find = [](const JobFacts& f, double threshold) { return find<Cause::others>(f, threshold, ""); },

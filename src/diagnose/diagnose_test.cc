@@ -183,7 +183,7 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   jobs["uneven_steps"] = one(rank(0, 100 * kMs, kMs));
   set_steps(jobs["uneven_steps"].ranks[0], {20 * kMs, 40 * kMs, 20 * kMs, 40 * kMs, 20 * kMs});
   jobs["waits_for_rank"] = two([](RankFacts& r) { r.own_wait = 30 * kMs; });
-  jobs["waits_for_rank"].ranks[0].own_wait = kMs;
+  for (RankFacts& r : jobs["waits_for_rank"].ranks) r.collectives = 10;
   jobs["waits_for_rank"].ranks[0].caused_wait = 30 * kMs;
   jobs["captures_apart"] = two([](RankFacts& r) { r.step_sum = 110 * kMs; });
   jobs["captures_apart"].are_apart = true;

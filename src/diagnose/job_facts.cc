@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/utf8.h"
 #include "table/ops.h"
+#include "trace/job.h"
 
 namespace spotter {
 namespace {
@@ -103,6 +104,7 @@ void add_waits(const Table& t, const ByRank& ranks) {
   for (size_t row = 0; row < t.rows(); row++) {
     RankFacts* r = ranks.of(t, row);
     if (!r) continue;
+    r->collectives = integer(t, row, "collectives");
     r->own_wait = integer(t, row, "own_wait_ns");
     r->caused_wait = integer(t, row, "caused_wait_ns");
   }
@@ -155,7 +157,7 @@ std::vector<const Analysis*> fact_analyses() {
 
 JobFacts gather_facts(std::span<const Table> tables, const Notes& notes) {
   JobFacts facts;
-  facts.are_apart = notes.count("captures_at_different_times") > 0;
+  facts.are_apart = notes.count(kCapturesAtDifferentTimes) > 0;
   add_summary(answer_of(kSummary, tables), facts.ranks);
   const ByRank ranks(facts.ranks);
   add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);

@@ -25,6 +25,7 @@ struct RankFacts {
   i64 device_rows = 0, unlaunched_rows = 0;
   // Waiting in collectives for the last rank to begin: its own, and what the others had to where it was last.
   Ns own_wait = 0, caused_wait = 0;
+  i64 collectives = 0;  // that another rank takes part in
   // Steps, and their durations in order of time.
   i64 steps = 0;
   Ns step_sum = 0, step_max = 0;

@@ -46,8 +46,9 @@ double device_time(const RankFacts& r) { return static_cast<double>(r.device_tim
 double idle_share(const RankFacts& r) { return ratio(r.idle, r.device_time); }
 double compute_time(const RankFacts& r) { return static_cast<double>(r.compute); }
 
-constexpr double kSpread = 0.05;  // how much longer the longest time among ranks may be than the others'
-constexpr double kIdler = 0.1;    // share of idle time of one rank above that of the others
+constexpr double kSpread = 0.05;   // how much longer the longest time among ranks may be than the others'
+constexpr double kWaiting = 0.08;  // share of device time in which ranks wait for each other
+constexpr double kIdler = 0.1;     // share of idle time of one rank above that of the others
 
 std::optional<Finding> find_out_of_step(const JobFacts& f, double threshold) {
   const Ranks ranks = comparable(f, &RankFacts::steps);
@@ -65,6 +66,40 @@ std::optional<Finding> find_out_of_step(const JobFacts& f, double threshold) {
       .share = longer / mean_step(slow)};
 }
 
+// Who is last to begin the collectives in which the others wait. One rank is named where no other comes near.
+std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
+  Ranks ranks = comparable(f, &RankFacts::collectives);
+  const Ns waiting = sum_over(f, &RankFacts::own_wait), device = sum_over(f, &RankFacts::device_time);
+  const double share = ratio(waiting, device > 0 ? device : sum_over(f, &RankFacts::span));
+  if (ranks.empty() || share < threshold) return {};
+  std::ranges::stable_sort(ranks, std::ranges::greater(), [](const RankFacts* r) { return r->caused_wait; });
+  const RankFacts &last = *ranks[0], &next = *ranks[1];
+  const Ns caused = sum_over(f, &RankFacts::caused_wait);
+  const std::string part = percent(ratio(last.caused_wait, caused));
+  Finding finding{.what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
+                                      human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
+                  .remedy = "",
+                  .time = waiting,
+                  .share = share};
+  if (2 * last.caused_wait >= caused && last.caused_wait >= 2 * next.caused_wait) {
+    finding.what += fmt::format(" {} of that is for {}, which begins last.", part, rank_name(last));
+    finding.remedy =
+        fmt::format("Look at what it does before its collectives, with --ranks {}.", last.rank.value_or(0));
+    finding.rank = last.rank;
+  } else {
+    finding.what +=
+        fmt::format(" Most is for {} ({}) and {} ({}), which begin last in turn.", rank_name(last), part,
+                    rank_name(next), percent(ratio(next.caused_wait, caused)));
+  }
+  return finding;
+}
+
+// Whether another rank is the one that the others wait for.
+bool waits_for_another(const JobFacts& f, const RankFacts& rank) {
+  const std::optional<Finding> waiting = find_waiting(f, kWaiting);
+  return waiting && waiting->rank && waiting->rank != rank.rank;
+}
+
 // One against the median of the others: averages hide one rank among many.
 Finding compared(const Ranks& ranks, const RankFacts& worst) {
   const double time = median_of_others(ranks, worst, device_time);
@@ -77,26 +112,26 @@ Finding compared(const Ranks& ranks, const RankFacts& worst) {
       .rank = worst.rank};
 }
 
-// Not where steps tell it already.
+// Not where steps tell it already, or it waits for another.
 std::optional<Finding> find_slow(const JobFacts& f, double threshold) {
   const Ranks ranks = comparable(f, &RankFacts::device_time);
   if (ranks.empty() || find_out_of_step(f, kSpread)) return {};
   const RankFacts& worst = most(ranks, device_time);
   const double median = median_of_others(ranks, worst, device_time);
-  if (device_time(worst) <= (1 + threshold) * median) return {};
+  if (device_time(worst) <= (1 + threshold) * median || waits_for_another(f, worst)) return {};
   Finding finding = compared(ranks, worst);
   finding.time = worst.device_time - std::llround(median);
   finding.share = ratio(*finding.time, worst.device_time);
   return finding;
 }
 
-// Not where a rank is told as the slow one already.
+// Not where a rank is told as the slow one already, or it waits for another.
 std::optional<Finding> find_idle(const JobFacts& f, double threshold) {
   const Ranks ranks = comparable(f, &RankFacts::device_time);
   if (ranks.empty() || find_slow(f, kSpread)) return {};
   const RankFacts& worst = most(ranks, idle_share);
   const double more = idle_share(worst) - median_of_others(ranks, worst, idle_share);
-  if (more <= threshold) return {};
+  if (more <= threshold || waits_for_another(f, worst)) return {};
   Finding finding = compared(ranks, worst);
   finding.time = std::llround(more * device_time(worst));
   finding.share = more;
@@ -120,36 +155,6 @@ std::optional<Finding> find_uneven(const JobFacts& f, double threshold) {
       .rank = busy.rank,
       .time = more,
       .share = ratio(more, busy.compute)};
-}
-
-// Who is last to begin the collectives in which the others wait most.
-std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
-  const Ranks ranks = comparable(f, &RankFacts::own_wait);
-  const Ns waiting = sum_over(f, &RankFacts::own_wait);
-  const Ns device = sum_over(f, &RankFacts::device_time);
-  const Ns time = device > 0 ? device : sum_over(f, &RankFacts::span);
-  const double share = ratio(waiting, time);
-  if (ranks.empty() || share < threshold) return {};
-  const RankFacts* last = &f.ranks[0];
-  for (const RankFacts& r : f.ranks) {
-    if (r.caused_wait > last->caused_wait) last = &r;
-  }
-  const double part = ratio(last->caused_wait, sum_over(f, &RankFacts::caused_wait));
-  Finding finding{.what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
-                                      human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
-                  .remedy = "",
-                  .time = waiting,
-                  .share = share};
-  if (part >= 0.5) {
-    finding.what += fmt::format(" {} of that is for {}, which begins last.", percent(part), rank_name(*last));
-    finding.remedy =
-        fmt::format("Look at what it does before its collectives, with --ranks {}.", last->rank.value_or(0));
-    finding.rank = last->rank;
-  } else {
-    finding.what += fmt::format(" No rank alone is behind half of that; {} is most of all, with {}.",
-                                rank_name(*last), percent(part));
-  }
-  return finding;
 }
 
 }  // namespace
@@ -188,7 +193,7 @@ const Rule kWaitsForRank = {
     .summary =
         "Ranks wait for the last one to begin a collective for {} of their device time or more; without device "
         "work, of the traced time. Clocks of hosts that differ look so, too.",
-    .threshold = 0.08,
+    .threshold = kWaiting,
     .evidence = "stragglers",
     .find = find_waiting,
 };

@@ -116,7 +116,7 @@ Result<void> Assembler::append(size_t scanner, const Block& block, const char* t
   const size_t n = block.events;
   if (n == 0) return {};
   if (data.ts.size() + n >= kNone || data.cells.size() + block.cell_count >= kNone) {
-    return fail(Code::unsupported,
+    return fail(Code::invalid,
                 "the trace has more than 4 billion events or arguments; record a shorter window");
   }
   const u32 first_row = static_cast<u32>(data.ts.size());

@@ -197,8 +197,8 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
   if (text[at] == '<')
     return fail(Code::unsupported, "{}: an HTML or XML page, not a trace; was the download refused?", path);
   if (text.starts_with("\x1F\x8B") || text.starts_with("\x28\xB5\x2F\xFD"))
-    return fail(Code::unsupported, "{}: this was compressed twice: unpack it once (gunzip, unzstd)", path);
-  if (const char* what = other_format(text)) return fail(Code::unsupported, "{}: this is {}", path, what);
+    return fail(Code::invalid, "{}: this was compressed twice: unpack it once (gunzip, unzstd)", path);
+  TRY(check_format(text, path));
   return fail(Code::unsupported, "{}: neither JSON nor a compressed trace (it begins with byte 0x{:02x})",
               path, static_cast<unsigned char>(text[at]));
 }

@@ -1,8 +1,8 @@
 // gzip through ISA-L's streaming inflate. A gzip file is a row of members; each ends in a CRC and a length
 // that ISA-L checks when told that the wrapper is gzip. A cut file makes ISA-L report success, so the end of
-// the last member is checked here. Zero bytes and other padding behind the last member are ignored, as gzip
-// does. The header is read by a call of its own: isal_inflate() reads one too, but forgets its flags when the
-// header comes in pieces (seen in ISA-L 2.30).
+// the last member is checked here. Zero bytes behind a member are padding; other bytes are ignored with a
+// note, as gzip does. The header is read by a call of its own: isal_inflate() reads one too, but forgets its
+// flags when the header comes in pieces (seen in ISA-L 2.30).
 #include <isa-l/igzip_lib.h>
 
 #include <algorithm>
@@ -51,12 +51,16 @@ class GzipSource final : public Source {
   }
 
   void next_member(std::span<const u8> in, Notes& notes) {
+    if (const size_t zeros = leading_zeros(in); zeros > 0) {
+      input_.use(zeros);
+      return;
+    }
     ended_ = true;
     if (in.empty()) return;
     if (in[0] == 0x1F && (in.size() < 2 || in[1] == 0x8B)) {
       begin_member();
       ended_ = false;
-    } else if (in[0] != 0) {
+    } else {
       notes.add("gzip_trailer", Severity::info, "bytes behind the gzip data were ignored", text_bytes_);
     }
   }

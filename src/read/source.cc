@@ -20,6 +20,7 @@ constexpr size_t kSniffBytes = 16;  // what the longest of the magics below need
 struct Magic {
   std::string_view bytes;
   const char* what;
+  Code code = Code::invalid;  // a trace may be inside; unsupported: it is none
 };
 constexpr Magic kOthers[] = {
     {"PK\x03\x04", "a zip archive: unpack it and give the trace files inside"},
@@ -27,13 +28,14 @@ constexpr Magic kOthers[] = {
      "7zXZ",
      "an xz file: unpack it first (xz -d)"},
     {"BZh", "a bzip2 file: unpack it first (bunzip2)"},
-    {"SQLite format 3", "an SQLite database (Nsight Systems exports look so), not a Kineto JSON trace"},
+    {"SQLite format 3", "an SQLite database (Nsight Systems exports look so), not a Kineto JSON trace",
+     Code::unsupported},
     {"\x7F"
      "ELF",
-     "a program, not a trace"},
-    {"%PDF", "a PDF document, not a trace"},
-    {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
-    {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace"},
+     "a program, not a trace", Code::unsupported},
+    {"%PDF", "a PDF document, not a trace", Code::unsupported},
+    {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace", Code::unsupported},
+    {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace", Code::unsupported},
     {{"\xFF\xFE\0\0", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
     {{"\0\0\xFE\xFF", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
     {"\xFF\xFE", "UTF-16 text: convert it first (iconv -t UTF-8)"},
@@ -135,12 +137,17 @@ Result<std::span<const u8>> RawInput::peek(size_t least) {
   return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
 }
 
-const char* other_format(std::string_view begin) {
+Result<void> check_format(std::string_view begin, const std::string& path) {
   for (const Magic& m : kOthers)
-    if (begin.starts_with(m.bytes)) return m.what;
+    if (begin.starts_with(m.bytes)) return fail(m.code, "{}: this is {}", path, m.what);
   if (begin.size() > kTarAt && begin.substr(kTarAt).starts_with(kTar))
-    return "a tar archive: unpack it (tar -xf) and give the trace files inside";
-  return nullptr;
+    return fail(Code::invalid,
+                "{}: this is a tar archive: unpack it (tar -xf) and give the trace files inside", path);
+  return {};
+}
+
+size_t leading_zeros(std::span<const u8> bytes) {
+  return static_cast<size_t>(std::ranges::find_if(bytes, [](u8 byte) { return byte != 0; }) - bytes.begin());
 }
 
 std::unique_ptr<Source> plain_source(RawInput& input) { return std::make_unique<PlainSource>(input); }
@@ -153,8 +160,7 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
                 "{}: the file is empty; the process that wrote it may have ended before its trace did",
                 input.path());
   }
-  if (const char* what = other_format(text))
-    return fail(Code::unsupported, "{}: this is {}", input.path(), what);
+  TRY(check_format(text, input.path()));
   if (text.starts_with("\x1F\x8B")) return gzip_source(input);
   if (text.starts_with("\x28\xB5\x2F\xFD") || is_skippable_frame(text)) return zstd_source(input);
   return plain_source(input);

@@ -53,8 +53,11 @@ class RawInput {
   size_t begin_ = 0, end_ = 0;
 };
 
-// What a file that begins so is instead of JSON, with what to do about it; nullptr if it is not known.
-const char* other_format(std::string_view begin);
+// Whether a file that begins so may be JSON. Errors, which say what it is instead and what to do about it:
+// invalid where a trace may be inside, unsupported where it is none.
+Result<void> check_format(std::string_view begin, const std::string& path);
+
+size_t leading_zeros(std::span<const u8> bytes);
 
 // Chooses the decoder. The input must outlive the source. An error says what the file is instead, if it is
 // known.

@@ -1,5 +1,5 @@
-// zstd through libzstd's streaming decoder; any number of frames in a row. Zero bytes behind the last one are
-// padding, as behind gzip's.
+// zstd through libzstd's streaming decoder; any number of frames in a row. Zero bytes behind one are padding,
+// as behind gzip's members.
 #include <zstd.h>
 
 #include <algorithm>
@@ -26,9 +26,13 @@ class ZstdSource final : public Source {
       to.size = std::min(out.size(), to.pos + kStep);
       TRY_ASSIGN(const std::span<const u8> in, input_.peek());
       const bool input_over = in.empty();
-      if (frame_done_ && (input_over || in[0] == 0)) {
+      if (frame_done_ && input_over) {
         ended_ = true;
         break;
+      }
+      if (frame_done_ && in[0] == 0) {
+        input_.use(leading_zeros(in));
+        continue;
       }
       ZSTD_inBuffer from{in.data(), in.size(), 0};
       const size_t before = to.pos;

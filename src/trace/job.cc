@@ -113,18 +113,21 @@ Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>&
   std::sort(by_path.begin(), by_path.end(),
             [&](size_t a, size_t b) { return std::tie(files[a].path, a) < std::tie(files[b].path, b); });
   i64 next = 0;
+  size_t ranked = owner.size();
   std::vector<RankEvidence> numbered;
   for (const size_t i : by_path) {
     if (ranks[i].rank || !files[i].has_events) continue;
     while (owner.contains(next)) ++next;
     ranks[i] = {next++, RankSource::order};
     numbered.push_back(files[i]);
+    ++ranked;
   }
 
   tell_sources(files, ranks, notes);
+  const bool are_all = numbered.size() == ranked;
   if (one_after_the_other(std::move(numbered)))
     notes.add(
-        "captures_at_different_times", Severity::repair,
+        are_all ? kCapturesAtDifferentTimes : "files_at_different_times", Severity::repair,
         "files without a rank do not overlap in time: rather than ranks of one job they may be captures "
         "that were taken one after the other; analyse those one by one");
   return ranks;

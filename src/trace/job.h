@@ -47,6 +47,9 @@ struct ResolvedRank {
   RankSource source = RankSource::unknown;
 };
 
+// The note that all ranks of a job were numbered by path, and that their files do not overlap in time.
+inline constexpr const char* kCapturesAtDifferentTimes = "captures_at_different_times";
+
 // Rank of each file: its contents, else the receipts of its capture, else its name, else the lowest free
 // number in path order. Two files that claim one rank are an error that names both. Says in `notes` which
 // rule was used where it was not the contents, and what contradicts it.

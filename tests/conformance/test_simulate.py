@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -170,17 +171,35 @@ SYMPTOMS = {
 }
 
 
+def findings_of(folder, *options):
+    done = harness.run("simulate", "-o", folder, *options)
+    assert done.returncode == 0, done.stderr.decode()
+    return harness.analyze(folder, tables=["findings"], top=None)["findings"]
+
+
 @pytest.mark.parametrize("fault", [None, *SYMPTOMS])
 def test_findings_name_the_symptom_and_its_rank(tmp_path, fault):
-    done = harness.run("simulate", "-o", tmp_path, *(["--fault", fault] if fault else []))
-    assert done.returncode == 0, done.stderr.decode()
-    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    findings = findings_of(tmp_path, *(["--fault", fault] if fault else []))
     assert [(f["rule"], f["rank"]) for f in findings[:1]] == ([SYMPTOMS[fault]] if fault else [])
 
 
+@pytest.mark.parametrize("fault", ["slow-rank:rank=1", "data-loader-stall:rank=1", "gc-pause:rank=1", "throttle:rank=1"])
+def test_of_two_ranks_the_one_that_waits_is_not_blamed(tmp_path, fault):
+    findings = findings_of(tmp_path, "--ranks", 2, "--fault", fault)
+    assert (findings[0]["rule"], findings[0]["rank"]) == ("waits_for_rank", 1)
+    assert {f["rank"] for f in findings} <= {1, None}
+
+
+@pytest.mark.parametrize("fault", ["data-loader-stall:rank=2", "gc-pause:rank=2"])
+def test_in_a_pipeline_nobody_is_blamed_alone(tmp_path, fault):
+    """The next stage begins its collectives late, too, since it waits for what it receives."""
+    findings = findings_of(tmp_path, "--pp", 2, "--fault", fault)
+    assert (findings[0]["rule"], findings[0]["rank"]) == ("waits_for_rank", None)
+    assert re.search(r"Most is for rank [26] .* and rank [26] ", findings[0]["finding"])
+
+
 def test_a_long_step_is_told(tmp_path):
-    assert harness.run("simulate", "-o", tmp_path, "--fault", "straggling-step:rank=2").returncode == 0
-    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    findings = findings_of(tmp_path, "--fault", "straggling-step:rank=2")
     assert [f["finding"] for f in findings if f["rule"] == "long_step"] == ["Step 7 of rank 2 takes 177 ms, 2.0 times the median."]
 
 
