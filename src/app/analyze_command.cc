@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analyze/list.h"
+#include "analyze/top.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/interruption.h"
@@ -117,7 +118,11 @@ Result<void> analyze(Options options) {
   if (options.names_findings) {
     TRY(check_takes(*options.format, Table(kFindings, finding_columns())));
     request.whole_from = shown;
-    std::ranges::copy(fact_analyses(), std::back_inserter(request.analyses));
+    // One that has no `top` is whole already.
+    for (const Analysis* analysis : fact_analyses()) {
+      const bool is_there = std::ranges::find(request.analyses, analysis) != request.analyses.end();
+      if (!is_there || has_param(analysis, kTop.name)) request.analyses.push_back(analysis);
+    }
   }
   const size_t names = options.wants_report() ? take_top(request.params) : 0;
   MappedJob mapped;
@@ -129,9 +134,8 @@ Result<void> analyze(Options options) {
   std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
   TRY_ASSIGN(RunResult result, reduce_files(std::move(mapped), request));
   if (options.names_findings) {
-    const std::span<const Table> facts = std::span(result.tables).subspan(shown);
-    Table found = findings(gather_facts(facts, result.notes));
-    found.notes = notes_beside_findings(all_notes(facts, {}));
+    Table found = findings(gather_facts(result.tables, result.notes));
+    found.notes = notes_beside_findings(all_notes(std::span(result.tables).subspan(shown), {}));
     result.tables.resize(shown);
     result.tables.insert(result.tables.begin(), std::move(found));
   }

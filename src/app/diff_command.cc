@@ -34,9 +34,13 @@ struct Side {
   Notes notes;
 };
 
-Result<Side> run_side(const std::string& path, const Options& options) {
-  TRY_ASSIGN(const Job job, open_job(std::span(&path, 1)));
+Result<Job> open_side(const std::string& path, const Options& options) {
+  TRY_ASSIGN(Job job, open_job(std::span(&path, 1)));
   TRY(check_output(options.output, job));
+  return job;
+}
+
+Result<Side> run_side(const Job& job, const Options& options) {
   TRY_ASSIGN(RunResult result, run(job, options.request, load));
   Side side;
   side.notes = all_notes(result.tables, result.notes);
@@ -63,8 +67,10 @@ void compare_sizes(const Side& before, const Side& after, Notes& notes) {
 }
 
 Result<void> diff(const Options& options) {
-  TRY_ASSIGN(const Side before, run_side(options.before, options));
-  TRY_ASSIGN(const Side after, run_side(options.after, options));
+  TRY_ASSIGN(const Job job_before, open_side(options.before, options));
+  TRY_ASSIGN(const Job job_after, open_side(options.after, options));
+  TRY_ASSIGN(const Side before, run_side(job_before, options));
+  TRY_ASSIGN(const Side after, run_side(job_after, options));
   Table table = trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);

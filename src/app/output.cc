@@ -2,6 +2,7 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
@@ -12,12 +13,14 @@ namespace spotter {
 Result<void> check_output(const std::string& path, const Job& job) {
   struct stat output;
   if (stat(path.c_str(), &output) != 0) return {};
-  for (const TraceFile& file : job.files) {
+  const auto is_output = [&](const std::string& name) {
     struct stat input;
-    if (stat(file.path.c_str(), &input) == 0 && S_ISREG(input.st_mode) && input.st_dev == output.st_dev &&
-        input.st_ino == output.st_ino)
-      return fail(Code::invalid, "{} is one of the traces; write to another file", path);
-  }
+    return stat(name.c_str(), &input) == 0 && S_ISREG(input.st_mode) && input.st_dev == output.st_dev &&
+           input.st_ino == output.st_ino;
+  };
+  if (std::ranges::any_of(job.files, is_output, &TraceFile::path) ||
+      std::ranges::any_of(job.receipts, is_output))
+    return fail(Code::invalid, "{} is one of the files that are read; write to another one", path);
   return {};
 }
 

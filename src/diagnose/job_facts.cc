@@ -12,10 +12,11 @@
 namespace spotter {
 namespace {
 
+// The last one of that name: the one before may be cut short for the user.
 const Table& answer_of(const Analysis& analysis, std::span<const Table> tables) {
   const auto it =
-      std::find_if(tables.begin(), tables.end(), [&](const Table& t) { return t.name() == analysis.name; });
-  CHECK(it != tables.end());
+      std::find_if(tables.rbegin(), tables.rend(), [&](const Table& t) { return t.name() == analysis.name; });
+  CHECK(it != tables.rend());
   return *it;
 }
 

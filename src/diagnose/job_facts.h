@@ -46,8 +46,8 @@ struct JobFacts {
   bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 
-// What the facts are gathered from: the answers of these analyses, all rows of them; others may be among
-// them.
+// What the facts are gathered from: the answers of these analyses, all rows of them in the last table of that
+// name; others may be among them.
 std::vector<const Analysis*> fact_analyses();
 // `notes`: those of the job.
 JobFacts gather_facts(std::span<const Table> tables, const Notes& notes);

@@ -62,7 +62,7 @@ Result<bool> list_files(const std::string& path, Found& found, std::set<std::str
   return any;
 }
 
-// Where the traces may be instead: "; its folders r0, r1 have some: give 'runs/*'".
+// Where the traces may be instead: "; its folders r0, r1 have some: give 'runs/*/'".
 std::string hint_at_folders(const std::string& path, const std::set<std::string>& folders) {
   constexpr size_t kNamed = 3;
   std::vector<std::string> with_traces;
@@ -76,8 +76,10 @@ std::string hint_at_folders(const std::string& path, const std::set<std::string>
       fmt::format("{}", fmt::join(std::span(with_traces).first(std::min(n, kNamed)), ", "));
   const std::string more = n > kNamed ? fmt::format(" and {} more", n - kNamed) : "";
   if (n == 1) return fmt::format("; its folder {} has some: give '{}'", names, inside_of(path, names));
-  if (n < folders.size()) return fmt::format("; its folders {}{} have some: give those", names, more);
-  return fmt::format("; its folders {}{} have some: give '{}'", names, more, inside_of(path, "*"));
+  const bool is_pattern = path.find_first_of("*?[~") != path.npos;
+  if (n < folders.size() || is_pattern)
+    return fmt::format("; its folders {}{} have some: give those", names, more);
+  return fmt::format("; its folders {}{} have some: give '{}'", names, more, inside_of(path, "*/"));
 }
 
 Result<void> list_directory(const std::string& path, Found& found) {

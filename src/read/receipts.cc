@@ -194,6 +194,7 @@ void add_receipts(const std::set<std::string>& opened, Job& job) {
       const std::string path = folder + name;
       const bool is_opened = opened.contains(path);
       if (!is_opened && !begins_like_receipts(path)) continue;
+      job.receipts.push_back(path);
       Notes notes;
       if (const Result<std::vector<Receipt>> receipts = read_receipts(path)) {
         apply(*receipts, files, notes);

@@ -26,7 +26,8 @@ struct TraceFile {
 };
 
 struct Job {
-  std::vector<TraceFile> files;  // by path
+  std::vector<TraceFile> files;       // by path
+  std::vector<std::string> receipts;  // files that told of the traces: receipts of captures
   Notes notes;
 };
 
