@@ -175,13 +175,13 @@ constexpr AttributeName kAttributes[] = {
     {"gpu", "vendor", "hw.vendor"},
     {"gpu", "driver", "hw.driver_version"},
     {"gpu", "serial", "hw.serial_number"},
-    {"*", "job", "spotter.job"},
-    {"*", "rank", "spotter.rank"},
-    {"*", "user", "user.name"},
-    {"*", "container", "container.id"},
-    {"*", "container_name", "k8s.container.name"},
-    {"*", "pod", "k8s.pod.name"},
-    {"*", "pod_namespace", "k8s.namespace.name"},
+    {"*", "job", "spotter.job", true},
+    {"*", "rank", "spotter.rank", true},
+    {"*", "user", "user.name", true},
+    {"*", "container", "container.id", true},
+    {"*", "container_name", "k8s.container.name", true},
+    {"*", "pod", "k8s.pod.name", true},
+    {"*", "pod_namespace", "k8s.namespace.name", true},
     {"*", "pid", "process.pid"},
 };
 
@@ -190,10 +190,10 @@ constexpr AttributeName kAttributes[] = {
 std::span<const SemanticName> semantic_names() { return kNames; }
 std::span<const AttributeName> attribute_names() { return kAttributes; }
 
-const char* attribute_name(std::string_view table, std::string_view column) {
+const AttributeName* find_attribute(std::string_view table, std::string_view column) {
   for (const std::string_view wanted : {table, std::string_view("*")}) {
     for (const AttributeName& name : kAttributes) {
-      if (wanted == name.table && column == name.column) return name.name;
+      if (wanted == name.table && column == name.column) return &name;
     }
   }
   return nullptr;

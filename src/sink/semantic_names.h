@@ -34,11 +34,12 @@ struct SemanticName {
 struct AttributeName {
   const char *table, *column;  // the table "*": all that have no line of their own for the column
   const char* name;
+  bool is_user = false;  // who uses the thing now, not which one it is
 };
 
 std::span<const SemanticName> semantic_names();
 std::span<const AttributeName> attribute_names();
 // nullptr: none.
-const char* attribute_name(std::string_view table, std::string_view column);
+const AttributeName* find_attribute(std::string_view table, std::string_view column);
 
 }  // namespace spotter::sink
