@@ -151,7 +151,10 @@ Result<Attributes> resource(const Settings& settings, const Surroundings& surrou
                     {"service.version", kVersion},
                     {"host.name", host_name(surroundings)},
                     {"os.type", "linux"}};
-  if (const std::string id = machine_id(surroundings.host); !id.empty()) all.emplace_back("host.id", id);
+  const std::string id = machine_id(surroundings.host);
+  if (!id.empty()) all.emplace_back("host.id", id);
+  // What tells agents apart where a back end keeps no other attribute of the resource, as Prometheus does.
+  all.emplace_back("service.instance.id", id.empty() ? host_name(surroundings) : id);
   if (const auto found = Finder(settings).find_named("resource_attributes", "OTEL_RESOURCE_ATTRIBUTES")) {
     const auto more = parse_pairs(found->value);
     if (!more) return within(more.error(), found->name);
