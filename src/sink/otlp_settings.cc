@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "sink/checks.h"
 #include "sink/host_name.h"
@@ -48,8 +49,8 @@ Result<void> are_attributes(const std::string& value) {
 
 constexpr SinkOption kOptions[] = {
     {"endpoint", nullptr,
-     "URL of the receiver, to which /v1/metrics is added; else OTEL_EXPORTER_OTLP_ENDPOINT, else "
-     "http://localhost:4318.",
+     "URL of a receiver of OTLP by HTTP (http/protobuf), to which /v1/metrics is added; else "
+     "OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318.",
      is_url},
     {"headers", nullptr,
      "More headers, such as authorization=Bearer%20TOKEN, by commas; else OTEL_EXPORTER_OTLP_HEADERS.",
@@ -121,6 +122,16 @@ Result<Url> endpoint(const Settings& settings) {
   while (url->path.ends_with('/')) url->path.pop_back();
   url->path += kPath;
   return url;
+}
+
+// Whoever names an endpoint knows that it is spoken to by HTTP; a receiver that the environment names need
+// not understand that.
+Result<void> check_protocol(const Settings& settings) {
+  const auto found =
+      settings.contains("endpoint") ? std::nullopt : Finder(settings).find("protocol", "PROTOCOL");
+  if (!found || found->value == "http/protobuf") return {};
+  return fail(Code::invalid, "{}: {} is not spoken here, only http/protobuf; name an \"endpoint\" of that",
+              found->name, to_printable(found->value));
 }
 
 // Options are in units, the variable is in milliseconds.
@@ -213,6 +224,7 @@ Result<Attributes> parse_pairs(const std::string& text) {
 Result<OtlpSettings> otlp_settings(const Settings& settings, const Surroundings& surroundings) {
   const Finder finder(settings);
   OtlpSettings all;
+  TRY(check_protocol(settings));
   TRY_ASSIGN(all.http.url, endpoint(settings));
   TRY_ASSIGN(all.http.patience, patience(settings));
   all.http.tls = {finder.text("certificate", "CLIENT_CERTIFICATE"), finder.text("key", "CLIENT_KEY"),

@@ -48,6 +48,19 @@ TEST_F(OtlpSettingsTest, Endpoints) {
       << endpoint();
 }
 
+TEST_F(OtlpSettingsTest, OtherProtocolsAreRefused) {
+  set("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf");
+  EXPECT_TRUE(otlp_settings({}, {}));
+  set("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+  EXPECT_EQ(
+      otlp_settings({}, {}).error().message,
+      "OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here, only http/protobuf; name an \"endpoint\" of "
+      "that");
+  EXPECT_TRUE(otlp_settings({{"endpoint", "http://a"}}, {}));
+  set("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/protobuf");
+  EXPECT_TRUE(otlp_settings({}, {}));
+}
+
 TEST_F(OtlpSettingsTest, Headers) {
   EXPECT_TRUE(otlp_settings({}, {})->headers.empty());
   set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20x, a=b=c ,,d=");
