@@ -287,6 +287,7 @@ class TableWriter {
       for (size_t row = 0; row < table_.rows(); ++row) {
         auto value = number(table_.at(row, *c), unit);
         for (const char* less : name.less) value = value && less ? difference(*value, row, less) : value;
+        if (value && name.of) value = part(*value, row, name.of);
         const bool lacks_id = std::string_view(name.name).starts_with("hw.") && !has_hardware_id_[row];
         if (!value || lacks_id) continue;
         const Ns begun =
@@ -297,7 +298,8 @@ class TableWriter {
       }
     }
     const auto c = find_column(names[0].column);
-    const char* help = names.size() == 1 && c ? table_.schema()[*c].help : "";
+    const bool is_column = names.size() == 1 && !names[0].of;
+    const char* help = is_column && c ? table_.schema()[*c].help : "";
     write_metric(names[0].name, help, names[0].unit, names[0].instrument, points.bytes());
   }
 
@@ -310,6 +312,16 @@ class TableWriter {
     i64 left = 0;
     if (!whole || !less || __builtin_sub_overflow(*whole, *less, &left)) return std::nullopt;
     return Number(std::max<i64>(left, 0));
+  }
+
+  // Of whole numbers.
+  std::optional<Number> part(const Number& value, size_t row, const char* column) const {
+    const auto c = find_column(column);
+    const Value other = c ? table_.at(row, *c) : Value();
+    const i64* part = std::get_if<i64>(&value);
+    const i64* whole = std::get_if<i64>(&other);
+    if (!part || !whole || *whole <= 0) return std::nullopt;
+    return Number(static_cast<double>(*part) / static_cast<double>(*whole));
   }
 
   const Table& table_;

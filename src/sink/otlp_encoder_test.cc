@@ -223,6 +223,30 @@ TEST(OtlpEncoderTest, TheNextJobOnAGpuGoesOnWithItsCounters) {
             std::set<std::string>{"By gauge {gpu=#0,hw.id=GPU-1,spotter.job=j2} 0 5000000010 5"});
 }
 
+TEST(OtlpEncoderTest, MemoryAndErrorsOfAGpu) {
+  constexpr Field kColumns[] = {
+      {"uuid", Type::text, Unit::none, Role::key, ""},
+      {"memory_total_bytes", Type::integer, Unit::bytes, Role::value, ""},
+      {"memory_used_bytes", Type::integer, Unit::bytes, Role::value, ""},
+      {"ecc_corrected_volatile", Type::integer, Unit::count, Role::counter, ""},
+      {"ecc_corrected_aggregate", Type::integer, Unit::count, Role::counter, ""},
+  };
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kTime;
+  Table& table = batch->tables.emplace_back("gpu", kColumns);
+  table.append({"a", i64{8}, i64{2}, i64{1}, i64{700}});
+  table.append({"b", i64{0}, i64{2}, Value(), Value()});
+  table.append({"c", Value(), i64{2}, Value(), Value()});
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  const auto points = points_of(encoder.encode(share_of(batch)));
+  EXPECT_EQ(values(points, "hw.gpu.memory.utilization"),
+            std::set<std::string>{"1 gauge {hw.id=a} 0 5000000000 r0.25"});
+  // Of this boot, not of the GPU's life.
+  EXPECT_EQ(values(points, "hw.errors"),
+            std::set<std::string>{
+                "{error} counter {error.type=corrected,hw.id=a,hw.type=gpu} 1000000000 5000000000 1"});
+}
+
 TEST(OtlpEncoderTest, KeysThatBackEndsHaveThemselves) {
   constexpr Field kColumns[] = {
       {"gpu", Type::integer, Unit::none, Role::key, ""},

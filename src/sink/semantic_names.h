@@ -2,8 +2,8 @@
 // opentelemetry.io/docs/specs/semconv, system and hardware metrics (status: development), as of 2026.
 //
 // What the conventions do not have (SM activity, NVLink, pressure, ...) is only in our own namespace, where
-// all columns are. Left out on purpose: hw.gpu.memory.utilization is the part of the memory that is in use,
-// ours the time in which it was used.
+// all columns are. Left out on purpose: hw.gpu.io, since drivers tell rates of PCIe and no totals; hw.status,
+// since a GPU whose numbers are doubted is neither well nor broken.
 #pragma once
 #include <array>
 #include <span>
@@ -27,6 +27,7 @@ struct SemanticName {
   Instrument instrument;
   std::array<FixedAttribute, 3> attributes = {};
   std::array<const char*, 3> less = {};  // columns that are subtracted; nullptr: none
+  const char* of = nullptr;              // column of the whole that it is a part of; nullptr: it is no part
 };
 
 // What a column of Role::key or Role::detail says about its row. Details that are not here are no attributes:
