@@ -106,6 +106,17 @@ std::vector<i64> Identities::noticed() {
   return pids;
 }
 
+void Identities::set_gpu_owner(const std::string& uuid, const Who& owner) {
+  std::lock_guard lock(gpus_mutex_);
+  gpu_owners_[uuid] = owner;
+}
+
+Who Identities::gpu_owner(const std::string& uuid) {
+  std::lock_guard lock(gpus_mutex_);
+  const auto it = gpu_owners_.find(uuid);
+  return it == gpu_owners_.end() ? Who() : it->second;
+}
+
 Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
   Who who;
   const process::Identity identity = process::identify(facts, parent);

@@ -41,6 +41,10 @@ class Identities {
   void notice(i64 pid);
   std::vector<i64> noticed();  // those that still exist, in order
 
+  // Whose a GPU is, by its UUID: the collector that sees its processes tells those that do not.
+  void set_gpu_owner(const std::string& uuid, const Who& owner);
+  Who gpu_owner(const std::string& uuid);  // empty: nobody has told
+
  private:
   struct Known {
     i64 start_ticks;
@@ -61,6 +65,8 @@ class Identities {
   std::unordered_map<i64, Known> known_;
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
+  std::mutex gpus_mutex_;
+  std::map<std::string, Who> gpu_owners_;  // by UUID
   std::map<i64, std::string> users_;
   std::map<std::string, Pod, std::less<>> pods_;
   Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
