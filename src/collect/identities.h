@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -57,7 +58,8 @@ class Identities {
     std::string name, name_space, container;
   };
   Who who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent);
-  std::string user_name(i64 uid);
+  std::string user_name(const process::ProcessFacts& facts);
+  std::string name_in_passwd(i64 uid);  // empty: it has none
   void read_pods();
 
   Host host_;
@@ -69,6 +71,7 @@ class Identities {
   std::map<std::string, Who> gpu_owners_;  // by UUID
   std::map<i64, std::string> users_;
   std::map<std::string, Pod, std::less<>> pods_;
+  std::set<std::string, std::less<>> user_names_;
   Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
 };
 
