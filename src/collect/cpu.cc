@@ -1,12 +1,15 @@
 // cpu: where the processors' time goes, of the whole machine, of each NUMA node and, on request, of each
 // core. /proc/stat, Documentation/filesystems/proc.rst.
+#include <algorithm>
 #include <array>
+#include <map>
 
 #include "base/saturated.h"
 #include "collect/cpu_list.h"
 #include "collect/kernel_file.h"
 #include "collect/kernel_ticks.h"
 #include "collect/list.h"
+#include "collect/steady_counter.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -22,9 +25,22 @@ using Times = std::array<std::optional<i64>, kModes>;  // ns
 std::optional<i64> sum(std::optional<i64> a, std::optional<i64> b) {
   return a && b ? std::optional(add_saturated(*a, *b)) : std::nullopt;
 }
+// Not below zero: both are rounded.
 std::optional<i64> difference(std::optional<i64> a, std::optional<i64> b) {
-  return a && b ? std::optional(*a - *b) : std::nullopt;  // of two that are not below zero
+  return a && b ? std::optional(std::max<i64>(subtract_saturated(*a, *b), 0)) : std::nullopt;
 }
+
+// The times of one row, from sample to sample.
+class SteadyTimes {
+ public:
+  void add_to(std::vector<Value>& row, const Times& times) {
+    for (size_t i = 0; i < kModes; ++i)
+      row.push_back(times[i] ? Value(counters_[i].update(*times[i])) : Value());
+  }
+
+ private:
+  std::array<SteadyCounter, kModes> counters_;
+};
 
 #define MODES                                                                                           \
   {"user_ns", Type::integer, Unit::ns, Role::counter, "Time in programs, without guests."},             \
@@ -85,7 +101,7 @@ class Cpu : public Collector {
     std::vector<Value> row;
     row.reserve(std::size(kCpuColumns));
     row.emplace_back(static_cast<i64>(counts.cores.size()));
-    add(row, counts.all);
+    all_.add_to(row, counts.all);
     for (const auto& value : {counts.context_switches, counts.forks, counts.running, counts.blocked})
       row.push_back(or_null(value));
     all.append(row);
@@ -95,10 +111,6 @@ class Cpu : public Collector {
   }
 
  private:
-  static void add(std::vector<Value>& row, const Times& times) {
-    for (const auto& time : times) row.push_back(or_null(time));
-  }
-
   Result<Counts> read() {
     TRY_ASSIGN(std::string_view text, stat_.read());
     text = whole_lines(text);
@@ -138,7 +150,7 @@ class Cpu : public Collector {
     return times;
   }
 
-  Table nodes(const Counts& counts) const {
+  Table nodes(const Counts& counts) {
     Table table("cpu_node", kNodeColumns);
     for (i64 node = 0; node <= node_of_.highest; ++node) {
       Times all;
@@ -151,17 +163,17 @@ class Cpu : public Collector {
       }
       if (cpus == 0) continue;
       std::vector<Value> row{node, cpus};
-      add(row, all);
+      nodes_[node].add_to(row, all);
       table.append(row);
     }
     return table;
   }
 
-  static Table cores(const Counts& counts) {
+  Table cores(const Counts& counts) {
     Table table("cpu_core", kCoreColumns);
     for (const auto& [cpu, times] : counts.cores) {
       std::vector<Value> row{cpu};
-      add(row, times);
+      cores_[cpu].add_to(row, times);
       table.append(row);
     }
     return table;
@@ -170,6 +182,8 @@ class Cpu : public Collector {
   KernelFile stat_;
   bool per_core_;
   CpuNodes node_of_;
+  SteadyTimes all_;
+  std::map<i64, SteadyTimes> nodes_, cores_;
 };
 
 }  // namespace

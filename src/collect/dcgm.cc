@@ -7,6 +7,7 @@
 #include "collect/dcgm_session.h"
 #include "collect/gpu_activity.h"
 #include "collect/list.h"
+#include "collect/owner.h"
 #include "collect/profiling_pause.h"
 #include "collect/values.h"
 
@@ -45,7 +46,11 @@ struct Watched {
 class Dcgm : public Collector {
  public:
   explicit Dcgm(const Surroundings& s)
-      : host_(s.host), address_(s.dcgm_address), embedded_(s.dcgm_embedded), pause_(s.profiling_pause) {}
+      : host_(s.host),
+        address_(s.dcgm_address),
+        embedded_(s.dcgm_embedded),
+        pause_(s.profiling_pause),
+        identities_(s.identities) {}
 
   Result<void> connect() {
     TRY_ASSIGN(auto session, DcgmSession::open(host_, address_, embedded_));
@@ -142,7 +147,7 @@ class Dcgm : public Collector {
     return is_real ? value.real : static_cast<double>(value.integer);
   }
 
-  static void append(Table& table, const DcgmGpu& gpu, const ActivityCells& cells, const Quality& quality) {
+  void append(Table& table, const DcgmGpu& gpu, const ActivityCells& cells, const Quality& quality) const {
     Row row(gpu_activity::kColumns);
     for (size_t i = 0; i < row.size(); ++i) row[i] = or_null(cells[i]);
     row[gpu_activity::gpu] = gpu.index;
@@ -150,6 +155,9 @@ class Dcgm : public Collector {
     row[gpu_activity::source] = std::string_view("dcgm");
     const std::string text = quality.text();
     row[gpu_activity::quality] = or_null(text);
+    // DCGM tells no processes; the collector nvidia does, of the same GPU.
+    const Who owner = identities_ ? identities_->gpu_owner(gpu.uuid) : Who();
+    set_owner(row, gpu_activity::job, owner);
     table.append(row);
   }
 
@@ -158,6 +166,7 @@ class Dcgm : public Collector {
   std::string address_;
   bool embedded_;
   std::shared_ptr<const ProfilingPause> pause_;
+  std::shared_ptr<Identities> identities_;
   std::unique_ptr<DcgmSession> session_;  // none while the connection is broken
   std::vector<Watched> watched_;
   Ns connected_at_ = 0;

@@ -20,8 +20,10 @@ class DcgmTest : public testing::Test {
                                   (test::clock_ns + 1'000'000'000) / 1000, text));
   }
   std::unique_ptr<Collector> open(bool embedded = false) {
-    auto collector =
-        kDcgm.open({.host = machine_.host, .dcgm_embedded = embedded, .profiling_pause = pause_});
+    auto collector = kDcgm.open({.host = machine_.host,
+                                 .identities = identities_,
+                                 .dcgm_embedded = embedded,
+                                 .profiling_pause = pause_});
     EXPECT_TRUE(collector) << collector.error().message;
     return collector ? std::move(*collector) : nullptr;
   }
@@ -32,6 +34,7 @@ class DcgmTest : public testing::Test {
   std::string log() { return read_small_file(machine_.path("log"), 1 << 16).value_or(""); }
 
   GpuMachine machine_;
+  std::shared_ptr<Identities> identities_ = std::make_shared<Identities>(machine_.host);
   std::shared_ptr<ProfilingPause> pause_ = std::make_shared<ProfilingPause>();
 };
 
@@ -50,6 +53,20 @@ TEST_F(DcgmTest, Row) {
   EXPECT_DOUBLE_EQ(s.real("gpu_activity", 0, "fp64_active_ratio"), 0);
   EXPECT_DOUBLE_EQ(s.real("gpu_activity", 0, "nvlink_rx_bytes_per_s"), 8.5e10);
   EXPECT_TRUE(is_null(s.at("gpu_activity", 0, "integer_active_ratio")));
+}
+
+TEST_F(DcgmTest, TheOwnerIsWhomTheCollectorNvidiaSaw) {
+  scenario("gpus 2\n");
+  const auto collector = open();
+  EXPECT_EQ(sample(*collector).text("gpu_activity", 0, "job"), "(null)");
+  Who owner;
+  owner.job = "42";
+  owner.rank = 3;
+  identities_->set_gpu_owner("GPU-1b2c3d4e-0000-4000-8000-000000000001", owner);
+  const Sampled s = sample(*collector);
+  EXPECT_EQ(s.text("gpu_activity", 0, "job"), "42");
+  EXPECT_EQ(s.integer("gpu_activity", 0, "rank"), 3);
+  EXPECT_EQ(s.text("gpu_activity", 1, "job"), "(null)");
 }
 
 TEST_F(DcgmTest, LetsGoOfEverything) {

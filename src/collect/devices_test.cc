@@ -58,6 +58,24 @@ TEST(Devices, DisksComeAndGo) {
   EXPECT_EQ(column(*disks, "model"), "null null null THIRD");
 }
 
+TEST(Devices, TimesOfADiskThatWrap) {
+  TestMachine machine("small_vm");
+  const auto disks = open("disk", machine);
+  const auto set = [&](const char* read_ms) {
+    machine.write("proc/diskstats", fmt::format(" 252 0 vda 1 2 3 {} 5 6 7 8 9 10 11\n", read_ms));
+  };
+  set("4294967290");
+  EXPECT_EQ(column(*disks, "read_time_ns"), "4294967290000000");
+  set("5");
+  EXPECT_EQ(column(*disks, "read_time_ns"), "4294967301000000");
+  set("25");
+  EXPECT_EQ(column(*disks, "read_time_ns"), "4294967321000000");
+  machine.write("proc/diskstats", "");
+  EXPECT_EQ(column(*disks, "read_time_ns"), "");
+  set("7");  // another disk
+  EXPECT_EQ(column(*disks, "read_time_ns"), "7000000");
+}
+
 TEST(Devices, NamesWithSlashes) {
   TestMachine machine("small_vm");
   const auto disks = open("disk", machine);

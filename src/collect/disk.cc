@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
 #include "collect/words.h"
+#include "collect/wrapped_counter.h"
 
 namespace spotter::collect {
 namespace {
@@ -56,6 +58,18 @@ constexpr i64 kScales[] = {
     1, 1, kSector, kMillisecond, 1, kMillisecond};
 constexpr size_t kNumbers = std::size(kScales), kInFlight = 8;
 
+// The kernel writes times as 32 bits of milliseconds, which wrap after 50 days of them.
+class Times {
+ public:
+  i64 whole(size_t number, i64 written) {
+    return written >> 32 ? written : counters_[number].update(written, true);
+  }
+  bool is_there = false;  // in this round: a disk of the same name that comes later is another one
+
+ private:
+  std::array<WrappedCounter, kNumbers> counters_;
+};
+
 struct Facts {
   bool is_disk = false;
   std::string model, mapper_name;
@@ -83,6 +97,7 @@ class Disk : public Collector {
     std::vector<Table> tables;
     Table& table = tables.emplace_back("disk", kColumns);
     known_.begin_round(now_());
+    for (auto& [device, times] : times_) times.is_there = false;
     while (!text.empty()) {
       std::string_view line = next_line(text);
       next_word(line);  // major and minor number
@@ -91,9 +106,10 @@ class Disk : public Collector {
       if (device.empty() || std::ranges::any_of(kLeftOut, [&](auto p) { return device.starts_with(p); }))
         continue;
       const Facts& facts = known_.at(device, [this](std::string_view name) { return read_facts(name); });
-      if (facts.is_disk) append(table, device, facts, line);
+      if (facts.is_disk) append(table, device, facts, times_of(device), line);
     }
     known_.end_round();
+    std::erase_if(times_, [](const auto& entry) { return !entry.second.is_there; });
     return tables;
   }
 
@@ -114,10 +130,21 @@ class Disk : public Collector {
     return facts;
   }
 
-  static void append(Table& table, std::string_view device, const Facts& facts, std::string_view line) {
+  Times& times_of(std::string_view device) {
+    auto it = times_.find(device);
+    if (it == times_.end()) it = times_.emplace(std::string(device), Times()).first;
+    it->second.is_there = true;
+    return it->second;
+  }
+
+  static void append(Table& table, std::string_view device, const Facts& facts, Times& times,
+                     std::string_view line) {
     std::array<Value, kNumbers> numbers;
-    for (size_t i = 0; i < kNumbers; ++i)
-      numbers[i] = or_null(scaled(to_integer(next_word(line)), kScales[i]));
+    for (size_t i = 0; i < kNumbers; ++i) {
+      auto number = to_integer(next_word(line));
+      if (number && kScales[i] == kMillisecond) number = times.whole(i, *number);
+      numbers[i] = or_null(scaled(number, kScales[i]));
+    }
     std::array<Value, std::size(kColumns)> row{device,
                                                or_null(std::string_view(facts.model)),
                                                or_null(std::string_view(facts.mapper_name)),
@@ -135,6 +162,7 @@ class Disk : public Collector {
   KernelFile stats_;
   std::string block_;
   Known<Facts> known_;
+  std::map<std::string, Times, std::less<>> times_;
 };
 
 }  // namespace

@@ -56,7 +56,7 @@ using Row = std::vector<Value>;
   X(memory_temperature_celsius, real, celsius, value, "Temperature of the memory.")                          \
   X(fan_ratio, real, ratio, value, "Speed of the fan, of its highest.")                                      \
   X(performance_state, integer, none, value, "Performance state: 0 is the fastest, 15 the slowest.")         \
-  X(throttle_reasons, text, none, detail, "Why the clocks are below their highest, words joined by +.")      \
+  X(throttle_reasons, text, none, value, "Why the clocks are below their highest, words joined by +.")       \
   X(throttle_idle, flag, none, value, "The clocks are low because nothing runs.")                            \
   X(throttle_application_clocks, flag, none, value, "The clocks are low because somebody set them so.")      \
   X(throttle_power_cap, flag, none, value, "The clocks are low because of the power limit.")                 \

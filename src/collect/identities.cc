@@ -106,6 +106,17 @@ std::vector<i64> Identities::noticed() {
   return pids;
 }
 
+void Identities::set_gpu_owner(const std::string& uuid, const Who& owner) {
+  std::lock_guard lock(gpus_mutex_);
+  gpu_owners_[uuid] = owner;
+}
+
+Who Identities::gpu_owner(const std::string& uuid) {
+  std::lock_guard lock(gpus_mutex_);
+  const auto it = gpu_owners_.find(uuid);
+  return it == gpu_owners_.end() ? Who() : it->second;
+}
+
 Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
   Who who;
   const process::Identity identity = process::identify(facts, parent);
@@ -113,7 +124,7 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   who.job = shortened(identity.job);
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
-  who.user = user_name(facts.uid);
+  who.user = user_name(facts);
   who.cgroup = facts.cgroup;
   if (!facts.command.empty()) who.program = shortened(to_printable(base_name(facts.command[0])));
   who.container = facts.container.substr(0, kShownContainer);
@@ -135,13 +146,25 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   return who;
 }
 
+// Users of a directory server are not in /etc/passwd: their processes say who they are. Anybody may say
+// anything, but nobody passes for a user whom this machine knows.
+std::string Identities::user_name(const process::ProcessFacts& facts) {
+  if (facts.uid < 0) return {};
+  if (std::string name = name_in_passwd(facts.uid); !name.empty()) return name;
+  for (const char* word : {"SLURM_JOB_USER", "USER", "LOGNAME"}) {
+    std::string name = variable(facts, word);
+    if (!name.empty() && !user_names_.contains(name)) return name;
+  }
+  return fmt::format("{}", facts.uid);
+}
+
 // Not by getpwuid(3), which may ask a directory server and wait for it.
-std::string Identities::user_name(i64 uid) {
-  if (uid < 0) return {};
+std::string Identities::name_in_passwd(i64 uid) {
   const Ns now = host_.steady_now();
   if (users_read_ == 0 || (!users_.contains(uid) && now - users_read_ > kReadAgain)) {
     users_read_ = now;
     users_.clear();
+    user_names_.clear();
     const std::string text = read_small_file(host_.root + "/etc/passwd", kMostText).value_or("");
     for (std::string_view rest = text; !rest.empty();) {
       std::string_view line = next_line(rest);
@@ -150,10 +173,11 @@ std::string Identities::user_name(i64 uid) {
       line.remove_prefix(std::min(line.find(':') + 1, line.size()));
       if (const auto number = to_integer(line.substr(0, line.find(':'))))
         users_.emplace(*number, to_printable(name));
+      user_names_.insert(to_printable(name));
     }
   }
   const auto it = users_.find(uid);
-  return it == users_.end() ? fmt::format("{}", uid) : it->second;
+  return it == users_.end() ? std::string() : it->second;
 }
 
 // /var/log/pods/<namespace>_<name>_<uid>/ and /var/log/containers/<pod>_<namespace>_<container>-<id>.log

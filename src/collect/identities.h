@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -41,6 +42,10 @@ class Identities {
   void notice(i64 pid);
   std::vector<i64> noticed();  // those that still exist, in order
 
+  // Whose a GPU is, by its UUID: the collector that sees its processes tells those that do not.
+  void set_gpu_owner(const std::string& uuid, const Who& owner);
+  Who gpu_owner(const std::string& uuid);  // empty: nobody has told
+
  private:
   struct Known {
     i64 start_ticks;
@@ -53,7 +58,8 @@ class Identities {
     std::string name, name_space, container;
   };
   Who who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent);
-  std::string user_name(i64 uid);
+  std::string user_name(const process::ProcessFacts& facts);
+  std::string name_in_passwd(i64 uid);  // empty: it has none
   void read_pods();
 
   Host host_;
@@ -61,8 +67,11 @@ class Identities {
   std::unordered_map<i64, Known> known_;
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
+  std::mutex gpus_mutex_;
+  std::map<std::string, Who> gpu_owners_;  // by UUID
   std::map<i64, std::string> users_;
   std::map<std::string, Pod, std::less<>> pods_;
+  std::set<std::string, std::less<>> user_names_;
   Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
 };
 

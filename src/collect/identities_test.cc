@@ -101,5 +101,20 @@ TEST_F(ExecTest, AProcessOfAJobBecomesAnotherOrNone) {
   EXPECT_EQ(later(), "");
 }
 
+TEST_F(ExecTest, UsersWhomThisMachineDoesNotKnow) {
+  machine_.write("etc/passwd", "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n");
+  i64 stack = 1000;
+  const auto user_of = [&](int uid, const std::string& environment) {
+    machine_.write("proc/42/status", fmt::format("Name:\tpython\nUid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    runs("python", environment, ++stack);
+    return Identities(machine_.host()).who(42).user;
+  };
+  EXPECT_EQ(user_of(1000, "USER=grace\0"s), "ada");
+  EXPECT_EQ(user_of(70001, "USER=x\0SLURM_JOB_USER=grace\0"s), "grace");
+  EXPECT_EQ(user_of(70001, "LOGNAME=grace\0"s), "grace");
+  EXPECT_EQ(user_of(70001, "USER=ada\0LOGNAME=root\0"s), "70001");  // nobody passes for them
+  EXPECT_EQ(user_of(70001, kOfNone), "70001");
+}
+
 }  // namespace
 }  // namespace spotter::collect

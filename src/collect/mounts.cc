@@ -61,10 +61,11 @@ constexpr std::string_view kSystemPaths[] = {"/proc/",
                                              "/var/lib/docker/",
                                              "/var/lib/containers/",
                                              "/var/lib/containerd/",
-                                             "/var/lib/kubelet/",
                                              "/var/lib/lxcfs",
                                              "/var/lib/rancher/",
                                              "/boot/efi"};
+// Volumes of pods: disks and shares of theirs count, secrets and the like, which are in memory, do not.
+constexpr std::string_view kVolumes = "/var/lib/kubelet/";
 constexpr std::string_view kSharedMemory = "/dev/shm";
 
 constexpr std::string_view kRemote[] = {
@@ -132,7 +133,7 @@ bool holds_data(const Mount& mount) {
   if (is_one_of(kPseudo, mount.type)) return false;
   const std::string_view path = mount.mount_point;
   if (path == "/" || path == kSharedMemory) return true;
-  if (mount.type == "overlay") return false;
+  if (mount.type == "overlay" || (mount.type == "tmpfs" && path.starts_with(kVolumes))) return false;
   return std::ranges::none_of(kSystemPaths, [&](auto beginning) { return path.starts_with(beginning); }) &&
          path != "/run";
 }

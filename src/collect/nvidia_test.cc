@@ -322,6 +322,8 @@ TEST_F(NvidiaTest, SaysWhoseAGpuIs) {
   EXPECT_EQ(s.text("gpu", 1, "job"), "4711");
   EXPECT_EQ(s.integer("gpu", 1, "rank"), -1) << "of two ranks";
   EXPECT_EQ(s.text("gpu", 2, "job"), "(null)") << "of two jobs";
+  EXPECT_EQ(identities_->gpu_owner(s.text("gpu", 0, "uuid")).job, "4711");
+  EXPECT_EQ(identities_->gpu_owner(s.text("gpu", 2, "uuid")).job, "");
   EXPECT_EQ(s.text("gpu_activity", 0, "job"), "4711");
   EXPECT_EQ(s.text("gpu_process", 4, "job"), "4712");
   EXPECT_EQ(s.text("gpu_event", 0, "job"), "4711");

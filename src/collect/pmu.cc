@@ -73,7 +73,7 @@ constexpr Field kTail[] = {
     {"cpus", Type::integer, Unit::count, Role::value, "Processors that are online."},
     {"running_ratio", Type::real, Unit::ratio, Role::value,
      "Share of the time for which the group of events that had the least counted; the rest is extrapolated."},
-    {"quality", Type::text, Unit::none, Role::value,
+    {"quality", Type::text, Unit::none, Role::detail,
      "exact; multiplexed: events took turns and are extrapolated; partial: some processors are not counted; "
      "software: the processors show no counters."},
     {"model", Type::text, Unit::none, Role::detail, "Whose list of events it is."},

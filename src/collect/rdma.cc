@@ -37,7 +37,7 @@ constexpr Field kHead[] = {
     {"fw_ver", Type::text, Unit::none, Role::detail, "Firmware of the adapter."},
     {"numa_node", Type::integer, Unit::none, Role::detail, "NUMA node next to the adapter."},
     {"up", Type::flag, Unit::none, Role::value, "Whether the port can be used: its state is ACTIVE."},
-    {"phys_state", Type::text, Unit::none, Role::value, "State of the cable's link."},
+    {"phys_state", Type::text, Unit::none, Role::detail, "State of the cable's link."},
     {"rate_bytes_per_s", Type::real, Unit::bytes_per_s, Role::value, "What the link can carry at most."},
 };
 

@@ -14,8 +14,11 @@ namespace {
 // Where launchers tell a process its place; the first that is set counts.
 constexpr const char* kRank[] = {"RANK", "OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK", "SLURM_PROCID"};
 constexpr const char* kWorldSize[] = {"WORLD_SIZE", "OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"};
-constexpr const char* kJob[] = {"SLURM_JOB_ID", "TORCHELASTIC_RUN_ID", "RAY_JOB_ID",
-                                "LSB_JOBID",    "PBS_JOBID",           "JOB_ID"};
+constexpr const char kRunId[] = "TORCHELASTIC_RUN_ID";
+constexpr const char* kJob[] = {"SLURM_JOB_ID", kRunId, "RAY_JOB_ID", "LSB_JOBID", "PBS_JOBID"};
+constexpr const char kGridEngineJob[] = "JOB_ID";  // a name that others use as well
+constexpr const char kMpiJob[] = "PMIX_NAMESPACE";
+constexpr std::string_view kNoRunId = "none";  // as torchrun calls a run without --rdzv-id
 
 // Words of a command line that tell a helper.
 struct Helper {
@@ -40,10 +43,13 @@ constexpr std::string_view kCompileWorker = "torch/_inductor/compile_worker";
 constexpr std::string_view kSpawned = "--multiprocessing-fork";
 constexpr std::string_view kNotebook = "ipykernel_launcher";
 
+std::string_view variable(const ProcessFacts& p, const char* name) {
+  const auto it = p.environment.find(name);
+  return it == p.environment.end() ? std::string_view() : it->second;
+}
 std::string_view variable(const ProcessFacts& p, std::span<const char* const> names) {
   for (const char* name : names) {
-    if (const auto it = p.environment.find(name); it != p.environment.end() && !it->second.empty())
-      return it->second;
+    if (const std::string_view value = variable(p, name); !value.empty()) return value;
   }
   return {};
 }
@@ -58,17 +64,48 @@ std::string_view slurm_job_of(std::string_view cgroup) {
   return rest.substr(0, rest.find('/'));
 }
 
-std::string_view job_of(const ProcessFacts& p) {
-  const std::string_view slurm_job = slurm_job_of(p.cgroup);
-  return slurm_job.empty() ? variable(p, kJob) : slurm_job;
-}
-
 std::optional<i64> number(std::string_view text) {
   i64 value = 0;
   const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (text.empty() || error != std::errc() || stop != text.data() + text.size() || value < 0)
     return std::nullopt;
   return value;
+}
+
+// Of torchrun without --rdzv-id, since all such runs are called "none": of one on several nodes what they
+// have in common, the place where they meet; of one on this node the folder that torchrun makes for each,
+// .../none_XXXXXXXX/attempt_0/0/error.json.
+std::string torchrun_job_of(const ProcessFacts& p) {
+  const auto ranks = number(variable(p, "WORLD_SIZE")), ranks_here = number(variable(p, "LOCAL_WORLD_SIZE"));
+  const std::string_view place = variable(p, "MASTER_ADDR");
+  if (ranks && ranks_here && *ranks > *ranks_here && !place.empty())
+    return fmt::format("torchrun-{}:{}", place, variable(p, "MASTER_PORT"));
+  constexpr std::string_view kFolder = "/none_", kEnd = "/attempt_";
+  std::string_view file = variable(p, "TORCHELASTIC_ERROR_FILE");
+  file = file.substr(0, file.rfind(kEnd));
+  const size_t folder = file.rfind(kFolder);
+  if (folder == file.npos || file.find('/', folder + 1) != file.npos) return {};
+  return fmt::format("torchrun-{}", file.substr(folder + kFolder.size()));
+}
+
+bool has_grid_engine(const ProcessFacts& p) {
+  const auto it = p.environment.lower_bound("SGE_");
+  return it != p.environment.end() && it->first.starts_with("SGE_");
+}
+
+std::string job_of(const ProcessFacts& p) {
+  if (const std::string_view job = slurm_job_of(p.cgroup); !job.empty()) return std::string(job);
+  bool is_torchrun = false;
+  for (const char* name : kJob) {
+    const std::string_view job = variable(p, name);
+    const bool is_none = std::string_view(name) == kRunId && job == kNoRunId;
+    if (!job.empty() && !is_none) return std::string(job);
+    is_torchrun = is_torchrun || is_none;
+  }
+  if (const std::string_view job = variable(p, kGridEngineJob); !job.empty() && has_grid_engine(p))
+    return std::string(job);
+  if (is_torchrun) return torchrun_job_of(p);
+  return std::string(variable(p, kMpiJob));
 }
 
 bool has_word(const ProcessFacts& p, std::string_view word) {

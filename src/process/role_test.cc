@@ -75,6 +75,35 @@ TEST(Role, ATaskOfSlurmWhoseEnvironmentMayNotBeRead) {
   EXPECT_EQ(identify(facts).job, "9");
 }
 
+TEST(Role, RunsOfTorchrunWithoutAnIdAreJobsOfTheirOwn) {
+  const auto job_of = [](Environment more) {
+    Environment environment = {{"RANK", "0"}, {"WORLD_SIZE", "8"}, {"TORCHELASTIC_RUN_ID", "none"}};
+    environment.merge(more);
+    return identify(process(kScript, environment)).job;
+  };
+  const auto in_folder = [&](const char* file) {
+    return job_of({{"LOCAL_WORLD_SIZE", "8"}, {"TORCHELASTIC_ERROR_FILE", file}});
+  };
+  EXPECT_EQ(in_folder("/tmp/torchelastic_ab1/none_k2x_9f/attempt_0/3/error.json"), "torchrun-k2x_9f");
+  EXPECT_EQ(in_folder("/tmp/none_k2x_9f/attempt_1/0/error.json"), "torchrun-k2x_9f");
+  EXPECT_EQ(in_folder("/none_of/this/attempt_0/0/error.json"), "");
+  EXPECT_EQ(in_folder("error.json"), "");
+  EXPECT_EQ(job_of({{"LOCAL_WORLD_SIZE", "4"}, {"MASTER_ADDR", "node0"}, {"MASTER_PORT", "29500"}}),
+            "torchrun-node0:29500");
+  EXPECT_EQ(job_of({{"PBS_JOBID", "9.server"}}), "9.server");
+  EXPECT_EQ(job_of({}), "");
+}
+
+TEST(Role, JobsOfGridEngineAndMpi) {
+  const auto job_of = [](const Environment& environment) {
+    return identify(process(kScript, environment)).job;
+  };
+  EXPECT_EQ(job_of({{"JOB_ID", "backup"}}), "");
+  EXPECT_EQ(job_of({{"JOB_ID", "17"}, {"SGE_TASK_ID", "undefined"}}), "17");
+  EXPECT_EQ(job_of({{"PMIX_NAMESPACE", "prterun-node0-512@1"}, {"PMIX_RANK", "0"}}), "prterun-node0-512@1");
+  EXPECT_EQ(job_of({{"PMIX_NAMESPACE", "slurm.pmix.7.0"}, {"SLURM_JOB_ID", "7"}}), "7");
+}
+
 TEST(Role, WhatIsNoNumberIsNoRank) {
   for (const char* rank : {"", "x", "-1", "3x", "99999999999999999999"}) {
     const Identity i = identify(process(kScript, {{"RANK", rank}}));

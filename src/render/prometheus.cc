@@ -41,9 +41,7 @@ std::string_view base_unit(Unit unit) {
   return {};
 }
 
-bool is_detail(const Field& f) {
-  return f.role == Role::detail || (f.type == Type::text && f.role == Role::value);
-}
+bool is_detail(const Field& f) { return f.role == Role::detail; }
 
 // Without "_total": it is for counters, and those get it where samples are named.
 std::string family_name(std::string_view table, const Field& column) {

@@ -2,8 +2,9 @@
 //
 // A column of Role::value or Role::counter that is a number or a flag is a metric family
 // (spotter_<table>_<column>, in base units, counters alone with _total); those of Role::key are its labels.
-// Texts and columns of Role::detail are labels of the family spotter_<table>_info, whose value is always 1. A
-// null is no sample, an empty text no label. Columns of Role::time are left out: a scrape is of now.
+// Columns of Role::detail are labels of the family spotter_<table>_info, whose value is always 1. A null is
+// no sample, an empty text no label. Left out are columns of Role::time, since a scrape is of now, and texts
+// of Role::value: a state that changes from second to second would be a series of its own each time.
 //
 // No page has two samples of the same name and labels, however the rows are: Prometheus would refuse it.
 //

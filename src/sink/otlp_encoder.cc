@@ -7,6 +7,7 @@
 
 #include "base/utf8.h"
 #include "base/version.h"
+#include "render/prometheus.h"
 #include "sink/protobuf.h"
 #include "sink/semantic_names.h"
 #include "table/metric.h"
@@ -139,12 +140,12 @@ class TableWriter {
     for (size_t c = 0; c < table_.columns(); ++c) {
       const Field& field = table_.schema()[c];
       if (!is_numeric_metric(field)) continue;
+      const bool is_counter = field.role == Role::counter;
       ProtobufWriter points;
       for (size_t row = 0; row < table_.rows(); ++row) {
         if (const auto value = number(table_.at(row, c), field.unit))
-          write_point(points, *value, start(row, c), own_[row], {});
+          write_point(points, *value, start(row, c), own_[row], is_counter ? nullptr : &own_users_[row], {});
       }
-      const bool is_counter = field.role == Role::counter;
       write_metric(own_name(table_, field), field.help, ucum(field.unit),
                    is_counter ? Instrument::counter : Instrument::gauge, points.bytes());
     }
@@ -164,25 +165,34 @@ class TableWriter {
 
   // What the rows are about, as fields of their points.
   void read_attributes() {
-    own_.resize(table_.rows());
-    semantic_.resize(table_.rows());
-    has_hardware_id_.resize(table_.rows());
-    for (size_t row = 0; row < table_.rows(); ++row) {
-      ProtobufWriter own, semantic;
-      for (size_t c = 0; c < table_.columns(); ++c) {
-        const Field& field = table_.schema()[c];
-        if (field.role != Role::key && field.role != Role::detail) continue;
+    const size_t rows = table_.rows();
+    for (auto* fields : {&own_, &semantic_, &own_users_, &semantic_users_}) fields->resize(rows);
+    has_hardware_id_.resize(rows);
+    for (size_t c = 0; c < table_.columns(); ++c) {
+      const Field& field = table_.schema()[c];
+      const bool is_key = field.role == Role::key;
+      if (!is_key && field.role != Role::detail) continue;
+      const AttributeName* known = find_attribute(table_.name(), field.name);
+      const bool is_user = !is_key && known && known->is_user;
+      for (size_t row = 0; row < rows; ++row) {
         const Value value = table_.at(row, c);
         if (is_null(value)) continue;
-        const char* name = attribute_name(table_.name(), field.name);
-        if (name) write_attribute(semantic, point::kAttributes, name, value);
-        if (name && name == kHardwareId) has_hardware_id_[row] = true;
-        if (field.role == Role::key) write_attribute(own, point::kAttributes, field.name, value);
-        if (name && field.role == Role::detail) write_attribute(own, point::kAttributes, name, value);
+        if (known)
+          write_attribute((is_user ? semantic_users_ : semantic_)[row], point::kAttributes, known->name,
+                          value);
+        if (known && known->name == kHardwareId) has_hardware_id_[row] = true;
+        if (is_key) {
+          write_attribute(own_[row], point::kAttributes, key_name(field), value);
+        } else if (known) {
+          write_attribute((is_user ? own_users_ : own_)[row], point::kAttributes, known->name, value);
+        }
       }
-      own_[row] = own.take();
-      semantic_[row] = semantic.take();
     }
+  }
+
+  // Back ends like Prometheus take the labels that it has on every series from the resource.
+  static std::string key_name(const Field& field) {
+    return prometheus_label(field.name) == field.name ? field.name : fmt::format("spotter.{}", field.name);
   }
 
   void read_starts(const std::string& by, CounterStarts& starts) {
@@ -225,10 +235,11 @@ class TableWriter {
     return starts_[row * counters_.size() + static_cast<size_t>(at - counters_.begin())];
   }
 
-  void write_point(ProtobufWriter& points, const Number& value, Ns start, std::string_view attributes,
-                   std::span<const FixedAttribute> more) const {
+  void write_point(ProtobufWriter& points, const Number& value, Ns start, const ProtobufWriter& attributes,
+                   const ProtobufWriter* users, std::span<const FixedAttribute> more) const {
     points.message(data::kPoints, [&] {
-      points.append(attributes);
+      points.append(attributes.bytes());
+      if (users) points.append(users->bytes());
       for (const FixedAttribute& attribute : more) {
         if (attribute.key)
           write_attribute(points, point::kAttributes, attribute.key, std::string_view(attribute.value));
@@ -276,15 +287,19 @@ class TableWriter {
       for (size_t row = 0; row < table_.rows(); ++row) {
         auto value = number(table_.at(row, *c), unit);
         for (const char* less : name.less) value = value && less ? difference(*value, row, less) : value;
+        if (value && name.of) value = part(*value, row, name.of);
         const bool lacks_id = std::string_view(name.name).starts_with("hw.") && !has_hardware_id_[row];
         if (!value || lacks_id) continue;
         const Ns begun =
             name.instrument == Instrument::updown_counter ? std::min(boot_, time_) : start(row, *c);
-        write_point(points, *value, begun, semantic_[row], name.attributes);
+        const bool is_gauge = name.instrument == Instrument::gauge;
+        write_point(points, *value, begun, semantic_[row], is_gauge ? &semantic_users_[row] : nullptr,
+                    name.attributes);
       }
     }
     const auto c = find_column(names[0].column);
-    const char* help = names.size() == 1 && c ? table_.schema()[*c].help : "";
+    const bool is_column = names.size() == 1 && !names[0].of;
+    const char* help = is_column && c ? table_.schema()[*c].help : "";
     write_metric(names[0].name, help, names[0].unit, names[0].instrument, points.bytes());
   }
 
@@ -299,13 +314,26 @@ class TableWriter {
     return Number(std::max<i64>(left, 0));
   }
 
+  // Of whole numbers.
+  std::optional<Number> part(const Number& value, size_t row, const char* column) const {
+    const auto c = find_column(column);
+    const Value other = c ? table_.at(row, *c) : Value();
+    const i64* part = std::get_if<i64>(&value);
+    const i64* whole = std::get_if<i64>(&other);
+    if (!part || !whole || *whole <= 0) return std::nullopt;
+    return Number(static_cast<double>(*part) / static_cast<double>(*whole));
+  }
+
   const Table& table_;
   Ns time_, boot_, agent_start_;
   ProtobufWriter& out_;
-  std::vector<std::string> own_, semantic_;  // by row
-  std::vector<bool> has_hardware_id_;        // by row; the conventions require it of all that is hw.*
-  std::vector<size_t> counters_;             // columns
-  std::vector<Ns> starts_;                   // by row and counter
+  std::vector<ProtobufWriter> own_, semantic_;  // fields of points, by row
+  // By row, and of gauges alone: a sum with the next user's name would be a new one that has it all, since
+  // its start, and that of the last user would stay behind.
+  std::vector<ProtobufWriter> own_users_, semantic_users_;
+  std::vector<bool> has_hardware_id_;  // by row; the conventions require it of all that is hw.*
+  std::vector<size_t> counters_;       // columns
+  std::vector<Ns> starts_;             // by row and counter
 };
 
 }  // namespace

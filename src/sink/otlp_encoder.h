@@ -3,7 +3,8 @@
 // Each column of numbers is a metric spotter.<table>.<column>; those that OpenTelemetry has names for are
 // there under these, too (semantic_names.h). Counters are cumulative monotonic sums, the rest gauges. Units
 // are UCUM's: times are seconds, so "_ns" is taken off the name. Time is when it was measured. Tables of
-// events are no metrics.
+// events are no metrics. Attributes are the keys and the details that have a name; who uses a thing is one of
+// gauges alone.
 #pragma once
 #include <string>
 #include <utility>

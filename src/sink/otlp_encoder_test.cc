@@ -114,7 +114,7 @@ TEST(OtlpEncoderTest, OurOwnNamespace) {
   EXPECT_EQ(attributes_of(resource, 1), "host.name=n1,service.name=spotter");
   EXPECT_EQ(Message::of(request).at(1).at(2).at(1).text(1), "spotter");
   const std::multimap<std::string, std::string> expected = {
-      {"spotter.things.busy", "s counter {name=a,number=#7,spotter.job=j1} 1000000000 5000000000 r1.5"},
+      {"spotter.things.busy", "s counter {name=a,number=#7} 1000000000 5000000000 r1.5"},
       {"spotter.things.wait", "s gauge {name=a,number=#7,spotter.job=j1} 0 5000000000 r0.25"},
       {"spotter.things.size_bytes",
        "By gauge {name=a,number=#7,spotter.job=j1} 0 5000000000 1152921504606846976"},
@@ -193,6 +193,74 @@ TEST(OtlpEncoderTest, ACounterThatBeginsAnewHasANewStart) {
             std::set<std::string>{"J counter {hw.id=GPU-1,hw.type=gpu} 5000000000 5000000010 r2"});
 }
 
+TEST(OtlpEncoderTest, TheNextJobOnAGpuGoesOnWithItsCounters) {
+  constexpr Field kColumns[] = {
+      {"gpu", Type::integer, Unit::none, Role::key, ""},
+      {"uuid", Type::text, Unit::none, Role::detail, ""},
+      {"job", Type::text, Unit::none, Role::detail, ""},
+      {"memory_used_bytes", Type::integer, Unit::bytes, Role::value, ""},
+      {"power_watts", Type::real, Unit::watts, Role::value, ""},
+      {"energy_joules", Type::real, Unit::joules, Role::counter, ""},
+  };
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  const auto look = [&](Ns time, const char* job) {
+    auto batch = std::make_shared<Batch>();
+    batch->unix_ns = time;
+    batch->tables.emplace_back("gpu", kColumns).append({i64{0}, "GPU-1", job, i64{5}, 1.0, 9.0});
+    return points_of(encoder.encode(share_of(batch)));
+  };
+  look(kTime, "j1");
+  const auto points = look(kTime + 10, "j2");
+  EXPECT_EQ(values(points, "hw.energy"),
+            std::set<std::string>{"J counter {hw.id=GPU-1,hw.type=gpu} 1000000000 5000000010 r9"});
+  EXPECT_EQ(values(points, "spotter.gpu.energy_joules"),
+            std::set<std::string>{"J counter {gpu=#0,hw.id=GPU-1} 1000000000 5000000010 r9"});
+  EXPECT_EQ(values(points, "hw.gpu.memory.usage"),
+            std::set<std::string>{"By updown {hw.id=GPU-1} 1000000000 5000000010 5"});
+  EXPECT_EQ(values(points, "hw.power"),
+            std::set<std::string>{"W gauge {hw.id=GPU-1,hw.type=gpu,spotter.job=j2} 0 5000000010 r1"});
+  EXPECT_EQ(values(points, "spotter.gpu.memory_used_bytes"),
+            std::set<std::string>{"By gauge {gpu=#0,hw.id=GPU-1,spotter.job=j2} 0 5000000010 5"});
+}
+
+TEST(OtlpEncoderTest, MemoryAndErrorsOfAGpu) {
+  constexpr Field kColumns[] = {
+      {"uuid", Type::text, Unit::none, Role::key, ""},
+      {"memory_total_bytes", Type::integer, Unit::bytes, Role::value, ""},
+      {"memory_used_bytes", Type::integer, Unit::bytes, Role::value, ""},
+      {"ecc_corrected_volatile", Type::integer, Unit::count, Role::counter, ""},
+      {"ecc_corrected_aggregate", Type::integer, Unit::count, Role::counter, ""},
+  };
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kTime;
+  Table& table = batch->tables.emplace_back("gpu", kColumns);
+  table.append({"a", i64{8}, i64{2}, i64{1}, i64{700}});
+  table.append({"b", i64{0}, i64{2}, Value(), Value()});
+  table.append({"c", Value(), i64{2}, Value(), Value()});
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  const auto points = points_of(encoder.encode(share_of(batch)));
+  EXPECT_EQ(values(points, "hw.gpu.memory.utilization"),
+            std::set<std::string>{"1 gauge {hw.id=a} 0 5000000000 r0.25"});
+  // Of this boot, not of the GPU's life.
+  EXPECT_EQ(values(points, "hw.errors"),
+            std::set<std::string>{
+                "{error} counter {error.type=corrected,hw.id=a,hw.type=gpu} 1000000000 5000000000 1"});
+}
+
+TEST(OtlpEncoderTest, KeysThatBackEndsHaveThemselves) {
+  constexpr Field kColumns[] = {
+      {"gpu", Type::integer, Unit::none, Role::key, ""},
+      {"instance", Type::integer, Unit::none, Role::key, ""},
+      {"memory_used_bytes", Type::integer, Unit::bytes, Role::value, ""},
+  };
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kTime;
+  batch->tables.emplace_back("gpu_mig", kColumns).append({i64{0}, i64{3}, i64{5}});
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  EXPECT_EQ(values(points_of(encoder.encode(share_of(batch))), "spotter.gpu_mig.memory_used_bytes"),
+            std::set<std::string>{"By gauge {gpu=#0,spotter.instance=#3} 0 5000000000 5"});
+}
+
 TEST(OtlpEncoderTest, WhatTheAgentCountsItselfBeganWithIt) {
   constexpr Field kColumns[] = {
       {"job", Type::text, Unit::none, Role::key, ""},
@@ -209,11 +277,11 @@ TEST(OtlpEncoderTest, WhatTheAgentCountsItselfBeganWithIt) {
   };
   const auto first = look(kTime, {"a"}), second = look(kTime + 10, {"b"});
   EXPECT_EQ(values(first, "spotter.job.read_bytes"),
-            std::set<std::string>{"By counter {job=a} 4000000000 5000000000 7"});
+            std::set<std::string>{"By counter {spotter.job=a} 4000000000 5000000000 7"});
   EXPECT_EQ(values(first, "spotter.job.oom_kills"),
-            std::set<std::string>{"{count} counter {job=a} 1000000000 5000000000 1"});
+            std::set<std::string>{"{count} counter {spotter.job=a} 1000000000 5000000000 1"});
   EXPECT_EQ(values(second, "spotter.job.read_bytes"),
-            std::set<std::string>{"By counter {job=b} 5000000000 5000000010 7"});
+            std::set<std::string>{"By counter {spotter.job=b} 5000000000 5000000010 7"});
 }
 
 TEST(OtlpEncoderTest, EventsAndNothingAreNoMetrics) {
@@ -256,9 +324,9 @@ TEST(SemanticNamesTest, EntriesOfOneMetricStandTogetherAndAgree) {
 }
 
 TEST(SemanticNamesTest, OfATableBeforeThoseOfAll) {
-  EXPECT_STREQ(attribute_name("disk", "device"), "system.device");
-  EXPECT_STREQ(attribute_name("gpu_activity", "uuid"), "hw.id");
-  EXPECT_EQ(attribute_name("gpu", "quality"), nullptr);
+  EXPECT_STREQ(find_attribute("disk", "device")->name, "system.device");
+  EXPECT_STREQ(find_attribute("gpu_activity", "uuid")->name, "hw.id");
+  EXPECT_EQ(find_attribute("gpu", "quality"), nullptr);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "base/version.h"
 #include "sink/checks.h"
 #include "sink/host_name.h"
@@ -48,8 +49,8 @@ Result<void> are_attributes(const std::string& value) {
 
 constexpr SinkOption kOptions[] = {
     {"endpoint", nullptr,
-     "URL of the receiver, to which /v1/metrics is added; else OTEL_EXPORTER_OTLP_ENDPOINT, else "
-     "http://localhost:4318.",
+     "URL of a receiver of OTLP by HTTP (http/protobuf), to which /v1/metrics is added; else "
+     "OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318.",
      is_url},
     {"headers", nullptr,
      "More headers, such as authorization=Bearer%20TOKEN, by commas; else OTEL_EXPORTER_OTLP_HEADERS.",
@@ -123,6 +124,16 @@ Result<Url> endpoint(const Settings& settings) {
   return url;
 }
 
+// Whoever names an endpoint knows that it is spoken to by HTTP; a receiver that the environment names need
+// not understand that.
+Result<void> check_protocol(const Settings& settings) {
+  const auto found =
+      settings.contains("endpoint") ? std::nullopt : Finder(settings).find("protocol", "PROTOCOL");
+  if (!found || found->value == "http/protobuf") return {};
+  return fail(Code::invalid, "{}: {} is not spoken here, only http/protobuf; name an \"endpoint\" of that",
+              found->name, to_printable(found->value));
+}
+
 // Options are in units, the variable is in milliseconds.
 Result<Ns> patience(const Settings& settings) {
   constexpr Ns kDefault = 10'000'000'000, kLongest = 3'600'000'000'000;
@@ -151,7 +162,10 @@ Result<Attributes> resource(const Settings& settings, const Surroundings& surrou
                     {"service.version", kVersion},
                     {"host.name", host_name(surroundings)},
                     {"os.type", "linux"}};
-  if (const std::string id = machine_id(surroundings.host); !id.empty()) all.emplace_back("host.id", id);
+  const std::string id = machine_id(surroundings.host);
+  if (!id.empty()) all.emplace_back("host.id", id);
+  // What tells agents apart where a back end keeps no other attribute of the resource, as Prometheus does.
+  all.emplace_back("service.instance.id", id.empty() ? host_name(surroundings) : id);
   if (const auto found = Finder(settings).find_named("resource_attributes", "OTEL_RESOURCE_ATTRIBUTES")) {
     const auto more = parse_pairs(found->value);
     if (!more) return within(more.error(), found->name);
@@ -210,6 +224,7 @@ Result<Attributes> parse_pairs(const std::string& text) {
 Result<OtlpSettings> otlp_settings(const Settings& settings, const Surroundings& surroundings) {
   const Finder finder(settings);
   OtlpSettings all;
+  TRY(check_protocol(settings));
   TRY_ASSIGN(all.http.url, endpoint(settings));
   TRY_ASSIGN(all.http.patience, patience(settings));
   all.http.tls = {finder.text("certificate", "CLIENT_CERTIFICATE"), finder.text("key", "CLIENT_KEY"),

@@ -48,6 +48,19 @@ TEST_F(OtlpSettingsTest, Endpoints) {
       << endpoint();
 }
 
+TEST_F(OtlpSettingsTest, OtherProtocolsAreRefused) {
+  set("OTEL_EXPORTER_OTLP_PROTOCOL", "http/protobuf");
+  EXPECT_TRUE(otlp_settings({}, {}));
+  set("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc");
+  EXPECT_EQ(
+      otlp_settings({}, {}).error().message,
+      "OTEL_EXPORTER_OTLP_PROTOCOL: grpc is not spoken here, only http/protobuf; name an \"endpoint\" of "
+      "that");
+  EXPECT_TRUE(otlp_settings({{"endpoint", "http://a"}}, {}));
+  set("OTEL_EXPORTER_OTLP_METRICS_PROTOCOL", "http/protobuf");
+  EXPECT_TRUE(otlp_settings({}, {}));
+}
+
 TEST_F(OtlpSettingsTest, Headers) {
   EXPECT_TRUE(otlp_settings({}, {})->headers.empty());
   set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20x, a=b=c ,,d=");
@@ -106,10 +119,14 @@ TEST_F(OtlpSettingsTest, Resource) {
   EXPECT_EQ(attribute(all, "service.name"), "spotter");
   EXPECT_EQ(attribute(all, "host.name"), "n1");
   EXPECT_EQ(attribute(all, "host.id"), "0123456789abcdef0123456789abcdef");
+  EXPECT_EQ(attribute(all, "service.instance.id"), "0123456789abcdef0123456789abcdef");
   EXPECT_EQ(attribute(all, "os.type"), "linux");
   EXPECT_NE(attribute(all, "service.version"), "none");
-  set("OTEL_RESOURCE_ATTRIBUTES", "cluster=a%2Cb,service.name=x");
+  std::filesystem::remove(folder.path("etc/machine-id"));
+  EXPECT_EQ(attribute(otlp_settings({}, surroundings).value(), "service.instance.id"), "n1");
+  set("OTEL_RESOURCE_ATTRIBUTES", "cluster=a%2Cb,service.name=x,service.instance.id=i");
   all = otlp_settings({}, surroundings).value();
+  EXPECT_EQ(attribute(all, "service.instance.id"), "i");
   EXPECT_EQ(attribute(all, "cluster"), "a,b");
   EXPECT_EQ(attribute(all, "service.name"), "x");
   set("OTEL_SERVICE_NAME", "y");

@@ -134,6 +134,12 @@ constexpr SemanticName kNames[] = {
     {"gpu", "decoder_utilization_ratio", "hw.gpu.utilization", "1", kGauge, {{{"hw.gpu.task", "decoder"}}}},
     {"gpu", "memory_total_bytes", "hw.gpu.memory.limit", "By", kUpDown},
     {"gpu", "memory_used_bytes", "hw.gpu.memory.usage", "By", kUpDown},
+    {.table = "gpu",
+     .column = "memory_used_bytes",
+     .name = "hw.gpu.memory.utilization",
+     .unit = "1",
+     .instrument = kGauge,
+     .of = "memory_total_bytes"},
     {"gpu", "power_watts", "hw.power", "W", kGauge, {{kGpu}}},
     {"gpu", "energy_joules", "hw.energy", "J", kCounter, {{kGpu}}},
     {"gpu", "temperature_celsius", "hw.temperature", "Cel", kGauge, {{kGpu, {"hw.sensor_location", "gpu"}}}},
@@ -150,13 +156,13 @@ constexpr SemanticName kNames[] = {
      kGauge,
      {{kGpu, {"hw.sensor_location", "memory"}}}},
     {"gpu",
-     "ecc_corrected_aggregate",
+     "ecc_corrected_volatile",
      "hw.errors",
      "{error}",
      kCounter,
      {{kGpu, {"error.type", "corrected"}}}},
     {"gpu",
-     "ecc_uncorrected_aggregate",
+     "ecc_uncorrected_volatile",
      "hw.errors",
      "{error}",
      kCounter,
@@ -175,13 +181,13 @@ constexpr AttributeName kAttributes[] = {
     {"gpu", "vendor", "hw.vendor"},
     {"gpu", "driver", "hw.driver_version"},
     {"gpu", "serial", "hw.serial_number"},
-    {"*", "job", "spotter.job"},
-    {"*", "rank", "spotter.rank"},
-    {"*", "user", "user.name"},
-    {"*", "container", "container.id"},
-    {"*", "container_name", "k8s.container.name"},
-    {"*", "pod", "k8s.pod.name"},
-    {"*", "pod_namespace", "k8s.namespace.name"},
+    {"*", "job", "spotter.job", true},
+    {"*", "rank", "spotter.rank", true},
+    {"*", "user", "user.name", true},
+    {"*", "container", "container.id", true},
+    {"*", "container_name", "k8s.container.name", true},
+    {"*", "pod", "k8s.pod.name", true},
+    {"*", "pod_namespace", "k8s.namespace.name", true},
     {"*", "pid", "process.pid"},
 };
 
@@ -190,10 +196,10 @@ constexpr AttributeName kAttributes[] = {
 std::span<const SemanticName> semantic_names() { return kNames; }
 std::span<const AttributeName> attribute_names() { return kAttributes; }
 
-const char* attribute_name(std::string_view table, std::string_view column) {
+const AttributeName* find_attribute(std::string_view table, std::string_view column) {
   for (const std::string_view wanted : {table, std::string_view("*")}) {
     for (const AttributeName& name : kAttributes) {
-      if (wanted == name.table && column == name.column) return name.name;
+      if (wanted == name.table && column == name.column) return &name;
     }
   }
   return nullptr;

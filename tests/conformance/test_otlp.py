@@ -183,6 +183,7 @@ def test_what_the_names_of_opentelemetry_mean(receiver, tmp_path):
     assert resource["os.type"] == "linux"
     assert resource["cluster"] == "test"
     assert not resource["service.version"].startswith('"')
+    assert resource["service.instance.id"] == resource.get("host.id", resource["host.name"])
     assert all(point["resource"] == resource and point["scope"] == "spotter" for point in points)
 
     last = max(cpu_times(points))

@@ -1,0 +1,24 @@
+// SteadyCounter: a counter of time that the kernel lets go back a little: what a sleeping processor waited
+// for is booked from iowait to idle when it wakes (proc.rst, "iowait"), and parts of a time are rounded one
+// by one. To whoever takes rates, any step back is a counter that began anew.
+#pragma once
+#include "base/saturated.h"
+#include "base/types.h"
+
+namespace spotter::collect {
+
+class SteadyCounter {
+ public:
+  // What it has come to; never less than before, unless it did begin anew: a processor that was taken out and
+  // put back.
+  Ns update(Ns value) {
+    if (value >= last_ || subtract_saturated(last_, value) > kAnew) last_ = value;
+    return last_;
+  }
+
+ private:
+  static constexpr Ns kAnew = 30'000'000'000;  // more than a processor sleeps at a stretch
+  Ns last_ = 0;
+};
+
+}  // namespace spotter::collect
