@@ -7,7 +7,8 @@
 namespace spotter::store {
 namespace {
 
-constexpr u8 kVersion = 1;
+// The later version is written where an earlier reader would take the table for something else.
+constexpr u8 kVersion = 1, kVersionUnlikeItsColumns = 2;
 // The bits of the byte behind the table's name. A table that has times is one of events, and any other is
 // none: so it is in files in which nothing else could be said. The second bit says that it is the other way
 // round.
@@ -54,9 +55,9 @@ Schema schema_of(const Table& table) {
 
 std::string encode(const Schema& schema) {
   ByteWriter out;
-  out.byte(kVersion);
-  out.text(schema.table);
   const bool is_unlike = schema.is_events != has_times(schema);
+  out.byte(is_unlike ? kVersionUnlikeItsColumns : kVersion);
+  out.text(schema.table);
   out.byte(static_cast<u8>((schema.is_folded ? kFolded : 0) | (is_unlike ? kUnlikeItsColumns : 0)));
   out.varint(schema.fields.size());
   for (const StoredField& field : schema.fields) {
@@ -72,7 +73,9 @@ std::string encode(const Schema& schema) {
 
 Result<Schema> decode_schema(std::string_view bytes) {
   ByteReader in(bytes);
-  if (in.byte() != kVersion) return fail(Code::unsupported, "the columns are described in another version");
+  const u8 version = in.byte();
+  if (version != kVersion && version != kVersionUnlikeItsColumns)
+    return fail(Code::unsupported, "the columns are described in another version");
   Schema schema;
   schema.table = in.text();
   const u8 bits = in.byte();
@@ -85,7 +88,7 @@ Result<Schema> decode_schema(std::string_view bytes) {
     field.type = to_enum(in, Type::flag, is_known);
     // A unit of a later version is no reason to lose the numbers.
     const u8 unit = in.byte();
-    field.unit = unit <= static_cast<u8>(Unit::hertz) ? static_cast<Unit>(unit) : Unit::none;
+    field.unit = unit <= static_cast<u8>(Unit::per_s) ? static_cast<Unit>(unit) : Unit::none;
     field.role = to_enum(in, Role::detail, is_known);
     field.fold = to_enum(in, Fold::most, is_known);
     field.help = in.text();

@@ -443,11 +443,11 @@ def test_command_captures(agent):
     assert "no capture" in spotter(agent, "captures").stdout
     with agent.spawn(SLURM_JOB_ID=77) as one:
         agent.wait_for_processes([one.pid])
-        first = agent.capture(pids=[one.pid], duration_ms=50)
+        first = agent.capture(pids=[one.pid], duration_ms=1500)
         row, = agent.table("/v1/captures", "captures")
         assert (row["id"], row["state"], row["processes"], row["written"]) == (first, "running", 1, 0)
         agent.wait_for_receipts(first)
-        second = agent.capture(pids=[one.pid], duration_ms=50)
+        second = agent.capture(pids=[one.pid], duration_ms=20_000)
         agent.api("DELETE", f"/v1/captures/{second}")
     done = spotter(agent, "captures", "--format", "json")
     assert done.returncode == 0, done.stderr
