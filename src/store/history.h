@@ -37,6 +37,7 @@ struct HistoryState {
   i64 damaged_blocks = 0;  // that could not be read for the coarser tier
   i64 failures = 0;        // attempts to write
   std::string last_error;  // empty: the last attempt did not fail
+  i64 lost_files = 0;      // that were removed or replaced while they were open; then it begins anew
   std::string moved_to;    // a damaged file was moved there, and the history begun anew
 };
 
@@ -84,6 +85,8 @@ class History {
 
   explicit History(HistoryOptions options)
       : options_(std::move(options)), retention_(options_.tiers, options_.most_bytes) {}
+  Result<void> open_file();
+  Result<void> begin_anew();
   Result<void> prepare();
   void advance(const Batch& batch);
   void take(const Table& table, const Batch& batch);
