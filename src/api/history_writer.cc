@@ -5,22 +5,41 @@
 #include <utility>
 #include <vector>
 
+#include "base/log.h"
+
 namespace spotter::api {
 namespace {
 
 constexpr Ns kGather = 5'000'000'000;
 constexpr size_t kMostBatches = 240, kMostBytes = size_t{4} << 20, kMostCaptures = 1024;
 
+// Of what lasts, its beginning and its end.
+void log_changes(const std::string& path, const store::HistoryState& before, const store::HistoryState& now) {
+  if (now.lost_files > before.lost_files)
+    log(Level::warning, "{} was removed or replaced while it was written; the history goes on anew there",
+        path);
+  if (now.moved_to != before.moved_to)
+    log(Level::warning, "the history was damaged; it is now {}, and a new one begins", now.moved_to);
+  if (before.last_error.empty() && !now.last_error.empty())
+    log(Level::warning, "the history cannot be written, and waits in memory as far as it has room there: {}",
+        now.last_error);
+  if (!before.last_error.empty() && now.last_error.empty())
+    log(Level::info, "the history is written again; {} rows and events have been lost so far",
+        now.lost_rows + now.lost_events);
+}
+
 }  // namespace
 
 // What is between the loop's thread and that of the history, which may hang with its disk.
 struct HistoryWriter::Shared {
+  std::mutex writing;  // one at a time, so that states come in order; before `mutex`
   std::mutex mutex;
   std::vector<store::CaptureNote> captures;
   i64 lost_captures = 0;
   store::HistoryState state;
 
   void write_captures(store::History& history) {
+    std::lock_guard one(writing);
     std::vector<store::CaptureNote> waiting, failed;
     {
       std::lock_guard lock(mutex);
@@ -30,9 +49,13 @@ struct HistoryWriter::Shared {
       if (!history.note_capture(capture)) failed.push_back(std::move(capture));
     }
     const store::HistoryState now = history.state();
-    std::lock_guard lock(mutex);
-    captures.insert(captures.begin(), failed.begin(), failed.end());
-    state = now;
+    store::HistoryState before;
+    {
+      std::lock_guard lock(mutex);
+      captures.insert(captures.begin(), failed.begin(), failed.end());
+      before = std::exchange(state, now);
+    }
+    log_changes(history.path(), before, now);
   }
 };
 
@@ -57,6 +80,7 @@ Result<std::unique_ptr<HistoryWriter>> HistoryWriter::open(store::HistoryOptions
   std::unique_ptr<HistoryWriter> writer(new HistoryWriter);
   TRY_ASSIGN(writer->history_, store::History::open(std::move(options)));
   writer->shared_ = std::make_shared<Shared>();
+  writer->shared_->write_captures(*writer->history_);  // and says what opening it has met
   sink::RunnerOptions runner;
   runner.name = "history";
   runner.choice.tables = {"*"};
@@ -72,8 +96,12 @@ Result<std::unique_ptr<HistoryWriter>> HistoryWriter::open(store::HistoryOptions
 HistoryWriter::~HistoryWriter() {
   runner_.reset();
   if (!history_) return;
+  const Result<void> flushed = history_->flush();
   shared_->write_captures(*history_);
-  std::ignore = history_->flush();
+  if (flushed) return;
+  const store::HistoryState end = history_->state();
+  log(Level::warning, "the history could not be written at the end: {} rows and events are lost with it: {}",
+      end.waiting_rows, flushed.error().message);
 }
 
 std::function<void(Ns)> HistoryWriter::catch_up() const {
@@ -96,7 +124,7 @@ SinkState HistoryWriter::state() const {
   std::lock_guard lock(shared_->mutex);
   const store::HistoryState& h = shared_->state;
   state.rejected += h.lost_rows + h.lost_events + h.damaged_blocks + shared_->lost_captures;
-  state.failures += h.failures;
+  state.failures += h.failures + h.lost_files;
   if (state.last_error.empty()) state.last_error = h.last_error;
   return state;
 }

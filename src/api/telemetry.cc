@@ -70,9 +70,6 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
     auto history = HistoryWriter::open(*options.history);
     if (history) {
       t.history_ = std::move(*history);
-      const std::string moved_to = t.history_->history()->state().moved_to;
-      if (!moved_to.empty())
-        log(Level::warning, "the history was damaged; it is now {}, and a new one begins", moved_to);
     } else {
       t.no_history_ = "no history is kept: " + history.error().message;
       log(Level::warning, "{}", t.no_history_);

@@ -275,7 +275,12 @@ Result<void> History::note_capture(const CaptureNote& capture) {
 
 HistoryState History::state() const {
   const std::scoped_lock lock(mutex_);
-  return state_;
+  HistoryState state = state_;
+  state.waiting_rows = std::ssize(events_);
+  for (const Waiting& waiting : waiting_) state.waiting_rows += waiting.block.rows;
+  for (const auto& [table, open] : open_)
+    if (open.block) state.waiting_rows += static_cast<i64>(open.block->rows());
+  return state;
 }
 
 Result<std::vector<PackedBlock>> History::unwritten(const std::function<bool(const Schema&)>& wanted,

@@ -32,6 +32,7 @@ struct HistoryState {
   i64 rows = 0;            // taken
   i64 blocks = 0;          // written, of the finest tier
   i64 waiting_bytes = 0;   // blocks that could not be written yet, and are kept in memory
+  i64 waiting_rows = 0;    // rows and events that are in memory alone
   i64 lost_rows = 0;       // that had to go before they could be written, or cannot be
   i64 lost_events = 0;     // the same
   i64 damaged_blocks = 0;  // that could not be read for the coarser tier
