@@ -2,7 +2,9 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
+#include <chrono>
+#include <thread>
+
 #include "store/test_history.h"
 
 namespace spotter::api {
@@ -73,6 +75,24 @@ TEST_F(HistoryWriterTest, WhatIsLostAtTheEndIsInTheLog) {
   writer.reset();
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(times(log, "the history could not be written at the end: 80 rows"), 1U) << log;  // 40 s, 2 disks
+}
+
+TEST_F(HistoryWriterTest, OneThatCannotBeOpenedIsTriedAgain) {
+  testing::internal::CaptureStderr();
+  const auto writer = open();
+  EXPECT_NE(writer->state().last_error.find("no history is kept"), std::string::npos);
+  EXPECT_EQ(writer->history().error().code, Code::not_found);
+  sample(*writer, 5);
+  EXPECT_EQ(writer->state().queued, 5);
+  EXPECT_GT(writer->state().failures, 0);
+  bring_back();
+  for (int i = 0; i < 100 && writer->state().queued > 0; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(writer->state().last_error, "");
+  ASSERT_TRUE(writer->history());
+  EXPECT_EQ(store::ask(**writer->history(), store::everything())[0].rows(), 10U)
+      << "what has waited is there";
+  testing::internal::GetCapturedStderr();
 }
 
 }  // namespace

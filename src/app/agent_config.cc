@@ -134,6 +134,9 @@ constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
     {"size",
      [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
        TRY_ASSIGN(history.most_bytes, parse_size(scalar(node)));
+       if (history.most_bytes < store::kLeastFileBytes)
+         return fail(Code::invalid, "\"{}\" is too little; a history needs {}M at least",
+                     to_printable(scalar(node)), store::kLeastFileBytes >> 20);
        return {};
      }},
 };

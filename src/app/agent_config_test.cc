@@ -105,6 +105,7 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("collect: cpu, -cpu", "leaves no collector"));
   EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
   EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));
+  EXPECT_TRUE(fails_with("history: {size: 1K}", "a history needs 1M at least"));
   EXPECT_TRUE(fails_with("sinks: [{endpoint: x}]", "needs a \"kind\""));
   EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
   EXPECT_TRUE(

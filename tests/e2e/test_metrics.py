@@ -224,6 +224,29 @@ def test_full_disk(folder):
         subprocess.run(["umount", "-l", disk], check=False)
 
 
+def test_history_that_cannot_be_opened_at_first(folder):
+    (folder / "taken").write_text("no folder")
+    with Measuring(folder, "--history", folder / "taken" / "history.db", collect="cpu:1s,agent:1s") as agent:
+        state, detail = until(lambda: agent.parts().get("history"), 10, "the history is among the parts")
+        assert state == "fails" and "no history is kept" in detail, detail
+        until(lambda: agent.sample("spotter_agent_sink_failures_total", sink="history"), 20, "it is counted")
+        (folder / "taken").unlink()
+        (folder / "taken").mkdir()
+        until(lambda: agent.parts()["history"][0] == "works", 70, "it is tried again")
+        assert agent.tables("--since", "5m", "--metric", "cpu_user_ns")["cpu"]
+
+
+def test_history_that_is_removed(folder):
+    file = folder / "history.db"
+    with Measuring(folder, "--history", file, collect="cpu:1s,agent:1s") as agent:
+        until(lambda: agent.is_on_time("cpu", 3), 20, "first samples")
+        for name in ("history.db", "history.db-wal"):
+            (folder / name).unlink()
+        until(file.exists, 90, "it begins anew with the next minute")
+        assert agent.tables("--since", "5m", "--metric", "cpu_user_ns")["cpu"]
+        assert "was removed or replaced" in agent.log()
+
+
 def test_proc_that_vanishes_and_is_garbage(folder):
     root = unpacked(folder, "small_vm")
     with Measuring(folder, "--history", "off", collect="cpu:100ms,load:100ms,memory:100ms,agent:100ms",
