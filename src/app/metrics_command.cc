@@ -41,7 +41,9 @@ struct Options {
 
 std::string viewed(const Samples& samples, const TextStyle& style, size_t most_lines) {
   const Table view = metrics_view(samples.tables, kCurve);
-  if (view.rows() == 0) return "Nothing has been measured in the last minute that is looked at.\n";
+  if (view.rows() == 0)
+    return "Nothing has been measured in the last minute that is looked at.\n" +
+           render_text_notes(samples.notes, style);
   std::string text = render_text_table(head(view, most_lines), style);
   if (view.rows() > most_lines)
     text += fmt::format("and {} more; --metric PATTERN chooses\n", view.rows() - most_lines);
@@ -60,7 +62,7 @@ api::MetricsQuery viewed_query(const Options& options) {
   constexpr auto kEvery = std::chrono::seconds(1);
   constexpr size_t kOtherLines = 4;
   for (auto next = std::chrono::steady_clock::now();; std::this_thread::sleep_until(next += kEvery)) {
-    const Result<Samples> samples = ask_agents(hosts, viewed_query(options));
+    const Result<Samples> samples = ask_agents(hosts, viewed_query(options), WithoutHistory::newest);
     const size_t lines = std::max<size_t>(terminal_height(STDOUT_FILENO), kOtherLines + 1) - kOtherLines;
     const std::string text = samples ? viewed(*samples, style_of(STDOUT_FILENO), lines)
                                      : fmt::format("{}\n", to_printable(samples.error().message));
@@ -75,7 +77,8 @@ Result<int> show(const Options& options) {
   const bool is_view = options.query.since == 0 && options.format == &all_formats()[0];
   api::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
-  TRY_ASSIGN(Samples samples, ask_agents(hosts, is_view ? viewed_query(options) : query));
+  TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
+                                      : ask_agents(hosts, query));
   const TextStyle style = style_of(STDOUT_FILENO);
   constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &all_formats()[0])

@@ -117,6 +117,18 @@ def test_questions_that_cannot_be_answered(folder):
         assert agent.parts()["history"][0] == "off"
 
 
+def test_without_a_history_the_newest_sample_is_shown(folder):
+    with Measuring(folder, "--history", "off", collect="cpu:1s,memory:1s") as agent:
+        text = until(lambda: [t for t in [agent.spotter("metrics")] if "memory_available" in t], 10, "the first sample")[0]
+        assert "newest sample alone" in text and "--history off" in text, text
+        assert "cpu_running_threads" in text and "cpu_user" not in text, "one sample has no rates"
+        with subprocess.Popen([program(), "metrics", "--watch", "--socket", agent.api_socket], stdout=subprocess.PIPE,
+                              text=True) as watching:
+            seen = "".join(watching.stdout.readline() for _ in range(3))
+            watching.kill()
+        assert "memory_available" in seen or "cpu_running" in seen, seen
+
+
 def test_the_page_on_loopback_is_not_for_names_of_other_sites(folder):
     with Measuring(folder, collect="agent:1s") as agent:
         for host, status in (("localhost", 200), (f"127.0.0.1:{agent.port}", 200), ("evil.example", 403)):
