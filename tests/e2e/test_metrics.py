@@ -42,14 +42,18 @@ class Measuring(Agent):
                 return float(match[3])
         return None
 
-    def spotter(self, *words):
-        done = subprocess.run([program(), *map(str, words), "--socket", self.api_socket], capture_output=True, text=True,
+    def run(self, *words):
+        return subprocess.run([program(), *map(str, words), "--socket", self.api_socket], capture_output=True, text=True,
                               timeout=30, check=False, env=agent_module.clean_environment())
+
+    def spotter(self, *words):
+        done = self.run(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def tables(self, *words):
-        answer = json.loads(self.spotter("metrics", "--format", "json", *words))
+        """By name; none where nothing has been measured."""
+        answer = json.loads(self.run("metrics", "--format", "json", *words).stdout)
         return {t["name"]: [dict(zip((c["name"] for c in t["columns"]), row)) for row in t["rows"]] for t in answer["tables"]}
 
     def parts(self):
@@ -110,11 +114,26 @@ def test_questions_that_cannot_be_answered(folder):
                               text=True, timeout=20, check=False)
         assert done.returncode == 1 and "--history off" in done.stderr
         for target in ("/v1/metrics?since_ms=-1", "/v1/metrics?since_ms=x", "/v1/metrics?rates=1",
-                       "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
+                       "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?until_ms=6", "/v1/metrics?format=csv",
+                       "/v1/catalogue?table=jobs&since_ms=5", "/v1/metrics?metric=" + "a," * 100):
             status, body = agent.api("GET", target)
             assert status == 400, (target, status, body)
         assert agent.api("GET", "/v1/catalogue?table=jobs")[0] == 404
         assert agent.parts()["history"][0] == "off"
+
+
+def test_what_is_not_there_is_told(folder):
+    with Measuring(folder, "--history", folder / "history.db", collect="cpu:1s,memory:1s,process:1s,agent:1s") as agent:
+        until(lambda: agent.is_on_time("cpu", 2), 10, "samples")
+        for words, sentence in ((["--metric", "nothing"], 'no metric matches "nothing"'),
+                                (["--metric", "CPU_*,spotter_cpu_seconds_total"], 'no metric matches "CPU_*"'),
+                                (["--metric", "rdma_*"], "nothing of what was asked for"),
+                                (["--job", "nosuch"], 'of a job "nosuch" in this time')):
+            for time_words in ([], ["--since", "1d"], ["--format", "csv"]):
+                done = agent.run("metrics", *words, *time_words)
+                assert done.returncode == 1 and sentence in done.stderr, (words, time_words, done)
+        done = agent.run("metrics", "--metric", "nothing,cpu_*", "--since", "1m")
+        assert done.returncode == 0 and "no metric matches" in done.stderr and done.stdout, done
 
 
 def test_without_a_history_the_newest_sample_is_shown(folder):
