@@ -58,8 +58,10 @@ class Measuring(Agent):
 
     def parts(self):
         """What the status says: part -> (state, detail)."""
-        answer = json.loads(self.spotter("status", "--format", "json"))
-        return {row[1]: (row[2], row[3]) for row in answer["tables"][0]["rows"]}
+        done = self.run("status", "--format", "json")
+        parts = {row[1]: (row[2], row[3]) for row in json.loads(done.stdout)["tables"][0]["rows"]}
+        assert done.returncode == any(state == "fails" for state, _ in parts.values()), done
+        return parts
 
     def is_on_time(self, collector, least):
         """Whether it has taken so many samples, and skipped none for want of time."""
