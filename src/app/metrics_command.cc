@@ -29,7 +29,6 @@ namespace spotter {
 namespace {
 
 constexpr Ns kViewed = 60'000'000'000;
-constexpr size_t kCurve = 30;
 
 struct Options {
   bool list = false, once = false, watch = false, raw = false;
@@ -46,17 +45,6 @@ void tell(const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) std::fprintf(stderr, "spotter: %s\n", sentence.c_str());
 }
 
-std::string viewed(const Samples& samples, const TextStyle& style, size_t most_lines) {
-  const Table view = metrics_view(samples.tables, kCurve);
-  if (view.rows() == 0)
-    return "Nothing has been measured in the last minute that is looked at.\n" +
-           render_text_notes(samples.notes, style);
-  std::string text = render_text_table(head(view, most_lines), style);
-  if (view.rows() > most_lines)
-    text += fmt::format("and {} more; --metric PATTERN chooses\n", view.rows() - most_lines);
-  return text + render_text_notes(samples.notes, style);
-}
-
 api::MetricsQuery viewed_query(const Options& options) {
   api::MetricsQuery query = options.query;
   if (query.selection.metrics.empty()) query.selection.metrics = first_metrics();
@@ -67,12 +55,12 @@ api::MetricsQuery viewed_query(const Options& options) {
 
 [[noreturn]] void watch(const Hosts& hosts, const Options& options) {
   constexpr auto kEvery = std::chrono::seconds(1);
-  constexpr size_t kOtherLines = 4;
   for (auto next = std::chrono::steady_clock::now();; std::this_thread::sleep_until(next += kEvery)) {
     const Result<Samples> samples = ask_agents(hosts, viewed_query(options), WithoutHistory::newest);
-    const size_t lines = std::max<size_t>(terminal_height(STDOUT_FILENO), kOtherLines + 1) - kOtherLines;
-    const std::string text = samples ? viewed(*samples, style_of(STDOUT_FILENO), lines)
-                                     : fmt::format("{}\n", to_printable(samples.error().message));
+    const size_t lines = terminal_height(STDOUT_FILENO) - 1;  // the cursor stands below
+    const std::string text =
+        samples ? metrics_text(samples->tables, samples->notes, style_of(STDOUT_FILENO), lines)
+                : fmt::format("{}\n", to_printable(samples.error().message));
     std::printf("\033[H\033[J%s", text.c_str());
     std::fflush(stdout);
   }
@@ -90,7 +78,7 @@ Result<int> show(const Options& options) {
   constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &all_formats()[0])
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
-  TRY(write_output("", is_view ? viewed(samples, style, SIZE_MAX)
+  TRY(write_output("", is_view ? metrics_text(samples.tables, samples.notes, style, SIZE_MAX)
                                : render(*options.format, samples.tables, samples.notes, style)));
   Selection asked = options.query.selection;
   if (asked.job.empty()) asked.job = hosts.job;
