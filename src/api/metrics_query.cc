@@ -13,12 +13,15 @@ constexpr Ns kMs = 1'000'000;
 constexpr i64 kMostMs = i64{366} * 24 * 3600 * 1000;
 constexpr size_t kMostPatterns = 64, kMostPattern = 256;
 
+constexpr std::string_view kParameters[] = {"metric", "since_ms", "until_ms", "step_ms", "job", "rates"};
+
 constexpr Field kTime = {"time_ns", Type::integer, Unit::ns, Role::time, "When it was sampled: Unix time."};
 
 }  // namespace
 
 Result<MetricsQuery> read_metrics_query(const Target& target) {
   MetricsQuery query;
+  TRY(target.has_only(kParameters));
   query.selection.metrics = split_commas(target.text("metric"));
   if (query.selection.metrics.size() > kMostPatterns)
     return fail(Code::invalid, "metric: more than {} patterns", kMostPatterns);
@@ -33,10 +36,14 @@ Result<MetricsQuery> read_metrics_query(const Target& target) {
     if (ms < 0 || ms > kMostMs) return fail(Code::invalid, "{}: it must be 0 to {}", name, kMostMs);
     *to = ms * kMs;
   }
+  if (query.since == 0 && (query.until != 0 || query.step != 0))
+    return fail(Code::invalid, "until_ms and step_ms need since_ms");
   if (query.since != 0 && query.until >= query.since)
     return fail(Code::invalid, "until_ms has to be less than since_ms");
   query.selection.job = target.text("job");
-  query.rates = target.number("rates", 0) != 0;
+  const i64 rates = target.number("rates", target.text("rates").empty() ? 0 : -1);
+  if (rates != 0 && rates != 1) return fail(Code::invalid, "rates: it must be 0 or 1");
+  query.rates = rates == 1;
   if (query.rates && query.since == 0) return fail(Code::invalid, "rates need since_ms: one sample has none");
   return query;
 }

@@ -25,7 +25,7 @@ struct MetricsQuery {
   bool rates = false;
 };
 
-// Errors: invalid.
+// Errors: invalid, also for a parameter that there is none of.
 Result<MetricsQuery> read_metrics_query(const Target& target);
 std::string target_of(const MetricsQuery& query);
 

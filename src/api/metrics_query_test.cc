@@ -59,8 +59,10 @@ TEST(MetricsQuery, IsReadAsItIsWritten) {
 TEST(MetricsQuery, WhatCannotBe) {
   const std::string many = "/v1/metrics?metric=" + std::string(200, ',') + "a,a",
                     long_one = "/x?metric=" + std::string(300, 'a');
-  for (const std::string target : {"/x?since_ms=-1", "/x?since_ms=1e3", "/x?until_ms=99999999999999",
-                                   "/x?rates=1", "/x?since_ms=5&until_ms=5", long_one.c_str()})
+  for (const std::string target :
+       {"/x?since_ms=-1", "/x?since_ms=1e3", "/x?until_ms=99999999999999", "/x?rates=1",
+        "/x?since_ms=5&until_ms=5", "/x?until_ms=5", "/x?step_ms=5", "/x?since_ms=5&rates=yes",
+        "/x?since_ms=5&rates=2", "/x?format=csv", "/x?job=1&job=2", "/x?since=5", long_one.c_str()})
     EXPECT_EQ(read_metrics_query(Target(target)).error().code, Code::invalid) << target;
   EXPECT_EQ(read_metrics_query(Target(many))->selection.metrics.size(), 2U);  // empty ones are none
 }

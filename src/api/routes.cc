@@ -39,6 +39,8 @@ void metrics_route(const RouteCall& call, const Respond& respond) {
 
 // Of what the history knows beside samples; for the same people.
 void catalogue_route(const RouteCall& call, const Respond& respond) {
+  static constexpr std::string_view kParameters[] = {"table"};
+  if (const auto known = call.target.has_only(kParameters); !known) return respond(http_error(known.error()));
   const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
   call.agent.telemetry().catalogue(*which, answer_of, respond);

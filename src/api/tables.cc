@@ -31,7 +31,8 @@ const Field kProcessColumns[] = {
 const Field kStatusColumns[] = {
     {"host", Type::text, Unit::none, Role::detail, "Host of the agent."},
     {"part", Type::text, Unit::none, Role::key, "Part of the agent."},
-    {"state", Type::text, Unit::none, Role::value, "Whether it works."},
+    {"state", Type::text, Unit::none, Role::value,
+     "works, fails, nothing (there is nothing for it here) or off."},
     {"detail", Type::text, Unit::none, Role::value, "What it has done."},
 };
 

@@ -1,9 +1,12 @@
 #include "api/target.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <charconv>
+#include <set>
+
+#include "base/utf8.h"
 
 namespace spotter::api {
 namespace {
@@ -55,6 +58,17 @@ std::string Target::text(std::string_view name) const {
   const auto it =
       std::ranges::find(parameters, name, [](const auto& p) { return std::string_view(p.first); });
   return it == parameters.end() ? std::string() : it->second;
+}
+
+Result<void> Target::has_only(std::span<const std::string_view> names) const {
+  std::set<std::string_view> seen;
+  for (const auto& [name, value] : parameters) {
+    if (std::ranges::find(names, std::string_view(name)) == names.end())
+      return fail(Code::invalid, "there is no parameter \"{}\"; there are {}", to_printable(name),
+                  fmt::join(names, ", "));
+    if (!seen.insert(name).second) return fail(Code::invalid, "{} is there twice", name);
+  }
+  return {};
 }
 
 std::string escaped_parameter(std::string_view text) {

@@ -26,6 +26,14 @@ TEST(TargetTest, OddOnes) {
   EXPECT_EQ(Target("/x?a=5x").number("a", 3), 3);
 }
 
+TEST(TargetTest, ParametersOfOtherNamesAndThoseThatAreThereTwice) {
+  constexpr std::string_view kNames[] = {"a", "b"};
+  for (const char* target : {"/x", "/x?", "/x?a=1", "/x?b=1&a=2"})
+    EXPECT_TRUE(Target(target).has_only(kNames)) << target;
+  for (const char* target : {"/x?c=1", "/x?a=1&c", "/x?a=1&a=1", "/x?A=1", "/x?=1"})
+    EXPECT_EQ(Target(target).has_only(kNames).error().code, Code::invalid) << target;
+}
+
 TEST(TargetTest, EscapesWhatItUnescapes) {
   std::string all;
   for (int c = 1; c < 256; ++c) all += static_cast<char>(c);

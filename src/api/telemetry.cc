@@ -67,16 +67,7 @@ Result<std::unique_ptr<Telemetry>> Telemetry::open(net::Loop& loop, TelemetryOpt
   } else if (!options.history) {
     t.no_history_ = "this agent keeps no history: it was begun with --history off";
   } else {
-    auto history = HistoryWriter::open(*options.history);
-    if (history) {
-      t.history_ = std::move(*history);
-      const std::string moved_to = t.history_->history()->state().moved_to;
-      if (!moved_to.empty())
-        log(Level::warning, "the history was damaged; it is now {}, and a new one begins", moved_to);
-    } else {
-      t.no_history_ = "no history is kept: " + history.error().message;
-      log(Level::warning, "{}", t.no_history_);
-    }
+    TRY_ASSIGN(t.history_, HistoryWriter::open(*options.history));
   }
   collect::Surroundings surroundings{t.host_, t.identities_, options.per_core};
   surroundings.dcgm_address = options.dcgm_address;
@@ -172,11 +163,13 @@ void Telemetry::ask_history(Read read, Asker asker) {
     asker.done();
   };
   if (!history_) return refuse(fail(Code::not_found, "{}", no_history_));
+  const auto history = history_->history();
+  if (!history) return refuse(tl::unexpected(history.error()));
   if (queries_->size() >= kMostQueries)
     return refuse(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
   const u64 number = next_query_++;
   try {
-    std::thread([history = history_->history(), catch_up = history_->catch_up(), read = std::move(read),
+    std::thread([history = *history, catch_up = history_->catch_up(), read = std::move(read),
                  make = asker.make, post = loop_.poster(), number, queries = std::weak_ptr(queries_)] {
       catch_up(kCatchUp);
       make(read(*history));

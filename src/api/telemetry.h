@@ -48,8 +48,8 @@ std::vector<collect::Wanted> usual_collectors();
 
 class Telemetry {
  public:
-  // A history that cannot be opened is no error: the agent has other work, and its status says so. Errors:
-  // invalid (a sink's settings), busy.
+  // A history that cannot be opened is no error: the agent has other work, its status says so, and it is
+  // tried again. Errors: invalid (a sink's settings), busy.
   static Result<std::unique_ptr<Telemetry>> open(net::Loop& loop, TelemetryOptions options, Host host,
                                                  const std::string& host_name);
   ~Telemetry();
@@ -86,8 +86,9 @@ class Telemetry {
   void note_capture(store::CaptureNote note);  // for the history
 
   std::vector<collect::CollectorState> collectors() const;
-  std::vector<SinkState> consumers() const;                          // any thread
-  const std::string& why_no_history() const { return no_history_; }  // empty: there is one
+  std::vector<SinkState> consumers() const;  // any thread
+  // Why none is to be kept; empty: one is, and among the consumers.
+  const std::string& why_no_history() const { return no_history_; }
   collect::ProfilingPause& profiling_pause() { return *profiling_pause_; }
   collect::Identities& identities() { return *identities_; }
 

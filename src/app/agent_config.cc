@@ -37,11 +37,13 @@ struct Key {
 template <class To>
 Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to) {
   if (!map.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
+  std::set<std::string> seen;
   for (const auto& entry : map) {
     const std::string name = scalar(entry.first);
     const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<To>& k) { return name == k.name; });
     const std::string line = fmt::format("line {}", entry.first.Mark().line + 1);
     if (key == keys.end()) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
+    if (!seen.insert(name).second) return fail(Code::invalid, "{}: {} is there twice", line, name);
     if (const Result<void> r = key->read(entry.second, to); !r) {
       if (r.error().message.starts_with("line ")) return r;  // of a member further in
       return within(r.error(), fmt::format("{}: {}", line, name));
@@ -134,6 +136,9 @@ constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
     {"size",
      [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
        TRY_ASSIGN(history.most_bytes, parse_size(scalar(node)));
+       if (history.most_bytes < store::kLeastFileBytes)
+         return fail(Code::invalid, "\"{}\" is too little; a history needs {}M at least",
+                     to_printable(scalar(node)), store::kLeastFileBytes >> 20);
        return {};
      }},
 };
@@ -162,6 +167,7 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& s
   if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
   sinks.clear();
   std::set<std::string> names{"history"};  // who takes samples, too
+  std::set<std::string> places;
   for (const YAML::Node& entry : list) {
     const std::string line = fmt::format("line {}", entry.Mark().line + 1);
     if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
@@ -170,7 +176,8 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& s
       const Result<std::string> value = setting(member.second);
       if (!value)
         return within(value.error(), fmt::format("{}: {}", line, to_printable(scalar(member.first))));
-      said[scalar(member.first)] = *value;
+      if (!said.emplace(scalar(member.first), *value).second)
+        return fail(Code::invalid, "{}: {} is there twice", line, to_printable(scalar(member.first)));
     }
     auto checked = checked_sink(said);
     if (!checked) return within(checked.error(), line);
@@ -179,6 +186,10 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& s
       return fail(Code::invalid,
                   "{}: another sink, or the history, is called {}, too: give this one a \"name\" of its own",
                   line, to_printable(name));
+    const std::string place = sink::unshared_of(checked->kind, checked->settings);
+    if (!place.empty() && !places.insert(place).second)
+      return fail(Code::invalid, "{}: another sink has the {}, too: they would write into each other", line,
+                  to_printable(place));
     sinks.push_back(std::move(*checked));
   }
   return {};

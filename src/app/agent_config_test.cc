@@ -105,6 +105,7 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("collect: cpu, -cpu", "leaves no collector"));
   EXPECT_TRUE(fails_with("history: here.db", "neither an absolute path nor off"));
   EXPECT_TRUE(fails_with("history: {size: x}", "line 1: size"));
+  EXPECT_TRUE(fails_with("history: {size: 1K}", "a history needs 1M at least"));
   EXPECT_TRUE(fails_with("sinks: [{endpoint: x}]", "needs a \"kind\""));
   EXPECT_TRUE(fails_with("sinks: [{kind: pigeon}]", "line 1: there is no sink \"pigeon\""));
   EXPECT_TRUE(
@@ -114,6 +115,17 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("sinks: [{kind: otlp, name: history}]", "is called history, too"));
   EXPECT_TRUE(fails_with("sinks:\n  - {kind: json_lines}\n  - {kind: otlp, every: x}",
                          "line 3: every of the sink otlp"));
+  EXPECT_TRUE(fails_with("sinks: [{kind: json_lines, tables: 'cpu, lod'}]",
+                         "line 1: tables: there is no table \"lod\""));
+  EXPECT_TRUE(fails_with("sinks: [{kind: otlp, tables: [gpux*]}]", "there is no table \"gpux*\""));
+  EXPECT_TRUE(read("sinks: [{kind: otlp, tables: [gpu_*, '*', agent]}]"));
+  EXPECT_TRUE(
+      fails_with("sinks:\n  - {kind: json_lines, path: /a}\n  - {kind: json_lines, name: b, path: /a}",
+                 "line 3: another sink has the path /a, too"));
+  EXPECT_TRUE(fails_with("sinks: [{kind: json_lines}, {kind: json_lines, name: b}]", "has the path -, too"));
+  EXPECT_TRUE(read("sinks: [{kind: otlp}, {kind: otlp, name: b}, {kind: json_lines}]"));
+  EXPECT_TRUE(fails_with("history: off\nper_core: true\nhistory: /a\n", "line 3: history is there twice"));
+  EXPECT_TRUE(fails_with("sinks: [{kind: otlp, every: 1s, every: 2s}]", "line 1: every is there twice"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
 }
 

@@ -43,13 +43,16 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
   return false;
 }
 
-}  // namespace
+using Answers = std::vector<Result<api::TablesAnswer>>;  // of each host
 
-Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
+Answers answers_of(const Hosts& hosts, const std::string& target) {
+  return api::ask_tables(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, kPatience);
+}
+
+Result<Samples> joined(const Hosts& hosts, const Answers& answers) {
   Samples samples;
   std::vector<std::optional<Error>> errors;
-  for (const Result<api::TablesAnswer>& answer :
-       api::ask_tables(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, kPatience)) {
+  for (const Result<api::TablesAnswer>& answer : answers) {
     const net::HttpAddress& address = hosts.addresses[errors.size()];
     errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
     if (!answer) continue;
@@ -63,17 +66,52 @@ Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
   return samples;
 }
 
-Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query) {
-  if (query.selection.job.empty()) query.selection.job = hosts.job;
-  TRY_ASSIGN(Samples samples, ask_agents(hosts, api::target_of(query)));
-  // In the order in which their metrics are looked at; the others behind them.
+// Puts the newest samples in the place of the answers of those who have no history.
+void fall_back(const Hosts& hosts, const api::MetricsQuery& query, Answers& answers) {
+  Hosts without{{}, hosts.credentials, hosts.job};
+  std::vector<size_t> places;
+  for (size_t i = 0; i < answers.size(); ++i) {
+    if (answers[i] || answers[i].error().code != Code::not_found) continue;
+    without.addresses.push_back(hosts.addresses[i]);
+    places.push_back(i);
+  }
+  if (places.empty()) return;
+  api::MetricsQuery newest;
+  newest.selection = query.selection;
+  Answers more = answers_of(without, api::target_of(newest));
+  for (size_t i = 0; i < places.size(); ++i) {
+    if (!more[i]) continue;
+    Result<api::TablesAnswer>& answer = answers[places[i]];
+    more[i]->notes.add(
+        "no_history", Severity::info,
+        fmt::format("the newest sample alone is shown, without counters: {}", answer.error().message));
+    answer = std::move(more[i]);
+  }
+}
+
+// In the order in which their metrics are looked at; the others behind them.
+void sort_as_looked_at(std::vector<Table>& tables) {
   const std::vector<std::string> first = first_metrics();
   const auto place = [&](const Table& table) {
     return std::ranges::find_if(
                first, [&](const std::string& name) { return name.starts_with(table.name() + "_"); }) -
            first.begin();
   };
-  stable_sort(samples.tables, [&](const Table& a, const Table& b) { return place(a) < place(b); });
+  stable_sort(tables, [&](const Table& a, const Table& b) { return place(a) < place(b); });
+}
+
+}  // namespace
+
+Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
+  return joined(hosts, answers_of(hosts, target));
+}
+
+Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query, WithoutHistory without) {
+  if (query.selection.job.empty()) query.selection.job = hosts.job;
+  Answers answers = answers_of(hosts, api::target_of(query));
+  if (query.since != 0 && without == WithoutHistory::newest) fall_back(hosts, query, answers);
+  TRY_ASSIGN(Samples samples, joined(hosts, answers));
+  sort_as_looked_at(samples.tables);
   return samples;
 }
 

@@ -23,9 +23,16 @@ inline int exit_status(const Samples& samples) {
   return samples.is_whole ? kAll : kSome;
 }
 
+// What becomes of a question about a stretch of time where an agent has no history.
+enum class WithoutHistory : u8 {
+  error,
+  newest,  // its newest samples, as they are counted, and a note
+};
+
 // Asks all agents at once. Of several, the tables have a first column `host`. Who does not answer is told on
 // stderr. Errors: where none has answered, that of the only one or not_found and the like.
-Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query);
+Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query,
+                           WithoutHistory without = WithoutHistory::error);
 // The same of another door of theirs that gives tables.
 Result<Samples> ask_agents(const Hosts& hosts, const std::string& target);
 

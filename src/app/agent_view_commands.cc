@@ -24,6 +24,7 @@ namespace spotter {
 namespace {
 
 constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
+constexpr int kFails = 1;           // all have, and something of them fails
 constexpr Ns kPatience = 10'000'000'000;
 
 struct Options {
@@ -36,7 +37,8 @@ struct View {
   const char* name;
   std::string target;  // where it is asked for
   std::span<const Field> schema;
-  std::string (*more)(const Table&);  // what a person is told below the table of this host
+  std::string (*more)(const Table&);      // what a person is told below the table of this host
+  bool (*fails)(const Table&) = nullptr;  // whether something is wrong with what it says; nullptr: never
 };
 
 bool has_column(const Table& table, std::string_view name) {
@@ -64,6 +66,7 @@ Result<int> show(const Options& options, const View& view) {
     if (answer) append(table, answer->table, hosts.job);
   }
   TRY_ASSIGN(const bool is_whole, tell_missing(errors));
+  const bool fails = view.fails && view.fails(table);
   const bool for_people = options.format == &all_formats()[0];
   std::vector<Table> tables{std::move(table)};
   std::string text;
@@ -72,7 +75,7 @@ Result<int> show(const Options& options, const View& view) {
   if (tables[0].rows() > 0 || !for_people)
     text = render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
   TRY(write_output("", text));
-  return is_whole ? kAll : kSome;
+  return !is_whole ? kSome : fails ? kFails : kAll;
 }
 
 std::shared_ptr<Options> declare_options(CLI::App& app) {
@@ -93,6 +96,12 @@ std::string more_about_processes(const Table& processes) {
 
 std::string more_about_captures(const Table& captures) {
   return captures.rows() > 0 ? "" : "This agent knows of no capture; `spotter trace` begins one.\n";
+}
+
+bool has_failing_part(const Table& status) {
+  for (size_t r = 0; r < status.rows(); ++r)
+    if (text_or_empty(status, r, "state") == "fails") return true;
+  return false;
 }
 
 std::string nothing_more(const Table&) { return {}; }
@@ -122,8 +131,11 @@ Action declare_captures(CLI::App& app) {
 }
 
 Action declare_status(CLI::App& app) {
+  app.footer(
+      "Exit status: 0 where every part of every agent works, is off or has nothing to do here; 1 where one fails; 3 "
+      "where\nnot all agents have answered.");
   return [options = declare_options(app)] {
-    return show(*options, {"status", "/v1/status", api::status_columns(), nothing_more});
+    return show(*options, {"status", "/v1/status", api::status_columns(), nothing_more, has_failing_part});
   };
 }
 

@@ -27,17 +27,17 @@ std::string help_of(const std::vector<const Format*>& formats) {
 
 }  // namespace
 
-void add_format_option(CLI::App& app, const Format*& format, Formats formats) {
+CLI::Option* add_format_option(CLI::App& app, const Format*& format, Formats formats) {
   const std::vector<const Format*> choice = offered(formats);
-  add_option(app, "--format", "NAME", help_of(choice),
-             [&format, choice](const std::string& word) -> Result<void> {
-               const auto found = std::ranges::find(choice, word, &Format::name);
-               if (found == choice.end())
-                 return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word,
-                             names_of(choice));
-               format = *found;
-               return {};
-             });
+  return add_option(app, "--format", "NAME", help_of(choice),
+                    [&format, choice](const std::string& word) -> Result<void> {
+                      const auto found = std::ranges::find(choice, word, &Format::name);
+                      if (found == choice.end())
+                        return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word,
+                                    names_of(choice));
+                      format = *found;
+                      return {};
+                    });
 }
 
 }  // namespace spotter

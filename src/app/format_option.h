@@ -8,6 +8,7 @@ namespace spotter {
 // Sets `format`, which has to outlive the parse. Formats that can show some tables only (check_takes) are
 // among them where these are asked for.
 enum class Formats { for_all_tables, for_some_tables };
-void add_format_option(CLI::App& app, const Format*& format, Formats formats = Formats::for_all_tables);
+CLI::Option* add_format_option(CLI::App& app, const Format*& format,
+                               Formats formats = Formats::for_all_tables);
 
 }  // namespace spotter

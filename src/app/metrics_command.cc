@@ -15,6 +15,7 @@
 #include "app/format_option.h"
 #include "app/local_times.h"
 #include "app/metric_list.h"
+#include "app/metrics_missed.h"
 #include "app/metrics_view.h"
 #include "app/output.h"
 #include "app/sample_once.h"
@@ -28,7 +29,6 @@ namespace spotter {
 namespace {
 
 constexpr Ns kViewed = 60'000'000'000;
-constexpr size_t kCurve = 30;
 
 struct Options {
   bool list = false, once = false, watch = false, raw = false;
@@ -39,13 +39,10 @@ struct Options {
   const Format* format = &all_formats()[0];
 };
 
-std::string viewed(const Samples& samples, const TextStyle& style, size_t most_lines) {
-  const Table view = metrics_view(samples.tables, kCurve);
-  if (view.rows() == 0) return "Nothing has been measured in the last minute that is looked at.\n";
-  std::string text = render_text_table(head(view, most_lines), style);
-  if (view.rows() > most_lines)
-    text += fmt::format("and {} more; --metric PATTERN chooses\n", view.rows() - most_lines);
-  return text + render_text_notes(samples.notes, style);
+constexpr int kNothing = 1;  // exit status: of what was asked for there is nothing
+
+void tell(const std::vector<std::string>& sentences) {
+  for (const std::string& sentence : sentences) std::fprintf(stderr, "spotter: %s\n", sentence.c_str());
 }
 
 api::MetricsQuery viewed_query(const Options& options) {
@@ -58,12 +55,12 @@ api::MetricsQuery viewed_query(const Options& options) {
 
 [[noreturn]] void watch(const Hosts& hosts, const Options& options) {
   constexpr auto kEvery = std::chrono::seconds(1);
-  constexpr size_t kOtherLines = 4;
   for (auto next = std::chrono::steady_clock::now();; std::this_thread::sleep_until(next += kEvery)) {
-    const Result<Samples> samples = ask_agents(hosts, viewed_query(options));
-    const size_t lines = std::max<size_t>(terminal_height(STDOUT_FILENO), kOtherLines + 1) - kOtherLines;
-    const std::string text = samples ? viewed(*samples, style_of(STDOUT_FILENO), lines)
-                                     : fmt::format("{}\n", to_printable(samples.error().message));
+    const Result<Samples> samples = ask_agents(hosts, viewed_query(options), WithoutHistory::newest);
+    const size_t lines = terminal_height(STDOUT_FILENO) - 1;  // the cursor stands below
+    const std::string text =
+        samples ? metrics_text(samples->tables, samples->notes, style_of(STDOUT_FILENO), lines)
+                : fmt::format("{}\n", to_printable(samples.error().message));
     std::printf("\033[H\033[J%s", text.c_str());
     std::fflush(stdout);
   }
@@ -75,14 +72,21 @@ Result<int> show(const Options& options) {
   const bool is_view = options.query.since == 0 && options.format == &all_formats()[0];
   api::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
-  TRY_ASSIGN(Samples samples, ask_agents(hosts, is_view ? viewed_query(options) : query));
+  TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
+                                      : ask_agents(hosts, query));
   const TextStyle style = style_of(STDOUT_FILENO);
   constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &all_formats()[0])
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
-  TRY(write_output("", is_view ? viewed(samples, style, SIZE_MAX)
+  TRY(write_output("", is_view ? metrics_text(samples.tables, samples.notes, style, SIZE_MAX)
                                : render(*options.format, samples.tables, samples.notes, style)));
-  return exit_status(samples);
+  Selection asked = options.query.selection;
+  if (asked.job.empty()) asked.job = hosts.job;
+  // An agent that has just begun has nothing yet for who asked for nothing in particular; the view says so.
+  if (is_view && asked.metrics.empty() && asked.job.empty()) return exit_status(samples);
+  const bool is_empty = std::ranges::all_of(samples.tables, [](const Table& t) { return t.rows() == 0; });
+  tell(missed(asked, samples.tables));
+  return is_empty && samples.is_whole ? kNothing : exit_status(samples);
 }
 
 CLI::Option* add_time(CLI::App& app, const char* name, const char* help, Ns& to) {
@@ -105,7 +109,7 @@ Action declare_metrics(CLI::App& app) {
           "only metrics of such names, as in \"gpu_*\"; may be repeated. Default on a terminal: those that are looked at "
           "first",
           [o](const std::string& word) -> Result<void> {
-            o->query.selection.metrics.push_back(word);
+            std::ranges::copy(split_commas(word), std::back_inserter(o->query.selection.metrics));
             return {};
           })
           ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -115,17 +119,28 @@ Action declare_metrics(CLI::App& app) {
       add_time(app, "--since",
                "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
                o->query.since);
-  auto* until = add_time(app, "--until", "with --since: until so long ago", o->query.until);
-  auto* step = add_time(app, "--step", "with --since: at most one sample in this time", o->query.step);
-  auto* raw = app.add_flag("--raw", o->raw, "with --since: counters as they are");
-  auto* watch = app.add_flag("--watch", o->watch, "show the last minute, anew each second, until Ctrl-C");
+  add_time(app, "--until", "with --since: until so long ago", o->query.until)->needs(since);
+  add_time(app, "--step", "with --since: at most one sample in this time", o->query.step)->needs(since);
+  auto* raw = app.add_flag("--raw", o->raw, "with --since: counters as they are")->needs(since);
+  auto* watch = app.add_flag("--watch", o->watch, "show the last minute, anew each second, until Ctrl-C")
+                    ->excludes(list)
+                    ->excludes(raw);
   auto* catalogue = add_catalogue_option(app, o->catalogue)->excludes(list)->excludes(watch);
-  for (auto* limit : {metric, job, since, until, step, raw}) catalogue->excludes(limit);
+  for (auto* limit : {metric, job, since}) catalogue->excludes(limit);
   add_host_options(app, o->hosts);
   auto* once = app.add_flag("--once", o->once, "sample this machine once, without an agent")
                    ->excludes(list)
                    ->excludes(watch)
-                   ->excludes(catalogue);
+                   ->excludes(catalogue)
+                   ->excludes(metric);
+  for (auto* limit : {job, since}) {
+    list->excludes(limit);
+    once->excludes(limit);
+  }
+  for (const char* hosts : {"--host", "--hostfile", "--slurm-job"}) {
+    list->excludes(app.get_option(hosts));
+    once->excludes(app.get_option(hosts));
+  }
   app.add_option("--root", o->of_once.root,
                  "with --once: the root below which /proc and /sys are; default: /")
       ->type_name("DIR")
@@ -141,7 +156,7 @@ Action declare_metrics(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll)
       ->needs(once);
   app.add_flag("--per-core", o->of_once.per_core, "with --once: rows for each core, too")->needs(once);
-  add_format_option(app, o->format);
+  add_format_option(app, o->format)->excludes(watch);
   return [options]() -> Result<int> {
     if (!options->catalogue.empty())
       return show_catalogue(options->hosts, options->catalogue, *options->format);
@@ -150,6 +165,8 @@ Action declare_metrics(CLI::App& app) {
     if (options->list) {
       const Table lists[] = {metric_list(options->query.selection), collector_list(), sink_option_list()};
       TRY(write_output("", render(*options->format, lists, {}, style)));
+      tell(unknown_metrics(options->query.selection, {}));
+      if (lists[0].rows() == 0) return kNothing;
     } else {
       const OneSample sample = sample_once(options->of_once);
       TRY(write_output("", render(*options->format, sample.tables, sample.notes, style)));

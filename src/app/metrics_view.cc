@@ -7,7 +7,6 @@
 #include <limits>
 
 #include "base/utf8.h"
-#include "render/render.h"
 #include "table/metric.h"
 #include "table/ops.h"
 
@@ -80,6 +79,54 @@ bool is_same_entity(const Table& table, size_t a, size_t b) {
   return true;
 }
 
+struct Fit {
+  bool has_most;
+  size_t cells;      // of a curve
+  int least_metric;  // width of its column; lay_out() shortens no text further than 16
+};
+constexpr Fit kFits[] = {{true, 30, 99},  {false, 30, 99}, {false, 20, 99}, {false, 10, 99},
+                         {false, 10, 24}, {false, 10, 16}, {false, 5, 16},  {false, 0, 0}};
+enum Column : size_t { kMetric, kOf, kNow, kMost, kCurve };
+
+int width_of(const Table& view, size_t column) {
+  int width = display_width(view.schema()[column].name);
+  for (size_t row = 0; row < view.rows(); ++row)
+    width = std::max(width, display_width(view.text(row, column)));
+  return width;
+}
+
+const Fit& fit_of(const Table& view, int width) {
+  constexpr int kGap = 2;
+  const int metric = width_of(view, kMetric), others = width_of(view, kOf) + width_of(view, kNow) + 2 * kGap;
+  const auto fits = [&](const Fit& fit) {
+    const int cells =
+        fit.cells == 0 ? 0 : kGap + std::max(width_of(view, kCurve), static_cast<int>(fit.cells));
+    const int most = fit.has_most ? kGap + width_of(view, kMost) : 0;
+    return width <= 0 || std::min(metric, fit.least_metric) + others + most + cells <= width;
+  };
+  const auto it = std::ranges::find_if(kFits, fits);
+  return it == std::end(kFits) ? std::end(kFits)[-1] : *it;
+}
+
+Table fitted_view(std::span<const Table> samples, int width) {
+  const Fit& fit = fit_of(metrics_view(samples, 0), width);
+  const Table view = metrics_view(samples, fit.cells);
+  std::vector<Field> fields;
+  std::vector<size_t> from;
+  for (size_t c = 0; c < view.columns(); ++c) {
+    if ((c == kMost && !fit.has_most) || (c == kCurve && fit.cells == 0)) continue;
+    fields.push_back(view.schema()[c]);
+    from.push_back(c);
+  }
+  Table out(view.name(), fields);
+  std::vector<Value> row(from.size());
+  for (size_t r = 0; r < view.rows(); ++r) {
+    for (size_t i = 0; i < from.size(); ++i) row[i] = view.at(r, from[i]);
+    out.append(row);
+  }
+  return out;
+}
+
 bool is_shown(const Field& field) { return field.role == Role::value && field.type != Type::text; }
 
 }  // namespace
@@ -129,6 +176,30 @@ Table metrics_view(std::span<const Table> samples, size_t cells) {
     }
   }
   return view;
+}
+
+std::string metrics_text(std::span<const Table> samples, const Notes& notes, const TextStyle& style,
+                         size_t most_lines) {
+  const Table view = fitted_view(samples, style.width);
+  const std::string below = render_text_notes(notes, style);
+  if (view.rows() == 0)
+    return wrapped("Nothing has been measured in the last minute that is looked at.", style.width) + "\n" +
+           below;
+  const auto text_of = [&](size_t rows) {
+    std::string text = render_text_table(head(view, rows), style);
+    if (view.rows() > rows)
+      text += wrapped(fmt::format("and {} more; --metric PATTERN chooses", view.rows() - rows), style.width) +
+              "\n";
+    return text + below;
+  };
+  size_t rows = std::clamp<size_t>(most_lines, 1, view.rows());
+  std::string text = text_of(rows);
+  for (;;) {
+    const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
+    if (lines <= most_lines || rows <= 1) return text;
+    rows -= std::min(rows - 1, lines - most_lines);
+    text = text_of(rows);
+  }
 }
 
 }  // namespace spotter

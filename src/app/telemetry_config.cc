@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "app/hosts.h"
+#include "base/glob.h"
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "collect/list.h"
@@ -25,6 +26,13 @@ Result<Ns> parse_period(const std::string& word) {
   if (period < kLeastPeriod || period > kMostPeriod)
     return fail(Code::invalid, "a period is 10 ms to 1 h, not {}", to_printable(word));
   return period;
+}
+
+bool stands_for_a_table(const std::string& pattern) {
+  return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* kind) {
+    return std::ranges::any_of(
+        kind->tables, [&](const collect::TableKind& table) { return matches_glob(pattern, table.name); });
+  });
 }
 
 }  // namespace
@@ -105,6 +113,14 @@ Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
   if (!kind) return fail(Code::invalid, "a sink needs a \"kind\"");
   options.kind = kind.mapped();
   TRY(sink::check(options.kind, options.settings));
+  if (const auto tables = options.settings.find("tables"); tables != options.settings.end()) {
+    for (const std::string& pattern : split_commas(tables->second)) {
+      if (!stands_for_a_table(pattern))
+        return fail(Code::invalid,
+                    "tables: there is no table \"{}\"; docs/metrics.md names them, each above its metrics",
+                    to_printable(pattern));
+    }
+  }
   return options;
 }
 

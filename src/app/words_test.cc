@@ -7,8 +7,9 @@ namespace {
 
 TEST(WordsTest, Durations) {
   const std::pair<const char*, i64> times[] = {
-      {"500ms", 500}, {"1s", 1000}, {"1.5s", 1500},  {"2m", 120'000}, {"1h", 3'600'000},           {"0s", 0},
-      {"0.4ms", 0},   {".5s", 500}, {"1e3ms", 1000}, {"0.0015s", 2},  {"277777h", 999'997'200'000}};
+      {"500ms", 500},    {"1s", 1000},       {"1.5s", 1500}, {"2m", 120'000},
+      {"1h", 3'600'000}, {"1d", 86'400'000}, {"0s", 0},      {"0.4ms", 0},
+      {".5s", 500},      {"1e3ms", 1000},    {"0.0015s", 2}, {"277777h", 999'997'200'000}};
   for (const auto& [text, ms] : times) EXPECT_EQ(parse_duration_ms(text).value_or(-1), ms) << text;
   for (const std::string& text :
        {std::string(), std::string("1"), std::string("s"), std::string("1 s"), std::string(" 1s"),
@@ -23,9 +24,9 @@ TEST(WordsTest, Durations) {
 
 TEST(Words, DurationsInNanoseconds) {
   const std::pair<const char*, i64> times[] = {
-      {"250ns", 250},      {"100us", 100'000},    {"1.5s", 1'500'000'000},
-      {"0.000000001s", 1}, {"1.001us", 1'001},    {"2m", 120'000'000'000},
-      {"0ms", 0},          {"3.s", 3'000'000'000}};
+      {"250ns", 250},        {"100us", 100'000},      {"1.5s", 1'500'000'000},       {"0.000000001s", 1},
+      {"1.001us", 1'001},    {"2m", 120'000'000'000}, {"1.5d", 129'600'000'000'000}, {"0ms", 0},
+      {"3.s", 3'000'000'000}};
   for (const auto& [text, ns] : times) EXPECT_EQ(parse_duration_ns(text).value_or(-1), ns) << text;
   for (const char* text :
        {"", "5", "s", "-1s", "1.2.3s", "1,5s", "5 s", "99999999999999s", "1.0000000001s", ".5s"})

@@ -36,7 +36,7 @@ Result<i64> parse_size(const std::string& text) {
 
 Result<i64> parse_duration_ms(const std::string& text) {
   static constexpr std::pair<std::string_view, double> kUnits[] = {
-      {"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}};
+      {"ms", 1}, {"s", 1e3}, {"m", 6e4}, {"h", 3.6e6}, {"d", 8.64e7}};
   double value = 0;
   const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
   const std::string_view rest(r.ptr, static_cast<size_t>(text.data() + text.size() - r.ptr));
@@ -45,7 +45,7 @@ Result<i64> parse_duration_ms(const std::string& text) {
     if (r.ec == std::errc() && rest == unit && total >= 0 && total < 1e12)
       return static_cast<i64>(total + 0.5);
   }
-  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 2m", text);
+  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s, 10m or 2h", text);
 }
 
 // Digit by digit, since a fraction of a second in floating point is not that of nanoseconds.
@@ -55,7 +55,8 @@ Result<i64> parse_duration_ns(const std::string& text) {
                                                                 {"ms", 1'000'000},
                                                                 {"s", 1'000'000'000},
                                                                 {"m", 60'000'000'000},
-                                                                {"h", 3'600'000'000'000}};
+                                                                {"h", 3'600'000'000'000},
+                                                                {"d", 86'400'000'000'000}};
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view value = std::string_view(text).substr(0, digits);
   const size_t point = std::min(value.find('.'), value.size());
@@ -69,7 +70,7 @@ Result<i64> parse_duration_ns(const std::string& text) {
     for (size_t i = 0; i < fraction.size(); ++i) scale *= 10;
     return *whole * ns + static_cast<i64>(i128{*parts} * ns / scale);
   }
-  return fail(Code::invalid, "\"{}\" is no time such as 500ms, 1.5s or 100us", text);
+  return fail(Code::invalid, "\"{}\" is no time such as 100us, 1.5s, 10m, 2h or 7d", text);
 }
 
 Result<i64> parse_number(const std::string& text, i64 least, i64 most) {

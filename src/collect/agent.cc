@@ -37,7 +37,9 @@ constexpr Field kSinkColumns[] = {
     {"dropped", Type::integer, Unit::count, Role::counter, "Batches that are lost to it.", Since::agent},
     {"failures", Type::integer, Unit::count, Role::counter, "Attempts that failed.", Since::agent},
     {"rejected", Type::integer, Unit::count, Role::counter,
-     "Values of delivered batches that the other side would not have.", Since::agent},
+     "Values of delivered batches that the other side would not have; of the history: rows, events and captures that could "
+     "not be written, and blocks that are damaged.",
+     Since::agent},
 };
 
 constexpr TableKind kTables[] = {

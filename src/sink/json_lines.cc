@@ -112,6 +112,7 @@ const SinkKind kJsonLines = {
       return std::make_unique<JsonLines>(
           std::move(options), [host = host_name(s)](const Share& share) { return json_lines(share, host); });
     },
+    "path",
 };
 
 }  // namespace spotter::sink

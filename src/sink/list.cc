@@ -108,6 +108,15 @@ std::string name_of(const std::string& kind, const Settings& settings) {
   return it == settings.end() ? kind : it->second;
 }
 
+std::string unshared_of(const std::string& kind, const Settings& settings) {
+  const SinkKind* const found = find_sink(kind);
+  if (!found || !found->unshared) return {};
+  const auto it = settings.find(found->unshared);
+  if (it != settings.end()) return fmt::format("{} {}", it->first, it->second);
+  const SinkOption* option = find_option(found->options, found->unshared);
+  return option && option->fallback ? fmt::format("{} {}", option->key, option->fallback) : std::string();
+}
+
 Result<std::unique_ptr<SinkRunner>> start_sink(const std::string& kind, const Settings& settings,
                                                const Surroundings& surroundings) {
   TRY_ASSIGN(Checked checked, complete(kind, settings));

@@ -34,6 +34,8 @@ struct SinkKind {
   std::span<const SinkOption> options;  // beside those of all sinks
   // All keys of `options` are there, but those without a fallback. Errors: invalid.
   Result<std::unique_ptr<Sink>> (*make)(const Settings& settings, const Surroundings& surroundings);
+  const char* unshared =
+      nullptr;  // key of the option whose value no two sinks may have: they would mix there
 };
 
 extern const SinkKind kJsonLines, kOtlp;
@@ -45,6 +47,9 @@ std::span<const SinkOption> options_of_all_sinks();
 // Errors: invalid (no such kind or option, or a value that cannot be), with the option.
 Result<void> check(const std::string& kind, const Settings& settings);
 std::string name_of(const std::string& kind, const Settings& settings);  // in the status and the log
+// What no two sinks may have both, as "path /a/b"; empty: there is nothing of the kind. Of what check()
+// passes.
+std::string unshared_of(const std::string& kind, const Settings& settings);
 // Errors: those of check(); invalid (what only the sink itself can tell).
 Result<std::unique_ptr<Sink>> make_sink(const std::string& kind, const Settings& settings,
                                         const Surroundings& surroundings);

@@ -105,7 +105,11 @@ struct SinkRunner::Body {
     state.delivered += static_cast<i64>(batches);
     state.rejected += delivery.rejected;
     pause = not_before = 0;
-    if (delivery.rejected == 0) return state.last_error.clear();
+    if (delivery.rejected == 0) {
+      if (!std::exchange(state.last_error, {}).empty())
+        log_limit.log(Level::info, steady_clock_now(), fmt::format("sink {}: works again", options.name));
+      return;
+    }
     tell(fmt::format("{} values were rejected: {}", delivery.rejected, delivery.rejected_why));
   }
 

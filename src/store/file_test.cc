@@ -117,6 +117,59 @@ TEST(Files, DamageAnywhereEndsNothing) {
   }
 }
 
+// While it is open. Nothing is lost but what was in the file, and a log that is left belongs to nobody else.
+TEST(Files, OneThatIsRemovedIsBegunAnew) {
+  for (const bool has_log : {false, true}) {
+    const TestFolder folder;
+    const auto history = open_history({folder.file()});
+    append_seconds(*history, 0, 150);
+    fs::remove(folder.file());
+    if (!has_log) fs::remove(folder.file("history.db-wal"));
+    append_seconds(*history, 150, 300);
+    EXPECT_EQ(history->state().lost_files, 1);
+    EXPECT_EQ(history->state().last_error, "");
+    const std::vector<Table> tables = ask(*history, everything());
+    ASSERT_EQ(tables.size(), 1U);
+    EXPECT_EQ(tables[0].rows(), 2U * (300 - 120));  // the minute that was filling is still there
+    EXPECT_FALSE(History::open({folder.file()})) << "another one may write";
+  }
+}
+
+TEST(Files, OneThatIsPutInItsPlaceGoesOn) {
+  const TestFolder folder, other;
+  {
+    const auto history = open_history({other.file()});
+    append_seconds(*history, 0, 60);
+  }
+  const auto history = open_history({folder.file()});
+  append_seconds(*history, 600, 750);
+  fs::rename(folder.file(), folder.file("moved.db"));
+  fs::copy_file(other.file(), folder.file());
+  append_seconds(*history, 750, 900);
+  EXPECT_EQ(history->state().lost_files, 1);
+  EXPECT_EQ(history->state().moved_to, "");
+  EXPECT_EQ(ask(*history, everything())[0].rows(), 2U * (60 + 900 - 720));
+  EXPECT_EQ(query(folder.file("moved.db"), everything())->at(0).rows(), 2U * 120)
+      << "with what was in its log";
+}
+
+TEST(Files, OneWhoseFolderIsRemovedSaysSoUntilItIsThereAgain) {
+  const TestFolder folder;
+  fs::create_directory(folder.file("inner"));
+  const auto history = open_history({folder.file("inner/history.db")});
+  append_seconds(*history, 0, 70);
+  fs::remove_all(folder.file("inner"));
+  i64 failures = 0;
+  for (i64 i = 70; i < 200; ++i) failures += !history->append(disk_batch(i, kStart + i * kSecond));
+  EXPECT_GT(failures, 0);
+  EXPECT_EQ(history->state().lost_files, 1);
+  EXPECT_NE(history->state().last_error, "");
+  fs::create_directory(folder.file("inner"));
+  append_seconds(*history, 200, 220);
+  EXPECT_EQ(history->state().last_error, "");
+  EXPECT_EQ(ask(*history, everything())[0].rows(), 2U * (220 - 60));
+}
+
 TEST(Files, ReadableWhereTheFolderMayNotBeWritten) {
   const TestFolder folder;
   {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "base/saturated.h"
 #include "store/block_codec.h"
@@ -28,16 +29,33 @@ Result<std::unique_ptr<History>> History::open(HistoryOptions options) {
   if (options.most_bytes < kLeastFileBytes)
     return fail(Code::invalid, "a history needs {} bytes at least", kLeastFileBytes);
   std::unique_ptr<History> history(new History(std::move(options)));
-  TRY_ASSIGN(history->file_, open_history_file(history->options_.path, history->options_.most_bytes));
-  Result<void> prepared = history->prepare();
-  if (!prepared && prepared.error().code == Code::corrupt) {
-    history->blocks_.reset();
-    history->catalogue_.reset();
-    TRY(begin_anew(history->file_, history->options_.most_bytes));
-    prepared = history->prepare();
-  }
-  TRY(prepared);
+  TRY(history->open_file());
   return history;
+}
+
+// Does nothing while one is open and in its place. The log of one that is not goes into it before it is
+// closed: SQLite would take a log that is left at the path for that of the file which is there next.
+Result<void> History::open_file() {
+  const bool is_open = blocks_ && catalogue_;
+  if (is_open && is_in_place(file_)) return {};
+  blocks_.reset();
+  catalogue_.reset();
+  if (is_open) {
+    ++state_.lost_files;
+    std::ignore = file_.database.integer("PRAGMA wal_checkpoint(TRUNCATE)");
+  }
+  file_ = HistoryFile();  // with its lock, which may be of another file than the next one
+  TRY_ASSIGN(file_, open_history_file(options_.path, options_.most_bytes));
+  Result<void> prepared = prepare();
+  if (!prepared && prepared.error().code == Code::corrupt) prepared = begin_anew();
+  return prepared;
+}
+
+Result<void> History::begin_anew() {
+  blocks_.reset();
+  catalogue_.reset();
+  TRY(store::begin_anew(file_, options_.most_bytes));
+  return prepare();
 }
 
 Result<void> History::prepare() {
@@ -48,7 +66,7 @@ Result<void> History::prepare() {
   blocks_ = std::make_unique<Blocks>(std::move(blocks));
   catalogue_ = std::make_unique<Catalogue>(std::move(catalogue));
   folded_for_.assign(options_.tiers.size(), std::numeric_limits<i64>::min());
-  state_.moved_to = file_.moved_to;
+  if (!file_.moved_to.empty()) state_.moved_to = file_.moved_to;
   return {};
 }
 
@@ -172,15 +190,13 @@ Result<void> History::write(bool is_last) {
     return {};
   }
   const auto attempt = [&]() -> Result<void> {
+    TRY(open_file());
     TRY(write_waiting(is_last));
     return tidy();
   };
   Result<void> status = attempt();
-  if (!status && status.error().code == Code::corrupt) {
-    blocks_.reset();
-    catalogue_.reset();
-    status = begin_anew(file_, options_.most_bytes);
-    if (status) status = prepare();
+  if (!status && status.error().code == Code::corrupt && blocks_) {
+    status = begin_anew();
     if (status) status = attempt();
   }
   if (!status) return failed(status.error());
@@ -190,7 +206,6 @@ Result<void> History::write(bool is_last) {
 }
 
 Result<void> History::write_waiting(bool is_last) {
-  if (!blocks_ || !catalogue_) return fail(Code::corrupt, "{} is damaged", options_.path);
   i64 bytes = 0;
   for (const Waiting& waiting : waiting_) bytes += waiting.bytes();
   TRY(retention_.make_room(file_.database, *blocks_, recorded_, bytes, state_.damaged_blocks));
@@ -254,13 +269,18 @@ Result<void> History::failed(Error error) {
 
 Result<void> History::note_capture(const CaptureNote& capture) {
   const std::scoped_lock lock(mutex_);
-  if (!catalogue_) return fail(Code::corrupt, "{} is damaged", options_.path);
+  TRY(open_file());
   return catalogue_->add(capture);
 }
 
 HistoryState History::state() const {
   const std::scoped_lock lock(mutex_);
-  return state_;
+  HistoryState state = state_;
+  state.waiting_rows = std::ssize(events_);
+  for (const Waiting& waiting : waiting_) state.waiting_rows += waiting.block.rows;
+  for (const auto& [table, open] : open_)
+    if (open.block) state.waiting_rows += static_cast<i64>(open.block->rows());
+  return state;
 }
 
 Result<std::vector<PackedBlock>> History::unwritten(const std::function<bool(const Schema&)>& wanted,

@@ -32,11 +32,13 @@ struct HistoryState {
   i64 rows = 0;            // taken
   i64 blocks = 0;          // written, of the finest tier
   i64 waiting_bytes = 0;   // blocks that could not be written yet, and are kept in memory
+  i64 waiting_rows = 0;    // rows and events that are in memory alone
   i64 lost_rows = 0;       // that had to go before they could be written, or cannot be
   i64 lost_events = 0;     // the same
   i64 damaged_blocks = 0;  // that could not be read for the coarser tier
   i64 failures = 0;        // attempts to write
   std::string last_error;  // empty: the last attempt did not fail
+  i64 lost_files = 0;      // that were removed or replaced while they were open; then it begins anew
   std::string moved_to;    // a damaged file was moved there, and the history begun anew
 };
 
@@ -84,6 +86,8 @@ class History {
 
   explicit History(HistoryOptions options)
       : options_(std::move(options)), retention_(options_.tiers, options_.most_bytes) {}
+  Result<void> open_file();
+  Result<void> begin_anew();
   Result<void> prepare();
   void advance(const Batch& batch);
   void take(const Table& table, const Batch& batch);

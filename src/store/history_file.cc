@@ -81,6 +81,15 @@ Result<Database> open_to_write(const std::string& path, i64 most_bytes) {
   return database;
 }
 
+Result<void> open_to_write(HistoryFile& file, i64 most_bytes) {
+  TRY_ASSIGN(file.database, open_to_write(file.path, most_bytes));
+  struct stat facts{};
+  if (::stat(file.path.c_str(), &facts) != 0) return fail(Code::io, "{}: {}", file.path, errno_text(errno));
+  file.device = facts.st_dev;
+  file.inode = facts.st_ino;
+  return {};
+}
+
 Result<std::string> move_aside(const std::string& path) {
   const std::string target = path + ".corrupt";
   std::remove((target + "-wal").c_str());
@@ -104,21 +113,23 @@ Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes) {
   TRY(is_history(path));
   TRY_ASSIGN(Descriptor held, lock(path));
   HistoryFile file{path, std::move(held), {}, {}};
-  Result<Database> database = open_to_write(path, most_bytes);
-  if (database) {
-    file.database = std::move(*database);
-    return file;
-  }
-  if (database.error().code != Code::corrupt) return tl::unexpected(database.error());
+  const Result<void> opened = open_to_write(file, most_bytes);
+  if (opened) return file;
+  if (opened.error().code != Code::corrupt) return tl::unexpected(opened.error());
   TRY(begin_anew(file, most_bytes));
   return file;
+}
+
+bool is_in_place(const HistoryFile& file) {
+  struct stat there{};
+  if (::stat(file.path.c_str(), &there) != 0) return errno != ENOENT && errno != ENOTDIR;
+  return there.st_dev == file.device && there.st_ino == file.inode;
 }
 
 Result<void> begin_anew(HistoryFile& file, i64 most_bytes) {
   file.database = {};
   TRY_ASSIGN(file.moved_to, move_aside(file.path));
-  TRY_ASSIGN(file.database, open_to_write(file.path, most_bytes));
-  return {};
+  return open_to_write(file, most_bytes);
 }
 
 Result<Database> open_history_to_read(const std::string& path) {

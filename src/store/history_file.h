@@ -20,7 +20,8 @@ struct HistoryFile {
   std::string path;
   Descriptor lock;
   Database database;
-  std::string moved_to;  // where a damaged one has gone; empty: there was none
+  std::string moved_to;       // where a damaged one has gone; empty: there was none
+  u64 device = 0, inode = 0;  // of what is open
 };
 
 // How the size is shared: SQLite writes to NAME-wal first. The rest is the file itself.
@@ -30,6 +31,9 @@ i64 most_pages(i64 most_bytes);
 // Errors: busy (another process writes it), invalid (no history), unsupported (a later version's), those of
 // SQLite.
 Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes);
+// Whether its path still leads to what is open. False once somebody has removed it, or put another file in
+// its place: nobody would find what is written from then on.
+bool is_in_place(const HistoryFile& file);
 // Moves the damaged file aside and begins anew. Nothing prepared on its database may be in use any more.
 Result<void> begin_anew(HistoryFile& file, i64 most_bytes);
 

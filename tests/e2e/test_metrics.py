@@ -42,20 +42,26 @@ class Measuring(Agent):
                 return float(match[3])
         return None
 
-    def spotter(self, *words):
-        done = subprocess.run([program(), *map(str, words), "--socket", self.api_socket], capture_output=True, text=True,
+    def run(self, *words):
+        return subprocess.run([program(), *map(str, words), "--socket", self.api_socket], capture_output=True, text=True,
                               timeout=30, check=False, env=agent_module.clean_environment())
+
+    def spotter(self, *words):
+        done = self.run(*words)
         assert done.returncode == 0, done.stderr
         return done.stdout
 
     def tables(self, *words):
-        answer = json.loads(self.spotter("metrics", "--format", "json", *words))
+        """By name; none where nothing has been measured."""
+        answer = json.loads(self.run("metrics", "--format", "json", *words).stdout)
         return {t["name"]: [dict(zip((c["name"] for c in t["columns"]), row)) for row in t["rows"]] for t in answer["tables"]}
 
     def parts(self):
         """What the status says: part -> (state, detail)."""
-        answer = json.loads(self.spotter("status", "--format", "json"))
-        return {row[1]: (row[2], row[3]) for row in answer["tables"][0]["rows"]}
+        done = self.run("status", "--format", "json")
+        parts = {row[1]: (row[2], row[3]) for row in json.loads(done.stdout)["tables"][0]["rows"]}
+        assert done.returncode == any(state == "fails" for state, _ in parts.values()), done
+        return parts
 
     def is_on_time(self, collector, least):
         """Whether it has taken so many samples, and skipped none for want of time."""
@@ -110,11 +116,38 @@ def test_questions_that_cannot_be_answered(folder):
                               text=True, timeout=20, check=False)
         assert done.returncode == 1 and "--history off" in done.stderr
         for target in ("/v1/metrics?since_ms=-1", "/v1/metrics?since_ms=x", "/v1/metrics?rates=1",
-                       "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?metric=" + "a," * 100):
+                       "/v1/metrics?since_ms=5&until_ms=6", "/v1/metrics?until_ms=6", "/v1/metrics?format=csv",
+                       "/v1/catalogue?table=jobs&since_ms=5", "/v1/metrics?metric=" + "a," * 100):
             status, body = agent.api("GET", target)
             assert status == 400, (target, status, body)
         assert agent.api("GET", "/v1/catalogue?table=jobs")[0] == 404
         assert agent.parts()["history"][0] == "off"
+
+
+def test_what_is_not_there_is_told(folder):
+    with Measuring(folder, "--history", folder / "history.db", collect="cpu:1s,memory:1s,process:1s,agent:1s") as agent:
+        until(lambda: agent.is_on_time("cpu", 2), 10, "samples")
+        for words, sentence in ((["--metric", "nothing"], 'no metric matches "nothing"'),
+                                (["--metric", "CPU_*,spotter_cpu_seconds_total"], 'no metric matches "CPU_*"'),
+                                (["--metric", "rdma_*"], "nothing of what was asked for"),
+                                (["--job", "nosuch"], 'of a job "nosuch" in this time')):
+            for time_words in ([], ["--since", "1d"], ["--format", "csv"]):
+                done = agent.run("metrics", *words, *time_words)
+                assert done.returncode == 1 and sentence in done.stderr, (words, time_words, done)
+        done = agent.run("metrics", "--metric", "nothing,cpu_*", "--since", "1m")
+        assert done.returncode == 0 and "no metric matches" in done.stderr and done.stdout, done
+
+
+def test_without_a_history_the_newest_sample_is_shown(folder):
+    with Measuring(folder, "--history", "off", collect="cpu:1s,memory:1s") as agent:
+        text = until(lambda: [t for t in [agent.spotter("metrics")] if "memory_available" in t], 10, "the first sample")[0]
+        assert "newest sample alone" in text and "--history off" in text, text
+        assert "cpu_running_threads" in text and "cpu_user" not in text, "one sample has no rates"
+        with subprocess.Popen([program(), "metrics", "--watch", "--socket", agent.api_socket], stdout=subprocess.PIPE,
+                              text=True) as watching:
+            seen = "".join(watching.stdout.readline() for _ in range(3))
+            watching.kill()
+        assert "memory_available" in seen or "cpu_running" in seen, seen
 
 
 def test_the_page_on_loopback_is_not_for_names_of_other_sites(folder):
@@ -222,6 +255,29 @@ def test_full_disk(folder):
             assert agent.tables("--since", "1m", "--metric", "cpu_user_ns")["cpu"], "what is in memory is still told"
     finally:
         subprocess.run(["umount", "-l", disk], check=False)
+
+
+def test_history_that_cannot_be_opened_at_first(folder):
+    (folder / "taken").write_text("no folder")
+    with Measuring(folder, "--history", folder / "taken" / "history.db", collect="cpu:1s,agent:1s") as agent:
+        state, detail = until(lambda: agent.parts().get("history"), 10, "the history is among the parts")
+        assert state == "fails" and "no history is kept" in detail, detail
+        until(lambda: agent.sample("spotter_agent_sink_failures_total", sink="history"), 20, "it is counted")
+        (folder / "taken").unlink()
+        (folder / "taken").mkdir()
+        until(lambda: agent.parts()["history"][0] == "works", 70, "it is tried again")
+        assert agent.tables("--since", "5m", "--metric", "cpu_user_ns")["cpu"]
+
+
+def test_history_that_is_removed(folder):
+    file = folder / "history.db"
+    with Measuring(folder, "--history", file, collect="cpu:1s,agent:1s") as agent:
+        until(lambda: agent.is_on_time("cpu", 3), 20, "first samples")
+        for name in ("history.db", "history.db-wal"):
+            (folder / name).unlink()
+        until(file.exists, 90, "it begins anew with the next minute")
+        assert agent.tables("--since", "5m", "--metric", "cpu_user_ns")["cpu"]
+        assert "was removed or replaced" in agent.log()
 
 
 def test_proc_that_vanishes_and_is_garbage(folder):

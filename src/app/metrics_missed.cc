@@ -1,0 +1,50 @@
+#include "app/metrics_missed.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "collect/list.h"
+
+namespace spotter {
+namespace {
+
+bool is_of_a_collector(const Selection& selection) {
+  return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* collector) {
+    return std::ranges::any_of(collector->tables, [&](const collect::TableKind& kind) {
+      return selection.wants_table(kind.name, kind.columns, kind.is_events);
+    });
+  });
+}
+
+}  // namespace
+
+std::vector<std::string> unknown_metrics(const Selection& selection, std::span<const Table> samples) {
+  std::vector<std::string> sentences;
+  // Of another release's agent: its names are not in the list, and counters are not called as they were asked
+  // for.
+  const bool has_others = std::ranges::any_of(
+      samples, [](const Table& table) { return collect::find_table(table.name()) == nullptr; });
+  if (has_others) return sentences;
+  for (const std::string& pattern : selection.metrics) {
+    if (!is_of_a_collector({.metrics = {pattern}, .job = {}}))
+      sentences.push_back(fmt::format("no metric matches \"{}\"; `spotter metrics --list` has their names",
+                                      to_printable(pattern)));
+  }
+  return sentences;
+}
+
+std::vector<std::string> missed(const Selection& selection, std::span<const Table> samples) {
+  std::vector<std::string> sentences = unknown_metrics(selection, samples);
+  const bool is_empty = std::ranges::all_of(samples, [](const Table& table) { return table.rows() == 0; });
+  if (!is_empty || sentences.size() > 0) return sentences;
+  sentences.push_back(
+      selection.job.empty()
+          ? "nothing of what was asked for has been measured in this time"
+          : fmt::format("nothing of what was asked for has been measured of a job \"{}\" in this time",
+                        to_printable(selection.job)));
+  return sentences;
+}
+
+}  // namespace spotter
