@@ -1,6 +1,9 @@
 #include "app/metric_list.h"
 
+#include <fmt/format.h>
+
 #include "collect/list.h"
+#include "render/prometheus.h"
 #include "sink/list.h"
 #include "table/metric.h"
 
@@ -11,6 +14,9 @@ constexpr Field kListColumns[] = {
     {"metric", Type::text, Unit::none, Role::key, "Name."},
     {"unit", Type::text, Unit::none, Role::value, "Unit."},
     {"kind", Type::text, Unit::none, Role::value, "gauge, counter or text."},
+    {"keys", Type::text, Unit::none, Role::value, "Columns that tell the rows of its table apart."},
+    {"prometheus", Type::text, Unit::none, Role::value,
+     "What Prometheus has it as: a metric, or a label of one; null where it does not have it."},
     {"collector", Type::text, Unit::none, Role::value, "Who measures it."},
     {"source", Type::text, Unit::none, Role::value, "Where it comes from."},
     {"help", Type::text, Unit::none, Role::value, "What it means."},
@@ -37,6 +43,20 @@ void append_options(Table& table, std::string_view sink, std::span<const sink::S
   }
 }
 
+std::string keys_of(const collect::TableKind& kind) {
+  std::string keys;
+  for (const Field& field : kind.columns)
+    if (field.role == Role::key) keys += (keys.empty() ? "" : ", ") + std::string(field.name);
+  return keys;
+}
+
+// Empty: it does not have it (api/metrics_page.h).
+std::string prometheus_of(const collect::TableKind& kind, const Field& field) {
+  if (kind.is_unbounded || kind.is_events) return {};
+  if (field.type != Type::text) return prometheus_name(kind.name, field);
+  return fmt::format("spotter_{}_info{{{}}}", kind.name, prometheus_label(field.name));
+}
+
 }  // namespace
 
 Table metric_list(const Selection& selection) {
@@ -45,11 +65,14 @@ Table metric_list(const Selection& selection) {
     for (const collect::TableKind& kind : collector->tables) {
       for (const Field& field : kind.columns) {
         if (!is_metric(field) || !selection.wants_metric(kind.name, field.name)) continue;
-        const std::string name = collect::metric_name(kind, field);
+        const std::string name = collect::metric_name(kind, field), keys = keys_of(kind),
+                          prometheus = prometheus_of(kind, field);
         const char* what = field.type == Type::text      ? "text"
                            : field.role == Role::counter ? "counter"
                                                          : "gauge";
         table.append({std::string_view(name), std::string_view(unit_name(field.unit)), std::string_view(what),
+                      keys.empty() ? Value() : Value(std::string_view(keys)),
+                      prometheus.empty() ? Value() : Value(std::string_view(prometheus)),
                       std::string_view(collector->name), std::string_view(kind.source),
                       std::string_view(field.help)});
       }

@@ -116,9 +116,10 @@ Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
   if (const auto tables = options.settings.find("tables"); tables != options.settings.end()) {
     for (const std::string& pattern : split_commas(tables->second)) {
       if (!stands_for_a_table(pattern))
-        return fail(Code::invalid,
-                    "tables: there is no table \"{}\"; docs/metrics.md names them, each above its metrics",
-                    to_printable(pattern));
+        return fail(
+            Code::invalid,
+            "tables: there is no table \"{}\"; a metric's name begins with that of its table, and docs/metrics.md has all",
+            to_printable(pattern));
     }
   }
   return options;

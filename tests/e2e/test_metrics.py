@@ -160,13 +160,14 @@ def test_the_page_on_loopback_is_not_for_names_of_other_sites(folder):
 
 
 def test_processes_of_jobs_are_told(folder):
-    with Measuring(folder, "--history", "off", collect="process:100ms,agent:100ms") as agent:
+    with Measuring(folder, "--history", "off", collect="process:1s,agent:1s") as agent:
         environment = agent_module.clean_environment(SLURM_JOB_ID="4711", RANK="5", WORLD_SIZE="8")
         spinner = subprocess.Popen(["python3", "-c", "while True: pass"], env=environment)
         try:
             labels = {"job_id": "4711", "rank": "5", "user": "root"}
             found = until(lambda: agent.sample("spotter_job_processes", **labels), 30, "the job's row")
             assert found == 1
+            until(lambda: agent.sample("spotter_job_cpu_user_seconds_total", **labels), 20, "its time")
             before = agent.sample("spotter_job_cpu_user_seconds_total", **labels)
             until(lambda: agent.sample("spotter_job_cpu_user_seconds_total", **labels) > before + 0.2, 20, "it works")
             row = next(r for r in agent.tables("--metric", "process_*", "--job", "4711")["process"] if r["pid"] == spinner.pid)
