@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/stable_sort.h"
 #include "diagnose/list.h"
 #include "render/render.h"
 
@@ -72,7 +73,7 @@ std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
   const Ns waiting = sum_over(f, &RankFacts::own_wait), device = sum_over(f, &RankFacts::device_time);
   const double share = ratio(waiting, device > 0 ? device : sum_over(f, &RankFacts::span));
   if (ranks.empty() || share < threshold) return {};
-  std::ranges::stable_sort(ranks, std::ranges::greater(), [](const RankFacts* r) { return r->caused_wait; });
+  stable_sort(ranks, [](const RankFacts* a, const RankFacts* b) { return a->caused_wait > b->caused_wait; });
   const RankFacts &last = *ranks[0], &next = *ranks[1];
   const Ns caused = sum_over(f, &RankFacts::caused_wait);
   const std::string part = percent(ratio(last.caused_wait, caused));
