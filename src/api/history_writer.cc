@@ -20,7 +20,7 @@ void log_changes(const std::string& path, const store::HistoryState& before, con
   if (now.lost_files > before.lost_files)
     log(Level::warning, "{} was removed or replaced while it was written; the history goes on anew there",
         path);
-  if (now.moved_to != before.moved_to)
+  if (now.damaged_files > before.damaged_files)
     log(Level::warning, "the history was damaged; it is now {}, and a new one begins", now.moved_to);
   if (before.last_error.empty() && !now.last_error.empty())
     log(Level::warning, "the history cannot be written, and waits in memory as far as it has room there: {}",
@@ -170,7 +170,7 @@ SinkState HistoryWriter::state() const {
   std::lock_guard lock(shared_->mutex);
   const store::HistoryState& h = shared_->state;
   state.rejected += h.lost_rows + h.lost_events + h.damaged_blocks + shared_->lost_captures;
-  state.failures += h.failures + h.lost_files;
+  state.failures += h.failures + h.lost_files + h.damaged_files;
   if (state.last_error.empty()) state.last_error = shared_->history ? h.last_error : shared_->no_history;
   return state;
 }

@@ -41,7 +41,16 @@ TEST(SinkNamesTest, EverySemanticNameIsOfAColumnOfItsUnitAndKind) {
   for (const sink::SemanticName& name : sink::semantic_names()) {
     const Field* field = find_column(name.table, name.column);
     ASSERT_TRUE(field) << name.table << "." << name.column;
-    EXPECT_TRUE(std::string_view(name.unit).starts_with(unit_of(*field))) << name.name << " " << name.column;
+    if (name.of) {
+      const Field* whole = find_column(name.table, name.of);
+      ASSERT_TRUE(whole) << name.table << "." << name.of;
+      EXPECT_EQ(whole->unit, field->unit);
+      EXPECT_EQ(whole->type, Type::integer);
+      EXPECT_STREQ(name.unit, "1");
+    } else {
+      EXPECT_TRUE(std::string_view(name.unit).starts_with(unit_of(*field)))
+          << name.name << " " << name.column;
+    }
     EXPECT_EQ(name.instrument == sink::Instrument::counter, field->role == Role::counter) << name.name;
     for (const char* less : name.less) {
       if (!less) continue;

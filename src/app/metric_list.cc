@@ -52,9 +52,8 @@ std::string keys_of(const collect::TableKind& kind) {
 
 // Empty: it does not have it (api/metrics_page.h).
 std::string prometheus_of(const collect::TableKind& kind, const Field& field) {
-  if (kind.is_unbounded || kind.is_events) return {};
-  if (field.type != Type::text) return prometheus_name(kind.name, field);
-  return fmt::format("spotter_{}_info{{{}}}", kind.name, prometheus_label(field.name));
+  if (kind.is_unbounded || kind.is_events || field.type == Type::text) return {};
+  return prometheus_name(kind.name, field);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 
 #include "base/utf8.h"
 #include "collect/list.h"
+#include "table/rates.h"
 
 namespace spotter {
 namespace {
@@ -18,14 +19,28 @@ bool is_of_a_collector(const Selection& selection) {
   });
 }
 
+// Has a column that no collector here has, as it is sampled, folded, or as a rate.
+bool is_of_another_release(const Table& table) {
+  const collect::TableKind* kind = collect::find_table(table.name());
+  if (!kind) return true;
+  const auto is_known = [&](const Field& column) {
+    return column.role == Role::time || std::string_view(column.name) == "host" ||
+           std::ranges::any_of(kind->columns, [&](const Field& field) {
+             const std::string_view name = column.name;
+             return name == field.name || name == rate_field(field).name ||
+                    name == fmt::format("{}_min", field.name) || name == fmt::format("{}_max", field.name);
+           });
+  };
+  return !std::ranges::all_of(table.schema(), is_known);
+}
+
 }  // namespace
 
 std::vector<std::string> unknown_metrics(const Selection& selection, std::span<const Table> samples) {
   std::vector<std::string> sentences;
   // Of another release's agent: its names are not in the list, and counters are not called as they were asked
   // for.
-  const bool has_others = std::ranges::any_of(
-      samples, [](const Table& table) { return collect::find_table(table.name()) == nullptr; });
+  const bool has_others = std::ranges::any_of(samples, is_of_another_release);
   if (has_others) return sentences;
   for (const std::string& pattern : selection.metrics) {
     if (!is_of_a_collector({.metrics = {pattern}, .job = {}}))

@@ -33,9 +33,9 @@ std::optional<i64> difference(std::optional<i64> a, std::optional<i64> b) {
 // The times of one row, from sample to sample.
 class SteadyTimes {
  public:
-  void add_to(std::vector<Value>& row, const Times& times) {
+  void add_to(std::vector<Value>& row, const Times& times, i64 processors) {
     for (size_t i = 0; i < kModes; ++i)
-      row.push_back(times[i] ? Value(counters_[i].update(*times[i])) : Value());
+      row.push_back(times[i] ? Value(counters_[i].update(*times[i], processors)) : Value());
   }
 
  private:
@@ -101,7 +101,7 @@ class Cpu : public Collector {
     std::vector<Value> row;
     row.reserve(std::size(kCpuColumns));
     row.emplace_back(static_cast<i64>(counts.cores.size()));
-    all_.add_to(row, counts.all);
+    all_.add_to(row, counts.all, std::ssize(counts.cores));
     for (const auto& value : {counts.context_switches, counts.forks, counts.running, counts.blocked})
       row.push_back(or_null(value));
     all.append(row);
@@ -163,7 +163,7 @@ class Cpu : public Collector {
       }
       if (cpus == 0) continue;
       std::vector<Value> row{node, cpus};
-      nodes_[node].add_to(row, all);
+      nodes_[node].add_to(row, all, cpus);
       table.append(row);
     }
     return table;
@@ -173,7 +173,7 @@ class Cpu : public Collector {
     Table table("cpu_core", kCoreColumns);
     for (const auto& [cpu, times] : counts.cores) {
       std::vector<Value> row{cpu};
-      cores_[cpu].add_to(row, times);
+      cores_[cpu].add_to(row, times, 1);
       table.append(row);
     }
     return table;

@@ -45,6 +45,14 @@ TEST(SteadyCounter, OneThatBeginsAnewDoes) {
   EXPECT_EQ(counter.update(2 * kSecond), 2 * kSecond);
 }
 
+// When a disk comes back, all that waited for it give what they slept to idle at once.
+TEST(SteadyCounter, OfManyProcessorsEachMayGoBack) {
+  SteadyCounter counter;
+  EXPECT_EQ(counter.update(1000 * kSecond, 128), 1000 * kSecond);
+  EXPECT_EQ(counter.update(900 * kSecond, 128), 1000 * kSecond);
+  EXPECT_EQ(counter.update(1001 * kSecond, 128), 1001 * kSecond);
+}
+
 TEST_F(CpuTest, IowaitThatBecomesIdle) {
   set("1000000 0 50000 9000000 20000 0 0 0 0 0");
   EXPECT_EQ(times("iowait_ns"), (Three{20000, 20000, 20000}));

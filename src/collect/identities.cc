@@ -17,7 +17,7 @@ namespace {
 
 constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096;
 constexpr size_t kMostText = size_t{1} << 20;
-constexpr Ns kReadAgain = 60'000'000'000, kSettled = 30'000'000'000;
+constexpr Ns kReadAgain = 60'000'000'000, kSettled = 30'000'000'000, kOwnerLasts = 60'000'000'000;
 constexpr size_t kShownContainer = 12, kUuidDigits = 36;
 
 // When a process began, in clock ticks after boot; the pid and this together are one process.
@@ -108,13 +108,14 @@ std::vector<i64> Identities::noticed() {
 
 void Identities::set_gpu_owner(const std::string& uuid, const Who& owner) {
   std::lock_guard lock(gpus_mutex_);
-  gpu_owners_[uuid] = owner;
+  gpu_owners_[uuid] = {owner, host_.steady_now()};
 }
 
 Who Identities::gpu_owner(const std::string& uuid) {
   std::lock_guard lock(gpus_mutex_);
   const auto it = gpu_owners_.find(uuid);
-  return it == gpu_owners_.end() ? Who() : it->second;
+  if (it == gpu_owners_.end() || host_.steady_now() - it->second.told > kOwnerLasts) return {};
+  return it->second.owner;
 }
 
 Who Identities::who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent) {
@@ -147,15 +148,20 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
 }
 
 // Users of a directory server are not in /etc/passwd: their processes say who they are. Anybody may say
-// anything, but nobody passes for a user whom this machine knows.
+// anything, but nobody passes for a user whom this machine knows, and a user keeps the name that was told
+// first: else the rows of his processes would be those of several users.
 std::string Identities::user_name(const process::ProcessFacts& facts) {
   if (facts.uid < 0) return {};
   if (std::string name = name_in_passwd(facts.uid); !name.empty()) return name;
+  if (const auto it = told_users_.find(facts.uid); it != told_users_.end()) return it->second;
+  std::string name;
   for (const char* word : {"SLURM_JOB_USER", "USER", "LOGNAME"}) {
-    std::string name = variable(facts, word);
-    if (!name.empty() && !user_names_.contains(name)) return name;
+    if (name.empty()) name = variable(facts, word);
+    if (user_names_.empty() || user_names_.contains(name)) name.clear();
   }
-  return fmt::format("{}", facts.uid);
+  if (name.empty()) return fmt::format("{}", facts.uid);
+  if (told_users_.size() >= kMostKnown) return name;
+  return told_users_[facts.uid] = name;
 }
 
 // Not by getpwuid(3), which may ask a directory server and wait for it.

@@ -44,7 +44,7 @@ class Identities {
 
   // Whose a GPU is, by its UUID: the collector that sees its processes tells those that do not.
   void set_gpu_owner(const std::string& uuid, const Who& owner);
-  Who gpu_owner(const std::string& uuid);  // empty: nobody has told
+  Who gpu_owner(const std::string& uuid);  // empty: nobody has told for a minute
 
  private:
   struct Known {
@@ -68,7 +68,12 @@ class Identities {
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
   std::mutex gpus_mutex_;
-  std::map<std::string, Who> gpu_owners_;  // by UUID
+  struct GpuOwner {
+    Who owner;
+    Ns told;
+  };
+  std::map<std::string, GpuOwner> gpu_owners_;  // by UUID
+  std::map<i64, std::string> told_users_;       // whom /etc/passwd does not have
   std::map<i64, std::string> users_;
   std::map<std::string, Pod, std::less<>> pods_;
   std::set<std::string, std::less<>> user_names_;

@@ -114,6 +114,19 @@ TEST_F(ExecTest, UsersWhomThisMachineDoesNotKnow) {
   EXPECT_EQ(user_of(70001, "LOGNAME=grace\0"s), "grace");
   EXPECT_EQ(user_of(70001, "USER=ada\0LOGNAME=root\0"s), "70001");  // nobody passes for them
   EXPECT_EQ(user_of(70001, kOfNone), "70001");
+  machine_.write("etc/passwd", "");  // then nobody is known from whom a name could be
+  EXPECT_EQ(user_of(70001, "USER=grace\0"s), "70001");
+}
+
+TEST_F(ExecTest, AUserHasOneName) {
+  machine_.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
+  machine_.write("proc/42/status", "Name:\tpython\nUid:\t70001\t70001\t70001\t70001\n");
+  Identities identities(machine_.host());
+  i64 stack = 5000;
+  for (const std::string& environment : {"USER=grace\0"s, std::string(kOfNone), "USER=hopper\0"s}) {
+    runs("python", environment, ++stack);
+    EXPECT_EQ(identities.who(42).user, "grace");
+  }
 }
 
 }  // namespace

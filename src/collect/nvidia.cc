@@ -65,7 +65,8 @@ class Nvidia : public Collector {
     if (device.is_lost) device.quality.add(Doubt::lost);
     const std::vector<GpuProcess> on_it = read_processes(device, sample, identities_.get());
     if (!device.is_lost) device.owner = owner(on_it);
-    if (identities_ && !device.uuid.empty()) identities_->set_gpu_owner(device.uuid, device.owner);
+    if (identities_ && !device.uuid.empty())
+      identities_->set_gpu_owner(device.uuid, device.is_lost ? Who() : device.owner);
     std::optional<GpmReading> reading = gpm_.read(device, std::nullopt, sample);
     if (reading) {
       device.pcie_tx = reading->cells[gpu_activity::pcie_tx_bytes_per_s];

@@ -2,6 +2,8 @@
 // for is booked from iowait to idle when it wakes (proc.rst, "iowait"), and parts of a time are rounded one
 // by one. To whoever takes rates, any step back is a counter that began anew.
 #pragma once
+#include <algorithm>
+
 #include "base/saturated.h"
 #include "base/types.h"
 
@@ -9,10 +11,11 @@ namespace spotter::collect {
 
 class SteadyCounter {
  public:
-  // What it has come to; never less than before, unless it did begin anew: a processor that was taken out and
-  // put back.
-  Ns update(Ns value) {
-    if (value >= last_ || subtract_saturated(last_, value) > kAnew) last_ = value;
+  // What it has come to, as the sum of that many processors; never less than before, unless it did begin
+  // anew: a processor that was taken out and put back.
+  Ns update(Ns value, i64 processors = 1) {
+    if (value >= last_ || subtract_saturated(last_, value) / std::max<i64>(processors, 1) > kAnew)
+      last_ = value;
     return last_;
   }
 

@@ -121,6 +121,38 @@ TEST(Diagnose, WorkOutsideOperatorsIsNotCalledGraphs) {
             std::string::npos);
 }
 
+TEST(Diagnose, BlameIsSharedAsItIs) {
+  const auto job = [](const std::vector<Ns>& caused) {
+    std::vector<RankFacts> ranks;
+    for (const Ns ns : caused) {
+      RankFacts& r = ranks.emplace_back(rank(std::ssize(ranks), 100 * kMs, kMs));
+      r.collectives = 10;
+      r.caused_wait = ns * kMs;
+      r.own_wait = 30 * kMs;
+    }
+    return said(facts_of(ranks), "Ranks wait");
+  };
+  EXPECT_NE(job({1, 20, 1, 2}).find("83 % of that is for rank 1, which begins last. Look"),
+            std::string::npos);
+  EXPECT_NE(job({1, 20, 19, 2}).find("Most is for rank 1 (48 %) and rank 2 (45 %), which"),
+            std::string::npos);
+  EXPECT_NE(job(std::vector<Ns>(8, 10))
+                .find("No two ranks are behind half of that; rank 0 is most of all, with 12 %"),
+            std::string::npos);
+}
+
+// A rank whose clock goes behind looks like one that is waited for; what else is found of the others is told
+// then.
+TEST(Diagnose, ClocksThatDifferHideNoIdleRank) {
+  std::vector<RankFacts> ranks = {rank(0, 100 * kMs, 50 * kMs), rank(1, 100 * kMs, kMs)};
+  for (RankFacts& r : ranks) r.collectives = 10;
+  ranks[0].own_wait = ranks[1].caused_wait = 40 * kMs;
+  JobFacts facts = facts_of(ranks);
+  EXPECT_EQ(said(facts, "The device of rank 0 takes"), "");
+  facts.clocks_may_differ = true;
+  EXPECT_NE(said(facts, "The device of rank 0 takes"), "");
+}
+
 // The rules that find something, in order.
 std::vector<std::string> found_by(const JobFacts& facts) {
   std::vector<std::string> names;

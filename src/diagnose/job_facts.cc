@@ -164,6 +164,7 @@ JobFacts gather_facts(std::span<const Table> tables, const Notes& notes) {
   add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);
   add_idle_causes(answer_of(kDeviceIdleBreakdown, tables), ranks);
   add_waits(answer_of(kStragglers, tables), ranks);
+  facts.clocks_may_differ = answer_of(kStragglers, tables).notes.count("collectives_apart") > 0;
   add_steps(answer_of(kSteps, tables), ranks);
   add_kernels(answer_of(kKernelBreakdown, tables), facts);
   add_operators(answer_of(kOperators, tables), facts);

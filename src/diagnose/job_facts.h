@@ -43,6 +43,7 @@ struct JobFacts {
   bool has_device_work = false;
   bool are_apart =
       false;  // the files do not overlap in time: captures one after the other, no ranks of one job
+  bool clocks_may_differ = false;    // collectives had ended on one rank before they began on another
   bool operators_by_device = false;  // any operator started device work; else they are by host time
 };
 

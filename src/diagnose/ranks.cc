@@ -87,6 +87,9 @@ std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
     finding.remedy =
         fmt::format("Look at what it does before its collectives, with --ranks {}.", last.rank.value_or(0));
     finding.rank = last.rank;
+  } else if (2 * (last.caused_wait + next.caused_wait) < caused) {
+    finding.what += fmt::format(" No two ranks are behind half of that; {} is most of all, with {}.",
+                                rank_name(last), part);
   } else {
     finding.what +=
         fmt::format(" Most is for {} ({}) and {} ({}), which begin last in turn.", rank_name(last), part,
@@ -95,8 +98,9 @@ std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
   return finding;
 }
 
-// Whether another rank is the one that the others wait for.
+// Whether another rank is the one that the others wait for, and no clock that differs looks so.
 bool waits_for_another(const JobFacts& f, const RankFacts& rank) {
+  if (f.clocks_may_differ) return false;
   const std::optional<Finding> waiting = find_waiting(f, kWaiting);
   return waiting && waiting->rank && waiting->rank != rank.rank;
 }

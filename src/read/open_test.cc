@@ -69,20 +69,22 @@ TEST_F(OpenJob, ADirectory) {
 }
 
 TEST_F(OpenJob, ADirectoryWhoseFoldersHaveTraces) {
-  for (const char* name : {"two/r0/a.json", "two/r1/a.json", "one/r0/a.json", "one/empty/a.txt",
-                           "many/1/a.json", "many/2/a.json", "many/3/a.json", "many/4/a.json",
-                           "some/1/a.json", "some/2/a.json", "some/3/notes.txt", "none/x/y/a.json"})
+  for (const char* name :
+       {"two/r0/a.json", "two/r1/a.json", "one/r0/a.json", "one/empty/a.txt", "run[1]/a/x.json",
+        "run[1]/b/x.json", "many/1/a.json", "many/2/a.json", "many/3/a.json", "many/4/a.json",
+        "some/1/a.json", "some/2/a.json", "some/3/notes.txt", "none/x/y/a.json"})
     add(name);
   const auto hint = [&](const char* name) {
     const std::string message = names({path(name)}).at(1);
     const size_t at = message.find(".json.zst)") + 10;
     return message.substr(at);
   };
-  EXPECT_EQ(hint("two"), fmt::format("; its folders r0, r1 have some: give '{}/*'", path("two")));
+  EXPECT_EQ(hint("two"), fmt::format("; its folders r0, r1 have some: give '{}/*/'", path("two")));
   EXPECT_EQ(hint("one"), fmt::format("; its folder r0 has some: give '{}/r0'", path("one")));
   EXPECT_EQ(hint("many"),
-            fmt::format("; its folders 1, 2, 3 and 1 more have some: give '{}/*'", path("many")));
+            fmt::format("; its folders 1, 2, 3 and 1 more have some: give '{}/*/'", path("many")));
   EXPECT_EQ(hint("some"), "; its folders 1, 2 have some: give those");
+  EXPECT_EQ(hint("run[1]"), "; its folders a, b have some: give those");
   EXPECT_EQ(hint("none"), "");
 }
 

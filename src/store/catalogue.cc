@@ -80,12 +80,15 @@ Result<Catalogue> Catalogue::open(Database& database, i64 most_bytes) {
                  "VALUES(?, ?, ?, ?, ?, ?, ?) ON CONFLICT(id) DO UPDATE SET began_ns = excluded.began_ns, "
                  "asked_by = excluded.asked_by, job = excluded.job, processes = excluded.processes, "
                  "output = excluded.output, state = excluded.state"));
-  // Where the disk is full it stays as it is: samples matter more.
-  const Result<void> told = database.run(
+  return catalogue;
+}
+
+// Where the disk is full it stays as it is: samples matter more.
+Result<void> Catalogue::end_captures() {
+  const Result<void> told = database_->run(
       fmt::format("UPDATE captures SET state = '{}' WHERE state = '{}'", kCaptureIsLost, kCaptureRuns)
           .c_str());
-  if (!told && told.error().code == Code::corrupt) return tl::unexpected(told.error());
-  return catalogue;
+  return !told && told.error().code == Code::corrupt ? told : Result<void>();
 }
 
 Result<void> Catalogue::add(const Seen& seen, Ns recorded, bool is_last) {

@@ -54,6 +54,9 @@ class Catalogue {
   // `database` outlives it. The size of the file says how many rows it may have.
   static Result<Catalogue> open(Database& database, i64 most_bytes);
 
+  // Captures that ran are lost: who wrote of them has ended. Errors: corrupt.
+  Result<void> end_captures();
+
   // When a series was last seen is written every ten minutes only, and where `is_last`.
   Result<void> add(const Seen& seen, Ns recorded, bool is_last);
   Result<void> add(const Event& event, i64 schema, Ns recorded);

@@ -169,6 +169,12 @@ TEST(Catalogue, CapturesThatRanWhenTheAgentEndedAreLost) {
   EXPECT_EQ(captures.text(0, captures.column("state")), kCaptureIsLost);
   EXPECT_EQ(captures.text(1, captures.column("state")), "written");
   ASSERT_TRUE(history->note_capture({"c3", kStart + 2, "bob", "", 1, "/data/c3", kCaptureRuns}));
+  // A file that was away for a while is opened again by the same agent.
+  const std::string away = folder.file() + ".away";
+  ASSERT_EQ(std::rename(folder.file().c_str(), away.c_str()), 0);
+  ASSERT_TRUE(history->note_capture({"c4", kStart + 3, "bob", "", 1, "/data/c4", "written"}));
+  ASSERT_EQ(std::rename(away.c_str(), folder.file().c_str()), 0);
+  ASSERT_TRUE(history->note_capture({"c5", kStart + 4, "bob", "", 1, "/data/c5", "written"}));
   EXPECT_EQ(read(folder.file(), CatalogueTable::captures).text(2, captures.column("state")), kCaptureRuns);
 }
 

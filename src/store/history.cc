@@ -30,6 +30,7 @@ Result<std::unique_ptr<History>> History::open(HistoryOptions options) {
     return fail(Code::invalid, "a history needs {} bytes at least", kLeastFileBytes);
   std::unique_ptr<History> history(new History(std::move(options)));
   TRY(history->open_file());
+  TRY(history->catalogue_->end_captures());
   return history;
 }
 
@@ -66,7 +67,10 @@ Result<void> History::prepare() {
   blocks_ = std::make_unique<Blocks>(std::move(blocks));
   catalogue_ = std::make_unique<Catalogue>(std::move(catalogue));
   folded_for_.assign(options_.tiers.size(), std::numeric_limits<i64>::min());
-  if (!file_.moved_to.empty()) state_.moved_to = file_.moved_to;
+  if (!file_.moved_to.empty()) {
+    state_.moved_to = std::exchange(file_.moved_to, {});
+    ++state_.damaged_files;
+  }
   return {};
 }
 

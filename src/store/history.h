@@ -39,7 +39,8 @@ struct HistoryState {
   i64 failures = 0;        // attempts to write
   std::string last_error;  // empty: the last attempt did not fail
   i64 lost_files = 0;      // that were removed or replaced while they were open; then it begins anew
-  std::string moved_to;    // a damaged file was moved there, and the history begun anew
+  i64 damaged_files = 0;   // that were moved aside; then it begins anew
+  std::string moved_to;    // where the last one is
 };
 
 class History {
