@@ -177,7 +177,8 @@ TEST_F(SamplerTest, HandsOnTablesWithTheirTimeAndPeriod) {
   const Sampler sampler({{&kScripted, 20 * kMs}}, surroundings_, take());
   ASSERT_TRUE(wait_for(1));
   ASSERT_TRUE(get(4, 20 * kMs));
-  std::lock_guard lock(mutex_);
+  EXPECT_EQ(sampler.states()[0].late + sampler.states()[0].skipped, 0);
+  std::lock_guard lock(mutex_);  // which the sampler takes while it holds its own
   ASSERT_EQ(batches_.size(), 5U);
   for (size_t i = 0; i < batches_.size(); ++i) {
     ASSERT_EQ(batches_[i]->tables.size(), 1U);
@@ -185,7 +186,6 @@ TEST_F(SamplerTest, HandsOnTablesWithTheirTimeAndPeriod) {
     EXPECT_EQ(batches_[i]->period_ns, 20 * kMs);
     EXPECT_EQ(batches_[i]->unix_ns, before + static_cast<i64>(i) * 20 * kMs);
   }
-  EXPECT_EQ(sampler.states()[0].late + sampler.states()[0].skipped, 0);
 }
 
 TEST_F(SamplerTest, CountsWhatIsLateAndSkipped) {
