@@ -30,7 +30,7 @@ struct Options {
 Result<void> export_traces(const Options& options) {
   const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, open_job(options.paths));
-  if (options.output != "-") TRY(check_output(options.output, job));
+  TRY(check_output(options.output, job));
   TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
   ExportRequest request = options.request;
   request.cancelled = interrupted;

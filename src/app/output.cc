@@ -12,7 +12,7 @@ namespace spotter {
 
 Result<void> check_output(const std::string& path, const Job& job) {
   struct stat output;
-  if (stat(path.c_str(), &output) != 0) return {};
+  if (is_standard_output(path) || stat(path.c_str(), &output) != 0) return {};
   const auto is_output = [&](const std::string& name) {
     struct stat input;
     return stat(name.c_str(), &input) == 0 && S_ISREG(input.st_mode) && input.st_dev == output.st_dev &&

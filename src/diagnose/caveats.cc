@@ -16,13 +16,11 @@ std::optional<Finding> find_no_events(const JobFacts& f, double) {
     return Finding{
         .what =
             "No timed event could be read: what there is, is damaged or of kinds that are not read. "
-            "The notes say where.",
-        .remedy = ""};
+            "The notes say where."};
   return Finding{
       .what =
           "There are no timed events: the process did nothing that the profiler records while it was traced. A "
-          "launcher's trace looks so; its ranks write their own.",
-      .remedy = ""};
+          "launcher's trace looks so; its ranks write their own."};
 }
 
 std::optional<Finding> find_apart(const JobFacts& f, double) {
@@ -39,8 +37,7 @@ std::optional<Finding> find_no_device_work(const JobFacts& f, double) {
   return Finding{
       .what =
           "No device work was recorded: a CPU job, a process that only waits, or a capture without device "
-          "activities. What follows is the host's time.",
-      .remedy = ""};
+          "activities. What follows is the host's time."};
 }
 
 std::optional<Finding> find_no_steps(const JobFacts& f, double) {
@@ -48,8 +45,7 @@ std::optional<Finding> find_no_steps(const JobFacts& f, double) {
   return Finding{
       .what =
           "No steps were found (ProfilerStep#N, Optimizer.step# or an annotation that repeats), so nothing is "
-          "told per step.",
-      .remedy = ""};
+          "told per step."};
 }
 
 std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
@@ -65,7 +61,6 @@ std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
           : unlaunched == 0
               ? "the rest was launched outside any operator"
               : "the rest was launched outside any operator, or its launches are not in the trace"),
-      .remedy = "",
       .time = f.kernel_time - f.operator_device_time,
       .share = 1 - inside};
 }

@@ -71,14 +71,31 @@ std::string sentence_of(Cause cause, const Idle& idle) {
       percent(idle.host), percent(idle.other));
 }
 
+const char* remedy_of(Cause cause) {
+  switch (cause) {
+    case Cause::launches:
+      return "Fuse kernels (torch.compile) or use CUDA graphs.";
+    case Cause::host:
+      return "Look for host work, data loading or synchronisation (.item(), .cpu()) between the operators.";
+    case Cause::kernels:
+      return "Fewer and larger kernels make them fewer.";
+    case Cause::none:
+      return "See --table device_idle_breakdown.";
+    case Cause::unknown:
+    case Cause::others:
+      break;
+  }
+  return "";
+}
+
 template <Cause cause>
-std::optional<Finding> find(const JobFacts& f, double threshold, const char* remedy) {
+std::optional<Finding> find(const JobFacts& f, double threshold) {
   const Idle idle = idle_of(f);
   if (idle.share < threshold || cause_of(idle) != cause) return {};
   return Finding{
       .what = fmt::format("The device does nothing {} of the time between its first and last work. {}",
                           percent(idle.share), sentence_of(cause, idle)),
-      .remedy = remedy,
+      .remedy = remedy_of(cause),
       .time = sum_over(f, &RankFacts::idle),
       .share = idle.share};
 }
@@ -95,10 +112,7 @@ const Rule kLaunchBound = {
         "next work yet, and kernels and gaps are as short as launches: under 8 and 20 µs on average.",
     .threshold = kIdle,
     .evidence = kEvidence,
-    .find =
-        [](const JobFacts& f, double threshold) {
-          return find<Cause::launches>(f, threshold, "Fuse kernels (torch.compile) or use CUDA graphs.");
-        },
+    .find = find<Cause::launches>,
 };
 const Rule kHostBound = {
     .name = "host_bound",
@@ -108,12 +122,7 @@ const Rule kHostBound = {
         "next work yet, and the gaps are longer than launches.",
     .threshold = kIdle,
     .evidence = kEvidence,
-    .find =
-        [](const JobFacts& f, double threshold) {
-          return find<Cause::host>(
-              f, threshold,
-              "Look for host work, data loading or synchronisation (.item(), .cpu()) between the operators.");
-        },
+    .find = find<Cause::host>,
 };
 const Rule kIdleForUnknown = {
     .name = "idle_for_unknown",
@@ -123,7 +132,7 @@ const Rule kIdleForUnknown = {
         "the trace.",
     .threshold = kIdle,
     .evidence = kEvidence,
-    .find = [](const JobFacts& f, double threshold) { return find<Cause::unknown>(f, threshold, ""); },
+    .find = find<Cause::unknown>,
 };
 const Rule kIdleForOthers = {
     .name = "idle_for_others",
@@ -133,7 +142,7 @@ const Rule kIdleForOthers = {
         "not start: it waited for an event, a host function or another process, or its launch took long.",
     .threshold = kIdle,
     .evidence = "device_idle_breakdown, idle_time_breakdown, critical_path",
-    .find = [](const JobFacts& f, double threshold) { return find<Cause::others>(f, threshold, ""); },
+    .find = find<Cause::others>,
 };
 const Rule kIdleBetweenKernels = {
     .name = "idle_between_kernels",
@@ -143,10 +152,7 @@ const Rule kIdleBetweenKernels = {
         "follow each other.",
     .threshold = kIdle,
     .evidence = kEvidence,
-    .find =
-        [](const JobFacts& f, double threshold) {
-          return find<Cause::kernels>(f, threshold, "Fewer and larger kernels make them fewer.");
-        },
+    .find = find<Cause::kernels>,
 };
 const Rule kIdleForNoOneCause = {
     .name = "idle_for_no_one_cause",
@@ -154,10 +160,7 @@ const Rule kIdleForNoOneCause = {
     .summary = "The device is idle for {} of its time or more, and no cause is behind half of it.",
     .threshold = kIdle,
     .evidence = kEvidence,
-    .find =
-        [](const JobFacts& f, double threshold) {
-          return find<Cause::none>(f, threshold, "See --table device_idle_breakdown.");
-        },
+    .find = find<Cause::none>,
 };
 
 }  // namespace spotter

@@ -24,7 +24,6 @@ std::optional<Finding> find_uncovered(const JobFacts& f, double threshold) {
                      "The device of {} has work within {} of the {} that were traced (from its first to its "
                      "last); in the rest only the host works.",
                      rank_name(*worst), human_ns(worst->device_time), human_ns(worst->span)),
-                 .remedy = "",
                  .rank = worst->rank,
                  .time = worst->span - worst->device_time,
                  .share = ratio(worst->span - worst->device_time, worst->span)};
@@ -82,7 +81,6 @@ std::optional<Finding> find_dominant_operator(const JobFacts& f, double threshol
   if (!most) return {};
   return Finding{.what = fmt::format("{} of the operators' time is one operator: {}.", percent(most->share),
                                      short_name(most->name, kNameCells)),
-                 .remedy = "",
                  .time = most->time,
                  .share = most->share};
 }

@@ -61,7 +61,6 @@ std::optional<Finding> find_out_of_step(const JobFacts& f, double threshold) {
       .what = fmt::format("Steps of {} take {} on average, those of {} {}: the ranks are out of step.",
                           rank_name(slow), human_ns(std::llround(mean_step(slow))), rank_name(fast),
                           human_ns(std::llround(mean_step(fast)))),
-      .remedy = "",
       .rank = slow.rank,
       .time = std::llround(longer * static_cast<double>(slow.steps)),
       .share = longer / mean_step(slow)};
@@ -79,7 +78,6 @@ std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
   const std::string part = percent(ratio(last.caused_wait, caused));
   Finding finding{.what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
                                       human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
-                  .remedy = "",
                   .time = waiting,
                   .share = share};
   if (2 * last.caused_wait >= caused && last.caused_wait >= 2 * next.caused_wait) {
@@ -156,7 +154,6 @@ std::optional<Finding> find_uneven(const JobFacts& f, double threshold) {
                               ? fmt::format("the latter is in collectives longer, {} against {}.",
                                             human_ns(spare.communication), human_ns(busy.communication))
                               : std::string("the work is uneven.")),
-      .remedy = "",
       .rank = busy.rank,
       .time = more,
       .share = ratio(more, busy.compute)};
