@@ -58,7 +58,8 @@ def next_samples(agent):
     return monitoring.wait_for(fresh, "a newer sample")
 
 
-# What node_exporter has open while it looks, and nobody at other times: its netlink sockets.
+# What node_exporter has open while it looks, and nobody at other times: a netlink socket, and UNIX sockets for two of its
+# collectors (strace, one scrape).
 OF_THE_LOOK = {"spotter_network_stack_sockets": 2}
 
 
