@@ -44,10 +44,13 @@ class ByRank {
       if (r.rank) by_rank_[*r.rank] = &r;
     }
   }
-  RankFacts* of(const Table& t, size_t row) const {
-    const std::optional<i64> rank = optional_integer(t, row, "rank");
-    const auto it = rank ? by_rank_.find(*rank) : by_rank_.end();
-    return it == by_rank_.end() ? nullptr : it->second;
+  // Calls act(facts, row) with each row of a rank.
+  void each(const Table& t, auto&& act) const {
+    for (size_t row = 0; row < t.rows(); row++) {
+      const std::optional<i64> rank = optional_integer(t, row, "rank");
+      const auto it = rank ? by_rank_.find(*rank) : by_rank_.end();
+      if (it != by_rank_.end()) act(*it->second, row);
+    }
   }
 
  private:
@@ -72,58 +75,48 @@ void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
 }
 
 void add_device_time(const Table& breakdown, const Table& overlap, const ByRank& ranks) {
-  for (size_t row = 0; row < breakdown.rows(); row++) {
-    RankFacts* r = ranks.of(breakdown, row);
-    if (!r) continue;
-    r->device_time = integer(breakdown, row, "kernel_time_ns");
-    r->idle = integer(breakdown, row, "idle_ns");
-    r->compute = integer(breakdown, row, "compute_ns");
-  }
-  for (size_t row = 0; row < overlap.rows(); row++) {
-    RankFacts* r = ranks.of(overlap, row);
-    if (!r) continue;
-    r->communication = integer(overlap, row, "communication_ns");
-    r->hidden_communication = integer(overlap, row, "compute_and_communication_ns");
-  }
+  ranks.each(breakdown, [&](RankFacts& r, size_t row) {
+    r.device_time = integer(breakdown, row, "kernel_time_ns");
+    r.idle = integer(breakdown, row, "idle_ns");
+    r.compute = integer(breakdown, row, "compute_ns");
+  });
+  ranks.each(overlap, [&](RankFacts& r, size_t row) {
+    r.communication = integer(overlap, row, "communication_ns");
+    r.hidden_communication = integer(overlap, row, "compute_and_communication_ns");
+  });
 }
 
 void add_idle_causes(const Table& t, const ByRank& ranks) {
-  for (size_t row = 0; row < t.rows(); row++) {
-    RankFacts* r = ranks.of(t, row);
-    if (!r) continue;
-    r->device_rows = integer(t, row, "rows");
-    r->unlaunched_rows = integer(t, row, "unlaunched_rows");
-    r->host_wait = integer(t, row, "host_wait_ns");
-    r->host_gaps = integer(t, row, "host_wait_count");
-    r->kernel_wait = integer(t, row, "kernel_wait_ns");
-    r->other_wait = integer(t, row, "other_ns");
-    r->unknown_wait = integer(t, row, "unknown_ns");
-  }
+  ranks.each(t, [&](RankFacts& r, size_t row) {
+    r.device_rows = integer(t, row, "rows");
+    r.unlaunched_rows = integer(t, row, "unlaunched_rows");
+    r.host_wait = integer(t, row, "host_wait_ns");
+    r.host_gaps = integer(t, row, "host_wait_count");
+    r.kernel_wait = integer(t, row, "kernel_wait_ns");
+    r.other_wait = integer(t, row, "other_ns");
+    r.unknown_wait = integer(t, row, "unknown_ns");
+  });
 }
 
 void add_waits(const Table& t, const ByRank& ranks) {
-  for (size_t row = 0; row < t.rows(); row++) {
-    RankFacts* r = ranks.of(t, row);
-    if (!r) continue;
-    r->collectives = integer(t, row, "collectives");
-    r->own_wait = integer(t, row, "own_wait_ns");
-    r->caused_wait = integer(t, row, "caused_wait_ns");
-  }
+  ranks.each(t, [&](RankFacts& r, size_t row) {
+    r.collectives = integer(t, row, "collectives");
+    r.own_wait = integer(t, row, "own_wait_ns");
+    r.caused_wait = integer(t, row, "caused_wait_ns");
+  });
 }
 
 void add_steps(const Table& t, const ByRank& ranks) {
-  for (size_t row = 0; row < t.rows(); row++) {
-    RankFacts* r = ranks.of(t, row);
-    if (!r) continue;
+  ranks.each(t, [&](RankFacts& r, size_t row) {
     const Ns dur = integer(t, row, "dur_ns");
-    if (r->steps == 0 || dur > r->step_max) {
-      r->step_max = dur;
-      r->longest_step = integer(t, row, "number");
+    if (r.steps == 0 || dur > r.step_max) {
+      r.step_max = dur;
+      r.longest_step = integer(t, row, "number");
     }
-    r->step_sum += dur;
-    r->step_durations.push_back(dur);
-    r->steps++;
-  }
+    r.step_sum += dur;
+    r.step_durations.push_back(dur);
+    r.steps++;
+  });
 }
 
 i64 sum_of(const Table& t, std::string_view column) {
