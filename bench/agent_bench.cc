@@ -35,46 +35,46 @@ namespace {
 constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr Ns kProbePause = 2 * kMs;
 
-using Agent = std::unique_ptr<AgentProcess>;
+using Agent = std::unique_ptr<bench::AgentProcess>;
 
-void wait(double seconds) { sleep_until(now_ns() + static_cast<Ns>(seconds * 1e9)); }
+void wait(double seconds) { bench::sleep_until(bench::now_ns() + static_cast<Ns>(seconds * 1e9)); }
 
-std::string json(const Spread& s) {
+std::string json(const bench::Spread& s) {
   return fmt::format(R"({{"count": {}, "p50_ns": {}, "p99_ns": {}, "max_ns": {}}})", s.count, s.p50, s.p99,
                      s.max);
 }
 
-std::string json(const Usage& used, double seconds) {
+std::string json(const bench::Usage& used, double seconds) {
   return fmt::format(R"({{"seconds": {:.1f}, "cpu_ns": {}, "waiting_ns": {}, "wake_ups": {}}})", seconds,
                      used.cpu, used.waiting, used.wake_ups);
 }
 
-Usage operator-(const Usage& a, const Usage& b) {
+bench::Usage operator-(const bench::Usage& a, const bench::Usage& b) {
   return {a.cpu - b.cpu, a.waiting - b.waiting, a.wake_ups - b.wake_ups};
 }
 
 struct HerdRun {
-  PollCounts counts;
-  Spread probes;
+  bench::PollCounts counts;
+  bench::Spread probes;
   Ns trigger = 0;  // what the request took
   std::string capture;
 };
 
 // `agent` null: around a bare loop, without a request.
-Result<HerdRun> run_herd(const std::string& directory, const AgentProcess* agent, int processes,
+Result<HerdRun> run_herd(const std::string& directory, const bench::AgentProcess* agent, int processes,
                          double seconds) {
   HerdRun run;
-  TRY_ASSIGN(const auto herd, Herd::start({directory, processes, kSecond, 300 * kMs}));
+  TRY_ASSIGN(const auto herd, bench::Herd::start({directory, processes, kSecond, 300 * kMs}));
   Result<std::string> capture;
   std::thread trigger([&] {
     if (!agent) return;
     wait(seconds * 0.4);
-    const Ns start = now_ns();
+    const Ns start = bench::now_ns();
     capture = agent->capture_all();
-    run.trigger = now_ns() - start;
+    run.trigger = bench::now_ns() - start;
     herd->triggered();
   });
-  const Result<Spread> probes = probe(directory, seconds, kProbePause);
+  const Result<bench::Spread> probes = bench::probe(directory, seconds, kProbePause);
   trigger.join();
   TRY_ASSIGN(run.counts, herd->end());
   TRY(capture);
@@ -84,7 +84,7 @@ Result<HerdRun> run_herd(const std::string& directory, const AgentProcess* agent
   return run;
 }
 
-Result<i64> written_of(const AgentProcess& agent, const std::string& capture, i64 wanted) {
+Result<i64> written_of(const bench::AgentProcess& agent, const std::string& capture, i64 wanted) {
   i64 count = 0;
   for (int i = 0; i < 30 && count < wanted; i++) {
     if (i > 0) wait(0.1);
@@ -94,17 +94,17 @@ Result<i64> written_of(const AgentProcess& agent, const std::string& capture, i6
 }
 
 Result<std::string> herd(const std::string& program, int processes, double seconds, bool with_bare) {
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program));
-  TRY(probe(agent->ipc_directory(), 0.01, kMs));
-  const Usage before = agent->child().usage();
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
+  TRY(bench::probe(agent->ipc_directory(), 0.01, kMs));
+  const bench::Usage before = agent->child().usage();
   const Result<HerdRun> done = run_herd(agent->ipc_directory(), agent.get(), processes, seconds);
   if (!done && done.error().code == Code::unsupported)
     return fmt::format(R"({{"processes": 0, "reason": "{}"}})", done.error().message);
   TRY_ASSIGN(const HerdRun run, done);
-  const Usage used = agent->child().usage() - before;
+  const bench::Usage used = agent->child().usage() - before;
   TRY_ASSIGN(const i64 written, written_of(*agent, run.capture, processes));
   TRY_ASSIGN(const i64 taken, agent->polls());
-  const PollCounts& c = run.counts;
+  const bench::PollCounts& c = run.counts;
   if (c.wrong > 0) return fail(Code::internal, "{} wrong answers to polls", c.wrong);
   std::string out = fmt::format(
       R"({{"processes": {}, "polls": {}, "in_time": {}, "sent": {}, "taken": {}, "retries": {}, "configs": {}, )"
@@ -114,8 +114,8 @@ Result<std::string> herd(const std::string& program, int processes, double secon
       run.trigger, json(run.probes), json(used, seconds), agent->child().kilobytes("VmHWM"),
       agent->child().kilobytes("VmRSS"));
   if (with_bare) {
-    const Folder folder;
-    const auto bare = bare_datagram_loop(folder.path());
+    const bench::Folder folder;
+    const auto bare = bench::bare_datagram_loop(folder.path());
     TRY_ASSIGN(const HerdRun same, run_herd(folder.path(), nullptr, processes, seconds));
     out +=
         fmt::format(R"(, "bare": {{"polls": {}, "in_time": {}, "retries": {}, "probes": {}, "usage": {}}})",
@@ -127,23 +127,23 @@ Result<std::string> herd(const std::string& program, int processes, double secon
 
 // Sixty-four clients that never read, asking all the time, and others that are gone before their answer
 // comes: sockets, and processes that register and end.
-std::unique_ptr<Child> bad_clients(const std::string& directory) {
-  const pid_t pid = fork_bound();
-  if (pid > 0) return std::make_unique<Child>(pid);
+std::unique_ptr<bench::Child> bad_clients(const std::string& directory) {
+  const pid_t pid = bench::fork_bound();
+  if (pid > 0) return std::make_unique<bench::Child>(pid);
   const std::string question = kineto::encode(kineto::Registration{1, 1, 1});
-  std::vector<std::unique_ptr<DatagramClient>> mute(64);
-  for (auto& client : mute) client = std::make_unique<DatagramClient>(directory);
+  std::vector<std::unique_ptr<bench::DatagramClient>> mute(64);
+  for (auto& client : mute) client = std::make_unique<bench::DatagramClient>(directory);
   for (u64 i = 0;; i++, wait(0.002)) {
     mute[i % mute.size()]->send(question, true);
     {
-      DatagramClient vanishing(directory);
+      bench::DatagramClient vanishing(directory);
       vanishing.send(question, true);
     }
     if (i % 10 != 0) continue;
-    const pid_t registers = fork_bound();
+    const pid_t registers = bench::fork_bound();
     if (registers == 0) {
       {
-        DatagramClient vanishing(directory);
+        bench::DatagramClient vanishing(directory);
         vanishing.send(kineto::encode(kineto::Poll{3, 0, {static_cast<i32>(getpid())}}), true);
       }
       _exit(0);
@@ -153,27 +153,27 @@ std::unique_ptr<Child> bad_clients(const std::string& directory) {
 }
 
 Result<std::string> bystanders(const std::string& program) {
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program));
-  TRY_ASSIGN(const Spread alone, probe(agent->ipc_directory(), 5, kProbePause));
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
+  TRY_ASSIGN(const bench::Spread alone, bench::probe(agent->ipc_directory(), 5, kProbePause));
   const auto bad = bad_clients(agent->ipc_directory());
   wait(1);
-  TRY_ASSIGN(const Spread beside, probe(agent->ipc_directory(), 5, kProbePause));
+  TRY_ASSIGN(const bench::Spread beside, bench::probe(agent->ipc_directory(), 5, kProbePause));
   return fmt::format(R"({{"alone": {}, "beside": {}, "bad_clients_run": {}}})", json(alone), json(beside),
                      bad->runs());
 }
 
 Result<std::string> flood(const std::string& program) {
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program));
-  DatagramClient client(agent->ipc_directory());
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
+  bench::DatagramClient client(agent->ipc_directory());
   const std::string poll = kineto::encode(kineto::Poll{3, 0, {static_cast<i32>(getpid()), getppid()}});
-  const Usage before = agent->child().usage();
-  const Ns start = now_ns();
+  const bench::Usage before = agent->child().usage();
+  const Ns start = bench::now_ns();
   i64 sent = 0;
-  for (; now_ns() < start + 2 * kSecond; sent++)
+  for (; bench::now_ns() < start + 2 * kSecond; sent++)
     if (!client.send(poll, true)) return fail(Code::internal, "a poll cannot be sent");
   TRY_ASSIGN(const i64 taken, agent->polls());
-  const Ns time = now_ns() - start;
-  const Usage used = agent->child().usage() - before;
+  const Ns time = bench::now_ns() - start;
+  const bench::Usage used = agent->child().usage() - before;
   if (taken != sent) return fail(Code::internal, "{} polls were sent, {} taken", sent, taken);
   return fmt::format(R"({{"polls": {}, "ns": {}, "cpu_ns": {}}})", taken, time, used.cpu);
 }
@@ -181,27 +181,28 @@ Result<std::string> flood(const std::string& program) {
 Result<std::string> idle(const std::string& program) {
   constexpr int processes = 100;
   constexpr double seconds = 20;
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program));
-  const Child& child = agent->child();
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
+  const bench::Child& child = agent->child();
   const auto use = [&] {
-    const Usage before = child.usage();
+    const bench::Usage before = child.usage();
     wait(seconds);
     return child.usage() - before;
   };
   wait(1);
   const i64 rss_at_start = child.kilobytes("VmRSS");
-  const Usage alone = use();
-  TRY_ASSIGN(const auto herd, Herd::start({agent->ipc_directory(), processes, 5 * kSecond, 5 * kSecond}));
+  const bench::Usage alone = use();
+  TRY_ASSIGN(const auto herd,
+             bench::Herd::start({agent->ipc_directory(), processes, 5 * kSecond, 5 * kSecond}));
   wait(6);
   TRY_ASSIGN(const i64 polls_before, agent->polls());
-  const Usage polled = use();
+  const bench::Usage polled = use();
   TRY_ASSIGN(const i64 polls, agent->polls());
   const i64 rss = child.kilobytes("VmRSS"), anon = child.kilobytes("RssAnon"),
             file = child.kilobytes("RssFile");
   herd->silence();
   wait(1);
-  const Usage silent = use();
-  TRY_ASSIGN(const PollCounts counts, herd->end());
+  const bench::Usage silent = use();
+  TRY_ASSIGN(const bench::PollCounts counts, herd->end());
   if (counts.polls < 4 * processes)
     return fail(Code::internal, "{} polls of {} processes", counts.polls, processes);
   return fmt::format(
@@ -213,23 +214,23 @@ Result<std::string> idle(const std::string& program) {
 
 Result<std::string> rpc(const std::string& program) {
   constexpr int rounds = 7, count = 2000;  // all in all fewer than there are ports
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program));
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
   u16 bare_port = 0;
-  const auto bare = bare_rpc_loop(bare_port);
-  TRY(ask_rpc(bare_port, 10));
-  TRY(ask_rpc(agent->rpc_port(), 10));
+  const auto bare = bench::bare_rpc_loop(bare_port);
+  TRY(bench::ask_rpc(bare_port, 10));
+  TRY(bench::ask_rpc(agent->rpc_port(), 10));
   std::vector<double> ratios;
   std::vector<Ns> times, bare_times;
   for (int round = 0; round < rounds; round++) {
-    TRY_ASSIGN(const Ns bare_time, ask_rpc(bare_port, count));
-    TRY_ASSIGN(const Ns time, ask_rpc(agent->rpc_port(), count));
+    TRY_ASSIGN(const Ns bare_time, bench::ask_rpc(bare_port, count));
+    TRY_ASSIGN(const Ns time, bench::ask_rpc(agent->rpc_port(), count));
     bare_times.push_back(bare_time);
     times.push_back(time);
     ratios.push_back(static_cast<double>(bare_time) / static_cast<double>(time));
   }
   std::sort(ratios.begin(), ratios.end());
   const auto rate = [](std::vector<Ns> of) {
-    return count * 1e9 / static_cast<double>(spread_of(std::move(of)).p50);
+    return count * 1e9 / static_cast<double>(bench::spread_of(std::move(of)).p50);
   };
   return fmt::format(R"({{"per_second": {:.0f}, "bare_per_second": {:.0f}, "ratio": {:.3f}}})", rate(times),
                      rate(bare_times), ratios[rounds / 2]);
@@ -239,21 +240,21 @@ Result<std::string> rpc(const std::string& program) {
 Result<std::string> telemetry(const std::string& program) {
   constexpr double kSettling = 10, kScrape = 15;
   constexpr int kScrapes = 4;
-  TRY_ASSIGN(const Agent agent, AgentProcess::start(program, "collect: all:1s\n"));
+  TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program, "collect: all:1s\n"));
   wait(kSettling);
-  const Usage before = agent->child().usage();
+  const bench::Usage before = agent->child().usage();
   Ns longest = 0;
   size_t samples = 0;
   for (int i = 0; i < kScrapes; ++i) {
-    const Ns start = now_ns();
+    const Ns start = bench::now_ns();
     TRY_ASSIGN(const std::string page, agent->http("GET", "/metrics", ""));
-    longest = std::max(longest, now_ns() - start);
+    longest = std::max(longest, bench::now_ns() - start);
     if (page.find("spotter_cpu_user_seconds_total ") == page.npos)
       return fail(Code::internal, "/metrics has no spotter_cpu_user_seconds_total");
     samples = static_cast<size_t>(std::count(page.begin(), page.end(), '\n'));
     wait(kScrape);
   }
-  const Usage used = agent->child().usage() - before;
+  const bench::Usage used = agent->child().usage() - before;
   TRY_ASSIGN(const std::string kept, agent->http("GET", "/v1/metrics?since_ms=60000&metric=cpu_user_ns", ""));
   const auto rows = std::count(kept.begin(), kept.end(), '\n');
   if (rows < 50) return fail(Code::internal, "the history has only {} lines of a minute", rows);
@@ -264,14 +265,14 @@ Result<std::string> telemetry(const std::string& program) {
 }
 
 Result<std::string> fleet(const std::string& program) {
-  constexpr FleetShape shape{2000, 50, 50, 4 * kSecond};
-  TRY_ASSIGN(const auto agents, FleetAgents::start(shape));
-  const Folder output;
-  const Ns start = now_ns();
+  constexpr bench::FleetShape shape{2000, 50, 50, 4 * kSecond};
+  TRY_ASSIGN(const auto agents, bench::FleetAgents::start(shape));
+  const bench::Folder output;
+  const Ns start = bench::now_ns();
   const auto receipts = run_command(
       {"sh", "-c", R"("$0" trace --hostfile "$1" --credentials "$2" --output "$3" --format csv; echo "$?")",
        program, agents->hostfile(), agents->credentials(), output.path()});
-  const Ns took = now_ns() - start;
+  const Ns took = bench::now_ns() - start;
   TRY(receipts);
   const auto lines_with = [&](std::string_view word) {
     i64 count = 0;

@@ -111,19 +111,19 @@ pid_t fork_bound() {
   return pid;
 }
 
-Child::~Child() {
+bench::Child::~Child() {
   kill(pid_, SIGTERM);
-  const Ns deadline = now_ns() + kEndPatience;
+  const Ns deadline = bench::now_ns() + kEndPatience;
   while (waitpid(pid_, nullptr, WNOHANG) == 0) {
-    if (now_ns() > deadline) kill(pid_, SIGKILL);
-    sleep_until(now_ns() + kMs);
+    if (bench::now_ns() > deadline) kill(pid_, SIGKILL);
+    bench::sleep_until(bench::now_ns() + kMs);
   }
 }
 
-bool Child::runs() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
+bool bench::Child::runs() const { return waitpid(pid_, nullptr, WNOHANG) == 0; }
 
-Usage Child::usage() const {
-  Usage used;
+bench::Usage bench::Child::usage() const {
+  bench::Usage used;
   clockid_t clock = 0;
   timespec time{};
   CHECK(clock_getcpuclockid(pid_, &clock) == 0 && clock_gettime(clock, &time) == 0);
@@ -138,12 +138,12 @@ Usage Child::usage() const {
   return used;
 }
 
-i64 Child::kilobytes(std::string_view what) const {
+i64 bench::Child::kilobytes(std::string_view what) const {
   const std::string text = read_small_file(fmt::format("/proc/{}/status", pid_), kMostText).value_or("");
   return number_after(text, std::string(what) + ":");
 }
 
-Folder::Folder() {
+bench::Folder::Folder() {
   // Short: a socket's path has 108 bytes. In memory, if there is room for that: a thousand clients that
   // create files on a disk in the same second keep the processors so busy that everybody waits for one, the
   // probes as well.
@@ -155,39 +155,40 @@ Folder::Folder() {
   path_ = name;
 }
 
-Folder::~Folder() {
+bench::Folder::~Folder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
 
-Result<std::unique_ptr<AgentProcess>> AgentProcess::start(const std::string& program,
-                                                          const std::string& config_text) {
-  std::unique_ptr<AgentProcess> agent(new AgentProcess);
-  AgentProcess& a = *agent;
+Result<std::unique_ptr<bench::AgentProcess>> bench::AgentProcess::start(const std::string& program,
+                                                                        const std::string& config_text) {
+  std::unique_ptr<bench::AgentProcess> agent(new bench::AgentProcess);
+  bench::AgentProcess& a = *agent;
   close(listen_anywhere(a.rpc_port_));  // the agent gets this one
   const std::string folder = a.folder_.path(), api = folder + "/api.sock", port = std::to_string(a.rpc_port_);
   CHECK(mkdir((folder + "/out").c_str(), 0777) == 0);
   const std::string config = folder + "/agent.yaml";
   TRY(write_file_atomically(config, fmt::format("{}history: {}/history.db\noutput_directories: [{}]\n",
                                                 config_text, folder, folder)));
-  const pid_t pid = fork_bound();
+  const pid_t pid = bench::fork_bound();
   if (pid == 0) {
     execl(program.c_str(), program.c_str(), "agent", "--config", config.c_str(), "--ipc-dir", folder.c_str(),
           "--api-socket", api.c_str(), "--rpc-port", port.c_str(), "--log-level", "warning", nullptr);
     std::perror(program.c_str());
     _exit(127);
   }
-  a.child_ = std::make_unique<Child>(pid);
-  const Ns deadline = now_ns() + kStartPatience;
+  a.child_ = std::make_unique<bench::Child>(pid);
+  const Ns deadline = bench::now_ns() + kStartPatience;
   while (!a.http("GET", "/v1/status")) {
-    if (!a.child_->runs() || now_ns() > deadline) return fail(Code::internal, "{} does not start", program);
-    sleep_until(now_ns() + kMs);
+    if (!a.child_->runs() || bench::now_ns() > deadline)
+      return fail(Code::internal, "{} does not start", program);
+    bench::sleep_until(bench::now_ns() + kMs);
   }
   return agent;
 }
 
-Result<std::string> AgentProcess::http(const std::string& method, const std::string& target,
-                                       const std::string& body) const {
+Result<std::string> bench::AgentProcess::http(const std::string& method, const std::string& target,
+                                              const std::string& body) const {
   const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -206,7 +207,7 @@ Result<std::string> AgentProcess::http(const std::string& method, const std::str
   return answer.substr(head + 4);
 }
 
-Result<std::string> AgentProcess::capture_all() const {
+Result<std::string> bench::AgentProcess::capture_all() const {
   const std::string body = fmt::format(
       R"({{"all": true, "output": "{}/out", "duration_ms": 500, "warmup_ms": 0, "deadline_ms": 60000}})",
       folder_.path());
@@ -219,7 +220,7 @@ Result<std::string> AgentProcess::capture_all() const {
   return answer.substr(begin, answer.find('"', begin) - begin);
 }
 
-Result<i64> AgentProcess::written(const std::string& capture) const {
+Result<i64> bench::AgentProcess::written(const std::string& capture) const {
   TRY_ASSIGN(const std::string answer, http("GET", "/v1/captures/" + capture));
   i64 count = 0;
   for (size_t at = answer.find("\"written\""); at != answer.npos; at = answer.find("\"written\"", at + 1))
@@ -227,22 +228,22 @@ Result<i64> AgentProcess::written(const std::string& capture) const {
   return count;
 }
 
-Result<i64> AgentProcess::polls() const {
+Result<i64> bench::AgentProcess::polls() const {
   TRY_ASSIGN(const std::string answer, http("GET", "/v1/status"));
   return number_after(answer, "/dynolog: ");
 }
 
-std::unique_ptr<Child> bare_datagram_loop(const std::string& directory) {
+std::unique_ptr<bench::Child> bare_datagram_loop(const std::string& directory) {
   const std::string path = fmt::format("{}/{}", directory, kineto::kDaemonName);
   const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
   std::strcpy(address.sun_path, path.c_str());
   CHECK(bind(fd, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0);
-  const pid_t pid = fork_bound();
+  const pid_t pid = bench::fork_bound();
   if (pid > 0) {
     close(fd);
-    return std::make_unique<Child>(pid);
+    return std::make_unique<bench::Child>(pid);
   }
   const std::string answer = kineto::encode_count(1);
   std::array<char, size_t{64} << 10> bytes;
@@ -256,12 +257,12 @@ std::unique_ptr<Child> bare_datagram_loop(const std::string& directory) {
   }
 }
 
-std::unique_ptr<Child> bare_rpc_loop(u16& port) {
+std::unique_ptr<bench::Child> bare_rpc_loop(u16& port) {
   const int listener = listen_anywhere(port);
-  const pid_t pid = fork_bound();
+  const pid_t pid = bench::fork_bound();
   if (pid > 0) {
     close(listener);
-    return std::make_unique<Child>(pid);
+    return std::make_unique<bench::Child>(pid);
   }
   const std::string answer = framed(kAnswer);
   std::array<char, 1024> request;
@@ -276,7 +277,7 @@ std::unique_ptr<Child> bare_rpc_loop(u16& port) {
 Result<Ns> ask_rpc(u16 port, int count) {
   const std::string question = framed(kQuestion), answer = framed(kAnswer);
   const sockaddr_in address = loopback(port);
-  const Ns start = now_ns();
+  const Ns start = bench::now_ns();
   for (int i = 0; i < count; i++) {
     const int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     std::string got;
@@ -287,7 +288,7 @@ Result<Ns> ask_rpc(u16 port, int count) {
     close(fd);
     if (got != answer) return fail(Code::internal, "RPC {} got no right answer ({})", i, errno_text(error));
   }
-  return now_ns() - start;
+  return bench::now_ns() - start;
 }
 
 }  // namespace spotter::bench

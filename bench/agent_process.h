@@ -22,11 +22,11 @@ class Child {
  public:
   explicit Child(pid_t pid) : pid_(pid) {}
   ~Child();  // ends it
-  Child(const Child&) = delete;
-  Child& operator=(const Child&) = delete;
+  Child(const bench::Child&) = delete;
+  bench::Child& operator=(const bench::Child&) = delete;
   pid_t pid() const { return pid_; }
   bool runs() const;
-  Usage usage() const;
+  bench::Usage usage() const;
   i64 kilobytes(std::string_view what) const;  // a line of /proc/PID/status: "VmRSS", "RssAnon" ...
 
  private:
@@ -50,12 +50,12 @@ class Folder {
 class AgentProcess {
  public:
   // Waits until its doors are open.
-  static Result<std::unique_ptr<AgentProcess>> start(const std::string& program,
-                                                     const std::string& config = "collect: off\n");
+  static Result<std::unique_ptr<bench::AgentProcess>> start(const std::string& program,
+                                                            const std::string& config = "collect: off\n");
 
   const std::string& ipc_directory() const { return folder_.path(); }
   u16 rpc_port() const { return rpc_port_; }
-  const Child& child() const { return *child_; }
+  const bench::Child& child() const { return *child_; }
 
   // The body of the answer. Errors: any other status than 200 (internal).
   Result<std::string> http(const std::string& method, const std::string& target,
@@ -69,15 +69,15 @@ class AgentProcess {
 
  private:
   AgentProcess() = default;
-  Folder folder_;
+  bench::Folder folder_;
   u16 rpc_port_ = 0;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<bench::Child> child_;
 };
 
 // The least that a server can do: receive, answer. Registrations get an answer, polls get none.
-std::unique_ptr<Child> bare_datagram_loop(const std::string& directory);
+std::unique_ptr<bench::Child> bare_datagram_loop(const std::string& directory);
 // Accept, read a framed request, write a framed answer, close. `port` is where it listens.
-std::unique_ptr<Child> bare_rpc_loop(u16& port);
+std::unique_ptr<bench::Child> bare_rpc_loop(u16& port);
 
 // `count` requests in series, one connection each. Errors: internal (a wrong answer).
 Result<Ns> ask_rpc(u16 port, int count);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <ctime>
 
-#include "collect/identities.h"
 #include "collect/list.h"
+#include "collect/process/identities.h"
 
 namespace spotter::bench {
 namespace {

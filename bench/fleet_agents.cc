@@ -52,21 +52,21 @@ u16 deaf_port(int& fd) {
 
 }  // namespace
 
-struct FleetAgents::Shared {
+struct bench::FleetAgents::Shared {
   std::atomic<int> asked = 0;
   std::atomic<Ns> last_asked = 0;
   std::atomic<bool> is_ready = false;
 };
 
-FleetAgents::~FleetAgents() {
+bench::FleetAgents::~FleetAgents() {
   child_.reset();
   if (shared_) munmap(shared_, sizeof(Shared));
 }
-int FleetAgents::asked() const { return shared_->asked; }
-Ns FleetAgents::last_asked() const { return shared_->last_asked; }
+int bench::FleetAgents::asked() const { return shared_->asked; }
+Ns bench::FleetAgents::last_asked() const { return shared_->last_asked; }
 
 // In a process of its own; returns only if it cannot.
-Result<void> FleetAgents::serve(const FleetShape& shape) const {
+Result<void> bench::FleetAgents::serve(const bench::FleetShape& shape) const {
   const std::string& folder = folder_.path();
   TRY_ASSIGN(const net::Certificate authority, net::make_authority("bench"));
   std::filesystem::create_directory(credentials());
@@ -87,7 +87,7 @@ Result<void> FleetAgents::serve(const FleetShape& shape) const {
         is_written = true;
         for (const auto& act : std::exchange(waiting, {})) act();
       });
-    shared_->last_asked = now_ns();
+    shared_->last_asked = bench::now_ns();
     respond({200, receipt(false)});
   };
   std::vector<std::unique_ptr<net::HttpServer>> servers;
@@ -121,21 +121,21 @@ Result<void> FleetAgents::serve(const FleetShape& shape) const {
   return {};
 }
 
-Result<std::unique_ptr<FleetAgents>> FleetAgents::start(const FleetShape& shape) {
-  std::unique_ptr<FleetAgents> agents(new FleetAgents);
+Result<std::unique_ptr<bench::FleetAgents>> bench::FleetAgents::start(const bench::FleetShape& shape) {
+  std::unique_ptr<bench::FleetAgents> agents(new bench::FleetAgents);
   void* memory = mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return fail(Code::io, "mmap: {}", errno_text(errno));
   agents->shared_ = new (memory) Shared;
-  const pid_t pid = fork_bound();
+  const pid_t pid = bench::fork_bound();
   if (pid == 0) {
     if (const auto served = agents->serve(shape); !served)
       fmt::print(stderr, "fleet agents: {}\n", served.error().message);
     _exit(1);
   }
-  agents->child_ = std::make_unique<Child>(pid);
+  agents->child_ = std::make_unique<bench::Child>(pid);
   while (!agents->shared_->is_ready) {
     if (!agents->child_->runs()) return fail(Code::internal, "the simulated agents do not start");
-    sleep_until(now_ns() + 1'000'000);
+    bench::sleep_until(bench::now_ns() + 1'000'000);
   }
   return agents;
 }

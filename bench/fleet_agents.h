@@ -18,7 +18,7 @@ struct FleetShape {
 
 class FleetAgents {
  public:
-  static Result<std::unique_ptr<FleetAgents>> start(const FleetShape& shape);
+  static Result<std::unique_ptr<bench::FleetAgents>> start(const bench::FleetShape& shape);
   ~FleetAgents();
 
   std::string hostfile() const { return folder_.path() + "/hosts"; }
@@ -29,10 +29,10 @@ class FleetAgents {
  private:
   struct Shared;
   FleetAgents() = default;
-  Result<void> serve(const FleetShape& shape) const;
-  Folder folder_;
+  Result<void> serve(const bench::FleetShape& shape) const;
+  bench::Folder folder_;
   Shared* shared_ = nullptr;
-  std::unique_ptr<Child> child_;
+  std::unique_ptr<bench::Child> child_;
 };
 
 }  // namespace spotter::bench

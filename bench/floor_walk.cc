@@ -47,7 +47,7 @@ struct Taken {
   u64 text = 0, pid = 0, tid = 0;
 };
 
-simdjson::error_code walk_args(od::value value, Sums& sums) {
+simdjson::error_code walk_args(od::value value, bench::Sums& sums) {
   od::object args;
   if (auto error = value.get_object().get(args))
     return error == simdjson::INCORRECT_TYPE ? simdjson::SUCCESS : error;
@@ -86,7 +86,7 @@ simdjson::error_code walk_args(od::value value, Sums& sums) {
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code walk_event(od::object event, Sums& sums, Taken& taken) {
+simdjson::error_code walk_event(od::object event, bench::Sums& sums, Taken& taken) {
   for (auto field : event) {
     od::raw_json_string raw_key;
     if (auto error = field.key().get(raw_key)) return error;
@@ -128,7 +128,8 @@ simdjson::error_code walk_event(od::object event, Sums& sums, Taken& taken) {
   return simdjson::SUCCESS;
 }
 
-simdjson::error_code walk(od::parser& parser, simdjson::padded_string_view text, Sums& sums, Taken& taken) {
+simdjson::error_code walk(od::parser& parser, simdjson::padded_string_view text, bench::Sums& sums,
+                          Taken& taken) {
   od::document document;
   if (auto error = parser.iterate(text).get(document)) return error;
   od::array events;
@@ -146,20 +147,20 @@ volatile u64 g_taken;
 
 }  // namespace
 
-struct Floor::Parser {
+struct bench::Floor::Parser {
   od::parser parser;
 };
-Floor::Floor() : parser_(std::make_unique<Parser>()) {}
-Floor::~Floor() = default;
+bench::Floor::Floor() : parser_(std::make_unique<Parser>()) {}
+bench::Floor::~Floor() = default;
 
-std::string to_json(const Sums& s) {
+std::string to_json(const bench::Sums& s) {
   return fmt::format(
       R"({{"events": {}, "ts": {}, "dur": {}, "correlation": {}, "external_id": {}, "stream": {}, "device": {}, )"
       R"("bytes": {}}})",
       s.events, s.ts, s.dur, s.correlation, s.external_id, s.stream, s.device, s.bytes);
 }
 
-Result<void> Floor::inflate(std::span<const char> gzip_file) {
+Result<void> bench::Floor::inflate(std::span<const char> gzip_file) {
   const std::unique_ptr<libdeflate_decompressor, void (*)(libdeflate_decompressor*)> inflater(
       libdeflate_alloc_decompressor(), libdeflate_free_decompressor);
   json_bytes_ = 0;
@@ -181,9 +182,9 @@ Result<void> Floor::inflate(std::span<const char> gzip_file) {
   return {};
 }
 
-Result<Sums> Floor::run(std::span<const char> gzip_file) {
+Result<bench::Sums> bench::Floor::run(std::span<const char> gzip_file) {
   TRY(inflate(gzip_file));
-  Sums sums;
+  bench::Sums sums;
   Taken taken;
   const simdjson::padded_string_view text(text_.data(), json_bytes_, text_.size());
   if (auto error = walk(parser_->parser, text, sums, taken))

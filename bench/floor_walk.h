@@ -18,16 +18,16 @@ namespace spotter::bench {
 // names stand for.
 struct Sums {
   u64 events = 0, ts = 0, dur = 0, correlation = 0, external_id = 0, stream = 0, device = 0, bytes = 0;
-  bool operator==(const Sums&) const = default;
+  bool operator==(const bench::Sums&) const = default;
 };
-std::string to_json(const Sums& sums);
+std::string to_json(const bench::Sums& sums);
 
 class Floor {
  public:
   Floor();
   ~Floor();
   // Inflates and walks one gzip file of whole members. `corrupt` where either half fails.
-  Result<Sums> run(std::span<const char> gzip_file);
+  Result<bench::Sums> run(std::span<const char> gzip_file);
   size_t json_bytes() const { return json_bytes_; }  // of the latest run
 
  private:

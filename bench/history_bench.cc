@@ -56,8 +56,8 @@ struct Recorded {
   u64 digest = 0;  // of table cpu over the last hour
 };
 
-Result<Recorded> record(History& history, i64 seconds) {
-  MadeUpHost host(kSeed);
+Result<Recorded> record(store::History& history, i64 seconds) {
+  bench::MadeUpHost host(kSeed);
   Recorded done;
   for (i64 second = 0; second < seconds; ++second) {
     const Batch batch = host.next();
@@ -76,7 +76,7 @@ Result<Recorded> record(History& history, i64 seconds) {
   return done;
 }
 
-Result<void> check(History& history, const Recorded& done, i64 seconds) {
+Result<void> check(store::History& history, const Recorded& done, i64 seconds) {
   const Ns span = std::min<i64>(seconds, 3600) * kSecondNs;
   TRY_ASSIGN(const std::vector<Table> tables,
              store::query(history, {.from_unix_ns = done.last_unix - span + kSecondNs / 2,
@@ -93,7 +93,7 @@ Result<void> check(History& history, const Recorded& done, i64 seconds) {
   return {};
 }
 
-Result<double> query_ms(History& history, const HistoryQuery& query, size_t& rows) {
+Result<double> query_ms(store::History& history, const store::HistoryQuery& query, size_t& rows) {
   double best = 1e9;
   for (int round = 0; round < 5; ++round) {
     const Ns before = steady_clock_now();
@@ -108,16 +108,16 @@ Result<double> query_ms(History& history, const HistoryQuery& query, size_t& row
 Result<void> run(const std::string& folder, i64 seconds) {
   const std::string fine_path = folder + "/fine.db", path = folder + "/tiers.db";
   for (const std::string& file : {fine_path, path}) std::filesystem::remove(file);
-  (void)MadeUpHost(kSeed).next();  // what the host itself needs
+  (void)bench::MadeUpHost(kSeed).next();  // what the host itself needs
   const i64 resident = resident_bytes();
-  TRY_ASSIGN(auto history, History::open({.path = path}));
+  TRY_ASSIGN(auto history, store::History::open({.path = path}));
   TRY_ASSIGN(const Recorded done, record(*history, seconds));
   TRY(check(*history, done, seconds));
 
-  const HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecondNs,
-                          .to_unix_ns = done.last_unix + 1,
-                          .selection = {.metrics = {"cpu_*"}}};
-  HistoryQuery all_hour = hour, day = hour;
+  const store::HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecondNs,
+                                 .to_unix_ns = done.last_unix + 1,
+                                 .selection = {.metrics = {"cpu_*"}}};
+  store::HistoryQuery all_hour = hour, day = hour;
   all_hour.selection = {};
   day.from_unix_ns = done.last_unix - 24 * kHour;
   size_t hour_rows = 0, all_rows = 0, day_rows = 0;
@@ -127,9 +127,9 @@ Result<void> run(const std::string& folder, i64 seconds) {
   history.reset();
 
   // All of the day in the finest tier.
-  HistoryOptions fine{.path = fine_path, .most_bytes = i64{4} << 30};
+  store::HistoryOptions fine{.path = fine_path, .most_bytes = i64{4} << 30};
   fine.tiers = {{kSecondNs, 48 * kHour, 60 * kSecondNs}};
-  TRY_ASSIGN(history, History::open(fine));
+  TRY_ASSIGN(history, store::History::open(fine));
   TRY_ASSIGN(const Recorded fine_done, record(*history, seconds));
   TRY(check(*history, fine_done, seconds));
   history.reset();

@@ -34,11 +34,11 @@ Result<TracePtr> load_file(const TraceFile& file, const Mode& mode) {
   LoadRequest request;
   request.args = mode.keep;
   request.threads = mode.threads;
-  return load(file, request);
+  return read::load(file, request);
 }
 
-Sums sums_of(const Trace& trace, const ArgSet& loaded) {
-  Sums sums;
+bench::Sums sums_of(const Trace& trace, const ArgSet& loaded) {
+  bench::Sums sums;
   sums.events = trace.size();
   const auto add = [&](u64& sum, Arg arg, EventId e) {
     if (loaded.has(arg)) sum += static_cast<u64>(trace.integer(e, arg).value_or(0));
@@ -56,13 +56,13 @@ Sums sums_of(const Trace& trace, const ArgSet& loaded) {
 }
 
 // A load that does not keep `bytes` cannot be asked for its sum.
-Result<void> check_answer(const TraceFile& file, const Mode& mode, Sums expected) {
+Result<void> check_answer(const TraceFile& file, const Mode& mode, bench::Sums expected) {
   TRY_ASSIGN(const TracePtr trace, load_file(file, mode));
   if (!mode.keep.has(Arg::bytes)) expected.bytes = 0;
-  const Sums got = sums_of(*trace, mode.keep);
+  const bench::Sums got = sums_of(*trace, mode.keep);
   if (got == expected) return {};
   return fail(Code::internal, "{}, {} threads: wrong answer\n  floor: {}\n  trace: {}", mode.args,
-              mode.threads, to_json(expected), to_json(got));
+              mode.threads, bench::to_json(expected), bench::to_json(got));
 }
 
 // Loads in a child process and takes its peak from the kernel. Fork while this process is still small: a
@@ -81,7 +81,7 @@ Result<void> measure_memory(const TraceFile& file, Mode& mode) {
   int status = 0;
   rusage usage{};
   const bool told =
-      read(pipe_ends[0], &mode.trace_bytes, sizeof mode.trace_bytes) == ssize_t{sizeof mode.trace_bytes};
+      ::read(pipe_ends[0], &mode.trace_bytes, sizeof mode.trace_bytes) == ssize_t{sizeof mode.trace_bytes};
   close(pipe_ends[0]);
   if (wait4(child, &status, 0, &usage) != child || status != 0 || !told)
     return fail(Code::internal, "{}, {} threads: the child that measures memory failed", mode.args,
@@ -117,7 +117,7 @@ T median(std::vector<T> values) {
 
 Result<void> bench(const std::string& path, int rounds, int threads) {
   const std::string paths[] = {path};
-  TRY_ASSIGN(const Job job, open_job(paths));
+  TRY_ASSIGN(const Job job, read::open_job(paths));
   const TraceFile& trace_file = job.files.at(0);
   const ArgSet lean{Arg::correlation, Arg::external_id, Arg::stream, Arg::device};
   std::vector<Mode> modes = {{"lean", lean, 1, {}, {}, {}},
@@ -127,13 +127,13 @@ Result<void> bench(const std::string& path, int rounds, int threads) {
   for (Mode& mode : modes) TRY(measure_memory(trace_file, mode));
 
   TRY_ASSIGN(const std::string gzip_file, read_small_file(path, ~size_t{0}));
-  Floor floor;
-  TRY_ASSIGN(const Sums sums, floor.run(gzip_file));
+  bench::Floor floor;
+  TRY_ASSIGN(const bench::Sums sums, floor.run(gzip_file));
   for (const Mode& mode : modes) TRY(check_answer(trace_file, mode, sums));
 
   std::vector<Ns> floor_times, floor_cpu_times;
   for (int round = 0; round < rounds; ++round) {
-    Result<Sums> again;
+    Result<bench::Sums> again;
     const Taken floor_taken = timed([&] { again = floor.run(gzip_file); });
     floor_times.push_back(floor_taken.wall);
     floor_cpu_times.push_back(floor_taken.cpu);
@@ -153,7 +153,8 @@ Result<void> bench(const std::string& path, int rounds, int threads) {
   fmt::print(
       "{{\"events\": {}, \"json_bytes\": {}, \"rounds\": {}, \"floor_ns\": {}, \"floor_cpu_ns\": {}, "
       "\"sums\": {}, \"loads\": [",
-      sums.events, floor.json_bytes(), rounds, median(floor_times), median(floor_cpu_times), to_json(sums));
+      sums.events, floor.json_bytes(), rounds, median(floor_times), median(floor_cpu_times),
+      bench::to_json(sums));
   for (const Mode& mode : modes)
     fmt::print(
         "{}\n  {{\"args\": \"{}\", \"threads\": {}, \"ns\": {}, \"cpu_ns\": {}, \"x_floor\": {:.3f}, "

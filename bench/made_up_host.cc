@@ -21,7 +21,7 @@ std::vector<std::string> numbered(const char* name, int count) {
 
 }  // namespace
 
-MadeUpHost::MadeUpHost(u64 seed) : random_(seed) {
+bench::MadeUpHost::MadeUpHost(u64 seed) : random_(seed) {
   using S = Shape;
   const auto of = [](std::initializer_list<std::pair<S, int>> parts) {
     std::vector<S> shapes;
@@ -52,8 +52,8 @@ MadeUpHost::MadeUpHost(u64 seed) : random_(seed) {
   add("agent", {""}, of({{S::ns, 1}, {S::pages, 1}, {S::small, 3}}));
 }
 
-void MadeUpHost::add(const char* name, std::vector<std::string> entities, std::vector<Shape> shapes,
-                     bool has_job) {
+void bench::MadeUpHost::add(const char* name, std::vector<std::string> entities, std::vector<Shape> shapes,
+                            bool has_job) {
   Group& group = groups_.emplace_back();
   group.name = name;
   group.entities = std::move(entities);
@@ -83,14 +83,14 @@ void MadeUpHost::add(const char* name, std::vector<std::string> entities, std::v
   }
 }
 
-i64 MadeUpHost::series() const {
+i64 bench::MadeUpHost::series() const {
   size_t all = 0;
   for (const Group& group : groups_) all += group.values.size();
   return static_cast<i64>(all);
 }
 
 // `work`: 0 idle, 1 busy.
-void MadeUpHost::move(Shape shape, double work, double& value) {
+void bench::MadeUpHost::move(Shape shape, double work, double& value) {
   std::normal_distribution<double> normal;
   const auto grow = [&](double rate) {
     const double mean = rate * work, step = mean + std::sqrt(mean) * 3 * normal(random_);
@@ -131,7 +131,7 @@ void MadeUpHost::move(Shape shape, double work, double& value) {
   }
 }
 
-Batch MadeUpHost::next() {
+Batch bench::MadeUpHost::next() {
   // Timers are late by tens of microseconds.
   Batch batch{kStart + second_ * kSecondNs + static_cast<i64>(random_() % 200'000), kSecondNs, {}};
   const bool is_day = second_ % 86400 > 6 * 3600;

@@ -75,7 +75,7 @@ void sleep_until(Ns time) {
   }
 }
 
-DatagramClient::DatagramClient(const std::string& directory) : directory_(directory) {
+bench::DatagramClient::DatagramClient(const std::string& directory) : directory_(directory) {
   static int number = 0;
   path_ = fmt::format("{}/dynoconfigclient{}-{}", directory, getpid(), number++);
   fd_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
@@ -88,12 +88,12 @@ DatagramClient::DatagramClient(const std::string& directory) : directory_(direct
   CHECK(fd_ >= 0 && bind(fd_, reinterpret_cast<const sockaddr*>(&own), length) == 0);
 }
 
-DatagramClient::~DatagramClient() {
+bench::DatagramClient::~DatagramClient() {
   close(fd_);
   unlink(path_.c_str());
 }
 
-bool DatagramClient::send(std::string_view bytes, bool wait) {
+bool bench::DatagramClient::send(std::string_view bytes, bool wait) {
   const std::string daemon = fmt::format("{}/{}", directory_, kineto::kDaemonName);
   const sockaddr_un to = address_of(daemon);
   return sendto(fd_, bytes.data(), bytes.size(), wait ? 0 : MSG_DONTWAIT,
@@ -101,41 +101,41 @@ bool DatagramClient::send(std::string_view bytes, bool wait) {
                 static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + daemon.size() + 1)) >= 0;
 }
 
-std::string DatagramClient::receive(bool wait) {
+std::string bench::DatagramClient::receive(bool wait) {
   std::string bytes(size_t{64} << 10, '\0');
   const ssize_t n = recv(fd_, bytes.data(), bytes.size(), wait ? 0 : MSG_DONTWAIT);
   bytes.resize(n > 0 ? static_cast<size_t>(n) : 0);
   return bytes;
 }
 
-Spread spread_of(std::vector<Ns> times) {
+bench::Spread spread_of(std::vector<Ns> times) {
   if (times.empty()) return {};
   std::sort(times.begin(), times.end());
   const auto at = [&](size_t percent) { return times[(times.size() - 1) * percent / 100]; };
   return {times.size(), at(50), at(99), times.back()};
 }
 
-Result<Spread> probe(const std::string& directory, double seconds, Ns pause) {
-  DatagramClient client(directory);
+Result<bench::Spread> probe(const std::string& directory, double seconds, Ns pause) {
+  bench::DatagramClient client(directory);
   const std::string question = kineto::encode(kineto::Registration{0, static_cast<i32>(getpid()), getpid()});
   const std::string answer = kineto::encode_count(1);
   std::vector<Ns> times;
-  const Ns end = now_ns() + static_cast<Ns>(seconds * 1e9);
-  for (Ns due = now_ns(); due < end; due += pause) {
-    const bool held_up = now_ns() > due;
-    if (!held_up) sleep_until(due);
-    const Ns start = held_up ? due : now_ns();
+  const Ns end = bench::now_ns() + static_cast<Ns>(seconds * 1e9);
+  for (Ns due = bench::now_ns(); due < end; due += pause) {
+    const bool held_up = bench::now_ns() > due;
+    if (!held_up) bench::sleep_until(due);
+    const Ns start = held_up ? due : bench::now_ns();
     if (!client.send(question, true))
       return fail(Code::internal, "a probe cannot be sent: {}", errno_text(errno));
     const std::string got = client.receive(true);
-    times.push_back(now_ns() - start);
+    times.push_back(bench::now_ns() - start);
     if (got != answer)
       return fail(Code::internal, "a probe got {}", got.empty() ? "no answer in 2 s" : "a wrong answer");
   }
-  return spread_of(std::move(times));
+  return bench::spread_of(std::move(times));
 }
 
-struct Herd::Board {
+struct bench::Herd::Board {
   std::atomic<i64> ready, begin, trigger;
   std::atomic<bool> stop;
 };
@@ -144,18 +144,18 @@ namespace {
 
 class Poller {
  public:
-  Poller(const Herd::Plan& plan, PollCounts& counts, const std::atomic<i64>& trigger,
+  Poller(const bench::Herd::Plan& plan, bench::PollCounts& counts, const std::atomic<i64>& trigger,
          const std::atomic<bool>& stop)
       : client_(plan.directory), plan_(plan), counts_(counts), trigger_(trigger), stop_(stop) {}
 
   void run() {
-    for (Ns due = now_ns(); !stop_; sleep_until(due)) {
-      const Ns start = now_ns();
+    for (Ns due = bench::now_ns(); !stop_; bench::sleep_until(due)) {
+      const Ns start = bench::now_ns();
       due = start + plan_.period;
       ++counts_.polls;
       if (busy_ > 0 && --busy_ == 0) write_trace();
       const bool sent = send_poll();
-      const Ns sent_at = now_ns();
+      const Ns sent_at = bench::now_ns();
       counts_.sent += sent;
       counts_.in_time += sent && sent_at < due;
       if (sent) look_for_config(sent_at);
@@ -170,7 +170,7 @@ class Poller {
       if (client_.send(message, false)) return true;
       if (errno != EAGAIN && errno != ECONNREFUSED) return false;
       ++counts_.retries;
-      sleep_until(now_ns() + (kFirstBackOff << i));
+      bench::sleep_until(bench::now_ns() + (kFirstBackOff << i));
     }
     return false;
   }
@@ -180,7 +180,7 @@ class Poller {
     const i64 trigger = trigger_;
     const bool expected = trigger > 0 && sent_at > trigger && !asked_;
     for (int i = 0; i < kLooks; i++) {
-      if (i > 0) sleep_until(now_ns() + kBetweenLooks);
+      if (i > 0) bench::sleep_until(bench::now_ns() + kBetweenLooks);
       const std::string reply = client_.receive(false);
       if (!reply.empty()) return take(reply);
     }
@@ -207,9 +207,9 @@ class Poller {
     rename((path_ + ".tmp").c_str(), path_.c_str());
   }
 
-  DatagramClient client_;
-  const Herd::Plan& plan_;
-  PollCounts& counts_;
+  bench::DatagramClient client_;
+  const bench::Herd::Plan& plan_;
+  bench::PollCounts& counts_;
   const std::atomic<i64>& trigger_;
   const std::atomic<bool>& stop_;
   bool asked_ = false;
@@ -220,22 +220,22 @@ class Poller {
 
 }  // namespace
 
-Herd::Herd(size_t processes) : shared_bytes_(sizeof(Board) + processes * sizeof(PollCounts)) {
+bench::Herd::Herd(size_t processes) : shared_bytes_(sizeof(Board) + processes * sizeof(bench::PollCounts)) {
   void* shared = mmap(nullptr, shared_bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   CHECK(shared != MAP_FAILED);
   board_ = new (shared) Board{};
-  counts_ = {reinterpret_cast<PollCounts*>(board_ + 1), processes};
+  counts_ = {reinterpret_cast<bench::PollCounts*>(board_ + 1), processes};
 }
 
-Herd::~Herd() {
+bench::Herd::~Herd() {
   for (const pid_t pid : pids_) kill(pid, SIGKILL);
   for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
   munmap(board_, shared_bytes_);
 }
 
-Result<std::unique_ptr<Herd>> Herd::start(const Plan& plan) {
+Result<std::unique_ptr<bench::Herd>> bench::Herd::start(const Plan& plan) {
   const auto n = static_cast<size_t>(plan.processes);
-  std::unique_ptr<Herd> herd(new Herd(n));
+  std::unique_ptr<bench::Herd> herd(new bench::Herd(n));
   Board& board = *herd->board_;
   const pid_t parent = getpid();
   for (size_t i = 0; i < n; i++) {
@@ -251,34 +251,34 @@ Result<std::unique_ptr<Herd>> Herd::start(const Plan& plan) {
     if (getppid() != parent) _exit(1);
     Poller* poller = new Poller(plan, herd->counts_[i], board.trigger, board.stop);
     ++board.ready;
-    while (board.begin == 0) sleep_until(now_ns() + 20 * kMs);
-    sleep_until(board.begin + plan.spread * static_cast<i64>(i) / plan.processes);
+    while (board.begin == 0) bench::sleep_until(bench::now_ns() + 20 * kMs);
+    bench::sleep_until(board.begin + plan.spread * static_cast<i64>(i) / plan.processes);
     poller->run();
     delete poller;
     _exit(0);
   }
-  while (board.ready < plan.processes) sleep_until(now_ns() + kMs);
-  board.begin = now_ns() + 100 * kMs;
-  sleep_until(board.begin);
+  while (board.ready < plan.processes) bench::sleep_until(bench::now_ns() + kMs);
+  board.begin = bench::now_ns() + 100 * kMs;
+  bench::sleep_until(board.begin);
   return herd;
 }
 
-void Herd::triggered() { board_->trigger = now_ns(); }
+void bench::Herd::triggered() { board_->trigger = bench::now_ns(); }
 
-void Herd::silence() {
+void bench::Herd::silence() {
   for (const pid_t pid : pids_) kill(pid, SIGSTOP);
 }
 
-Result<PollCounts> Herd::end() {
+Result<bench::PollCounts> bench::Herd::end() {
   board_->stop = true;
   for (const pid_t pid : pids_) kill(pid, SIGCONT);
-  const Ns deadline = now_ns() + kEndPatience;
+  const Ns deadline = bench::now_ns() + kEndPatience;
   size_t failed = 0;
   while (!pids_.empty()) {
     int status = 0;
     const pid_t ended = waitpid(pids_.back(), &status, WNOHANG);
-    if (ended == 0 && now_ns() < deadline) {
-      sleep_until(now_ns() + kMs);
+    if (ended == 0 && bench::now_ns() < deadline) {
+      bench::sleep_until(bench::now_ns() + kMs);
       continue;
     }
     if (ended == 0) return fail(Code::internal, "a simulated process does not end");
@@ -286,8 +286,8 @@ Result<PollCounts> Herd::end() {
     pids_.pop_back();
   }
   if (failed > 0) return fail(Code::internal, "{} simulated processes failed", failed);
-  PollCounts sum;
-  for (const PollCounts& c : counts_) {
+  bench::PollCounts sum;
+  for (const bench::PollCounts& c : counts_) {
     sum.polls += c.polls;
     sum.in_time += c.in_time;
     sum.sent += c.sent;

@@ -23,8 +23,8 @@ class DatagramClient {
  public:
   explicit DatagramClient(const std::string& directory);
   ~DatagramClient();
-  DatagramClient(const DatagramClient&) = delete;
-  DatagramClient& operator=(const DatagramClient&) = delete;
+  DatagramClient(const bench::DatagramClient&) = delete;
+  bench::DatagramClient& operator=(const bench::DatagramClient&) = delete;
 
   bool send(std::string_view bytes, bool wait);  // false with errno
   std::string receive(bool wait);                // empty: nothing has come (for 2 s, if it waits)
@@ -38,11 +38,11 @@ struct Spread {
   size_t count = 0;
   Ns p50 = 0, p99 = 0, max = 0;
 };
-Spread spread_of(std::vector<Ns> times);
+bench::Spread spread_of(std::vector<Ns> times);
 
 // Round trips of a `ctxt` message, one each `pause` for `seconds`. One that begins late because the one
 // before it took too long counts from when it was due. Errors: internal (no answer or a wrong one).
-Result<Spread> probe(const std::string& directory, double seconds, Ns pause);
+Result<bench::Spread> probe(const std::string& directory, double seconds, Ns pause);
 
 struct PollCounts {
   i64 polls = 0;    // that were due
@@ -64,13 +64,13 @@ class Herd {
     Ns period, spread;
   };
   // Errors: unsupported (the system does not allow so many processes).
-  static Result<std::unique_ptr<Herd>> start(const Plan& plan);
+  static Result<std::unique_ptr<bench::Herd>> start(const Plan& plan);
   ~Herd();  // kills what is left
 
   void triggered();  // a request for all has been accepted
   void silence();    // stops them all where they are (SIGSTOP)
   // Ends all polling and adds up. Errors: internal (a process did not end well).
-  Result<PollCounts> end();
+  Result<bench::PollCounts> end();
 
  private:
   struct Board;
@@ -78,7 +78,7 @@ class Herd {
   std::vector<pid_t> pids_;
   size_t shared_bytes_;
   Board* board_;
-  std::span<PollCounts> counts_;  // of each process, in memory that all share
+  std::span<bench::PollCounts> counts_;  // of each process, in memory that all share
 };
 
 }  // namespace spotter::bench

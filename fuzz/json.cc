@@ -13,21 +13,21 @@ void expect(bool condition) {
   if (!condition) std::abort();
 }
 
-void check_scan(const json::Scan& s, std::string_view text) {
+void check_scan(const read::json::Scan& s, std::string_view text) {
   expect(s.stop >= text.data() && s.stop <= text.data() + text.size());
-  expect(s.state != json::State::ok || s.stop > text.data());
-  expect(s.state != json::State::incomplete || s.stop == text.data() + text.size());
+  expect(s.state != read::json::State::ok || s.stop > text.data());
+  expect(s.state != read::json::State::incomplete || s.stop == text.data() + text.size());
 }
 
 // Each member lies in the text, and is as long as it says when it is scanned again.
 void check_members(std::string_view text) {
   bool damaged = false;
-  for (const json::Member& m : json::members(text, &damaged)) {
+  for (const read::json::Member& m : read::json::members(text, &damaged)) {
     if (m.raw.empty()) continue;
     expect(m.raw.data() >= text.data() && m.raw.data() + m.raw.size() <= text.data() + text.size());
-    const json::Scan again = json::scan_value(m.raw.data(), m.raw.data() + m.raw.size());
-    expect(again.state == json::State::ok && again.stop == m.raw.data() + m.raw.size());
-    json::text_of(m.raw);
+    const read::json::Scan again = read::json::scan_value(m.raw.data(), m.raw.data() + m.raw.size());
+    expect(again.state == read::json::State::ok && again.stop == m.raw.data() + m.raw.size());
+    read::json::text_of(m.raw);
   }
 }
 
@@ -40,14 +40,14 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(copy.get(), size);
   const char *begin = text.data(), *end = begin + size;
 
-  check_scan(json::scan_string(begin, end), text);
-  check_scan(json::scan_value(begin, end), text);
-  expect(json::scan_word(begin, end).data() == begin);
+  check_scan(read::json::scan_string(begin, end), text);
+  check_scan(read::json::scan_value(begin, end), text);
+  expect(read::json::scan_word(begin, end).data() == begin);
   check_members(text);
-  expect(json::unescape(text).size() <= 3 * size);
+  expect(read::json::unescape(text).size() <= 3 * size);
   bool inexact = false;
-  const std::optional<i64> ns = json::microseconds_to_ns(text, inexact);
-  const std::optional<i64> integer = json::to_integer(text);
+  const std::optional<i64> ns = read::json::microseconds_to_ns(text, inexact);
+  const std::optional<i64> integer = read::json::to_integer(text);
   // A whole number of microseconds is a thousand times as many ns.
   const i64 most = INT64_MAX / 1000;
   if (integer && *integer <= most && *integer >= -most) expect(ns == *integer * 1000 && !inexact);

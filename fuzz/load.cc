@@ -12,13 +12,13 @@ using namespace spotter;
 
 namespace {
 
-Result<TraceData> read_file(const std::string& path, const ReadOptions& options) {
-  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(path));
-  TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
+Result<TraceData> read_file(const std::string& path, const read::ReadOptions& options) {
+  TRY_ASSIGN(const std::unique_ptr<read::RawInput> input, read::RawInput::open(path));
+  TRY_ASSIGN(const std::unique_ptr<read::Source> source, read::open_source(*input));
   LoadRequest request;
   request.args = options.args;
   request.threads = options.threads;
-  return read_events(*input, *source, request, options.cuts);
+  return read::read_events(*input, *source, request, options.cuts);
 }
 
 void expect_same(const std::string& difference) {
@@ -37,19 +37,19 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   CHECK(::ftruncate(file, 0) == 0 && ::pwrite(file, bytes.data(), bytes.size(), 0) == std::ssize(bytes));
 
   const bool carries_all = data[0] % 4 != 0;
-  const Cuts tiny = {
-      .stretch = 4 + size_t{data[0]}, .alone = 1, .most_carry = carries_all ? Cuts{}.most_carry : 50};
+  const read::Cuts tiny = {
+      .stretch = 4 + size_t{data[0]}, .alone = 1, .most_carry = carries_all ? read::Cuts{}.most_carry : 50};
   Result<TraceData> whole = read_file(path, {});
   Result<TraceData> one = read_file(path, {.cuts = tiny});
   const Result<TraceData> two = read_file(path, {.threads = 2, .cuts = tiny});
   CHECK(two.has_value() == one.has_value());
-  if (two) expect_same(difference(*two, *one));
+  if (two) expect_same(read::difference(*two, *one));
   // How much of damaged packed data can be had depends on how much is asked for at a time.
   const bool packed = !bytes.empty() && (bytes[0] == 0x1F || bytes[0] == 0x28);
   CHECK(packed || one.has_value() == whole.has_value());
   if (!whole || !one) return 0;
   const bool comparable = whole->notes.count("damaged_event") == 0 && carries_all && !packed;
-  const std::vector<std::string> rows = rows_of(std::move(*one));
-  if (comparable) expect_same(difference(rows, rows_of(std::move(*whole))));
+  const std::vector<std::string> rows = read::rows_of(std::move(*one));
+  if (comparable) expect_same(read::difference(rows, read::rows_of(std::move(*whole))));
   return 0;
 }

@@ -20,14 +20,14 @@ void expect_same(const std::string& difference) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
-  const TraceData twice = scan_text(text, ArgSet::everything(), true, 2);
-  TraceData fast = scan_text(text, ArgSet::everything(), false, 2);
-  expect_same(difference(fast, twice));
-  std::vector<std::string> rows = rows_of(std::move(fast));
+  const TraceData twice = read::scan_text(text, ArgSet::everything(), true, 2);
+  TraceData fast = read::scan_text(text, ArgSet::everything(), false, 2);
+  expect_same(read::difference(fast, twice));
+  std::vector<std::string> rows = read::rows_of(std::move(fast));
   const std::vector<std::string> second(rows.begin() + static_cast<std::ptrdiff_t>(rows.size() / 2),
                                         rows.end());
   rows.resize(rows.size() / 2);
-  expect_same(difference(second, rows));
-  scan_text(text, {Arg::correlation, Arg::stream, Arg::name});
+  expect_same(read::difference(second, rows));
+  read::scan_text(text, {Arg::correlation, Arg::stream, Arg::name});
   return 0;
 }

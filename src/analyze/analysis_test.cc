@@ -9,7 +9,7 @@
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
 
-namespace spotter {
+namespace spotter::analyze {
 namespace {
 
 const Field kColumns[] = {kRankField, {"x", Type::integer, Unit::none, Role::value, "X."}};
@@ -101,7 +101,7 @@ Table answer_of(const Analysis& a, const Trace& trace) {
 
 TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
   std::vector<TracePtr> traces;
-  TraceBuilder empty, launcher, host_only;
+  trace::TraceBuilder empty, launcher, host_only;
   traces.push_back(empty.build());
   launcher.mark('M', "", "process_name", 1, 1, 0, {{Arg::name, std::string("torchrun")}});
   launcher.span("Trace", "PyTorch Profiler (0)", 1, 1, 0, 100);
@@ -110,7 +110,7 @@ TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
   traces.push_back(host_only.build());
   traces.push_back(random_trace(1).trace);
   // As far apart as times and sizes may be, more than once: no sum may overflow.
-  TraceBuilder extreme;
+  trace::TraceBuilder extreme;
   for (i64 i = 1; i <= 3; ++i) {
     const i64 most = std::numeric_limits<i64>::max();
     extreme.span("cpu_op", "aten::add", 1, 1, -kMaxTime, 10);
@@ -165,4 +165,4 @@ TEST(List, EveryAnalysisSaysWhatItReads) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::analyze

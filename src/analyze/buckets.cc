@@ -1,8 +1,8 @@
 #include "analyze/buckets.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
-Result<Buckets> buckets_of(const DeviceWork& work, Ns width) {
+Result<Buckets> buckets_of(const trace::DeviceWork& work, Ns width) {
   constexpr Ns kLeastWidth = 10'000;
   Buckets buckets;
   if (work.event.empty()) return buckets;
@@ -42,4 +42,4 @@ void append_series(const Buckets& buckets, i64 device, Ns base, const std::vecto
   table.append({device, base + buckets.end, 0.0});
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

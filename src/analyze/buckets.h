@@ -9,7 +9,7 @@
 #include "trace/device_work.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 // A height from `start` to `end`, in whole units.
 struct Piece {
@@ -31,7 +31,7 @@ inline constexpr Param kBucketParams[] = {
 
 // `width` 0: a thousandth of the time, but 10 us or more. All devices have the same buckets. Errors: invalid
 // (so narrow that there would be more than kMostBuckets).
-Result<Buckets> buckets_of(const DeviceWork& work, Ns width);
+Result<Buckets> buckets_of(const trace::DeviceWork& work, Ns width);
 
 // The mean height of each bucket, in units. The pieces may overlap (they add up).
 std::vector<double> means(const Buckets& buckets, const std::vector<Piece>& pieces);
@@ -41,4 +41,4 @@ std::vector<double> means(const Buckets& buckets, const std::vector<Piece>& piec
 void append_series(const Buckets& buckets, i64 device, Ns base, const std::vector<double>& means, i64 whole,
                    Table& table);
 
-}  // namespace spotter
+}  // namespace spotter::analyze

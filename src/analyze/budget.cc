@@ -6,7 +6,7 @@
 #include <functional>
 #include <vector>
 
-namespace spotter {
+namespace spotter::analyze {
 
 i64 estimated_memory(const TraceFile& file) { return file.json_bytes / 250 * 100; }
 
@@ -22,4 +22,4 @@ size_t loads_at_once(std::span<const TraceFile> files, int threads, i64 memory_b
   return std::clamp<size_t>(fit, 1, static_cast<size_t>(std::max(threads, 1)));
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

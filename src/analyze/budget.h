@@ -4,7 +4,7 @@
 
 #include "trace/job.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 // Memory that a trace takes: 100 bytes an event, an event being 250 bytes of JSON. A guess good to a factor
 // of two or so.
@@ -17,4 +17,4 @@ i64 default_memory_budget();
 // at most `threads` and the number of files.
 size_t loads_at_once(std::span<const TraceFile> files, int threads, i64 memory_bytes);
 
-}  // namespace spotter
+}  // namespace spotter::analyze

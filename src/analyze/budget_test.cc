@@ -4,7 +4,7 @@
 
 #include <vector>
 
-namespace spotter {
+namespace spotter::analyze {
 namespace {
 
 TraceFile file(const char* path, i64 json_bytes) {
@@ -35,4 +35,4 @@ TEST(Budget, OneFileIsAlwaysRead) {
 TEST(Budget, TheMachineHasMemory) { EXPECT_GT(default_memory_budget(), 1 << 20); }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::analyze

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace spotter {
+namespace spotter::analyze {
 
 std::span<const Analysis* const> all_analyses() {
   static constexpr const Analysis* kAll[] = {
@@ -56,4 +56,4 @@ const Analysis* find_analysis(std::string_view name) {
   return nullptr;
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

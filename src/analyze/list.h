@@ -2,7 +2,7 @@
 #pragma once
 #include "analyze/analysis.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 std::span<const Analysis* const> all_analyses();       // in the order users see
 std::vector<const Analysis*> usual_analyses();         // all but those on request
@@ -43,4 +43,4 @@ extern const Analysis kDeviceBusySeries;
 extern const Analysis kSmEfficiencySeries;
 extern const Analysis kCuptiCounters;
 
-}  // namespace spotter
+}  // namespace spotter::analyze

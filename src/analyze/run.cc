@@ -8,7 +8,7 @@
 #include "analyze/top.h"
 #include "base/file.h"
 
-namespace spotter {
+namespace spotter::analyze {
 namespace {
 
 std::vector<std::string> phase_names(const RunRequest& request) {
@@ -184,4 +184,4 @@ Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& l
   return reduce_files(std::move(mapped), request);
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

@@ -13,7 +13,7 @@
 #include "base/result.h"
 #include "trace/load.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 struct Range {
   i64 first, last;  // both included
@@ -69,4 +69,4 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request);
 // One after the other.
 Result<RunResult> run(const Job& job, const RunRequest& request, const Loader& load);
 
-}  // namespace spotter
+}  // namespace spotter::analyze

@@ -9,7 +9,7 @@
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 bool wants(const RunRequest& request, std::optional<i64> rank) {
   if (request.ranks.empty()) return true;
@@ -39,7 +39,7 @@ bool is_cancelled(const RunRequest& request) {
 
 // A launcher's trace has a profiler span at most, and the Python functions that wait for its ranks.
 bool has_events(const Trace& trace) {
-  const auto is_event = per_kind(trace, [](const Kind& k) {
+  const auto is_event = trace::per_kind(trace, [](const Kind& k) {
     return k.is_span && k.category != Category::trace_span && k.category != Category::overhead &&
            k.category != Category::python_function;
   });
@@ -49,7 +49,7 @@ bool has_events(const Trace& trace) {
 // Ranks that are given by order are held against the files' times.
 void add_times(const Trace& trace, RankEvidence& evidence) {
   if (evidence.contents_rank || evidence.receipt_rank || evidence.name_rank) return;
-  const Extent extent = extent_of(trace);
+  const trace::Extent extent = trace::extent_of(trace);
   if (!extent.known()) return;
   evidence.start = trace.info().base_ns + extent.start;
   evidence.end = trace.info().base_ns + extent.end;
@@ -58,12 +58,13 @@ void add_times(const Trace& trace, RankEvidence& evidence) {
 }  // namespace
 
 Result<void> check_steps(const Trace& trace, Range range) {
-  const std::vector<Step>& steps = trace.steps().steps;
+  const std::vector<trace::Step>& steps = trace.steps().steps;
   if (steps.empty()) return fail(Code::invalid, "steps were asked for, but the trace has none");
-  const auto [first, last] = std::minmax_element(
-      steps.begin(), steps.end(), [](const Step& a, const Step& b) { return a.number < b.number; });
+  const auto [first, last] =
+      std::minmax_element(steps.begin(), steps.end(),
+                          [](const trace::Step& a, const trace::Step& b) { return a.number < b.number; });
   if (std::none_of(steps.begin(), steps.end(),
-                   [&](const Step& s) { return range.first <= s.number && s.number <= range.last; }))
+                   [&](const trace::Step& s) { return range.first <= s.number && s.number <= range.last; }))
     return fail(Code::invalid, "steps {} to {} were asked for, but the trace has steps {} to {}", range.first,
                 range.last, first->number, last->number);
   return {};
@@ -73,7 +74,7 @@ namespace {
 
 Result<TracePtr> select(TracePtr trace, Range range) {
   TRY(check_steps(*trace, range));
-  return select_steps(*trace, range.first, range.last);
+  return trace::select_steps(*trace, range.first, range.last);
 }
 
 // Loads one file, runs every map on it and frees it.
@@ -101,11 +102,11 @@ class FileRunner {
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};
-    if (request_.as_hta) trace = phases_.time(kSelectPhase, [&] { return as_hta_reads(*trace); });
+    if (request_.as_hta) trace = phases_.time(kSelectPhase, [&] { return trace::as_hta_reads(*trace); });
     if (request_.steps && result.evidence.has_events) {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
-      add_step_notes(trace->steps(), result.notes);
+      trace::add_step_notes(trace->steps(), result.notes);
     }
     return run_maps(*trace, how.threads, result);
   }
@@ -157,7 +158,7 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
   if (request.as_hta) how.args |= ArgSet{Arg::correlation, Arg::stream};
   if (request.steps)  // device rows go to the step of their launch
-    how.args |= kStepArgs | ArgSet{Arg::correlation};
+    how.args |= trace::kStepArgs | ArgSet{Arg::correlation};
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));
   how.cancelled = request.cancelled;
   std::atomic<i64> done_bytes = 0;
@@ -170,4 +171,4 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   return results;
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

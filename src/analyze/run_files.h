@@ -3,10 +3,10 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/phases.h"
+#include "analyze/critical_path/phases.h"
 #include "analyze/run.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 bool wants(const RunRequest& request, std::optional<i64> rank);
 
@@ -22,4 +22,4 @@ inline constexpr size_t kLoadPhase = 0, kSelectPhase = 1;
 inline constexpr size_t map_phase(size_t analysis) { return 2 + 2 * analysis; }
 inline constexpr size_t reduce_phase(size_t analysis) { return 3 + 2 * analysis; }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

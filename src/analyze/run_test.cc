@@ -9,7 +9,7 @@
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
 
-namespace spotter {
+namespace spotter::analyze {
 namespace {
 
 // What stands in for a trace file.
@@ -65,7 +65,7 @@ class FakeReader {
 
  private:
   static TracePtr trace_of(const std::string& path, const FakeFile& fake) {
-    TraceBuilder b;
+    trace::TraceBuilder b;
     b.info().path = path;
     b.info().rank = fake.rank;
     b.mark('M', "", "process_name", 1, 1, 0);
@@ -402,4 +402,4 @@ TEST(Run, NoFilesAreAnError) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::analyze

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 Value ratio(i64 part, i64 whole) {
   if (whole == 0) return {};
@@ -26,7 +26,7 @@ double unsorted_quantile(std::span<Ns> values, double q) {
   const auto at = values.begin() + place;
   std::nth_element(values.begin(), at, values.end());
   if (at + 1 != values.end()) std::iter_swap(at + 1, std::min_element(at + 1, values.end()));
-  return quantile(values, q);
+  return table::quantile(values, q);
 }
 
 }  // namespace
@@ -57,4 +57,4 @@ Statistics statistics_of(std::span<Ns> values) {
   return s;
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

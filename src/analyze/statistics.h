@@ -5,7 +5,7 @@
 #include "base/types.h"
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 // part / whole, null where the whole is 0.
 Value ratio(i64 part, i64 whole);
@@ -23,4 +23,4 @@ Statistics statistics_of(std::span<Ns> values);
 // Of count values that have this sum of squared deviations from their mean.
 double sample_std(i64 count, double squared_deviations);
 
-}  // namespace spotter
+}  // namespace spotter::analyze

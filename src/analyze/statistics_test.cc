@@ -7,7 +7,7 @@
 
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::analyze {
 namespace {
 
 TEST(Statistics, OfKnownValues) {
@@ -46,9 +46,9 @@ TEST(Statistics, QuartilesAreThoseOfTheSortedValues) {
     std::vector<Ns> sorted = values;
     std::sort(sorted.begin(), sorted.end());
     const Statistics s = statistics_of(values);
-    EXPECT_EQ(s.p25, quantile(sorted, 0.25));
-    EXPECT_EQ(s.median, quantile(sorted, 0.5));
-    EXPECT_EQ(s.p75, quantile(sorted, 0.75));
+    EXPECT_EQ(s.p25, table::quantile(sorted, 0.25));
+    EXPECT_EQ(s.median, table::quantile(sorted, 0.5));
+    EXPECT_EQ(s.p75, table::quantile(sorted, 0.75));
   }
 }
 
@@ -65,4 +65,4 @@ TEST(Statistics, SumsBeyond64Bits) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::analyze

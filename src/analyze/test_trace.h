@@ -12,7 +12,7 @@
 #include "analyze/list.h"
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::analyze {
 
 struct HostSpan {
   std::string category, name;
@@ -39,7 +39,7 @@ inline TestTrace random_trace(unsigned seed) {
   std::mt19937 random(seed);
   const auto below = [&](i64 n) { return static_cast<i64>(random() % static_cast<u64>(n)); };
   TestTrace t;
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.info().base_ns = 1'000'000;
 
   const char* const categories[] = {"cpu_op",       "cpu_op",      "cpu_op",          "cuda_runtime",
@@ -111,4 +111,4 @@ inline std::string text(const Table& table, size_t row, std::string_view column)
   return std::string(table.text(row, table.column(column)));
 }
 
-}  // namespace spotter
+}  // namespace spotter::analyze

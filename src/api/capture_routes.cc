@@ -1,9 +1,9 @@
 #include "api/capture_routes.h"
 
-#include "api/analyze_request.h"
-#include "api/begin_capture.h"
-#include "api/json.h"
+#include "agent/begin_capture.h"
 #include "api/routes.h"
+#include "wire/analyze_request.h"
+#include "wire/json.h"
 
 namespace spotter::api {
 namespace {
@@ -14,7 +14,7 @@ using Respond = net::HttpServer::Respond;
 constexpr i64 kMostWaitMs = 60'000;
 
 // The receipts with the capture's id and revision beside them.
-std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
+std::string json_of(agent::Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
   std::string text = api::json_of(agent.captures().receipts(capture), notes);
   const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.now().steady);
   const json::object more{{"capture", capture.id},
@@ -28,10 +28,10 @@ std::string json_of(Agent& agent, const capture::Capture& capture, const Notes& 
 }
 
 Result<std::string> begin(const RouteCall& call) {
-  Agent& agent = call.agent;
-  TRY_ASSIGN(CaptureRequest wanted, read_capture_request(call.http.body, agent.now().unix_ms));
-  TRY_ASSIGN(const BegunCapture begun,
-             begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
+  agent::Agent& agent = call.agent;
+  TRY_ASSIGN(agent::CaptureRequest wanted, agent::read_capture_request(call.http.body, agent.now().unix_ms));
+  TRY_ASSIGN(const agent::BegunCapture begun,
+             agent::begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
   return json_of(agent, *agent.captures().find(begun.id), begun.notes);
 }
 
@@ -45,7 +45,7 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
   const auto& [agent, peer, http, target, id] = call;
   const capture::Capture* capture = agent.captures().find(id);
   if (!capture) return fail(Code::not_found, "there is no capture of that id");
-  TRY(read_analyze_request(http.body));
+  TRY(wire::read_analyze_request(http.body));
   std::vector<capture::Receipt> written;
   size_t foreign = 0;
   for (const capture::Receipt& receipt : capture->receipts) {
@@ -76,7 +76,7 @@ void begin_route(const RouteCall& call, const Respond& respond) { answer(respond
 void end_route(const RouteCall& call, const Respond& respond) { answer(respond, end(call)); }
 
 void receipts_route(const RouteCall& call, const Respond& respond) {
-  Agent& agent = call.agent;
+  agent::Agent& agent = call.agent;
   const std::string& id = call.id;
   if (!agent.captures().find(id))
     return respond(http_error({Code::not_found, "there is no capture of that id"}));

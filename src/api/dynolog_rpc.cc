@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/json.h"
 #include "base/version.h"
 #include "kineto/config.h"
+#include "wire/json.h"
 
 namespace spotter::api {
 namespace {
@@ -14,11 +14,11 @@ namespace json = boost::json;
 constexpr i64 kProcessLimit = 1000;  // where a request names none
 
 // Somebody on another host comes this far only where the configuration says so.
-Peer peer_of(const Agent& agent, const net::TcpEnds& ends) {
+agent::Peer peer_of(const agent::Agent& agent, const net::TcpEnds& ends) {
   const std::string from = fmt::format("Dynolog's RPC, port {}", ends.local_port);
   const i64 uid = net::uid_of_connection(ends);
   if (uid < 0 && agent.options().rpc_on_all_addresses_without_authentication)
-    return {AccessRole::trace, {}, false, "an unknown client", from};
+    return {agent::AccessRole::trace, {}, false, "an unknown client", from};
   return agent.access().local(uid, from);
 }
 
@@ -34,16 +34,16 @@ json::object sorted(json::object object) {
 
 using Reply = Result<json::object>;
 
-Reply status(Agent&, const json::object&, const net::TcpEnds&) { return json::object{{"status", 1}}; }
+Reply status(agent::Agent&, const json::object&, const net::TcpEnds&) { return json::object{{"status", 1}}; }
 
-Reply version(Agent&, const json::object&, const net::TcpEnds&) {
+Reply version(agent::Agent&, const json::object&, const net::TcpEnds&) {
   return json::object{{"version", kVersion}};
 }
 
 json::array list(const std::vector<i64>& numbers) { return json::array(numbers.begin(), numbers.end()); }
 
 // Which of the registered processes a request is for. Launchers and workers count only where they are named.
-std::vector<const kineto::Process*> matching(Agent& agent, const std::vector<i64>& pids, i64 job_id) {
+std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vector<i64>& pids, i64 job_id) {
   kineto::Target target;
   const bool all = pids.empty() || pids == std::vector<i64>{0};
   if (!all) target.pids = pids;
@@ -59,11 +59,11 @@ std::vector<const kineto::Process*> matching(Agent& agent, const std::vector<i64
   return found;
 }
 
-Reply trace(Agent& agent, const json::object& request, const net::TcpEnds& ends) {
-  TRY_ASSIGN(const auto text, text_of(request, "config"));
-  TRY_ASSIGN(const auto pids, integers_of(request, "pids"));
-  TRY_ASSIGN(const auto job_id, integer_of(request, "job_id"));
-  TRY_ASSIGN(const auto process_limit, integer_of(request, "process_limit"));
+Reply trace(agent::Agent& agent, const json::object& request, const net::TcpEnds& ends) {
+  TRY_ASSIGN(const auto text, wire::text_of(request, "config"));
+  TRY_ASSIGN(const auto pids, wire::integers_of(request, "pids"));
+  TRY_ASSIGN(const auto job_id, wire::integer_of(request, "job_id"));
+  TRY_ASSIGN(const auto process_limit, wire::integer_of(request, "process_limit"));
   if (!text || !pids) return fail(Code::invalid, "\"config\" and \"pids\" are needed");
   const i64 limit = process_limit.value_or(kProcessLimit);
   Notes notes;
@@ -91,23 +91,23 @@ Reply trace(Agent& agent, const json::object& request, const net::TcpEnds& ends)
                       {"processesMatched", list(all)}};
 }
 
-bool has_dcgm(Agent& agent) {
+bool has_dcgm(agent::Agent& agent) {
   return std::ranges::any_of(agent.telemetry().collectors(), [](const collect::CollectorState& state) {
     return state.is_open && std::string_view(state.name) == "dcgm";
   });
 }
 
 // Of DCGM's profiling, which is all that a profiler in a process has to fear.
-Reply dcgm_pause(Agent& agent, const json::object& request, const net::TcpEnds& ends) {
+Reply dcgm_pause(agent::Agent& agent, const json::object& request, const net::TcpEnds& ends) {
   constexpr i64 kMostSeconds = 86'400;
-  TRY_ASSIGN(const auto duration, integer_of(request, "duration_s"));
+  TRY_ASSIGN(const auto duration, wire::integer_of(request, "duration_s"));
   if (!duration) return fail(Code::invalid, "\"duration_s\" is needed");
   if (!has_dcgm(agent)) return json::object{{"status", false}};
   const i64 seconds = std::clamp<i64>(*duration, 0, kMostSeconds);
   TRY(agent.pause_profiling(peer_of(agent, ends), seconds * 1'000'000'000));
   return json::object{{"status", true}};
 }
-Reply dcgm_resume(Agent& agent, const json::object&, const net::TcpEnds& ends) {
+Reply dcgm_resume(agent::Agent& agent, const json::object&, const net::TcpEnds& ends) {
   if (!has_dcgm(agent)) return json::object{{"status", false}};
   TRY(agent.pause_profiling(peer_of(agent, ends), 0));
   return json::object{{"status", true}};
@@ -115,7 +115,7 @@ Reply dcgm_resume(Agent& agent, const json::object&, const net::TcpEnds& ends) {
 
 struct Function {
   std::string_view name;
-  Reply (*call)(Agent&, const json::object&, const net::TcpEnds&);
+  Reply (*call)(agent::Agent&, const json::object&, const net::TcpEnds&);
 };
 constexpr Function kFunctions[] = {
     {"getStatus", status},
@@ -125,10 +125,10 @@ constexpr Function kFunctions[] = {
     {"dcgmProfResume", dcgm_resume},
 };
 
-Reply call(Agent& agent, const Result<std::string>& text, const net::TcpEnds& ends) {
+Reply call(agent::Agent& agent, const Result<std::string>& text, const net::TcpEnds& ends) {
   if (!text) return tl::unexpected(text.error());
-  TRY_ASSIGN(const json::object request, read_object(*text));
-  TRY_ASSIGN(const auto name, text_of(request, "fn"));
+  TRY_ASSIGN(const json::object request, wire::read_object(*text));
+  TRY_ASSIGN(const auto name, wire::text_of(request, "fn"));
   if (!name) return fail(Code::invalid, "\"fn\" is needed");
   for (const Function& f : kFunctions) {
     if (f.name == *name) return f.call(agent, request, ends);
@@ -138,7 +138,7 @@ Reply call(Agent& agent, const Result<std::string>& text, const net::TcpEnds& en
 
 }  // namespace
 
-std::string answer_rpc(Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends) {
+std::string answer_rpc(agent::Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends) {
   Reply reply = call(agent, request, ends);
   if (!reply) reply = json::object{{"status", "failed: " + reply.error().message}};
   return json::serialize(sorted(std::move(*reply)));

@@ -4,10 +4,10 @@
 #pragma once
 #include <string>
 
-#include "api/agent.h"
+#include "agent/agent.h"
 
 namespace spotter::api {
 
-std::string answer_rpc(Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends);
+std::string answer_rpc(agent::Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends);
 
 }  // namespace spotter::api

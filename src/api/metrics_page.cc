@@ -67,9 +67,9 @@ std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool
     }
   }
   tables.push_back(&samples);
-  PrometheusStyle style;
+  render::PrometheusStyle style;
   style.open_metrics = open_metrics;
-  return render_prometheus(tables, style);
+  return render::render_prometheus(tables, style);
 }
 
 net::HttpAnswer refusal(int status, std::string text) {

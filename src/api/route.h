@@ -2,19 +2,19 @@
 #pragma once
 #include <string>
 
-#include "api/agent.h"
-#include "api/target.h"
+#include "agent/agent.h"
 #include "base/utf8.h"
 #include "net/http.h"
+#include "wire/target.h"
 
 namespace spotter::api {
 
 // Nothing of it lives longer than the call of the route but the agent.
 struct RouteCall {
-  Agent& agent;
-  const Peer& peer;
+  agent::Agent& agent;
+  const agent::Peer& peer;
   const net::HttpRequest& http;
-  const Target& target;
+  const wire::Target& target;
   std::string id;  // what stands in the place of {id}
 };
 // Answers at once or later, once. The role that the route needs has been seen to.
@@ -26,7 +26,7 @@ std::string json_of(const Table& table, const Notes& notes = {});
 
 // What the log says of a request that is refused before it is known what it is about.
 template <class T>
-Result<T> told(Agent& agent, const Peer& peer, const net::HttpRequest& http, Result<T> result) {
+Result<T> told(agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http, Result<T> result) {
   constexpr size_t kShown = 100;
   const std::string asked = fmt::format("asks for {} {}", http.method, http.target.substr(0, kShown));
   if (!result) agent.refused(peer, to_printable(asked), result.error());

@@ -2,14 +2,14 @@
 
 #include <optional>
 
+#include "agent/tables.h"
 #include "api/capture_routes.h"
 #include "api/cross_site.h"
-#include "api/json.h"
 #include "api/metrics_page.h"
-#include "api/metrics_query.h"
 #include "api/route.h"
-#include "api/tables.h"
 #include "render/render.h"
+#include "wire/json.h"
+#include "wire/metrics_query.h"
 
 namespace spotter::api {
 namespace {
@@ -25,14 +25,14 @@ void page_route(const RouteCall& call, const Respond& respond) {
 }
 
 // Any thread: tables are rendered where they were read.
-net::HttpAnswer answer_of(const Telemetry::Tables& tables) {
-  return tables ? net::HttpAnswer{200, render(*find_format("json"), *tables, {})}
+net::HttpAnswer answer_of(const agent::Telemetry::Tables& tables) {
+  return tables ? net::HttpAnswer{200, render::render(*render::find_format("json"), *tables, {})}
                 : http_error(tables.error());
 }
 
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
 void metrics_route(const RouteCall& call, const Respond& respond) {
-  const Result<MetricsQuery> query = read_metrics_query(call.target);
+  const Result<wire::MetricsQuery> query = wire::read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
   call.agent.telemetry().query(*query, answer_of, respond);
 }
@@ -47,34 +47,35 @@ void catalogue_route(const RouteCall& call, const Respond& respond) {
 }
 
 void status_route(const RouteCall& call, const Respond& respond) {
-  answer(respond, json_of(status_table(call.agent)));
+  answer(respond, json_of(agent::status_table(call.agent)));
 }
 
 void processes_route(const RouteCall& call, const Respond& respond) {
   call.agent.refresh_processes();
-  answer(respond, json_of(processes_table(call.agent)));
+  answer(respond, json_of(agent::processes_table(call.agent)));
 }
 
 void captures_route(const RouteCall& call, const Respond& respond) {
-  answer(respond, json_of(captures_table(call.agent)));
+  answer(respond, json_of(agent::captures_table(call.agent)));
 }
 
 struct Route {
   std::string_view method, path;  // in the place of {id}: anything without a slash
-  AccessRole role;                // needed
+  agent::AccessRole role;         // needed
   RouteFunction act;
 };
 constexpr Route kRoutes[] = {
-    {"GET", "/metrics", AccessRole::view, page_route},
-    {"GET", "/v1/metrics", AccessRole::view, metrics_route},
-    {"GET", "/v1/catalogue", AccessRole::view, catalogue_route},
-    {"GET", "/v1/status", AccessRole::view, status_route},
-    {"GET", "/v1/processes", AccessRole::view, processes_route},
-    {"GET", "/v1/captures", AccessRole::view, captures_route},
-    {"POST", "/v1/captures", AccessRole::trace, begin_route},
-    {"GET", "/v1/captures/{id}", AccessRole::view, receipts_route},
-    {"DELETE", "/v1/captures/{id}", AccessRole::view, end_route},  // Agent::end_capture() knows who may
-    {"POST", "/v1/captures/{id}/analyze", AccessRole::trace, analyze_route},
+    {"GET", "/metrics", agent::AccessRole::view, page_route},
+    {"GET", "/v1/metrics", agent::AccessRole::view, metrics_route},
+    {"GET", "/v1/catalogue", agent::AccessRole::view, catalogue_route},
+    {"GET", "/v1/status", agent::AccessRole::view, status_route},
+    {"GET", "/v1/processes", agent::AccessRole::view, processes_route},
+    {"GET", "/v1/captures", agent::AccessRole::view, captures_route},
+    {"POST", "/v1/captures", agent::AccessRole::trace, begin_route},
+    {"GET", "/v1/captures/{id}", agent::AccessRole::view, receipts_route},
+    {"DELETE", "/v1/captures/{id}", agent::AccessRole::view,
+     end_route},  // Agent::end_capture() knows who may
+    {"POST", "/v1/captures/{id}/analyze", agent::AccessRole::trace, analyze_route},
 };
 
 // What is in the place of {id}; empty where the pattern has none.
@@ -91,12 +92,13 @@ std::optional<std::string_view> matched(std::string_view pattern, std::string_vi
 
 bool is_local(const net::HttpRequest& http) { return http.peer.address.empty(); }
 
-Peer peer_of(const Agent& agent, const net::HttpRequest& http) {
+agent::Peer peer_of(const agent::Agent& agent, const net::HttpRequest& http) {
   if (!is_local(http)) return agent.access().remote(http.peer, http.authorization);
   return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
 }
 
-Result<void> may_ask(const Agent& agent, const Peer& peer, const net::HttpRequest& http, const Route& route) {
+Result<void> may_ask(const agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http,
+                     const Route& route) {
   TRY(agent.access().may(peer, route.role));
   return route.method == "GET" ? Result<void>() : check_no_page(http);
 }
@@ -143,12 +145,12 @@ void answer(const Respond& respond, Result<std::string> document) {
 }
 
 std::string json_of(const Table& table, const Notes& notes) {
-  return render(*find_format("json"), std::span(&table, 1), notes);
+  return render::render(*render::find_format("json"), std::span(&table, 1), notes);
 }
 
-void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
-  const Peer peer = peer_of(agent, request);
-  if (const auto may = told(agent, peer, request, agent.access().may(peer, AccessRole::view)); !may) {
+void answer_http(agent::Agent& agent, net::HttpRequest request, Respond respond) {
+  const agent::Peer peer = peer_of(agent, request);
+  if (const auto may = told(agent, peer, request, agent.access().may(peer, agent::AccessRole::view)); !may) {
     net::HttpAnswer refusal = http_error(may.error());
     refusal.status = kUnauthorized;
     return respond(refusal);
@@ -157,7 +159,7 @@ void answer_http(Agent& agent, net::HttpRequest request, Respond respond) {
     if (const auto is = told(agent, peer, request, check_host(request, agent.host_name())); !is)
       return respond(http_error(is.error()));
   }
-  const Target target(request.target);
+  const wire::Target target(request.target);
   std::string methods;  // that the path knows
   for (const Route& route : kRoutes) {
     const auto id = matched(route.path, target.path);

@@ -14,12 +14,12 @@
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in cross_site.h.
 #pragma once
-#include "api/agent.h"
+#include "agent/agent.h"
 #include "net/http.h"
 
 namespace spotter::api {
 
-void answer_http(Agent& agent, net::HttpRequest request, net::HttpServer::Respond respond);
+void answer_http(agent::Agent& agent, net::HttpRequest request, net::HttpServer::Respond respond);
 // {"error": {"code", "message"}} with the status that belongs to the code.
 net::HttpAnswer http_error(const Error& error);
 

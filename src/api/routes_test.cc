@@ -4,12 +4,12 @@
 
 #include <optional>
 
-#include "api/test_agent.h"
+#include "agent/test_agent.h"
 
 namespace spotter::api {
 namespace {
 
-class RoutesTest : public testing::Test, protected TestAgent {
+class RoutesTest : public testing::Test, protected agent::TestAgent {
  protected:
   static net::HttpRequest request(const std::string& method, const std::string& target) {
     net::HttpRequest r;

@@ -17,7 +17,7 @@
 #include <memory>
 #include <span>
 
-#include "api/agent.h"
+#include "agent/agent.h"
 #include "app/agent_config.h"
 #include "app/agent_socket.h"
 #include "app/agent_tls_setup.h"
@@ -26,7 +26,7 @@
 #include "app/output.h"
 #include "app/telemetry_config.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr mode_t kVisibleToAll = 0755, kOwn = 0700;
@@ -71,7 +71,7 @@ struct Options {
 
 Result<AgentConfig> configured(const Options& options) {
   AgentConfig config;
-  config.options.telemetry.collectors = api::usual_collectors();
+  config.options.telemetry.collectors = agent::usual_collectors();
   if (const std::string path = default_history(); !path.empty()) {
     config.options.telemetry.history.emplace();
     config.options.telemetry.history->path = path;
@@ -95,7 +95,7 @@ Result<void> make_folder_of(const std::string& path) {
 }
 
 // Only what can change while it runs.
-void reload(const Options& options, api::Agent& agent) {
+void reload(const Options& options, agent::Agent& agent) {
   const Result<AgentConfig> config = configured(options);
   if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
   set_log_level(config->log_level);
@@ -112,14 +112,14 @@ Result<int> run_agent(const Options& options) {
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
-  std::unique_ptr<api::Agent> agent;
+  std::unique_ptr<agent::Agent> agent;
   // Before the first door is open: who sees one may want it closed again.
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
     if (signal == SIGHUP) return agent ? reload(options, *agent) : void();
     tell_service_manager("STOPPING=1");
     loop.stop();
   });
-  TRY_ASSIGN(agent, api::Agent::open(loop, config.options, Host::at(config.root)));
+  TRY_ASSIGN(agent, agent::Agent::open(loop, config.options, Host::at(config.root)));
   tell_service_manager("READY=1");
   log(Level::info, "spotter agent: ready");
   let_go_of_beginning();
@@ -213,4 +213,4 @@ Action declare_agent(CLI::App& app) {
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -18,7 +18,7 @@
 #include "base/utf8.h"
 #include "net/digest.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;
@@ -77,29 +77,29 @@ constexpr Key<net::TlsFiles> kTlsKeys[] = {
      }},
 };
 
-constexpr Key<api::ClientRule> kClientKeys[] = {
+constexpr Key<agent::ClientRule> kClientKeys[] = {
     {"name",
-     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
        client.name = scalar(node);
        return {};
      }},
     {"role",
-     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
-       const auto role = api::role_of(scalar(node));
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
+       const auto role = agent::role_of(scalar(node));
        if (!role)
          return fail(Code::invalid, "\"{}\" is none of view, trace, admin", to_printable(scalar(node)));
        client.role = *role;
        return {};
      }},
     {"user",
-     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
        const passwd* user = getpwnam(scalar(node).c_str());
        if (!user) return fail(Code::invalid, "there is no user {} on this host", to_printable(scalar(node)));
        client.only_uid = user->pw_uid;
        return {};
      }},
     {"token_sha256",
-     [](const YAML::Node& node, api::ClientRule& client) -> Result<void> {
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
        client.token_sha256 = ascii_lower(scalar(node));
        if (client.token_sha256.size() != kDigestDigits ||
            client.token_sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
@@ -111,15 +111,16 @@ constexpr Key<api::ClientRule> kClientKeys[] = {
      }},
 };
 
-Result<void> read_clients(const YAML::Node& list, std::vector<api::ClientRule>& clients) {
+Result<void> read_clients(const YAML::Node& list, std::vector<agent::ClientRule>& clients) {
   if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
   clients.clear();
   for (const YAML::Node& entry : list) {
-    api::ClientRule client;
-    TRY(read_map<api::ClientRule>(entry, kClientKeys, client));
+    agent::ClientRule client;
+    TRY(read_map<agent::ClientRule>(entry, kClientKeys, client));
     const std::string line = fmt::format("line {}", entry.Mark().line + 1);
     if (client.name.empty()) return fail(Code::invalid, "{}: a client needs a name", line);
-    if (client.role == api::AccessRole::nobody) return fail(Code::invalid, "{}: a client needs a role", line);
+    if (client.role == agent::AccessRole::nobody)
+      return fail(Code::invalid, "{}: a client needs a role", line);
     clients.push_back(std::move(client));
   }
   return {};
@@ -143,14 +144,14 @@ constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
      }},
 };
 
-constexpr Key<api::TelemetryOptions> kDcgmKeys[] = {
+constexpr Key<agent::TelemetryOptions> kDcgmKeys[] = {
     {"address",
-     [](const YAML::Node& node, api::TelemetryOptions& telemetry) -> Result<void> {
+     [](const YAML::Node& node, agent::TelemetryOptions& telemetry) -> Result<void> {
        telemetry.dcgm_address = scalar(node);
        return {};
      }},
     {"embedded",
-     [](const YAML::Node& node, api::TelemetryOptions& telemetry) -> Result<void> {
+     [](const YAML::Node& node, agent::TelemetryOptions& telemetry) -> Result<void> {
        TRY_ASSIGN(telemetry.dcgm_embedded, read_flag(node));
        return {};
      }},
@@ -163,7 +164,7 @@ Result<std::string> setting(const YAML::Node& node) {
   return fmt::format("{}", fmt::join(node.as<std::vector<std::string>>(), ","));
 }
 
-Result<void> read_sinks(const YAML::Node& list, std::vector<api::SinkOptions>& sinks) {
+Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>& sinks) {
   if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
   sinks.clear();
   std::set<std::string> names{"history"};  // who takes samples, too
@@ -246,7 +247,7 @@ constexpr Key<AgentConfig> kKeys[] = {
      }},
     {"dcgm",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       return read_map<api::TelemetryOptions>(node, kDcgmKeys, c.options.telemetry);
+       return read_map<agent::TelemetryOptions>(node, kDcgmKeys, c.options.telemetry);
      }},
     {"per_core",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
@@ -293,13 +294,13 @@ constexpr Key<AgentConfig> kKeys[] = {
 // Other hosts come in by TLS or not at all, and as somebody.
 Result<void> check_remote(const std::string& path, AgentConfig& config) {
   if (!config.listens) return {};
-  api::RemoteDoor& remote = config.remote;
+  agent::RemoteDoor& remote = config.remote;
   if (remote.tls.certificate.empty() || remote.tls.key.empty())
     return fail(
         Code::invalid,
         "\"listen\" needs \"tls\" with a certificate and a key (`spotter agent --init-tls DIR` makes them)");
   if (remote.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
-  for (const api::ClientRule& client : remote.clients) {
+  for (const agent::ClientRule& client : remote.clients) {
     if (client.token_sha256.empty() && remote.tls.trusted.empty())
       return fail(Code::invalid,
                   "the client {} has no token, and without client_ca nobody's certificate is trusted",
@@ -357,4 +358,4 @@ Result<Level> parse_log_level(const std::string& word) {
   return fail(Code::invalid, "\"{}\" is no log level; there are debug, info, warning, error", word);
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -2,18 +2,18 @@
 #pragma once
 #include <string>
 
-#include "api/agent.h"
+#include "agent/agent.h"
 #include "base/log.h"
 
-namespace spotter {
+namespace spotter::app {
 
 struct AgentConfig {
-  api::AgentOptions options;
+  agent::AgentOptions options;
   Level log_level = Level::info;
   std::string root = "/";  // below which the machine's /proc and /sys are
   // What the file says of other hosts; in `options` only if it listens for them.
   bool listens = false;
-  api::RemoteDoor remote;
+  agent::RemoteDoor remote;
   bool prometheus_on_all_addresses_without_authentication = false;
 };
 
@@ -26,4 +26,4 @@ Result<void> check(const AgentConfig& config);
 Result<std::optional<u16>> parse_port(const std::string& word);  // a number, or "off"
 Result<Level> parse_log_level(const std::string& word);
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -7,7 +7,7 @@
 #include <fstream>
 #include <map>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -57,7 +57,7 @@ TEST_F(AgentConfigTest, Telemetry) {
       "prometheus: 127.0.0.1:17\nhistory: {file: /data/h.db, size: 64M}\n"
       "sinks:\n  - {kind: otlp, endpoint: 'http://c:4318', tables: [cpu, 'gpu*']}\n  - {kind: json_lines, name: lines}\n");
   ASSERT_TRUE(r) << r.error().message;
-  const api::TelemetryOptions& t = config_.options.telemetry;
+  const agent::TelemetryOptions& t = config_.options.telemetry;
   std::map<std::string, Ns> periods;
   for (const collect::Wanted& wanted : t.collectors) periods[wanted.kind->name] = wanted.period;
   EXPECT_EQ(periods.at("cpu"), 2'000'000'000);
@@ -176,13 +176,13 @@ TEST_F(AgentConfigTest, OtherHosts) {
       "rpc_on_all_addresses_without_authentication: true\n");
   ASSERT_TRUE(r) << r.error().message;
   ASSERT_TRUE(config_.options.remote);
-  const api::RemoteDoor& remote = *config_.options.remote;
+  const agent::RemoteDoor& remote = *config_.options.remote;
   EXPECT_EQ(remote.address, "10.0.0.1");
   EXPECT_EQ(remote.port, 17);
   EXPECT_EQ(remote.tls.certificate, "/tmp/a.pem");  // beside the file
   EXPECT_EQ(remote.tls.key, "/k.pem");
   ASSERT_EQ(remote.clients.size(), 3u);
-  EXPECT_EQ(remote.clients[0].role, api::AccessRole::admin);
+  EXPECT_EQ(remote.clients[0].role, agent::AccessRole::admin);
   EXPECT_EQ(remote.clients[1].only_uid, 0);
   EXPECT_EQ(remote.clients[2].token_sha256, std::string(64, 'a'));
   EXPECT_TRUE(config_.options.rpc_on_all_addresses_without_authentication);
@@ -249,4 +249,4 @@ TEST(AgentConfigWords, Ports) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

@@ -5,13 +5,13 @@
 #include <string>
 #include <utility>
 
-#include "api/client.h"
 #include "app/metrics_view.h"
 #include "app/missing_hosts.h"
 #include "base/stable_sort.h"
+#include "client/client.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Ns kPatience = 10'000'000'000;
@@ -37,22 +37,22 @@ bool append_to(std::vector<Table>& tables, const Table& more) {
   };
   for (Table& table : tables) {
     if (table.name() != more.name() || !std::ranges::equal(table.schema(), more.schema(), is_same)) continue;
-    append(table, more);
+    table::append(table, more);
     return true;
   }
   return false;
 }
 
-using Answers = std::vector<Result<api::TablesAnswer>>;  // of each host
+using Answers = std::vector<Result<wire::TablesAnswer>>;  // of each host
 
 Answers answers_of(const Hosts& hosts, const std::string& target) {
-  return api::ask_tables(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, kPatience);
+  return client::ask_tables(hosts.addresses, hosts.credentials, {"GET", target, {}, {}}, kPatience);
 }
 
 Result<Samples> joined(const Hosts& hosts, const Answers& answers) {
   Samples samples;
   std::vector<std::optional<Error>> errors;
-  for (const Result<api::TablesAnswer>& answer : answers) {
+  for (const Result<wire::TablesAnswer>& answer : answers) {
     const net::HttpAddress& address = hosts.addresses[errors.size()];
     errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
     if (!answer) continue;
@@ -67,7 +67,7 @@ Result<Samples> joined(const Hosts& hosts, const Answers& answers) {
 }
 
 // Puts the newest samples in the place of the answers of those who have no history.
-void fall_back(const Hosts& hosts, const api::MetricsQuery& query, Answers& answers) {
+void fall_back(const Hosts& hosts, const wire::MetricsQuery& query, Answers& answers) {
   Hosts without{{}, hosts.credentials, hosts.job};
   std::vector<size_t> places;
   for (size_t i = 0; i < answers.size(); ++i) {
@@ -76,12 +76,12 @@ void fall_back(const Hosts& hosts, const api::MetricsQuery& query, Answers& answ
     places.push_back(i);
   }
   if (places.empty()) return;
-  api::MetricsQuery newest;
+  wire::MetricsQuery newest;
   newest.selection = query.selection;
-  Answers more = answers_of(without, api::target_of(newest));
+  Answers more = answers_of(without, wire::target_of(newest));
   for (size_t i = 0; i < places.size(); ++i) {
     if (!more[i]) continue;
-    Result<api::TablesAnswer>& answer = answers[places[i]];
+    Result<wire::TablesAnswer>& answer = answers[places[i]];
     more[i]->notes.add(
         "no_history", Severity::info,
         fmt::format("the newest sample alone is shown, without counters: {}", answer.error().message));
@@ -106,13 +106,13 @@ Result<Samples> ask_agents(const Hosts& hosts, const std::string& target) {
   return joined(hosts, answers_of(hosts, target));
 }
 
-Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query, WithoutHistory without) {
+Result<Samples> ask_agents(const Hosts& hosts, wire::MetricsQuery query, WithoutHistory without) {
   if (query.selection.job.empty()) query.selection.job = hosts.job;
-  Answers answers = answers_of(hosts, api::target_of(query));
+  Answers answers = answers_of(hosts, wire::target_of(query));
   if (query.since != 0 && without == WithoutHistory::newest) fall_back(hosts, query, answers);
   TRY_ASSIGN(Samples samples, joined(hosts, answers));
   sort_as_looked_at(samples.tables);
   return samples;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -3,13 +3,13 @@
 #include <string>
 #include <vector>
 
-#include "api/metrics_query.h"
 #include "app/hosts.h"
 #include "base/notes.h"
 #include "base/result.h"
 #include "table/table.h"
+#include "wire/metrics_query.h"
 
-namespace spotter {
+namespace spotter::app {
 
 struct Samples {
   std::vector<Table> tables;
@@ -31,9 +31,9 @@ enum class WithoutHistory : u8 {
 
 // Asks all agents at once. Of several, the tables have a first column `host`. Who does not answer is told on
 // stderr. Errors: where none has answered, that of the only one or not_found and the like.
-Result<Samples> ask_agents(const Hosts& hosts, api::MetricsQuery query,
+Result<Samples> ask_agents(const Hosts& hosts, wire::MetricsQuery query,
                            WithoutHistory without = WithoutHistory::error);
 // The same of another door of theirs that gives tables.
 Result<Samples> ask_agents(const Hosts& hosts, const std::string& target);
 
-}  // namespace spotter
+}  // namespace spotter::app

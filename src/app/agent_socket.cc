@@ -6,7 +6,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-namespace spotter {
+namespace spotter::app {
 
 std::string system_socket() { return "/run/spotter/agent.sock"; }
 
@@ -29,4 +29,4 @@ std::string socket_or_default(const std::string& socket) {
                                                                              : user_socket();
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

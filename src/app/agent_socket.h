@@ -4,7 +4,7 @@
 
 #include "app/cli.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // The host's agent, if it runs as root, has the first; a user's own one the second.
 std::string system_socket();
@@ -14,4 +14,4 @@ std::string user_socket();
 void add_socket_option(CLI::App& app, std::string& socket);
 std::string socket_or_default(const std::string& socket);
 
-}  // namespace spotter
+}  // namespace spotter::app

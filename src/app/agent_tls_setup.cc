@@ -12,7 +12,7 @@
 #include "base/host.h"
 #include "net/certificates.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr mode_t kReadable = 0644, kSecret = 0600, kOwnFolder = 0700;
@@ -107,4 +107,4 @@ Result<std::string> set_up_tls(const std::string& directory, const std::vector<s
       directory, fmt::join(names, ", "));
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // Makes, and replaces nothing that is there:
 //   DIR/ca.pem, ca-key.pem    the authority; used again where both are there
@@ -17,4 +17,4 @@ Result<std::string> set_up_tls(const std::string& directory, const std::vector<s
 // This host's names and loopback addresses.
 std::vector<std::string> names_of_this_host();
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -7,10 +7,10 @@
 #include <fstream>
 #include <sstream>
 
-#include "api/credentials.h"
 #include "app/agent_config.h"
+#include "client/credentials.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 namespace fs = std::filesystem;
@@ -35,7 +35,7 @@ TEST_F(TlsSetupTest, WhatItMakesWorks) {
   ASSERT_TRUE(config.options.remote);
   EXPECT_TRUE(net::Tls::server(config.options.remote->tls));
   EXPECT_EQ(config.options.remote->port, 1779);
-  const auto credentials = api::read_credentials(folder_ + "/client");
+  const auto credentials = client::read_credentials(folder_ + "/client");
   ASSERT_TRUE(credentials) << credentials.error().message;
   EXPECT_EQ(credentials->authorization, "");
   for (const char* secret : {"ca-key.pem", "agent/agent-key.pem", "client/client-key.pem"})
@@ -60,17 +60,17 @@ TEST_F(TlsSetupTest, ItReplacesNothing) {
 
 TEST_F(TlsSetupTest, CredentialsThatAreNone) {
   fs::create_directories(folder_);
-  EXPECT_EQ(api::read_credentials(folder_).error().code, Code::not_found);
+  EXPECT_EQ(client::read_credentials(folder_).error().code, Code::not_found);
   ASSERT_TRUE(set_up_tls(folder_ + "/x", {"n1"}));
   fs::copy(folder_ + "/x/ca.pem", folder_);
-  EXPECT_EQ(api::read_credentials(folder_).error().code, Code::not_found);
+  EXPECT_EQ(client::read_credentials(folder_).error().code, Code::not_found);
   std::ofstream(folder_ + "/token") << "secret\n";
-  const auto token = api::read_credentials(folder_);
+  const auto token = client::read_credentials(folder_);
   ASSERT_TRUE(token) << token.error().message;
   EXPECT_EQ(token->authorization, "Bearer secret");
   std::ofstream(folder_ + "/ca.pem") << "no certificate";
-  EXPECT_EQ(api::read_credentials(folder_).error().code, Code::invalid);
+  EXPECT_EQ(client::read_credentials(folder_).error().code, Code::invalid);
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

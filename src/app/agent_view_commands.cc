@@ -7,9 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "api/client.h"
-#include "api/tables.h"
-#include "api/target.h"
+#include "agent/tables.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
@@ -18,9 +16,11 @@
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
+#include "client/client.h"
 #include "table/ops.h"
+#include "wire/target.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
@@ -29,7 +29,7 @@ constexpr Ns kPatience = 10'000'000'000;
 
 struct Options {
   HostOptions hosts;
-  const Format* format = &all_formats()[0];
+  const render::Format* format = &render::all_formats()[0];
 };
 
 // A table of agents.
@@ -50,7 +50,7 @@ void append(Table& all, const Table& part, const std::string& job) {
   const bool has_jobs = !job.empty() && has_column(part, "job");
   std::vector<Value> row(part.columns());
   for (size_t r = 0; r < part.rows(); ++r) {
-    if (has_jobs && text_or_empty(part, r, "job") != job) continue;
+    if (has_jobs && table::text_or_empty(part, r, "job") != job) continue;
     for (size_t c = 0; c < part.columns(); ++c) row[c] = part.at(r, c);
     all.append(row);
   }
@@ -60,20 +60,20 @@ Result<int> show(const Options& options, const View& view) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   Table table(view.name, view.schema);
   std::vector<std::optional<Error>> errors;
-  for (const Result<api::Answer>& answer :
-       api::ask(hosts.addresses, hosts.credentials, {"GET", view.target, {}, {}}, view.schema, kPatience)) {
+  for (const Result<client::Answer>& answer : client::ask(
+           hosts.addresses, hosts.credentials, {"GET", view.target, {}, {}}, view.schema, kPatience)) {
     errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
     if (answer) append(table, answer->table, hosts.job);
   }
   TRY_ASSIGN(const bool is_whole, tell_missing(errors));
   const bool fails = view.fails && view.fails(table);
-  const bool for_people = options.format == &all_formats()[0];
+  const bool for_people = options.format == &render::all_formats()[0];
   std::vector<Table> tables{std::move(table)};
   std::string text;
   if (for_people && options.hosts.is_local()) text = view.more(tables[0]);
   if (for_people) tables = with_local_times(tables, true);
   if (tables[0].rows() > 0 || !for_people)
-    text = render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
+    text = render::render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
   TRY(write_output("", text));
   return !is_whole ? kSome : fails ? kFails : kAll;
 }
@@ -100,7 +100,7 @@ std::string more_about_captures(const Table& captures) {
 
 bool has_failing_part(const Table& status) {
   for (size_t r = 0; r < status.rows(); ++r)
-    if (text_or_empty(status, r, "state") == "fails") return true;
+    if (table::text_or_empty(status, r, "state") == "fails") return true;
   return false;
 }
 
@@ -110,7 +110,7 @@ std::string nothing_more(const Table&) { return {}; }
 
 Action declare_ps(CLI::App& app) {
   return [options = declare_options(app)] {
-    return show(*options, {"processes", "/v1/processes", api::processes_columns(), more_about_processes});
+    return show(*options, {"processes", "/v1/processes", agent::processes_columns(), more_about_processes});
   };
 }
 
@@ -124,8 +124,8 @@ Action declare_captures(CLI::App& app) {
              });
   return [id, options = declare_options(app)] {
     if (id->empty())
-      return show(*options, {"captures", "/v1/captures", api::captures_columns(), more_about_captures});
-    const std::string target = "/v1/captures/" + api::escaped_parameter(*id);
+      return show(*options, {"captures", "/v1/captures", agent::captures_columns(), more_about_captures});
+    const std::string target = "/v1/captures/" + wire::escaped_parameter(*id);
     return show(*options, {"receipts", target, capture::receipt_columns(), nothing_more});
   };
 }
@@ -135,8 +135,8 @@ Action declare_status(CLI::App& app) {
       "Exit status: 0 where every part of every agent works, is off or has nothing to do here; 1 where one fails; 3 "
       "where\nnot all agents have answered.");
   return [options = declare_options(app)] {
-    return show(*options, {"status", "/v1/status", api::status_columns(), nothing_more, has_failing_part});
+    return show(*options, {"status", "/v1/status", agent::status_columns(), nothing_more, has_failing_part});
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -10,42 +10,48 @@
 #include "app/words.h"
 #include "diagnose/diagnose.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 using Meanings = std::vector<std::pair<std::string, std::string>>;
 
-std::string list(const TextStyle& style) {
-  Meanings meanings = {{kFindings, "What stands out, with evidence and remedy. On request."}};
-  for (const Analysis* a : all_analyses())
+std::string list(const render::TextStyle& style) {
+  Meanings meanings = {{diagnose::kFindings, "What stands out, with evidence and remedy. On request."}};
+  for (const Analysis* a : analyze::all_analyses())
     meanings.emplace_back(a->name, fmt::format("{}{}", a->summary, a->on_request ? " On request." : ""));
-  return render_meanings(meanings, style.width) + "\n" +
-         wrapped(
+  return render::render_meanings(meanings, style.width) + "\n" +
+         render::wrapped(
              "More: `spotter analyses NAME` defines the numbers of one, `spotter analyze --table NAME` "
              "prints it.",
              style.width) +
          "\n";
 }
 
-std::string definition(const Analysis& a, const TextStyle& style) {
+std::string definition(const Analysis& a, const render::TextStyle& style) {
   Meanings columns, flags;
   for (const Field& f : a.columns) columns.emplace_back(f.name, f.help);
   for (const Param& p : a.params)
     flags.emplace_back(flag_of(p) + (p.is_text() ? " TEXT" : " N"), p.help + default_of(p));
   const char* when = a.on_request ? " It is large, and left out unless it is named with --table." : "";
-  std::string out = bold(wrapped(fmt::format("{}: {}", a.name, a.summary), style.width), style) + "\n\n" +
-                    wrapped(a.doc + std::string(when), style.width) + "\n\n" + bold("Columns", style) + "\n" +
-                    render_meanings(columns, style.width);
-  if (!flags.empty()) out += "\n" + bold("Options", style) + "\n" + render_meanings(flags, style.width);
+  std::string out =
+      render::bold(render::wrapped(fmt::format("{}: {}", a.name, a.summary), style.width), style) + "\n\n" +
+      render::wrapped(a.doc + std::string(when), style.width) + "\n\n" + render::bold("Columns", style) +
+      "\n" + render::render_meanings(columns, style.width);
+  if (!flags.empty())
+    out += "\n" + render::bold("Options", style) + "\n" + render::render_meanings(flags, style.width);
   return out;
 }
 
-std::string definition_of_findings(const TextStyle& style) {
+std::string definition_of_findings(const render::TextStyle& style) {
   Meanings columns;
-  for (const Field& f : finding_columns()) columns.emplace_back(f.name, f.help);
-  return bold(wrapped(fmt::format("{}: {}", kFindings, findings_definition()), style.width), style) + "\n\n" +
-         bold("Columns", style) + "\n" + render_meanings(columns, style.width) + "\n" + bold("Rules", style) +
-         "\n" + render_meanings(rule_meanings(), style.width);
+  for (const Field& f : diagnose::finding_columns()) columns.emplace_back(f.name, f.help);
+  return render::bold(
+             render::wrapped(fmt::format("{}: {}", diagnose::kFindings, diagnose::findings_definition()),
+                             style.width),
+             style) +
+         "\n\n" + render::bold("Columns", style) + "\n" + render::render_meanings(columns, style.width) +
+         "\n" + render::bold("Rules", style) + "\n" +
+         render::render_meanings(diagnose::rule_meanings(), style.width);
 }
 
 }  // namespace
@@ -55,16 +61,16 @@ Action declare_analyses(CLI::App& app) {
   const auto names_findings = std::make_shared<bool>(false);
   add_option(app, "NAME", "", "the analysis to define; without one, all are listed",
              [analysis, names_findings](const std::string& word) -> Result<void> {
-               *names_findings = word == kFindings;
+               *names_findings = word == diagnose::kFindings;
                if (*names_findings) return {};
-               *analysis = find_analysis(word);
+               *analysis = analyze::find_analysis(word);
                if (!*analysis)
                  return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them",
                              word);
                return {};
              });
   return [analysis, names_findings]() -> Result<int> {
-    const TextStyle style = page_style_of(STDOUT_FILENO);
+    const render::TextStyle style = page_style_of(STDOUT_FILENO);
     TRY(write_output("", *names_findings ? definition_of_findings(style)
                          : *analysis     ? definition(**analysis, style)
                                          : list(style)));
@@ -72,4 +78,4 @@ Action declare_analyses(CLI::App& app) {
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -13,40 +13,40 @@
 #include "app/interruption.h"
 #include "app/job_options.h"
 #include "app/output.h"
-#include "app/report.h"
 #include "app/terminal.h"
 #include "app/words.h"
 #include "base/parallel_for.h"
 #include "diagnose/diagnose.h"
 #include "read/open.h"
+#include "report/report.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 struct Options {
   std::vector<std::string> paths;
-  std::vector<FileResult> elsewhere;  // files that were mapped on other hosts, for this request
-  RunRequest request;
-  const Format* format = &all_formats()[0];
+  std::vector<analyze::FileResult> elsewhere;  // files that were mapped on other hosts, for this request
+  analyze::RunRequest request;
+  const render::Format* format = &render::all_formats()[0];
   std::string output;  // empty: standard output
   bool timing = false;
   bool names_findings = false;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
-  bool is_text() const { return format == &all_formats()[0]; }
+  bool is_text() const { return format == &render::all_formats()[0]; }
   bool wants_report() const { return !names_tables() && is_text(); }
   std::vector<const Analysis*> chosen() const {
     if (names_tables()) return request.analyses;
-    return wants_report() ? fact_analyses() : usual_analyses();
+    return wants_report() ? diagnose::fact_analyses() : analyze::usual_analyses();
   }
 };
 
 Result<void> add_table(const std::string& name, Options& options) {
-  if (name == kFindings) {
+  if (name == diagnose::kFindings) {
     options.names_findings = true;
     return {};
   }
-  const Analysis* analysis = find_analysis(name);
+  const Analysis* analysis = analyze::find_analysis(name);
   if (!analysis)
     return fail(Code::invalid, "there is no analysis \"{}\"; `spotter analyses` lists them", name);
   std::vector<const Analysis*>& analyses = options.request.analyses;
@@ -61,7 +61,7 @@ bool has_param(const Analysis* analysis, std::string_view name) {
 // The parameters of all analyses, each once.
 std::vector<Param> all_params() {
   std::vector<Param> params;
-  for (const Analysis* analysis : all_analyses()) {
+  for (const Analysis* analysis : analyze::all_analyses()) {
     for (const Param& p : analysis->params) {
       const auto is_same = [&](const Param& other) { return std::string_view(other.name) == p.name; };
       if (std::ranges::none_of(params, is_same)) params.push_back(p);
@@ -78,7 +78,7 @@ void check_params(const Options& options) {
     const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
     if (std::ranges::none_of(options.request.params, is_set) || std::ranges::any_of(chosen, has)) continue;
     std::vector<std::string_view> users;
-    for (const Analysis* a : all_analyses()) {
+    for (const Analysis* a : analyze::all_analyses()) {
       if (has(a)) users.push_back(a->name);
     }
     throw CLI::ValidationError(flag_of(param),
@@ -86,64 +86,67 @@ void check_params(const Options& options) {
   }
 }
 
-void print_timing(const RunResult& result) {
-  for (const PhaseTime& t : result.timing) {
-    std::fprintf(stderr, "%10s  %s\n", human_ns(t.wall_ns).c_str(), t.phase.c_str());
+void print_timing(const analyze::RunResult& result) {
+  for (const analyze::PhaseTime& t : result.timing) {
+    std::fprintf(stderr, "%10s  %s\n", render::human_ns(t.wall_ns).c_str(), t.phase.c_str());
   }
 }
 
-std::string shown_bytes(const Options& options, const RunResult& result, size_t names) {
+std::string shown_bytes(const Options& options, const analyze::RunResult& result, size_t names) {
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  if (options.wants_report()) return report(result.tables, result.notes, page_style_of(fd), names);
+  if (options.wants_report()) return report::report(result.tables, result.notes, page_style_of(fd), names);
   std::span<const Table> tables = result.tables;
   if (!options.names_findings || !options.is_text())
-    return render(*options.format, tables, result.notes, style_of(fd));
-  const std::string first = findings_text(tables[0], page_style_of(fd)) + "\n";
-  Notes notes = notes_beside_findings(result.notes);
+    return render::render(*options.format, tables, result.notes, style_of(fd));
+  const std::string first = report::findings_text(tables[0], page_style_of(fd)) + "\n";
+  Notes notes = report::notes_beside_findings(result.notes);
   notes.merge(tables[0].notes);
-  return first + render(*options.format, tables.subspan(1), notes, style_of(fd));
+  return first + render::render(*options.format, tables.subspan(1), notes, style_of(fd));
 }
 
 Result<void> analyze(Options options) {
   const std::atomic<bool>* interrupted = interruption();
-  TRY_ASSIGN(const Job job, open_job(options.paths));
+  TRY_ASSIGN(const Job job, read::open_job(options.paths));
   TRY(check_output(options.output, job));
 
-  RunRequest request = options.request;
+  analyze::RunRequest request = options.request;
   request.cancelled = interrupted;
   request.analyses = options.chosen();
   const size_t shown = request.analyses.size();
   for (const Analysis* analysis : request.analyses)
-    TRY(check_takes(*options.format, Table(analysis->name, analysis->columns)));
+    TRY(render::check_takes(*options.format, Table(analysis->name, analysis->columns)));
   if (options.names_findings) {
-    TRY(check_takes(*options.format, Table(kFindings, finding_columns())));
+    TRY(render::check_takes(*options.format, Table(diagnose::kFindings, diagnose::finding_columns())));
     request.whole_from = shown;
     // One that has no `top` is whole already.
-    for (const Analysis* analysis : fact_analyses()) {
+    for (const Analysis* analysis : diagnose::fact_analyses()) {
       const bool is_there = std::ranges::find(request.analyses, analysis) != request.analyses.end();
-      if (!is_there || has_param(analysis, kTop.name)) request.analyses.push_back(analysis);
+      if (!is_there || has_param(analysis, analyze::kTop.name)) request.analyses.push_back(analysis);
     }
   }
-  const size_t names = options.wants_report() ? take_top(request.params) : 0;
-  MappedJob mapped;
+  const size_t names = options.wants_report() ? report::take_top(request.params) : 0;
+  analyze::MappedJob mapped;
   {
     Progress progress;
     request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    TRY_ASSIGN(mapped, map_files(job, request, load));
+    TRY_ASSIGN(mapped, analyze::map_files(job, request, read::load));
   }
   std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
-  TRY_ASSIGN(RunResult result, reduce_files(std::move(mapped), request));
+  TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request));
   if (options.names_findings) {
-    Table found = findings(gather_facts(result.tables, result.notes));
-    found.notes = notes_beside_findings(all_notes(std::span(result.tables).subspan(shown), {}));
+    Table found = diagnose::findings(diagnose::gather_facts(result.tables, result.notes));
+    found.notes =
+        report::notes_beside_findings(render::all_notes(std::span(result.tables).subspan(shown), {}));
     result.tables.resize(shown);
     result.tables.insert(result.tables.begin(), std::move(found));
   }
 
   const std::string bytes = shown_bytes(options, result, names);
   if (!options.format->shows_notes) {
-    std::fputs(render_text_notes(all_notes(result.tables, result.notes), style_of(STDERR_FILENO)).c_str(),
-               stderr);
+    std::fputs(
+        render::render_text_notes(render::all_notes(result.tables, result.notes), style_of(STDERR_FILENO))
+            .c_str(),
+        stderr);
   }
   if (options.timing) print_timing(result);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
@@ -152,14 +155,14 @@ Result<void> analyze(Options options) {
 
 }  // namespace
 
-RunRequest report_request() {
-  RunRequest request;
-  request.analyses = fact_analyses();
-  take_top(request.params);
+analyze::RunRequest report_request() {
+  analyze::RunRequest request;
+  request.analyses = diagnose::fact_analyses();
+  report::take_top(request.params);
   return request;
 }
 
-Result<void> print_report(const std::vector<std::string>& paths, std::vector<FileResult> elsewhere) {
+Result<void> print_report(const std::vector<std::string>& paths, std::vector<analyze::FileResult> elsewhere) {
   Options options;
   options.paths = paths;
   options.elsewhere = std::move(elsewhere);
@@ -170,7 +173,7 @@ Result<void> print_report(const std::vector<std::string>& paths, std::vector<Fil
 Action declare_analyze(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  RunRequest& r = o->request;
+  analyze::RunRequest& r = o->request;
   r.threads = all_processors();
 
   app.add_option(
@@ -232,4 +235,4 @@ Action declare_analyze(CLI::App& app) {
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

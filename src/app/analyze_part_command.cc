@@ -9,14 +9,14 @@
 #include <cerrno>
 #include <memory>
 
-#include "api/analyze_request.h"
-#include "api/file_results.h"
 #include "app/commands.h"
 #include "app/output.h"
 #include "net/child.h"
 #include "read/open.h"
+#include "wire/analyze_request.h"
+#include "wire/file_results.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr size_t kMostRequestBytes = size_t{1} << 20;
@@ -25,7 +25,7 @@ Result<std::string> standard_input() {
   std::string text(kMostRequestBytes + 1, '\0');
   size_t done = 0;
   for (ssize_t n = 1; n > 0 && done < text.size(); done += static_cast<size_t>(std::max<ssize_t>(n, 0)))
-    n = read(STDIN_FILENO, text.data() + done, text.size() - done);
+    n = ::read(STDIN_FILENO, text.data() + done, text.size() - done);
   if (done > kMostRequestBytes)
     return fail(Code::invalid, "the request is longer than {} bytes", kMostRequestBytes);
   text.resize(done);
@@ -50,13 +50,13 @@ Result<Job> job_of(const std::vector<std::string>& names) {
 
 Result<int> analyze_part(const std::vector<std::string>& names) {
   TRY_ASSIGN(const std::string text, standard_input());
-  TRY_ASSIGN(const RunRequest request, api::read_analyze_request(text));
+  TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
   TRY_ASSIGN(const Job job, job_of(names));
-  TRY_ASSIGN(const MappedJob mapped, map_files(job, request, load));
-  const std::string results = api::file_results_text(mapped.files, request.analyses);
-  if (results.size() > api::kMostResultsBytes)
+  TRY_ASSIGN(const analyze::MappedJob mapped, analyze::map_files(job, request, read::load));
+  const std::string results = wire::file_results_text(mapped.files, request.analyses);
+  if (results.size() > wire::kMostResultsBytes)
     return fail(Code::invalid, "the tables have {} bytes; {} at most: ask for fewer analyses or rows",
-                results.size(), api::kMostResultsBytes);
+                results.size(), wire::kMostResultsBytes);
   TRY(write_output("", results));
   return 0;
 }
@@ -69,4 +69,4 @@ Action declare_analyze_part(CLI::App& app) {
   return [names]() -> Result<int> { return analyze_part(*names); };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

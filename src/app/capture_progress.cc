@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr auto kBetween = std::chrono::milliseconds(100);
@@ -21,7 +21,7 @@ constexpr int kLines = 12;
 std::string name_of(const Table& receipts, size_t row) {
   const Value rank = receipts.at(row, receipts.column("rank")),
               pid = receipts.at(row, receipts.column("pid"));
-  const std::string host = to_printable(text_or_empty(receipts, row, "host"));
+  const std::string host = to_printable(table::text_or_empty(receipts, row, "host"));
   if (!is_null(rank)) return fmt::format("{} rank {}", host, std::get<i64>(rank));
   return is_null(pid) ? host : fmt::format("{} process {}", host, std::get<i64>(pid));
 }
@@ -33,7 +33,7 @@ std::string progress_text(const Table& receipts, int lines, int width) {
   std::map<std::string, int> counts;
   std::vector<std::string> open;
   for (size_t row = 0; row < receipts.rows(); ++row) {
-    const std::string word = to_printable(text_or_empty(receipts, row, "state"));
+    const std::string word = to_printable(table::text_or_empty(receipts, row, "state"));
     ++counts[word];
     const bool is_final = !is_null(receipts.at(row, took)) || word == "failed";
     if (!is_final) open.push_back(fmt::format("  {:<10} {}", word, name_of(receipts, row)));
@@ -71,4 +71,4 @@ void CaptureProgress::show(const Table& receipts) {
   std::fflush(stderr);
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

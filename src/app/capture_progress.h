@@ -6,7 +6,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::app {
 
 class CaptureProgress {
  public:
@@ -24,4 +24,4 @@ class CaptureProgress {
 // What it shows, at most `lines` lines of at most `width` columns.
 std::string progress_text(const Table& receipts, int lines, int width);
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -4,7 +4,7 @@
 
 #include "capture/captures.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 void add(Table& receipts, const char* host, Value pid, Value rank, const char* state, bool is_over) {
@@ -35,4 +35,4 @@ TEST(CaptureProgressTest, FitsTheScreen) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

@@ -8,7 +8,7 @@
 #include "app/terminal.h"
 #include "store/history_query.h"
 
-namespace spotter {
+namespace spotter::app {
 
 CLI::Option* add_catalogue_option(CLI::App& app, std::string& table) {
   return add_option(app, "--catalogue", "TABLE",
@@ -20,12 +20,13 @@ CLI::Option* add_catalogue_option(CLI::App& app, std::string& table) {
                     });
 }
 
-Result<int> show_catalogue(const HostOptions& options, const std::string& table, const Format& format) {
+Result<int> show_catalogue(const HostOptions& options, const std::string& table,
+                           const render::Format& format) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options));
   TRY_ASSIGN(Samples samples, ask_agents(hosts, "/v1/catalogue?table=" + table));
-  if (&format == &all_formats()[0]) samples.tables = with_local_times(samples.tables, true);
-  TRY(write_output("", render(format, samples.tables, samples.notes, style_of(STDOUT_FILENO))));
+  if (&format == &render::all_formats()[0]) samples.tables = with_local_times(samples.tables, true);
+  TRY(write_output("", render::render(format, samples.tables, samples.notes, style_of(STDOUT_FILENO))));
   return exit_status(samples);
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -7,11 +7,12 @@
 #include "app/hosts.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::app {
 
 CLI::Option* add_catalogue_option(CLI::App& app, std::string& table);
 
 // Asks the agents for this table of the catalogue, and prints it. Gives the exit status.
-Result<int> show_catalogue(const HostOptions& options, const std::string& table, const Format& format);
+Result<int> show_catalogue(const HostOptions& options, const std::string& table,
+                           const render::Format& format);
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -8,7 +8,7 @@
 #include "base/utf8.h"
 #include "base/version.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 int usage_error(const std::string& message, const std::string& command) {
@@ -88,4 +88,4 @@ CLI::Option* add_option(CLI::App& app, const std::string& name, const char* type
       });
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

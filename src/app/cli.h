@@ -12,7 +12,7 @@ class App;
 class Option;
 }  // namespace CLI
 
-namespace spotter {
+namespace spotter::app {
 
 using Action = std::function<Result<int>()>;  // the exit status; an error is 1
 
@@ -36,4 +36,4 @@ CommandLine parse_command_line(std::span<const Command> commands, int argc, char
 CLI::Option* add_option(CLI::App& app, const std::string& name, const char* type, const std::string& help,
                         std::function<Result<void>(const std::string& word)> read);
 
-}  // namespace spotter
+}  // namespace spotter::app

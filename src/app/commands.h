@@ -4,7 +4,7 @@
 #include "analyze/run.h"
 #include "app/cli.h"
 
-namespace spotter {
+namespace spotter::app {
 
 Action declare_analyze(CLI::App& app);       // analyze_command.cc
 Action declare_analyze_part(CLI::App& app);  // analyze_part_command.cc
@@ -21,7 +21,8 @@ Action declare_agent(CLI::App& app);         // agent_command.cc
 
 // What the report of `spotter analyze PATH...` is made of, and the report of these files and of those that
 // were mapped elsewhere for that same request.
-RunRequest report_request();
-Result<void> print_report(const std::vector<std::string>& paths, std::vector<FileResult> elsewhere = {});
+analyze::RunRequest report_request();
+Result<void> print_report(const std::vector<std::string>& paths,
+                          std::vector<analyze::FileResult> elsewhere = {});
 
-}  // namespace spotter
+}  // namespace spotter::app

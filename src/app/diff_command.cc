@@ -5,7 +5,7 @@
 #include <memory>
 
 #include "analyze/list.h"
-#include "analyze/trace_diff.h"
+#include "analyze/operators/trace_diff.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/job_options.h"
@@ -16,15 +16,15 @@
 #include "read/open.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 struct Options {
   std::string before, after;
-  RunRequest request;
-  DiffOptions how;
+  analyze::RunRequest request;
+  analyze::DiffOptions how;
   i64 top = 20;
-  const Format* format = &all_formats()[0];
+  const render::Format* format = &render::all_formats()[0];
   std::string output;  // empty: standard output
 };
 
@@ -35,15 +35,15 @@ struct Side {
 };
 
 Result<Job> open_side(const std::string& path, const Options& options) {
-  TRY_ASSIGN(Job job, open_job(std::span(&path, 1)));
+  TRY_ASSIGN(Job job, read::open_job(std::span(&path, 1)));
   TRY(check_output(options.output, job));
   return job;
 }
 
 Result<Side> run_side(const Job& job, const Options& options) {
-  TRY_ASSIGN(RunResult result, run(job, options.request, load));
+  TRY_ASSIGN(analyze::RunResult result, analyze::run(job, options.request, read::load));
   Side side;
-  side.notes = all_notes(result.tables, result.notes);
+  side.notes = render::all_notes(result.tables, result.notes);
   side.totals = std::move(result.tables[0]);
   const Table& summary = result.tables[1];
   side.ranks = static_cast<i64>(summary.rows());
@@ -71,7 +71,7 @@ Result<void> diff(const Options& options) {
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));
   TRY_ASSIGN(const Side before, run_side(job_before, options));
   TRY_ASSIGN(const Side after, run_side(job_after, options));
-  Table table = trace_diff(before.totals, after.totals, options.how);
+  Table table = analyze::trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
   compare_sizes(before, after, notes);
@@ -79,11 +79,11 @@ Result<void> diff(const Options& options) {
   if (table.rows() > listed)
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
               static_cast<i64>(table.rows() - listed));
-  table = head(table, listed);
+  table = table::head(table, listed);
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  const std::string bytes = render(*options.format, std::span(&table, 1), notes, style_of(fd));
+  const std::string bytes = render::render(*options.format, std::span(&table, 1), notes, style_of(fd));
   if (!options.format->shows_notes)
-    std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+    std::fputs(render::render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
   return write_output(options.output, bytes);
 }
 
@@ -92,7 +92,7 @@ Result<void> diff(const Options& options) {
 Action declare_diff(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  o->request.analyses = {&kEventTotals, &kSummary};
+  o->request.analyses = {&analyze::kEventTotals, &analyze::kSummary};
   o->request.threads = all_processors();
   app.add_option("BEFORE", o->before, "trace file, folder or pattern of the first job")
       ->required()
@@ -117,4 +117,4 @@ Action declare_diff(CLI::App& app) {
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

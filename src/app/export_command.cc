@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <memory>
 
-#include "analyze/path_finder.h"
+#include "analyze/critical_path/path_finder.h"
 #include "app/commands.h"
 #include "app/interruption.h"
 #include "app/job_options.h"
@@ -18,32 +18,32 @@
 #include "read/open.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 struct Options {
   std::vector<std::string> paths;
   std::string output;
-  ExportRequest request;
+  export_::ExportRequest request;
 };
 
 Result<void> export_traces(const Options& options) {
   const std::atomic<bool>* interrupted = interruption();
-  TRY_ASSIGN(const Job job, open_job(options.paths));
+  TRY_ASSIGN(const Job job, read::open_job(options.paths));
   TRY(check_output(options.output, job));
-  TRY_ASSIGN(const std::unique_ptr<TraceWriter> out, TraceWriter::open(options.output));
-  ExportRequest request = options.request;
+  TRY_ASSIGN(const std::unique_ptr<export_::TraceWriter> out, export_::TraceWriter::open(options.output));
+  export_::ExportRequest request = options.request;
   request.cancelled = interrupted;
   Notes notes;
   {
     Progress progress;
     request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    Result<Notes> done = export_job(job, request, load, *out);
+    Result<Notes> done = export_::export_job(job, request, read::load, *out);
     if (!done && done.error().code == Code::cancelled)
       return fail(Code::cancelled, "interrupted{}", options.output == "-" ? "" : "; nothing was written");
     TRY_ASSIGN(notes, std::move(done));
   }
-  std::fputs(render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+  std::fputs(render::render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
   return {};
 }
 
@@ -60,7 +60,7 @@ void add_time(CLI::App& app, const char* name, const char* help, std::optional<N
 Action declare_export(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  ExportRequest& r = o->request;
+  export_::ExportRequest& r = o->request;
   r.threads = all_processors();
   app.add_option(
          "PATH", o->paths,
@@ -87,8 +87,8 @@ Action declare_export(CLI::App& app) {
   app.add_flag_callback(
       "--critical-path",
       [&r] {
-        r.flows = critical_path_flows;
-        r.flow_args = kCriticalPathArgs;
+        r.flows = export_::critical_path_flows;
+        r.flow_args = analyze::kCriticalPathArgs;
       },
       "draw the critical path of each step as arrows");
   app.footer(
@@ -106,4 +106,4 @@ Action declare_export(CLI::App& app) {
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

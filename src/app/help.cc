@@ -4,13 +4,13 @@
 
 #include "app/terminal.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 using Meanings = std::vector<std::pair<std::string, std::string>>;
 
 std::string section(const std::string& title, const Meanings& meanings, int width) {
-  return meanings.empty() ? "" : "\n" + title + ":\n" + render_meanings(meanings, width);
+  return meanings.empty() ? "" : "\n" + title + ":\n" + render::render_meanings(meanings, width);
 }
 
 }  // namespace
@@ -35,10 +35,10 @@ std::string HelpFormatter::make_help(const CLI::App* app, std::string, CLI::AppF
     if (!command->get_description().empty())
       commands.emplace_back(command->get_name(), command->get_description());
   }
-  return "Usage: " + usage + " [OPTION...]\n\n" + wrapped(app->get_description(), width) + "\n" +
+  return "Usage: " + usage + " [OPTION...]\n\n" + render::wrapped(app->get_description(), width) + "\n" +
          section("Arguments", arguments, width) + section("Commands", commands, width) +
          section("Options", options, width) +
          (app->get_footer().empty() ? "" : "\n" + app->get_footer() + "\n");
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

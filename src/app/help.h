@@ -3,11 +3,11 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
-namespace spotter {
+namespace spotter::app {
 
 class HelpFormatter : public CLI::FormatterBase {
  public:
   std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override;
 };
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr size_t kMostHosts = 100'000;
@@ -45,7 +45,7 @@ Result<std::vector<std::string>> expand(const std::string& word) {
   TRY_ASSIGN(const std::vector<std::string> ends, expand(word.substr(close + 1)));
   std::vector<std::string> words;
   for (const std::string& part : split_list(word.substr(open + 1, close - open - 1))) {
-    TRY_ASSIGN(const Range range, parse_range(part));
+    TRY_ASSIGN(const analyze::Range range, parse_range(part));
     const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
     for (i64 n = range.first; n <= range.last; ++n) {
       if (words.size() + ends.size() > kMostHosts)
@@ -183,8 +183,8 @@ Result<Hosts> find_hosts(const HostOptions& options) {
   }
   keep_each_once(hosts.addresses);
   const std::string directory = options.credentials.empty() ? default_credentials() : options.credentials;
-  TRY_ASSIGN(hosts.credentials, api::read_credentials(directory));
+  TRY_ASSIGN(hosts.credentials, client::read_credentials(directory));
   return hosts;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

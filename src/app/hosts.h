@@ -3,11 +3,11 @@
 #include <string>
 #include <vector>
 
-#include "api/credentials.h"
 #include "app/cli.h"
+#include "client/credentials.h"
 #include "net/http_client.h"
 
-namespace spotter {
+namespace spotter::app {
 
 inline constexpr u16 kApiPort = 1779;  // of an agent that other hosts may ask
 
@@ -18,7 +18,7 @@ struct HostOptions {
 
 struct Hosts {
   std::vector<net::HttpAddress> addresses;  // each once
-  api::Credentials credentials;
+  client::Credentials credentials;
   std::string job;  // that the processes have to be of; empty: any
 };
 
@@ -33,4 +33,4 @@ Result<std::vector<net::HttpAddress>> parse_hosts(const std::string& words);
 // A host per line, with words behind it that are not for us ("slots=8"); # begins a comment.
 Result<std::vector<net::HttpAddress>> parse_hostfile(const std::string& text);
 
-}  // namespace spotter
+}  // namespace spotter::app

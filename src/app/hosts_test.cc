@@ -4,7 +4,7 @@
 
 #include "app/slurm.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 std::string shown(const Result<std::vector<net::HttpAddress>>& hosts) {
@@ -65,4 +65,4 @@ TEST(SlurmTest, IdsThatAreNone) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

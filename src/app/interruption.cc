@@ -2,7 +2,7 @@
 
 #include <csignal>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 std::atomic<bool> interrupted = false;
@@ -17,4 +17,4 @@ const std::atomic<bool>* interruption() {
   return &interrupted;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

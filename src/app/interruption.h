@@ -2,9 +2,9 @@
 #pragma once
 #include <atomic>
 
-namespace spotter {
+namespace spotter::app {
 
 // Set by the first SIGINT or SIGTERM after this call.
 const std::atomic<bool>* interruption();
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -4,9 +4,9 @@
 
 #include "app/words.h"
 
-namespace spotter {
-void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optional<Range>& steps,
-                          const std::string& what) {
+namespace spotter::app {
+void add_job_part_options(CLI::App& app, std::vector<analyze::Range>& ranks,
+                          std::optional<analyze::Range>& steps, const std::string& what) {
   add_option(app, "--ranks", "LIST", "only these ranks" + what + ": 0,3-7",
              [&ranks](const std::string& word) -> Result<void> {
                TRY_ASSIGN(ranks, parse_ranges(word));
@@ -19,4 +19,4 @@ void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optiona
              });
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -3,11 +3,11 @@
 #include "analyze/run.h"
 #include "app/cli.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // --ranks and --steps. `what`, such as " of both", follows "only these ranks" in the help. Values have to
 // outlive the parse.
-void add_job_part_options(CLI::App& app, std::vector<Range>& ranks, std::optional<Range>& steps,
-                          const std::string& what = "");
+void add_job_part_options(CLI::App& app, std::vector<analyze::Range>& ranks,
+                          std::optional<analyze::Range>& steps, const std::string& what = "");
 
-}  // namespace spotter
+}  // namespace spotter::app

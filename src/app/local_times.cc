@@ -4,7 +4,7 @@
 #include <ctime>
 #include <string>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 std::string clock_text(Ns unix_ns, bool with_day) {
@@ -52,4 +52,4 @@ std::vector<Table> with_local_times(std::span<const Table> tables, bool with_day
   return shown;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

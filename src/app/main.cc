@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Command kCommands[] = {
@@ -26,7 +26,7 @@ constexpr Command kCommands[] = {
 };
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app
 
 int main(int argc, char** argv) {
   using namespace spotter;
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
     end_process("out of memory; use fewer --threads, a smaller --memory, or a larger limit (ulimit -v)");
   });
 
-  const CommandLine line = parse_command_line(kCommands, argc, argv);
+  const app::CommandLine line = app::parse_command_line(app::kCommands, argc, argv);
   if (line.exit) return *line.exit;
 
   const Result<int> result = line.action();

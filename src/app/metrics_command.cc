@@ -8,13 +8,11 @@
 #include <memory>
 #include <thread>
 
-#include "api/metrics_query.h"
 #include "app/agent_samples.h"
 #include "app/catalogue_view.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/local_times.h"
-#include "app/metric_list.h"
 #include "app/metrics_missed.h"
 #include "app/metrics_view.h"
 #include "app/output.h"
@@ -23,9 +21,11 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "collect/list.h"
+#include "report/metric_list.h"
 #include "table/ops.h"
+#include "wire/metrics_query.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Ns kViewed = 60'000'000'000;
@@ -33,10 +33,10 @@ constexpr Ns kViewed = 60'000'000'000;
 struct Options {
   bool list = false, once = false, watch = false, raw = false;
   OnceOptions of_once;
-  api::MetricsQuery query;
+  wire::MetricsQuery query;
   std::string catalogue;  // a table of it
   HostOptions hosts;
-  const Format* format = &all_formats()[0];
+  const render::Format* format = &render::all_formats()[0];
 };
 
 constexpr int kNothing = 1;  // exit status: of what was asked for there is nothing
@@ -45,8 +45,8 @@ void tell(const std::vector<std::string>& sentences) {
   for (const std::string& sentence : sentences) std::fprintf(stderr, "spotter: %s\n", sentence.c_str());
 }
 
-api::MetricsQuery viewed_query(const Options& options) {
-  api::MetricsQuery query = options.query;
+wire::MetricsQuery viewed_query(const Options& options) {
+  wire::MetricsQuery query = options.query;
   if (query.selection.metrics.empty()) query.selection.metrics = first_metrics();
   if (query.since == 0) query.since = kViewed;
   query.rates = true;
@@ -69,18 +69,18 @@ api::MetricsQuery viewed_query(const Options& options) {
 Result<int> show(const Options& options) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   if (options.watch) watch(hosts, options);
-  const bool is_view = options.query.since == 0 && options.format == &all_formats()[0];
-  api::MetricsQuery query = options.query;
+  const bool is_view = options.query.since == 0 && options.format == &render::all_formats()[0];
+  wire::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
   TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
                                       : ask_agents(hosts, query));
-  const TextStyle style = style_of(STDOUT_FILENO);
+  const render::TextStyle style = style_of(STDOUT_FILENO);
   constexpr Ns kDay = 86'400'000'000'000;
-  if (!is_view && options.format == &all_formats()[0])
+  if (!is_view && options.format == &render::all_formats()[0])
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   TRY(write_output("", is_view ? metrics_text(samples.tables, samples.notes, style, SIZE_MAX)
-                               : render(*options.format, samples.tables, samples.notes, style)));
-  Selection asked = options.query.selection;
+                               : render::render(*options.format, samples.tables, samples.notes, style)));
+  table::Selection asked = options.query.selection;
   if (asked.job.empty()) asked.job = hosts.job;
   // An agent that has just begun has nothing yet for who asked for nothing in particular; the view says so.
   if (is_view && asked.metrics.empty() && asked.job.empty()) return exit_status(samples);
@@ -161,18 +161,19 @@ Action declare_metrics(CLI::App& app) {
     if (!options->catalogue.empty())
       return show_catalogue(options->hosts, options->catalogue, *options->format);
     if (!options->once && !options->list) return show(*options);
-    const TextStyle style = style_of(STDOUT_FILENO);
+    const render::TextStyle style = style_of(STDOUT_FILENO);
     if (options->list) {
-      const Table lists[] = {metric_list(options->query.selection), collector_list(), sink_option_list()};
-      TRY(write_output("", render(*options->format, lists, {}, style)));
+      const Table lists[] = {report::metric_list(options->query.selection), report::collector_list(),
+                             report::sink_option_list()};
+      TRY(write_output("", render::render(*options->format, lists, {}, style)));
       tell(unknown_metrics(options->query.selection, {}));
       if (lists[0].rows() == 0) return kNothing;
     } else {
       const OneSample sample = sample_once(options->of_once);
-      TRY(write_output("", render(*options->format, sample.tables, sample.notes, style)));
+      TRY(write_output("", render::render(*options->format, sample.tables, sample.notes, style)));
     }
     return 0;
   };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -8,10 +8,10 @@
 #include "collect/list.h"
 #include "table/rates.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
-bool is_of_a_collector(const Selection& selection) {
+bool is_of_a_collector(const table::Selection& selection) {
   return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* collector) {
     return std::ranges::any_of(collector->tables, [&](const collect::TableKind& kind) {
       return selection.wants_table(kind.name, kind.columns, kind.is_events);
@@ -27,7 +27,7 @@ bool is_of_another_release(const Table& table) {
     return column.role == Role::time || std::string_view(column.name) == "host" ||
            std::ranges::any_of(kind->columns, [&](const Field& field) {
              const std::string_view name = column.name;
-             return name == field.name || name == rate_field(field).name ||
+             return name == field.name || name == table::rate_field(field).name ||
                     name == fmt::format("{}_min", field.name) || name == fmt::format("{}_max", field.name);
            });
   };
@@ -36,7 +36,7 @@ bool is_of_another_release(const Table& table) {
 
 }  // namespace
 
-std::vector<std::string> unknown_metrics(const Selection& selection, std::span<const Table> samples) {
+std::vector<std::string> unknown_metrics(const table::Selection& selection, std::span<const Table> samples) {
   std::vector<std::string> sentences;
   // Of another release's agent: its names are not in the list, and counters are not called as they were asked
   // for.
@@ -50,7 +50,7 @@ std::vector<std::string> unknown_metrics(const Selection& selection, std::span<c
   return sentences;
 }
 
-std::vector<std::string> missed(const Selection& selection, std::span<const Table> samples) {
+std::vector<std::string> missed(const table::Selection& selection, std::span<const Table> samples) {
   std::vector<std::string> sentences = unknown_metrics(selection, samples);
   const bool is_empty = std::ranges::all_of(samples, [](const Table& table) { return table.rows() == 0; });
   if (!is_empty || sentences.size() > 0) return sentences;
@@ -62,4 +62,4 @@ std::vector<std::string> missed(const Selection& selection, std::span<const Tabl
   return sentences;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Field kColumns[] = {
@@ -39,4 +39,4 @@ TEST(MetricsMissed, AnEmptyAnswerIsTold) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

@@ -10,7 +10,7 @@
 #include "table/metric.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Field kColumns[] = {
@@ -65,9 +65,9 @@ std::string entity_of(const Table& table, size_t row) {
     const Value value = table.at(row, c);
     if (field.role != Role::key || is_null(value)) continue;
     const auto* word = std::get_if<std::string_view>(&value);
-    text += fmt::format(
-        "{}{}", text.empty() ? "" : ", ",
-        word ? to_printable(*word) : fmt::format("{} {}", field.name, human(value, Unit::none, Role::key)));
+    text += fmt::format("{}{}", text.empty() ? "" : ", ",
+                        word ? to_printable(*word)
+                             : fmt::format("{} {}", field.name, render::human(value, Unit::none, Role::key)));
   }
   return text;
 }
@@ -168,9 +168,10 @@ Table metrics_view(std::span<const Table> samples, size_t cells) {
         double most = -std::numeric_limits<double>::infinity();
         for (const double value : values) most = std::isnan(value) ? most : std::max(most, value);
         if (std::isinf(most)) continue;  // nothing but nulls
-        const std::string now = human(table.at(end - 1, c), field.unit, field.role);
-        view.append({std::string_view(metric_name(table.name(), field.name)), std::string_view(entity),
-                     std::string_view(now), std::string_view(human(Value(most), field.unit, field.role)),
+        const std::string now = render::human(table.at(end - 1, c), field.unit, field.role);
+        view.append({std::string_view(table::metric_name(table.name(), field.name)), std::string_view(entity),
+                     std::string_view(now),
+                     std::string_view(render::human(Value(most), field.unit, field.role)),
                      std::string_view(curve(values, cells))});
       }
     }
@@ -178,17 +179,18 @@ Table metrics_view(std::span<const Table> samples, size_t cells) {
   return view;
 }
 
-std::string metrics_text(std::span<const Table> samples, const Notes& notes, const TextStyle& style,
+std::string metrics_text(std::span<const Table> samples, const Notes& notes, const render::TextStyle& style,
                          size_t most_lines) {
   const Table view = fitted_view(samples, style.width);
-  const std::string below = render_text_notes(notes, style);
+  const std::string below = render::render_text_notes(notes, style);
   if (view.rows() == 0)
-    return wrapped("Nothing has been measured in the last minute that is looked at.", style.width) + "\n" +
-           below;
+    return render::wrapped("Nothing has been measured in the last minute that is looked at.", style.width) +
+           "\n" + below;
   const auto text_of = [&](size_t rows) {
-    std::string text = render_text_table(head(view, rows), style);
+    std::string text = render::render_text_table(table::head(view, rows), style);
     if (view.rows() > rows)
-      text += wrapped(fmt::format("and {} more; --metric PATTERN chooses", view.rows() - rows), style.width) +
+      text += render::wrapped(fmt::format("and {} more; --metric PATTERN chooses", view.rows() - rows),
+                              style.width) +
               "\n";
     return text + below;
   };
@@ -202,4 +204,4 @@ std::string metrics_text(std::span<const Table> samples, const Notes& notes, con
   }
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -9,7 +9,7 @@
 #include "render/render.h"
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // The metrics that are looked at first, as patterns of their names.
 std::vector<std::string> first_metrics();
@@ -21,10 +21,10 @@ Table metrics_view(std::span<const Table> samples, size_t cells);
 // The same for a terminal of this style, with `notes` below, in at most so many lines (or a header and one
 // row, where notes take more). Where it is narrow, the most goes first, then the curves are shorter, then
 // names are; the curves go last.
-std::string metrics_text(std::span<const Table> samples, const Notes& notes, const TextStyle& style,
+std::string metrics_text(std::span<const Table> samples, const Notes& notes, const render::TextStyle& style,
                          size_t most_lines);
 
 // "▁▃█": NaN is a blank.
 std::string curve(std::span<const double> values, size_t cells);
 
-}  // namespace spotter
+}  // namespace spotter::app

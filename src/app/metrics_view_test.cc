@@ -10,7 +10,7 @@
 #include "table/metric.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 TEST(MetricsView, CurvesGoFromNothingToTheMost) {
@@ -69,7 +69,7 @@ TEST(MetricsView, FitsTheTerminal) {
   notes.add("n", Severity::info, "a note that is longer than a line of a small terminal is");
   for (const int width : {100, 80, 60, 50, 40}) {
     for (const size_t lines : {size_t{24}, size_t{11}}) {
-      TextStyle style;
+      render::TextStyle style;
       style.width = width;
       const std::string text = metrics_text(samples, notes, style, lines);
       const auto [widest, count] = extent(text);
@@ -100,4 +100,4 @@ TEST(MetricsView, TheFirstMetricsAreThere) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

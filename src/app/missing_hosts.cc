@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::app {
 
 Result<bool> tell_missing(const std::vector<std::optional<Error>>& errors) {
   const auto missing = std::ranges::count_if(errors, [](const auto& error) { return error.has_value(); });
@@ -17,4 +17,4 @@ Result<bool> tell_missing(const std::vector<std::optional<Error>>& errors) {
   return missing == 0;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

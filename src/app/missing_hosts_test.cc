@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 const std::optional<Error> kAnswered, kGone = Error{Code::not_found, "n1: it is gone"};
@@ -29,4 +29,4 @@ TEST(MissingHosts, AllOfThemAreAnError) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

@@ -8,7 +8,7 @@
 
 #include "base/file.h"
 
-namespace spotter {
+namespace spotter::app {
 
 Result<void> check_output(const std::string& path, const Job& job) {
   struct stat output;
@@ -33,4 +33,4 @@ Result<void> write_output(const std::string& path, std::string_view bytes) {
   return {};
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

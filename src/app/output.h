@@ -6,7 +6,7 @@
 #include "base/result.h"
 #include "trace/job.h"
 
-namespace spotter {
+namespace spotter::app {
 
 inline bool is_standard_output(std::string_view path) { return path.empty() || path == "-"; }
 
@@ -16,4 +16,4 @@ Result<void> check_output(const std::string& path, const Job& job);
 // Writes to the file, whole or not at all, or to standard output by that path.
 Result<void> write_output(const std::string& path, std::string_view bytes);
 
-}  // namespace spotter
+}  // namespace spotter::app

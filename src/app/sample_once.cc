@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <memory>
 
-#include "collect/identities.h"
 #include "collect/list.h"
+#include "collect/process/identities.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 bool is_wanted(const OnceOptions& options, std::string_view table) {
@@ -31,7 +31,7 @@ OneSample sample_once(const OnceOptions& options) {
       lost(collector.error());
       continue;
     }
-    auto sampled = ask(*kind, **collector);
+    auto sampled = collect::ask(*kind, **collector);
     if (!sampled) {
       lost(sampled.error());
       continue;
@@ -43,4 +43,4 @@ OneSample sample_once(const OnceOptions& options) {
   return out;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -6,7 +6,7 @@
 #include "base/notes.h"
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::app {
 
 struct OnceOptions {
   std::string root;  // empty: that of this machine
@@ -21,4 +21,4 @@ struct OneSample {
 
 OneSample sample_once(const OnceOptions& options);
 
-}  // namespace spotter
+}  // namespace spotter::app

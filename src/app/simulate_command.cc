@@ -12,27 +12,27 @@
 #include "base/parallel_for.h"
 #include "simulate/simulate.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
-using sim::Era, sim::Sharding, sim::Spec;
+using simulate::Era, simulate::Sharding, simulate::Spec;
 
 struct Options {
-  sim::SimulateRequest request;
+  simulate::SimulateRequest request;
   std::vector<std::string> faults;
   bool list_faults = false;
 };
 
-Result<Sharding> parse_sharding(const std::string& text) {
-  const auto* found = std::ranges::find(sim::kShardingNames, text);
-  if (found == sim::kShardingNames.end())
-    return fail(Code::invalid, "\"{}\" is not {}", text, fmt::join(sim::kShardingNames, ", "));
-  return static_cast<Sharding>(found - sim::kShardingNames.begin());
+Result<simulate::Sharding> parse_sharding(const std::string& text) {
+  const auto* found = std::ranges::find(simulate::kShardingNames, text);
+  if (found == simulate::kShardingNames.end())
+    return fail(Code::invalid, "\"{}\" is not {}", text, fmt::join(simulate::kShardingNames, ", "));
+  return static_cast<simulate::Sharding>(found - simulate::kShardingNames.begin());
 }
 
-Result<const Era*> parse_era(const std::string& text) {
+Result<const simulate::Era*> parse_era(const std::string& text) {
   std::string names;
-  for (const Era& era : sim::eras()) {
+  for (const simulate::Era& era : simulate::eras()) {
     if (text == era.name) return &era;
     names += (names.empty() ? "" : ", ") + std::string(era.name);
   }
@@ -41,24 +41,24 @@ Result<const Era*> parse_era(const std::string& text) {
 
 std::string era_help() {
   std::string text = "how the trace is spelled:";
-  for (const Era& era : sim::eras())
-    text += fmt::format("{} {} ({})", &era == &sim::eras()[0] ? "" : ",", era.name, era.releases);
+  for (const simulate::Era& era : simulate::eras())
+    text += fmt::format("{} {} ({})", &era == &simulate::eras()[0] ? "" : ",", era.name, era.releases);
   return text + "; truth.json is exact for those that write nanoseconds (default today)";
 }
 
 Result<int> run_simulate(Options& options) {
   if (options.list_faults) {
-    TRY(write_output({}, sim::describe_faults()));
+    TRY(write_output({}, simulate::describe_faults()));
     return 0;
   }
-  sim::SimulateRequest& request = options.request;
+  simulate::SimulateRequest& request = options.request;
   if (request.folder.empty()) return fail(Code::invalid, "where to? Name a folder with -o");
   for (const std::string& text : options.faults) {
-    TRY_ASSIGN(sim::Fault fault, sim::parse_fault(text, request.spec.last_step()));
+    TRY_ASSIGN(simulate::Fault fault, simulate::parse_fault(text, request.spec.last_step()));
     request.spec.faults.push_back(std::move(fault));
   }
   request.cancelled = interruption();
-  const Result<sim::SimulateReceipt> receipt = sim::simulate(request);
+  const Result<simulate::SimulateReceipt> receipt = simulate::simulate(request);
   if (!receipt && receipt.error().code == Code::cancelled)
     return fail(Code::cancelled, "interrupted; {} does not hold the whole job", request.folder);
   if (!receipt) return tl::unexpected<Error>(receipt.error());
@@ -72,17 +72,17 @@ Result<int> run_simulate(Options& options) {
 Action declare_simulate(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  Spec* spec = &o->request.spec;
+  simulate::Spec* spec = &o->request.spec;
   app.add_option("-o,--output", o->request.folder,
                  "folder for the traces; made if need be, else without traces")
       ->type_name("DIR");
-  for (const sim::NumberOption& option : sim::number_options())
+  for (const simulate::NumberOption& option : simulate::number_options())
     add_option(app, option.flag, "N", fmt::format("{} (default {})", option.help, spec->*option.value),
                [spec, &option](const std::string& word) -> Result<void> {
                  TRY_ASSIGN(spec->*option.value, parse_number(word, option.least, option.most));
                  return {};
                });
-  for (const sim::SwitchOption& option : sim::switch_options())
+  for (const simulate::SwitchOption& option : simulate::switch_options())
     app.add_flag(option.flag, spec->*option.value, option.help);
   add_option(app, "--sharding", "HOW",
              "none, ddp (gradients are reduced) or fsdp (parameters are gathered) (default ddp)",
@@ -99,8 +99,8 @@ Action declare_simulate(CLI::App& app) {
       "kernels, copies and host operators with this in their name take so many times as long; repeatable",
       [spec](const std::string& word) -> Result<void> {
         TRY_ASSIGN(NameFactor scale, parse_name_factor(word));
-        if (spec->scales.size() == sim::kMostScales)
-          return fail(Code::invalid, "there are more than {} of them", sim::kMostScales);
+        if (spec->scales.size() == simulate::kMostScales)
+          return fail(Code::invalid, "there are more than {} of them", simulate::kMostScales);
         spec->scales.push_back(std::move(scale));
         return {};
       })
@@ -125,4 +125,4 @@ Action declare_simulate(CLI::App& app) {
   return [options]() -> Result<int> { return run_simulate(*options); };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

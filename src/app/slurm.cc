@@ -5,7 +5,7 @@
 #include "base/command.h"
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::app {
 
 Result<SlurmPlace> read_squeue(const std::string& text, const std::string& id) {
   SlurmPlace place;
@@ -55,4 +55,4 @@ Result<SlurmJob> find_slurm_job(const std::string& id) {
   return job;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::app {
 
 struct SlurmNode {
   std::string name, address;  // NodeName, NodeAddr
@@ -26,4 +26,4 @@ struct SlurmPlace {
 Result<SlurmPlace> read_squeue(const std::string& text, const std::string& id);
 std::vector<SlurmNode> read_nodes(const std::string& text);
 
-}  // namespace spotter
+}  // namespace spotter::app

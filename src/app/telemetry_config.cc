@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "collect/list.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr Ns kLeastPeriod = 10'000'000, kMostPeriod = 3'600'000'000'000;
@@ -37,18 +37,18 @@ bool stands_for_a_table(const std::string& pattern) {
 
 }  // namespace
 
-Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word) {
-  if (word == "off") return std::optional<api::MetricsDoor>();
+Result<std::optional<agent::MetricsDoor>> parse_metrics_door(const std::string& word) {
+  if (word == "off") return std::optional<agent::MetricsDoor>();
   constexpr std::string_view kAnyFree = ":0";  // a port, which parse_host() has none of
   const bool is_any_free = word.ends_with(kAnyFree);
   const std::string host = is_any_free ? word.substr(0, word.size() - kAnyFree.size()) : word;
   TRY_ASSIGN(const net::HttpAddress address, parse_host(host));
   const bool has_port = host.ends_with(fmt::format(":{}", address.port));
   const u16 port = has_port ? address.port : kPrometheusPort;
-  return std::optional(api::MetricsDoor{address.host, is_any_free ? u16{0} : port});
+  return std::optional(agent::MetricsDoor{address.host, is_any_free ? u16{0} : port});
 }
 
-bool is_loopback(const api::MetricsDoor& door) {
+bool is_loopback(const agent::MetricsDoor& door) {
   return door.address.starts_with("127.") || door.address == "::1" || door.address == "localhost";
 }
 
@@ -57,7 +57,7 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
   if (words == "off") return all;
   const std::vector<std::string> list = split_commas(words);
   if (list.empty()) return fail(Code::invalid, "no collector is named; \"off\" measures nothing");
-  if (list.front().starts_with('-')) all = api::usual_collectors();
+  if (list.front().starts_with('-')) all = agent::usual_collectors();
   for (const std::string& word : list) {
     const bool is_left_out = word.starts_with('-');
     const size_t colon = std::min(word.find(':'), word.size());
@@ -69,7 +69,7 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) 
     if (is_left_out && (name == "all" || period))
       return fail(Code::invalid, "\"{}\" is not like -NAME; \"off\" measures nothing", to_printable(word));
     if (name == "all") {
-      for (collect::Wanted wanted : api::usual_collectors()) {
+      for (collect::Wanted wanted : agent::usual_collectors()) {
         wanted.period = period.value_or(wanted.period);
         want(all, wanted);
       }
@@ -106,8 +106,8 @@ std::string default_history() {
   return home && *home == '/' ? fmt::format("{}/.local/state/spotter/history.db", home) : std::string();
 }
 
-Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
-  api::SinkOptions options;
+Result<agent::SinkOptions> checked_sink(const sink::Settings& said) {
+  agent::SinkOptions options;
   options.settings = said;
   const auto kind = options.settings.extract("kind");
   if (!kind) return fail(Code::invalid, "a sink needs a \"kind\"");
@@ -125,4 +125,4 @@ Result<api::SinkOptions> checked_sink(const sink::Settings& said) {
   return options;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

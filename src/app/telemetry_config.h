@@ -4,16 +4,16 @@
 #include <string>
 #include <vector>
 
-#include "api/agent.h"
+#include "agent/agent.h"
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::app {
 
 inline constexpr u16 kPrometheusPort = 9464;
 
 // "127.0.0.1:9464"; nullopt for "off".
-Result<std::optional<api::MetricsDoor>> parse_metrics_door(const std::string& word);
-bool is_loopback(const api::MetricsDoor& door);
+Result<std::optional<agent::MetricsDoor>> parse_metrics_door(const std::string& word);
+bool is_loopback(const agent::MetricsDoor& door);
 
 // Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; those that are named
 // may have a period of their own behind a colon: "all,-pmu,disk:10s". A list that begins with -NAME is one
@@ -25,6 +25,6 @@ Result<std::optional<store::HistoryOptions>> parse_history(const std::string& wo
 std::string default_history();  // of root, or of this user
 
 // A sink as the configuration says it: its kind and its settings by key. Errors: invalid.
-Result<api::SinkOptions> checked_sink(const sink::Settings& said);
+Result<agent::SinkOptions> checked_sink(const sink::Settings& said);
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -9,7 +9,7 @@
 #include <string>
 #include <string_view>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
@@ -23,8 +23,8 @@ bool is_terminal(int fd) {
 
 }  // namespace
 
-TextStyle style_of(int fd) {
-  TextStyle style;
+render::TextStyle style_of(int fd) {
+  render::TextStyle style;
   if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(0, std::atoi(columns));
   if (!is_terminal(fd)) return style;
   winsize size{};
@@ -35,8 +35,8 @@ TextStyle style_of(int fd) {
   return style;
 }
 
-TextStyle page_style_of(int fd) {
-  TextStyle style = style_of(fd);
+render::TextStyle page_style_of(int fd) {
+  render::TextStyle style = style_of(fd);
   if (style.width == 0) style.width = kPageWidth;
   return style;
 }
@@ -64,14 +64,14 @@ void Progress::update(i64 done, i64 total) {
   const i64 cells = total > 0 ? std::clamp<i64>(done * kBarCells / total, 0, kBarCells) : 0;
   const std::string bar(static_cast<size_t>(cells), '#');
   const std::string rest(static_cast<size_t>(kBarCells - cells), '.');
-  const std::string amount = human(Value(done), Unit::bytes, Role::value);
+  const std::string amount = render::human(Value(done), Unit::bytes, Role::value);
   if (total > 0) {
     std::fprintf(stderr, "\rreading [%s%s] %s of %s\033[K", bar.c_str(), rest.c_str(), amount.c_str(),
-                 human(Value(total), Unit::bytes, Role::value).c_str());
+                 render::human(Value(total), Unit::bytes, Role::value).c_str());
   } else {
     std::fprintf(stderr, "\rreading %s\033[K", amount.c_str());
   }
   std::fflush(stderr);
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

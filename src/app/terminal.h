@@ -6,14 +6,14 @@
 #include "base/types.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // How to write text to this file descriptor: the width and colours of a terminal (NO_COLOR and TERM=dumb are
 // honoured, COLUMNS overrides the width), none for a pipe or a file.
-TextStyle style_of(int fd);
+render::TextStyle style_of(int fd);
 
 // The same for prose, which has a width everywhere: 100 columns where there is no terminal.
-TextStyle page_style_of(int fd);
+render::TextStyle page_style_of(int fd);
 
 // Lines of the terminal; 24 where there is none.
 size_t terminal_height(int fd);
@@ -32,4 +32,4 @@ class Progress {
   std::chrono::steady_clock::time_point next_;
 };
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -12,12 +12,8 @@
 #include <filesystem>
 #include <memory>
 
-#include "api/capture_text.h"
-#include "api/client.h"
-#include "api/fleet.h"
-#include "api/tables.h"
+#include "agent/tables.h"
 #include "app/capture_progress.h"
-#include "app/capture_report.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
@@ -28,9 +24,13 @@
 #include "base/file.h"
 #include "base/utf8.h"
 #include "capture/captures.h"
+#include "client/client.h"
+#include "client/fleet.h"
+#include "report/capture_report.h"
 #include "table/ops.h"
+#include "wire/capture_text.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr int kAll = 0, kSome = 3, kNone = 4;  // exit statuses: how many of the targets were written
@@ -41,11 +41,11 @@ constexpr Ns kPatience = 30'000'000'000;
 constexpr mode_t kEverybodyMayWrite = 01777, kEverybodyMayRead = 0755;
 
 struct Options {
-  api::CaptureWish wish;
+  wire::CaptureWish wish;
   HostOptions hosts;
-  const Format* format = &all_formats()[0];
+  const render::Format* format = &render::all_formats()[0];
   bool analyze = false;
-  bool for_people() const { return format == &all_formats()[0]; }
+  bool for_people() const { return format == &render::all_formats()[0]; }
 };
 
 // A directory of this host: where the traces go, if they go to this host, and the receipts.
@@ -90,7 +90,7 @@ Count count(const Table& receipts) {
   Count n;
   for (size_t row = 0; row < receipts.rows(); row++) {
     n.all++;
-    n.written += text_or_empty(receipts, row, "state") == "written";
+    n.written += table::text_or_empty(receipts, row, "state") == "written";
   }
   return n;
 }
@@ -101,26 +101,26 @@ i64 unix_ms_now() {
 }
 
 // All ranks begin at one time, which is that of no host alone.
-void set_common_start(api::CaptureWish& wish, bool is_local) {
+void set_common_start(wire::CaptureWish& wish, bool is_local) {
   if (!is_local && !wish.start_in_ms && !wish.iterations) wish.start_in_ms = kStartAheadMs;
   if (wish.start_in_ms) wish.start_time_ms = unix_ms_now() + *wish.start_in_ms;
   wish.start_in_ms.reset();
 }
 
 // Why nothing was begun, where nothing was: the only host's reason, or that no process matches on any.
-std::optional<Error> refusal(const api::Fleet& fleet) {
+std::optional<Error> refusal(const client::Fleet& fleet) {
   const auto& members = fleet.members();
-  const auto refused = [](const api::Fleet::Member& m) { return m.answer.capture.empty() && m.error; };
-  const auto no_match = [](const api::Fleet::Member& m) { return m.matches_none; };
+  const auto refused = [](const client::Fleet::Member& m) { return m.answer.capture.empty() && m.error; };
+  const auto no_match = [](const client::Fleet::Member& m) { return m.matches_none; };
   if (members.size() == 1 && refused(members[0])) return members[0].error;
   if (!std::all_of(members.begin(), members.end(), no_match)) return std::nullopt;
   return Error{Code::not_found, fmt::format("on none of {} hosts a process matches; {}: {}", members.size(),
                                             members[0].address.shown(), members[0].error->message)};
 }
 
-Notes notes_of(const api::Fleet& fleet, bool has_common_start) {
+Notes notes_of(const client::Fleet& fleet, bool has_common_start) {
   Notes notes;
-  for (const api::Fleet::Member& member : fleet.members()) {
+  for (const client::Fleet::Member& member : fleet.members()) {
     const std::string host = member.address.shown();
     Notes own;
     if (member.matches_none) own.add("no_match", Severity::info, "on a host no process matches");
@@ -150,7 +150,7 @@ std::string free_name(const std::string& directory) {
 
 // Asks the agents and follows them until all receipts are final. The first Ctrl-C takes the request back, the
 // second one gives up. `begun` is called when every agent has answered.
-void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
+void follow(net::Loop& loop, client::Fleet& fleet, const wire::CaptureWish& wish,
             const std::function<bool()>& begun) {
   CaptureProgress progress;
   bool has_begun = false, is_interrupted = false;
@@ -173,8 +173,9 @@ void follow(net::Loop& loop, api::Fleet& fleet, const api::CaptureWish& wish,
 
 // A process may be missing for a reason that its environment tells.
 void say_unregistered(const Hosts& hosts) {
-  for (const auto& processes : api::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/processes", {}, {}},
-                                        api::processes_columns(), kPatience))
+  for (const auto& processes :
+       client::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/processes", {}, {}},
+                   agent::processes_columns(), kPatience))
     if (processes) std::fputs(unregistered_text(processes->table).c_str(), stderr);
 }
 
@@ -189,11 +190,11 @@ std::string preflight(const Table& targets, const Hosts& hosts, const std::strin
   text += "\n";
   for (size_t row = 0; row < std::min(targets.rows(), kMostShown); ++row) {
     const Value pid = targets.at(row, targets.column("pid")), rank = targets.at(row, targets.column("rank"));
-    text += "  " + to_printable(text_or_empty(targets, row, "host"));
+    text += "  " + to_printable(table::text_or_empty(targets, row, "host"));
     if (!is_null(rank)) text += fmt::format(" rank {}", std::get<i64>(rank));
     if (!is_null(pid)) text += fmt::format(" process {}", std::get<i64>(pid));
-    const std::string_view file = text_or_empty(targets, row, "file"),
-                           reason = text_or_empty(targets, row, "reason");
+    const std::string_view file = table::text_or_empty(targets, row, "file"),
+                           reason = table::text_or_empty(targets, row, "reason");
     text += reason.empty() ? " -> " + to_printable(base_name(file)) : ": " + to_printable(reason);
     text += "\n";
   }
@@ -213,7 +214,7 @@ Result<int> trace(Options options) {
   };
 
   net::Loop loop;
-  api::Fleet fleet(loop, hosts.addresses, hosts.credentials);
+  client::Fleet fleet(loop, hosts.addresses, hosts.credentials);
   Notes notes;
   std::optional<Error> refused;
   follow(loop, fleet, options.wish, [&] {
@@ -230,9 +231,9 @@ Result<int> trace(Options options) {
     return tl::unexpected(*refused);
   }
 
-  const auto has_begun = [](const api::Fleet::Member& m) { return !m.answer.capture.empty(); };
+  const auto has_begun = [](const client::Fleet::Member& m) { return !m.answer.capture.empty(); };
   const bool is_any = std::any_of(fleet.members().begin(), fleet.members().end(), has_begun);
-  Table receipts = sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
+  Table receipts = table::sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
   notes.merge(std::exchange(receipts.notes, {}));
   // What the processes write to may be on their hosts only.
   if (output.is_new && is_empty_directory(output.path) && !options.hosts.is_local()) {
@@ -246,14 +247,16 @@ Result<int> trace(Options options) {
       TRY_ASSIGN(output, make_new_directory());
     }
     receipts_file = free_name(output.path);
-    TRY(replace_file_atomically(receipts_file, render(*find_format("json"), std::span(&receipts, 1), notes)));
+    TRY(replace_file_atomically(
+        receipts_file, render::render(*render::find_format("json"), std::span(&receipts, 1), notes)));
     if (is_elsewhere && options.for_people())
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
-  TRY(write_output("", render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
+  TRY(write_output("",
+                   render::render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
   // What was traced is traced, whatever becomes of the report.
   if (options.analyze) {
-    const Result<void> report = report_capture(fleet, hosts, options.wish.output, receipts_file);
+    const Result<void> report = report::report_capture(fleet, hosts, options.wish.output, receipts_file);
     if (!report) std::fprintf(stderr, "spotter: %s\n", to_printable(report.error().message).c_str());
   }
   const Count n = count(receipts);
@@ -263,9 +266,9 @@ Result<int> trace(Options options) {
 // "0,3-7" -> 0 3 4 5 6 7
 Result<std::vector<i64>> parse_numbers(const std::string& word) {
   constexpr size_t kMost = 100'000;
-  TRY_ASSIGN(const std::vector<Range> ranges, parse_ranges(word));
+  TRY_ASSIGN(const std::vector<analyze::Range> ranges, parse_ranges(word));
   std::vector<i64> numbers;
-  for (const Range& range : ranges) {
+  for (const analyze::Range& range : ranges) {
     for (i64 n = range.first; n <= range.last; n++) {
       if (numbers.size() >= kMost) return fail(Code::invalid, "\"{}\" are more than {} numbers", word, kMost);
       numbers.push_back(n);
@@ -274,7 +277,7 @@ Result<std::vector<i64>> parse_numbers(const std::string& word) {
   return numbers;
 }
 
-void add_targets(CLI::App& app, api::CaptureWish& wish) {
+void add_targets(CLI::App& app, wire::CaptureWish& wish) {
   add_option(app, "--pid", "LIST", "these processes, or those below them: 123,456",
              [&wish](const std::string& word) -> Result<void> {
                TRY_ASSIGN(wish.pids, parse_numbers(word));
@@ -289,7 +292,7 @@ void add_targets(CLI::App& app, api::CaptureWish& wish) {
   app.add_flag("--all", wish.all, "launchers and workers, too");
 }
 
-void add_times(CLI::App& app, api::CaptureWish& wish) {
+void add_times(CLI::App& app, wire::CaptureWish& wish) {
   const auto time = [&app](const char* name, const char* type, const char* help, std::optional<i64>& to) {
     add_option(app, name, type, help, [&to](const std::string& word) -> Result<void> {
       TRY_ASSIGN(to, parse_duration_ms(word));
@@ -346,4 +349,4 @@ Action declare_trace(CLI::App& app) {
   return [options]() -> Result<int> { return trace(*options); };
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -7,7 +7,7 @@
 #include "kineto/unregistered.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 constexpr size_t kMost = 10;
@@ -23,9 +23,9 @@ std::string unregistered_text(const Table& processes) {
   std::string text;
   for (size_t i = 0; i < std::min(found.size(), kMost); i++)
     text += fmt::format("Process {} ({}) runs PyTorch, but {}.\n", found[i].pid,
-                        short_name(found[i].command, kCommandCells), found[i].reason);
+                        render::short_name(found[i].command, kCommandCells), found[i].reason);
   if (found.size() > kMost) text += fmt::format("So do {} others.\n", found.size() - kMost);
   return text;
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -4,10 +4,10 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::app {
 
 // A line for each PyTorch process of this host that is not in the table of processes, at most ten; empty if
 // there is none.
 std::string unregistered_text(const Table& processes);
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -3,21 +3,21 @@
 #include <algorithm>
 #include <optional>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
-std::optional<Range> range(std::string_view text) {
+std::optional<analyze::Range> range(std::string_view text) {
   const size_t dash = text.find('-');
   const std::optional<i64> first = whole_number(text.substr(0, dash));
   const std::optional<i64> last = dash == text.npos ? first : whole_number(text.substr(dash + 1));
   if (!first || !last || *first > *last) return std::nullopt;
-  return Range{*first, *last};
+  return analyze::Range{*first, *last};
 }
 
 }  // namespace
 
-Result<std::vector<Range>> parse_ranges(const std::string& text) {
-  std::vector<Range> ranges;
+Result<std::vector<analyze::Range>> parse_ranges(const std::string& text) {
+  std::vector<analyze::Range> ranges;
   for (size_t at = 0; at <= text.size();) {
     const size_t comma = std::min(text.find(',', at), text.size());
     const auto part = range(std::string_view(text).substr(at, comma - at));
@@ -28,7 +28,7 @@ Result<std::vector<Range>> parse_ranges(const std::string& text) {
   return ranges;
 }
 
-Result<Range> parse_range(const std::string& text) {
+Result<analyze::Range> parse_range(const std::string& text) {
   const auto whole = range(text);
   if (!whole) return fail(Code::invalid, "\"{}\" is no range of numbers such as 2-5", text);
   return *whole;
@@ -46,4 +46,4 @@ std::string default_of(const Param& param) {
   return text.empty() ? text : fmt::format(" (default {})", text);
 }
 
-}  // namespace spotter
+}  // namespace spotter::app

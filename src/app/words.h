@@ -7,12 +7,12 @@
 #include "base/quantity.h"
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::app {
 
-Result<std::vector<Range>> parse_ranges(const std::string& text);  // "0,3-7" -> {0,0},{3,7}
-Result<Range> parse_range(const std::string& text);                // "2-5", "3"
+Result<std::vector<analyze::Range>> parse_ranges(const std::string& text);  // "0,3-7" -> {0,0},{3,7}
+Result<analyze::Range> parse_range(const std::string& text);                // "2-5", "3"
 
 std::string flag_of(const Param& param);     // --consecutive-kernel-delay-ns
 std::string default_of(const Param& param);  // " (default 20)", for its help; empty for a text without one
 
-}  // namespace spotter
+}  // namespace spotter::app

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::app {
 namespace {
 
 TEST(WordsTest, Durations) {
@@ -67,4 +67,4 @@ TEST(Words, Commas) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::app

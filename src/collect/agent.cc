@@ -5,7 +5,7 @@
 
 #include "collect/kernel_file.h"
 #include "collect/list.h"
-#include "collect/process_files.h"
+#include "collect/process/process_files.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -51,7 +51,7 @@ const TableKind* find_table(std::string_view name) {
 }
 
 std::string metric_name(const TableKind& table, const Field& column) {
-  return spotter::metric_name(table.name, column.name);
+  return table::metric_name(table.name, column.name);
 }
 
 }  // namespace spotter::collect

@@ -3,7 +3,7 @@
 
 #include "diagnose/list.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 bool has_events(const JobFacts& f) {
@@ -108,4 +108,4 @@ const Rule kWorkOutsideOperators = {
     .find = find_outside,
 };
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

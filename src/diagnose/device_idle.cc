@@ -4,7 +4,7 @@
 #include "diagnose/list.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 constexpr double kIdle = 0.15;           // share of device time without work
@@ -40,7 +40,7 @@ Cause cause_of(const Idle& idle) {
 }
 
 std::string sentence_of(Cause cause, const Idle& idle) {
-  const auto human = [](double ns) { return human_ns(std::llround(ns)); };
+  const auto human = [](double ns) { return render::human_ns(std::llround(ns)); };
   const auto late = [&](const std::string& how) {
     return fmt::format("Mostly ({} of it) the host had not launched the next work yet: {}",
                        percent(idle.host), how);
@@ -163,4 +163,4 @@ const Rule kIdleForNoOneCause = {
     .find = find<Cause::none>,
 };
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

@@ -6,7 +6,7 @@
 #include "table/ops.h"
 #include "trace/classify.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 constexpr int kNameCells = 56;
@@ -23,7 +23,7 @@ std::optional<Finding> find_uncovered(const JobFacts& f, double threshold) {
   return Finding{.what = fmt::format(
                      "The device of {} has work within {} of the {} that were traced (from its first to its "
                      "last); in the rest only the host works.",
-                     rank_name(*worst), human_ns(worst->device_time), human_ns(worst->span)),
+                     rank_name(*worst), render::human_ns(worst->device_time), render::human_ns(worst->span)),
                  .rank = worst->rank,
                  .time = worst->span - worst->device_time,
                  .share = ratio(worst->span - worst->device_time, worst->span)};
@@ -41,7 +41,8 @@ std::optional<Finding> find_exposed(const JobFacts& f, double threshold) {
                   .time = exposed,
                   .share = share};
   if (2 * waiting >= exposed) {
-    finding.what += fmt::format(" In collectives, ranks wait {} in all for each other.", human_ns(waiting));
+    finding.what +=
+        fmt::format(" In collectives, ranks wait {} in all for each other.", render::human_ns(waiting));
     finding.remedy = "Even out the ranks first: what is waiting, neither overlap nor fewer bytes shorten.";
   }
   return finding;
@@ -65,14 +66,15 @@ std::optional<Dominant> dominant(const Table& table, std::string_view column, Ns
 std::optional<Finding> find_dominant_kernel(const JobFacts& f, double threshold) {
   const auto most = dominant(f.kernels, "sum_ns", f.kernel_time, threshold);
   if (!most) return {};
-  const bool is_copy = text_or_empty(f.kernels, 0, "kind") == work_kind_name(WorkKind::memory);
+  const bool is_copy =
+      table::text_or_empty(f.kernels, 0, "kind") == trace::work_kind_name(trace::WorkKind::memory);
   const bool is_pageable = most->name.find("Pageable") != most->name.npos;
-  return Finding{
-      .what = fmt::format("{} of the device work is one {}: {}.", percent(most->share),
-                          is_copy ? "kind of copy or set" : "kernel", short_name(most->name, kNameCells)),
-      .remedy = is_pageable ? "Copy from pinned memory (pin_memory=True, non_blocking=True)." : "",
-      .time = most->time,
-      .share = most->share};
+  return Finding{.what = fmt::format("{} of the device work is one {}: {}.", percent(most->share),
+                                     is_copy ? "kind of copy or set" : "kernel",
+                                     render::short_name(most->name, kNameCells)),
+                 .remedy = is_pageable ? "Copy from pinned memory (pin_memory=True, non_blocking=True)." : "",
+                 .time = most->time,
+                 .share = most->share};
 }
 
 std::optional<Finding> find_dominant_operator(const JobFacts& f, double threshold) {
@@ -80,7 +82,7 @@ std::optional<Finding> find_dominant_operator(const JobFacts& f, double threshol
   const auto most = dominant(f.operators, "host_self_ns", f.operator_host_time, threshold);
   if (!most) return {};
   return Finding{.what = fmt::format("{} of the operators' time is one operator: {}.", percent(most->share),
-                                     short_name(most->name, kNameCells)),
+                                     render::short_name(most->name, kNameCells)),
                  .time = most->time,
                  .share = most->share};
 }
@@ -120,4 +122,4 @@ const Rule kDominantOperator = {
     .find = find_dominant_operator,
 };
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

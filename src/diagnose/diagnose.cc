@@ -2,7 +2,7 @@
 
 #include "diagnose/list.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 constexpr Field kColumns[] = {
@@ -57,4 +57,4 @@ std::vector<std::pair<std::string, std::string>> rule_meanings() {
   return meanings;
 }
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

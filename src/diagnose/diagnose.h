@@ -7,7 +7,7 @@
 #include "diagnose/job_facts.h"
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 
 inline constexpr const char* kFindings = "findings";  // the table's name
 
@@ -21,4 +21,4 @@ Table findings(const JobFacts& facts);
 std::string findings_definition();
 std::vector<std::pair<std::string, std::string>> rule_meanings();
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

@@ -10,7 +10,7 @@
 #include "diagnose/list.h"
 #include "table/ops.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 constexpr Ns kMs = 1'000'000;
@@ -58,7 +58,7 @@ std::string said(const JobFacts& facts, std::string_view beginning) {
   const Table found = findings(facts);
   for (size_t row = 0; row < found.rows(); row++) {
     const std::string_view finding = found.text(row, found.column("finding"));
-    const std::string_view remedy = text_or_empty(found, row, "remedy");
+    const std::string_view remedy = table::text_or_empty(found, row, "remedy");
     if (finding.starts_with(beginning))
       return fmt::format("{}{}{}", finding, remedy.empty() ? "" : " ", remedy);
   }
@@ -242,4 +242,4 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::diagnose

@@ -9,7 +9,7 @@
 #include "table/ops.h"
 #include "trace/job.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 // The last one of that name: the one before may be cut short for the user.
@@ -128,7 +128,8 @@ i64 sum_of(const Table& t, std::string_view column) {
 void add_kernels(const Table& t, JobFacts& facts) {
   facts.kernel_count = sum_of(t, "count");
   facts.kernel_time = sum_of(t, "sum_ns");
-  facts.kernels = sort(sum_by(t, {"kind", "name"}, {"count", "sum_ns"}), {{"sum_ns", true}, {"name", false}});
+  facts.kernels = table::sort(table::sum_by(t, {"kind", "name"}, {"count", "sum_ns"}),
+                              {{"sum_ns", true}, {"name", false}});
   facts.has_device_work = t.rows() > 0;
 }
 
@@ -136,32 +137,35 @@ void add_operators(const Table& t, JobFacts& facts) {
   facts.operator_host_time = sum_of(t, "host_self_ns");
   facts.operator_device_time = sum_of(t, "device_self_ns");
   facts.operators_by_device = facts.operator_device_time > 0;
-  facts.operators = sort(sum_by(t, {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
-                         {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},
-                          {"host_self_ns", true},
-                          {"name", false}});
+  facts.operators = table::sort(table::sum_by(t, {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
+                                {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},
+                                 {"host_self_ns", true},
+                                 {"name", false}});
 }
 
 }  // namespace
 
 std::vector<const Analysis*> fact_analyses() {
-  return {&kSummary,         &kTemporalBreakdown, &kCommCompOverlap, &kDeviceIdleBreakdown,
-          &kKernelBreakdown, &kStragglers,        &kOperators,       &kSteps};
+  return {&analyze::kSummary,         &analyze::kTemporalBreakdown,
+          &analyze::kCommCompOverlap, &analyze::kDeviceIdleBreakdown,
+          &analyze::kKernelBreakdown, &analyze::kStragglers,
+          &analyze::kOperators,       &analyze::kSteps};
 }
 
 JobFacts gather_facts(std::span<const Table> tables, const Notes& notes) {
   JobFacts facts;
   facts.are_apart = notes.count(kCapturesAtDifferentTimes) > 0;
-  add_summary(answer_of(kSummary, tables), facts.ranks);
+  add_summary(answer_of(analyze::kSummary, tables), facts.ranks);
   const ByRank ranks(facts.ranks);
-  add_device_time(answer_of(kTemporalBreakdown, tables), answer_of(kCommCompOverlap, tables), ranks);
-  add_idle_causes(answer_of(kDeviceIdleBreakdown, tables), ranks);
-  add_waits(answer_of(kStragglers, tables), ranks);
-  facts.clocks_may_differ = answer_of(kStragglers, tables).notes.count("collectives_apart") > 0;
-  add_steps(answer_of(kSteps, tables), ranks);
-  add_kernels(answer_of(kKernelBreakdown, tables), facts);
-  add_operators(answer_of(kOperators, tables), facts);
+  add_device_time(answer_of(analyze::kTemporalBreakdown, tables),
+                  answer_of(analyze::kCommCompOverlap, tables), ranks);
+  add_idle_causes(answer_of(analyze::kDeviceIdleBreakdown, tables), ranks);
+  add_waits(answer_of(analyze::kStragglers, tables), ranks);
+  facts.clocks_may_differ = answer_of(analyze::kStragglers, tables).notes.count("collectives_apart") > 0;
+  add_steps(answer_of(analyze::kSteps, tables), ranks);
+  add_kernels(answer_of(analyze::kKernelBreakdown, tables), facts);
+  add_operators(answer_of(analyze::kOperators, tables), facts);
   return facts;
 }
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

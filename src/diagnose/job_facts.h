@@ -8,7 +8,7 @@
 
 #include "analyze/analysis.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 
 struct RankFacts {
   std::optional<i64> rank;
@@ -53,4 +53,4 @@ std::vector<const Analysis*> fact_analyses();
 // `notes`: those of the job.
 JobFacts gather_facts(std::span<const Table> tables, const Notes& notes);
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

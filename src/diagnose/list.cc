@@ -1,6 +1,6 @@
 #include "diagnose/list.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 
 std::span<const Rule* const> all_rules() {
   static constexpr const Rule* kAll[] = {
@@ -30,4 +30,4 @@ std::span<const Rule* const> all_rules() {
   return kAll;
 }
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

@@ -4,7 +4,7 @@
 
 #include "diagnose/rule.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 
 std::span<const Rule* const> all_rules();  // the most telling first: in this order findings are told
 
@@ -36,4 +36,4 @@ extern const Rule kNoDeviceWork;
 extern const Rule kNoSteps;
 extern const Rule kWorkOutsideOperators;
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

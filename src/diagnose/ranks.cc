@@ -7,7 +7,7 @@
 #include "diagnose/list.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 using Measure = std::function<double(const RankFacts&)>;
@@ -59,8 +59,8 @@ std::optional<Finding> find_out_of_step(const JobFacts& f, double threshold) {
   if (longer <= threshold * mean_step(fast)) return {};
   return Finding{
       .what = fmt::format("Steps of {} take {} on average, those of {} {}: the ranks are out of step.",
-                          rank_name(slow), human_ns(std::llround(mean_step(slow))), rank_name(fast),
-                          human_ns(std::llround(mean_step(fast)))),
+                          rank_name(slow), render::human_ns(std::llround(mean_step(slow))), rank_name(fast),
+                          render::human_ns(std::llround(mean_step(fast)))),
       .rank = slow.rank,
       .time = std::llround(longer * static_cast<double>(slow.steps)),
       .share = longer / mean_step(slow)};
@@ -76,10 +76,11 @@ std::optional<Finding> find_waiting(const JobFacts& f, double threshold) {
   const RankFacts &last = *ranks[0], &next = *ranks[1];
   const Ns caused = sum_over(f, &RankFacts::caused_wait);
   const std::string part = percent(ratio(last.caused_wait, caused));
-  Finding finding{.what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
-                                      human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
-                  .time = waiting,
-                  .share = share};
+  Finding finding{
+      .what = fmt::format("Ranks wait in collectives for each other, {} in all ({} of their {}).",
+                          render::human_ns(waiting), percent(share), device > 0 ? "device time" : "time"),
+      .time = waiting,
+      .share = share};
   if (2 * last.caused_wait >= caused && last.caused_wait >= 2 * next.caused_wait) {
     finding.what += fmt::format(" {} of that is for {}, which begins last.", part, rank_name(last));
     finding.remedy =
@@ -106,13 +107,13 @@ bool waits_for_another(const JobFacts& f, const RankFacts& rank) {
 // One against the median of the others: averages hide one rank among many.
 Finding compared(const Ranks& ranks, const RankFacts& worst) {
   const double time = median_of_others(ranks, worst, device_time);
-  return {
-      .what = fmt::format("The device of {} takes {} and is idle for {} of it; {} {} and {}.",
-                          rank_name(worst), human_ns(worst.device_time), percent(idle_share(worst)),
-                          ranks.size() == 2 ? "the other takes" : "the others (median) take",
-                          human_ns(std::llround(time)), percent(median_of_others(ranks, worst, idle_share))),
-      .remedy = fmt::format("Look at this rank first, with --ranks {}.", worst.rank.value_or(0)),
-      .rank = worst.rank};
+  return {.what = fmt::format(
+              "The device of {} takes {} and is idle for {} of it; {} {} and {}.", rank_name(worst),
+              render::human_ns(worst.device_time), percent(idle_share(worst)),
+              ranks.size() == 2 ? "the other takes" : "the others (median) take",
+              render::human_ns(std::llround(time)), percent(median_of_others(ranks, worst, idle_share))),
+          .remedy = fmt::format("Look at this rank first, with --ranks {}.", worst.rank.value_or(0)),
+          .rank = worst.rank};
 }
 
 // Not where steps tell it already, or it waits for another.
@@ -147,16 +148,16 @@ std::optional<Finding> find_uneven(const JobFacts& f, double threshold) {
   const RankFacts &busy = most(ranks, compute_time), &spare = least(ranks, compute_time);
   const Ns more = busy.compute - spare.compute, waits = spare.communication - busy.communication;
   if (compute_time(busy) <= (1 + threshold) * compute_time(spare)) return {};
-  return Finding{
-      .what = fmt::format("The device of {} computes for {}, that of {} only for {}: {}", rank_name(busy),
-                          human_ns(busy.compute), rank_name(spare), human_ns(spare.compute),
-                          2 * waits >= more
-                              ? fmt::format("the latter is in collectives longer, {} against {}.",
-                                            human_ns(spare.communication), human_ns(busy.communication))
-                              : std::string("the work is uneven.")),
-      .rank = busy.rank,
-      .time = more,
-      .share = ratio(more, busy.compute)};
+  return Finding{.what = fmt::format(
+                     "The device of {} computes for {}, that of {} only for {}: {}", rank_name(busy),
+                     render::human_ns(busy.compute), rank_name(spare), render::human_ns(spare.compute),
+                     2 * waits >= more ? fmt::format("the latter is in collectives longer, {} against {}.",
+                                                     render::human_ns(spare.communication),
+                                                     render::human_ns(busy.communication))
+                                       : std::string("the work is uneven.")),
+                 .rank = busy.rank,
+                 .time = more,
+                 .share = ratio(more, busy.compute)};
 }
 
 }  // namespace
@@ -208,4 +209,4 @@ const Rule kUnevenWork = {
     .find = find_uneven,
 };
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

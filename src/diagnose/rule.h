@@ -10,7 +10,7 @@
 
 #include "diagnose/job_facts.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 
 struct Finding {
   std::string what;              // with the numbers that show it; one sentence or a few
@@ -54,4 +54,4 @@ inline i64 sum_over(const JobFacts& facts, i64 RankFacts::* member) {
   return sum;
 }
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

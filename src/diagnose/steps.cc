@@ -4,7 +4,7 @@
 #include "diagnose/list.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::diagnose {
 namespace {
 
 // How a rank's longest step stands to its others.
@@ -44,7 +44,7 @@ std::optional<Finding> find_long(const JobFacts& f, double threshold) {
   if (!worst) return {};
   const Longest l = longest_of(*worst, threshold);
   return Finding{.what = fmt::format("Step {} of {} takes {}, {:.1f} times the median.", worst->longest_step,
-                                     rank_name(*worst), human_ns(worst->step_max), l.times),
+                                     rank_name(*worst), render::human_ns(worst->step_max), l.times),
                  .remedy = fmt::format("Look at it alone with --steps {}.", worst->longest_step),
                  .rank = worst->rank,
                  .time = worst->step_max - l.median,
@@ -59,8 +59,8 @@ std::optional<Finding> find_uneven_steps(const JobFacts& f, double threshold) {
   for (const Ns dur : worst->step_durations) more += std::max<Ns>(0, dur - l.median);
   return Finding{
       .what = fmt::format("{} of the {} steps of {} take {} times the median ({}) or more, up to {}.",
-                          l.also_as_long, worst->steps, rank_name(*worst), threshold, human_ns(l.median),
-                          human_ns(worst->step_max)),
+                          l.also_as_long, worst->steps, rank_name(*worst), threshold,
+                          render::human_ns(l.median), render::human_ns(worst->step_max)),
       .remedy = "See what alternates with --table steps: data loading, logging, checkpoints.",
       .rank = worst->rank,
       .time = more,
@@ -88,4 +88,4 @@ const Rule kUnevenSteps = {
     .find = find_uneven_steps,
 };
 
-}  // namespace spotter
+}  // namespace spotter::diagnose

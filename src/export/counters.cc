@@ -4,14 +4,14 @@
 #include "export/times.h"
 #include "read/strict_json.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 constexpr CounterTrack kTracks[] = {
-    {&kDeviceBusySeries, "busy_ratio", "device busy", "%"},
-    {&kSmEfficiencySeries, "sm_efficiency_ratio", "SM efficiency (estimated)", "%"},
-    {&kQueueLengthSeries, "queue_length", "queue length", "launches"},
-    {&kMemoryBandwidthSeries, "bytes_per_s", "memory bandwidth", "bytes/s"},
+    {&analyze::kDeviceBusySeries, "busy_ratio", "device busy", "%"},
+    {&analyze::kSmEfficiencySeries, "sm_efficiency_ratio", "SM efficiency (estimated)", "%"},
+    {&analyze::kQueueLengthSeries, "queue_length", "queue length", "launches"},
+    {&analyze::kMemoryBandwidthSeries, "bytes_per_s", "memory bandwidth", "bytes/s"},
 };
 
 // "stream 7", "Memcpy HtoD": what tells apart the tracks of one device.
@@ -52,11 +52,11 @@ Result<void> write_counters(const CounterTrack& track, const Table& table, Ns ze
   for (size_t row = 0; row < table.rows(); ++row) {
     if (is_null(table.at(row, value))) continue;
     TRY(write(fmt::format(R"({{"ph": "C", "name": {}, "pid": {}, "tid": 0, "ts": {}, "args": {{{}: {}}}}})",
-                          json::quoted(track.name + which(table, row)), process(table.integer(row, device)),
-                          microseconds(table.integer(row, time) - zero), json::quoted(track.unit),
-                          value_of(table, row, value))));
+                          read::json::quoted(track.name + which(table, row)),
+                          process(table.integer(row, device)), microseconds(table.integer(row, time) - zero),
+                          read::json::quoted(track.unit), value_of(table, row, value))));
   }
   return {};
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -6,7 +6,7 @@
 
 #include "analyze/analysis.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 struct CounterTrack {
   const Analysis* analysis;  // its keys but rank and device name the track; its role::time column is the time
@@ -23,4 +23,4 @@ Result<void> write_counters(const CounterTrack& track, const Table& table, Ns ze
                             const std::function<std::string(i64 device)>& process,
                             const std::function<Result<void>(std::string_view event)>& write);
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -2,10 +2,10 @@
 
 #include <fmt/format.h>
 
-#include "analyze/path_finder.h"
+#include "analyze/critical_path/path_finder.h"
 #include "trace/category.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 constexpr const char* kName = "critical path";
@@ -20,15 +20,15 @@ ExtraFlow arrow(EventId from, bool from_end, EventId to, bool to_end, i64 step, 
           fmt::format(R"({{"step": {}, "bound by": "{}"}})", step, why)};
 }
 
-void append(const Trace& trace, const CriticalPath& path, std::vector<ExtraFlow>& flows) {
+void append(const Trace& trace, const analyze::CriticalPath& path, std::vector<ExtraFlow>& flows) {
   EventId last = kNone;  // the span that the path was in
   const auto is_device = [&](EventId e) { return is_device_work(trace.category(e)); };
-  for (const PathPiece& piece : path.pieces) {
-    const std::string_view bound = bound_name(piece.bound);
+  for (const analyze::PathPiece& piece : path.pieces) {
+    const std::string_view bound = analyze::bound_name(piece.bound);
     if (piece.to != kNone) {
       if (piece.event != kNone) {
-        const bool is_launch = piece.bound == BoundBy::launch_delays;
-        const bool is_sync = piece.bound == BoundBy::synchronization;
+        const bool is_launch = piece.bound == analyze::BoundBy::launch_delays;
+        const bool is_sync = piece.bound == analyze::BoundBy::synchronization;
         flows.push_back(arrow(piece.event, !is_launch, piece.to, is_sync, path.step, bound));
       }
       last = piece.to;
@@ -46,9 +46,10 @@ void append(const Trace& trace, const CriticalPath& path, std::vector<ExtraFlow>
 
 std::vector<ExtraFlow> critical_path_flows(const Trace& trace) {
   std::vector<ExtraFlow> flows;
-  WhatIf nothing;
-  for_each_critical_path(trace, nothing, [&](const CriticalPath& path) { append(trace, path, flows); });
+  analyze::WhatIf nothing;
+  analyze::for_each_critical_path(trace, nothing,
+                                  [&](const analyze::CriticalPath& path) { append(trace, path, flows); });
   return flows;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

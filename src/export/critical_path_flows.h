@@ -5,9 +5,9 @@
 
 #include "export/flows.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 // Reads kCriticalPathArgs (analyze/path_finder.h).
 std::vector<ExtraFlow> critical_path_flows(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -5,11 +5,11 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 TEST(CriticalPathFlows, LeadFromTheLaunchOverTheDeviceToTheCallThatWaits) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100);
   const auto launch = [&](Ns start, i64 correlation) {
     return builder.span("cuda_runtime", "cudaLaunchKernel", 1, 1, start, 2,
@@ -40,4 +40,4 @@ TEST(CriticalPathFlows, LeadFromTheLaunchOverTheDeviceToTheCallThatWaits) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -10,20 +10,20 @@
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
-Windows windows_of(const Trace& trace, const Cut& cut) {
-  const Window limit =
-      cut.window.value_or(Window{std::numeric_limits<Ns>::min(), std::numeric_limits<Ns>::max()});
-  Windows windows;
+trace::Windows windows_of(const Trace& trace, const Cut& cut) {
+  const trace::Window limit =
+      cut.window.value_or(trace::Window{std::numeric_limits<Ns>::min(), std::numeric_limits<Ns>::max()});
+  trace::Windows windows;
   const auto add = [&](Ns start, Ns end) {
     if (std::max(start, limit.start) < std::min(end, limit.end))
       windows.add(std::max(start, limit.start), std::min(end, limit.end));
   };
   if (!cut.steps) add(limit.start, limit.end);
   if (cut.steps)
-    for (const Step& step : trace.steps().steps)
+    for (const trace::Step& step : trace.steps().steps)
       if (cut.steps->first <= step.number && step.number <= cut.steps->last) add(step.start, step.end);
   return windows;
 }
@@ -32,25 +32,25 @@ Windows windows_of(const Trace& trace, const Cut& cut) {
 class Spans {
  public:
   Spans(const Trace& trace, const std::vector<EventId>& rows) : by_track_(trace.tracks().size()) {
-    const auto is_span = per_kind(trace, [](const Kind& k) { return k.phase == 'X'; });
+    const auto is_span = trace::per_kind(trace, [](const Kind& k) { return k.phase == 'X'; });
     for (const EventId e : rows)
       if (is_span[trace.kind[e]]) by_track_[trace.track[e]].push_back({trace.ts[e], trace.end(e)});
-    for (std::vector<Window>& spans : by_track_) {
+    for (std::vector<trace::Window>& spans : by_track_) {
       std::sort(spans.begin(), spans.end(),
-                [](const Window& a, const Window& b) { return a.start < b.start; });
+                [](const trace::Window& a, const trace::Window& b) { return a.start < b.start; });
       for (size_t i = 1; i < spans.size(); ++i) spans[i].end = std::max(spans[i].end, spans[i - 1].end);
     }
   }
 
   bool any_at(u32 track, Ns ts) const {
-    const std::vector<Window>& spans = by_track_[track];
+    const std::vector<trace::Window>& spans = by_track_[track];
     const auto after = std::upper_bound(spans.begin(), spans.end(), ts,
-                                        [](Ns wanted, const Window& w) { return wanted < w.start; });
+                                        [](Ns wanted, const trace::Window& w) { return wanted < w.start; });
     return after != spans.begin() && ts <= std::prev(after)->end;
   }
 
  private:
-  std::vector<std::vector<Window>> by_track_;  // by start; `end` is the latest of all up to this one
+  std::vector<std::vector<trace::Window>> by_track_;  // by start; `end` is the latest of all up to this one
 };
 
 struct FlowEnd {
@@ -61,7 +61,7 @@ struct FlowEnd {
 };
 
 std::vector<FlowEnd> flow_ends(const Trace& trace) {
-  const auto is_flow = per_kind(trace, [](const Kind& k) { return is_flow_phase(k.phase); });
+  const auto is_flow = trace::per_kind(trace, [](const Kind& k) { return is_flow_phase(k.phase); });
   std::vector<FlowEnd> ends;
   for (EventId e = 0; e < trace.size(); ++e) {
     if (!is_flow[trace.kind[e]]) continue;
@@ -79,8 +79,8 @@ std::vector<FlowEnd> flow_ends(const Trace& trace) {
 }  // namespace
 
 Result<std::vector<EventId>> rows_of(const Trace& trace, const Cut& cut) {
-  if (cut.steps) TRY(check_steps(trace, *cut.steps));
-  std::vector<EventId> rows = rows_in(trace, windows_of(trace, cut));
+  if (cut.steps) TRY(analyze::check_steps(trace, *cut.steps));
+  std::vector<EventId> rows = trace::rows_in(trace, windows_of(trace, cut));
   std::erase_if(rows, [&](EventId e) { return is_flow_phase(trace.kind_of(e).phase); });
   const Spans spans(trace, rows);
   const std::vector<FlowEnd> ends = flow_ends(trace);
@@ -95,4 +95,4 @@ Result<std::vector<EventId>> rows_of(const Trace& trace, const Cut& cut) {
   return rows;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -7,11 +7,11 @@
 #include "trace/trace.h"
 #include "trace/windows.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 struct Cut {
-  std::optional<Range> steps;
-  std::optional<Window> window;  // on the trace's own clock, as its column ts
+  std::optional<analyze::Range> steps;
+  std::optional<trace::Window> window;  // on the trace's own clock, as its column ts
   bool everything() const { return !steps && !window; }
 };
 
@@ -20,4 +20,4 @@ struct Cut {
 // none. Reads Arg::correlation and flow_id. Errors: invalid (the trace does not have these steps).
 Result<std::vector<EventId>> rows_of(const Trace& trace, const Cut& cut);
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -4,11 +4,11 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 TEST(Cut, ArrowsStayWhereBothEndsDo) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto launch = [&](Ns ts, i64 correlation, Ns start) {
     builder.span("cuda_runtime", "cudaLaunchKernel", 1, 1, ts, 5, {{Arg::correlation, correlation}});
     builder.span("kernel", "k", 0, 7, start, 10,
@@ -23,23 +23,24 @@ TEST(Cut, ArrowsStayWhereBothEndsDo) {
   builder.mark('s', "fwdbwd", "fwdbwd", 1, 1, 112,
                {{Arg::flow_id, i64{2}}});  // of another flow, with one end
   const TracePtr trace = builder.build();
-  const Cut cut{{}, Window{100, 200}};
+  const Cut cut{{}, trace::Window{100, 200}};
   EXPECT_EQ(*rows_of(*trace, cut), (std::vector<EventId>{0, 5, 6, 7, 8}));
-  EXPECT_EQ(rows_of(*trace, Cut{{}, Window{INT64_MIN, INT64_MAX}})->size(), 13u);
+  EXPECT_EQ(rows_of(*trace, Cut{{}, trace::Window{INT64_MIN, INT64_MAX}})->size(), 13u);
 }
 
 TEST(Cut, StepsAndWindowBothCount) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   for (i64 n = 0; n < 3; ++n) {
     builder.span("user_annotation", fmt::format("ProfilerStep#{}", n), 1, 1, n * 100, 100);
     builder.span("cpu_op", "early", 1, 1, n * 100 + 10, 5);
     builder.span("cpu_op", "late", 1, 1, n * 100 + 60, 5);
   }
   const TracePtr trace = builder.build();
-  EXPECT_EQ(*rows_of(*trace, {Range{1, 1}, {}}), (std::vector<EventId>{3, 4, 5}));
-  EXPECT_EQ(*rows_of(*trace, {Range{1, 2}, Window{150, 215}}), (std::vector<EventId>{5, 6, 7}));
-  EXPECT_FALSE(rows_of(*trace, {Range{7, 8}, {}}).has_value());
+  EXPECT_EQ(*rows_of(*trace, {analyze::Range{1, 1}, {}}), (std::vector<EventId>{3, 4, 5}));
+  EXPECT_EQ(*rows_of(*trace, {analyze::Range{1, 2}, trace::Window{150, 215}}),
+            (std::vector<EventId>{5, 6, 7}));
+  EXPECT_FALSE(rows_of(*trace, {analyze::Range{7, 8}, {}}).has_value());
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -16,7 +16,7 @@
 #include "trace/extent.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 // What the output says of itself; of merged traces what all of them say.
@@ -157,12 +157,12 @@ class Exporter {
     const Loader look_and_load = [&](const TraceFile& file, const LoadRequest& how) -> Result<TracePtr> {
       LoadRequest more = how;
       more.args |= kPartArgs;
-      if (request_.steps) more.args |= kStepArgs;
+      if (request_.steps) more.args |= trace::kStepArgs;
       more.args |= request_.flow_args;
       TRY_ASSIGN(TracePtr whole, load_(file, more));
       return look_at(std::move(whole), place, loaded);
     };
-    RunRequest request;
+    analyze::RunRequest request;
     for (const CounterTrack& track : counter_tracks()) request.analyses.push_back(track.analysis);
     request.params = {{"bucket_ns", request_.bucket_ns}};
     if (!is_surveyed_) request.ranks = request_.ranks;
@@ -170,7 +170,7 @@ class Exporter {
     request.cancelled = request_.cancelled;
     Job job;
     job.files = {trace.file};
-    TRY_ASSIGN(RunResult result, spotter::run(job, request, look_and_load));
+    TRY_ASSIGN(analyze::RunResult result, analyze::run(job, request, look_and_load));
     if (!is_surveyed_) notes_.merge(result.notes);  // else the survey has them
     notes_.merge(notes_of(result.tables));
     notes_.merge(loaded.part.notes, base_name(trace.file.path));
@@ -189,7 +189,7 @@ class Exporter {
       return trace;
     }
     TRY_ASSIGN(const std::vector<EventId> rows, rows_of(*trace, cut));
-    trace = trace->rows(rows, Steps{});
+    trace = trace->rows(rows, trace::Steps{});
     loaded.part = make_part(*trace, &rows, loaded.file_events, flows_of(*trace), place);
     return trace;
   }
@@ -203,7 +203,7 @@ class Exporter {
     if (!request_.from && !request_.to) return cut;
     const Ns base = trace.info().base_ns;
     std::optional<Ns> first = first_, last = last_;
-    if (const Extent extent = extent_of(trace); !is_surveyed_ && extent.known())
+    if (const trace::Extent extent = trace::extent_of(trace); !is_surveyed_ && extent.known())
       first = base + extent.start, last = base + extent.end;
     if (!first) return fail(Code::invalid, "--from and --to count from the first event, but there is none");
     const Ns from = request_.from.value_or(0), whole = subtract_saturated(*last, *first),
@@ -225,7 +225,7 @@ class Exporter {
     how.cancelled = request_.cancelled;
     how.on_bytes = progress_.counter();
     size_t seen = 0;
-    TRY(for_each_event_text(file, how, [&](EventId e, std::string_view text) -> Result<void> {
+    TRY(read::for_each_event_text(file, how, [&](EventId e, std::string_view text) -> Result<void> {
       if (++seen > loaded.file_events) return {};
       const std::string_view written = rewriter.rewrite(e, text);
       return written.empty() ? Result<void>() : out_.event(written);
@@ -276,4 +276,4 @@ Result<Notes> export_job(const Job& job, const ExportRequest& request, const Loa
   return Exporter(job, request, counted, progress, out).run();
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

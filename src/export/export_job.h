@@ -19,13 +19,13 @@
 #include "trace/job.h"
 #include "trace/load.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 struct ExportRequest {
-  std::vector<Range> ranks;    // empty: all
-  std::optional<Range> steps;  // of each rank
-  std::optional<Ns> from, to;  // from the first event of the job on; [from, to)
-  i64 bucket_ns = 0;           // of the counters that have buckets; 0: as they choose
+  std::vector<analyze::Range> ranks;    // empty: all
+  std::optional<analyze::Range> steps;  // of each rank
+  std::optional<Ns> from, to;           // from the first event of the job on; [from, to)
+  i64 bucket_ns = 0;                    // of the counters that have buckets; 0: as they choose
   int threads = 1;
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;
   const std::atomic<bool>* cancelled = nullptr;
@@ -38,4 +38,4 @@ struct ExportRequest {
 // (nothing lies in the window; standard input and pipes, which cannot be read twice).
 Result<Notes> export_job(const Job& job, const ExportRequest& request, const Loader& load, TraceWriter& out);
 
-}  // namespace spotter
+}  // namespace spotter::export_

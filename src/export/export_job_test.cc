@@ -10,7 +10,7 @@
 #include "read/json.h"
 #include "read/open.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 constexpr const char* kTrace = "tests/fixtures/traces/gpu_training/rank";
@@ -18,9 +18,9 @@ constexpr const char* kTrace = "tests/fixtures/traces/gpu_training/rank";
 std::string text_of(const std::vector<std::string>& paths, const ExportRequest& request) {
   const std::string out =
       std::filesystem::path(testing::TempDir()) / fmt::format("spotter_{}.json", getpid());
-  const Result<Job> job = open_job(paths);
+  const Result<Job> job = read::open_job(paths);
   Result<std::unique_ptr<TraceWriter>> writer = TraceWriter::open(out);
-  const Result<Notes> notes = export_job(*job, request, load, **writer);
+  const Result<Notes> notes = export_job(*job, request, read::load, **writer);
   EXPECT_TRUE(notes) << notes.error().message;
   const Result<std::string> text = read_small_file(out, size_t{1} << 30);
   std::filesystem::remove(out);
@@ -34,20 +34,20 @@ struct Event {
 
 std::vector<Event> events_of(const std::string& text) {
   std::vector<Event> events;
-  for (const json::Member& top : json::members(text)) {
+  for (const read::json::Member& top : read::json::members(text)) {
     if (top.key != "traceEvents") continue;
-    for (const json::Member& element : json::members(top.raw)) {
+    for (const read::json::Member& element : read::json::members(top.raw)) {
       Event& event = events.emplace_back();
       std::string pid, tid;
       bool inexact = false;
-      for (const json::Member& m : json::members(element.raw)) {
-        if (m.key == "ph") event.phase = json::text_of(m.raw);
-        if (m.key == "cat") event.category = json::text_of(m.raw);
-        if (m.key == "id") event.id = json::text_of(m.raw);
-        if (m.key == "pid") pid = json::text_of(m.raw);
-        if (m.key == "tid") tid = json::text_of(m.raw);
-        if (m.key == "ts") event.start = *json::microseconds_to_ns(json::text_of(m.raw), inexact);
-        if (m.key == "dur") event.end = *json::microseconds_to_ns(json::text_of(m.raw), inexact);
+      for (const read::json::Member& m : read::json::members(element.raw)) {
+        if (m.key == "ph") event.phase = read::json::text_of(m.raw);
+        if (m.key == "cat") event.category = read::json::text_of(m.raw);
+        if (m.key == "id") event.id = read::json::text_of(m.raw);
+        if (m.key == "pid") pid = read::json::text_of(m.raw);
+        if (m.key == "tid") tid = read::json::text_of(m.raw);
+        if (m.key == "ts") event.start = *read::json::microseconds_to_ns(read::json::text_of(m.raw), inexact);
+        if (m.key == "dur") event.end = *read::json::microseconds_to_ns(read::json::text_of(m.raw), inexact);
       }
       event.end += event.start;
       event.track = pid + "/" + tid;
@@ -125,9 +125,9 @@ TEST(ExportJob, CancellingLeavesNoFile) {
   request.cancelled = &cancelled;
   {
     const std::string path = fmt::format("{}0.json.gz", kTrace);
-    const Result<Job> job = open_job(std::span(&path, 1));
+    const Result<Job> job = read::open_job(std::span(&path, 1));
     Result<std::unique_ptr<TraceWriter>> writer = TraceWriter::open(folder / "out.json");
-    const Result<Notes> notes = export_job(*job, request, load, **writer);
+    const Result<Notes> notes = export_job(*job, request, read::load, **writer);
     ASSERT_FALSE(notes);
     EXPECT_EQ(notes.error().code, Code::cancelled);
   }
@@ -136,4 +136,4 @@ TEST(ExportJob, CancellingLeavesNoFile) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

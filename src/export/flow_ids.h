@@ -8,7 +8,7 @@
 
 #include "base/types.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 inline constexpr int kFlowIdBits = 40;  // for each rank
 inline constexpr u64 kNamedFlowIds = u64{1} << 38, kExtraFlowIds = u64{3} << 38;
@@ -24,4 +24,4 @@ class FlowIds {
   std::unordered_map<std::string, u64> named_;  // what is no number, or a large one
 };
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -1,9 +1,9 @@
 #include "export/flows.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 Ns flow_time(const Trace& trace, EventId e, bool end) {
   return end && trace.dur[e] > 0 ? trace.end(e) - 1 : trace.ts[e];
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 inline bool is_flow_phase(char phase) { return phase == 's' || phase == 't' || phase == 'f'; }
 
@@ -23,4 +23,4 @@ struct ExtraFlow {
 // arrow from the end of a span with others inside leaves the last of these.
 Ns flow_time(const Trace& trace, EventId e, bool end);
 
-}  // namespace spotter
+}  // namespace spotter::export_

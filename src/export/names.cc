@@ -6,7 +6,7 @@
 #include "export/times.h"
 #include "read/strict_json.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 std::string metadata(const char* what, std::string_view pid, std::string_view tid, Ns ts,
@@ -15,7 +15,7 @@ std::string metadata(const char* what, std::string_view pid, std::string_view ti
                      pid, tid, microseconds(ts), args);
 }
 
-std::string name_arg(std::string_view name) { return fmt::format(R"("name": {})", json::quoted(name)); }
+std::string name_arg(std::string_view name) { return fmt::format(R"("name": {})", read::json::quoted(name)); }
 std::string sort_arg(i64 index) { return fmt::format(R"("sort_index": {})", index); }
 
 }  // namespace
@@ -57,4 +57,4 @@ std::vector<std::string> process_events(const Part& part, const ProcessIds& proc
   return events;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

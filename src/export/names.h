@@ -7,7 +7,7 @@
 
 #include "export/part.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 std::string thread_name_event(std::string_view pid, std::string_view tid, Ns ts, std::string_view name);
 std::string thread_sort_event(std::string_view pid, std::string_view tid, Ns ts, i64 index);
@@ -16,4 +16,4 @@ std::string thread_sort_event(std::string_view pid, std::string_view tid, Ns ts,
 std::vector<std::string> process_events(const Part& part, const ProcessIds& processes, const std::string& who,
                                         i64 order);
 
-}  // namespace spotter
+}  // namespace spotter::export_

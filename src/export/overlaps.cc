@@ -8,7 +8,7 @@
 #include "export/flows.h"
 #include "trace/per_kind.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 // The ends of the spans that are open on one line, the innermost last.
@@ -56,7 +56,7 @@ struct Starts {
 }  // namespace
 
 std::vector<Moved> find_overlaps(const Trace& trace) {
-  const auto is_drawn = per_kind(trace, [](const Kind& k) { return k.phase == 'X'; });
+  const auto is_drawn = trace::per_kind(trace, [](const Kind& k) { return k.phase == 'X'; });
   std::vector<EventId> spans;
   for (EventId e = 0; e < trace.size(); ++e)
     if (is_drawn[trace.kind[e]]) spans.push_back(e);
@@ -88,7 +88,7 @@ std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>
   std::map<Place, Starts> starts;  // of moved spans, and what else starts there
   std::vector<Moved>::const_iterator next = spans.begin();
   for (const Moved& span : spans) starts[{trace.track[span.event], trace.ts[span.event]}] = {};
-  const auto kind = per_kind(trace, [](const Kind& k) {
+  const auto kind = trace::per_kind(trace, [](const Kind& k) {
     return k.phase == 'X' ? 1 : is_flow_phase(k.phase) ? 2 : 0;
   });
   std::vector<EventId> flows;
@@ -111,4 +111,4 @@ std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>
   return moved;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 struct Moved {
   EventId event;
@@ -25,4 +25,4 @@ std::vector<Moved> find_overlaps(const Trace& trace);
 // shortest on the first line, else the shortest. Reads Arg::flow_id and correlation.
 std::vector<Moved> find_moved_flows(const Trace& trace, const std::vector<Moved>& spans);
 
-}  // namespace spotter
+}  // namespace spotter::export_

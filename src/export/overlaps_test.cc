@@ -7,7 +7,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 bool overlap_in_part(const Trace& t, EventId a, EventId b) {
@@ -22,7 +22,7 @@ std::vector<std::pair<EventId, u32>> moved(const Trace& trace) {
 }
 
 TEST(Overlaps, NestedAndEqualSpansStay) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.span("cpu_op", "inner", 1, 1, 10, 90);  // ends with the outer one, and is written before it
   builder.span("cpu_op", "outer", 1, 1, 0, 100);
   builder.span("cpu_op", "equal", 1, 1, 10, 90);
@@ -33,7 +33,7 @@ TEST(Overlaps, NestedAndEqualSpansStay) {
 }
 
 TEST(Overlaps, TheLaterOneGoesToTheFirstLineThatHasRoom) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.span("kernel", "third", 0, 7, 6, 10);
   builder.span("kernel", "second", 0, 7, 5, 10);
   builder.span("kernel", "first", 0, 7, 0, 10);
@@ -45,7 +45,7 @@ TEST(Overlaps, TheLaterOneGoesToTheFirstLineThatHasRoom) {
 TEST(Overlaps, RandomSpansDoNotOverlapInPartOnAnyLine) {
   for (unsigned seed = 0; seed < 200; ++seed) {
     std::mt19937 random(seed);
-    TraceBuilder builder;
+    trace::TraceBuilder builder;
     const u32 n = 1 + static_cast<u32>(random() % 60);
     for (u32 i = 0; i < n; ++i) builder.span("kernel", "k", 0, random() % 2, random() % 100, random() % 30);
     const TracePtr trace = builder.build();
@@ -64,7 +64,7 @@ TEST(Overlaps, RandomSpansDoNotOverlapInPartOnAnyLine) {
 }
 
 TEST(Overlaps, ArrowsGoWithTheSpansTheyPointAt) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   const auto kernel = [&](Ns ts, Ns dur, i64 correlation) {
     return builder.span("kernel", "k", 0, 7, ts, dur, {{Arg::correlation, correlation}});
   };
@@ -91,7 +91,7 @@ TEST(Overlaps, ArrowsGoWithTheSpansTheyPointAt) {
 }
 
 TEST(Overlaps, MoreLinesThanAllowedEndOnTheLast) {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   for (i64 i = 0; i < 2 * kMostLanes; ++i) builder.span("kernel", "k", 0, 7, i, 10'000);
   const TracePtr trace = builder.build();
   const std::vector<Moved> all = find_overlaps(*trace);
@@ -100,4 +100,4 @@ TEST(Overlaps, MoreLinesThanAllowedEndOnTheLast) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyze/device_time.h"
+#include "analyze/time/device_time.h"
 #include "export/names.h"
 #include "export/overlaps.h"
 #include "export/times.h"
@@ -10,7 +10,7 @@
 #include "trace/extent.h"
 #include "trace/track_names.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 // Fills a Part from a trace.
@@ -19,7 +19,8 @@ class PartMaker {
   PartMaker(const Trace& trace, const std::vector<EventId>* rows, const Place& place)
       : trace_(trace), rows_(rows), place_(place), names_(trace.track_names().thread) {
     sort_index_.resize(trace.tracks().size());
-    if (const Extent extent = extent_of(trace); extent.known()) part_.start = extent.start + place.shift;
+    if (const trace::Extent extent = trace::extent_of(trace); extent.known())
+      part_.start = extent.start + place.shift;
     for (EventId e = 0; e < trace.size(); ++e) {
       if (trace.kind_of(e).phase != 'M') continue;
       if (trace.name_of(e) == "thread_sort_index")
@@ -46,7 +47,7 @@ class PartMaker {
   }
 
   void name_processes() {
-    const TrackNames& names = trace_.track_names();
+    const trace::TrackNames& names = trace_.track_names();
     for (size_t t = 0; t < trace_.tracks().size(); ++t) {
       const std::string was = process_of(trace_, trace_.tracks()[t]);
       std::string& name = part_.processes[was].name;
@@ -57,8 +58,8 @@ class PartMaker {
   }
 
   void name_streams() {
-    const DeviceWork& work = trace_.device_work();
-    for (const Stream& stream : work.streams) {
+    const trace::DeviceWork& work = trace_.device_work();
+    for (const trace::Stream& stream : work.streams) {
       part_.device_processes.try_emplace(stream.device, pid_of(trace_.track[work.event[stream.begin]]));
       for (u32 i = stream.begin; i < stream.end; ++i) {
         const u32 t = trace_.track[work.event[i]];
@@ -91,7 +92,7 @@ class PartMaker {
       const auto add = [&](const char* phase, EventId e, bool end) {
         part_.events.push_back(fmt::format(
             R"({{"ph": {}, "bp": "e", "id": {}, "cat": {}, "name": {}, "pid": {}, "tid": {}, "ts": {}{})",
-            phase, ids.extra(i), json::quoted(flow.category), json::quoted(flow.name),
+            phase, ids.extra(i), read::json::quoted(flow.category), read::json::quoted(flow.name),
             pid_of(trace_.track[e]), tid_of_event(e), microseconds(flow_time(trace_, e, end) + place_.shift),
             rest));
       };
@@ -109,11 +110,13 @@ class PartMaker {
   std::string pid_of(u32 t) const {
     const Track& track = trace_.tracks()[t];
     if (place_.processes) return fmt::format("{}", place_.processes->of(trace_, track));
-    return track.pid_text ? json::quoted(trace_.strings()[track.pid_text]) : fmt::format("{}", track.pid);
+    return track.pid_text ? read::json::quoted(trace_.strings()[track.pid_text])
+                          : fmt::format("{}", track.pid);
   }
   std::string tid_of(u32 t) const {
     const Track& track = trace_.tracks()[t];
-    return track.tid_text ? json::quoted(trace_.strings()[track.tid_text]) : fmt::format("{}", track.tid);
+    return track.tid_text ? read::json::quoted(trace_.strings()[track.tid_text])
+                          : fmt::format("{}", track.tid);
   }
   std::string tid_of_event(EventId e) const {
     const auto moved = moved_to_.find(e);
@@ -158,7 +161,8 @@ class PartMaker {
 
 }  // namespace
 
-const ArgSet kPartArgs = kDeviceWorkArgs | ArgSet{Arg::flow_id, Arg::name, Arg::labels, Arg::sort_index};
+const ArgSet kPartArgs =
+    trace::kDeviceWorkArgs | ArgSet{Arg::flow_id, Arg::name, Arg::labels, Arg::sort_index};
 
 Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file_events,
                const std::vector<ExtraFlow>& flows, const Place& place) {
@@ -171,4 +175,4 @@ Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file
   return maker.take();
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

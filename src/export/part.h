@@ -10,7 +10,7 @@
 #include "export/rewrite.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 // The arguments that the functions here read.
 extern const ArgSet kPartArgs;
@@ -40,4 +40,4 @@ struct Part {
 Part make_part(const Trace& trace, const std::vector<EventId>* rows, size_t file_events,
                const std::vector<ExtraFlow>& flows, const Place& place);
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -7,12 +7,12 @@
 #include "read/strict_json.h"
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 // A host thread, and a stream without a name, on which two kernels overlap in part.
 TracePtr small_trace() {
-  TraceBuilder builder;
+  trace::TraceBuilder builder;
   builder.mark('M', "", "process_name", 1, 1, 0, {{Arg::name, std::string("python")}});
   builder.span("cpu_op", "op", 1, 1, 0, 100);
   builder.span("kernel", "a", 0, 7, 10, 10, {{Arg::device, i64{0}}, {Arg::stream, i64{7}}});
@@ -21,8 +21,8 @@ TracePtr small_trace() {
 }
 
 std::string member(const std::string& event, std::string_view key) {
-  for (const json::Member& m : json::members(event))
-    if (m.key == key) return json::text_of(m.raw);
+  for (const read::json::Member& m : read::json::members(event))
+    if (m.key == key) return read::json::text_of(m.raw);
   return "none";
 }
 
@@ -56,7 +56,7 @@ TEST(Part, AnArrowHasTwoEndsInsideItsSpans) {
   std::vector<std::string> seen;
   for (size_t i = 2; i < 6; ++i) {
     const std::string& event = part.events[i];
-    ASSERT_TRUE(json::is_strict(event)) << event;
+    ASSERT_TRUE(read::json::is_strict(event)) << event;
     EXPECT_EQ(member(event, "bp"), "e");
     EXPECT_EQ(member(event, "cat"), "spotter");
     EXPECT_EQ(member(event, "name"), "critical path");
@@ -93,4 +93,4 @@ TEST(Part, MergedRanksHaveProcessesOfTheirOwn) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

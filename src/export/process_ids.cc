@@ -5,15 +5,15 @@
 #include "base/utf8.h"
 #include "read/json.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 std::string process_of(const Trace& trace, const Track& track) {
   return track.pid_text ? std::string(trace.strings()[track.pid_text]) : fmt::format("{}", track.pid);
 }
 
 i64 ProcessIds::of(std::string_view raw) {
-  const std::string text = to_valid_utf8(json::text_of(raw));
-  const std::optional<i64> number = json::to_integer(text);
+  const std::string text = to_valid_utf8(read::json::text_of(raw));
+  const std::optional<i64> number = read::json::to_integer(text);
   if (number) return of_name(fmt::format("{}", *number));
   return of_name(text.empty() || text == "null" ? "0" : text);  // as the reader takes it
 }
@@ -24,4 +24,4 @@ i64 ProcessIds::of_name(const std::string& was) {
   return it->second;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -8,7 +8,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 // What the trace calls a process: its id in decimal, or the text that it is.
 std::string process_of(const Trace& trace, const Track& track);
@@ -35,4 +35,4 @@ class ProcessIds {
   std::vector<Process> all_;
 };
 
-}  // namespace spotter
+}  // namespace spotter::export_

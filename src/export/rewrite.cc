@@ -6,7 +6,7 @@
 #include "read/json.h"
 #include "read/strict_json.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 std::string_view Rewriter::rewrite(EventId e, std::string_view text) {
   const auto& moved = placement_.new_tids;
@@ -14,11 +14,11 @@ std::string_view Rewriter::rewrite(EventId e, std::string_view text) {
   if (is_moved) ++next_moved_;
   if (!placement_.keeps(e)) return {};
 
-  json::EventMembers members;
-  if (!json::find_members(text, members)) {
-    mended_ = json::to_strict(text);
+  read::json::EventMembers members;
+  if (!read::json::find_members(text, members)) {
+    mended_ = read::json::to_strict(text);
     text = mended_;
-    const bool good = json::find_members(text, members);
+    const bool good = read::json::find_members(text, members);
     ++(good ? written_anew_ : left_out_);
     if (!good) return {};
   }
@@ -32,7 +32,7 @@ std::string_view Rewriter::rewrite(EventId e, std::string_view text) {
     replacements_.push_back({members.id, "id", fmt::format("{}", flows_->of(members.id))});
   if (shift_ != 0 && !members.ts.empty()) {
     bool inexact = false;  // the reader says so
-    const std::optional<Ns> ts = json::microseconds_to_ns(json::text_of(members.ts), inexact);
+    const std::optional<Ns> ts = read::json::microseconds_to_ns(read::json::text_of(members.ts), inexact);
     if (ts && *ts >= -kMaxTime && *ts <= kMaxTime)
       replacements_.push_back({members.ts, "ts", microseconds(*ts + shift_)});
     else
@@ -46,7 +46,7 @@ std::string_view Rewriter::splice(std::string_view text) {
   spliced_ += text.front();
   const char* done = text.data() + 1;
   const char* const end = text.data() + text.size();
-  const bool has_members = json::skip_space(done, end) + 1 != end;
+  const bool has_members = read::json::skip_space(done, end) + 1 != end;
   // Missing members first, then the others where they stand.
   std::sort(replacements_.begin(), replacements_.end(), [](const Replacement& a, const Replacement& b) {
     return a.old.empty() != b.old.empty() ? a.old.empty() : a.old.data() < b.old.data();
@@ -79,4 +79,4 @@ void Rewriter::add_notes(Notes& notes) const {
               unshifted_);
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -12,7 +12,7 @@
 #include "export/flow_ids.h"
 #include "export/process_ids.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 // What is known of an event by its number in the file.
 struct Placement {
@@ -51,4 +51,4 @@ class Rewriter {
   i64 written_anew_ = 0, left_out_ = 0, unshifted_ = 0;
 };
 
-}  // namespace spotter
+}  // namespace spotter::export_

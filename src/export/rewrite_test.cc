@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 constexpr std::string_view kEvent =
@@ -82,4 +82,4 @@ TEST(FlowIds, AreDifferentForEveryRankAndEveryText) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -4,7 +4,7 @@
 
 #include "trace/extent.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 const Field kColumns[] = {
@@ -20,7 +20,7 @@ const Field kColumns[] = {
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table("survey", std::span(kColumns).subspan(1));
   const TraceInfo& info = trace.info();
-  const Extent extent = extent_of(trace);
+  const trace::Extent extent = trace::extent_of(trace);
   Value first, last;
   if (extent.known()) first = info.base_ns + extent.start, last = info.base_ns + extent.end;
   table.append({info.path, info.host_name, info.base_ns, first, last});
@@ -41,12 +41,12 @@ const Analysis kSurvey = {
 }  // namespace
 
 Result<Survey> survey(const Job& job, const ExportRequest& request, const Loader& load) {
-  RunRequest run_request;
+  analyze::RunRequest run_request;
   run_request.analyses = {&kSurvey};
   run_request.ranks = request.ranks;
   run_request.threads = request.threads;
   run_request.cancelled = request.cancelled;
-  TRY_ASSIGN(RunResult result, run(job, run_request, load));
+  TRY_ASSIGN(analyze::RunResult result, analyze::run(job, run_request, load));
   Survey found;
   found.notes = std::move(result.notes);
   const Table& table = result.tables[0];
@@ -74,4 +74,4 @@ Result<Survey> survey(const Job& job, const ExportRequest& request, const Loader
   return found;
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -6,7 +6,7 @@
 #include "analyze/run.h"
 #include "export/export_job.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 struct SurveyedTrace {
   TraceFile file;
@@ -24,4 +24,4 @@ struct Survey {
 // Files that cannot be read, and those without events, are left out with a note. Errors: as of a run.
 Result<Survey> survey(const Job& job, const ExportRequest& request, const Loader& load);
 
-}  // namespace spotter
+}  // namespace spotter::export_

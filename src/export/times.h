@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 // Nanoseconds as decimal microseconds, exact: 1234567 is "1234.567".
 inline std::string microseconds(Ns ns) {
@@ -14,4 +14,4 @@ inline std::string microseconds(Ns ns) {
   return fmt::format("{}{}.{:03}", ns < 0 ? "-" : "", size / 1000, size % 1000);
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

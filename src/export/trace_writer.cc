@@ -6,7 +6,7 @@
 
 #include "read/strict_json.h"
 
-namespace spotter {
+namespace spotter::export_ {
 namespace {
 
 constexpr size_t kBuffer = size_t{256} << 10;
@@ -18,8 +18,8 @@ bool comes_again(const Members& members, size_t i) {
 }
 
 std::string strict(const std::string& value) {
-  if (json::is_strict(value)) return value;
-  const std::string mended = json::to_strict(value);
+  if (read::json::is_strict(value)) return value;
+  const std::string mended = read::json::to_strict(value);
   return mended.empty() ? "null" : mended;
 }
 
@@ -44,7 +44,7 @@ Result<void> TraceWriter::begin(const Members& members) {
   buffer_ += "{\n";
   for (size_t i = 0; i < members.size(); ++i)
     if (!comes_again(members, i))
-      fmt::format_to(std::back_inserter(buffer_), "  {}: {},\n", json::quoted(members[i].first),
+      fmt::format_to(std::back_inserter(buffer_), "  {}: {},\n", read::json::quoted(members[i].first),
                      strict(members[i].second));
   buffer_ += "  \"traceEvents\": [";
   return {};
@@ -61,7 +61,7 @@ Result<void> TraceWriter::finish(const Members& members) {
   buffer_ += "\n  ]";
   for (size_t i = 0; i < members.size(); ++i)
     if (!comes_again(members, i))
-      fmt::format_to(std::back_inserter(buffer_), ",\n  {}: {}", json::quoted(members[i].first),
+      fmt::format_to(std::back_inserter(buffer_), ",\n  {}: {}", read::json::quoted(members[i].first),
                      strict(members[i].second));
   buffer_ += "\n}\n";
   TRY(flush());
@@ -86,4 +86,4 @@ Result<void> TraceWriter::put(std::string_view bytes) {
   return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
 }
 
-}  // namespace spotter
+}  // namespace spotter::export_

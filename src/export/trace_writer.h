@@ -11,7 +11,7 @@
 #include "base/gzip_writer.h"
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::export_ {
 
 using Members = std::vector<std::pair<std::string, std::string>>;  // key, JSON as our reader takes it
 
@@ -38,4 +38,4 @@ class TraceWriter {
   bool any_event_ = false, reader_is_gone_ = false;
 };
 
-}  // namespace spotter
+}  // namespace spotter::export_

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 // The ids of a map, or of the scanner itself where both are the same numbers.
@@ -186,4 +186,4 @@ void Assembler::note(const Block& block, const char* text, i64 offset) {
   add(block.not_finite, "not_finite", Severity::info, "arguments are NaN or infinite and kept as text");
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "read/block.h"
 
-namespace spotter {
+namespace spotter::read {
 
 class Assembler {
  public:
@@ -54,4 +54,4 @@ class Assembler {
   u64 duration_units_ = 0;                    // of all events so far
 };
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -1,6 +1,6 @@
 #include "read/block.h"
 
-namespace spotter {
+namespace spotter::read {
 
 void Block::clear() {
   events = cell_count = 0;
@@ -28,4 +28,4 @@ void Block::make_room(size_t more_events, size_t more_cells) {
   if (cell_count + more_cells > cells.capacity()) cells.reserve(cell_count + more_cells + 4096, cell_count);
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -10,7 +10,7 @@
 #include "base/types.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // Kinds have ids of 8 bits: in all, and of unknown categories.
 inline constexpr size_t kMaxKinds = 255, kMaxOtherKinds = 200;
@@ -74,4 +74,4 @@ struct Block {
   void make_room(size_t more_events, size_t more_cells);
 };
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -7,7 +7,7 @@
 
 #include "read/json.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 // Keys that writers begin an event with.
@@ -37,10 +37,10 @@ constexpr std::string_view kMembers[] = {"traceEvents",
                                          "ERROR"};
 
 bool is_member_key(const char* p, const char* end) {
-  const json::StringScan s = json::scan_string(p, end);
-  if (s.state != json::State::ok) return false;
+  const read::json::StringScan s = read::json::scan_string(p, end);
+  if (s.state != read::json::State::ok) return false;
   const std::string_view key(p + 1, static_cast<size_t>(s.stop - p - 2));
-  const char* colon = json::skip_space(s.stop, end);
+  const char* colon = read::json::skip_space(s.stop, end);
   return colon < end && *colon == ':' &&
          std::find(std::begin(kMembers), std::end(kMembers), key) != std::end(kMembers);
 }
@@ -56,14 +56,14 @@ bool mentions_events(const char* p, const char* end) {
 
 // p behind '{': white space, one of the keys in quotes, and a colon.
 bool is_first_key(const char* p, const char* end) {
-  p = json::skip_space(p, end);
+  p = read::json::skip_space(p, end);
   if (p == end || *p != '"') return false;
   ++p;
   const void* close = std::memchr(p, '"', static_cast<size_t>(end - p < 8 ? end - p : 8));
   if (!close) return false;
   const char* quote = static_cast<const char*>(close);
   const std::string_view key(p, static_cast<size_t>(quote - p));
-  const char* colon = json::skip_space(quote + 1, end);
+  const char* colon = read::json::skip_space(quote + 1, end);
   if (colon == end || *colon != ':') return false;
   for (std::string_view k : kFirstKeys) {
     if (k == key) return true;
@@ -73,7 +73,7 @@ bool is_first_key(const char* p, const char* end) {
 
 // The last character before p that is no white space; 0 if there is none.
 const char* before(const char* begin, const char* p) {
-  while (p > begin && json::is_space(p[-1])) --p;
+  while (p > begin && read::json::is_space(p[-1])) --p;
   return p > begin ? p - 1 : nullptr;
 }
 
@@ -107,32 +107,33 @@ const char* next_event(const char* p, const char* end) {
 const char* events_end(const char* p, const char* end, bool final) {
   const char* rest = p;
   bool bracket = false;
-  for (; rest < end && (*rest == ']' || json::is_space(*rest)); ++rest) bracket |= *rest == ']';
+  for (; rest < end && (*rest == ']' || read::json::is_space(*rest)); ++rest) bracket |= *rest == ']';
   if (!bracket && !final) return nullptr;
   // Walk the members behind. What is not final ends where an event seems to follow, so that the object cannot
   // be over there; and where the walk fails, no event may follow.
   for (const char* q = rest;;) {
-    while (q < end && (*q == ',' || json::is_space(*q))) ++q;
+    while (q < end && (*q == ',' || read::json::is_space(*q))) ++q;
     if (q == end) return bracket ? rest : nullptr;
     const bool member = *q == '"';
     const bool quiet = bracket && !mentions_events(q, end) && (member || next_event(q, end) == end);
     if (*q == '}') {
-      const char* behind = json::skip_space(q + 1, end);
+      const char* behind = read::json::skip_space(q + 1, end);
       if (behind == end) return final ? rest : nullptr;
-      const bool document = *behind == '{' && is_member_key(json::skip_space(behind + 1, end), end);
+      const bool document = *behind == '{' && is_member_key(read::json::skip_space(behind + 1, end), end);
       return document || (final && quiet) ? rest : nullptr;
     }
     if (!bracket) return is_member_key(q, end) ? rest : nullptr;
     if (is_events_key(q, end)) return rest;
-    const json::StringScan key = json::scan_string(q, end);
-    if (key.state == json::State::ok && std::string_view(q, static_cast<size_t>(key.stop - q)) == "\"ph\"") {
+    const read::json::StringScan key = read::json::scan_string(q, end);
+    if (key.state == read::json::State::ok &&
+        std::string_view(q, static_cast<size_t>(key.stop - q)) == "\"ph\"") {
       return nullptr;  // the members of an event
     }
-    const char* colon = key.state == json::State::ok ? json::skip_space(key.stop, end) : end;
+    const char* colon = key.state == read::json::State::ok ? read::json::skip_space(key.stop, end) : end;
     if (colon == end || *colon != ':') return final && quiet ? rest : nullptr;
-    const json::Scan value = json::scan_value(json::skip_space(colon + 1, end), end);
-    if (value.state == json::State::incomplete) return bracket ? rest : nullptr;
-    if (value.state == json::State::bad) return final && quiet ? rest : nullptr;
+    const read::json::Scan value = read::json::scan_value(read::json::skip_space(colon + 1, end), end);
+    if (value.state == read::json::State::incomplete) return bracket ? rest : nullptr;
+    if (value.state == read::json::State::bad) return final && quiet ? rest : nullptr;
     q = value.stop;
   }
 }
@@ -148,4 +149,4 @@ const char* find_events_end(const char* from, const char* to, const char* end, b
   return nullptr;
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -4,7 +4,7 @@
 #pragma once
 #include "base/types.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // The last place in [begin, end) that is right behind the '}' of one event, with ", {" and a usual first key
 // after it. nullptr if there is none.
@@ -21,4 +21,4 @@ const char* events_end(const char* p, const char* end, bool final);
 // The first place in [from, to) where the events end (above), for a text that was damaged at `from`.
 const char* find_events_end(const char* from, const char* to, const char* end, bool final);
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -5,7 +5,7 @@
 #include <cstring>
 #include <string>
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 // The text, with '|' where the function says. A text without '|' stands for "nowhere".
@@ -103,4 +103,4 @@ TEST(Boundary, EventsEnd) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -6,7 +6,7 @@
 
 #include "base/types.h"
 
-namespace spotter {
+namespace spotter::read {
 
 struct Ending {
   std::string_view text;
@@ -27,4 +27,4 @@ inline std::string_view without_ending(std::string_view name) {
   return name;
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -6,7 +6,7 @@
 #include "read/json.h"
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr std::string_view kEvents = "traceEvents", kEventsKey = "\"traceEvents\"";
@@ -15,9 +15,9 @@ constexpr std::string_view kBom = "\xEF\xBB\xBF";
 // Where a list begins behind `"traceEvents"` at `at`; npos if the text is something else.
 size_t list_behind_key(std::string_view text, size_t at) {
   const char* end = text.data() + text.size();
-  const char* p = json::skip_space(text.data() + at + kEventsKey.size(), end);
+  const char* p = read::json::skip_space(text.data() + at + kEventsKey.size(), end);
   if (p == end || *p != ':') return text.npos;
-  p = json::skip_space(p + 1, end);
+  p = read::json::skip_space(p + 1, end);
   return p < end && *p == '[' ? static_cast<size_t>(p + 1 - text.data()) : text.npos;
 }
 
@@ -27,7 +27,7 @@ EventsStart started(std::string_view text, size_t brace, size_t key, size_t at) 
 
 tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
   std::vector<std::string> keys;
-  for (json::Member& m : json::members(text)) keys.push_back(std::move(m.key));
+  for (read::json::Member& m : read::json::members(text)) keys.push_back(std::move(m.key));
   const auto has = [&](std::string_view k) { return std::find(keys.begin(), keys.end(), k) != keys.end(); };
   if (has("nodes") && has("schema")) {
     return fail(Code::unsupported,
@@ -45,7 +45,7 @@ tl::unexpected<Error> no_trace(const std::string& path, std::string_view text) {
 Result<EventsStart> start_of_list(std::string_view text, size_t bracket, bool complete,
                                   const std::string& path) {
   const char* end = text.data() + text.size();
-  const char* p = json::skip_space(text.data() + bracket + 1, end);
+  const char* p = read::json::skip_space(text.data() + bracket + 1, end);
   if (p == end && !complete) return EventsStart{};
   if (p == end || *p == '{' || *p == ']') return EventsStart{true, bracket + 1, "{}", true};
   return fail(Code::unsupported, "{}: a JSON list, but not of trace events{}", path,
@@ -60,26 +60,26 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
   const char* p = begin + brace + 1;
   bool derailed = false;
   while (!derailed) {
-    p = json::skip_space(p, end);
-    while (p < end && *p == ',') p = json::skip_space(p + 1, end);
+    p = read::json::skip_space(p, end);
+    while (p < end && *p == ',') p = read::json::skip_space(p + 1, end);
     if (p < end && *p == '}') return no_trace(path, text);
-    const json::StringScan key = json::scan_string(p, end);
-    if (key.state == json::State::incomplete || p == end) break;
+    const read::json::StringScan key = read::json::scan_string(p, end);
+    if (key.state == read::json::State::incomplete || p == end) break;
     const size_t key_at = static_cast<size_t>(p - begin);
-    const char* colon = json::skip_space(key.stop, end);
+    const char* colon = read::json::skip_space(key.stop, end);
     if (colon == end) break;
-    derailed = key.state != json::State::ok || *colon != ':';
+    derailed = key.state != read::json::State::ok || *colon != ':';
     if (derailed) break;
-    const char* value = json::skip_space(colon + 1, end);
+    const char* value = read::json::skip_space(colon + 1, end);
     if (value == end) break;
-    if (*value == '[' && json::text_of({p, static_cast<size_t>(key.stop - p)}) == kEvents) {
+    if (*value == '[' && read::json::text_of({p, static_cast<size_t>(key.stop - p)}) == kEvents) {
       return started(text, brace, key_at, static_cast<size_t>(value + 1 - begin));
     }
     p = value;
     if (*value == ',' || *value == '}') continue;  // "key": with nothing behind it
-    const json::Scan s = json::scan_value(value, end);
-    if (s.state == json::State::incomplete) break;
-    derailed = s.state != json::State::ok;
+    const read::json::Scan s = read::json::scan_value(value, end);
+    if (s.state == read::json::State::incomplete) break;
+    derailed = s.state != read::json::State::ok;
     p = s.stop;
   }
   if (!derailed && !complete) return EventsStart{};
@@ -97,10 +97,10 @@ Result<EventsStart> start_in_object(std::string_view text, size_t brace, bool co
 }
 
 // The text of a member, with bad UTF-8 mended.
-std::string clean(std::string_view raw) { return to_valid_utf8(json::text_of(raw)); }
+std::string clean(std::string_view raw) { return to_valid_utf8(read::json::text_of(raw)); }
 
 void read_base(std::string_view raw, TraceInfo& info, Notes& notes) {
-  const std::optional<i64> base = json::to_integer(json::text_of(raw));
+  const std::optional<i64> base = read::json::to_integer(read::json::text_of(raw));
   if (base && *base >= 0 && *base <= kMaxTime) {
     info.base_ns = *base;
   } else {
@@ -109,29 +109,30 @@ void read_base(std::string_view raw, TraceInfo& info, Notes& notes) {
 }
 
 void read_devices(std::string_view raw, TraceInfo& info) {
-  for (const json::Member& element : json::members(raw)) {
+  for (const read::json::Member& element : read::json::members(raw)) {
     Device d;
-    for (const json::Member& m : json::members(element.raw)) {
-      if (m.key == "id") d.id = json::to_integer(m.raw).value_or(0);
+    for (const read::json::Member& m : read::json::members(element.raw)) {
+      if (m.key == "id") d.id = read::json::to_integer(m.raw).value_or(0);
       if (m.key == "name") d.name = clean(m.raw);
-      if (m.key == "totalGlobalMem") d.memory_bytes = json::to_integer(m.raw).value_or(0);
-      if (m.key == "numSms" || m.key == "maxComputeUnits") d.sm_count = json::to_integer(m.raw).value_or(0);
+      if (m.key == "totalGlobalMem") d.memory_bytes = read::json::to_integer(m.raw).value_or(0);
+      if (m.key == "numSms" || m.key == "maxComputeUnits")
+        d.sm_count = read::json::to_integer(m.raw).value_or(0);
     }
     info.devices.push_back(std::move(d));
   }
 }
 
 void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
-  for (const json::Member& m : json::members(raw)) {
+  for (const read::json::Member& m : read::json::members(raw)) {
     if (m.key == "rank") {
-      info.rank = json::to_integer(json::text_of(m.raw));
+      info.rank = read::json::to_integer(read::json::text_of(m.raw));
       if (info.rank.value_or(-1) < 0) info.rank.reset();
       if (!info.rank)
         notes.add("no_rank", Severity::repair,
                   "distributedInfo has a rank that is no number from 0 on; it is not used");
     }
     if (m.key == "world_size") {
-      info.world_size = json::to_integer(json::text_of(m.raw));
+      info.world_size = read::json::to_integer(read::json::text_of(m.raw));
       if (info.world_size.value_or(0) <= 0) info.world_size.reset();
     }
     if (m.key == "backend") info.backend = clean(m.raw);
@@ -153,28 +154,28 @@ void read_member(const std::string& key, std::string_view raw, TraceInfo& info, 
 }
 
 // Behind damage the members are no longer known, but those that matter can be looked for by name.
-void find_lost_members(std::string_view object, const std::vector<json::Member>& found, TraceInfo& info,
+void find_lost_members(std::string_view object, const std::vector<read::json::Member>& found, TraceInfo& info,
                        Notes& notes) {
   for (std::string_view key :
        {"baseTimeNanoseconds", "distributedInfo", "deviceProperties", "host_name", "traceName"}) {
-    if (std::any_of(found.begin(), found.end(), [&](const json::Member& m) { return m.key == key; }))
+    if (std::any_of(found.begin(), found.end(), [&](const read::json::Member& m) { return m.key == key; }))
       continue;
     const size_t at = object.rfind(fmt::format("\"{}\"", key));
     if (at == object.npos) continue;
     const char* end = object.data() + object.size();
-    const char* p = json::skip_space(object.data() + at + key.size() + 2, end);
+    const char* p = read::json::skip_space(object.data() + at + key.size() + 2, end);
     if (p == end || *p != ':') continue;
-    p = json::skip_space(p + 1, end);
-    const json::Scan value = json::scan_value(p, end);
-    if (value.state != json::State::ok) continue;
+    p = read::json::skip_space(p + 1, end);
+    const read::json::Scan value = read::json::scan_value(p, end);
+    if (value.state != read::json::State::ok) continue;
     read_member(std::string(key), {p, static_cast<size_t>(value.stop - p)}, info, notes);
   }
 }
 
 void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
   bool damaged = false;
-  const std::vector<json::Member> found = json::members(object, &damaged);
-  for (const json::Member& m : found) read_member(m.key, m.raw, info, notes);
+  const std::vector<read::json::Member> found = read::json::members(object, &damaged);
+  for (const read::json::Member& m : found) read_member(m.key, m.raw, info, notes);
   if (!damaged) return;
   find_lost_members(object, found, info, notes);
   notes.add("damaged_metadata", Severity::loss,
@@ -186,7 +187,7 @@ void read_members(std::string_view object, TraceInfo& info, Notes& notes) {
 
 Result<EventsStart> find_events(std::string_view text, bool complete, const std::string& path) {
   size_t at = text.starts_with(kBom) ? kBom.size() : 0;
-  while (at < text.size() && json::is_space(text[at])) at++;
+  while (at < text.size() && read::json::is_space(text[at])) at++;
   if (at == text.size()) {
     if (!complete) return EventsStart{};
     return fail(Code::corrupt,
@@ -205,12 +206,13 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
 
 void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes) {
   read_members(before, info, notes);
-  while (!after.empty() && (json::is_space(after.front()) || after.front() == ',')) after.remove_prefix(1);
+  while (!after.empty() && (read::json::is_space(after.front()) || after.front() == ','))
+    after.remove_prefix(1);
   if (after.empty() && !closed) return;
   const std::string object = fmt::format("{{{}", after);
-  const json::Scan whole = json::scan_value(object.data(), object.data() + object.size());
+  const read::json::Scan whole = read::json::scan_value(object.data(), object.data() + object.size());
   const size_t size =
-      whole.state == json::State::ok ? static_cast<size_t>(whole.stop - object.data()) : object.size();
+      whole.state == read::json::State::ok ? static_cast<size_t>(whole.stop - object.data()) : object.size();
   read_members(std::string_view(object).substr(0, size), info, notes);
   const size_t rest = object.find_first_not_of(" \t\r\n", size);
   if (rest != object.npos)
@@ -218,4 +220,4 @@ void read_info(std::string_view before, std::string_view after, bool closed, Tra
               "there is text behind the end of the trace (another one, appended to it?); it was not read");
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -7,7 +7,7 @@
 #include "base/result.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // Text that is searched for the beginning of the events.
 inline constexpr size_t kMostHeader = size_t{64} << 20;
@@ -26,4 +26,4 @@ Result<EventsStart> find_events(std::string_view text, bool complete, const std:
 // `after`: the text behind the ']' of the events, as it is; `closed`: it should hold the end of the object.
 void read_info(std::string_view before, std::string_view after, bool closed, TraceInfo& info, Notes& notes);
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 TEST(FindEvents, InWhatKinetoWrites) {
@@ -169,4 +169,4 @@ TEST(ReadInfo, BehindAByteOrderMark) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -3,7 +3,7 @@
 #include "read/pipeline.h"
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 
 Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request,
                                  const TakeEventText& take) {
@@ -19,4 +19,4 @@ Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& reque
                           });
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -9,7 +9,7 @@
 #include "trace/job.h"
 #include "trace/load.h"
 
-namespace spotter {
+namespace spotter::read {
 
 using TakeEventText = std::function<Result<void>(EventId e, std::string_view text)>;
 
@@ -19,4 +19,4 @@ using TakeEventText = std::function<Result<void>(EventId e, std::string_view tex
 Result<void> for_each_event_text(const TraceFile& file, const LoadRequest& request,
                                  const TakeEventText& take);
 
-}  // namespace spotter
+}  // namespace spotter::read

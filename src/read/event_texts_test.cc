@@ -7,7 +7,7 @@
 #include "read/json.h"
 #include "read/test_events.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 namespace fs = std::filesystem;
@@ -95,4 +95,4 @@ TEST(EventTexts, AnErrorEndsTheReading) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -9,7 +9,7 @@
 
 #include "read/json.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr size_t kMaxEdges = 16'384;  // beyond it, forms are parsed plainly each time
@@ -37,7 +37,7 @@ namespace {
 
 // Also "9.0", and ids of 64 bits without a sign, which keep their bits.
 std::optional<i64> whole_number(std::string_view text) {
-  if (const auto number = json::to_integer(text)) return number;
+  if (const auto number = read::json::to_integer(text)) return number;
   const char* end = text.data() + text.size();
   u64 bits = 0;
   if (const auto r = std::from_chars(text.data(), end, bits); r.ec == std::errc() && r.ptr == end)
@@ -133,7 +133,7 @@ RowId Forms::row_id(std::string_view text) {
   if (const auto number = whole_number(text)) return {RowId::Is::number, *number, 0};
   size_t digits = text.size();
   while (digits > 0 && text[digits - 1] >= '0' && text[digits - 1] <= '9') digits--;
-  return {RowId::Is::text, json::to_integer(text.substr(digits)).value_or(0), strings.intern(text)};
+  return {RowId::Is::text, read::json::to_integer(text.substr(digits)).value_or(0), strings.intern(text)};
 }
 
 u32 Forms::track_of(const RowId& pid, const RowId& tid) {
@@ -218,4 +218,4 @@ void Forms::hand_over(Block& block) {
     block.new_shapes.push_back(shapes_[handed_shapes_]);
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -26,7 +26,7 @@
 #include "read/block.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // What stands behind an edge's literal.
 enum class Take : u8 {
@@ -185,4 +185,4 @@ class Forms {
   size_t handed_strings_ = 1, handed_kinds_ = 0, handed_tracks_ = 0, handed_shapes_ = 0, handed_others_ = 0;
 };
 
-}  // namespace spotter
+}  // namespace spotter::read

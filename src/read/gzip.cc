@@ -10,7 +10,7 @@
 
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 class GzipSource final : public Source {
@@ -110,4 +110,4 @@ class GzipSource final : public Source {
 
 std::unique_ptr<Source> gzip_source(RawInput& input) { return std::make_unique<GzipSource>(input); }
 
-}  // namespace spotter
+}  // namespace spotter::read

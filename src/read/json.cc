@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-namespace spotter::json {
+namespace spotter::read::json {
 namespace {
 
 // The brackets that are open. Of the 64 innermost their kind is known, and of each further one from when it
@@ -268,4 +268,4 @@ std::string text_of(std::string_view raw) {
   return std::string(raw);
 }
 
-}  // namespace spotter::json
+}  // namespace spotter::read::json

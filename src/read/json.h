@@ -11,7 +11,7 @@
 
 #include "base/types.h"
 
-namespace spotter::json {
+namespace spotter::read::json {
 
 inline bool is_space(char c) { return c == ' ' || c == '\n' || c == '\r' || c == '\t'; }
 
@@ -58,4 +58,4 @@ std::vector<Member> members(std::string_view raw, bool* damaged = nullptr, size_
 // `raw` as text: a string unescaped, anything else as it stands.
 std::string text_of(std::string_view raw);
 
-}  // namespace spotter::json
+}  // namespace spotter::read::json

@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace spotter::json {
+namespace spotter::read::json {
 namespace {
 
 // What a scanning function says of a text: how much it took, or why not.
@@ -314,4 +314,4 @@ TEST(Json, MicrosecondsOfNoNumber) {
 }
 
 }  // namespace
-}  // namespace spotter::json
+}  // namespace spotter::read::json

@@ -5,7 +5,7 @@
 #include "read/forms.h"
 #include "read/json.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr u32 kCut = 96;  // a literal this long is cut at the next member
@@ -48,7 +48,7 @@ struct Forms::Reader {
 
   bool read() {
     while (true) {
-      p = json::skip_space(p, end);
+      p = read::json::skip_space(p, end);
       const Go go = c.in_event ? in_event() : between_events();
       if (go == Go::fail) return false;
       if (go == Go::stop) break;
@@ -104,14 +104,14 @@ struct Forms::Reader {
   }
 
   Go member() {
-    const json::StringScan s = json::scan_string(p, end);
-    if (s.state != json::State::ok) return fail(Learned::incomplete);
+    const read::json::StringScan s = read::json::scan_string(p, end);
+    if (s.state != read::json::State::ok) return fail(Learned::incomplete);
     std::string_view inner(p + 1, static_cast<size_t>(s.stop - p - 2));
-    const std::string key = s.escaped ? json::unescape(inner) : std::string(inner);
-    const char* at = json::skip_space(s.stop, end);
+    const std::string key = s.escaped ? read::json::unescape(inner) : std::string(inner);
+    const char* at = read::json::skip_space(s.stop, end);
     if (at == end) return fail(Learned::incomplete);
     if (*at != ':') return fail(Learned::bad);
-    p = json::skip_space(at + 1, end);
+    p = read::json::skip_space(at + 1, end);
     if (p == end) return fail(Learned::incomplete);
     c.after_comma = false;
     c.member_done = true;  // so it will be, behind the value
@@ -168,9 +168,9 @@ struct Forms::Reader {
   }
 
   Go phase() {
-    const json::StringScan s = json::scan_string(p, end);
-    if (s.state != json::State::ok) return fail(Learned::incomplete);
-    const std::string text = json::text_of({p, static_cast<size_t>(s.stop - p)});
+    const read::json::StringScan s = read::json::scan_string(p, end);
+    if (s.state != read::json::State::ok) return fail(Learned::incomplete);
+    const std::string text = read::json::text_of({p, static_cast<size_t>(s.stop - p)});
     c.phase = text.size() == 1 ? text[0] : '?';
     p = s.stop;
     return Go::on;
@@ -178,10 +178,10 @@ struct Forms::Reader {
 
   // A string that is part of the literal.
   Go word(StringId& id) {
-    const json::StringScan s = json::scan_string(p, end);
-    if (s.state != json::State::ok) return fail(Learned::incomplete);
+    const read::json::StringScan s = read::json::scan_string(p, end);
+    if (s.state != read::json::State::ok) return fail(Learned::incomplete);
     const std::string_view inner(p + 1, static_cast<size_t>(s.stop - p - 2));
-    id = s.escaped ? forms.strings.intern(json::unescape(inner)) : forms.strings.intern(inner);
+    id = s.escaped ? forms.strings.intern(read::json::unescape(inner)) : forms.strings.intern(inner);
     p = s.stop;
     return Go::on;
   }
@@ -194,10 +194,10 @@ struct Forms::Reader {
       if (quoted) return take(is_pid ? Take::pid_text : Take::tid_text, p + 1);
       if (start_of(*p) & kDigit) return take(is_pid ? Take::pid_number : Take::tid_number, p, kDigit);
     }
-    const json::Scan s = json::scan_value(p, end);
-    if (s.state == json::State::bad) return fail(Learned::bad);
-    if (s.state != json::State::ok || s.stop == end) return fail(Learned::incomplete);
-    id = forms.row_id(json::text_of({p, static_cast<size_t>(s.stop - p)}));
+    const read::json::Scan s = read::json::scan_value(p, end);
+    if (s.state == read::json::State::bad) return fail(Learned::bad);
+    if (s.state != read::json::State::ok || s.stop == end) return fail(Learned::incomplete);
+    id = forms.row_id(read::json::text_of({p, static_cast<size_t>(s.stop - p)}));
     p = s.stop;
     return Go::on;
   }
@@ -230,9 +230,9 @@ struct Forms::Reader {
       return take(keep ? Take::raw : Take::skip_raw, p, *p == '[' ? kBracket : kBrace);
     }
     if (!(start_of(*p) & kDigit)) return bare_word(keep, arg);
-    const std::string_view word = json::scan_word(p, end);
+    const std::string_view word = read::json::scan_word(p, end);
     if (p + word.size() == end) return fail(Learned::incomplete);
-    if (const auto number = json::to_integer(word); inside && number) {
+    if (const auto number = read::json::to_integer(word); inside && number) {
       p += word.size();
       return constant(keep, arg, integer_type(*number), *number);
     }
@@ -241,7 +241,7 @@ struct Forms::Reader {
 
   // true, false, null, NaN, Infinity: part of the literal.
   Go bare_word(bool keep, ArgId arg) {
-    const std::string_view word = json::scan_word(p, end);
+    const std::string_view word = read::json::scan_word(p, end);
     if (word.empty()) return fail(Learned::bad);
     if (p + word.size() == end) return fail(Learned::incomplete);
     p += word.size();
@@ -253,13 +253,14 @@ struct Forms::Reader {
   }
 
   Go constant_text(bool keep, ArgId arg) {
-    const json::StringScan s = json::scan_string(p, end);
-    if (s.state != json::State::ok) return fail(Learned::incomplete);
+    const read::json::StringScan s = read::json::scan_string(p, end);
+    if (s.state != read::json::State::ok) return fail(Learned::incomplete);
     std::string_view inner(p + 1, static_cast<size_t>(s.stop - p - 2));
     if (inner.size() > kMaxConstantText) return take(keep ? Take::text : Take::skip_text, p + 1);
     p = s.stop;
     if (!keep) return Go::on;
-    const StringId id = s.escaped ? forms.strings.intern(json::unescape(inner)) : forms.strings.intern(inner);
+    const StringId id =
+        s.escaped ? forms.strings.intern(read::json::unescape(inner)) : forms.strings.intern(inner);
     return constant(true, arg, ArgType::text, id);
   }
 
@@ -294,4 +295,4 @@ Learned Forms::learn(Node* node, const char* p, const char* end, Edge** edge, co
   return Learned::edge;
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

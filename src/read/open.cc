@@ -14,7 +14,7 @@
 #include "read/receipts.h"
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr std::string_view kTruth =
@@ -184,4 +184,4 @@ Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
   return std::make_unique<Trace>(std::move(data));
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

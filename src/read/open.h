@@ -11,7 +11,7 @@
 #include "trace/job.h"
 #include "trace/load.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // The trace files behind the paths: a file stands for itself whatever its name; of a directory, every *.json,
 // *.json.gz and *.json.zst in it (not below it); a pattern with * ? [ ] for what it matches; "-" for standard
@@ -20,4 +20,4 @@ Result<Job> open_job(std::span<const std::string> paths);
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request);
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -6,7 +6,7 @@
 
 #include "read/test_read.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 namespace fs = std::filesystem;
@@ -148,4 +148,4 @@ TEST(Load, ErrorsNameTheFile) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -12,7 +12,7 @@
 #include "read/envelope.h"
 #include "read/scanner.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr size_t kMostStretch = size_t{64} << 20;  // text without a boundary that is held
@@ -335,4 +335,4 @@ Result<void> read_event_texts(RawInput& input, Source& source, const LoadRequest
   return {};
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

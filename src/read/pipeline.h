@@ -17,7 +17,7 @@
 #include "read/source.h"
 #include "trace/load.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // How the text is cut. Tests make it small.
 struct Cuts {
@@ -37,4 +37,4 @@ using TakeTexts = std::function<Result<void>(std::span<const std::string_view> t
 Result<void> read_event_texts(RawInput& input, Source& source, const LoadRequest& request,
                               const TakeTexts& take, const Cuts& cuts = {});
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -7,7 +7,7 @@
 
 #include "read/test_events.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr int kThreads[] = {1, 2, 3, 8};
@@ -478,4 +478,4 @@ TEST(Pipeline, ReadError) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

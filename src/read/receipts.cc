@@ -11,7 +11,7 @@
 #include "read/json.h"
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr std::string_view kStem = "capture";
@@ -22,15 +22,15 @@ constexpr size_t kMostTold = 5;       // by name; the others are counted
 constexpr size_t kMostReason = 300;
 
 // Of a text that is long because it is something else not all members are wanted.
-Result<std::vector<json::Member>> members_of(std::string_view raw, size_t most) {
+Result<std::vector<read::json::Member>> members_of(std::string_view raw, size_t most) {
   bool damaged = false;
-  std::vector<json::Member> members = json::members(raw, &damaged, most);
+  std::vector<read::json::Member> members = read::json::members(raw, &damaged, most);
   if (damaged) return fail(Code::corrupt, "it is damaged or was cut off");
   return members;
 }
 
-std::string_view find_member(const std::vector<json::Member>& members, std::string_view key) {
-  const auto found = std::ranges::find(members, key, &json::Member::key);
+std::string_view find_member(const std::vector<read::json::Member>& members, std::string_view key) {
+  const auto found = std::ranges::find(members, key, &read::json::Member::key);
   return found == members.end() ? std::string_view() : found->raw;
 }
 
@@ -41,9 +41,9 @@ struct TableText {
 Result<TableText> find_table(std::string_view text) {
   TRY_ASSIGN(const auto file, members_of(text, kMostMembers));
   TRY_ASSIGN(const auto tables, members_of(find_member(file, "tables"), kMostMembers));
-  for (const json::Member& element : tables) {
+  for (const read::json::Member& element : tables) {
     TRY_ASSIGN(const auto table, members_of(element.raw, kMostMembers));
-    if (json::text_of(find_member(table, "name")) == "receipts")
+    if (read::json::text_of(find_member(table, "name")) == "receipts")
       return TableText{find_member(table, "columns"), find_member(table, "rows")};
   }
   return fail(Code::invalid, "it has no table of receipts");
@@ -52,16 +52,16 @@ Result<TableText> find_table(std::string_view text) {
 // One row; the columns' names are known from the table.
 class Row {
  public:
-  Row(const std::vector<std::string>& columns, std::vector<json::Member> cells)
+  Row(const std::vector<std::string>& columns, std::vector<read::json::Member> cells)
       : columns_(columns), cells_(std::move(cells)) {}
 
   // Null, and what is missing or of another type, is empty.
   std::string text(std::string_view column) const {
     const std::string_view raw = find(column);
-    return raw.starts_with('"') ? to_valid_utf8(json::text_of(raw)) : std::string();
+    return raw.starts_with('"') ? to_valid_utf8(read::json::text_of(raw)) : std::string();
   }
   std::optional<i64> number(std::string_view column) const {
-    const std::optional<i64> value = json::to_integer(find(column));
+    const std::optional<i64> value = read::json::to_integer(find(column));
     return value && *value >= 0 ? value : std::nullopt;
   }
 
@@ -72,7 +72,7 @@ class Row {
   }
 
   const std::vector<std::string>& columns_;
-  std::vector<json::Member> cells_;
+  std::vector<read::json::Member> cells_;
 };
 
 Result<std::vector<Receipt>> read_receipts(const std::string& path) {
@@ -140,9 +140,9 @@ Result<std::vector<Receipt>> parse_receipts(std::string_view text) {
   TRY_ASSIGN(const TableText table, find_table(text));
   std::vector<std::string> columns;
   TRY_ASSIGN(const auto fields, members_of(table.columns, kMostMembers));
-  for (const json::Member& field : fields) {
+  for (const read::json::Member& field : fields) {
     TRY_ASSIGN(const auto members, members_of(field.raw, kMostMembers));
-    columns.push_back(json::text_of(find_member(members, "name")));
+    columns.push_back(read::json::text_of(find_member(members, "name")));
   }
   for (const std::string_view needed : {"file", "state"}) {
     if (std::ranges::find(columns, needed) == columns.end())
@@ -151,7 +151,7 @@ Result<std::vector<Receipt>> parse_receipts(std::string_view text) {
   TRY_ASSIGN(const auto rows, members_of(table.rows, kMostReceipts + 1));
   if (rows.size() > kMostReceipts) return fail(Code::invalid, "it has more than {} receipts", kMostReceipts);
   std::vector<Receipt> receipts;
-  for (const json::Member& element : rows) {
+  for (const read::json::Member& element : rows) {
     TRY_ASSIGN(auto cells, members_of(element.raw, columns.size()));
     const Row row(columns, std::move(cells));
     receipts.push_back({row.text("host"), row.text("state"), row.text("file"), row.text("reason"),
@@ -172,9 +172,9 @@ bool begins_like_receipts(const std::string& path) {
   Notes unused;
   const std::string head = read_text(path, kEnough, unused).value_or("");
   const char *p = head.data(), *end = p + head.size();
-  p = json::skip_space(p, end);
+  p = read::json::skip_space(p, end);
   if (p == end || *p != '{') return false;
-  p = json::skip_space(p + 1, end);
+  p = read::json::skip_space(p + 1, end);
   return std::string_view(p, static_cast<size_t>(end - p)).starts_with("\"tables\"");
 }
 
@@ -211,4 +211,4 @@ void add_receipts(const std::set<std::string>& opened, Job& job) {
   }
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -11,7 +11,7 @@
 #include "base/result.h"
 #include "trace/job.h"
 
-namespace spotter {
+namespace spotter::read {
 
 struct Receipt {
   std::string host, state, file, reason;  // empty where there is none
@@ -33,4 +33,4 @@ bool is_named_receipts(std::string_view name);
 // were chosen, those that left no trace become a note. Receipts that cannot be used are one, too.
 void add_receipts(const std::set<std::string>& opened, Job& job);
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -5,7 +5,7 @@
 
 #include "read/test_read.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 namespace fs = std::filesystem;
@@ -216,4 +216,4 @@ TEST_F(AddReceipts, AloneTheyAreNoTrace) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -6,7 +6,7 @@
 #include "base/strings.h"
 #include "read/simd.h"
 
-namespace spotter::SPOTTER_SIMD {
+namespace spotter::read::SPOTTER_SIMD {
 namespace {
 
 // The strings seen last, in front of the pool: a hit costs one hash of 24 bytes and a comparison, 32 bytes at
@@ -63,4 +63,4 @@ class RecentStrings {
 };
 
 }  // namespace
-}  // namespace spotter::SPOTTER_SIMD
+}  // namespace spotter::read::SPOTTER_SIMD

@@ -8,7 +8,7 @@
 
 #include "read/test_read.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 namespace fs = std::filesystem;
@@ -207,4 +207,4 @@ TEST(Reference, SharedTraces) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

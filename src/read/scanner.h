@@ -9,7 +9,7 @@
 #include "read/block.h"
 #include "trace/args.h"
 
-namespace spotter {
+namespace spotter::read {
 
 inline constexpr size_t kTextHeadroom = 64, kTextPadding = 128;
 
@@ -35,4 +35,4 @@ class Scanner {
 // `baseline`: with the instructions that every machine of this kind has, whatever this one can do.
 std::unique_ptr<Scanner> make_scanner(const ArgSet& keep, bool baseline = false);
 
-}  // namespace spotter
+}  // namespace spotter::read

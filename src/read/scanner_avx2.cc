@@ -2,12 +2,12 @@
 #if defined(__x86_64__)
 #include "read/scanner_impl.h"
 
-namespace spotter {
+namespace spotter::read {
 
 std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep);
 std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep) {
   return std::make_unique<avx2::FastScanner>(keep);
 }
 
-}  // namespace spotter
+}  // namespace spotter::read
 #endif

@@ -1,6 +1,6 @@
 #include "read/scanner_impl.h"
 
-namespace spotter {
+namespace spotter::read {
 
 #if defined(__x86_64__)
 std::unique_ptr<Scanner> make_avx2_scanner(const ArgSet& keep);  // scanner_avx2.cc
@@ -14,4 +14,4 @@ std::unique_ptr<Scanner> make_scanner(const ArgSet& keep, [[maybe_unused]] bool 
   return std::make_unique<SPOTTER_SIMD::FastScanner>(keep);
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -10,7 +10,7 @@
 #include "read/scanner.h"
 #include "read/simd.h"
 
-namespace spotter::SPOTTER_SIMD {
+namespace spotter::read::SPOTTER_SIMD {
 namespace {
 
 class FastScanner final : public Scanner {
@@ -161,7 +161,7 @@ class FastScanner final : public Scanner {
           const char* stop = string_end(p);
           if (!stop) return nullptr;
           const std::string_view inner(p, static_cast<size_t>(stop - p - 1));
-          (e->take == Take::pid_text ? pid : tid) = forms_.row_id(json::unescape(inner));
+          (e->take == Take::pid_text ? pid : tid) = forms_.row_id(read::json::unescape(inner));
           p = stop;
           break;
         }
@@ -215,7 +215,7 @@ class FastScanner final : public Scanner {
       id = {RowId::Is::number, static_cast<i64>(digits16(p, n)), 0};
       return p + n;
     }
-    const std::string_view word = json::scan_word(p, end_);
+    const std::string_view word = read::json::scan_word(p, end_);
     if (word.end() == end_) return fault(Learned::incomplete, p);
     id = forms_.row_id(word);
     return word.end();
@@ -255,12 +255,12 @@ class FastScanner final : public Scanner {
   const char* slow_time(const char* p, Ns& out) {
     const bool quoted = p < end_ && *p == '"';
     const char* from = p + (quoted ? 1 : 0);
-    const std::string_view word = json::scan_word(from, end_);
+    const std::string_view word = read::json::scan_word(from, end_);
     const char* stop = from + word.size();
     if (stop == end_) return fault(Learned::incomplete, p);
     if (quoted && *stop++ != '"') return fault(Learned::bad, p);
     bool inexact = false;
-    const std::optional<i64> ns = json::microseconds_to_ns(word, inexact);
+    const std::optional<i64> ns = read::json::microseconds_to_ns(word, inexact);
     if (!ns || *ns > kMaxTime || *ns < -kMaxTime) return fault(Learned::bad, p);
     if (inexact) out_->sub_ns.add(p);
     if (quoted) out_->repaired.add(p);
@@ -280,7 +280,7 @@ class FastScanner final : public Scanner {
 
   const char* skip_number(const char* p) const {
     const u32 n = leading_run(Bytes(p).digits());
-    return start_of(p[n]) & kWord ? json::scan_word(p, end_).end() : p + n;
+    return start_of(p[n]) & kWord ? read::json::scan_word(p, end_).end() : p + n;
   }
 
   static void put_integer(i64 value, u32*& cell, ArgType& type) {
@@ -292,10 +292,10 @@ class FastScanner final : public Scanner {
   }
 
   const char* slow_number(const char* p, u32*& cell, ArgType& type) {
-    const std::string_view word = json::scan_word(p, end_);
+    const std::string_view word = read::json::scan_word(p, end_);
     if (word.end() == end_) return fault(Learned::incomplete, p);
     if (word.empty()) return fault(Learned::bad, p);
-    if (const auto integer = json::to_integer(word)) {
+    if (const auto integer = read::json::to_integer(word)) {
       put_integer(*integer, cell, type);
       return word.end();
     }
@@ -321,8 +321,8 @@ class FastScanner final : public Scanner {
     const char* stop = string_end(p);
     if (!stop) return nullptr;
     const std::string_view inner(from, static_cast<size_t>(stop - from - 1));
-    out =
-        escaped_ ? forms_.strings.intern(json::unescape(inner)) : recent_.intern(inner.data(), inner.size());
+    out = escaped_ ? forms_.strings.intern(read::json::unescape(inner))
+                   : recent_.intern(inner.data(), inner.size());
     return stop;
   }
 
@@ -335,8 +335,8 @@ class FastScanner final : public Scanner {
       if (const u32 any = quotes | escapes) {
         const u32 i = first_bit(any);
         if (quotes >> i & 1) return q + i + 1;
-        const json::StringScan s = json::scan_string(p - 1, end_);
-        if (s.state != json::State::ok) break;
+        const read::json::StringScan s = read::json::scan_string(p - 1, end_);
+        if (s.state != read::json::State::ok) break;
         escaped_ = true;
         return s.stop;
       }
@@ -362,9 +362,9 @@ class FastScanner final : public Scanner {
       depth += std::popcount(opens) - closed;
       inside = 0u - (in_string >> 31);
     }
-    const json::Scan s = json::scan_value(p, end_);
-    if (s.state == json::State::ok) return s.stop;
-    return fault(s.state == json::State::bad ? Learned::bad : Learned::incomplete, p);
+    const read::json::Scan s = read::json::scan_value(p, end_);
+    if (s.state == read::json::State::ok) return s.stop;
+    return fault(s.state == read::json::State::bad ? Learned::bad : Learned::incomplete, p);
   }
 
   Forms forms_;
@@ -379,4 +379,4 @@ class FastScanner final : public Scanner {
 };
 
 }  // namespace
-}  // namespace spotter::SPOTTER_SIMD
+}  // namespace spotter::read::SPOTTER_SIMD

@@ -4,7 +4,7 @@
 
 #include "read/test_events.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr unsigned kSeeds = 100;
@@ -388,4 +388,4 @@ TEST(Scanner, EveryWrongByte) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

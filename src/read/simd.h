@@ -21,7 +21,7 @@
 #define SPOTTER_SIMD plain
 #endif
 
-namespace spotter::SPOTTER_SIMD {
+namespace spotter::read::SPOTTER_SIMD {
 
 #if defined(__AVX2__)
 struct Bytes {
@@ -131,4 +131,4 @@ inline u64 digits16(const char* p, u32 n) {
   return digits8(p + n - 8, n - 8) * 100000000u + digits8(p + n, 8);
 }
 
-}  // namespace spotter::SPOTTER_SIMD
+}  // namespace spotter::read::SPOTTER_SIMD

@@ -3,10 +3,10 @@
 #if defined(__AVX2__)
 #include "read/test_simd.h"
 
-namespace spotter {
+namespace spotter::read {
 
 extern const SimdTable kAvx2Table;
 const SimdTable kAvx2Table = avx2::kTable;
 
-}  // namespace spotter
+}  // namespace spotter::read
 #endif

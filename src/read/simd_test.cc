@@ -7,7 +7,7 @@
 
 #include "read/test_simd.h"
 
-namespace spotter {
+namespace spotter::read {
 
 #if defined(__x86_64__)
 extern const SimdTable kAvx2Table;  // simd_avx2_test.cc
@@ -40,7 +40,7 @@ class Simd : public testing::TestWithParam<bool> {
     return bytes;
   }
 
-  SimdTable simd = SPOTTER_SIMD::kTable;
+  SimdTable simd = read::sse2::kTable;
   std::mt19937 random{7};
 };
 
@@ -119,4 +119,4 @@ TEST(SimdBits, FirstAndRun) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

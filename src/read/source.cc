@@ -10,7 +10,7 @@
 #include <cstring>
 #include <string_view>
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 constexpr size_t kBufferBytes = size_t{256} << 10;
@@ -182,4 +182,4 @@ Result<std::string> read_text(const std::string& path, size_t most, Notes& notes
   return text;
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -10,7 +10,7 @@
 #include "base/notes.h"
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::read {
 
 class Source {
  public:
@@ -71,4 +71,4 @@ std::unique_ptr<Source> plain_source(RawInput& input);
 std::unique_ptr<Source> gzip_source(RawInput& input);
 std::unique_ptr<Source> zstd_source(RawInput& input);
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -15,7 +15,7 @@
 
 #include "read/test_read.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 std::string gzip(std::string_view text, int level = 6) {
@@ -353,4 +353,4 @@ TEST(RawInputTest, CountsWhatItReads) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

@@ -11,7 +11,7 @@
 #include "base/utf8.h"
 #include "read/json.h"
 
-namespace spotter::json {
+namespace spotter::read::json {
 namespace {
 
 constexpr int kMostDepth = 1000;
@@ -208,4 +208,4 @@ std::string quoted(std::string_view text) {
   return out += '"';
 }
 
-}  // namespace spotter::json
+}  // namespace spotter::read::json

@@ -4,7 +4,7 @@
 #include <string>
 #include <string_view>
 
-namespace spotter::json {
+namespace spotter::read::json {
 
 // Where the values of an event's own members stand in its text; empty where it has none. Of a member that
 // occurs twice the last.
@@ -25,4 +25,4 @@ std::string to_strict(std::string_view value);
 // The text in quotes, with escapes; it must be valid UTF-8.
 std::string quoted(std::string_view text);
 
-}  // namespace spotter::json
+}  // namespace spotter::read::json

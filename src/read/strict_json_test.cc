@@ -5,7 +5,7 @@
 
 #include "read/test_events.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 // Its numbers have 64 bits; the standard knows no such limit.
@@ -18,12 +18,12 @@ bool simdjson_takes(const std::string& text) {
 TEST(StrictJson, TakesWhatTheStandardTakes) {
   for (const char* good : {"0", "-0.5e+7", "1E2", "\"\"", "\"\\u00aF\\\\\\/\\b\"", "true", "null", "[]",
                            "[1, 2]", "{}", "{\"a\": [{}, \"b\"]}", "\"\xC3\xA9\""})
-    EXPECT_TRUE(json::is_strict(good)) << good;
+    EXPECT_TRUE(read::json::is_strict(good)) << good;
   for (const char* bad :
        {"",          "NaN",    "-Infinity",   "01",          "1.",       ".5",       "+1",    "1e",
         "-",         "\"a",    "\"\\d\"",     "\"\\u12g4\"", "\"a\tb\"", "[1,]",     "[1 2]", "{\"a\": }",
         "{\"a\" 1}", "{a: 1}", "{\"a\": 1,}", "tru",         "1 2",      "\"\xFF\"", "[",     "{\"a\": [}"})
-    EXPECT_FALSE(json::is_strict(bad)) << bad;
+    EXPECT_FALSE(read::json::is_strict(bad)) << bad;
 }
 
 TEST(StrictJson, RandomEventsAgainstAnotherReader) {
@@ -33,15 +33,15 @@ TEST(StrictJson, RandomEventsAgainstAnotherReader) {
     for (int i = 0; i < 20; ++i) {
       std::string text = events.next().text;
       if (i % 2) text[events.random.below(text.size())] = static_cast<char>(events.random.below(256));
-      json::EventMembers members;
-      if (json::find_members(text, members)) {
+      read::json::EventMembers members;
+      if (read::json::find_members(text, members)) {
         ASSERT_TRUE(simdjson_takes(text)) << text;
         continue;
       }
-      const std::string strict = json::to_strict(text);
+      const std::string strict = read::json::to_strict(text);
       if (strict.empty()) continue;
       ASSERT_TRUE(simdjson_takes(strict)) << text << "\n" << strict;
-      ASSERT_TRUE(json::is_strict(strict)) << strict;
+      ASSERT_TRUE(read::json::is_strict(strict)) << strict;
       ++mended;
     }
   }
@@ -49,35 +49,36 @@ TEST(StrictJson, RandomEventsAgainstAnotherReader) {
 }
 
 TEST(StrictJson, MendsWithTheSameMeaning) {
-  EXPECT_EQ(json::to_strict("{\"a\": NaN, \"b\": [1, Infinity,], \"c\": ,}"),
+  EXPECT_EQ(read::json::to_strict("{\"a\": NaN, \"b\": [1, Infinity,], \"c\": ,}"),
             "{\"a\": \"NaN\", \"b\": [1, \"Infinity\"], \"c\": null}");
-  EXPECT_EQ(json::to_strict("{\"n\": \"C:\\dir\ta\", \"t\": 1.50}"),
+  EXPECT_EQ(read::json::to_strict("{\"n\": \"C:\\dir\ta\", \"t\": 1.50}"),
             "{\"n\": \"C:\\\\dir\\u0009a\", \"t\": 1.50}");
-  EXPECT_EQ(json::to_strict("{\"x\": {1: 2}}"), "{\"x\": \"{1: 2}\"}");  // no object; as text nothing is lost
-  EXPECT_EQ(json::to_strict("{\"x\": 1"), "");
+  EXPECT_EQ(read::json::to_strict("{\"x\": {1: 2}}"),
+            "{\"x\": \"{1: 2}\"}");  // no object; as text nothing is lost
+  EXPECT_EQ(read::json::to_strict("{\"x\": 1"), "");
 }
 
 TEST(StrictJson, FindsTheMembersOfTheEventAlone) {
-  json::EventMembers m;
-  ASSERT_TRUE(json::find_members(
+  read::json::EventMembers m;
+  ASSERT_TRUE(read::json::find_members(
       R"({"args": {"pid": 1, "ts": [{"tid": 2}]}, "ts": 1.50, "pid": "Spans", "tid":7 ,"id": 3, "pid": 4})",
       m));
   EXPECT_EQ(m.pid, "4");
   EXPECT_EQ(m.tid, "7");
   EXPECT_EQ(m.ts, "1.50");
   EXPECT_EQ(m.id, "3");
-  ASSERT_TRUE(json::find_members("{}", m));
+  ASSERT_TRUE(read::json::find_members("{}", m));
   EXPECT_TRUE(m.pid.empty());
   EXPECT_FALSE(
-      json::find_members(R"({"p\u0069d": 1})", m));  // whoever looks for pid by its letters misses it
-  EXPECT_FALSE(json::find_members("[]", m));
+      read::json::find_members(R"({"p\u0069d": 1})", m));  // whoever looks for pid by its letters misses it
+  EXPECT_FALSE(read::json::find_members("[]", m));
 }
 
 TEST(StrictJson, DeepNestingIsRefusedNotFollowed) {
   const std::string deep = std::string(100'000, '[') + std::string(100'000, ']');
-  EXPECT_FALSE(json::is_strict(deep));
-  EXPECT_TRUE(json::is_strict(json::to_strict(deep)));
+  EXPECT_FALSE(read::json::is_strict(deep));
+  EXPECT_TRUE(read::json::is_strict(read::json::to_strict(deep)));
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::read

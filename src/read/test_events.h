@@ -12,7 +12,7 @@
 
 #include "read/test_read.h"
 
-namespace spotter {
+namespace spotter::read {
 
 class Random {
  public:
@@ -396,4 +396,4 @@ class RandomEvents {
   std::vector<Form> forms_;
 };
 
-}  // namespace spotter
+}  // namespace spotter::read

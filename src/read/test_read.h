@@ -15,7 +15,7 @@
 #include "read/pipeline.h"
 #include "read/scanner.h"
 
-namespace spotter {
+namespace spotter::read {
 
 // A file that is removed at the end of the test.
 class TemporaryFile {
@@ -174,4 +174,4 @@ inline std::string notes_of(const Notes& notes) {
   return out;
 }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -2,7 +2,7 @@
 #pragma once
 #include "read/simd.h"
 
-namespace spotter {
+namespace spotter::read {
 
 struct SimdTable {
   u32 (*equal_char)(const char* p, char c);
@@ -23,4 +23,4 @@ inline constexpr SimdTable kTable = {
 };
 
 }  // namespace SPOTTER_SIMD
-}  // namespace spotter
+}  // namespace spotter::read

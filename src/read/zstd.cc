@@ -6,7 +6,7 @@
 
 #include "read/source.h"
 
-namespace spotter {
+namespace spotter::read {
 namespace {
 
 class ZstdSource final : public Source {
@@ -65,4 +65,4 @@ class ZstdSource final : public Source {
 
 std::unique_ptr<Source> zstd_source(RawInput& input) { return std::make_unique<ZstdSource>(input); }
 
-}  // namespace spotter
+}  // namespace spotter::read

@@ -6,7 +6,7 @@
 #include "render/names.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr int kGap = 2;                             // blanks between columns
@@ -176,4 +176,4 @@ Layout lay_out(const Table& table, int width) {
   return layout;
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

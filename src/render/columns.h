@@ -5,7 +5,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::render {
 
 struct TextColumn {
   std::string title;
@@ -29,4 +29,4 @@ struct Layout {
 // are shortened more, and at last positions in time and values are left out. Keys and one value stay.
 Layout lay_out(const Table& table, int width);
 
-}  // namespace spotter
+}  // namespace spotter::render

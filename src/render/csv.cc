@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "render/formats.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -51,4 +51,4 @@ std::string render_csv(std::span<const Table> tables, const Notes&, const TextSt
   return out;
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

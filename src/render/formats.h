@@ -5,7 +5,7 @@
 
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 
 std::string render_text(std::span<const Table> tables, const Notes& notes,
                         const TextStyle& style);  // text.cc
@@ -16,4 +16,4 @@ std::string render_csv(std::span<const Table> tables, const Notes& notes, const 
 std::string render_svg(std::span<const Table> tables, const Notes& notes, const TextStyle& style);  // svg.cc
 bool is_drawn(const Table& table);
 
-}  // namespace spotter
+}  // namespace spotter::render

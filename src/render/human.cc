@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 // Puts a comma after every three digits of a number without fraction, counted from its end.
@@ -135,4 +135,4 @@ std::string human(const Value& value, Unit unit, Role role) {
   return "-";
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -5,7 +5,7 @@
 
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr i64 kLowest = std::numeric_limits<i64>::min(), kHighest = std::numeric_limits<i64>::max();
@@ -105,4 +105,4 @@ TEST(Human, PositionsInTimeKeepTheirDigits) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

@@ -4,7 +4,7 @@
 #include "render/formats.h"
 #include "render/json_text.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 // "key":value, with the comma before it that all members but an object's first need.
@@ -74,4 +74,4 @@ std::string render_json(std::span<const Table> tables, const Notes& notes, const
   return out + "}\n";
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -7,7 +7,7 @@
 
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::render {
 
 void append_json_text(std::string& out, std::string_view text) {
   std::string mended;
@@ -44,4 +44,4 @@ void append_json_value(std::string& out, const Value& value) {
   }
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -5,9 +5,9 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::render {
 
 void append_json_text(std::string& out, std::string_view text);  // in quotes
 void append_json_value(std::string& out, const Value& value);    // null also for a number that is not finite
 
-}  // namespace spotter
+}  // namespace spotter::render

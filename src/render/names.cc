@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr int kLeastPieces = 8;  // cells that hold three pieces of a text
@@ -119,4 +119,4 @@ std::string short_name(std::string_view name, int cells) {
   return without_middle(plain_name(to_printable(name)), cells);
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spotter {
+namespace spotter::render {
 
 // Without what tells nothing: the return type void, the namespaces that all of PyTorch's kernels are in. Two
 // names that differ only in that stay whole.
@@ -15,4 +15,4 @@ std::vector<std::string> plain_names(const std::vector<std::string>& names);
 // where the width allows: those that would look the same keep the place where they differ.
 std::vector<std::string> shortened(const std::vector<std::string>& texts, int width);
 
-}  // namespace spotter
+}  // namespace spotter::render

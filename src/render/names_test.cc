@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 using Texts = std::vector<std::string>;
@@ -50,4 +50,4 @@ TEST(Names, InASentenceAreOneWholeText) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

@@ -12,7 +12,7 @@
 #include "base/utf8.h"
 #include "table/metric.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr std::string_view kTotal = "_total";
@@ -45,7 +45,7 @@ bool is_detail(const Field& f) { return f.role == Role::detail; }
 
 // Without "_total": it is for counters, and those get it where samples are named.
 std::string family_name(std::string_view table, const Field& column) {
-  std::string name = "spotter_" + metric_name(table, column.name);
+  std::string name = "spotter_" + table::metric_name(table, column.name);
   if (name.ends_with(kTotal)) name.resize(name.size() - kTotal.size());
   const std::string_view base = base_unit(column.unit);
   if (base.empty()) return name;
@@ -137,7 +137,7 @@ class Page {
     pick(table);
     const auto schema = table.schema();
     for (size_t c = 0; c < schema.size(); ++c) {
-      if (is_numeric_metric(schema[c])) add_column(table, c);
+      if (table::is_numeric_metric(schema[c])) add_column(table, c);
     }
     if (std::ranges::any_of(schema, is_detail)) add_info(table);
     left_out_.emplace_back(table.name(), table.rows() - rows_.size());
@@ -275,4 +275,4 @@ std::string_view prometheus_label(std::string_view column) {
   return column;
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -17,7 +17,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::render {
 
 struct PrometheusStyle {
   bool open_metrics = false;
@@ -37,4 +37,4 @@ std::string prometheus_name(std::string_view table, const Field& column);
 // rename them.
 std::string_view prometheus_label(std::string_view column);
 
-}  // namespace spotter
+}  // namespace spotter::render

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <limits>
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr PrometheusStyle kOpenMetrics{true, 1000};
@@ -223,4 +223,4 @@ TEST(Prometheus, Nothing) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

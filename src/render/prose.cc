@@ -3,7 +3,7 @@
 #include "base/utf8.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr size_t kMostWord = 28;  // a longer word has its meaning on the next line
@@ -50,4 +50,4 @@ std::string render_meanings(std::span<const std::pair<std::string, std::string>>
   return out;
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

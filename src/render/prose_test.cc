@@ -2,7 +2,7 @@
 
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 TEST(Prose, IsBrokenAtBlanks) {
@@ -22,4 +22,4 @@ TEST(Prose, MeaningsStandBesideTheirWords) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

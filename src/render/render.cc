@@ -5,7 +5,7 @@
 
 #include "render/formats.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr Format kFormats[] = {
@@ -49,4 +49,4 @@ Notes all_notes(std::span<const Table> tables, const Notes& notes) {
   return all;
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

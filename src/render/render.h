@@ -9,7 +9,7 @@
 #include "base/result.h"
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::render {
 
 struct TextStyle {
   int width = 0;       // columns of the terminal; 0: no limit (a pipe)
@@ -56,4 +56,4 @@ std::string wrapped(const std::string& text, int width, const std::string& inden
 // Words with their meanings, each on a line of its own; meanings are wrapped beside the words.
 std::string render_meanings(std::span<const std::pair<std::string, std::string>> meanings, int width);
 
-}  // namespace spotter
+}  // namespace spotter::render

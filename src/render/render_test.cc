@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 using namespace std::string_view_literals;
@@ -114,4 +114,4 @@ TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

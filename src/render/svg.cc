@@ -14,7 +14,7 @@
 #include "base/utf8.h"
 #include "render/formats.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr double kWidth = 1600, kLabels = 220, kRight = 16;
@@ -245,4 +245,4 @@ std::string render_svg(std::span<const Table> tables, const Notes&, const TextSt
          body + "</svg>\n";
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

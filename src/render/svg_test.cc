@@ -2,7 +2,7 @@
 
 #include "render/formats.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 const Field kSpans[] = {
@@ -85,4 +85,4 @@ TEST(Svg, TakesTablesOfSpansOnly) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

@@ -7,7 +7,7 @@
 #include "render/columns.h"
 #include "render/formats.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 constexpr size_t kGap = 2;  // blanks between columns
@@ -91,4 +91,4 @@ std::string render_text(std::span<const Table> tables, const Notes& notes, const
   return out + render_text_notes(notes, style);
 }
 
-}  // namespace spotter
+}  // namespace spotter::render

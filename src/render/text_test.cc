@@ -6,7 +6,7 @@
 #include "base/utf8.h"
 #include "render/render.h"
 
-namespace spotter {
+namespace spotter::render {
 namespace {
 
 const Field kSchema[] = {
@@ -177,4 +177,4 @@ TEST(Text, ColourOnlyWhenAsked) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::render

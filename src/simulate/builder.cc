@@ -2,7 +2,7 @@
 
 #include "simulate/hash.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 void Builder::add(Instruction i) {
   i.fault = fault_;
   if (fault_ == 0) i.place = ++program_.places;
@@ -191,4 +191,4 @@ std::string shapes(std::initializer_list<std::initializer_list<i64>> dims) {
   return fmt::format("\"Input type\": [{}], \"Input Dims\": [{}]", types, lists);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

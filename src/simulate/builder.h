@@ -8,7 +8,7 @@
 #include "simulate/costs.h"
 #include "simulate/program.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class Builder {
  public:
@@ -89,4 +89,4 @@ class Builder {
 // `"Input Dims": [[8, 4], []], "Input type": ["c10::BFloat16", "Scalar"]`; an empty shape is a scalar's.
 std::string shapes(std::initializer_list<std::initializer_list<i64>> dims);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

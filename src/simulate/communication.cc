@@ -1,6 +1,6 @@
 #include "simulate/communication.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 // What one collective is called on each level.
 struct Communication::Words {
@@ -115,4 +115,4 @@ void Communication::receive(bool forward, i64 elements) {
   b_.wait(kCompute, kReceive);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 #pragma once
 #include "simulate/builder.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class Communication {
  public:
@@ -32,4 +32,4 @@ class Communication {
   i64 bucket_bytes_ = 0;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

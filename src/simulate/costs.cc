@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr double kFlopsPerNs = 520e3, kBytesPerNs = 2'600, kPcieBytesPerNs = 48;
@@ -37,4 +37,4 @@ Ns transfer_ns(const Link& link, i64 bytes, i64 rounds) {
   return rounded(static_cast<double>(bytes) / link.bytes_per_ns, link.floor * rounds);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

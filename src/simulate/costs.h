@@ -3,7 +3,7 @@
 #pragma once
 #include "simulate/layout.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 inline constexpr i64 kTokens = 2048;  // of a sequence
 inline constexpr i64 kVocabulary = 32'000;
@@ -34,4 +34,4 @@ struct Link {
 Link link_of(const Layout& layout, GroupKind kind, i64 group);
 Ns transfer_ns(const Link& link, i64 bytes, i64 rounds);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 
 #include "simulate/hash.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr Ns kBefore = 120'000, kAfter = 60'000;  // what the recording covers around the job
@@ -149,4 +149,4 @@ std::string envelope_tail(const Job& job, const RankPlace& place, const std::str
   return text + fmt::format("  \"traceName\": \"{}\"\n}}", name);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -1,6 +1,6 @@
 #include "simulate/era.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr std::array<const char*, kCats> kCats2024 = {
@@ -133,4 +133,4 @@ constexpr Era kEras[] = {
 
 std::span<const Era> eras() { return kEras; }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

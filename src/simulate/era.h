@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 enum class Cat : u8 {
   cpu_op,
@@ -54,4 +54,4 @@ struct Era {
 
 std::span<const Era> eras();  // the newest first
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

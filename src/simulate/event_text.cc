@@ -4,7 +4,7 @@
 
 #include "simulate/costs.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 namespace {
 
@@ -95,4 +95,4 @@ std::string EventText::span_args(const Span& span) const {
   return text;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

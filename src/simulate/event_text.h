@@ -2,7 +2,7 @@
 #pragma once
 #include "simulate/rank_place.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class EventText {
  public:
@@ -25,4 +25,4 @@ class EventText {
   const RankPlace& place_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

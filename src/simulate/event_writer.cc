@@ -1,7 +1,7 @@
 // The host's side: spans, python functions, memory.
 #include "simulate/event_writer.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr size_t kFlushBytes = 256 << 10;
@@ -182,4 +182,4 @@ RankNumbers EventWriter::take_numbers() {
   return numbers;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

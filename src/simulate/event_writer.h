@@ -5,7 +5,7 @@
 #include "simulate/text.h"
 #include "simulate/trace_file.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class EventWriter final : public Observer {
  public:
@@ -71,4 +71,4 @@ class EventWriter final : public Observer {
   i64 events_ = 0, ids_ = 0, python_ids_ = 0, indices_ = 0, last_sequence_ = 0, step_ = 0;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

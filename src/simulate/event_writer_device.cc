@@ -3,7 +3,7 @@
 
 #include "simulate/event_writer.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 // libkineto begins a flow at calls of these kinds and ends one at all others.
@@ -112,4 +112,4 @@ void EventWriter::write_device_annotations(const OpenSpan& open, std::string_vie
   }
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 template <class T>
@@ -201,4 +201,4 @@ std::string describe_faults() {
   return text;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

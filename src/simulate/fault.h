@@ -10,7 +10,7 @@
 #include "base/result.h"
 #include "base/types.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 enum class FaultType : u8 {
   slow_rank,
@@ -78,4 +78,4 @@ Result<Fault> parse_fault(const std::string& text, i64 last_step);
 // What --list-faults prints.
 std::string describe_faults();
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

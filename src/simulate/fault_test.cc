@@ -4,7 +4,7 @@
 
 #include "simulate/spec.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 std::string error(const std::string& text) {
@@ -80,4 +80,4 @@ TEST(Spec, SizesMustFit) {
 }
 
 }  // namespace
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

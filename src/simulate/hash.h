@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 inline u64 mix(u64 x) {
   x += 0x9E3779B97F4A7C15u;
@@ -30,4 +30,4 @@ inline Ns stretched(Ns duration, double factor) {
   return std::llround(std::min(static_cast<double>(duration) * factor, static_cast<double>(kNever)));
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -5,7 +5,7 @@
 #include "simulate/layout.h"
 #include "simulate/program.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 struct Job {
   explicit Job(const Spec& s, const std::atomic<bool>* cancel = nullptr)
@@ -25,4 +25,4 @@ struct Job {
   std::vector<Program> programs;  // by pipeline stage
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -1,6 +1,6 @@
 #include "simulate/layout.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 i64 Layout::size(GroupKind kind) const {
   const i64 sizes[] = {data_, tensor_, pipeline_};
@@ -45,4 +45,4 @@ std::string Layout::group_description(GroupKind kind) const {
   return size(kind) == ranks_ ? "default_pg" : kMeshNames[static_cast<size_t>(kind)];
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -6,7 +6,7 @@
 
 #include "simulate/spec.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class Layout {
  public:
@@ -37,4 +37,4 @@ class Layout {
   i64 ranks_, tensor_, data_, pipeline_, per_node_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -5,7 +5,7 @@
 #include "base/saturated.h"
 #include "simulate/hash.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr Ns kBetweenSteps = 9'000;
@@ -168,4 +168,4 @@ void Machine::inject(size_t fault, Ns ns) {
   sum = add_saturated(sum, ns);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -13,7 +13,7 @@
 #include "simulate/job.h"
 #include "simulate/rendezvous.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 struct CallEvent {
   Call call;
@@ -130,4 +130,4 @@ class Machine {
   std::vector<Ns> step_ns_, injected_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -4,7 +4,7 @@
 #include "simulate/hash.h"
 #include "simulate/machine.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 using Way = Collective::Way;
 
@@ -85,4 +85,4 @@ void Machine::collective(const Instruction& i) {
                        .sequence = meeting.instance + 1});
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -4,7 +4,7 @@
 #include "simulate/hash.h"
 #include "simulate/machine.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr Ns kSynchronizeCall = 1'500;
@@ -111,4 +111,4 @@ void Machine::synchronize(const Instruction& i) {
         {.stream = static_cast<Stream>(i.stream), .start = start, .end = now_, .correlation = correlation_});
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -3,7 +3,7 @@
 #include "simulate/communication.h"
 #include "simulate/transformer.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr CallName kCalls[] = {
@@ -205,4 +205,4 @@ Program build_program(const Spec& spec, i64 stage) {
   return program;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

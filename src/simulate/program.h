@@ -6,7 +6,7 @@
 
 #include "simulate/spec.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 enum class Op : u8 {
   enter,        // the host begins span `what`; `id`: number of the autograd node in the step, 0: none
@@ -110,4 +110,4 @@ struct Program {
 
 Program build_program(const Spec& spec, i64 stage);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 #pragma once
 #include "simulate/job.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 // The clock is libkineto's: it counts from a multiple of 7,889,238 s. The job begins a while later, always at
 // the same time, so that the same options give the same bytes.
@@ -20,4 +20,4 @@ struct RankPlace {
 
 inline constexpr std::array<i64, kStreams> kStreamIds = {7, 20, 24, 28, 32, 36};
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 Rendezvous::Rendezvous(const Layout& layout)
     : layout_(layout),
@@ -53,4 +53,4 @@ void Rendezvous::give_up() {
   for (const u64 key : awaited) set_end({static_cast<u32>(key >> 32), static_cast<u32>(key)}, kNever);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

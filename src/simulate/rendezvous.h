@@ -9,7 +9,7 @@
 #include "simulate/hash.h"
 #include "simulate/layout.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 inline Ns at_most_never(Ns time) { return time < kNever ? time : kNever; }
 inline constexpr Ns kUnknown = std::numeric_limits<Ns>::min();
@@ -52,4 +52,4 @@ class Rendezvous {
   bool settled_ = false;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

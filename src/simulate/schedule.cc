@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <deque>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 const Fault* find_hang(const Spec& spec) {
@@ -57,4 +57,4 @@ Result<Schedule> schedule(const Job& job) {
   return result;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -3,7 +3,7 @@
 #include "base/result.h"
 #include "simulate/machine.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 struct Schedule {
   Rendezvous rendezvous;               // settled
@@ -14,4 +14,4 @@ struct Schedule {
 // Errors: invalid (it would last longer than 73 years, kNever), cancelled.
 Result<Schedule> schedule(const Job& job);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -7,7 +7,7 @@
 
 #include "simulate/tally.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 struct Seen {
@@ -308,4 +308,4 @@ TEST(Schedule, WhatWouldLastForEverIsRefused) {
 }
 
 }  // namespace
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -10,7 +10,7 @@
 #include "simulate/schedule.h"
 #include "simulate/truth.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr const char* kTruth = "truth.json";
@@ -152,4 +152,4 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   return receipt;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -8,7 +8,7 @@
 
 #include "simulate/spec.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 struct SimulateRequest {
   Spec spec;
@@ -26,4 +26,4 @@ struct SimulateReceipt {
 // cancelled (the traces that were whole by then are there, but no truth.json), io.
 Result<SimulateReceipt> simulate(const SimulateRequest& request);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

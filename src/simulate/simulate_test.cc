@@ -10,7 +10,7 @@
 
 #include "base/file.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 namespace fs = std::filesystem;
@@ -131,4 +131,4 @@ TEST_F(Simulate, AnErrorLeavesNothing) {
 }
 
 }  // namespace
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 constexpr NumberOption kNumbers[] = {
@@ -110,4 +110,4 @@ Result<void> validate(const Spec& spec) {
   return {};
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

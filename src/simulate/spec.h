@@ -10,7 +10,7 @@
 #include "simulate/era.h"
 #include "simulate/fault.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 enum class Sharding : u8 { none, ddp, fsdp };
 inline constexpr std::array<const char*, 3> kShardingNames = {"none", "ddp", "fsdp"};
@@ -50,4 +50,4 @@ std::span<const SwitchOption> switch_options();
 // Whether the options fit each other. Errors: invalid, naming the remedy.
 Result<void> validate(const Spec& spec);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 void Tally::end_step(Ns at, bool ended) {
   if (ended) step_.step = at - step_.start;
@@ -51,4 +51,4 @@ void Tally::add_to_whole() {
   whole.idle += step_.idle;
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

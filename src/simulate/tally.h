@@ -3,7 +3,7 @@
 #pragma once
 #include "simulate/machine.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 // Device times are of the work that was launched in the step; each counts every moment once.
 struct StepNumbers {
@@ -48,4 +48,4 @@ class Tally {
   RankNumbers numbers_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class Text {
  public:
@@ -48,4 +48,4 @@ class Text {
   size_t size_ = 0;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -1,6 +1,6 @@
 #include "simulate/trace_file.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 TraceFile::TraceFile(AtomicFile file, bool gzip) : file_(std::move(file)) {
   if (gzip)
@@ -23,4 +23,4 @@ Result<void> TraceFile::finish() {
   return file_.commit();
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -7,7 +7,7 @@
 #include "base/file.h"
 #include "base/gzip_writer.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class TraceFile {
  public:
@@ -24,4 +24,4 @@ class TraceFile {
   Result<void> written_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -2,7 +2,7 @@
 
 #include "simulate/hash.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 DeviceWork elementwise_kernel(const char* functor, i64 elements, i64 tensors) {
@@ -189,4 +189,4 @@ void Transformer::loss(Saved& saved) {
        .registers = 32});
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

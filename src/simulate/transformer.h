@@ -5,7 +5,7 @@
 
 #include "simulate/builder.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 class Transformer {
  public:
@@ -55,4 +55,4 @@ class Transformer {
   bool memory_;
 };
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

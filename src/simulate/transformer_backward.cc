@@ -2,7 +2,7 @@
 #include "simulate/hash.h"
 #include "simulate/transformer.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 void Transformer::gradient(i64 elements, bool accumulates) {
   {
@@ -187,4 +187,4 @@ void Transformer::embedding_backward(Saved& saved, bool accumulates) {
   gradient(kVocabulary * hidden_ / tensor_, accumulates);
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

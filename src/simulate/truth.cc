@@ -7,7 +7,7 @@
 #include "base/utf8.h"
 #include "simulate/rank_place.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 namespace {
 
 std::string quoted(std::string_view text) {
@@ -148,4 +148,4 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
   return text + (spec.faults.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

@@ -16,7 +16,7 @@
 #include "simulate/job.h"
 #include "simulate/tally.h"
 
-namespace spotter::sim {
+namespace spotter::simulate {
 
 // One fault: how long each step took without it, by rank.
 using StepsWithout = std::vector<std::vector<Ns>>;
@@ -24,4 +24,4 @@ using StepsWithout = std::vector<std::vector<Ns>>;
 std::string truth_text(const Job& job, const std::vector<std::string>& files,
                        const std::vector<RankNumbers>& ranks, const std::vector<StepsWithout>& without);
 
-}  // namespace spotter::sim
+}  // namespace spotter::simulate

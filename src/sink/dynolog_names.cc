@@ -93,7 +93,7 @@ std::string decimals(double value) { return fmt::format("\"{:.3f}\"", value); }
 std::string in_form(const Value& value, Form form, double scale) {
   std::string out;
   if (form == Form::text) {
-    if (std::holds_alternative<std::string_view>(value)) append_json_value(out, value);
+    if (std::holds_alternative<std::string_view>(value)) render::append_json_value(out, value);
     return out;
   }
   const i64* whole = std::get_if<i64>(&value);
@@ -110,7 +110,7 @@ std::string line(Ns time, const std::map<std::string, std::string>& record) {
   std::string out = "time = " + utc_text(time) + " data = {";
   for (const auto& [key, value] : record) {
     if (!out.ends_with('{')) out += ',';
-    append_json_text(out, key);
+    render::append_json_text(out, key);
     out += ':' + value;
   }
   return out + "}\n";

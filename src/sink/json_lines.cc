@@ -67,22 +67,22 @@ constexpr SinkOption kOptions[] = {
 
 std::string json_lines(const Share& share, std::string_view host_name) {
   std::string head = "{\"time\":";
-  append_json_text(head, utc_text(share.batch->unix_ns));
+  render::append_json_text(head, utc_text(share.batch->unix_ns));
   head += ",\"host\":";
-  append_json_text(head, host_name);
+  render::append_json_text(head, host_name);
   std::string out;
   for (const Table* table : share.tables) {
     for (size_t row = 0; row < table->rows(); ++row) {
       out += head;
       out += ",\"table\":";
-      append_json_text(out, table->name());
+      render::append_json_text(out, table->name());
       for (size_t c = 0; c < table->columns(); ++c) {
         const Value value = table->at(row, c);
         if (!has_number(value)) continue;
         out += ',';
-        append_json_text(out, table->schema()[c].name);
+        render::append_json_text(out, table->schema()[c].name);
         out += ':';
-        append_json_value(out, value);
+        render::append_json_value(out, value);
       }
       out += "}\n";
     }

@@ -55,7 +55,7 @@ std::string in_words(std::string text) {
 
 class Otlp : public Sink {
  public:
-  Otlp(std::unique_ptr<HttpPost> post, OtlpSettings settings, const Host& host)
+  Otlp(std::unique_ptr<net::HttpPost> post, OtlpSettings settings, const Host& host)
       : post_(std::move(post)),
         settings_(std::move(settings)),
         encoder_(settings_.resource, boot_time(host), host.unix_now()) {
@@ -118,7 +118,7 @@ class Otlp : public Sink {
       delivery.result = fail(code, "{}: {} {}{}{}", shown(), what, status, words.empty() ? "" : ": ", words);
     };
     if (status == 429 || status == 502 || status == 503 || status == 504) {
-      delivery.pause = retry_after(reply.retry_after, unix_clock_now());
+      delivery.pause = net::retry_after(reply.retry_after, unix_clock_now());
       return refused(Code::busy, "it asks for patience, with status");
     }
     if (status == 413 && delivery.batches > 1) {
@@ -156,11 +156,11 @@ class Otlp : public Sink {
   }
 
   std::string shown() const {
-    const Url& url = settings_.http.url;
+    const net::Url& url = settings_.http.url;
     return fmt::format("{}:{}{}", url.host, url.port, url.path.substr(0, url.path.find('?')));
   }
 
-  std::unique_ptr<HttpPost> post_;
+  std::unique_ptr<net::HttpPost> post_;
   OtlpSettings settings_;
   OtlpEncoder encoder_;
   std::deque<Encoded> encoded_;
@@ -178,7 +178,7 @@ const SinkKind kOtlp = {
     kOtlpOptions,
     [](const Settings& given, const Surroundings& s) -> Result<std::unique_ptr<Sink>> {
       TRY_ASSIGN(OtlpSettings settings, otlp_settings(given, s));
-      TRY_ASSIGN(std::unique_ptr<HttpPost> post, HttpPost::open(settings.http));
+      TRY_ASSIGN(std::unique_ptr<net::HttpPost> post, net::HttpPost::open(settings.http));
       return std::make_unique<Otlp>(std::move(post), std::move(settings), s.host);
     },
 };

@@ -139,7 +139,7 @@ class TableWriter {
   void write() {
     for (size_t c = 0; c < table_.columns(); ++c) {
       const Field& field = table_.schema()[c];
-      if (!is_numeric_metric(field)) continue;
+      if (!table::is_numeric_metric(field)) continue;
       const bool is_counter = field.role == Role::counter;
       ProtobufWriter points;
       for (size_t row = 0; row < table_.rows(); ++row) {
@@ -192,7 +192,8 @@ class TableWriter {
 
   // Back ends like Prometheus take the labels that it has on every series from the resource.
   static std::string key_name(const Field& field) {
-    return prometheus_label(field.name) == field.name ? field.name : fmt::format("spotter.{}", field.name);
+    return render::prometheus_label(field.name) == field.name ? field.name
+                                                              : fmt::format("spotter.{}", field.name);
   }
 
   void read_starts(const std::string& by, CounterStarts& starts) {

@@ -16,7 +16,7 @@ constexpr const char* kPath = "/v1/metrics";
 constexpr Ns kMs = 1'000'000;
 
 Result<void> is_url(const std::string& value) {
-  TRY(parse_url(value));
+  TRY(net::parse_url(value));
   return {};
 }
 
@@ -108,15 +108,15 @@ class Finder {
 };
 
 // The URL of metrics has a variable of its own, which is taken as it is.
-Result<Url> endpoint(const Settings& settings) {
+Result<net::Url> endpoint(const Settings& settings) {
   if (!settings.contains("endpoint")) {
     if (const auto whole = Finder::variable("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT")) {
-      auto url = parse_url(whole->value);
+      auto url = net::parse_url(whole->value);
       return url ? url : within(url.error(), whole->name);
     }
   }
   const auto base = Finder(settings).find_named("endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT");
-  auto url = parse_url(base ? base->value : "http://localhost:4318");
+  auto url = net::parse_url(base ? base->value : "http://localhost:4318");
   if (!url) return within(url.error(), base ? base->name : "endpoint");
   if (url->path.ends_with(kPath)) return url;
   while (url->path.ends_with('/')) url->path.pop_back();

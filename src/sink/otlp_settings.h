@@ -3,15 +3,15 @@
 #pragma once
 #include <string>
 
-#include "sink/http_post.h"
+#include "net/http_post.h"
 #include "sink/list.h"
 #include "sink/otlp_encoder.h"
 
 namespace spotter::sink {
 
 struct OtlpSettings {
-  HttpPostOptions http;
-  Headers headers;
+  net::HttpPostOptions http;
+  net::Headers headers;
   bool is_compressed = true;
   Attributes resource;
 };

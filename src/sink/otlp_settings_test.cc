@@ -22,7 +22,7 @@ class OtlpSettingsTest : public testing::Test {
   static std::string endpoint(const Settings& settings = {}) {
     const auto all = otlp_settings(settings, {});
     if (!all) return all.error().message;
-    const Url& url = all->http.url;
+    const net::Url& url = all->http.url;
     return fmt::format("{}{}:{}{}", url.is_plain ? "" : "tls ", url.host, url.port, url.path);
   }
   static std::string attribute(const OtlpSettings& all, const std::string& key) {
@@ -65,10 +65,10 @@ TEST_F(OtlpSettingsTest, Headers) {
   EXPECT_TRUE(otlp_settings({}, {})->headers.empty());
   set("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20x, a=b=c ,,d=");
   EXPECT_EQ(otlp_settings({}, {})->headers,
-            (Headers{{"authorization", "Bearer x"}, {"a", "b=c"}, {"d", ""}}));
+            (net::Headers{{"authorization", "Bearer x"}, {"a", "b=c"}, {"d", ""}}));
   set("OTEL_EXPORTER_OTLP_METRICS_HEADERS", "e=f");
-  EXPECT_EQ(otlp_settings({}, {})->headers, (Headers{{"e", "f"}}));
-  EXPECT_EQ(otlp_settings({{"headers", "g=h"}}, {})->headers, (Headers{{"g", "h"}}));
+  EXPECT_EQ(otlp_settings({}, {})->headers, (net::Headers{{"e", "f"}}));
+  EXPECT_EQ(otlp_settings({{"headers", "g=h"}}, {})->headers, (net::Headers{{"g", "h"}}));
   for (const char* wrong : {"secret", "=x", "a b=c", "a=b%0d%0aX: y", "a=%00"}) {
     set("OTEL_EXPORTER_OTLP_METRICS_HEADERS", wrong);
     const auto all = otlp_settings({}, {});

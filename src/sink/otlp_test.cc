@@ -9,7 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/host.h"
-#include "sink/http_post.h"
+#include "net/http_post.h"
 #include "sink/list.h"
 #include "sink/protobuf.h"
 #include "sink/test_batches.h"
@@ -291,12 +291,12 @@ TEST_F(OtlpTest, AnInterruptionEndsTheWaiting) {
 
 TEST(RetryAfterTest, SecondsOrADate) {
   constexpr Ns kNow = 1'795'345'200 * kSecond;  // Sun, 22 Nov 2026 11:00:00 GMT
-  EXPECT_EQ(retry_after("120", kNow), 120 * kSecond);
-  EXPECT_EQ(retry_after("99999999999999", kNow), INT64_MAX);
-  EXPECT_EQ(retry_after("Sun, 22 Nov 2026 11:00:07 GMT", kNow), 7 * kSecond);
-  EXPECT_EQ(retry_after("Sun, 22 Nov 2026 10:00:00 GMT", kNow), 0);
+  EXPECT_EQ(net::retry_after("120", kNow), 120 * kSecond);
+  EXPECT_EQ(net::retry_after("99999999999999", kNow), INT64_MAX);
+  EXPECT_EQ(net::retry_after("Sun, 22 Nov 2026 11:00:07 GMT", kNow), 7 * kSecond);
+  EXPECT_EQ(net::retry_after("Sun, 22 Nov 2026 10:00:00 GMT", kNow), 0);
   for (const char* none : {"", "-1", "soon", "Sun, 22 Nov 2026", "1.5"})
-    EXPECT_EQ(retry_after(none, kNow), 0);
+    EXPECT_EQ(net::retry_after(none, kNow), 0);
 }
 
 }  // namespace

@@ -18,7 +18,7 @@ struct Source {
   const PackedBlock* memory = nullptr;  // not in the file
 };
 
-bool is_wanted(const Selection& selection, const Schema& schema) {
+bool is_wanted(const table::Selection& selection, const Schema& schema) {
   return selection.wants_table(schema.table, schema.fields, schema.is_events);
 }
 
@@ -149,9 +149,9 @@ class Reader {
   bool is_wanted_row(const Block& block, size_t row) const {
     const Ns time = block.times[row];
     if (time < query_.from_unix_ns || time >= query_.to_unix_ns) return false;
-    const Selection& selection = query_.selection;
+    const table::Selection& selection = query_.selection;
     return selection.job.empty() ||
-           selection.wants_row(block.at(row, Selection::job_column(block.schema->fields)));
+           selection.wants_row(block.at(row, table::Selection::job_column(block.schema->fields)));
   }
 
   Result<void> check_size(size_t more) const {

@@ -12,7 +12,7 @@ namespace spotter::store {
 
 struct HistoryQuery {
   Ns from_unix_ns = 0, to_unix_ns = 0;  // [from, to)
-  Selection selection = {};
+  table::Selection selection = {};
   // The coarsest tier with at most this step, 0: the finest; or the next coarser one that goes back far
   // enough.
   Ns step = 0;

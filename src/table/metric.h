@@ -6,7 +6,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::table {
 
 template <class Column>
 bool is_metric(const Column& column) {
@@ -28,4 +28,4 @@ inline std::string metric_name(std::string_view table, std::string_view column) 
 // The column in which the metric is that this one belongs to: itself, as it was sampled.
 inline std::string_view metric_column(const Field& field) { return field.name; }
 
-}  // namespace spotter
+}  // namespace spotter::table

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::table {
 namespace {
 
 // 0: a value; 1: not a number; 2: null. Later classes sort last in both directions.
@@ -140,4 +140,4 @@ double quantile(std::span<const i64> sorted, double q) {
   return static_cast<double>(sorted[above]) - step * (1 - share);
 }
 
-}  // namespace spotter
+}  // namespace spotter::table

@@ -7,7 +7,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::table {
 
 struct SortKey {
   std::string_view column;
@@ -37,4 +37,4 @@ std::string_view text_or_empty(const Table& table, size_t row, std::string_view 
 // Not a number where there are no values.
 double quantile(std::span<const i64> sorted, double q);
 
-}  // namespace spotter
+}  // namespace spotter::table

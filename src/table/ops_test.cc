@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-namespace spotter {
+namespace spotter::table {
 namespace {
 
 const Field kSchema[] = {
@@ -127,4 +127,4 @@ TEST(Ops, Quantile) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::table

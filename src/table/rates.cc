@@ -6,7 +6,7 @@
 
 #include "base/saturated.h"
 
-namespace spotter {
+namespace spotter::table {
 namespace {
 
 double number_of(const Value& value) {
@@ -117,4 +117,4 @@ Table rates(const Table& samples) {
   return out;
 }
 
-}  // namespace spotter
+}  // namespace spotter::table

@@ -4,7 +4,7 @@
 
 #include "table/table.h"
 
-namespace spotter {
+namespace spotter::table {
 
 // Of a table of samples, whose rows are in order of their keys and then of time (its column of Role::time,
 // ns): the same with what each counter grew by a second, since the row before it of the same keys. Null for
@@ -17,4 +17,4 @@ Table rates(const Table& samples);
 // As rates() calls the column of a counter.
 Field rate_field(const Field& counter);
 
-}  // namespace spotter
+}  // namespace spotter::table

@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace spotter {
+namespace spotter::table {
 namespace {
 
 constexpr i64 kSecond = 1'000'000'000;
@@ -128,4 +128,4 @@ TEST(RatesTest, LargeCountersLoseNothing) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::table

@@ -8,7 +8,7 @@
 #include "base/glob.h"
 #include "table/metric.h"
 
-namespace spotter {
+namespace spotter::table {
 
 struct Selection {
   // Patterns (base/glob.h) of which a metric's name (table/metric.h) has to match one; none: all metrics.
@@ -50,4 +50,4 @@ struct Selection {
   }
 };
 
-}  // namespace spotter
+}  // namespace spotter::table

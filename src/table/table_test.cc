@@ -4,7 +4,7 @@
 
 #include <limits>
 
-namespace spotter {
+namespace spotter::table {
 namespace {
 
 const Field kSchema[] = {
@@ -141,4 +141,4 @@ TEST(Table, StoresEqualWordsOnceHoweverManyThereAre) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::table

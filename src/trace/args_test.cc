@@ -7,7 +7,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(Args, EverySpellingIsOneArgumentAndEveryArgumentHasOne) {
@@ -57,4 +57,4 @@ TEST(ArgSet, HoldsWhatItWasGiven) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

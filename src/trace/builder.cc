@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 // The index of the element for which `same` holds; one that is made now if there is none.
@@ -97,4 +97,4 @@ TracePtr TraceBuilder::build() {
   return std::make_unique<Trace>(std::exchange(data_, TraceData()));
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

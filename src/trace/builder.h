@@ -7,7 +7,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct ArgValue {
   Arg arg;
@@ -31,4 +31,4 @@ class TraceBuilder {
   TraceData data_;
 };
 
-}  // namespace spotter
+}  // namespace spotter::trace

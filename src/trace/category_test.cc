@@ -4,7 +4,7 @@
 
 #include <string>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(Category, OfEveryEra) {
@@ -72,4 +72,4 @@ TEST(Category, GroupsDoNotOverlap) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

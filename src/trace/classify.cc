@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 enum class Match : u8 {
@@ -146,4 +146,4 @@ WorkKind classify(Category category, std::string_view name, bool has_collective_
   return rule == std::end(kNameRules) ? WorkKind::compute : rule->kind;
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

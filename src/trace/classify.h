@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 enum class WorkKind : u8 { compute, communication, memory };
 inline constexpr size_t kWorkKinds = 3;
@@ -14,4 +14,4 @@ const char* work_kind_name(WorkKind kind);
 // By category and name alone; for an event also use has_collective.
 WorkKind classify(Category category, std::string_view name, bool has_collective_args);
 
-}  // namespace spotter
+}  // namespace spotter::trace

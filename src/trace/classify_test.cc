@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(Classify, KernelsByName) {
@@ -73,4 +73,4 @@ TEST(Classify, MtiaNamesTellCopiesFromKernels) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -2,7 +2,7 @@
 
 #include "trace/per_kind.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 std::vector<EventId> device_rows(const Trace& trace) {
   const auto is_work = per_kind(trace, [](const Kind& k) { return k.is_span && is_device_work(k.category); });
@@ -14,4 +14,4 @@ std::vector<EventId> device_rows(const Trace& trace) {
   return rows;
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

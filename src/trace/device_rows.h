@@ -5,8 +5,8 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 std::vector<EventId> device_rows(const Trace& trace);  // ascending
 
-}  // namespace spotter
+}  // namespace spotter::trace

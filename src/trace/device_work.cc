@@ -7,7 +7,7 @@
 #include "trace/links.h"
 #include "trace/sort_runs.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 // Where an id is text without a number, the text tells one from another.
@@ -110,8 +110,12 @@ DeviceWork compute_device_work(const Trace& trace) {
   return work;
 }
 
-const DeviceWork& Trace::device_work() const {
-  return device_work_.get([this] { return compute_device_work(*this); });
+}  // namespace spotter::trace
+
+namespace spotter {
+
+const trace::DeviceWork& Trace::device_work() const {
+  return device_work_.get([this] { return trace::compute_device_work(*this); });
 }
 
 }  // namespace spotter

@@ -8,7 +8,7 @@
 #include "trace/classify.h"
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct Stream {
   i64 device = 0;          // args.device, else pid
@@ -30,4 +30,4 @@ inline const ArgSet kDeviceWorkArgs = {Arg::correlation, Arg::device, Arg::strea
 
 DeviceWork compute_device_work(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(DeviceWork, GroupsByStreamAndOrdersByTime) {
@@ -71,4 +71,4 @@ TEST(DeviceWork, OneNameMayBeOfSeveralKinds) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/per_kind.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 Extent extent_of(const Trace& trace) {
   const auto counts =
@@ -19,4 +19,4 @@ Extent extent_of(const Trace& trace) {
   return extent;
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct Extent {
   i64 spans = 0;
@@ -14,4 +14,4 @@ struct Extent {
 
 Extent extent_of(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 #include <set>
 #include <unordered_set>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 constexpr Ns kMicrosecond = 1000;
@@ -63,4 +63,4 @@ std::unique_ptr<Trace> as_hta_reads(const Trace& trace) {
   return std::make_unique<Trace>(std::move(data));
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -6,7 +6,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 // With two or more steps: host rows that start before the last mark of a step (a mark on a device counts as
 // one of the host, B14), and device rows whose launch is among them, whatever they are (B3). Times with a
@@ -14,4 +14,4 @@ namespace spotter {
 // us (B1). Reads Arg::correlation and stream.
 std::unique_ptr<Trace> as_hta_reads(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -5,7 +5,7 @@
 #include "trace/builder.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 std::vector<std::string> names(const Trace& trace) {
@@ -75,4 +75,4 @@ TEST(HtaRows, WholeMicrosecondsStay) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(RankInName, ReadsTheUsualForms) {
@@ -138,4 +138,4 @@ TEST(ResolveRanks, OneFileNeedsNoWordAboutItsNumber) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

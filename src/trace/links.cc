@@ -9,7 +9,7 @@
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 using Process = std::pair<i64, StringId>;
@@ -144,8 +144,12 @@ LaunchLinks compute_links(const Trace& trace) {
   return links;
 }
 
-const LaunchLinks& Trace::links() const {
-  return links_.get([this] { return compute_links(*this); });
+}  // namespace spotter::trace
+
+namespace spotter {
+
+const trace::LaunchLinks& Trace::links() const {
+  return links_.get([this] { return trace::compute_links(*this); });
 }
 
 }  // namespace spotter

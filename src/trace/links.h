@@ -6,7 +6,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct LaunchLinks {
   std::vector<EventId> device;     // every device-work row, ascending
@@ -19,4 +19,4 @@ struct LaunchLinks {
 // Reads Arg::correlation.
 LaunchLinks compute_links(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(Links, OneLaunchMayStartManyRows) {
@@ -79,4 +79,4 @@ TEST(Links, CorrelationZeroAndBelowLinksNothing) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -3,7 +3,7 @@
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 constexpr u8 kNotHost = 0xff;
@@ -81,8 +81,12 @@ Nesting compute_nesting(const Trace& trace) {
   return nesting;
 }
 
-const Nesting& Trace::nesting() const {
-  return nesting_.get([this] { return compute_nesting(*this); });
+}  // namespace spotter::trace
+
+namespace spotter {
+
+const trace::Nesting& Trace::nesting() const {
+  return nesting_.get([this] { return trace::compute_nesting(*this); });
 }
 
 }  // namespace spotter

@@ -8,7 +8,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct Nesting {
   std::vector<EventId> order;  // host spans, by track, each track in order (ts, longest first, see above):
@@ -23,4 +23,4 @@ struct Nesting {
 
 Nesting compute_nesting(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

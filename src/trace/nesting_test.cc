@@ -6,7 +6,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 // The event that encloses e, or kNone.
@@ -84,4 +84,4 @@ TEST(Nesting, OfNothingIsEmpty) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

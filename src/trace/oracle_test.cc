@@ -12,7 +12,7 @@
 #include "trace/nesting.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 constexpr int kRounds = 400;
@@ -211,4 +211,4 @@ TEST(Oracle, SelectSteps) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

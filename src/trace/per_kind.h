@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 // [index into kinds()] -> f(kind)
 template <class F>
@@ -15,4 +15,4 @@ std::array<u8, 256> per_kind(const Trace& trace, F f) {
   return table;
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -1,7 +1,7 @@
 #include "trace/steps.h"
 #include "trace/windows.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last) {
   Steps wanted = trace.steps();
@@ -12,4 +12,4 @@ std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last) {
   return trace.rows(keep, std::move(wanted));
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

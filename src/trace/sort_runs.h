@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 // `spare` is memory to work in; it grows to the size of `items` at most.
 template <class T, class Less>
@@ -34,4 +34,4 @@ void sort_runs(std::span<T> items, std::vector<T>& spare, Less less) {
   if (from != items.data()) std::copy(from, from + items.size(), items.data());
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -5,7 +5,7 @@
 #include <random>
 #include <tuple>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 struct Item {
@@ -45,4 +45,4 @@ TEST(SortRuns, ComparesSortedInputOncePerElement) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

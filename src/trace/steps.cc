@@ -10,7 +10,7 @@
 
 #include "trace/per_kind.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep", kOptimizerStep = "Optimizer.step#";
@@ -223,8 +223,12 @@ void add_step_notes(const Steps& steps, Notes& notes) {
               "steps have the number of an earlier one, and are chosen together with it", -1, repeats);
 }
 
-const Steps& Trace::steps() const {
-  return steps_.get([this] { return compute_steps(*this); });
+}  // namespace spotter::trace
+
+namespace spotter {
+
+const trace::Steps& Trace::steps() const {
+  return steps_.get([this] { return trace::compute_steps(*this); });
 }
 
 }  // namespace spotter

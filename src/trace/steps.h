@@ -15,7 +15,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct Step {
   i64 number = 0;  // N of ProfilerStep#N, which may repeat; 0, 1, 2 ... for the other marks
@@ -38,4 +38,4 @@ void add_step_notes(const Steps& steps, Notes& notes);
 // `trace` with these numbers.
 std::unique_ptr<Trace> select_steps(const Trace& trace, i64 first, i64 last);
 
-}  // namespace spotter
+}  // namespace spotter::trace

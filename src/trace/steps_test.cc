@@ -4,7 +4,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 std::vector<std::vector<i64>> rows_of(const Steps& steps) {
@@ -182,4 +182,4 @@ TEST(SelectSteps, KeepsTheNumbersOfTheWhole) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -189,7 +189,7 @@ TraceData Trace::copy(std::span<const EventId> keep) const {
   return out;
 }
 
-std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, Steps steps) const {
+std::unique_ptr<Trace> Trace::rows(std::span<const EventId> keep, trace::Steps steps) const {
   auto trace = std::make_unique<Trace>(copy(keep));
   trace->steps_.get([&] { return std::move(steps); });
   return trace;

@@ -120,11 +120,13 @@ class Lazy {
   mutable std::unique_ptr<T> value_;
 };
 
+namespace trace {  // what is derived
 struct TrackNames;
 struct LaunchLinks;
 struct DeviceWork;
 struct Nesting;
 struct Steps;
+}  // namespace trace
 
 class Trace {
  public:
@@ -166,16 +168,16 @@ class Trace {
   std::string arg_text(EventId e, const Shape::Item& item) const;
 
   // Derived, each defined in the header of its name in this folder.
-  const TrackNames& track_names() const;
-  const LaunchLinks& links() const;
-  const DeviceWork& device_work() const;
-  const Nesting& nesting() const;
-  const Steps& steps() const;
+  const trace::TrackNames& track_names() const;
+  const trace::LaunchLinks& links() const;
+  const trace::DeviceWork& device_work() const;
+  const trace::Nesting& nesting() const;
+  const trace::Steps& steps() const;
 
   // The data of some of the rows (ascending), with everything else as it is here. Row numbers change.
   TraceData copy(std::span<const EventId> keep) const;
   // A trace of them, with these steps.
-  std::unique_ptr<Trace> rows(std::span<const EventId> keep, Steps steps) const;
+  std::unique_ptr<Trace> rows(std::span<const EventId> keep, trace::Steps steps) const;
 
   size_t memory_bytes() const;  // columns and strings
 
@@ -191,11 +193,11 @@ class Trace {
 
   TraceData data_;
   std::vector<u16> slots_;  // [shape][Arg] -> index into Shape::items, or kNoSlot
-  Lazy<TrackNames> track_names_;
-  Lazy<LaunchLinks> links_;
-  Lazy<DeviceWork> device_work_;
-  Lazy<Nesting> nesting_;
-  Lazy<Steps> steps_;
+  Lazy<trace::TrackNames> track_names_;
+  Lazy<trace::LaunchLinks> links_;
+  Lazy<trace::DeviceWork> device_work_;
+  Lazy<trace::Nesting> nesting_;
+  Lazy<trace::Steps> steps_;
 };
 
 using TracePtr = std::unique_ptr<Trace>;

@@ -10,7 +10,7 @@
 #include "trace/nesting.h"
 #include "trace/steps.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 // A trace of events that differ in one argument only: its type and cells.
@@ -212,4 +212,4 @@ TEST(Trace, WhatIsDerivedIsComputedOnceForAllThreads) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 using Process = std::pair<i64, StringId>;
@@ -41,8 +41,12 @@ TrackNames compute_track_names(const Trace& trace) {
   return names;
 }
 
-const TrackNames& Trace::track_names() const {
-  return track_names_.get([this] { return compute_track_names(*this); });
+}  // namespace spotter::trace
+
+namespace spotter {
+
+const trace::TrackNames& Trace::track_names() const {
+  return track_names_.get([this] { return trace::compute_track_names(*this); });
 }
 
 }  // namespace spotter

@@ -5,7 +5,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct TrackNames {
   std::vector<std::string> thread;   // per track; empty if none ("thread 123 (python)", "stream 7 ")
@@ -15,4 +15,4 @@ struct TrackNames {
 
 TrackNames compute_track_names(const Trace& trace);
 
-}  // namespace spotter
+}  // namespace spotter::trace

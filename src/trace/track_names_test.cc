@@ -4,7 +4,7 @@
 
 #include "trace/builder.h"
 
-namespace spotter {
+namespace spotter::trace {
 namespace {
 
 TEST(TrackNames, ComeFromMetadataOfAnyPlaceInTheFile) {
@@ -33,4 +33,4 @@ TEST(TrackNames, ComeFromMetadataOfAnyPlaceInTheFile) {
 }
 
 }  // namespace
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/links.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 void Windows::add(Ns start, Ns end) {
   if (!all_.empty() && start <= all_.back().end)
@@ -34,4 +34,4 @@ std::vector<EventId> rows_in(const Trace& trace, const Windows& windows) {
   return keep;
 }
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -4,7 +4,7 @@
 
 #include "trace/trace.h"
 
-namespace spotter {
+namespace spotter::trace {
 
 struct Window {
   Ns start = 0, end = 0;  // [start, end)
@@ -25,4 +25,4 @@ class Windows {
 // own time. Reads Arg::correlation.
 std::vector<EventId> rows_in(const Trace& trace, const Windows& windows);
 
-}  // namespace spotter
+}  // namespace spotter::trace

@@ -6,7 +6,7 @@
 //   NUMBER (once for each line) mig INSTANCE COMPUTE_INSTANCE BYTES_TOTAL BYTES_USED MULTIPROCESSORS lost
 //   (from now until NVML begins anew without this line), absent (not listed)
 // Built with SPOTTER_FAKE_OLD it is the library of a driver of 2017, without the newer functions.
-#include "collect/nvml.h"
+#include "collect/gpu/nvml.h"
 
 #include <cmath>
 #include <cstring>
@@ -36,8 +36,8 @@ struct GpmSampleOpaque {
 namespace {
 
 constexpr int kMost = 64;
-DeviceOpaque devices[kMost];
-[[maybe_unused]] DeviceOpaque instances[kMost][16];
+collect::nvml::DeviceOpaque devices[kMost];
+[[maybe_unused]] collect::nvml::DeviceOpaque instances[kMost][16];
 bool is_lost[kMost];
 bool is_up = false;
 [[maybe_unused]] u64 energy_calls[kMost];  // the counter of energy moves with each call
@@ -47,27 +47,27 @@ std::map<int, size_t> xids_gone;  // as the kernel's, they outlive a restart
 const fake::Scenario& scenario() { return fake::Scenario::now(); }
 
 // Whether the function fails for the device.
-Return fails(const char* function, Device device) {
-  if (!is_up) return kUninitialized;
-  if (!device) return kInvalidArgument;
+collect::nvml::Return fails(const char* function, collect::nvml::Device device) {
+  if (!is_up) return collect::nvml::kUninitialized;
+  if (!device) return collect::nvml::kInvalidArgument;
   if (scenario().has(device->gpu, "lost")) is_lost[device->gpu] = true;
-  if (is_lost[device->gpu]) return kGpuIsLost;
+  if (is_lost[device->gpu]) return collect::nvml::kGpuIsLost;
   return scenario().error(function, device->gpu);
 }
 #define FAIL_OR_GO(device) \
   if (const Return code = fails(__func__, device)) return code
 
-u32 whole(Device device, const char* key, double otherwise) {
+u32 whole(collect::nvml::Device device, const char* key, double otherwise) {
   return static_cast<u32>(scenario().number(device->gpu, key, otherwise));
 }
-u64 large(Device device, const char* key, double otherwise) {
+u64 large(collect::nvml::Device device, const char* key, double otherwise) {
   return static_cast<u64>(scenario().number(device->gpu, key, otherwise));
 }
 
-Return copy(const std::string& text, char* out, u32 size) {
-  if (text.size() >= size) return kInsufficientSize;
+collect::nvml::Return copy(const std::string& text, char* out, u32 size) {
+  if (text.size() >= size) return collect::nvml::kInsufficientSize;
   std::memcpy(out, text.c_str(), text.size() + 1);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
 
 struct MigLine {
@@ -94,54 +94,58 @@ std::vector<int> listed() {
   return gpus;
 }
 
-Return processes(Device device, u32* count, ProcessInfo* infos, const char* kind) {
-  std::vector<ProcessInfo> found;
+collect::nvml::Return processes(collect::nvml::Device device, u32* count, collect::nvml::ProcessInfo* infos,
+                                const char* kind) {
+  std::vector<collect::nvml::ProcessInfo> found;
   for (const fake::Words& words : scenario().all(device->gpu, "process")) {
     if (words.size() < 3 || words[2] != kind) continue;
     const auto number = [&](size_t i, u32 otherwise) {
       return i < words.size() ? static_cast<u32>(std::strtoul(words[i].c_str(), nullptr, 10)) : otherwise;
     };
     const u64 bytes = words[1] == "unknown" ? ~u64{0} : std::strtoull(words[1].c_str(), nullptr, 10);
-    found.push_back({number(0, 0), bytes, number(4, kNoInstance), number(5, kNoInstance)});
+    found.push_back(
+        {number(0, 0), bytes, number(4, collect::nvml::kNoInstance), number(5, collect::nvml::kNoInstance)});
   }
   const u32 room = *count;
   *count = static_cast<u32>(found.size());
-  if (found.size() > room) return kInsufficientSize;
+  if (found.size() > room) return collect::nvml::kInsufficientSize;
   std::copy(found.begin(), found.end(), infos);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
 
 }  // namespace
 
 extern "C" {
 
-Return nvmlInit_v2() {
+collect::nvml::Return nvmlInit_v2() {
   if (const int code = scenario().error(__func__)) return code;
   is_up = true;
   for (int i = 0; i < kMost; ++i) is_lost[i] = scenario().has(i, "lost"), energy_calls[i] = 0;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlShutdown() {
+collect::nvml::Return nvmlShutdown() {
   is_up = false;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlSystemGetDriverVersion(char* text, u32 size) { return copy("550.90.07", text, size); }
-Return nvmlDeviceGetCount_v2(u32* count) {
-  if (!is_up) return kUninitialized;
+collect::nvml::Return nvmlSystemGetDriverVersion(char* text, u32 size) {
+  return copy("550.90.07", text, size);
+}
+collect::nvml::Return nvmlDeviceGetCount_v2(u32* count) {
+  if (!is_up) return collect::nvml::kUninitialized;
   if (const int code = scenario().error(__func__)) return code;
   *count = static_cast<u32>(listed().size());
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetHandleByIndex_v2(u32 index, Device* device) {
+collect::nvml::Return nvmlDeviceGetHandleByIndex_v2(u32 index, collect::nvml::Device* device) {
   const std::vector<int> gpus = listed();
-  if (index >= gpus.size()) return kInvalidArgument;
-  DeviceOpaque& found = devices[gpus[index]];
+  if (index >= gpus.size()) return collect::nvml::kInvalidArgument;
+  collect::nvml::DeviceOpaque& found = devices[gpus[index]];
   found.gpu = gpus[index];
   FAIL_OR_GO(&found);
   *device = &found;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetUUID(Device device, char* text, u32 size) {
+collect::nvml::Return nvmlDeviceGetUUID(collect::nvml::Device device, char* text, u32 size) {
   FAIL_OR_GO(device);
   char uuid[96];
   if (device->mig >= 0)
@@ -150,103 +154,106 @@ Return nvmlDeviceGetUUID(Device device, char* text, u32 size) {
     std::snprintf(uuid, sizeof(uuid), "GPU-1b2c3d4e-0000-4000-8000-%012x", device->gpu);
   return copy(uuid, text, size);
 }
-Return nvmlDeviceGetName(Device device, char* text, u32 size) {
+collect::nvml::Return nvmlDeviceGetName(collect::nvml::Device device, char* text, u32 size) {
   FAIL_OR_GO(device);
   return copy("NVIDIA H100 80GB HBM3", text, size);
 }
-Return nvmlDeviceGetSerial(Device device, char* text, u32 size) {
+collect::nvml::Return nvmlDeviceGetSerial(collect::nvml::Device device, char* text, u32 size) {
   FAIL_OR_GO(device);
   return copy("165012345" + std::to_string(1000 + device->gpu), text, size);
 }
-Return nvmlDeviceGetPciInfo_v3(Device device, PciInfo* pci) {
+collect::nvml::Return nvmlDeviceGetPciInfo_v3(collect::nvml::Device device, collect::nvml::PciInfo* pci) {
   FAIL_OR_GO(device);
   pci->bus = 0x1b + 0x10 * device->gpu;
   std::snprintf(pci->bus_id, sizeof(pci->bus_id), "00000000:%02X:00.0", pci->bus);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetUtilizationRates(Device device, Utilization* utilization) {
+collect::nvml::Return nvmlDeviceGetUtilizationRates(collect::nvml::Device device,
+                                                    collect::nvml::Utilization* utilization) {
   FAIL_OR_GO(device);
   utilization->gpu = whole(device, "utilization", 98);
   utilization->memory = whole(device, "memory_utilization", 41);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetMemoryInfo(Device device, Memory* memory) {
+collect::nvml::Return nvmlDeviceGetMemoryInfo(collect::nvml::Device device, collect::nvml::Memory* memory) {
   FAIL_OR_GO(device);
   memory->total = large(device, "memory_total", kTotal);
   memory->used = large(device, "memory_used", kUsed) + large(device, "memory_reserved", kReserved);
   memory->free = memory->total - memory->used;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetPowerUsage(Device device, u32* milliwatts) {
+collect::nvml::Return nvmlDeviceGetPowerUsage(collect::nvml::Device device, u32* milliwatts) {
   FAIL_OR_GO(device);
   *milliwatts = whole(device, "power", 612'345 + 1000 * device->gpu);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetEnforcedPowerLimit(Device device, u32* milliwatts) {
+collect::nvml::Return nvmlDeviceGetEnforcedPowerLimit(collect::nvml::Device device, u32* milliwatts) {
   FAIL_OR_GO(device);
   *milliwatts = whole(device, "power_limit", 700'000);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetClockInfo(Device device, u32 clock, u32* megahertz) {
+collect::nvml::Return nvmlDeviceGetClockInfo(collect::nvml::Device device, u32 clock, u32* megahertz) {
   FAIL_OR_GO(device);
   *megahertz = clock == kClockSm       ? whole(device, "sm_clock", 1755)
                : clock == kClockMemory ? whole(device, "memory_clock", 2619)
                                        : whole(device, "video_clock", 1545);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetMaxClockInfo(Device device, u32 clock, u32* megahertz) {
+collect::nvml::Return nvmlDeviceGetMaxClockInfo(collect::nvml::Device device, u32 clock, u32* megahertz) {
   FAIL_OR_GO(device);
   *megahertz = clock == kClockMemory ? 2619 : 1980;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetTemperature(Device device, u32, u32* celsius) {
+collect::nvml::Return nvmlDeviceGetTemperature(collect::nvml::Device device, u32, u32* celsius) {
   FAIL_OR_GO(device);
   *celsius = whole(device, "temperature", 61);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetFanSpeed(Device device, u32* percent) {
+collect::nvml::Return nvmlDeviceGetFanSpeed(collect::nvml::Device device, u32* percent) {
   FAIL_OR_GO(device);
-  if (!scenario().has(device->gpu, "fan")) return kNotSupported;
+  if (!scenario().has(device->gpu, "fan")) return collect::nvml::kNotSupported;
   *percent = whole(device, "fan", 0);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetPerformanceState(Device device, u32* state) {
+collect::nvml::Return nvmlDeviceGetPerformanceState(collect::nvml::Device device, u32* state) {
   FAIL_OR_GO(device);
   *state = whole(device, "state", 0);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetCurrentClocksThrottleReasons(Device device, u64* reasons) {
+collect::nvml::Return nvmlDeviceGetCurrentClocksThrottleReasons(collect::nvml::Device device, u64* reasons) {
   FAIL_OR_GO(device);
   const std::string word = scenario().text(device->gpu, "throttle", "4");
   *reasons = word == "blank" ? ~u64{0} : std::strtoull(word.c_str(), nullptr, 0);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetPcieThroughput(Device device, u32 direction, u32* kilobytes) {
+collect::nvml::Return nvmlDeviceGetPcieThroughput(collect::nvml::Device device, u32 direction,
+                                                  u32* kilobytes) {
   FAIL_OR_GO(device);
   *kilobytes = whole(device, "pcie", direction == kPcieTx ? 2'000'000 : 1'000'000);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetCurrPcieLinkGeneration(Device device, u32* generation) {
+collect::nvml::Return nvmlDeviceGetCurrPcieLinkGeneration(collect::nvml::Device device, u32* generation) {
   FAIL_OR_GO(device);
   *generation = whole(device, "pcie_generation", 5);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetCurrPcieLinkWidth(Device device, u32* width) {
+collect::nvml::Return nvmlDeviceGetCurrPcieLinkWidth(collect::nvml::Device device, u32* width) {
   FAIL_OR_GO(device);
   *width = whole(device, "pcie_width", 16);
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetMaxPcieLinkGeneration(Device device, u32* generation) {
+collect::nvml::Return nvmlDeviceGetMaxPcieLinkGeneration(collect::nvml::Device device, u32* generation) {
   FAIL_OR_GO(device);
   *generation = 5;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetMaxPcieLinkWidth(Device device, u32* width) {
+collect::nvml::Return nvmlDeviceGetMaxPcieLinkWidth(collect::nvml::Device device, u32* width) {
   FAIL_OR_GO(device);
   *width = 16;
-  return kSuccess;
+  return collect::nvml::kSuccess;
 }
-Return nvmlDeviceGetComputeRunningProcesses_v2(Device device, u32* count, ProcessInfo* infos) {
+collect::nvml::Return nvmlDeviceGetComputeRunningProcesses_v2(collect::nvml::Device device, u32* count,
+                                                              collect::nvml::ProcessInfo* infos) {
   FAIL_OR_GO(device);
   return processes(device, count, infos, "compute");
 }

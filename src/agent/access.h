@@ -1,0 +1,63 @@
+// Who may do what.
+//
+//   view    sees the status, the processes, the receipts of captures, the samples and the history
+//   trace   also begins captures and has their files analysed: of all processes, or of one user's
+//   admin   also ends captures that somebody else began
+//
+// A peer on this host is the user that the kernel says it is: the agent's own user and root are admins,
+// anybody else may trace the processes that are his own. One on another host is a client of the
+// configuration: by the name in its certificate, or by its token.
+#pragma once
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "kineto/registry.h"
+#include "net/http.h"
+
+namespace spotter::agent {
+
+enum class AccessRole : u8 { nobody, view, trace, admin };
+std::optional<AccessRole> role_of(std::string_view name);  // "view", "trace" or "admin"
+
+struct Peer {
+  AccessRole role = AccessRole::nobody;
+  std::optional<i64> only_uid;  // whose processes it may trace; nullopt: everybody's
+  bool is_local = false;
+  std::string name;  // "user 1000", "client alice"
+  std::string from;  // how it came, for the audit log: "unix, process 12"
+};
+
+// A client on another host.
+struct ClientRule {
+  std::string name;  // common name of its certificate, unless it has a token
+  AccessRole role = AccessRole::nobody;
+  std::optional<i64> only_uid;
+  std::string token_sha256;  // hexadecimal, in lower case; empty: it shows a certificate
+};
+
+class Access {
+ public:
+  // `directories`: where traces may be written to.
+  Access(std::vector<std::string> directories, std::vector<ClientRule> clients);
+
+  Peer local(i64 uid, std::string from) const;  // -1: not known, who may do nothing
+  Peer remote(const net::StreamPeer& peer, std::string_view authorization) const;
+
+  Result<void> may(const Peer& peer, AccessRole role) const;
+  Result<void> may_trace(const Peer& peer, const kineto::Process& process) const;
+  // `path`: of a directory or a file as the process will name it. It must be absolute, have no ".." and lie
+  // in one of the directories; a user of this host may also name another one for his own processes, since
+  // they could write there anyhow.
+  Result<void> may_write(const Peer& peer, const std::string& path) const;
+  const std::vector<std::string>& directories() const { return directories_; }
+
+ private:
+  std::vector<std::string> directories_;
+  std::vector<ClientRule> clients_;
+  i64 own_uid_;
+};
+
+}  // namespace spotter::agent

@@ -1,0 +1,83 @@
+#include "agent/analysis_process.h"
+
+#include <unistd.h>
+
+#include "wire/file_results.h"
+
+namespace spotter::agent {
+namespace {
+
+constexpr u32 kNobody = 65534;
+
+// Sanitizers take terabytes of address space for themselves.
+#if defined(__SANITIZE_ADDRESS__)
+constexpr bool kBoundsMemory = false;
+#elif defined(__has_feature)
+constexpr bool kBoundsMemory = !__has_feature(address_sanitizer) && !__has_feature(thread_sanitizer);
+#else
+constexpr bool kBoundsMemory = true;
+#endif
+
+// A container's root is the host's, too, and its files must not be read with his rights.
+Result<std::optional<u32>> reader_of(i64 owner) {
+  if (geteuid() == 0) return std::optional(owner == 0 ? kNobody : static_cast<u32>(owner));
+  if (owner == static_cast<i64>(geteuid())) return std::optional<u32>();
+  return fail(Code::denied,
+              "the files are user {}'s, and this agent, which is not root, may not become that user", owner);
+}
+
+}  // namespace
+
+AnalysisProcesses::AnalysisProcesses(net::Loop& loop, Host host, std::string host_name, AnalysisLimits limits)
+    : loop_(loop), host_(std::move(host)), host_name_(std::move(host_name)), limits_(std::move(limits)) {
+  if (limits_.output_bytes == 0) limits_.output_bytes = wire::kMostResultsBytes;
+  if (!kBoundsMemory) limits_.memory_bytes = 0;
+}
+
+AnalysisProcesses::~AnalysisProcesses() = default;
+
+Result<void> AnalysisProcesses::start(const std::vector<capture::Receipt>& written,
+                                      const std::string& request,
+                                      std::function<void(Result<std::string>)> done) {
+  if (running_.size() >= kMost)
+    return fail(Code::busy, "{} analyses run on this host already; ask again later", kMost);
+  if (written.empty()) return fail(Code::not_found, "there are no files to analyse");
+  if (written.size() > kMostFiles)
+    return fail(Code::invalid, "these are {} files; {} at most", written.size(), kMostFiles);
+  net::ChildOrder order;
+  order.command = {limits_.program, "analyze-part"};
+  const i64 owner = written[0].uid;
+  TRY_ASSIGN(order.uid, reader_of(owner));
+  for (const capture::Receipt& receipt : written) {
+    if (receipt.uid != owner)
+      return fail(Code::denied, "the files are not all one user's, but user {}'s and user {}'s", owner,
+                  receipt.uid);
+    // Of a process that has ended this is the host's own root; what is found must be the file of the receipt.
+    const auto root = capture::ProcessRoot::open(host_, receipt.pid);
+    TRY_ASSIGN(Descriptor file, root.open_file(receipt.file, receipt.uid, receipt.size_bytes));
+    order.files.push_back(std::move(file));
+    order.command.push_back(fmt::format("{}:{}", host_name_, receipt.file));
+  }
+  order.input = request;
+  order.time = limits_.time;
+  order.output_bytes = limits_.output_bytes;
+  order.memory_bytes = limits_.memory_bytes;
+
+  const auto place = running_.emplace(running_.end());
+  auto child =
+      net::Child::start(loop_, order, [this, place, done = std::move(done)](Result<std::string> out) {
+        running_.erase(place);
+        if (out)
+          done(std::move(out));
+        else
+          done(within(out.error(), "the analysis on " + host_name_));
+      });
+  if (!child) {
+    running_.erase(place);
+    return tl::unexpected(child.error());
+  }
+  *place = std::move(*child);
+  return {};
+}
+
+}  // namespace spotter::agent

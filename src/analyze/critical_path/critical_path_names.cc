@@ -1,0 +1,115 @@
+#include <algorithm>
+#include <map>
+
+#include "analyze/critical_path/path_finder.h"
+#include "analyze/list.h"
+#include "analyze/statistics.h"
+#include "analyze/top.h"
+#include "base/saturated.h"
+
+namespace spotter::analyze {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"name", Type::text, Unit::none, Role::key,
+     "Span or device work; of waiting, where it begins; (none): outside all spans; others: all that are not listed."},
+    {"bound_by", Type::text, Unit::none, Role::value,
+     "What the time is spent on, as in critical_path; null for others."},
+    {"pieces", Type::integer, Unit::count, Role::value, "Pieces of paths."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Time on the critical paths of all steps."},
+    {"ratio", Type::real, Unit::ratio, Role::value, "Share of the paths' lengths."},
+};
+
+constexpr Param kParams[] = {kTop, kWhatIf};
+
+struct Group {
+  StringId name;
+  BoundBy bound;
+  i64 pieces = 0;
+  Ns dur = 0;
+};
+
+// Of each name, itself or, of the marks of steps ("ProfilerStep#7"), the first of them: they are one.
+std::vector<StringId> merged_names(const Trace& trace) {
+  const std::string& mark = trace.steps().mark_name;
+  std::vector<StringId> names(trace.strings().size());
+  StringId first = 0;
+  for (StringId id = 0; id < names.size(); ++id) {
+    const bool is_mark = !mark.empty() && trace.strings()[id].starts_with(mark + "#");
+    if (is_mark && first == 0) first = id;
+    names[id] = is_mark ? first : id;
+  }
+  return names;
+}
+
+// Those with the most time first.
+std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
+  const std::vector<StringId> names = merged_names(trace);
+  std::map<std::pair<StringId, BoundBy>, Group> groups;
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
+    for (const PathPiece& piece : path.pieces) {
+      const StringId name = piece.event == kNone ? 0 : names[trace.name[piece.event]];
+      Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
+      ++group.pieces;
+      group.dur = add_saturated(group.dur, piece.dur);
+    }
+  });
+  std::vector<Group> sorted;
+  for (const auto& [key, group] : groups) sorted.push_back(group);
+  std::ranges::sort(sorted, [&](const Group& a, const Group& b) {
+    if (a.dur != b.dur) return a.dur > b.dur;
+    if (a.name != b.name) return trace.strings()[a.name] < trace.strings()[b.name];
+    return a.bound < b.bound;
+  });
+  return sorted;
+}
+
+// Marks of steps without their number.
+std::string_view shown(const Trace& trace, StringId name) {
+  const std::string& mark = trace.steps().mark_name;
+  const std::string_view text = trace.strings()[name];
+  return !mark.empty() && text.starts_with(mark + "#") ? std::string_view(mark) : text;
+}
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  WhatIf what_if(params.text(kWhatIf.name));
+  Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
+  const std::vector<Group> groups = groups_of(trace, what_if);
+  what_if.note_unknown_name(table);
+  Ns total = 0;
+  for (const Group& group : groups) total = add_saturated(total, group.dur);
+  const auto top = static_cast<size_t>(params[kTop.name]);
+  const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
+  for (const Group& group : std::span(groups).first(listed)) {
+    const std::string_view name = group.name == 0 ? "(none)" : shown(trace, group.name);
+    table.append({name, std::string_view(bound_name(group.bound)), group.pieces, group.dur,
+                  ratio(group.dur, total)});
+  }
+  Group others{};
+  for (const Group& group : std::span(groups).subspan(listed)) {
+    others.pieces += group.pieces;
+    others.dur = add_saturated(others.dur, group.dur);
+  }
+  if (others.pieces > 0)
+    table.append({"others", {}, others.pieces, others.dur, ratio(others.dur, total)});
+  return table;
+}
+
+}  // namespace
+
+const Analysis kCriticalPathNames = {
+    .name = "critical_path_names",
+    .summary =
+        "What is on the critical paths: the operators, kernels and waits to make shorter first, per rank.",
+    .doc =
+        "The pieces of the critical paths of all steps, as critical_path defines them, by name and by what their time is spent "
+        "on. A span on the host has the time in which it is the innermost span of its thread; outside operators the innermost annotation "
+        "or Python function counts, and the marks of all steps are one. Sorted by dur_ns; what is not among the first `top` is put into a last row named others. With what_if the paths are those that would be.",
+    .params = kParams,
+    .columns = kColumns,
+    .reads = kCriticalPathArgs,
+    .map = map,
+};
+
+}  // namespace spotter::analyze

@@ -1,0 +1,59 @@
+#include "analyze/list.h"
+#include "analyze/time/device_time.h"
+#include "trace/extent.h"
+
+namespace spotter::analyze {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"device", Type::integer, Unit::none, Role::key, "Device number."},
+    {"stream", Type::integer, Unit::none, Role::key, "Stream of that device."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Start, Unix time."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration."},
+    {"kind", Type::text, Unit::none, Role::value, "compute, communication or memory."},
+    {"name", Type::text, Unit::none, Role::value, "Kernel, copy or set."},
+    {"event", Type::integer, Unit::none, Role::detail, "Position in the file's traceEvents."},
+};
+
+constexpr Param kFrom = {"from_ns", 0, "begin so long after the start of the trace"};
+constexpr Param kTo = {"to_ns", 0, "end so long after the start of the trace; 0: with it"};
+constexpr Param kParams[] = {kFrom, kTo};
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  Table table(kTimeline.name, std::span(kColumns).subspan(1));
+  const trace::DeviceWork& work = trace.device_work();
+  if (work.event.empty()) note_no_device_work(table);
+  const trace::Extent extent = trace::extent_of(trace);
+  const Ns from = params[kFrom.name], to = params[kTo.name];
+  for (const trace::Stream& stream : work.streams) {
+    for (u32 row = stream.begin; row < stream.end; ++row) {
+      const Ns last = work.start[row] == work.end[row] ? work.end[row] : work.end[row] - 1;  // of its ns
+      if (last - extent.start < from) continue;
+      if (to != 0 && work.start[row] - extent.start >= to) continue;
+      const EventId e = work.event[row];
+      table.append({stream.device, stream.stream, trace.info().base_ns + work.start[row],
+                    work.end[row] - work.start[row], trace::work_kind_name(work.kind[row]), trace.name_of(e),
+                    static_cast<i64>(e)});
+    }
+  }
+  return table;
+}
+
+}  // namespace
+
+const Analysis kTimeline = {
+    .name = "timeline",
+    .summary = "What ran on each stream, and when; --format svg draws it.",
+    .doc =
+        "One row per kernel, copy and set that runs at least in part between from_ns and to_ns, counted from the start of "
+        "the trace's first span, by device, stream and start. With --steps the device work of these steps, and the position is that among "
+        "their events. HTA (plot_timeline_gpu_kernels) draws what is shorter than 1 ms as if it lasted so long.",
+    .params = kParams,
+    .columns = kColumns,
+    .reads = trace::kDeviceWorkArgs,
+    .map = map,
+    .on_request = true,
+};
+
+}  // namespace spotter::analyze

@@ -1,0 +1,135 @@
+#include <algorithm>
+#include <map>
+
+#include "analyze/kernels/kernel_stats.h"
+#include "analyze/launches/launching_operators.h"
+#include "analyze/list.h"
+#include "analyze/time/device_time.h"
+#include "analyze/top.h"
+#include "base/saturated.h"
+
+namespace spotter::analyze {
+namespace {
+
+const Field kColumns[] = {
+    kRankField,
+    {"operator", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
+    {"kernels", Type::text, Unit::none, Role::value,
+     "What one call starts by itself, in the order of the launches, joined by \" -> \", of more than 32 the first and last 16; null for others."},
+    {"calls", Type::integer, Unit::count, Role::value, "Calls that start just these."},
+    {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of what they start."},
+    {"mean_operator_delay_ns", Type::real, Unit::ns, Role::value,
+     "Mean time from the operator's start to that of its first launch."},
+    {"mean_launch_delay_ns", Type::real, Unit::ns, Role::value,
+     "Mean time from the start of the first launch to that of its first kernel on the device."},
+};
+
+constexpr Param kParams[] = {kTop};
+
+struct Started {
+  EventId op;
+  u32 row;  // of DeviceWork
+};
+
+// What operators start by themselves: by operator, in the order of the launches, then of the device.
+std::vector<Started> started_rows(const Trace& trace, i64& outside) {
+  const trace::DeviceWork& work = trace.device_work();
+  const std::vector<EventId> around = operators_around(trace);
+  std::vector<Started> started;
+  for (u32 row = 0; row < work.event.size(); ++row) {
+    const EventId call = work.launch[row];
+    if (call == kNone) continue;
+    if (around[call] == kNone)
+      ++outside;
+    else
+      started.push_back({around[call], row});
+  }
+  std::sort(started.begin(), started.end(), [&](const Started& a, const Started& b) {
+    if (a.op != b.op) return a.op < b.op;
+    const EventId x = work.launch[a.row], y = work.launch[b.row];
+    return std::tuple(trace.ts[x], x, work.start[a.row], work.event[a.row]) <
+           std::tuple(trace.ts[y], y, work.start[b.row], work.event[b.row]);
+  });
+  return started;
+}
+
+struct Group {
+  i64 calls = 0;
+  Ns device = 0, operator_delay = 0, launch_delay = 0;
+  void merge(const Group& o) {
+    calls += o.calls;
+    device += o.device;
+    operator_delay = add_saturated(operator_delay, o.operator_delay);
+    launch_delay = add_saturated(launch_delay, o.launch_delay);
+  }
+};
+using Key = std::vector<StringId>;  // operator, then kernels
+using Groups = std::map<Key, Group>;
+
+Groups groups_of(const Trace& trace, std::span<const Started> started) {
+  const trace::DeviceWork& work = trace.device_work();
+  Groups groups;
+  Key key;
+  for (size_t begin = 0, end = 0; begin < started.size(); begin = end) {
+    const EventId op = started[begin].op, call = work.launch[started[begin].row];
+    Group one{1, 0, trace.ts[call] - trace.ts[op], work.start[started[begin].row] - trace.ts[call]};
+    key = {trace.name[op]};
+    for (; end < started.size() && started[end].op == op; ++end) {
+      const u32 row = started[end].row;
+      key.push_back(trace.name[work.event[row]]);
+      one.device += work.end[row] - work.start[row];
+    }
+    groups[key].merge(one);
+  }
+  return groups;
+}
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  Table table(kOperatorKernels.name, std::span(kColumns).subspan(1));
+  if (trace.device_work().event.empty()) note_no_device_work(table);
+  note_links(trace, table);
+  i64 outside = 0;
+  const Groups groups = groups_of(trace, started_rows(trace, outside));
+  note_launches_outside_operators(outside, table);
+  std::vector<const Groups::value_type*> order;
+  for (const auto& group : groups) order.push_back(&group);
+  std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
+    if (a->second.device != b->second.device) return a->second.device > b->second.device;
+    if (a->second.calls != b->second.calls) return a->second.calls > b->second.calls;
+    return is_before(trace, a->first, b->first);
+  });
+  const auto append = [&](std::string_view name, Value kernels, const Group& g) {
+    const auto mean = [&](Ns sum) { return static_cast<double>(sum) / static_cast<double>(g.calls); };
+    table.append({name, kernels, g.calls, g.device, mean(g.operator_delay), mean(g.launch_delay)});
+  };
+  const auto top = static_cast<size_t>(params[kTop.name]);
+  const size_t listed = top == 0 ? order.size() : std::min(top, order.size());
+  for (const auto* group : std::span(order).first(listed)) {
+    const std::string kernels = joined(trace, std::span(group->first).subspan(1));
+    append(trace.strings()[group->first[0]], std::string_view(kernels), group->second);
+  }
+  Group others;
+  for (const auto* group : std::span(order).subspan(listed)) others.merge(group->second);
+  if (others.calls > 0) append("others", {}, others);
+  return table;
+}
+
+}  // namespace
+
+const Analysis kOperatorKernels = {
+    .name = "operator_kernels",
+    .summary = "Which kernels each operator starts, and how long it and they take to begin, per rank.",
+    .doc =
+        "The calls of an operator that start the same device work, by themselves and in the same order, are one row. A "
+        "launch belongs to the innermost operator around it on its own thread. The operator delay lies between the operator's start and "
+        "that of its first launch: what the operator does on the host before. The launch delay lies between that "
+        "launch's start and the start of the first kernel that it started; it is long where the queue is. Sorted by device_ns, "
+        "calls, name; what is not among the first `top` is put into a last row named others. HTA (get_aten_op_kernels_and_delay) looks at aten:: operators of all threads "
+        "together (B20), and at no launches of HIP or of graphs (B5).",
+    .params = kParams,
+    .columns = kColumns,
+    .reads = trace::kDeviceWorkArgs,
+    .map = map,
+};
+
+}  // namespace spotter::analyze

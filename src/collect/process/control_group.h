@@ -1,0 +1,40 @@
+// ControlGroup: limits and use of the control group that holds a job or a container, versions 1 and 2 of the
+// interface. Documentation/admin-guide/cgroup-v2.rst, cgroup-v1/.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/host.h"
+#include "collect/kernel_file.h"
+#include "collect/process/identities.h"
+#include "table/table.h"
+
+namespace spotter::collect {
+
+std::span<const Field> control_group_columns();
+
+// The group that limits a process's job or container: that of its container, or of its Slurm job, else its
+// own. Empty for the root group.
+std::string limiting_group(const Who& who);
+
+class ControlGroup {
+ public:
+  ControlGroup(const Host& host, std::string path, Who who);
+
+  void set_owner(Who who) { who_ = std::move(who); }
+  void append_to(Table& table);  // a row, with null for what the kernel does not tell
+  // Whether it still was there, as far as the last row tells.
+  bool is_there() const { return is_there_; }
+
+ private:
+  void read_v1(std::vector<Value>& row);
+  void read_v2(std::vector<Value>& row);
+
+  std::string path_;
+  Who who_;
+  bool is_v2_, is_there_ = true;
+  std::vector<KernelFile> files_;
+};
+
+}  // namespace spotter::collect

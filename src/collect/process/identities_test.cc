@@ -1,0 +1,133 @@
+#include "collect/process/identities.h"
+
+#include <gtest/gtest.h>
+
+#include "collect/list.h"
+#include "collect/test_machine.h"
+#include "collect/values.h"
+
+namespace spotter::collect {
+namespace {
+
+using namespace std::string_literals;
+
+// A process that began at the boot and, at some time, executes another program.
+class ExecTest : public testing::Test {
+ protected:
+  ExecTest() { machine_.pass(10 * kMinute); }
+
+  void runs(const std::string& name, const std::string& environment, i64 stack) const {
+    machine_.write("proc/42/stat",
+                   fmt::format("42 ({}) S 1 42 42 0 -1 0 0 0 0 0 200 50 0 0 20 0 4 0 100 0 1000 0 1 1 {} 0",
+                               name, stack));
+    machine_.write("proc/42/cmdline", name + "\0train.py\0"s);
+    machine_.write("proc/42/environ", environment);
+  }
+  std::string jobs(Collector& processes) const {
+    const auto tables = processes.sample();
+    if (!tables) return tables.error().message;
+    std::string all;
+    const Table& table = tables->front();
+    for (size_t row = 0; row < table.rows(); ++row)
+      all += fmt::format("{} ", table.text(row, table.column("job")));
+    return all;
+  }
+
+  static constexpr Ns kMinute = 60 * kSecond;
+  TestMachine machine_{""};
+};
+
+const std::string kOfJob = "SLURM_JOB_ID=7\0RANK=0\0"s, kOfNone = "PATH=/bin\0"s;
+
+TEST_F(ExecTest, ASettledProcessIsWhatItRunsNow) {
+  Identities identities(machine_.host());
+  runs("sh", kOfNone, 1000);
+  EXPECT_EQ(identities.who(42).program, "sh");
+  EXPECT_TRUE(identities.is_settled(42));
+  runs("sh", kOfJob, 1000);  // no exec: what was read is kept
+  EXPECT_EQ(identities.who(42).job, "");
+  runs("python", kOfJob, 2000);
+  EXPECT_EQ(identities.who(42).program, "python");
+  EXPECT_EQ(identities.who(42).job, "7");
+}
+
+// It has no memory any more, so nothing says whose it is; a GPU may have it for long yet.
+TEST_F(ExecTest, AProcessThatEndsIsStillOfItsJob) {
+  Identities identities(machine_.host());
+  runs("python", kOfJob, 1000);
+  EXPECT_EQ(identities.who(42).job, "7");
+  machine_.write("proc/42/stat",
+                 "42 (python) Z 1 42 42 0 -1 0 0 0 0 0 200 50 0 0 20 0 1 0 100 0 0 0 0 0 0 0");
+  machine_.write("proc/42/cmdline", "");
+  machine_.write("proc/42/environ", "");
+  EXPECT_EQ(identities.who(42).job, "7");
+}
+
+TEST_F(ExecTest, AProcessOfNoJobBecomesOne) {
+  const auto identities = std::make_shared<Identities>(machine_.host());
+  const auto processes = find_collector("process")->open({.host = machine_.host(), .identities = identities});
+  ASSERT_TRUE(processes);
+  runs("sh", kOfNone, 1000);
+  for (int second = 0; second < 300; ++second) {
+    EXPECT_EQ(jobs(**processes), "");
+    machine_.pass(kSecond);
+  }
+  runs("python", kOfJob, 2000);
+  int waited = 0;
+  while (jobs(**processes).empty() && waited < 1000) {
+    machine_.pass(kSecond);
+    ++waited;
+  }
+  EXPECT_LE(waited, 325);  // no longer than it has been known
+  EXPECT_EQ(jobs(**processes), "7 ");
+}
+
+TEST_F(ExecTest, AProcessOfAJobBecomesAnotherOrNone) {
+  const auto identities = std::make_shared<Identities>(machine_.host());
+  const auto processes = find_collector("process")->open({.host = machine_.host(), .identities = identities});
+  ASSERT_TRUE(processes);
+  runs("sh", kOfJob, 1000);
+  const auto later = [&] {
+    machine_.pass(5 * kSecond);
+    return jobs(**processes);
+  };
+  EXPECT_EQ(jobs(**processes), "7 ");
+  EXPECT_EQ(later(), "7 ");
+  runs("python", "SLURM_JOB_ID=8\0"s, 2000);
+  EXPECT_EQ(later(), "7 ");  // it has just been read
+  EXPECT_EQ(later(), "8 ");
+  runs("sleep", kOfNone, 3000);
+  later();
+  EXPECT_EQ(later(), "");
+}
+
+TEST_F(ExecTest, UsersWhomThisMachineDoesNotKnow) {
+  machine_.write("etc/passwd", "root:x:0:0::/root:/bin/sh\nada:x:1000:1000::/home/ada:/bin/sh\n");
+  i64 stack = 1000;
+  const auto user_of = [&](int uid, const std::string& environment) {
+    machine_.write("proc/42/status", fmt::format("Name:\tpython\nUid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    runs("python", environment, ++stack);
+    return Identities(machine_.host()).who(42).user;
+  };
+  EXPECT_EQ(user_of(1000, "USER=grace\0"s), "ada");
+  EXPECT_EQ(user_of(70001, "USER=x\0SLURM_JOB_USER=grace\0"s), "grace");
+  EXPECT_EQ(user_of(70001, "LOGNAME=grace\0"s), "grace");
+  EXPECT_EQ(user_of(70001, "USER=ada\0LOGNAME=root\0"s), "70001");  // nobody passes for them
+  EXPECT_EQ(user_of(70001, kOfNone), "70001");
+  machine_.write("etc/passwd", "");  // then nobody is known from whom a name could be
+  EXPECT_EQ(user_of(70001, "USER=grace\0"s), "70001");
+}
+
+TEST_F(ExecTest, AUserHasOneName) {
+  machine_.write("etc/passwd", "root:x:0:0::/root:/bin/sh\n");
+  machine_.write("proc/42/status", "Name:\tpython\nUid:\t70001\t70001\t70001\t70001\n");
+  Identities identities(machine_.host());
+  i64 stack = 5000;
+  for (const std::string& environment : {"USER=grace\0"s, std::string(kOfNone), "USER=hopper\0"s}) {
+    runs("python", environment, ++stack);
+    EXPECT_EQ(identities.who(42).user, "grace");
+  }
+}
+
+}  // namespace
+}  // namespace spotter::collect

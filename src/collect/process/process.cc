@@ -1,0 +1,265 @@
+// process: the processes of jobs and those that hold GPUs, the same summed by job and rank, and the control
+// groups that limit them. A process is looked at if it has a job or a rank, or somebody noticed it
+// (Identities::notice).
+#include <algorithm>
+#include <map>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/file.h"
+#include "base/saturated.h"
+#include "collect/gpu/owner.h"
+#include "collect/list.h"
+#include "collect/process/control_group.h"
+#include "collect/process/identities.h"
+#include "collect/process/job_totals.h"
+#include "collect/process/process_files.h"
+#include "collect/values.h"
+#include "collect/words.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr Field kProcessColumns[] = {
+    {"pid", Type::integer, Unit::none, Role::key, "Process id, as the host counts."},
+    {"job", Type::text, Unit::none, Role::detail, "Job of the scheduler or launcher."},
+    {"rank", Type::integer, Unit::none, Role::detail, "Rank in the job."},
+    {"user", Type::text, Unit::none, Role::detail, "Whose process it is."},
+    {"program", Type::text, Unit::none, Role::detail, "What it runs."},
+    {"is_helper", Type::flag, Unit::none, Role::detail,
+     "Whether it is a launcher or a worker of another one."},
+    {"container", Type::text, Unit::none, Role::detail, "Container: the first digits of its id."},
+    {"container_name", Type::text, Unit::none, Role::detail, "Its name in the pod."},
+    {"pod", Type::text, Unit::none, Role::detail, "Pod of Kubernetes."},
+    {"pod_namespace", Type::text, Unit::none, Role::detail, "Namespace of the pod."},
+    {"threads", Type::integer, Unit::count, Role::value, "Threads."},
+    {"cpu_user_ns", Type::integer, Unit::ns, Role::counter, "Processor time in programs."},
+    {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel."},
+    {"resident_bytes", Type::integer, Unit::bytes, Role::value,
+     "Memory that it holds, shared memory among it."},
+    {"minor_faults", Type::integer, Unit::count, Role::counter, "Page faults that no disk was read for."},
+    {"major_faults", Type::integer, Unit::count, Role::counter, "Page faults that a disk was read for."},
+    {"read_bytes", Type::integer, Unit::bytes, Role::counter,
+     "Read from disks and network file systems; null where the agent may not know."},
+    {"write_bytes", Type::integer, Unit::bytes, Role::counter,
+     "Written to disks and network file systems; null where the agent may not know."},
+};
+
+const TableKind kTables[] = {
+    {"process", "/proc/PID", "A process of a job, or one that holds a GPU.", kProcessColumns, true},
+    {"job", "/proc/PID", "The processes of one rank of a job on this host.", job_columns()},
+    {"cgroup", "/sys/fs/cgroup", "A control group that limits processes of a job.", control_group_columns()},
+};
+
+constexpr Ns kScanEvery = 5 * kSecond;
+constexpr Ns kLongestWait = 1800 * kSecond;
+constexpr size_t kMostNew = 100;   // looked up at one sample; each takes about 0.1 ms
+constexpr size_t kMostRead = 512;  // read at one sample; more take turns
+constexpr size_t kMostTracked = 8192, kMostGroups = 256;
+
+bool is_of_job(const Who& who) { return !who.job.empty() || who.rank; }
+
+class Processes : public Collector {
+ public:
+  explicit Processes(const Surroundings& s) : host_(s.host), identities_(s.identities) {}
+
+  Result<std::vector<Table>> sample() override {
+    const Ns now = host_.steady_now();
+    if (last_scan_ == 0 || now - last_scan_ >= kScanEvery || !unknown_.empty()) TRY(scan(now));
+    std::vector<Table> tables;
+    Table& processes = tables.emplace_back("process", kProcessColumns);
+    read(processes);
+    tables.push_back(totals_.take());
+    tables.push_back(groups());
+    if (groups_left_out_ > 0)
+      tables[2].notes.add("too_many_groups", Severity::loss, "control groups are not looked at", -1,
+                          groups_left_out_);
+    if (tracked_.size() > kMostRead)
+      tables[0].notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
+                          static_cast<i64>(tracked_.size()));
+    if (!left_out_.empty())
+      tables[0].notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
+                          static_cast<i64>(left_out_.size()));
+    return tables;
+  }
+
+ private:
+  struct Tracked {
+    Who who;
+    bool is_settled = false;
+    u64 program = 0;  // when it was asked who it is
+    ProcessFiles files;
+    std::optional<ProcessTimes> last;
+  };
+  // It may yet execute a program of a job, mostly soon: each time it is left alone for twice as long. Who
+  // then holds a GPU or asks for captures is noticed at once.
+  struct Other {
+    Ns wait = 0, next_look = 0, last_seen = 0;
+  };
+
+  // The names of /proc, every few seconds; and who those are that are not known, some at a time: the newest
+  // first, for jobs that begin just now.
+  Result<void> scan(Ns now) {
+    if (last_scan_ == 0 || now - last_scan_ >= kScanEvery) {
+      last_scan_ = now;
+      bool is_any = false;
+      unknown_.clear();
+      for (const std::string& name : names_in(host_.proc)) {
+        const auto pid = to_integer(name);
+        if (!pid) continue;
+        is_any = true;
+        const auto other = others_.find(*pid);
+        if (other != others_.end()) other->second.last_seen = now;
+        if (other != others_.end() ? other->second.next_look <= now : !tracked_.contains(*pid))
+          unknown_.push_back(*pid);
+      }
+      if (!is_any) return fail(Code::io, "{} shows no processes", host_.proc);
+      std::erase_if(others_, [&](const auto& entry) { return entry.second.last_seen != now; });
+      std::ranges::sort(unknown_);
+      std::erase_if(left_out_, [&](i64 pid) { return !std::ranges::binary_search(unknown_, pid); });
+      // Those who were never looked at come first: they are taken from the end.
+      std::ranges::sort(unknown_, {}, [&](i64 pid) { return std::pair(!others_.contains(pid), pid); });
+      for (auto& [pid, tracked] : tracked_) ask_again(pid, tracked);
+      const std::vector<i64> noticed = identities_->noticed();
+      std::erase_if(tracked_, [&](const auto& entry) {
+        return !is_of_job(entry.second.who) && !std::ranges::binary_search(noticed, entry.first);
+      });
+      for (const i64 pid : noticed) track(pid, identities_->who(pid));
+    }
+    for (size_t i = 0; i < kMostNew && !unknown_.empty(); ++i) {
+      const i64 pid = unknown_.back();
+      unknown_.pop_back();
+      const Who who = identities_->who(pid);
+      if (is_of_job(who)) {
+        track(pid, who);
+      } else if (!tracked_.contains(pid)) {
+        Other& other = others_[pid];
+        other.wait = other.wait == 0 ? kScanEvery : std::min(2 * other.wait, kLongestWait);
+        other.next_look = now + other.wait;
+        left_out_.erase(pid);
+      }
+    }
+    know_groups();
+    return {};
+  }
+
+  void track(i64 pid, const Who& who) {
+    if (tracked_.contains(pid)) return;
+    if (tracked_.size() >= kMostTracked) {
+      left_out_.insert(pid);
+      return;
+    }
+    left_out_.erase(pid);
+    others_.erase(pid);
+    tracked_.emplace(pid, Tracked{who, false, 0, ProcessFiles(host_, pid), {}});
+  }
+
+  // What a process is may change until it has settled, and when it executes another program.
+  void ask_again(i64 pid, Tracked& tracked) {
+    if (!tracked.last || tracked.last->program == 0 ||
+        (tracked.is_settled && tracked.program == tracked.last->program))
+      return;
+    tracked.who = identities_->who(pid);
+    tracked.is_settled = identities_->is_settled(pid);
+    tracked.program = tracked.last->program;
+  }
+
+  void read(Table& table) {
+    size_t count = std::min(tracked_.size(), kMostRead);
+    auto next = tracked_.upper_bound(last_read_);
+    std::vector<i64> ended;
+    std::unordered_set<i64> read_now;
+    for (; count > 0; --count, ++next) {
+      if (next == tracked_.end()) next = tracked_.begin();
+      auto& [pid, tracked] = *next;
+      last_read_ = pid;
+      const Result<ProcessTimes> times = tracked.files.read();
+      if (!times) {
+        ended.push_back(pid);
+        continue;
+      }
+      read_now.insert(pid);
+      totals_.add(tracked.who, *times, tracked.last ? *tracked.last : beginning(*times));
+      tracked.last = *times;
+      append(table, pid, tracked);
+    }
+    for (const i64 pid : ended) tracked_.erase(pid);
+    for (const auto& [pid, tracked] : tracked_) {
+      if (!read_now.contains(pid) && tracked.last) totals_.add_unchanged(tracked.who, *tracked.last);
+    }
+  }
+
+  // What a process had used before it was first looked at counts only if it has just begun: totals that jump
+  // by the life of a process look like work that was done in a second.
+  ProcessTimes beginning(const ProcessTimes& now) const {
+    if (subtract_saturated(host_.steady_now(), now.start_ns) > 2 * kScanEvery) return now;
+    ProcessTimes nothing;
+    nothing.read_bytes = nothing.written_bytes = 0;
+    return nothing;
+  }
+
+  static void append(Table& table, i64 pid, const Tracked& tracked) {
+    const Who& w = tracked.who;
+    const ProcessTimes& t = *tracked.last;
+    table.append({pid, or_null(w.job), or_null(w.rank), or_null(w.user), or_null(w.program), w.is_helper,
+                  or_null(w.container), or_null(w.container_name), or_null(w.pod), or_null(w.pod_namespace),
+                  t.threads, t.user_ns, t.system_ns, t.resident_bytes, t.minor_faults, t.major_faults,
+                  or_null(t.read_bytes), or_null(t.written_bytes)});
+  }
+
+  // The groups of the processes that there are, each with what all its processes have in common.
+  void know_groups() {
+    std::map<std::string, std::vector<Who>> members;
+    for (const auto& [pid, tracked] : tracked_) {
+      const std::string path = limiting_group(tracked.who);
+      if (!path.empty()) members[path].push_back(tracked.who);
+    }
+    std::map<std::string, ControlGroup> groups;
+    groups_left_out_ = 0;
+    for (const auto& [path, who] : members) {
+      if (groups.size() >= kMostGroups) {
+        ++groups_left_out_;
+      } else if (auto known = groups_.extract(path); !known.empty()) {
+        known.mapped().set_owner(owner_of(who));
+        groups.insert(std::move(known));
+      } else {
+        groups.emplace(path, ControlGroup(host_, path, owner_of(who)));
+      }
+    }
+    groups_ = std::move(groups);
+  }
+
+  Table groups() {
+    Table table("cgroup", control_group_columns());
+    for (auto& [path, group] : groups_) group.append_to(table);
+    std::erase_if(groups_, [](const auto& entry) { return !entry.second.is_there(); });
+    return table;
+  }
+
+  Host host_;
+  std::shared_ptr<Identities> identities_;
+  Ns last_scan_ = 0;
+  std::vector<i64> unknown_;               // to be looked up; those never looked at last
+  std::unordered_map<i64, Other> others_;  // those that are nobody's job
+  std::map<i64, Tracked> tracked_;         // by pid
+  std::unordered_set<i64> left_out_;       // for which there is no room in `tracked_`
+  i64 last_read_ = 0, groups_left_out_ = 0;
+  JobTotals totals_;
+  std::map<std::string, ControlGroup> groups_;  // by path
+};
+
+}  // namespace
+
+const CollectorKind kProcess = {
+    .name = "process",
+    .help = "Processes of jobs, what each rank uses, and the control groups that limit them.",
+    .period = kSecond,
+    .may_block = true,  // what a process says of itself waits for its memory's lock, which a driver that
+                        // hangs may hold
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+      return std::make_unique<Processes>(s);
+    },
+};
+
+}  // namespace spotter::collect

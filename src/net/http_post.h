@@ -1,0 +1,48 @@
+// HttpPost: questions to one server, for a thread that waits for each answer. The connection is kept from one
+// question to the next. Redirections are not followed: what is in the headers is for one server.
+#pragma once
+#include <atomic>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "net/http_client.h"
+#include "net/loop.h"
+#include "net/url.h"
+
+namespace spotter::net {
+
+using Headers = std::vector<std::pair<std::string, std::string>>;
+
+struct HttpPostOptions {
+  Url url;
+  // Files for https. Without `trusted` the system's authorities are trusted.
+  TlsFiles tls = {};
+  Ns patience = 10'000'000'000;  // for the whole of a question
+  size_t most_answer = size_t{1} << 20;
+};
+
+class HttpPost {
+ public:
+  // Errors: invalid (a file of TLS), not_found (no authorities on this system).
+  static Result<std::unique_ptr<HttpPost>> open(HttpPostOptions options);
+
+  // The question may be asked twice where a connection breaks. Errors: io, whatever kept it from arriving, or
+  // the answer.
+  Result<HttpAnswer> post(std::string body, const Headers& headers);
+  void interrupt();  // any thread: post() ends soon, and all later ones at once
+
+ private:
+  HttpPost(HttpPostOptions options, std::shared_ptr<Tls> tls);
+
+  HttpPostOptions options_;
+  std::atomic<bool> is_interrupted_ = false;
+  Loop loop_;
+  HttpClient client_;
+};
+
+// How long the header Retry-After asks to wait: seconds, or a date. 0: it does not say.
+Ns retry_after(const std::string& header, Ns unix_now);
+
+}  // namespace spotter::net

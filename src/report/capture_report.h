@@ -1,0 +1,15 @@
+// The report of a capture: what this host has is read here, the rest by the agents that have it.
+#pragma once
+#include <string>
+
+#include "app/hosts.h"
+#include "client/fleet.h"
+
+namespace spotter::report {
+
+// Prints it to standard output; nothing where nothing was written. `output`: the directory of the traces;
+// `receipts_file`: says who is missing.
+Result<void> report_capture(const client::Fleet& fleet, const app::Hosts& hosts, const std::string& output,
+                            const std::string& receipts_file);
+
+}  // namespace spotter::report

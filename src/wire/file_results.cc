@@ -1,0 +1,224 @@
+#include "wire/file_results.h"
+
+#include <charconv>
+#include <stdexcept>
+
+#include "base/utf8.h"
+#include "base/version.h"
+#include "wire/json.h"
+
+namespace spotter::wire {
+namespace {
+
+namespace json = boost::json;
+
+constexpr size_t kMostFiles = 4096, kMostRows = size_t{1} << 20;  // of a table
+constexpr size_t kMostNotes = 10'000;                             // of all files; to merge them is quadratic
+constexpr i64 kMostCount = i64{1} << 53;                          // of a note, so that sums stay in range
+
+json::string mended(std::string_view text) {
+  return json::string(is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text));
+}
+
+json::value json_of(std::optional<i64> number) { return number ? json::value(*number) : json::value(); }
+
+// A real as text, since the library's reader of numbers is not exact, and JSON has no infinities.
+json::value json_of(const Value& cell) {
+  if (const i64* whole = std::get_if<i64>(&cell)) return *whole;
+  if (const double* real = std::get_if<double>(&cell)) return mended(fmt::format("{}", *real));
+  if (const bool* flag = std::get_if<bool>(&cell)) return *flag;
+  if (const auto* text = std::get_if<std::string_view>(&cell)) return mended(*text);
+  return {};
+}
+
+json::array json_of(const Notes& notes) {
+  json::array all;
+  for (const Note& note : notes.all())
+    all.push_back(json::object{{"kind", mended(note.kind)},
+                               {"severity", severity_name(note.severity)},
+                               {"count", note.count},
+                               {"position", note.position},
+                               {"scope", mended(note.scope)},
+                               {"scopes", note.scopes},
+                               {"sentence", mended(note.sentence)}});
+  return all;
+}
+
+json::object json_of(const Table& table) {
+  json::array rows;
+  for (size_t r = 0; r < table.rows(); ++r) {
+    json::array row;
+    for (size_t c = 0; c < table.columns(); ++c) row.push_back(json_of(table.at(r, c)));
+    rows.push_back(std::move(row));
+  }
+  return {{"rows", std::move(rows)}, {"notes", json_of(table.notes)}};
+}
+
+json::object json_of(const analyze::FileResult& file) {
+  json::array tables;
+  for (const Table& table : file.tables) tables.push_back(json_of(table));
+  const RankEvidence& e = file.evidence;
+  json::object object = {{"path", mended(e.path)},
+                         {"contents_rank", json_of(e.contents_rank)},
+                         {"name_rank", json_of(e.name_rank)},
+                         {"has_events", e.has_events},
+                         {"start", e.start},
+                         {"end", e.end},
+                         {"receipt_rank", json_of(e.receipt_rank)},
+                         {"unwanted", file.unwanted},
+                         {"notes", json_of(file.notes)},
+                         {"tables", std::move(tables)}};
+  if (file.error)
+    object["error"] = {{"code", code_name(file.error->code)}, {"message", mended(file.error->message)}};
+  return object;
+}
+
+json::array json_of(std::span<const Field> columns) {
+  json::array all;
+  for (const Field& f : columns) all.push_back(json::array{f.name, type_name(f.type), unit_name(f.unit)});
+  return all;
+}
+
+json::array json_of(std::span<const Analysis* const> analyses) {
+  json::array all;
+  for (const Analysis* a : analyses)
+    all.push_back(json::object{{"name", a->name}, {"columns", json_of(map_columns(*a))}});
+  return all;
+}
+
+// The functions below throw where a value has another type or form; read_file_results() catches it.
+
+std::optional<i64> optional_in(const json::value& value) {
+  if (value.is_null()) return std::nullopt;
+  return value.as_int64();
+}
+
+void expect(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(what);
+}
+
+i64 count_in(const json::value& value) {
+  const i64 count = value.as_int64();
+  expect(0 <= count && count <= kMostCount, "a note's count");
+  return count;
+}
+
+double real_in(const json::value& value) {
+  const std::string_view text = text_in(value);
+  double real = 0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), real);
+  expect(error == std::errc() && stop == text.data() + text.size(), "a real number");
+  return real;
+}
+
+Value exact_cell_in(const json::value& value, Type type) {
+  return type == Type::real && !value.is_null() ? Value(real_in(value)) : cell_in(value, type);
+}
+
+class Reader {
+ public:
+  explicit Reader(std::span<const Analysis* const> analyses) : analyses_(analyses) {}
+
+  analyze::FileResult file(const json::object& object) {
+    analyze::FileResult file;
+    file.evidence = {std::string(text_in(object.at("path"))), optional_in(object.at("contents_rank")),
+                     optional_in(object.at("name_rank")),     object.at("has_events").as_bool(),
+                     object.at("start").as_int64(),           object.at("end").as_int64(),
+                     optional_in(object.at("receipt_rank"))};
+    file.unwanted = object.at("unwanted").as_bool();
+    expect(!file.unwanted || file.evidence.contents_rank, "a rank of a file that is not wanted");
+    if (const json::value* error = object.if_contains("error")) {
+      const json::object& e = error->as_object();
+      file.error = Error{code_of(text_in(e.at("code"))), std::string(text_in(e.at("message")))};
+    }
+    file.notes = notes(object.at("notes"));
+    const json::array& tables = object.at("tables").as_array();
+    expect(tables.size() == (file.error || file.unwanted ? 0 : analyses_.size()), "a table of each analysis");
+    for (size_t i = 0; i < tables.size(); ++i)
+      file.tables.push_back(table(*analyses_[i], tables[i].as_object()));
+    return file;
+  }
+
+ private:
+  Table table(const Analysis& analysis, const json::object& object) {
+    const std::span<const Field> columns = map_columns(analysis);
+    Table table(analysis.name, columns);
+    const json::array& rows = object.at("rows").as_array();
+    expect(rows.size() <= kMostRows, "fewer rows");
+    std::vector<Value> row(columns.size());
+    for (const json::value& line : rows) {
+      const json::array& cells = line.as_array();
+      expect(cells.size() == columns.size(), "a cell of each column");
+      for (size_t c = 0; c < columns.size(); ++c) {
+        row[c] = exact_cell_in(cells[c], columns[c].type);
+        expect(!is_null(row[c]) || may_be_null(analysis, columns[c]), "a cell that is not null");
+      }
+      table.append(row);
+    }
+    table.notes = notes(object.at("notes"));
+    return table;
+  }
+
+  Notes notes(const json::value& list) {
+    Notes all;
+    for (const json::value& entry : list.as_array()) {
+      expect(++notes_ <= kMostNotes, "fewer notes");
+      const json::object& note = entry.as_object();
+      all.add(Note{.kind = std::string(text_in(note.at("kind"))),
+                   .severity = severity_in(note.at("severity")),
+                   .count = count_in(note.at("count")),
+                   .position = note.at("position").as_int64(),
+                   .scope = std::string(text_in(note.at("scope"))),
+                   .scopes = count_in(note.at("scopes")),
+                   .sentence = std::string(text_in(note.at("sentence")))});
+    }
+    return all;
+  }
+
+  std::span<const Analysis* const> analyses_;
+  size_t notes_ = 0;
+};
+
+Result<std::vector<analyze::FileResult>> read(const json::object& object,
+                                              std::span<const Analysis* const> analyses) {
+  const std::string_view version = text_in(object.at("version"));
+  if (version != kVersion)
+    return fail(Code::unsupported, "the tables are of spotter {}, but this is spotter {}; use one version",
+                to_printable(version.substr(0, 32)), kVersion);
+  if (object.at("analyses") != json::value(json_of(analyses)))
+    return fail(Code::unsupported, "the tables are of other analyses, or of another build of spotter {}",
+                kVersion);
+  const json::array& files = object.at("files").as_array();
+  expect(files.size() <= kMostFiles, "fewer files");
+  Reader reader(analyses);
+  std::vector<analyze::FileResult> all;
+  for (const json::value& file : files) all.push_back(reader.file(file.as_object()));
+  return all;
+}
+
+}  // namespace
+
+std::string file_results_text(std::span<const analyze::FileResult> files,
+                              std::span<const Analysis* const> analyses) {
+  json::array all;
+  for (const analyze::FileResult& file : files) all.push_back(json_of(file));
+  return json::serialize(
+      json::object{{"version", kVersion}, {"analyses", json_of(analyses)}, {"files", std::move(all)}});
+}
+
+Result<std::vector<analyze::FileResult>> read_file_results(std::string_view text,
+                                                           std::span<const Analysis* const> analyses) {
+  if (text.size() > kMostResultsBytes)
+    return fail(Code::corrupt, "the tables have {} bytes; {} at most", text.size(), kMostResultsBytes);
+  const Result<json::object> object = read_object(text);
+  if (!object) return fail(Code::corrupt, "these are no tables: {}", object.error().message);
+  try {
+    return read(*object, analyses);
+  } catch (const std::invalid_argument& error) {
+    return fail(Code::corrupt, "the tables are damaged: {} was expected", error.what());
+  } catch (const std::exception&) {
+    return fail(Code::corrupt, "the tables are damaged: a member is missing or of another type");
+  }
+}
+
+}  // namespace spotter::wire

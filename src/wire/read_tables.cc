@@ -1,0 +1,126 @@
+#include "wire/read_tables.h"
+
+#include <algorithm>
+#include <array>
+
+#include "wire/json.h"
+
+namespace spotter::wire {
+namespace {
+
+namespace json = boost::json;
+
+// Of an answer, which anybody may have written.
+constexpr size_t kMostTables = 1000, kMostColumns = 1000, kMostCells = 20'000'000, kMostNotes = 1000;
+constexpr i64 kMostCount = 1'000'000'000;
+
+constexpr Type kTypes[] = {Type::integer, Type::real, Type::text, Type::flag};
+constexpr Role kRoles[] = {Role::key, Role::value, Role::counter, Role::time, Role::detail};
+constexpr Unit kUnits[] = {Unit::none,   Unit::ns,          Unit::bytes,   Unit::ratio,
+                           Unit::count,  Unit::bytes_per_s, Unit::celsius, Unit::watts,
+                           Unit::joules, Unit::hertz,       Unit::per_s};
+
+// Throws where none has the name and there is no `otherwise`.
+template <class T, size_t N>
+T named(const T (&all)[N], const char* (*name_of)(T), std::string_view name, const T* otherwise = nullptr) {
+  const auto it = std::ranges::find_if(all, [&](T one) { return name == name_of(one); });
+  if (it != std::end(all)) return *it;
+  if (!otherwise) throw std::invalid_argument("no such name");
+  return *otherwise;
+}
+
+Field field_in(const json::object& column) {
+  constexpr Unit kNone = Unit::none;
+  constexpr Role kDetail = Role::detail;
+  return {lasting_text(text_in(column.at("name"))), named(kTypes, type_name, text_in(column.at("type"))),
+          named(kUnits, unit_name, text_in(column.at("unit")), &kNone),
+          named(kRoles, role_name, text_in(column.at("role")), &kDetail),
+          lasting_text(text_in(column.at("help")))};
+}
+
+void expect(bool condition, const char* what) {
+  if (!condition) throw std::length_error(what);
+}
+
+constexpr size_t kNowhere = ~size_t{0};
+
+// `from`: of each column of the table, where the answer has it. `cells` counts those of all tables.
+void append_rows(Table& table, const json::object& object, std::span<const size_t> from, size_t& cells) {
+  const size_t columns = object.at("columns").as_array().size();
+  std::vector<Value> row(from.size());
+  for (const json::value& entry : object.at("rows").as_array()) {
+    const json::array& values = entry.as_array();
+    expect(values.size() == columns, "a cell of each column");
+    expect((cells += std::max(columns, from.size()) + 1) <= kMostCells, "fewer cells");
+    for (size_t c = 0; c < from.size(); ++c)
+      row[c] = from[c] == kNowhere ? Value() : cell_in(values[from[c]], table.schema()[c].type);
+    table.append(row);
+  }
+}
+
+Table table_in(const json::object& object, size_t& cells) {
+  std::vector<Field> fields;
+  std::vector<size_t> from;
+  for (const json::value& column : object.at("columns").as_array()) {
+    fields.push_back(field_in(column.as_object()));
+    from.push_back(from.size());
+  }
+  expect(fields.size() <= kMostColumns, "fewer columns");
+  Table table(std::string(text_in(object.at("name"))), fields);
+  append_rows(table, object, from, cells);
+  return table;
+}
+
+Notes notes_in(const json::object& answer) {
+  const json::array& entries = answer.at("notes").as_array();
+  expect(entries.size() <= kMostNotes, "fewer notes");
+  Notes notes;
+  for (const json::value& entry : entries) {
+    const json::object& note = entry.as_object();
+    const json::value* severity = note.if_contains("severity");
+    notes.add(text_in(note.at("kind")), severity ? severity_in(*severity) : Severity::info,
+              text_in(note.at("sentence")), -1, std::clamp<i64>(note.at("count").as_int64(), 0, kMostCount));
+  }
+  return notes;
+}
+
+TablesAnswer tables_in(const json::object& answer) {
+  const json::array& tables = answer.at("tables").as_array();
+  expect(tables.size() <= kMostTables, "fewer tables");
+  TablesAnswer all;
+  size_t cells = 0;
+  for (const json::value& table : tables) all.tables.push_back(table_in(table.as_object(), cells));
+  all.notes = notes_in(answer);
+  return all;
+}
+
+}  // namespace
+
+Table first_table_in(const json::object& answer, std::span<const Field> schema) {
+  const json::object& object = answer.at("tables").as_array().at(0).as_object();
+  const json::array& columns = object.at("columns").as_array();
+  std::vector<size_t> from(schema.size(), kNowhere);
+  for (size_t c = 0; c < columns.size(); ++c) {
+    const std::string_view name = text_in(columns[c].as_object().at("name"));
+    const auto field = std::ranges::find(schema, name, &Field::name);
+    if (field != schema.end()) from[static_cast<size_t>(field - schema.begin())] = c;
+  }
+  Table table(std::string(text_in(object.at("name"))), schema);
+  size_t cells = 0;
+  append_rows(table, object, from, cells);
+  table.notes = notes_in(answer);
+  return table;
+}
+
+Result<TablesAnswer> read_tables(const std::string& body) {
+  const Result<json::object> object = read_object(body);
+  if (object) {
+    try {
+      return tables_in(*object);
+    } catch (const std::exception&) {
+    }
+  }
+  return fail(Code::corrupt, "what answers there is no agent of this program");
+}
+
+}  // namespace spotter::wire
