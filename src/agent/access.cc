@@ -67,6 +67,10 @@ Peer Access::remote(const net::StreamPeer& peer, std::string_view authorization)
   return {best->role, best->only_uid, false, "client " + best->name, from};
 }
 
+Peer Access::own(std::string_view name) {
+  return {AccessRole::trace, {}, false, fmt::format("the agent, {}", name), "this agent"};
+}
+
 Result<void> Access::may(const Peer& peer, AccessRole role) const {
   if (peer.role >= role) return {};
   static constexpr const char* kDeeds[] = {"do nothing", "look", "trace", "end what somebody else began"};

@@ -6,7 +6,8 @@
 //
 // A peer on this host is the user that the kernel says it is: the agent's own user and root are admins,
 // anybody else may trace the processes that are his own. One on another host is a client of the
-// configuration: by the name in its certificate, or by its token.
+// configuration: by the name in its certificate, or by its token. A part of the agent that asks by itself is
+// nobody of these, and comes by no socket.
 #pragma once
 #include <optional>
 #include <span>
@@ -45,6 +46,8 @@ class Access {
 
   Peer local(i64 uid, std::string from) const;  // -1: not known, who may do nothing
   Peer remote(const net::StreamPeer& peer, std::string_view authorization) const;
+  // What this agent asks of itself: it may trace every process. `name`: of the part, for the log.
+  static Peer own(std::string_view name);
 
   Result<void> may(const Peer& peer, AccessRole role) const;
   Result<void> may_trace(const Peer& peer, const kineto::Process& process) const;

@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "agent/agent.h"
-#include "agent/capture_request.h"
+#include "agent/wanted_capture.h"
 #include "base/notes.h"
 
 namespace spotter::agent {
@@ -17,7 +17,7 @@ struct BegunCapture {
 
 // `what`: how it was asked for, for the log. An output that is empty becomes the first of the agent's
 // directories. Errors: not_found (no process is meant, with why), denied, those of Captures::begin().
-Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, CaptureRequest wanted,
+Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, WantedCapture wanted,
                                    std::string_view what);
 
 }  // namespace spotter::agent

@@ -16,7 +16,7 @@ class BeginCapture : public testing::Test, protected TestAgent {
     });
   }
   Result<BegunCapture> begin(const kineto::Target& target, const Peer& peer) {
-    CaptureRequest wanted;
+    WantedCapture wanted;
     wanted.target = target;
     return begin_capture(*agent_, peer, wanted, "a test");
   }
@@ -27,7 +27,7 @@ TEST_F(BeginCapture, GoesToTheFirstDirectoryOfTheAgent) {
   const auto begun = begin({.job = "5"});
   ASSERT_TRUE(begun) << begun.error().message;
   EXPECT_TRUE(begun->notes.empty());
-  const capture::Capture* capture = agent_->captures().find(begun->id);
+  const capture::Capture* capture = agent_->captures.find(begun->id);
   ASSERT_TRUE(capture);
   ASSERT_EQ(capture->receipts.size(), 1u);
   EXPECT_EQ(capture->receipts[0].pid, getpid());
@@ -36,7 +36,7 @@ TEST_F(BeginCapture, GoesToTheFirstDirectoryOfTheAgent) {
 }
 
 TEST_F(BeginCapture, SaysWhatTheTraceWillLack) {
-  CaptureRequest wanted;
+  WantedCapture wanted;
   wanted.request.config.memory = true;
   const auto begun = begin_capture(*agent_, own(), wanted, "a test");
   ASSERT_TRUE(begun) << begun.error().message;
@@ -57,10 +57,18 @@ TEST_F(BeginCapture, OfOthersOnlyWhereTheyAreNamedAndThenItSaysWho) {
   EXPECT_NE(named.message.find("may not trace process"), std::string::npos) << named.message;
 }
 
+TEST_F(BeginCapture, APartOfTheAgentAsksByNoSocket) {
+  const auto begun = begin({}, Access::own("rule slow_step"));
+  ASSERT_TRUE(begun) << begun.error().message;
+  EXPECT_EQ(agent_->captures.find(begun->id)->asked_by, "the agent, rule slow_step");
+  EXPECT_EQ(agent_->control.end(Access::own("rule other"), begun->id).error().code, Code::denied);
+  EXPECT_TRUE(agent_->control.end(Access::own("rule slow_step"), begun->id));
+}
+
 TEST_F(BeginCapture, WhoMayOnlyLook) {
   const Peer viewer{AccessRole::view, {}, false, "client viewer", "test"};
   EXPECT_EQ(begin({}, viewer).error().message, "client viewer may not trace");
-  EXPECT_EQ(agent_->captures().active(), 0u);
+  EXPECT_EQ(agent_->captures.active(), 0u);
 }
 
 }  // namespace

@@ -165,7 +165,7 @@ std::function<void(Ns)> HistoryWriter::catch_up() const {
 
 void HistoryWriter::note_capture(store::CaptureNote note) { shared_->add(std::move(note)); }
 
-SinkState HistoryWriter::state() const {
+std::optional<SinkState> HistoryWriter::state() const {
   SinkState state = runner_->state();
   std::lock_guard lock(shared_->mutex);
   const store::HistoryState& h = shared_->state;

@@ -5,26 +5,28 @@
 #include <functional>
 #include <memory>
 
+#include "agent/consumer.h"
 #include "sink/runner.h"
 #include "store/history.h"
 
 namespace spotter::agent {
 
-class HistoryWriter {
+class HistoryWriter : public Consumer {
  public:
   // Errors: busy (no thread can be had).
   static Result<std::unique_ptr<HistoryWriter>> open(store::HistoryOptions options);
 
-  ~HistoryWriter();
+  ~HistoryWriter() override;
 
-  sink::SinkRunner& runner() { return *runner_; }
+  void offer(const SharedBatch& batch) override { runner_->offer(batch); }
   // Errors: not_found (it cannot be opened; why).
   Result<std::shared_ptr<store::History>> history() const;
   void note_capture(store::CaptureNote note);  // written with the next batch
   // For a thread that reads the history: has it written what waits, and waits for that, at most so long. May
   // be called when the writer has gone.
   std::function<void(Ns patience)> catch_up() const;
-  SinkState state() const;  // of the queue, with what the history itself has lost
+  // Of the queue, with what the history itself has lost.
+  std::optional<SinkState> state() const override;
 
  private:
   struct Shared;

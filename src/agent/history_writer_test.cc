@@ -26,7 +26,7 @@ class HistoryWriterTest : public testing::Test {
   // So many seconds of samples, written as far as that is possible.
   void sample(HistoryWriter& writer, i64 seconds) {
     for (const i64 end = second_ + seconds; second_ < end; ++second_) {
-      writer.runner().offer(std::make_shared<const Batch>(
+      writer.offer(std::make_shared<const Batch>(
           store::disk_batch(second_, store::kStart + second_ * store::kSecond)));
     }
     writer.catch_up()(5 * store::kSecond);
@@ -47,18 +47,18 @@ TEST_F(HistoryWriterTest, AFailureAndItsEndAreInTheLogOnce) {
   testing::internal::CaptureStderr();
   const auto writer = open();
   sample(*writer, 70);
-  EXPECT_EQ(writer->state().last_error, "");
+  EXPECT_EQ(writer->state()->last_error, "");
   take_away();
   sample(*writer, 70);
-  EXPECT_NE(writer->state().last_error, "");
-  const i64 failures = writer->state().failures;
+  EXPECT_NE(writer->state()->last_error, "");
+  const i64 failures = writer->state()->failures;
   EXPECT_GT(failures, 0);
   sample(*writer, 70);
-  EXPECT_GT(writer->state().failures, failures);
+  EXPECT_GT(writer->state()->failures, failures);
   bring_back();
   sample(*writer, 70);
-  EXPECT_EQ(writer->state().last_error, "");
-  EXPECT_EQ(writer->state().rejected, 0);
+  EXPECT_EQ(writer->state()->last_error, "");
+  EXPECT_EQ(writer->state()->rejected, 0);
   const std::string log = testing::internal::GetCapturedStderr();
   EXPECT_EQ(times(log, "the history cannot be written"), 1U) << log;
   EXPECT_EQ(times(log, "the history is written again"), 1U) << log;
@@ -80,15 +80,15 @@ TEST_F(HistoryWriterTest, WhatIsLostAtTheEndIsInTheLog) {
 TEST_F(HistoryWriterTest, OneThatCannotBeOpenedIsTriedAgain) {
   testing::internal::CaptureStderr();
   const auto writer = open();
-  EXPECT_NE(writer->state().last_error.find("no history is kept"), std::string::npos);
+  EXPECT_NE(writer->state()->last_error.find("no history is kept"), std::string::npos);
   EXPECT_EQ(writer->history().error().code, Code::not_found);
   sample(*writer, 5);
-  EXPECT_EQ(writer->state().queued, 5);
-  EXPECT_GT(writer->state().failures, 0);
+  EXPECT_EQ(writer->state()->queued, 5);
+  EXPECT_GT(writer->state()->failures, 0);
   bring_back();
-  for (int i = 0; i < 100 && writer->state().queued > 0; ++i)
+  for (int i = 0; i < 100 && writer->state()->queued > 0; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
-  EXPECT_EQ(writer->state().last_error, "");
+  EXPECT_EQ(writer->state()->last_error, "");
   ASSERT_TRUE(writer->history());
   EXPECT_EQ(store::ask(**writer->history(), store::everything())[0].rows(), 10U)
       << "what has waited is there";

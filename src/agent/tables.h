@@ -1,16 +1,11 @@
-// What the agent knows, as tables.
+// What the agent knows, as tables (wire/columns.h).
 #pragma once
 #include "agent/agent.h"
 #include "table/table.h"
 
 namespace spotter::agent {
 
-std::span<const Field> processes_columns();
-std::span<const Field> status_columns();
-std::span<const Field> captures_columns();
-
 Table processes_table(Agent& agent);
-Table captures_table(Agent& agent);  // that it knows, the newest first
-Table status_table(const Agent& agent);
+Table captures_table(const Agent& agent);  // that it knows, the newest first
 
 }  // namespace spotter::agent

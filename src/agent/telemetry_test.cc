@@ -33,9 +33,9 @@ class TelemetryTest : public testing::Test {
     TelemetryOptions options;
     options.collectors = {{collect::find_collector("uptime"), store::kHour}};
     options.history = store::HistoryOptions{folder_.file()};
-    auto opened = Telemetry::open(loop_, std::move(options), Host{}, "here");
-    EXPECT_TRUE(opened) << opened.error().message;
-    if (opened) telemetry_ = std::move(*opened);
+    telemetry_ = std::make_unique<Telemetry>(TelemetrySite{loop_, host_, host_name_, identities_, {}});
+    const Result<void> begun = telemetry_->begin(options);
+    EXPECT_TRUE(begun) << begun.error().message;
   }
   ~TelemetryTest() override { set_log_level(Level::info); }
 
@@ -45,6 +45,9 @@ class TelemetryTest : public testing::Test {
 
   store::TestFolder folder_;
   net::Loop loop_;
+  Host host_;
+  std::string host_name_ = "here";
+  std::shared_ptr<collect::Identities> identities_ = std::make_shared<collect::Identities>(host_);
   std::unique_ptr<Telemetry> telemetry_;
 };
 
@@ -53,8 +56,8 @@ TEST_F(TelemetryTest, WhatOthersOfferIsAmongTheNewest) {
     telemetry_->offer(rules(false));
     telemetry_->offer(rules(true));
   }).join();
-  Telemetry::Tables tables;
-  telemetry_->query(of_rules(0), std::identity(), [&](Telemetry::Tables made) { tables = std::move(made); });
+  Tables tables;
+  telemetry_->query(of_rules(0), std::identity(), [&](Tables made) { tables = std::move(made); });
   ASSERT_TRUE(tables);
   ASSERT_EQ(tables->size(), 1U);
   EXPECT_EQ(tables->at(0).rows(), 1U);
@@ -65,7 +68,7 @@ TEST_F(TelemetryTest, TablesOfTheHistoryAreMadeSomethingOfOffTheLoop) {
   telemetry_->offer(rules(true));
   const auto here = std::this_thread::get_id();
   size_t answers = 0;
-  const auto rows_of = [here](const Telemetry::Tables& tables) {
+  const auto rows_of = [here](const Tables& tables) {
     EXPECT_NE(std::this_thread::get_id(), here);
     return tables && tables->size() == 1 ? tables->at(0).rows() : 0;
   };
@@ -83,10 +86,9 @@ TEST_F(TelemetryTest, TablesOfTheHistoryAreMadeSomethingOfOffTheLoop) {
   };
   ask();
   telemetry_->catalogue(
-      store::CatalogueTable::events,
-      [](const Telemetry::Tables& tables) { return tables ? tables->size() : 0; }, take);
+      store::CatalogueTable::events, [](const Tables& tables) { return tables ? tables->size() : 0; }, take);
   std::optional<Error> error;  // of a third one
-  telemetry_->query(of_rules(store::kMinute), std::identity(), [&](const Telemetry::Tables& tables) {
+  telemetry_->query(of_rules(store::kMinute), std::identity(), [&](const Tables& tables) {
     if (!tables) error = tables.error();
   });
   ASSERT_TRUE(error);
@@ -100,7 +102,7 @@ TEST_F(TelemetryTest, NobodyIsToldOnceItHasGone) {
   std::promise<void> made;
   telemetry_->query(
       of_rules(store::kMinute),
-      [&](const Telemetry::Tables&) {
+      [&](const Tables&) {
         made.set_value();
         return 0;
       },

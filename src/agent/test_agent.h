@@ -4,7 +4,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include <boost/asio/io_context.hpp>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -12,6 +11,7 @@
 
 #include "agent/agent.h"
 #include "kineto/message.h"
+#include "net/testing.h"
 
 namespace spotter::agent {
 
@@ -29,8 +29,6 @@ class TestAgent {
     std::ofstream(self / "cmdline") << "python train\n.py";
     std::ofstream(self / "environ") << std::string("RANK=1\0WORLD_SIZE=2\0SLURM_JOB_ID=5\0", 35);
     options_.ipc_directory = root_.string();
-    options_.api_socket = (root_ / "api").string();
-    options_.rpc_port = 0;
     options_.output_directories = {root_.string()};
     restart();
 
@@ -51,9 +49,9 @@ class TestAgent {
   // An agent with the options as they are now, in the place of the one before.
   void restart() {
     agent_.reset();
-    auto opened = Agent::open(loop_, options_, Host{(root_ / "proc").string()});
-    CHECK(opened);
-    agent_ = std::move(*opened);
+    agent_ = std::make_unique<Agent>(loop_, options_, Host{(root_ / "proc").string()});
+    CHECK(agent_->listen());
+    CHECK(agent_->measure());
   }
   sockaddr_un address(const char* name) const {
     sockaddr_un a{};
@@ -88,7 +86,7 @@ class TestAgent {
     const ssize_t n = recv(fd_, buffer, sizeof buffer, 0);
     return n < 0 ? std::string() : std::string(buffer, static_cast<size_t>(n));
   }
-  Peer own() const { return agent_->access().local(geteuid(), "test"); }
+  Peer own() const { return agent_->access.local(geteuid(), "test"); }
   capture::Request request() const {
     capture::Request r;
     r.pids = {getpid()};

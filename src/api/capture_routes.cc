@@ -15,11 +15,11 @@ constexpr i64 kMostWaitMs = 60'000;
 
 // The receipts with the capture's id and revision beside them.
 std::string json_of(agent::Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
-  std::string text = api::json_of(agent.captures().receipts(capture), notes);
-  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.now().steady);
+  std::string text = api::json_of(agent.captures.receipts(capture), notes);
+  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.clock.now().steady);
   const json::object more{{"capture", capture.id},
                           {"revision", capture.revision},
-                          {"unix_ms", agent.now().unix_ms},
+                          {"unix_ms", agent.clock.now().unix_ms},
                           {"remaining_ms", remaining / 1'000'000},
                           {"over", capture.over()}};
   while (text.back() != '}') text.pop_back();
@@ -29,21 +29,22 @@ std::string json_of(agent::Agent& agent, const capture::Capture& capture, const 
 
 Result<std::string> begin(const RouteCall& call) {
   agent::Agent& agent = call.agent;
-  TRY_ASSIGN(agent::CaptureRequest wanted, agent::read_capture_request(call.http.body, agent.now().unix_ms));
+  TRY_ASSIGN(const wire::CaptureRequest asked, wire::read_capture_request(call.http.body));
+  TRY_ASSIGN(agent::WantedCapture wanted, agent::wanted_capture(asked, agent.clock.now().unix_ms));
   TRY_ASSIGN(const agent::BegunCapture begun,
              agent::begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
-  return json_of(agent, *agent.captures().find(begun.id), begun.notes);
+  return json_of(agent, *agent.captures.find(begun.id), begun.notes);
 }
 
 Result<std::string> end(const RouteCall& call) {
-  TRY(call.agent.end_capture(call.peer, call.id));
-  return json_of(call.agent, *call.agent.captures().find(call.id));
+  TRY(call.agent.control.end(call.peer, call.id));
+  return json_of(call.agent, *call.agent.captures.find(call.id));
 }
 
 // Of the files of those processes that the peer may trace.
 Result<void> analyze(const RouteCall& call, const Respond& respond) {
-  const auto& [agent, peer, http, target, id] = call;
-  const capture::Capture* capture = agent.captures().find(id);
+  const auto& [agent, doors, peer, http, target, id] = call;
+  const capture::Capture* capture = agent.captures.find(id);
   if (!capture) return fail(Code::not_found, "there is no capture of that id");
   TRY(wire::read_analyze_request(http.body));
   std::vector<capture::Receipt> written;
@@ -53,7 +54,7 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
     kineto::Process process;  // it may have ended
     process.facts.pid = receipt.pid;
     process.facts.uid = receipt.uid;
-    if (agent.access().may_trace(peer, process))
+    if (agent.access.may_trace(peer, process))
       written.push_back(receipt);
     else
       ++foreign;
@@ -62,10 +63,9 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
     return told<void>(agent, peer, http,
                       fail(Code::denied, "the {} files that were written are other users'", foreign));
   if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
-  TRY(agent.analyses().start(written, http.body,
-                             [respond](Result<std::string> text) { answer(respond, std::move(text)); }));
-  log(Level::info, "audit: {} ({}) has {} files of capture {} analysed", to_printable(peer.name), peer.from,
-      written.size(), id);
+  TRY(agent.analyses.start(written, http.body,
+                           [respond](Result<std::string> text) { answer(respond, std::move(text)); }));
+  agent.audit.done(peer, fmt::format("has {} files of capture {} analysed", written.size(), id));
   return {};
 }
 
@@ -78,11 +78,11 @@ void end_route(const RouteCall& call, const Respond& respond) { answer(respond, 
 void receipts_route(const RouteCall& call, const Respond& respond) {
   agent::Agent& agent = call.agent;
   const std::string& id = call.id;
-  if (!agent.captures().find(id))
+  if (!agent.captures.find(id))
     return respond(http_error({Code::not_found, "there is no capture of that id"}));
   const Ns patience = std::clamp<i64>(call.target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
-  agent.when_changed(id, call.target.number("seen", -1), patience, [&agent, id, respond] {
-    const capture::Capture* capture = agent.captures().find(id);
+  agent.waiters.when_changed(id, call.target.number("seen", -1), patience, [&agent, id, respond] {
+    const capture::Capture* capture = agent.captures.find(id);
     if (!capture) return respond(http_error({Code::not_found, "the capture is forgotten"}));
     respond({200, json_of(agent, *capture)});
   });

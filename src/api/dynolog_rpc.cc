@@ -14,12 +14,11 @@ namespace json = boost::json;
 constexpr i64 kProcessLimit = 1000;  // where a request names none
 
 // Somebody on another host comes this far only where the configuration says so.
-agent::Peer peer_of(const agent::Agent& agent, const net::TcpEnds& ends) {
+agent::Peer peer_of(const RpcSite& site, const net::TcpEnds& ends) {
   const std::string from = fmt::format("Dynolog's RPC, port {}", ends.local_port);
   const i64 uid = net::uid_of_connection(ends);
-  if (uid < 0 && agent.options().rpc_on_all_addresses_without_authentication)
-    return {agent::AccessRole::trace, {}, false, "an unknown client", from};
-  return agent.access().local(uid, from);
+  if (uid < 0 && site.is_for_all) return {agent::AccessRole::trace, {}, false, "an unknown client", from};
+  return site.agent.access.local(uid, from);
 }
 
 // Keys in alphabetical order, as Dynolog writes them: scripts compare texts.
@@ -34,9 +33,9 @@ json::object sorted(json::object object) {
 
 using Reply = Result<json::object>;
 
-Reply status(agent::Agent&, const json::object&, const net::TcpEnds&) { return json::object{{"status", 1}}; }
+Reply status(const RpcSite&, const json::object&, const net::TcpEnds&) { return json::object{{"status", 1}}; }
 
-Reply version(agent::Agent&, const json::object&, const net::TcpEnds&) {
+Reply version(const RpcSite&, const json::object&, const net::TcpEnds&) {
   return json::object{{"version", kVersion}};
 }
 
@@ -48,18 +47,18 @@ std::vector<const kineto::Process*> matching(agent::Agent& agent, const std::vec
   const bool all = pids.empty() || pids == std::vector<i64>{0};
   if (!all) target.pids = pids;
   std::vector<const kineto::Process*> found;
-  for (const kineto::Process* p : agent.registry().matching(target)) {
+  for (const kineto::Process* p : agent.processes.registry().matching(target)) {
     if (p->poll.job_id == job_id) found.push_back(p);
   }
   for (const i64 pid : pids) {
-    const kineto::Process* named = agent.registry().find(pid);
+    const kineto::Process* named = agent.processes.registry().find(pid);
     if (named && named->poll.job_id == job_id && std::find(found.begin(), found.end(), named) == found.end())
       found.push_back(named);
   }
   return found;
 }
 
-Reply trace(agent::Agent& agent, const json::object& request, const net::TcpEnds& ends) {
+Reply trace(const RpcSite& site, const json::object& request, const net::TcpEnds& ends) {
   TRY_ASSIGN(const auto text, wire::text_of(request, "config"));
   TRY_ASSIGN(const auto pids, wire::integers_of(request, "pids"));
   TRY_ASSIGN(const auto job_id, wire::integer_of(request, "job_id"));
@@ -69,20 +68,20 @@ Reply trace(agent::Agent& agent, const json::object& request, const net::TcpEnds
   Notes notes;
   TRY_ASSIGN(const kineto::Config config, kineto::read_config(*text, notes));
 
-  const std::vector<const kineto::Process*> matched = matching(agent, *pids, job_id.value_or(0));
+  const std::vector<const kineto::Process*> matched = matching(site.agent, *pids, job_id.value_or(0));
   std::vector<i64> all, triggered;
   i64 busy = 0;
   for (const kineto::Process* process : matched) {
     all.push_back(process->facts.pid);
     if (limit >= 0 && static_cast<i64>(triggered.size()) >= limit) continue;
-    if (agent.captures().busy(process->facts.pid))
+    if (site.agent.captures.busy(process->facts.pid))
       ++busy;
     else
       triggered.push_back(process->facts.pid);
   }
   if (!triggered.empty()) {
     capture::Request wanted{triggered, config, {}, *text, 0, {}};
-    TRY(agent.begin_capture(peer_of(agent, ends), wanted, "setKinetOnDemandRequest"));
+    TRY(site.agent.control.begin(peer_of(site, ends), wanted, "setKinetOnDemandRequest"));
   }
   return json::object{{"activityProfilersBusy", busy},
                       {"activityProfilersTriggered", list(triggered)},
@@ -91,31 +90,31 @@ Reply trace(agent::Agent& agent, const json::object& request, const net::TcpEnds
                       {"processesMatched", list(all)}};
 }
 
-bool has_dcgm(agent::Agent& agent) {
-  return std::ranges::any_of(agent.telemetry().collectors(), [](const collect::CollectorState& state) {
+bool has_dcgm(const agent::Agent& agent) {
+  return std::ranges::any_of(agent.telemetry.collectors(), [](const collect::CollectorState& state) {
     return state.is_open && std::string_view(state.name) == "dcgm";
   });
 }
 
 // Of DCGM's profiling, which is all that a profiler in a process has to fear.
-Reply dcgm_pause(agent::Agent& agent, const json::object& request, const net::TcpEnds& ends) {
+Reply dcgm_pause(const RpcSite& site, const json::object& request, const net::TcpEnds& ends) {
   constexpr i64 kMostSeconds = 86'400;
   TRY_ASSIGN(const auto duration, wire::integer_of(request, "duration_s"));
   if (!duration) return fail(Code::invalid, "\"duration_s\" is needed");
-  if (!has_dcgm(agent)) return json::object{{"status", false}};
+  if (!has_dcgm(site.agent)) return json::object{{"status", false}};
   const i64 seconds = std::clamp<i64>(*duration, 0, kMostSeconds);
-  TRY(agent.pause_profiling(peer_of(agent, ends), seconds * 1'000'000'000));
+  TRY(site.agent.control.pause_profiling(peer_of(site, ends), seconds * 1'000'000'000));
   return json::object{{"status", true}};
 }
-Reply dcgm_resume(agent::Agent& agent, const json::object&, const net::TcpEnds& ends) {
-  if (!has_dcgm(agent)) return json::object{{"status", false}};
-  TRY(agent.pause_profiling(peer_of(agent, ends), 0));
+Reply dcgm_resume(const RpcSite& site, const json::object&, const net::TcpEnds& ends) {
+  if (!has_dcgm(site.agent)) return json::object{{"status", false}};
+  TRY(site.agent.control.pause_profiling(peer_of(site, ends), 0));
   return json::object{{"status", true}};
 }
 
 struct Function {
   std::string_view name;
-  Reply (*call)(agent::Agent&, const json::object&, const net::TcpEnds&);
+  Reply (*call)(const RpcSite&, const json::object&, const net::TcpEnds&);
 };
 constexpr Function kFunctions[] = {
     {"getStatus", status},
@@ -125,21 +124,21 @@ constexpr Function kFunctions[] = {
     {"dcgmProfResume", dcgm_resume},
 };
 
-Reply call(agent::Agent& agent, const Result<std::string>& text, const net::TcpEnds& ends) {
+Reply call(const RpcSite& site, const Result<std::string>& text, const net::TcpEnds& ends) {
   if (!text) return tl::unexpected(text.error());
   TRY_ASSIGN(const json::object request, wire::read_object(*text));
   TRY_ASSIGN(const auto name, wire::text_of(request, "fn"));
   if (!name) return fail(Code::invalid, "\"fn\" is needed");
   for (const Function& f : kFunctions) {
-    if (f.name == *name) return f.call(agent, request, ends);
+    if (f.name == *name) return f.call(site, request, ends);
   }
   return fail(Code::invalid, "there is no function of that name");
 }
 
 }  // namespace
 
-std::string answer_rpc(agent::Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends) {
-  Reply reply = call(agent, request, ends);
+std::string answer_rpc(const RpcSite& site, const Result<std::string>& request, const net::TcpEnds& ends) {
+  Reply reply = call(site, request, ends);
   if (!reply) reply = json::object{{"status", "failed: " + reply.error().message}};
   return json::serialize(sorted(std::move(*reply)));
 }

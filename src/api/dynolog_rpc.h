@@ -5,9 +5,15 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "net/socket_owner.h"
 
 namespace spotter::api {
 
-std::string answer_rpc(agent::Agent& agent, const Result<std::string>& request, const net::TcpEnds& ends);
+struct RpcSite {
+  agent::Agent& agent;
+  bool is_for_all;  // whoever reaches this host may trace, known or not
+};
+
+std::string answer_rpc(const RpcSite& site, const Result<std::string>& request, const net::TcpEnds& ends);
 
 }  // namespace spotter::api

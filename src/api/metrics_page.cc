@@ -4,10 +4,10 @@
 #include <optional>
 #include <unordered_set>
 
+#include "agent/table_kinds.h"
 #include "api/accepted.h"
 #include "api/cross_site.h"
 #include "base/gzip_writer.h"
-#include "collect/list.h"
 #include "render/prometheus.h"
 #include "table/metric.h"
 
@@ -50,7 +50,7 @@ bool takes_gzip(std::string_view accept_encoding) {
 }
 
 bool is_shown(const Table& table) {
-  const collect::TableKind* kind = collect::find_table(table.name());
+  const table::TableKind* kind = agent::find_table_kind(table.name());
   return !(kind && kind->is_unbounded) && !table.is_events;
 }
 

@@ -3,15 +3,18 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "api/routes.h"
 #include "base/utf8.h"
 #include "net/http.h"
+#include "table/table.h"
 #include "wire/target.h"
 
 namespace spotter::api {
 
-// Nothing of it lives longer than the call of the route but the agent.
+// Nothing of it lives longer than the call of the route but the agent and its doors.
 struct RouteCall {
   agent::Agent& agent;
+  const Doors& doors;
   const agent::Peer& peer;
   const net::HttpRequest& http;
   const wire::Target& target;
@@ -29,7 +32,7 @@ template <class T>
 Result<T> told(agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http, Result<T> result) {
   constexpr size_t kShown = 100;
   const std::string asked = fmt::format("asks for {} {}", http.method, http.target.substr(0, kShown));
-  if (!result) agent.refused(peer, to_printable(asked), result.error());
+  if (!result) agent.audit.refused(peer, to_printable(asked), result.error());
   return result;
 }
 

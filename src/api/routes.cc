@@ -7,25 +7,25 @@
 #include "api/cross_site.h"
 #include "api/metrics_page.h"
 #include "api/route.h"
+#include "api/status.h"
 #include "render/render.h"
-#include "wire/json.h"
+#include "wire/error.h"
 #include "wire/metrics_query.h"
 
 namespace spotter::api {
 namespace {
 
-namespace json = boost::json;
 using Respond = net::HttpServer::Respond;
 
 constexpr int kUnauthorized = 401, kNoSuchMethod = 405;
 
 void page_route(const RouteCall& call, const Respond& respond) {
-  respond(metrics_page(call.agent.telemetry().latest(), call.agent.host().unix_now(), call.http.accept,
+  respond(metrics_page(call.agent.telemetry.latest(), call.agent.host.unix_now(), call.http.accept,
                        call.http.accept_encoding));
 }
 
 // Any thread: tables are rendered where they were read.
-net::HttpAnswer answer_of(const agent::Telemetry::Tables& tables) {
+net::HttpAnswer answer_of(const agent::Tables& tables) {
   return tables ? net::HttpAnswer{200, render::render(*render::find_format("json"), *tables, {})}
                 : http_error(tables.error());
 }
@@ -34,7 +34,7 @@ net::HttpAnswer answer_of(const agent::Telemetry::Tables& tables) {
 void metrics_route(const RouteCall& call, const Respond& respond) {
   const Result<wire::MetricsQuery> query = wire::read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
-  call.agent.telemetry().query(*query, answer_of, respond);
+  call.agent.telemetry.query(*query, answer_of, respond);
 }
 
 // Of what the history knows beside samples; for the same people.
@@ -43,15 +43,15 @@ void catalogue_route(const RouteCall& call, const Respond& respond) {
   if (const auto known = call.target.has_only(kParameters); !known) return respond(http_error(known.error()));
   const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  call.agent.telemetry().catalogue(*which, answer_of, respond);
+  call.agent.telemetry.catalogue(*which, answer_of, respond);
 }
 
 void status_route(const RouteCall& call, const Respond& respond) {
-  answer(respond, json_of(agent::status_table(call.agent)));
+  answer(respond, json_of(status_table(call.agent, call.doors)));
 }
 
 void processes_route(const RouteCall& call, const Respond& respond) {
-  call.agent.refresh_processes();
+  call.agent.processes.refresh();
   answer(respond, json_of(agent::processes_table(call.agent)));
 }
 
@@ -74,7 +74,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/captures", agent::AccessRole::trace, begin_route},
     {"GET", "/v1/captures/{id}", agent::AccessRole::view, receipts_route},
     {"DELETE", "/v1/captures/{id}", agent::AccessRole::view,
-     end_route},  // Agent::end_capture() knows who may
+     end_route},  // CaptureControl::end() knows who may
     {"POST", "/v1/captures/{id}/analyze", agent::AccessRole::trace, analyze_route},
 };
 
@@ -93,13 +93,13 @@ std::optional<std::string_view> matched(std::string_view pattern, std::string_vi
 bool is_local(const net::HttpRequest& http) { return http.peer.address.empty(); }
 
 agent::Peer peer_of(const agent::Agent& agent, const net::HttpRequest& http) {
-  if (!is_local(http)) return agent.access().remote(http.peer, http.authorization);
-  return agent.access().local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
+  if (!is_local(http)) return agent.access.remote(http.peer, http.authorization);
+  return agent.access.local(http.peer.uid, fmt::format("unix, process {}", http.peer.pid));
 }
 
 Result<void> may_ask(const agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http,
                      const Route& route) {
-  TRY(agent.access().may(peer, route.role));
+  TRY(agent.access.may(peer, route.role));
   return route.method == "GET" ? Result<void>() : check_no_page(http);
 }
 
@@ -134,11 +134,7 @@ net::HttpAnswer no_such_route(const std::string& methods) {
 
 }  // namespace
 
-net::HttpAnswer http_error(const Error& error) {
-  return {status_of(error.code),
-          json::serialize(json::object{
-              {"error", {{"code", code_name(error.code)}, {"message", to_valid_utf8(error.message)}}}})};
-}
+net::HttpAnswer http_error(const Error& error) { return {status_of(error.code), wire::error_text(error)}; }
 
 void answer(const Respond& respond, Result<std::string> document) {
   respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
@@ -148,17 +144,9 @@ std::string json_of(const Table& table, const Notes& notes) {
   return render::render(*render::find_format("json"), std::span(&table, 1), notes);
 }
 
-void answer_http(agent::Agent& agent, net::HttpRequest request, Respond respond) {
-  const agent::Peer peer = peer_of(agent, request);
-  if (const auto may = told(agent, peer, request, agent.access().may(peer, agent::AccessRole::view)); !may) {
-    net::HttpAnswer refusal = http_error(may.error());
-    refusal.status = kUnauthorized;
-    return respond(refusal);
-  }
-  if (is_local(request)) {
-    if (const auto is = told(agent, peer, request, check_host(request, agent.host_name())); !is)
-      return respond(http_error(is.error()));
-  }
+void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRequest& request,
+                 const Respond& respond) {
+  agent::Agent& agent = site.agent;
   const wire::Target target(request.target);
   std::string methods;  // that the path knows
   for (const Route& route : kRoutes) {
@@ -170,9 +158,24 @@ void answer_http(agent::Agent& agent, net::HttpRequest request, Respond respond)
     }
     if (const auto may = told(agent, peer, request, may_ask(agent, peer, request, route)); !may)
       return respond(http_error(may.error()));
-    return route.act({agent, peer, request, target, std::string(*id)}, respond);
+    return route.act({agent, site.doors, peer, request, target, std::string(*id)}, respond);
   }
   respond(no_such_route(methods));
+}
+
+void answer_http(const ApiSite& site, net::HttpRequest request, Respond respond) {
+  agent::Agent& agent = site.agent;
+  const agent::Peer peer = peer_of(agent, request);
+  if (const auto may = told(agent, peer, request, agent.access.may(peer, agent::AccessRole::view)); !may) {
+    net::HttpAnswer refusal = http_error(may.error());
+    refusal.status = kUnauthorized;
+    return respond(refusal);
+  }
+  if (is_local(request)) {
+    if (const auto is = told(agent, peer, request, check_host(request, agent.host_name)); !is)
+      return respond(http_error(is.error()));
+  }
+  answer_peer(site, peer, request, respond);
 }
 
 }  // namespace spotter::api

@@ -19,7 +19,20 @@
 
 namespace spotter::api {
 
-void answer_http(agent::Agent& agent, net::HttpRequest request, net::HttpServer::Respond respond);
+class Doors;
+
+// Whom the routes answer for.
+struct ApiSite {
+  agent::Agent& agent;
+  const Doors& doors;
+};
+
+// Answers who asks by a door: he is who the kernel, his certificate or his token says.
+void answer_http(const ApiSite& site, net::HttpRequest request, net::HttpServer::Respond respond);
+// Answers a peer that is known already, such as a part of the agent itself (Access::own), which has no
+// socket.
+void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRequest& request,
+                 const net::HttpServer::Respond& respond);
 // {"error": {"code", "message"}} with the status that belongs to the code.
 net::HttpAnswer http_error(const Error& error);
 

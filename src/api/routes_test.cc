@@ -5,12 +5,22 @@
 #include <optional>
 
 #include "agent/test_agent.h"
+#include "api/doors.h"
+#include "api/status.h"
 
 namespace spotter::api {
 namespace {
 
 class RoutesTest : public testing::Test, protected agent::TestAgent {
  protected:
+  RoutesTest() {
+    DoorOptions options;
+    options.api_socket = (root_ / "api").string();
+    options.rpc_port = 0;
+    auto opened = Doors::open(loop_, *agent_, options);
+    CHECK(opened);
+    doors_ = std::move(*opened);
+  }
   static net::HttpRequest request(const std::string& method, const std::string& target) {
     net::HttpRequest r;
     r.method = method;
@@ -21,7 +31,7 @@ class RoutesTest : public testing::Test, protected agent::TestAgent {
   }
   net::HttpAnswer ask(net::HttpRequest r) {
     std::optional<net::HttpAnswer> got;
-    answer_http(*agent_, std::move(r), [&](net::HttpAnswer answer) { got = std::move(answer); });
+    answer_http({*agent_, *doors_}, std::move(r), [&](net::HttpAnswer answer) { got = std::move(answer); });
     EXPECT_TRUE(got);
     return got.value_or(net::HttpAnswer{});
   }
@@ -36,7 +46,41 @@ class RoutesTest : public testing::Test, protected agent::TestAgent {
     EXPECT_EQ(got.headers[0].first, "Allow");
     return got.headers[0].second;
   }
+
+  std::unique_ptr<Doors> doors_;
 };
+
+TEST_F(RoutesTest, APartOfTheAgentAsksByNoSocket) {
+  const agent::Peer part = agent::Access::own("rule slow_step");
+  const auto asked = [&](const net::HttpRequest& r) {
+    std::optional<net::HttpAnswer> got;
+    answer_peer({*agent_, *doors_}, part, r, [&](net::HttpAnswer answer) { got = std::move(answer); });
+    return got.value_or(net::HttpAnswer{});
+  };
+  EXPECT_EQ(asked(request("GET", "/v1/status")).status, 200);
+  EXPECT_EQ(asked(request("POST", "/v1/captures")).status, 404);  // it may; nobody is registered
+  EXPECT_EQ(asked(request("DELETE", "/v1/captures/some")).status, 404);
+}
+
+TEST_F(RoutesTest, EachPartHasItsLineInTheStatus) {
+  beside([&] {
+    send("nonsense");
+    poll();
+    EXPECT_EQ(answer_to_registration(), kineto::encode_count(1));
+  });
+  const Table status = status_table(*agent_, *doors_);
+  const char* parts[] = {"agent",       "ipc",        "api",         "api for other hosts",
+                         "dynolog rpc", "prometheus", "connections", "history"};
+  const char* states[] = {"works", "works", "works", "off", "works", "off", "works", "off"};
+  ASSERT_EQ(status.rows(), std::size(parts));
+  for (size_t row = 0; row < status.rows(); ++row) {
+    EXPECT_EQ(status.text(row, 1), parts[row]);
+    EXPECT_EQ(status.text(row, 2), states[row]) << parts[row];
+  }
+  EXPECT_NE(status.text(1, 3).find("1 polls, 0 requests sent, 0 sends failed, 1 bad datagrams"),
+            std::string_view::npos)
+      << status.text(1, 3);
+}
 
 TEST_F(RoutesTest, APathThatIsKnownByAnotherMethod) {
   EXPECT_EQ(allowed("POST", "/v1/status"), "GET");

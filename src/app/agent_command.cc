@@ -18,6 +18,7 @@
 #include <span>
 
 #include "agent/agent.h"
+#include "api/doors.h"
 #include "app/agent_config.h"
 #include "app/agent_socket.h"
 #include "app/agent_tls_setup.h"
@@ -76,7 +77,7 @@ Result<AgentConfig> configured(const Options& options) {
     config.options.telemetry.history.emplace();
     config.options.telemetry.history->path = path;
   }
-  config.options.api_socket = geteuid() == 0 ? system_socket() : user_socket();
+  config.doors.api_socket = geteuid() == 0 ? system_socket() : user_socket();
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
@@ -99,7 +100,7 @@ void reload(const Options& options, agent::Agent& agent) {
   const Result<AgentConfig> config = configured(options);
   if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
   set_log_level(config->log_level);
-  agent.set_access(config->options.output_directories, config->remote.clients);
+  agent.access = agent::Access(config->options.output_directories, config->clients);
   log(Level::info, "log level, output directories and clients are read again; all else needs a restart");
 }
 
@@ -108,18 +109,23 @@ Result<int> run_agent(const Options& options) {
   set_log_level(config.log_level);
   // A dozen threads that allocate little and seldom: one heap for all takes less memory than one for each.
   mallopt(M_ARENA_MAX, 1);
-  TRY(make_folder_of(config.options.api_socket));
+  TRY(make_folder_of(config.doors.api_socket));
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
-  std::unique_ptr<agent::Agent> agent;
+  agent::Agent agent(loop, config.options, Host::at(config.root));
+  std::unique_ptr<api::Doors> doors;
+  bool is_open = false;
   // Before the first door is open: who sees one may want it closed again.
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
-    if (signal == SIGHUP) return agent ? reload(options, *agent) : void();
+    if (signal == SIGHUP) return is_open ? reload(options, agent) : void();
     tell_service_manager("STOPPING=1");
     loop.stop();
   });
-  TRY_ASSIGN(agent, agent::Agent::open(loop, config.options, Host::at(config.root)));
+  TRY(agent.listen());
+  TRY_ASSIGN(doors, api::Doors::open(loop, agent, config.doors));
+  TRY(agent.measure());
+  is_open = true;
   tell_service_manager("READY=1");
   log(Level::info, "spotter agent: ready");
   let_go_of_beginning();
@@ -163,13 +169,13 @@ Action declare_agent(CLI::App& app) {
        });
   word("--api-socket", "PATH", "socket for `spotter trace`, `ps` and `status`",
        [](const std::string& text) -> Result<Set> {
-         return Set([text](AgentConfig& c) { c.options.api_socket = text; });
+         return Set([text](AgentConfig& c) { c.doors.api_socket = text; });
        });
   word("--rpc-port", "N",
        "port of Dynolog's RPC on this machine: 1778 by default, 0 for any free one, or off",
        [](const std::string& text) -> Result<Set> {
          TRY_ASSIGN(const auto port, parse_port(text));
-         return Set([port](AgentConfig& c) { c.options.rpc_port = port; });
+         return Set([port](AgentConfig& c) { c.doors.rpc_port = port; });
        });
   word(
       "--collect", "LIST",
@@ -193,7 +199,7 @@ Action declare_agent(CLI::App& app) {
   word("--prometheus", "ADDRESS:PORT", "where Prometheus may scrape /metrics, on this machine; default: off",
        [](const std::string& text) -> Result<Set> {
          TRY_ASSIGN(const auto door, parse_metrics_door(text));
-         return Set([door](AgentConfig& c) { c.options.prometheus = door; });
+         return Set([door](AgentConfig& c) { c.doors.prometheus = door; });
        });
   word("--log-level", "LEVEL", "debug, info, warning or error", [](const std::string& text) -> Result<Set> {
     TRY_ASSIGN(const Level level, parse_log_level(text));

@@ -199,7 +199,7 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>&
 constexpr Key<AgentConfig> kKeys[] = {
     {"api_socket",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       c.options.api_socket = scalar(node);
+       c.doors.api_socket = scalar(node);
        return {};
      }},
     {"ipc_directory",
@@ -209,12 +209,12 @@ constexpr Key<AgentConfig> kKeys[] = {
      }},
     {"rpc_port",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.options.rpc_port, parse_port(scalar(node)));
+       TRY_ASSIGN(c.doors.rpc_port, parse_port(scalar(node)));
        return {};
      }},
     {"rpc_on_all_addresses_without_authentication",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.options.rpc_on_all_addresses_without_authentication, read_flag(node));
+       TRY_ASSIGN(c.doors.rpc_on_all_addresses_without_authentication, read_flag(node));
        return {};
      }},
     {"listen",
@@ -230,9 +230,7 @@ constexpr Key<AgentConfig> kKeys[] = {
        return read_map<net::TlsFiles>(node, kTlsKeys, c.remote.tls);
      }},
     {"clients",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       return read_clients(node, c.remote.clients);
-     }},
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> { return read_clients(node, c.clients); }},
     {"root",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.root = scalar(node);
@@ -269,7 +267,7 @@ constexpr Key<AgentConfig> kKeys[] = {
      }},
     {"prometheus",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.options.prometheus, parse_metrics_door(scalar(node)));
+       TRY_ASSIGN(c.doors.prometheus, parse_metrics_door(scalar(node)));
        return {};
      }},
     {"prometheus_on_all_addresses_without_authentication",
@@ -294,13 +292,13 @@ constexpr Key<AgentConfig> kKeys[] = {
 // Other hosts come in by TLS or not at all, and as somebody.
 Result<void> check_remote(const std::string& path, AgentConfig& config) {
   if (!config.listens) return {};
-  agent::RemoteDoor& remote = config.remote;
+  api::RemoteDoorOptions& remote = config.remote;
   if (remote.tls.certificate.empty() || remote.tls.key.empty())
     return fail(
         Code::invalid,
         "\"listen\" needs \"tls\" with a certificate and a key (`spotter agent --init-tls DIR` makes them)");
-  if (remote.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
-  for (const agent::ClientRule& client : remote.clients) {
+  if (config.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
+  for (const agent::ClientRule& client : config.clients) {
     if (client.token_sha256.empty() && remote.tls.trusted.empty())
       return fail(Code::invalid,
                   "the client {} has no token, and without client_ca nobody's certificate is trusted",
@@ -310,7 +308,8 @@ Result<void> check_remote(const std::string& path, AgentConfig& config) {
     if (!file->empty() && !file->starts_with('/'))
       *file = (std::filesystem::path(path).parent_path() / *file).string();
   }
-  config.options.remote = remote;
+  config.doors.remote = remote;
+  config.options.clients = config.clients;
   return {};
 }
 
@@ -332,14 +331,14 @@ Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
 }
 
 Result<void> check(const AgentConfig& config) {
-  if (!config.options.prometheus || config.prometheus_on_all_addresses_without_authentication) return {};
-  if (is_loopback(*config.options.prometheus)) return {};
+  if (!config.doors.prometheus || config.prometheus_on_all_addresses_without_authentication) return {};
+  if (is_loopback(*config.doors.prometheus)) return {};
   return fail(
       Code::invalid,
       "{} is not this machine alone, and \"prometheus\" asks nobody who he is: set "
       "prometheus_on_all_addresses_without_authentication in the configuration, or have Prometheus scrape "
       "/metrics of \"listen\" by TLS",
-      config.options.prometheus->address);
+      config.doors.prometheus->address);
 }
 
 Result<std::optional<u16>> parse_port(const std::string& word) {

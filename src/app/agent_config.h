@@ -3,17 +3,20 @@
 #include <string>
 
 #include "agent/agent.h"
+#include "api/door.h"
 #include "base/log.h"
 
 namespace spotter::app {
 
 struct AgentConfig {
   agent::AgentOptions options;
+  api::DoorOptions doors;
   Level log_level = Level::info;
   std::string root = "/";  // below which the machine's /proc and /sys are
-  // What the file says of other hosts; in `options` only if it listens for them.
+  // What the file says of other hosts; in `doors` and `options` only if it listens for them.
   bool listens = false;
-  agent::RemoteDoor remote;
+  api::RemoteDoorOptions remote;
+  std::vector<agent::ClientRule> clients;
   bool prometheus_on_all_addresses_without_authentication = false;
 };
 

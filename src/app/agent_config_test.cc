@@ -43,9 +43,9 @@ TEST_F(AgentConfigTest, AllKeys) {
       "api_socket: /run/x.sock\nipc_directory: /run/ipc\nrpc_port: 17\n"
       "output_directories: [/tmp, /data]\nlog_level: warning\n");
   ASSERT_TRUE(r) << r.error().message;
-  EXPECT_EQ(config_.options.api_socket, "/run/x.sock");
+  EXPECT_EQ(config_.doors.api_socket, "/run/x.sock");
   EXPECT_EQ(config_.options.ipc_directory, "/run/ipc");
-  EXPECT_EQ(config_.options.rpc_port, u16{17});
+  EXPECT_EQ(config_.doors.rpc_port, u16{17});
   EXPECT_EQ(config_.options.output_directories, (std::vector<std::string>{"/tmp", "/data"}));
   EXPECT_EQ(config_.log_level, Level::warning);
 }
@@ -68,8 +68,8 @@ TEST_F(AgentConfigTest, Telemetry) {
   EXPECT_EQ(config_.root, "/host");
   EXPECT_EQ(t.dcgm_address, "gpu1:5555");
   EXPECT_TRUE(t.dcgm_embedded);
-  ASSERT_TRUE(config_.options.prometheus);
-  EXPECT_EQ(config_.options.prometheus->port, 17);
+  ASSERT_TRUE(config_.doors.prometheus);
+  EXPECT_EQ(config_.doors.prometheus->port, 17);
   ASSERT_TRUE(t.history);
   EXPECT_EQ(t.history->path, "/data/h.db");
   EXPECT_EQ(t.history->most_bytes, i64{64} << 20);
@@ -175,17 +175,17 @@ TEST_F(AgentConfigTest, OtherHosts) {
       "}\n"
       "rpc_on_all_addresses_without_authentication: true\n");
   ASSERT_TRUE(r) << r.error().message;
-  ASSERT_TRUE(config_.options.remote);
-  const agent::RemoteDoor& remote = *config_.options.remote;
+  ASSERT_TRUE(config_.doors.remote);
+  const api::RemoteDoorOptions& remote = *config_.doors.remote;
   EXPECT_EQ(remote.address, "10.0.0.1");
   EXPECT_EQ(remote.port, 17);
   EXPECT_EQ(remote.tls.certificate, "/tmp/a.pem");  // beside the file
   EXPECT_EQ(remote.tls.key, "/k.pem");
-  ASSERT_EQ(remote.clients.size(), 3u);
-  EXPECT_EQ(remote.clients[0].role, agent::AccessRole::admin);
-  EXPECT_EQ(remote.clients[1].only_uid, 0);
-  EXPECT_EQ(remote.clients[2].token_sha256, std::string(64, 'a'));
-  EXPECT_TRUE(config_.options.rpc_on_all_addresses_without_authentication);
+  ASSERT_EQ(config_.options.clients.size(), 3u);
+  EXPECT_EQ(config_.options.clients[0].role, agent::AccessRole::admin);
+  EXPECT_EQ(config_.options.clients[1].only_uid, 0);
+  EXPECT_EQ(config_.options.clients[2].token_sha256, std::string(64, 'a'));
+  EXPECT_TRUE(config_.doors.rpc_on_all_addresses_without_authentication);
 }
 
 TEST_F(AgentConfigTest, OtherHostsComeInSafelyOrNotAtAll) {
@@ -206,18 +206,18 @@ TEST_F(AgentConfigTest, OtherHostsComeInSafelyOrNotAtAll) {
   EXPECT_TRUE(fails_with("rpc_on_all_addresses_without_authentication: yes\n", "neither true nor false"));
   config_ = {};
   EXPECT_TRUE(read(tls + client));  // nobody listens
-  EXPECT_FALSE(config_.options.remote);
+  EXPECT_FALSE(config_.doors.remote);
 }
 
 TEST_F(AgentConfigTest, WhatItDoesNotSayStays) {
-  config_.options.api_socket = "/before";
+  config_.doors.api_socket = "/before";
   for (const char* text : {"", "# nothing\n", "---\n", "log_level: debug\n"}) EXPECT_TRUE(read(text)) << text;
-  EXPECT_EQ(config_.options.api_socket, "/before");
-  EXPECT_EQ(config_.options.rpc_port, u16{1778});
+  EXPECT_EQ(config_.doors.api_socket, "/before");
+  EXPECT_EQ(config_.doors.rpc_port, u16{1778});
   EXPECT_TRUE(read("rpc_port: \"off\"\n"));
-  EXPECT_EQ(config_.options.rpc_port, std::nullopt);
+  EXPECT_EQ(config_.doors.rpc_port, std::nullopt);
   EXPECT_TRUE(read("rpc_port: off\n"));
-  EXPECT_EQ(config_.options.rpc_port, std::nullopt);
+  EXPECT_EQ(config_.doors.rpc_port, std::nullopt);
 }
 
 TEST_F(AgentConfigTest, WhatIsWrongIsToldWithItsLine) {

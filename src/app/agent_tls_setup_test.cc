@@ -32,9 +32,9 @@ TEST_F(TlsSetupTest, WhatItMakesWorks) {
   AgentConfig config;
   const auto read = read_agent_config(folder_ + "/agent/agent.yaml", config);
   ASSERT_TRUE(read) << read.error().message;
-  ASSERT_TRUE(config.options.remote);
-  EXPECT_TRUE(net::Tls::server(config.options.remote->tls));
-  EXPECT_EQ(config.options.remote->port, 1779);
+  ASSERT_TRUE(config.doors.remote);
+  EXPECT_TRUE(net::Tls::server(config.doors.remote->tls));
+  EXPECT_EQ(config.doors.remote->port, 1779);
   const auto credentials = client::read_credentials(folder_ + "/client");
   ASSERT_TRUE(credentials) << credentials.error().message;
   EXPECT_EQ(credentials->authorization, "");

@@ -7,7 +7,6 @@
 #include <optional>
 #include <vector>
 
-#include "agent/tables.h"
 #include "app/commands.h"
 #include "app/format_option.h"
 #include "app/hosts.h"
@@ -16,8 +15,10 @@
 #include "app/output.h"
 #include "app/terminal.h"
 #include "app/unregistered_text.h"
+#include "capture/capture.h"
 #include "client/client.h"
 #include "table/ops.h"
+#include "wire/columns.h"
 #include "wire/target.h"
 
 namespace spotter::app {
@@ -110,7 +111,7 @@ std::string nothing_more(const Table&) { return {}; }
 
 Action declare_ps(CLI::App& app) {
   return [options = declare_options(app)] {
-    return show(*options, {"processes", "/v1/processes", agent::processes_columns(), more_about_processes});
+    return show(*options, {"processes", "/v1/processes", wire::processes_columns(), more_about_processes});
   };
 }
 
@@ -124,7 +125,7 @@ Action declare_captures(CLI::App& app) {
              });
   return [id, options = declare_options(app)] {
     if (id->empty())
-      return show(*options, {"captures", "/v1/captures", agent::captures_columns(), more_about_captures});
+      return show(*options, {"captures", "/v1/captures", wire::captures_columns(), more_about_captures});
     const std::string target = "/v1/captures/" + wire::escaped_parameter(*id);
     return show(*options, {"receipts", target, capture::receipt_columns(), nothing_more});
   };
@@ -135,7 +136,7 @@ Action declare_status(CLI::App& app) {
       "Exit status: 0 where every part of every agent works, is off or has nothing to do here; 1 where one fails; 3 "
       "where\nnot all agents have answered.");
   return [options = declare_options(app)] {
-    return show(*options, {"status", "/v1/status", agent::status_columns(), nothing_more, has_failing_part});
+    return show(*options, {"status", "/v1/status", wire::status_columns(), nothing_more, has_failing_part});
   };
 }
 

@@ -37,18 +37,18 @@ bool stands_for_a_table(const std::string& pattern) {
 
 }  // namespace
 
-Result<std::optional<agent::MetricsDoor>> parse_metrics_door(const std::string& word) {
-  if (word == "off") return std::optional<agent::MetricsDoor>();
+Result<std::optional<api::MetricsDoorOptions>> parse_metrics_door(const std::string& word) {
+  if (word == "off") return std::optional<api::MetricsDoorOptions>();
   constexpr std::string_view kAnyFree = ":0";  // a port, which parse_host() has none of
   const bool is_any_free = word.ends_with(kAnyFree);
   const std::string host = is_any_free ? word.substr(0, word.size() - kAnyFree.size()) : word;
   TRY_ASSIGN(const net::HttpAddress address, parse_host(host));
   const bool has_port = host.ends_with(fmt::format(":{}", address.port));
   const u16 port = has_port ? address.port : kPrometheusPort;
-  return std::optional(agent::MetricsDoor{address.host, is_any_free ? u16{0} : port});
+  return std::optional(api::MetricsDoorOptions{address.host, is_any_free ? u16{0} : port});
 }
 
-bool is_loopback(const agent::MetricsDoor& door) {
+bool is_loopback(const api::MetricsDoorOptions& door) {
   return door.address.starts_with("127.") || door.address == "::1" || door.address == "localhost";
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "agent/agent.h"
+#include "api/door.h"
 #include "base/result.h"
 
 namespace spotter::app {
@@ -12,8 +13,8 @@ namespace spotter::app {
 inline constexpr u16 kPrometheusPort = 9464;
 
 // "127.0.0.1:9464"; nullopt for "off".
-Result<std::optional<agent::MetricsDoor>> parse_metrics_door(const std::string& word);
-bool is_loopback(const agent::MetricsDoor& door);
+Result<std::optional<api::MetricsDoorOptions>> parse_metrics_door(const std::string& word);
+bool is_loopback(const api::MetricsDoorOptions& door);
 
 // Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; those that are named
 // may have a period of their own behind a colon: "all,-pmu,disk:10s". A list that begins with -NAME is one

@@ -12,7 +12,6 @@
 #include <filesystem>
 #include <memory>
 
-#include "agent/tables.h"
 #include "app/capture_progress.h"
 #include "app/commands.h"
 #include "app/format_option.h"
@@ -28,7 +27,8 @@
 #include "client/fleet.h"
 #include "report/capture_report.h"
 #include "table/ops.h"
-#include "wire/capture_text.h"
+#include "wire/capture_request.h"
+#include "wire/columns.h"
 
 namespace spotter::app {
 namespace {
@@ -41,7 +41,7 @@ constexpr Ns kPatience = 30'000'000'000;
 constexpr mode_t kEverybodyMayWrite = 01777, kEverybodyMayRead = 0755;
 
 struct Options {
-  wire::CaptureWish wish;
+  wire::CaptureRequest wish;
   HostOptions hosts;
   const render::Format* format = &render::all_formats()[0];
   bool analyze = false;
@@ -101,7 +101,7 @@ i64 unix_ms_now() {
 }
 
 // All ranks begin at one time, which is that of no host alone.
-void set_common_start(wire::CaptureWish& wish, bool is_local) {
+void set_common_start(wire::CaptureRequest& wish, bool is_local) {
   if (!is_local && !wish.start_in_ms && !wish.iterations) wish.start_in_ms = kStartAheadMs;
   if (wish.start_in_ms) wish.start_time_ms = unix_ms_now() + *wish.start_in_ms;
   wish.start_in_ms.reset();
@@ -150,7 +150,7 @@ std::string free_name(const std::string& directory) {
 
 // Asks the agents and follows them until all receipts are final. The first Ctrl-C takes the request back, the
 // second one gives up. `begun` is called when every agent has answered.
-void follow(net::Loop& loop, client::Fleet& fleet, const wire::CaptureWish& wish,
+void follow(net::Loop& loop, client::Fleet& fleet, const wire::CaptureRequest& wish,
             const std::function<bool()>& begun) {
   CaptureProgress progress;
   bool has_begun = false, is_interrupted = false;
@@ -175,7 +175,7 @@ void follow(net::Loop& loop, client::Fleet& fleet, const wire::CaptureWish& wish
 void say_unregistered(const Hosts& hosts) {
   for (const auto& processes :
        client::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/processes", {}, {}},
-                   agent::processes_columns(), kPatience))
+                   wire::processes_columns(), kPatience))
     if (processes) std::fputs(unregistered_text(processes->table).c_str(), stderr);
 }
 
@@ -277,7 +277,7 @@ Result<std::vector<i64>> parse_numbers(const std::string& word) {
   return numbers;
 }
 
-void add_targets(CLI::App& app, wire::CaptureWish& wish) {
+void add_targets(CLI::App& app, wire::CaptureRequest& wish) {
   add_option(app, "--pid", "LIST", "these processes, or those below them: 123,456",
              [&wish](const std::string& word) -> Result<void> {
                TRY_ASSIGN(wish.pids, parse_numbers(word));
@@ -292,7 +292,7 @@ void add_targets(CLI::App& app, wire::CaptureWish& wish) {
   app.add_flag("--all", wish.all, "launchers and workers, too");
 }
 
-void add_times(CLI::App& app, wire::CaptureWish& wish) {
+void add_times(CLI::App& app, wire::CaptureRequest& wish) {
   const auto time = [&app](const char* name, const char* type, const char* help, std::optional<i64>& to) {
     add_option(app, name, type, help, [&to](const std::string& word) -> Result<void> {
       TRY_ASSIGN(to, parse_duration_ms(word));

@@ -114,15 +114,19 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     captures_.erase(*old);
     order_.erase(old);
   }
-  if (changed_) changed_(kept);
+  tell(kept);
   return id;
+}
+
+void Captures::tell(const Capture& capture) const {
+  for (const Listener& listener : listeners_) listener(capture);
 }
 
 void Captures::advance(Job& job, State state) {
   if (job.receipt().state == state) return;
   job.receipt().state = state;
   ++job.capture->revision;
-  if (changed_) changed_(*job.capture);
+  tell(*job.capture);
 }
 
 void Captures::settle(Job& job, State state, std::string reason, Times now) {

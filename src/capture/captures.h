@@ -59,8 +59,9 @@ class Captures {
   const Capture* find(const std::string& id) const;
   std::vector<const Capture*> all() const;  // under way and kept, the newest first
   Table receipts(const Capture& capture) const;
-  // Called when a capture begins and with each change of it.
-  void on_change(std::function<void(const Capture&)> act) { changed_ = std::move(act); }
+  // Each listener is called when a capture begins and with each change of it, in the order of their coming.
+  using Listener = std::function<void(const Capture&)>;
+  void add_listener(Listener listener) { listeners_.push_back(std::move(listener)); }
 
  private:
   struct Job;  // of one process
@@ -70,6 +71,7 @@ class Captures {
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
   void collect_settled();
+  void tell(const Capture& capture) const;
 
   kineto::Registry& registry_;
   Host host_;
@@ -78,7 +80,7 @@ class Captures {
   i64 last_looked_after_ = 0;                 // a pid
   std::map<std::string, Capture> captures_;
   std::vector<std::string> order_;  // of captures, the oldest first
-  std::function<void(const Capture&)> changed_;
+  std::vector<Listener> listeners_;
   u64 next_ = 1;
 };
 

@@ -28,7 +28,7 @@ class CapturesTest : public testing::Test {
   CapturesTest() : root_(fs::path("/tmp") / fmt::format("sp_captures_{}", getpid())) {
     fs::create_directories(root_ / "fs/out");
     fs::create_directories(root_ / "fs/tmp");
-    captures_.on_change([this](const Capture& c) { revisions_.push_back(c.revision); });
+    captures_.add_listener([this](const Capture& c) { revisions_.push_back(c.revision); });
     add(42, {{"RANK", "3"}, {"WORLD_SIZE", "8"}});
     poll(42);
   }

@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "wire/error.h"
 #include "wire/json.h"
 
 namespace spotter::client {
@@ -10,7 +11,6 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kOk = 200;
-constexpr size_t kMostWords = 1000;  // of an error; more is nobody's to read
 
 // Throws where the text has another shape.
 Answer read(const json::object& object, std::span<const Field> schema) {
@@ -42,15 +42,9 @@ tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& 
 
 Result<std::string> body_of(net::HttpAnswer http) {
   if (http.status == kOk) return std::move(http.body);
-  const Result<json::object> object = wire::read_object(http.body);
-  if (!object) return no_agent();
-  try {
-    const json::object& error = object->at("error").as_object();
-    return fail(code_of(wire::text_in(error.at("code"))), "{}",
-                wire::text_in(error.at("message")).substr(0, kMostWords));
-  } catch (const std::exception&) {
-    return no_agent();
-  }
+  std::optional<Error> error = wire::read_error(http.body);
+  if (!error) return no_agent();
+  return tl::unexpected(std::move(*error));
 }
 
 Result<Answer> read_answer(net::HttpAnswer http, std::span<const Field> schema) {

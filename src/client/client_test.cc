@@ -6,9 +6,8 @@
 #include <thread>
 #include <vector>
 
-#include "api/routes.h"
 #include "net/http.h"
-#include "render/render.h"
+#include "wire/error.h"
 
 namespace spotter::client {
 namespace {
@@ -28,7 +27,7 @@ Result<Answer> ask_for(const net::HttpAnswer& answer) {
   net::Loop loop;
   const auto server = net::HttpServer::open(
       loop, path, [&](const net::HttpRequest&, const net::HttpServer::Respond& respond) { respond(answer); },
-      api::http_error);
+      [](const Error& error) { return net::HttpAnswer{500, wire::error_text(error)}; });
   EXPECT_TRUE(server);
   std::thread serving([&] { loop.run(); });
   Result<Answer> read = std::move(
@@ -43,15 +42,17 @@ std::string body(std::string_view columns, std::string_view rows, std::string_vi
                      columns, rows, more);
 }
 
-TEST(ClientTest, ATableThereAndBack) {
+TEST(ClientTest, ATable) {
+  const auto answer = ask_for({200, R"({"tables": [{"name": "things", "columns": [
+      {"name": "pid", "type": "integer"}, {"name": "share", "type": "real"}, {"name": "name", "type": "text"},
+      {"name": "busy", "type": "flag"}],
+      "rows": [[1, 0.5, "a\n\u00e4", true], [null, 1, null, false]]}],
+      "notes": [{"kind": "kind", "severity": "info", "count": 3, "position": null, "scope": "", "scopes": 0,
+                 "sentence": "some are skipped"}]})"});
+  ASSERT_TRUE(answer) << answer.error().message;
   Table table("things", kSchema);
   table.append({i64{1}, 0.5, "a\n\xc3\xa4", true});
   table.append({{}, 1.0, {}, false});
-  Notes notes;
-  notes.add("kind", Severity::info, "some are skipped", -1, 3);
-  const auto answer =
-      ask_for({200, render::render(*render::find_format("json"), std::span(&table, 1), notes)});
-  ASSERT_TRUE(answer) << answer.error().message;
   EXPECT_EQ(answer->table.name(), "things");
   ASSERT_EQ(answer->table.rows(), 2u);
   for (size_t row = 0; row < 2; row++) {
@@ -85,7 +86,7 @@ TEST(ClientTest, AnotherReleasesColumns) {
 TEST(ClientTest, ErrorsKeepTheirCode) {
   for (const Code code :
        {Code::not_found, Code::invalid, Code::denied, Code::busy, Code::io, Code::internal}) {
-    const auto answer = ask_for(api::http_error({code, "why {} not"}));
+    const auto answer = ask_for(net::HttpAnswer{400, wire::error_text({code, "why {} not"})});
     ASSERT_FALSE(answer);
     EXPECT_EQ(answer.error().code, code);
     EXPECT_EQ(answer.error().message, "why {} not");

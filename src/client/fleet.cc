@@ -54,10 +54,10 @@ Fleet::Fleet(net::Loop& loop, std::vector<net::HttpAddress> hosts, const Credent
 }
 Fleet::~Fleet() = default;
 
-void Fleet::begin(const wire::CaptureWish& wish, std::function<void()> changed) {
+void Fleet::begin(const wire::CaptureRequest& wish, std::function<void()> changed) {
   changed_ = std::move(changed);
   waiting_ = open_ = members_.size();
-  const std::string body = wire::capture_text(wish);
+  const std::string body = wire::capture_request_text(wish);
   for (size_t i = 0; i < members_.size(); ++i) {
     ways_.push_back(std::make_unique<Way>(loop_, members_[i].address, credentials_));
     ask(i, "POST", "/v1/captures", body, kAnswerPatience);

@@ -13,7 +13,7 @@
 #include "net/http_client.h"
 #include "net/loop.h"
 #include "table/table.h"
-#include "wire/capture_text.h"
+#include "wire/capture_request.h"
 
 namespace spotter::client {
 
@@ -35,7 +35,7 @@ class Fleet {
   Fleet& operator=(const Fleet&) = delete;
 
   // Once. `changed` is called on the loop after each piece of news.
-  void begin(const wire::CaptureWish& wish, std::function<void()> changed);
+  void begin(const wire::CaptureRequest& wish, std::function<void()> changed);
   void end();      // takes back what has begun; the receipts then become final
   void give_up();  // is over at once, whatever is open
 

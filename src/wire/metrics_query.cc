@@ -15,8 +15,6 @@ constexpr size_t kMostPatterns = 64, kMostPattern = 256;
 
 constexpr std::string_view kParameters[] = {"metric", "since_ms", "until_ms", "step_ms", "job", "rates"};
 
-constexpr Field kTime = {"time_ns", Type::integer, Unit::ns, Role::time, "When it was sampled: Unix time."};
-
 }  // namespace
 
 Result<MetricsQuery> read_metrics_query(const Target& target) {
@@ -61,40 +59,6 @@ std::string target_of(const MetricsQuery& query) {
   if (!query.selection.job.empty()) add("job", query.selection.job);
   if (query.rates) add("rates", "1");
   return target;
-}
-
-std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now,
-                                 const MetricsQuery& query) {
-  std::vector<Table> tables;
-  for (const SharedBatch& batch : latest) {
-    if (is_stale(*batch, unix_now)) continue;
-    for (const Table& table : batch->tables) {
-      if (std::ranges::find(tables, table.name(), &Table::name) != tables.end()) continue;
-      const std::span<const Field> columns = table.schema();
-      if (!query.selection.wants_table(table.name(), columns, table.is_events)) continue;
-      std::vector<Field> fields(table.is_events ? 0 : 1, kTime);
-      std::vector<size_t> from;
-      for (size_t c = 0; c < columns.size(); ++c) {
-        if (!query.selection.wants_column(table.name(), columns[c], table.is_events)) continue;
-        fields.push_back(columns[c]);
-        from.push_back(c);
-      }
-      Table& out = tables.emplace_back(table.name(), fields);
-      out.notes = table.notes;
-      out.is_events = table.is_events;
-      const size_t job = table::Selection::job_column(columns);
-      std::vector<Value> row;
-      for (size_t r = 0; r < table.rows(); ++r) {
-        if (job < columns.size() && !query.selection.wants_row(table.at(r, job))) continue;
-        row.clear();
-        if (!table.is_events) row.emplace_back(batch->unix_ns);
-        for (const size_t c : from) row.push_back(table.at(r, c));
-        out.append(row);
-      }
-    }
-  }
-  std::erase_if(tables, [](const Table& table) { return table.rows() == 0; });
-  return tables;
 }
 
 }  // namespace spotter::wire

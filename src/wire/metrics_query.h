@@ -7,12 +7,10 @@
 //   job=ID               rows of this job alone
 //   rates=1              counters as what they grow by a second (table/rates.h)
 #pragma once
-#include <span>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "table/batch.h"
 #include "table/selection.h"
 #include "wire/target.h"
 
@@ -28,9 +26,5 @@ struct MetricsQuery {
 // Errors: invalid, also for a parameter that there is none of.
 Result<MetricsQuery> read_metrics_query(const Target& target);
 std::string target_of(const MetricsQuery& query);
-
-// Of the newest batches that are not stale: each table once, without what the query does not want. A column
-// time_ns stands before its own; not in a table of events, which has its own times.
-std::vector<Table> newest_tables(std::span<const SharedBatch> latest, Ns unix_now, const MetricsQuery& query);
 
 }  // namespace spotter::wire

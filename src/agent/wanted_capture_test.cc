@@ -1,23 +1,26 @@
-#include "agent/capture_request.h"
+#include "agent/wanted_capture.h"
 
 #include <gtest/gtest.h>
-
-#include "wire/capture_text.h"
 
 namespace spotter::agent {
 namespace {
 
 constexpr i64 kNow = 1'700'000'000'000;
 
-CaptureRequest read(std::string_view body) {
-  const Result<CaptureRequest> request = read_capture_request(body, kNow);
-  EXPECT_TRUE(request) << body << ": " << request.error().message;
-  return request.value_or(CaptureRequest());
+Result<WantedCapture> read_and_want(std::string_view body) {
+  TRY_ASSIGN(const wire::CaptureRequest asked, wire::read_capture_request(body));
+  return wanted_capture(asked, kNow);
 }
 
-TEST(CaptureRequestTest, NothingIsNeeded) {
+WantedCapture read(std::string_view body) {
+  const Result<WantedCapture> request = read_and_want(body);
+  EXPECT_TRUE(request) << body << ": " << request.error().message;
+  return request.value_or(WantedCapture());
+}
+
+TEST(WantedCaptureTest, NothingIsNeeded) {
   for (const char* body : {"", "{}", R"({"pids": null, "output": null, "iterations": null})"}) {
-    const CaptureRequest r = read(body);
+    const WantedCapture r = read(body);
     EXPECT_TRUE(r.target.pids.empty() && r.target.ranks.empty() && r.target.job.empty() && !r.target.helpers);
     EXPECT_EQ(r.request.output, "");  // the agent's first directory
     EXPECT_EQ(r.request.deadline, 0);
@@ -28,7 +31,7 @@ TEST(CaptureRequestTest, NothingIsNeeded) {
   }
 }
 
-TEST(CaptureRequestTest, WhatIsWrongIsNamed) {
+TEST(WantedCaptureTest, WhatIsWrongIsNamed) {
   const std::pair<const char*, const char*> cases[] = {
       {"[]", "no JSON object"},
       {"{", "no JSON"},
@@ -54,7 +57,7 @@ TEST(CaptureRequestTest, WhatIsWrongIsNamed) {
       {"{\"x\\n\": 1}", "a capture has no"},
   };
   for (const auto& [body, words] : cases) {
-    const auto request = read_capture_request(body, kNow);
+    const auto request = read_and_want(body);
     ASSERT_FALSE(request) << body;
     EXPECT_EQ(request.error().code, Code::invalid);
     EXPECT_NE(request.error().message.find(words), std::string::npos) << request.error().message;
@@ -62,7 +65,7 @@ TEST(CaptureRequestTest, WhatIsWrongIsNamed) {
   }
 }
 
-TEST(CaptureRequestTest, Iterations) {
+TEST(WantedCaptureTest, Iterations) {
   const kineto::Config next = read(R"({"iterations": 3})").request.config;
   EXPECT_TRUE(next.by_iterations());
   EXPECT_EQ(next.roundup, 1);
@@ -72,15 +75,15 @@ TEST(CaptureRequestTest, Iterations) {
   EXPECT_EQ(rounded.start_iteration, 0);
 }
 
-TEST(CaptureRequestTest, Times) {
+TEST(WantedCaptureTest, Times) {
   EXPECT_EQ(read(R"({"start_in_ms": 9000})").request.config.start_time_ms, kNow + 9000);
   EXPECT_EQ(read(R"({"start_time_ms": 123})").request.config.start_time_ms, 123);
   EXPECT_EQ(read(R"({"deadline_ms": 1500})").request.deadline, 1'500'000'000);
   EXPECT_EQ(read(R"({"warmup_ms": 0})").request.config.warmup_ms, 0);
 }
 
-TEST(CaptureRequestTest, WhatAUserWishesIsWhatIsRead) {
-  wire::CaptureWish wish;
+TEST(WantedCaptureTest, WhatAUserWishesIsWhatIsRead) {
+  wire::CaptureRequest wish;
   wish.pids = {1, 2};
   wish.ranks = {3};
   wish.job = "a \"job\"";
@@ -91,7 +94,7 @@ TEST(CaptureRequestTest, WhatAUserWishesIsWhatIsRead) {
   wish.start_in_ms = 8000;
   wish.warmup_ms = 2000;
   wish.deadline_ms = 90'000;
-  const CaptureRequest r = read(wire::capture_text(wish));
+  const WantedCapture r = read(wire::capture_request_text(wish));
   EXPECT_EQ(r.target.pids, wish.pids);
   EXPECT_EQ(r.target.ranks, wish.ranks);
   EXPECT_EQ(r.target.job, wish.job);
@@ -106,16 +109,16 @@ TEST(CaptureRequestTest, WhatAUserWishesIsWhatIsRead) {
   EXPECT_EQ(c.start_time_ms, kNow + 8000);
   EXPECT_EQ(c.warmup_ms, 2000);
 
-  wire::CaptureWish other;
+  wire::CaptureRequest other;
   other.shapes = other.memory = other.modules = true;
   other.iterations = 5;
   other.roundup = 20;
-  const kineto::Config o = read(wire::capture_text(other)).request.config;
+  const kineto::Config o = read(wire::capture_request_text(other)).request.config;
   EXPECT_TRUE(o.shapes && o.memory && o.modules);
   EXPECT_FALSE(o.stacks || o.flops);
   EXPECT_EQ(o.iterations, 5);
   EXPECT_EQ(o.roundup, 20);
-  EXPECT_EQ(wire::capture_text({}), "{}");
+  EXPECT_EQ(wire::capture_request_text({}), "{}");
 }
 
 }  // namespace

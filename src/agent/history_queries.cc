@@ -1,0 +1,40 @@
+#include "agent/history_queries.h"
+
+#include <system_error>
+#include <thread>
+
+namespace spotter::agent {
+namespace {
+
+constexpr size_t kMostQueries = 2;  // at a time; each may read the whole history
+constexpr Ns kCatchUp = 1'000'000'000;
+
+}  // namespace
+
+void HistoryQueries::ask(const HistoryWriter* writer, const std::string& why_none, Read read, Asker asker) {
+  const auto refuse = [&asker](const tl::unexpected<Error>& why) {
+    asker.make(why);
+    asker.done();
+  };
+  if (!writer) return refuse(fail(Code::not_found, "{}", why_none));
+  const auto history = writer->history();
+  if (!history) return refuse(tl::unexpected(history.error()));
+  if (waiting_->size() >= kMostQueries)
+    return refuse(fail(Code::busy, "{} queries are under way; try again", kMostQueries));
+  const u64 number = next_++;
+  try {
+    std::thread([history = *history, catch_up = writer->catch_up(), read = std::move(read), make = asker.make,
+                 post = loop_.poster(), number, waiting = std::weak_ptr(waiting_)] {
+      catch_up(kCatchUp);
+      make(read(*history));
+      post([number, waiting] {
+        if (const auto all = waiting.lock()) all->extract(number).mapped()();
+      });
+    }).detach();
+  } catch (const std::system_error&) {
+    return refuse(fail(Code::busy, "no thread can be had; try again"));
+  }
+  waiting_->emplace(number, std::move(asker.done));
+}
+
+}  // namespace spotter::agent

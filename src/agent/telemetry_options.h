@@ -1,0 +1,31 @@
+// What is measured on this host, and who gets it.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "collect/sampler.h"
+#include "sink/list.h"
+#include "store/history.h"
+
+namespace spotter::agent {
+
+struct SinkOptions {
+  std::string kind;
+  sink::Settings settings;
+};
+
+struct TelemetryOptions {
+  std::vector<collect::Wanted> collectors = {};  // none: nothing is measured
+  bool per_core = false;                         // rows for each core
+  std::string dcgm_address = "localhost:5555";   // of DCGM's host engine
+  bool dcgm_embedded = false;                    // whether to run one in the agent where none answers
+  std::optional<store::HistoryOptions> history = {};
+  // Each has a name of its own (sink::name_of), and none is called history.
+  std::vector<SinkOptions> sinks = {};
+};
+
+// Those that are on by default, at their own periods.
+std::vector<collect::Wanted> usual_collectors();
+
+}  // namespace spotter::agent

@@ -1,0 +1,37 @@
+#include "api/doors.h"
+
+#include "api/list.h"
+
+namespace spotter::api {
+
+Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, agent::Agent& agent, DoorOptions options) {
+  std::unique_ptr<Doors> doors(new Doors);
+  doors->options_ = std::move(options);
+  for (const DoorKind* kind : all_doors()) {
+    TRY_ASSIGN(std::unique_ptr<Door> door, kind->open({loop, agent, doors->options_, *doors}));
+    doors->places_.push_back({kind, std::move(door)});
+  }
+  return doors;
+}
+
+std::vector<DoorStatus> Doors::status() const {
+  std::vector<DoorStatus> status;
+  for (const Place& place : places_)
+    status.push_back(
+        {place.kind->name, place.door != nullptr, place.door ? place.door->detail() : place.kind->closed});
+  return status;
+}
+
+size_t Doors::connections() const {
+  size_t sum = 0;
+  for (const Place& place : places_) sum += place.door ? place.door->connections() : 0;
+  return sum;
+}
+
+i64 Doors::closed_for_room() const {
+  i64 sum = 0;
+  for (const Place& place : places_) sum += place.door ? place.door->closed_for_room() : 0;
+  return sum;
+}
+
+}  // namespace spotter::api

@@ -1,0 +1,40 @@
+// Doors: those that are open to one agent. Made, used and gone on the loop's thread, before the agent is.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "api/door.h"
+
+namespace spotter::api {
+
+// A line of the agent's status.
+struct DoorStatus {
+  const char* name;
+  bool is_open;
+  std::string detail;
+};
+
+class Doors {
+ public:
+  // Opens all or none. Errors: those of the first that cannot be opened.
+  static Result<std::unique_ptr<Doors>> open(net::Loop& loop, agent::Agent& agent, DoorOptions options);
+
+  std::vector<DoorStatus> status() const;  // of every kind, open or not
+  size_t connections() const;
+  i64 closed_for_room() const;
+
+  i64 http_requests = 0;  // that came by any of them
+
+ private:
+  struct Place {
+    const DoorKind* kind;
+    std::unique_ptr<Door> door;  // nullptr: it is closed
+  };
+  Doors() = default;
+
+  DoorOptions options_;
+  std::vector<Place> places_;
+};
+
+}  // namespace spotter::api

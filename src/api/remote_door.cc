@@ -1,0 +1,25 @@
+// The API by TLS, for other hosts.
+#include "api/http_door.h"
+#include "api/list.h"
+#include "base/log.h"
+
+namespace spotter::api {
+namespace {
+
+Result<std::unique_ptr<Door>> open_remote(const DoorSite& site) {
+  if (!site.options.remote) return nullptr;
+  const RemoteDoorOptions& remote = *site.options.remote;
+  TRY_ASSIGN(std::shared_ptr<net::Tls> tls, net::Tls::server(remote.tls));
+  TRY_ASSIGN(auto server, net::HttpServer::open(site.loop, remote.address, remote.port, std::move(tls),
+                                                answer_routes(site), http_error));
+  const std::string place = fmt::format("{}:{}", remote.address, server->port());
+  log(Level::info, "api for other hosts on {}", place);
+  return std::make_unique<HttpDoor>(std::move(server), place);
+}
+
+}  // namespace
+
+const DoorKind kRemoteDoor = {
+    .name = "api for other hosts", .closed = "no \"listen\" in its configuration", .open = open_remote};
+
+}  // namespace spotter::api

@@ -1,0 +1,82 @@
+#include "api/status.h"
+
+#include <unistd.h>
+
+#include "base/utf8.h"
+#include "base/version.h"
+#include "wire/columns.h"
+
+namespace spotter::api {
+namespace {
+
+double seconds(Ns ns) { return static_cast<double>(ns) / 1e9; }
+
+// Appends a row for each part.
+class Status {
+ public:
+  Status(Table& table, std::string_view host) : table_(table), host_(host) {}
+  void add(std::string_view part, std::string_view state, const std::string& detail) {
+    table_.append({host_, part, state, std::string_view(detail)});
+  }
+
+ private:
+  Table& table_;
+  std::string_view host_;
+};
+
+void add_agent(const agent::Agent& agent, Status& status) {
+  const agent::Processes::Counters& c = agent.processes.counters();
+  status.add("agent", "works",
+             fmt::format("version {}, process {}, up {} s, on {}", kVersion, getpid(),
+                         (agent.clock.now().steady - agent.started) / 1'000'000'000, agent.host_name));
+  const std::string& directory = agent.options.ipc_directory;
+  status.add("ipc", "works",
+             fmt::format("at {}: {} polls, {} requests sent, {} sends failed, {} bad datagrams",
+                         directory.empty() ? "@dynolog@" : directory + "/dynolog", c.polls, c.requests_sent,
+                         c.sends_failed, c.bad_datagrams));
+}
+
+void add_doors(const Doors& doors, Status& status) {
+  for (const DoorStatus& door : doors.status())
+    status.add(door.name, door.is_open ? "works" : "off", door.detail);
+  status.add("connections", "works",
+             fmt::format("{} open, {} closed to make room", doors.connections(), doors.closed_for_room()));
+}
+
+void add_collector(const collect::CollectorState& collector, Status& status) {
+  const char* state = !collector.is_open ? "nothing" : collector.last_error.empty() ? "works" : "fails";
+  std::string detail = fmt::format(
+      "{} samples, one in {:g} s, {:.2g} ms each; {} failed, {} late, {} skipped", collector.samples,
+      seconds(collector.period),
+      collector.samples > 0 ? seconds(collector.busy) * 1e3 / static_cast<double>(collector.samples) : 0.0,
+      collector.failed, collector.late, collector.skipped);
+  if (collector.left_out > 0) detail += fmt::format(", {} things left out", collector.left_out);
+  if (!collector.is_open) detail = collector.last_error.empty() ? "not looked for yet" : collector.last_error;
+  if (collector.is_open && !collector.last_error.empty()) detail += ": " + collector.last_error;
+  status.add(fmt::format("collector {}", collector.name), state, to_printable(detail));
+}
+
+void add_consumer(const SinkState& consumer, Status& status) {
+  std::string detail = fmt::format("{} batches delivered, {} waiting, {} dropped; {} attempts failed",
+                                   consumer.delivered, consumer.queued, consumer.dropped, consumer.failures);
+  if (consumer.rejected > 0) detail += fmt::format(", {} values lost", consumer.rejected);
+  if (!consumer.last_error.empty()) detail += ": " + consumer.last_error;
+  status.add(consumer.name, consumer.last_error.empty() ? "works" : "fails", to_printable(detail));
+}
+
+}  // namespace
+
+Table status_table(const agent::Agent& agent, const Doors& doors) {
+  Table table("status", wire::status_columns());
+  Status status(table, agent.host_name);
+  add_agent(agent, status);
+  add_doors(doors, status);
+  for (const collect::CollectorState& collector : agent.telemetry.collectors())
+    add_collector(collector, status);
+  for (const SinkState& consumer : agent.telemetry.consumers()) add_consumer(consumer, status);
+  if (const std::string& why = agent.telemetry.why_no_history(); !why.empty())
+    status.add("history", "off", why);
+  return table;
+}
+
+}  // namespace spotter::api
