@@ -3,28 +3,28 @@
 #include "agent/begin_capture.h"
 #include "api/routes.h"
 #include "wire/analyze_request.h"
-#include "wire/json.h"
 
 namespace spotter::api {
 namespace {
 
-namespace json = boost::json;
 using Respond = net::HttpServer::Respond;
 
 constexpr i64 kMostWaitMs = 60'000;
 
 // The receipts with the capture's id and revision beside them.
 std::string json_of(agent::Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
-  std::string text = api::json_of(agent.captures.receipts(capture), notes);
-  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - agent.clock.now().steady);
-  const json::object more{{"capture", capture.id},
-                          {"revision", capture.revision},
-                          {"unix_ms", agent.clock.now().unix_ms},
-                          {"remaining_ms", remaining / 1'000'000},
-                          {"over", capture.over()}};
-  while (text.back() != '}') text.pop_back();
-  text.back() = ',';
-  return text + json::serialize(more).substr(1);
+  const Table receipts = agent.captures.receipts(capture);
+  const capture::Times now = agent.clock.now();
+  const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - now.steady);
+  std::string document = api::json_of({std::span(&receipts, 1),
+                                       notes,
+                                       {{"capture", std::string_view(capture.id)},
+                                        {"revision", capture.revision},
+                                        {"unix_ms", now.unix_ms},
+                                        {"remaining_ms", remaining / 1'000'000},
+                                        {"over", capture.over()}}});
+  document.pop_back();  // the line's end, which answers about captures do without
+  return document;
 }
 
 Result<std::string> begin(const RouteCall& call) {

@@ -6,7 +6,7 @@
 #include "api/routes.h"
 #include "base/utf8.h"
 #include "net/http.h"
-#include "table/table.h"
+#include "render/document.h"
 #include "wire/target.h"
 
 namespace spotter::api {
@@ -25,7 +25,8 @@ using RouteFunction = void (*)(const RouteCall&, const net::HttpServer::Respond&
 
 // A document, or the error as http_error() has it.
 void answer(const net::HttpServer::Respond& respond, Result<std::string> document);
-std::string json_of(const Table& table, const Notes& notes = {});
+std::string json_of(const render::Document& document);
+std::string json_of(const Table& table);
 
 // What the log says of a request that is refused before it is known what it is about.
 template <class T>

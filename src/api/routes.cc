@@ -26,8 +26,7 @@ void page_route(const RouteCall& call, const Respond& respond) {
 
 // Any thread: tables are rendered where they were read.
 net::HttpAnswer answer_of(const agent::Tables& tables) {
-  return tables ? net::HttpAnswer{200, render::render(*render::find_format("json"), *tables, {})}
-                : http_error(tables.error());
+  return tables ? net::HttpAnswer{200, json_of({*tables, {}})} : http_error(tables.error());
 }
 
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
@@ -140,9 +139,11 @@ void answer(const Respond& respond, Result<std::string> document) {
   respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
 }
 
-std::string json_of(const Table& table, const Notes& notes) {
-  return render::render(*render::find_format("json"), std::span(&table, 1), notes);
+std::string json_of(const render::Document& document) {
+  return render::render(*render::find_format("json"), document);
 }
+
+std::string json_of(const Table& table) { return json_of({std::span(&table, 1), {}}); }
 
 void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRequest& request,
                  const Respond& respond) {

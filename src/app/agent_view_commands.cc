@@ -70,12 +70,14 @@ Result<int> show(const Options& options, const View& view) {
   const bool fails = view.fails && view.fails(table);
   const bool for_people = options.format == &render::all_formats()[0];
   std::vector<Table> tables{std::move(table)};
-  std::string text;
-  if (for_people && options.hosts.is_local()) text = view.more(tables[0]);
-  if (for_people) tables = with_local_times(tables, true);
-  if (tables[0].rows() > 0 || !for_people)
-    text = render::render(*options.format, tables, {}, style_of(STDOUT_FILENO)) + text;
-  TRY(write_output("", text));
+  if (!for_people) {
+    TRY(print(*options.format, {tables, {}}));
+  } else {
+    const std::string more = options.hosts.is_local() ? view.more(tables[0]) : "";
+    tables = with_local_times(tables, true);
+    if (tables[0].rows() > 0) TRY(print(*options.format, {tables, {}}));
+    TRY(write_output("", more));
+  }
   return !is_whole ? kSome : fails ? kFails : kAll;
 }
 

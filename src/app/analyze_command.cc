@@ -97,26 +97,33 @@ std::string shown_bytes(const Options& options, const analyze::RunResult& result
   if (options.wants_report()) return report::report(result.tables, result.notes, page_style_of(fd), names);
   std::span<const Table> tables = result.tables;
   if (!options.names_findings || !options.is_text())
-    return render::render(*options.format, tables, result.notes, style_of(fd));
+    return render::render(*options.format, {tables, result.notes}, style_of(fd));
   const std::string first = report::findings_text(tables[0], page_style_of(fd)) + "\n";
   Notes notes = report::notes_beside_findings(result.notes);
   notes.merge(tables[0].notes);
-  return first + render::render(*options.format, tables.subspan(1), notes, style_of(fd));
+  return first + render::render(*options.format, {tables.subspan(1), notes}, style_of(fd));
+}
+
+// Those that will be shown, without rows.
+std::vector<Table> planned_tables(const Options& options) {
+  std::vector<Table> tables;
+  for (const Analysis* analysis : options.chosen()) tables.emplace_back(analysis->name, analysis->columns);
+  if (options.names_findings) tables.emplace_back(diagnose::kFindings, diagnose::finding_columns());
+  return tables;
 }
 
 Result<void> analyze(Options options) {
   const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
   TRY(check_output(options.output, job));
+  TRY(check_output(options.output, *options.format));
 
   analyze::RunRequest request = options.request;
   request.cancelled = interrupted;
   request.analyses = options.chosen();
   const size_t shown = request.analyses.size();
-  for (const Analysis* analysis : request.analyses)
-    TRY(render::check_takes(*options.format, Table(analysis->name, analysis->columns)));
+  TRY(render::check_takes(*options.format, planned_tables(options), "--table"));
   if (options.names_findings) {
-    TRY(render::check_takes(*options.format, Table(diagnose::kFindings, diagnose::finding_columns())));
     request.whole_from = shown;
     // One that has no `top` is whole already.
     for (const Analysis* analysis : diagnose::fact_analyses()) {
@@ -142,12 +149,7 @@ Result<void> analyze(Options options) {
   }
 
   const std::string bytes = shown_bytes(options, result, names);
-  if (!options.format->shows_notes) {
-    std::fputs(
-        render::render_text_notes(render::all_notes(result.tables, result.notes), style_of(STDERR_FILENO))
-            .c_str(),
-        stderr);
-  }
+  say_notes(*options.format, {result.tables, result.notes});
   if (options.timing) print_timing(result);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   return write_output(options.output, bytes);

@@ -25,7 +25,7 @@ Result<int> show_catalogue(const HostOptions& options, const std::string& table,
   TRY_ASSIGN(const Hosts hosts, find_hosts(options));
   TRY_ASSIGN(Samples samples, ask_agents(hosts, "/v1/catalogue?table=" + table));
   if (&format == &render::all_formats()[0]) samples.tables = with_local_times(samples.tables, true);
-  TRY(write_output("", render::render(format, samples.tables, samples.notes, style_of(STDOUT_FILENO))));
+  TRY(print(format, {samples.tables, samples.notes}));
   return exit_status(samples);
 }
 

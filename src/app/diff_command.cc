@@ -67,6 +67,7 @@ void compare_sizes(const Side& before, const Side& after, Notes& notes) {
 }
 
 Result<void> diff(const Options& options) {
+  TRY(check_output(options.output, *options.format));
   TRY_ASSIGN(const Job job_before, open_side(options.before, options));
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));
   TRY_ASSIGN(const Side before, run_side(job_before, options));
@@ -81,9 +82,9 @@ Result<void> diff(const Options& options) {
               static_cast<i64>(table.rows() - listed));
   table = table::head(table, listed);
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  const std::string bytes = render::render(*options.format, std::span(&table, 1), notes, style_of(fd));
-  if (!options.format->shows_notes)
-    std::fputs(render::render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+  const render::Document document{std::span(&table, 1), notes};
+  const std::string bytes = render::render(*options.format, document, style_of(fd));
+  say_notes(*options.format, document);
   return write_output(options.output, bytes);
 }
 

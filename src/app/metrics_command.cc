@@ -74,12 +74,14 @@ Result<int> show(const Options& options) {
   query.rates = query.since != 0 && !options.raw;
   TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
                                       : ask_agents(hosts, query));
-  const render::TextStyle style = style_of(STDOUT_FILENO);
   constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &render::all_formats()[0])
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
-  TRY(write_output("", is_view ? metrics_text(samples.tables, samples.notes, style, SIZE_MAX)
-                               : render::render(*options.format, samples.tables, samples.notes, style)));
+  if (is_view) {
+    TRY(write_output("", metrics_text(samples.tables, samples.notes, style_of(STDOUT_FILENO), SIZE_MAX)));
+  } else {
+    TRY(print(*options.format, {samples.tables, samples.notes}, "--metric"));
+  }
   table::Selection asked = options.query.selection;
   if (asked.job.empty()) asked.job = hosts.job;
   // An agent that has just begun has nothing yet for who asked for nothing in particular; the view says so.
@@ -161,16 +163,15 @@ Action declare_metrics(CLI::App& app) {
     if (!options->catalogue.empty())
       return show_catalogue(options->hosts, options->catalogue, *options->format);
     if (!options->once && !options->list) return show(*options);
-    const render::TextStyle style = style_of(STDOUT_FILENO);
     if (options->list) {
       const Table lists[] = {report::metric_list(options->query.selection), report::collector_list(),
                              report::sink_option_list()};
-      TRY(write_output("", render::render(*options->format, lists, {}, style)));
+      TRY(print(*options->format, {lists, {}}));
       tell(unknown_metrics(options->query.selection, {}));
       if (lists[0].rows() == 0) return kNothing;
     } else {
       const OneSample sample = sample_once(options->of_once);
-      TRY(write_output("", render::render(*options->format, sample.tables, sample.notes, style)));
+      TRY(print(*options->format, {sample.tables, sample.notes}, "--table"));
     }
     return 0;
   };

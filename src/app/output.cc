@@ -1,11 +1,13 @@
 #include "app/output.h"
 
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
 
+#include "app/terminal.h"
 #include "base/file.h"
 
 namespace spotter::app {
@@ -24,6 +26,12 @@ Result<void> check_output(const std::string& path, const Job& job) {
   return {};
 }
 
+Result<void> check_output(const std::string& path, const render::Format& format) {
+  if (!format.is_binary || !is_standard_output(path) || !isatty(STDOUT_FILENO)) return {};
+  return fail(Code::invalid, "the format {} is nothing for a terminal; write it to a file or a pipe",
+              format.name);
+}
+
 Result<void> write_output(const std::string& path, std::string_view bytes) {
   if (!is_standard_output(path)) return write_file_atomically(path, bytes);
   const bool whole =
@@ -31,6 +39,18 @@ Result<void> write_output(const std::string& path, std::string_view bytes) {
   if (!whole && errno == EPIPE) return {};  // the reader has seen enough
   if (!whole) return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
   return {};
+}
+
+void say_notes(const render::Format& format, const render::Document& document) {
+  if (format.shows_notes) return;
+  const Notes notes = render::all_notes(document.tables, document.notes);
+  std::fputs(render::render_text_notes(notes, style_of(STDERR_FILENO)).c_str(), stderr);
+}
+
+Result<void> print(const render::Format& format, const render::Document& document, std::string_view choice) {
+  TRY(check_output("", format));
+  TRY(render::check_takes(format, document.tables, choice));
+  return write_output("", render::render(format, document, style_of(STDOUT_FILENO)));
 }
 
 }  // namespace spotter::app

@@ -203,6 +203,7 @@ std::string preflight(const Table& targets, const Hosts& hosts, const std::strin
 }
 
 Result<int> trace(Options options) {
+  TRY(check_output("", *options.format));
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   TRY_ASSIGN(Output output, prepare_output(options));
   options.wish.output = output.path;
@@ -248,12 +249,11 @@ Result<int> trace(Options options) {
     }
     receipts_file = free_name(output.path);
     TRY(replace_file_atomically(
-        receipts_file, render::render(*render::find_format("json"), std::span(&receipts, 1), notes)));
+        receipts_file, render::render(*render::find_format("json"), {std::span(&receipts, 1), notes})));
     if (is_elsewhere && options.for_people())
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
-  TRY(write_output("",
-                   render::render(*options.format, std::span(&receipts, 1), notes, style_of(STDOUT_FILENO))));
+  TRY(print(*options.format, {std::span(&receipts, 1), notes}));
   // What was traced is traced, whatever becomes of the report.
   if (options.analyze) {
     const Result<void> report = report::report_capture(fleet, hosts, options.wish.output, receipts_file);

@@ -39,11 +39,11 @@ void append_line(std::string& out, size_t cells, auto&& cell) {
 
 }  // namespace
 
-std::string render_csv(std::span<const Table> tables, const Notes&, const TextStyle&) {
+std::string render_csv(const Document& document, const TextStyle&) {
   std::string out;
-  for (const Table& table : tables) {
+  for (const Table& table : document.tables) {
     if (!out.empty()) out += '\n';
-    if (tables.size() > 1) out += fmt::format("# {}\n", table.name());
+    if (document.tables.size() > 1) out += fmt::format("# {}\n", table.name());
     append_line(out, table.columns(), [&](size_t c) { return quoted(table.schema()[c].name); });
     for (size_t row = 0; row < table.rows(); ++row)
       append_line(out, table.columns(), [&](size_t c) { return cell_of(table.at(row, c)); });

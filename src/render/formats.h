@@ -1,19 +1,17 @@
 // The output formats behind render(): one file each.
 #pragma once
-#include <span>
 #include <string>
 
 #include "render/render.h"
 
 namespace spotter::render {
 
-std::string render_text(std::span<const Table> tables, const Notes& notes,
-                        const TextStyle& style);  // text.cc
-std::string render_json(std::span<const Table> tables, const Notes& notes,
-                        const TextStyle& style);                                                    // json.cc
-std::string render_csv(std::span<const Table> tables, const Notes& notes, const TextStyle& style);  // csv.cc
+std::string render_text(const Document& document, const TextStyle& style);   // text.cc
+std::string render_json(const Document& document, const TextStyle& style);   // json.cc
+std::string render_csv(const Document& document, const TextStyle& style);    // csv.cc
+std::string render_arrow(const Document& document, const TextStyle& style);  // arrow_ipc.cc
 
-std::string render_svg(std::span<const Table> tables, const Notes& notes, const TextStyle& style);  // svg.cc
+std::string render_svg(const Document& document, const TextStyle& style);  // svg.cc
 bool is_drawn(const Table& table);
 
 }  // namespace spotter::render

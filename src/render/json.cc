@@ -1,6 +1,7 @@
 // JSON: raw values, one row a line. Integers keep all their digits, also beyond 2^53.
 // {"tables":[{"name","columns":[{"name","type","unit","role","help"}],"rows":[[...]]}],
-// "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}
+// "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}, and the members of the
+// document
 #include "render/formats.h"
 #include "render/json_text.h"
 
@@ -66,11 +67,16 @@ void append_note(std::string& out, const Note& note) {
 
 }  // namespace
 
-std::string render_json(std::span<const Table> tables, const Notes& notes, const TextStyle&) {
-  std::string out = "{\"tables\":";
-  append_list(out, tables.size(), [&](size_t i) { append_table(out, tables[i]); });
-  out += ",\n\"notes\":";
+void append_json_notes(std::string& out, const Notes& notes) {
   append_list(out, notes.all().size(), [&](size_t i) { append_note(out, notes.all()[i]); });
+}
+
+std::string render_json(const Document& document, const TextStyle&) {
+  std::string out = "{\"tables\":";
+  append_list(out, document.tables.size(), [&](size_t i) { append_table(out, document.tables[i]); });
+  out += ",\n\"notes\":";
+  append_json_notes(out, document.notes);
+  for (const Member& member : document.members) append_member(out, member.name, member.value);
   return out + "}\n";
 }
 

@@ -9,5 +9,6 @@ namespace spotter::render {
 
 void append_json_text(std::string& out, std::string_view text);  // in quotes
 void append_json_value(std::string& out, const Value& value);    // null also for a number that is not finite
+void append_json_notes(std::string& out, const Notes& notes);    // json.cc: as JSON documents have them
 
 }  // namespace spotter::render

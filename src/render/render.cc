@@ -1,5 +1,7 @@
 #include "render/render.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <vector>
 
@@ -9,11 +11,21 @@ namespace spotter::render {
 namespace {
 
 constexpr Format kFormats[] = {
-    {"text", "for people, with units", true, nullptr, render_text},
-    {"json", "raw nanoseconds, one document with the notes", true, nullptr, render_json},
-    {"csv", "raw nanoseconds, the notes on standard error", false, nullptr, render_csv},
-    {"svg", "a picture of a table of spans, such as timeline, steps and critical_path_edges", false, is_drawn,
-     render_svg},
+    {.name = "text", .help = "for people, with units", .render = render_text, .shows_notes = true},
+    {.name = "json",
+     .help = "raw nanoseconds, one document with the notes",
+     .render = render_json,
+     .shows_notes = true},
+    {.name = "csv", .help = "raw nanoseconds, the notes on standard error", .render = render_csv},
+    {.name = "arrow",
+     .help = "an Arrow IPC stream of one table, for pyarrow, Polars and DuckDB",
+     .render = render_arrow,
+     .is_binary = true,
+     .most_tables = 1},
+    {.name = "svg",
+     .help = "a picture of a table of spans, such as timeline, steps and critical_path_edges",
+     .render = render_svg,
+     .takes = is_drawn},
 };
 
 }  // namespace
@@ -25,15 +37,23 @@ const Format* find_format(std::string_view name) {
   return it == std::end(kFormats) ? nullptr : it;
 }
 
-Result<void> check_takes(const Format& format, const Table& table) {
-  if (!format.takes || format.takes(table)) return {};
-  return fail(Code::invalid, "the format {} cannot show the table {}: it is {}; choose one with --table",
-              format.name, table.name(), format.help);
+Result<void> check_takes(const Format& format, std::span<const Table> tables, std::string_view choice) {
+  const std::string hint = choice.empty() ? "" : fmt::format("; choose one with {}", choice);
+  for (const Table& table : tables) {
+    if (format.takes && !format.takes(table))
+      return fail(Code::invalid, "the format {} cannot show the table {}: it is {}{}", format.name,
+                  table.name(), format.help, hint);
+  }
+  if (tables.size() <= format.most_tables) return {};
+  std::vector<std::string_view> names;
+  for (const Table& table : tables) names.push_back(table.name());
+  return fail(Code::invalid, "the format {} cannot show {} tables ({}): it is {}{}", format.name,
+              tables.size(), fmt::join(names, ", "), format.help, hint);
 }
 
-std::string render(const Format& format, std::span<const Table> tables, const Notes& notes,
-                   const TextStyle& style) {
-  return format.render(tables, all_notes(tables, notes), style);
+std::string render(const Format& format, const Document& document, const TextStyle& style) {
+  return format.render({document.tables, all_notes(document.tables, document.notes), document.members},
+                       style);
 }
 
 Notes all_notes(std::span<const Table> tables, const Notes& notes) {

@@ -1,13 +1,14 @@
-// Table -> bytes. One list of output formats; a new one is one file here and one line in render.cc. Rendering
-// reads only; it may run on any thread.
+// Document -> bytes. One list of output formats; a new one is one file here and one line in render.cc.
+// Rendering reads only; it may run on any thread.
 #pragma once
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/result.h"
-#include "table/table.h"
+#include "render/document.h"
 
 namespace spotter::render {
 
@@ -16,25 +17,27 @@ struct TextStyle {
   bool color = false;  // ANSI colours
 };
 
-// An output format. `notes` are those of the run and of all tables.
+// An output format.
 struct Format {
   const char* name;
   const char* help;
-  bool shows_notes;  // false: the notes are not in its bytes, and whoever writes them says them elsewhere
-  bool (*takes)(const Table& table);  // whether it can show this table; nullptr: all
-  std::string (*render)(std::span<const Table> tables, const Notes& notes, const TextStyle& style);
+  // The document's notes are those of the run and of all tables.
+  std::string (*render)(const Document& document, const TextStyle& style);
+  bool shows_notes = false;  // false: nobody sees them in its bytes; who writes these says them elsewhere
+  bool is_binary = false;    // nothing for a terminal
+  size_t most_tables = SIZE_MAX;
+  bool (*takes)(const Table& table) = nullptr;  // whether it can show this table; nullptr: all
 };
 
 std::span<const Format> all_formats();             // in the order users see; the first is the default
 const Format* find_format(std::string_view name);  // nullptr if there is none
 
-// Errors: invalid (a format that cannot show this table).
-Result<void> check_takes(const Format& format, const Table& table);
+// Errors: invalid (a format that cannot show these tables). `choice` is the option that chooses among the
+// tables, as the error says; empty: there is none.
+Result<void> check_takes(const Format& format, std::span<const Table> tables, std::string_view choice);
 
-// `notes` are those of the run; the tables' own are shown with them, and what several tables note alike only
-// once.
-std::string render(const Format& format, std::span<const Table> tables, const Notes& notes,
-                   const TextStyle& style = {});
+// What the run and several tables note alike is shown once.
+std::string render(const Format& format, const Document& document, const TextStyle& style = {});
 
 // The notes of a run and of its tables, each once: analyses of one trace often note the same.
 Notes all_notes(std::span<const Table> tables, const Notes& notes);

@@ -43,8 +43,27 @@ TEST(Render, Formats) {
   for (const char* word : {"", "JSON", "xml", "text "}) EXPECT_EQ(find_format(word), nullptr);
 }
 
+TEST(Render, FormatsThatCannotShowAllTables) {
+  const Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
+  const std::vector<Table> one{a}, two{a, b};
+  for (const char* format : {"text", "json", "csv"})
+    EXPECT_TRUE(check_takes(*find_format(format), two, "--table"));
+  EXPECT_TRUE(check_takes(*find_format("arrow"), {}, "--table"));
+  EXPECT_TRUE(check_takes(*find_format("arrow"), one, "--table"));
+  EXPECT_EQ(
+      check_takes(*find_format("arrow"), two, "--table").error().message,
+      "the format arrow cannot show 2 tables (a, b): it is an Arrow IPC stream of one table, for pyarrow, "
+      "Polars and DuckDB; choose one with --table");
+  const Error undrawn = check_takes(*find_format("svg"), one, {}).error();
+  EXPECT_EQ(undrawn.code, Code::invalid);
+  EXPECT_EQ(
+      undrawn.message,
+      "the format svg cannot show the table a: it is a picture of a table of spans, such as timeline, steps "
+      "and critical_path_edges");
+}
+
 TEST(Render, Json) {
-  EXPECT_EQ(render(*find_format("json"), std::vector{sample()}, sample_notes()),
+  EXPECT_EQ(render(*find_format("json"), {std::vector{sample()}, sample_notes()}),
             R"({"tables":[
 {"name":"kernels","columns":[
 {"name":"rank","type":"integer","unit":"none","role":"key","help":"The rank."},
@@ -65,16 +84,26 @@ TEST(Render, Json) {
 }
 
 TEST(Render, JsonOfNothing) {
-  EXPECT_EQ(render(*find_format("json"), {}, {}), "{\"tables\":[],\n\"notes\":[]}\n");
+  EXPECT_EQ(render(*find_format("json"), {{}, {}}), "{\"tables\":[],\n\"notes\":[]}\n");
   EXPECT_EQ(
-      render(*find_format("json"), std::vector{Table("t", std::span(kSchema).first(1))}, {}),
+      render(*find_format("json"), {std::vector{Table("t", std::span(kSchema).first(1))}, {}}),
       "{\"tables\":[\n{\"name\":\"t\",\"columns\":[\n"
       "{\"name\":\"rank\",\"type\":\"integer\",\"unit\":\"none\",\"role\":\"key\",\"help\":\"The rank.\"}],\"rows\":[]}],\n"
       "\"notes\":[]}\n");
 }
 
+TEST(Render, JsonHasTheDocumentsMembersLast) {
+  const std::string id = "say \"id\"";
+  const Document document{
+      {}, {}, {{"id", std::string_view(id)}, {"n", kHighest}, {"over", false}, {"who", Value()}}};
+  EXPECT_EQ(
+      render(*find_format("json"), document),
+      "{\"tables\":[],\n\"notes\":[],\"id\":\"say \\\"id\\\"\",\"n\":9223372036854775807,\"over\":false,\"who\":null}\n");
+  for (const char* format : {"text", "csv"}) EXPECT_EQ(render(*find_format(format), document), "");
+}
+
 TEST(Render, Csv) {
-  EXPECT_EQ(render(*find_format("csv"), std::vector{sample()}, sample_notes()),
+  EXPECT_EQ(render(*find_format("csv"), {std::vector{sample()}, sample_notes()}),
             "rank,name,busy_ratio,slow\n"
             "9223372036854775807,plain,0.1,true\n"
             "-9223372036854775808,\"say \"\"hi\"\", \\ 漢\n\t\x01\",1e+300,false\n"
@@ -86,18 +115,18 @@ TEST(Render, Csv) {
 TEST(Render, CsvOfSeveralTables) {
   Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
   a.append({1});
-  EXPECT_EQ(render(*find_format("csv"), std::vector{a, b}, {}), "# a\nrank\n1\n\n# b\nrank,name\n");
+  EXPECT_EQ(render(*find_format("csv"), {std::vector{a, b}, {}}), "# a\nrank\n1\n\n# b\nrank,name\n");
 }
 
 TEST(Render, TextPutsNotesAtTheFoot) {
   Table a("a", std::span(kSchema).first(1)), b("b", std::span(kSchema).first(2));
   a.append({1});
-  EXPECT_EQ(render(*find_format("text"), std::vector{a}, {}), "rank\n   1\n");
-  EXPECT_EQ(render(*find_format("text"), std::vector{a, b}, sample_notes()),
+  EXPECT_EQ(render(*find_format("text"), {std::vector{a}, {}}), "rank\n   1\n");
+  EXPECT_EQ(render(*find_format("text"), {std::vector{a, b}, sample_notes()}),
             "a:\nrank\n   1\n\nb:\nrank  name\nno rows\n\n"
             "loss: 3 events were \"damaged\" (first at byte 1234, in rank0.json)\n"
             "info: ranks were counted\n");
-  EXPECT_EQ(render(*find_format("text"), {}, sample_notes()).substr(0, 5), "loss:");
+  EXPECT_EQ(render(*find_format("text"), {{}, sample_notes()}).substr(0, 5), "loss:");
 }
 
 TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
@@ -108,9 +137,9 @@ TEST(Render, WhatSeveralTablesNoteAlikeIsShownOnce) {
   Notes run;
   run.add("r", Severity::info, "ranks were guessed", -1, 8);
   const std::string head = "a:\nrank\nno rows\n\na:\nrank\nno rows\n\n";
-  EXPECT_EQ(render(*find_format("text"), std::vector{a, b}, run),
+  EXPECT_EQ(render(*find_format("text"), {std::vector{a, b}, run}),
             head + "info: 8 ranks were guessed\ninfo: 5 rows have no launch\n");
-  EXPECT_EQ(render(*find_format("text"), std::vector{a, c}, {}), head + "info: 7 rows have no launch\n");
+  EXPECT_EQ(render(*find_format("text"), {std::vector{a, c}, {}}), head + "info: 7 rows have no launch\n");
 }
 
 }  // namespace

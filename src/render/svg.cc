@@ -227,11 +227,11 @@ class Picture {
 
 bool is_drawn(const Table& table) { return columns_of(table).has_value(); }
 
-std::string render_svg(std::span<const Table> tables, const Notes&, const TextStyle&) {
+std::string render_svg(const Document& document, const TextStyle&) {
   std::string body;
   double top = 0;
   Places colours;
-  for (const Table& table : tables) {
+  for (const Table& table : document.tables) {
     const std::optional<Columns> columns = columns_of(table);
     if (!columns) continue;
     Picture picture(table, *columns, top, colours, body);

@@ -12,7 +12,7 @@ const Field kSpans[] = {
     {"kind", Type::text, Unit::none, Role::value, ""},
 };
 
-std::string svg_of(const Table& table) { return render_svg(std::span(&table, 1), {}, {}); }
+std::string svg_of(const Table& table) { return render_svg({std::span(&table, 1), {}}, {}); }
 
 size_t count(const std::string& text, std::string_view part) {
   size_t n = 0;

@@ -80,15 +80,15 @@ std::string render_text_notes(const Notes& notes, const TextStyle& style) {
 }
 
 // Tables one below the other; several are headed by their names.
-std::string render_text(std::span<const Table> tables, const Notes& notes, const TextStyle& style) {
+std::string render_text(const Document& document, const TextStyle& style) {
   std::string out;
-  for (const Table& table : tables) {
+  for (const Table& table : document.tables) {
     if (!out.empty()) out += '\n';
-    if (tables.size() > 1) out += fmt::format("{}:\n", table.name());
+    if (document.tables.size() > 1) out += fmt::format("{}:\n", table.name());
     out += render_text_table(table, style);
   }
-  if (!out.empty() && !notes.empty()) out += '\n';
-  return out + render_text_notes(notes, style);
+  if (!out.empty() && !document.notes.empty()) out += '\n';
+  return out + render_text_notes(document.notes, style);
 }
 
 }  // namespace spotter::render

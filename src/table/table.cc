@@ -159,6 +159,13 @@ void Table::append(std::span<const Value> row) {
   ++rows_;
 }
 
+size_t Table::word(size_t row, size_t column) const {
+  CHECK(row < rows_ && column < schema_.size() && schema_[column].type == Type::text);
+  const size_t place = row * schema_.size() + column;
+  CHECK(valid_.empty() || valid_[place]);
+  return cells_[place];
+}
+
 Value Table::at(size_t row, size_t column) const {
   CHECK(row < rows_ && column < schema_.size());
   const size_t place = row * schema_.size() + column;

@@ -79,10 +79,12 @@ class Table {
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
-  Table empty_like() const;   // the same but for its rows
-  size_t text_bytes() const;  // of its distinct texts
+  Table empty_like() const;                                      // the same but for its rows
+  size_t text_bytes() const;                                     // of its distinct texts
+  std::span<const std::string> words() const { return words_; }  // the distinct texts of all its columns
 
   Value at(size_t row, size_t column) const;
+  size_t word(size_t row, size_t column) const;  // which of words() a text is; CHECKs that it is one
   // Shorthands for cells known to be non-null and of that type.
   i64 integer(size_t row, size_t column) const { return std::get<i64>(at(row, column)); }
   double real(size_t row, size_t column) const { return std::get<double>(at(row, column)); }
