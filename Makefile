@@ -1,4 +1,5 @@
-# The usual door: `make` lists the verbs. Each one brings what it needs (tools/setup) and may be the first one run.
+# The usual door: `make` lists the verbs. Each one brings what it needs (tools/setup) and may be the first one run; build,
+# demo and install bring no test tool.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 SOURCES = $(shell find src fuzz bench -name '*.cc' -o -name '*.h')
@@ -17,6 +18,9 @@ help:
 setup:
 	@tools/setup
 
+setup-test:
+	@tools/setup test
+
 build: setup
 	@cmake --preset release
 	cmake --build --preset release --target spotter
@@ -24,22 +28,22 @@ build: setup
 demo: build
 	tools/demo
 
-test: setup
+test: setup-test
 	@tools/test
 
-lint: setup
+lint: setup-test
 	tools/check_layers
 	@clang-format-19 --dry-run -Werror $(SOURCES)
 
-fmt: setup
+fmt: setup-test
 	@clang-format-19 -i $(SOURCES)
 
-fuzz: setup
+fuzz: setup-test
 	@cmake --preset fuzz
 	cmake --build --preset fuzz
 	tools/fuzz $(FUZZ_SECONDS)
 
-bench: build
+bench: setup-test build
 	cmake --build --preset release --target benches
 	bench/run
 
@@ -49,4 +53,5 @@ install: build
 clean:
 	rm -rf build
 
-.PHONY: help setup build demo test lint fmt fuzz bench install clean
+.NOTPARALLEL:
+.PHONY: help setup setup-test build demo test lint fmt fuzz bench install clean

@@ -1,41 +1,44 @@
 #include "base/log.h"
 
-#define SPDLOG_FMT_EXTERNAL
-#include <spdlog/sinks/stdout_sinks.h>
-#include <spdlog/spdlog.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <string>
 
 namespace spotter {
 namespace {
 
-spdlog::logger& logger() {
-  static const std::shared_ptr<spdlog::logger> the = [] {
-    auto made = spdlog::stderr_logger_mt("spotter");
-    made->set_pattern("%Y-%m-%dT%H:%M:%S.%e%z %l %v");
-    made->flush_on(spdlog::level::debug);
-    return made;
-  }();
-  return *the;
+std::atomic<Level> least_level = Level::info;
+
+constexpr std::string_view name(Level level) {
+  constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
+  return kNames[static_cast<size_t>(level)];
 }
 
-spdlog::level::level_enum of(Level level) {
-  switch (level) {
-    case Level::debug:
-      return spdlog::level::debug;
-    case Level::info:
-      return spdlog::level::info;
-    case Level::warning:
-      return spdlog::level::warn;
-    case Level::error:
-      break;
-  }
-  return spdlog::level::err;
+// 2026-01-31T13:05:09.123+01:00
+std::string local_time() {
+  timespec now{};
+  clock_gettime(CLOCK_REALTIME, &now);
+  tm t{};
+  localtime_r(&now.tv_sec, &t);
+  const long minutes = std::abs(t.tm_gmtoff) / 60;
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}{}{:02}:{:02}", t.tm_year + 1900, t.tm_mon + 1,
+                     t.tm_mday, t.tm_hour, t.tm_min, t.tm_sec, now.tv_nsec / 1'000'000,
+                     t.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
 }  // namespace
 
-void set_log_level(Level least) { logger().set_level(of(least)); }
+void set_log_level(Level least) { least_level = least; }
+
 void log_line(Level level, std::string_view line) {
-  logger().log(of(level), spdlog::string_view_t(line.data(), line.size()));
+  if (level < least_level) return;
+  const std::string whole = fmt::format("{} {} {}\n", local_time(), name(level), line);
+  // One call, so that lines of two threads do not mix. There is nobody to tell of a log that cannot be
+  // written.
+  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.data(), whole.size());
 }
 
 void LogLimit::log(Level level, Ns now, std::string_view line) {

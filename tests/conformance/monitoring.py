@@ -35,7 +35,7 @@ def tool(name):
     """A program of a Debian package; the test is skipped where it is missing."""
     path = shutil.which(name)
     if not path:
-        pytest.skip(f"there is no {name} on this machine; tools/packages.txt names its package")
+        pytest.skip(f"there is no {name} on this machine; tools/packages/test.txt names its package")
     return path
 
 

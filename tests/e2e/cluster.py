@@ -78,7 +78,7 @@ def missing():
         return "namespaces need root"
     lacking = [program for program in PROGRAMS if not find(program)]
     if lacking:
-        return f"no {', '.join(lacking)} here (tools/packages.txt)"
+        return f"no {', '.join(lacking)} here (tools/packages/test.txt)"
     probe = subprocess.run([find("unshare"), "--net", "--uts", "--mount", "--pid", "--fork", "--mount-proc",
                             find("ip"), "link", "add", "name", "probe", "type", "bridge"],
                            stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
