@@ -1,9 +1,13 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <atomic>
+#include <chrono>
 #include <filesystem>
 #include <fstream>
+#include <memory>
 #include <optional>
+#include <thread>
 
 #include "net/certificates.h"
 #include "net/http.h"
@@ -195,11 +199,23 @@ TEST(ResolveTest, NamesAndNumbers) {
   EXPECT_EQ(none->error().code, Code::not_found);
 }
 
-TEST(ResolveTest, TheLoopMayGoFirst) {
+TEST(ResolveTest, NobodyIsToldWhenTheLoopHasGone) {
+  const auto told = std::make_shared<std::atomic<int>>(0);
+  int under_way = 0;  // when the loop went
   for (int i = 0; i < 20; i++) {
-    Loop loop;
-    resolve(loop, "localhost", 7, [](const Result<Endpoints>&) {});
+    const long before = told.use_count();
+    {
+      Loop loop;
+      resolve(loop, "localhost", 7, [told](const Result<Endpoints>&) { ++*told; });
+    }
+    under_way += told.use_count() > before;
   }
+  EXPECT_GT(under_way, 0);
+  // They end all the same, and let go of what they hold.
+  for (int i = 0; i < 20'000 && told.use_count() > 1; i++)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  EXPECT_EQ(told.use_count(), 1);
+  EXPECT_EQ(*told, 0);
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <atomic>
 #include <csignal>
 #include <optional>
 #include <thread>
@@ -27,11 +28,31 @@ TEST(LoopTest, RunsWhatOtherThreadsPostUntilItStops) {
   EXPECT_EQ(ran, std::this_thread::get_id());
 }
 
-TEST(LoopTest, StopsFromAnotherThread) {
+TEST(LoopTest, WaitsWithoutWorkUntilAnotherThreadStopsIt) {
   Loop loop;
-  std::thread other([&] { loop.stop(); });
+  std::atomic<bool> is_stopped = false;
+  std::thread other([&] {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));  // the loop is asleep by then
+    is_stopped = true;
+    loop.stop();
+  });
   loop.run();
+  EXPECT_TRUE(is_stopped);
   other.join();
+}
+
+TEST(LoopTest, AStopBeforeTheRunEndsThatRunAndNoOther) {
+  Loop loop;
+  int runs = 0;
+  loop.post([&] {
+    ++runs;
+    loop.stop();
+  });
+  loop.stop();
+  loop.run();
+  EXPECT_EQ(runs, 0);
+  loop.run();
+  EXPECT_EQ(runs, 1);
 }
 
 TEST(LoopTest, Signals) {

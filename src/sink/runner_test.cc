@@ -5,6 +5,8 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <filesystem>
+#include <fstream>
 #include <functional>
 #include <mutex>
 #include <thread>
@@ -82,11 +84,23 @@ class RunnerTest : public testing::Test {
   }
   void offer(Ns time) { runner_->offer(disk_batch(time, 1)); }
   bool becomes(const std::function<bool(const SinkState&)>& is_so) {
-    for (int i = 0; i < 5000; ++i) {
-      if (is_so(runner_->state())) return true;
-      std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    return false;
+    return comes([&] { return is_so(runner_->state()); });
+  }
+  // The runner's thread has seen what was offered and found nothing to do: an offer makes it ready to run
+  // before it returns.
+  static bool sleeps() {
+    return comes([] {
+      for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string stat;
+        std::getline(std::ifstream(task.path() / "stat"), stat);
+        if (stat.find("(scripted) S ") != stat.npos) return true;
+      }
+      return false;
+    });
+  }
+  static bool comes(const std::function<bool()>& is_so) {
+    for (int i = 0; i < 5000 && !is_so(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    return is_so();
   }
 
   std::shared_ptr<Script> script_ = std::make_shared<Script>();
@@ -141,7 +155,7 @@ TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
   start(o);
   offer(1);
   offer(2);
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(sleeps());
   EXPECT_EQ(runner_->state().queued, 2);
   const auto catch_up = runner_->catch_up();
   catch_up(5'000 * kMs);
@@ -149,7 +163,7 @@ TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1, 2}}));
   catch_up(5'000 * kMs);  // nothing waits
   offer(3);
-  std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  ASSERT_TRUE(sleeps());
   EXPECT_EQ(runner_->state().queued, 1);
   runner_.reset();  // the end does not wait for more either
   EXPECT_EQ(script_->attempts.back(), (std::vector<Ns>{3}));
@@ -317,9 +331,7 @@ TEST_F(RunnerTest, ASinkThatHangsIsLeftBehind) {
   runner_.reset();
   EXPECT_LT(steady_clock_now() - begin, 5'000 * kMs);
   script_->release();
-  for (int i = 0; i < 1000 && script_.use_count() > 1; ++i)
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  EXPECT_EQ(script_.use_count(), 1);  // the thread has gone, and the sink with it
+  EXPECT_TRUE(comes([&] { return script_.use_count() == 1; }));  // the thread has gone, and the sink with it
 }
 
 }  // namespace

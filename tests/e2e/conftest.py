@@ -1,6 +1,7 @@
 import pytest
 
 import agent as agent_module
+import guarded_host
 
 
 @pytest.fixture
@@ -9,3 +10,10 @@ def agent():
     running = agent_module.Agent()
     yield running
     running.stop()
+
+
+@pytest.fixture(scope="module")
+def host():
+    """One for a whole file: each test leaves it as it found it, with nothing under way."""
+    with guarded_host.running_host() as made:
+        yield made

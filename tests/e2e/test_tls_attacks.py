@@ -15,8 +15,8 @@ import pytest
 
 import agent as agent_module
 from agent import read_to_end, until
+from attacks import GET, HTTP_GARBAGE, LOG_LIMIT, REQUEST_SECONDS
 from remote import RemoteAgent, certificates, token
-from test_attacks import GET, HTTP_GARBAGE, LOG_LIMIT, REQUEST_SECONDS
 
 IDLE = 10_000  # connections in turn
 AT_ONCE = 1000  # of them

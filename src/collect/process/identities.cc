@@ -57,7 +57,7 @@ Who Identities::who(i64 pid) {
   const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
   if (!stat) return {};
   {
-    std::lock_guard lock(mutex_);
+    std::lock_guard lock(known_mutex_);
     const auto it = known_.find(pid);
     // One that is ending has no memory any more that says who it was; a GPU may have it for long.
     if (it != known_.end() && it->second.start_ticks == stat->start_ticks &&
@@ -71,7 +71,7 @@ Who Identities::who(i64 pid) {
   if (!facts) return {};
   Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");
   if (process::needs_parent(*facts)) parent = process::read_process_briefly(host_, facts->parent);
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(known_mutex_);
   if (known_.size() >= kMostKnown) known_.clear();
   Who who = who_of(*facts, parent ? &*parent : nullptr);
   return known_.insert_or_assign(pid, Known{stat->start_ticks, stat->program, settled, std::move(who)})
@@ -79,7 +79,7 @@ Who Identities::who(i64 pid) {
 }
 
 bool Identities::is_settled(i64 pid) {
-  std::lock_guard lock(mutex_);
+  std::lock_guard lock(known_mutex_);
   const auto it = known_.find(pid);
   return it != known_.end() && it->second.is_settled;
 }

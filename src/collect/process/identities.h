@@ -1,6 +1,11 @@
 // Identities: who a process is, beyond its pid: the job of a scheduler or launcher, rank, user, container,
 // pod. Told from its environment, its control group, and what the kubelet has on disk; read once for each
-// program that a process runs, and kept while it does. Any thread.
+// program that a process runs, and kept while it does.
+//
+// Any thread may call any function. Three mutexes, of which no thread ever holds two, keep three things
+// apart: who is known, with all that names are looked up in; who was noticed; whose the GPUs are. A process's
+// files are read under none of them: one that hangs in a driver keeps only those waiting who ask for it. The
+// files of the machine (users, pods), which are on a local disk, are read under the first.
 #pragma once
 #include <map>
 #include <mutex>
@@ -57,27 +62,31 @@ class Identities {
   struct Pod {
     std::string name, name_space, container;
   };
+  struct GpuOwner {
+    Who owner;
+    Ns told;
+  };
+  // The caller holds known_mutex_.
   Who who_of(const process::ProcessFacts& facts, const process::ProcessFacts* parent);
   std::string user_name(const process::ProcessFacts& facts);
   std::string name_in_passwd(i64 uid);  // empty: it has none
   void read_pods();
 
-  Host host_;
-  std::mutex mutex_;
+  const Host host_;
+
+  std::mutex known_mutex_;  // of what follows, down to the next mutex
   std::unordered_map<i64, Known> known_;
+  std::map<i64, std::string> told_users_;  // whom /etc/passwd does not have
+  std::map<i64, std::string> users_;
+  std::set<std::string, std::less<>> user_names_;
+  std::map<std::string, Pod, std::less<>> pods_;
+  Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
+
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
+
   std::mutex gpus_mutex_;
-  struct GpuOwner {
-    Who owner;
-    Ns told;
-  };
   std::map<std::string, GpuOwner> gpu_owners_;  // by UUID
-  std::map<i64, std::string> told_users_;       // whom /etc/passwd does not have
-  std::map<i64, std::string> users_;
-  std::map<std::string, Pod, std::less<>> pods_;
-  std::set<std::string, std::less<>> user_names_;
-  Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
 };
 
 }  // namespace spotter::collect
