@@ -74,6 +74,51 @@ Result<void> check_any_left(std::span<const FileResult* const> files) {
   return within(*first.error, first.evidence.path);
 }
 
+void append_missing(const Range& asked, const std::set<i64>& present, std::vector<Range>& missing) {
+  i64 next = asked.first;
+  for (auto it = present.lower_bound(next); it != present.end() && *it <= asked.last; ++it) {
+    if (*it > next) missing.push_back({next, *it - 1});
+    if (*it == asked.last) return;
+    next = *it + 1;
+  }
+  missing.push_back({next, asked.last});
+}
+
+// "0-7, 9"
+std::string shown(std::span<const Range> ranges) {
+  std::string text;
+  for (const auto& [first, last] : ranges)
+    text +=
+        fmt::format("{}{}{}", text.empty() ? "" : ", ", first, first == last ? "" : fmt::format("-{}", last));
+  return text;
+}
+
+std::string shown(const std::set<i64>& numbers) {
+  std::vector<Range> ranges;
+  for (const i64 n : numbers) {
+    if (!ranges.empty() && ranges.back().last == n - 1)
+      ranges.back().last = n;
+    else
+      ranges.push_back({n, n});
+  }
+  return shown(ranges);
+}
+
+// Some of the ranks that were asked for are there.
+void note_missing_ranks(const RunRequest& request, const std::set<i64>& present, Notes& notes) {
+  std::vector<Range> asked = request.ranks, missing;
+  std::ranges::sort(asked, {}, &Range::first);
+  i64 seen = -1;  // the last rank that an earlier range has
+  for (const auto& [first, last] : asked) {
+    if (last > seen) append_missing({std::max(first, seen + 1), last}, present, missing);
+    seen = std::max(seen, last);
+  }
+  if (!missing.empty())
+    notes.add("missing_ranks", Severity::info,
+              fmt::format("of the ranks that were asked for the job does not have {}; it has {}",
+                          shown(missing), shown(present)));
+}
+
 // The wanted files by rank, those without a rank last; also those that failed, but not only such.
 Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<FileResult>& files,
                                        Notes& notes) {
@@ -90,9 +135,13 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
   TRY(check_any_left(read));
   TRY_ASSIGN(const std::vector<ResolvedRank> ranks, resolve_ranks(evidence, notes));
   std::vector<Part> parts;
+  std::set<i64> present;
+  bool is_guess = false;
   for (size_t i = 0; i < files.size(); ++i) {
+    if (ranks[i].rank) present.insert(*ranks[i].rank);
     // A rank by order is a guess where the file was not read: it may be the one that is wanted.
     const bool may_be_wanted = files[i].error && ranks[i].source == RankSource::order;
+    is_guess |= may_be_wanted;
     if (!files[i].unwanted && (may_be_wanted || wants(request, ranks[i].rank)))
       parts.push_back({&files[i], ranks[i].rank});
   }
@@ -100,14 +149,11 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
   std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) { return order(a) < order(b); });
   for (const Part& part : parts) wanted.push_back(part.file);
   TRY(check_any_left(wanted));
-  if (!parts.empty()) return parts;
-
-  std::vector<i64> present;
-  for (const ResolvedRank& rank : ranks)
-    if (rank.rank) present.push_back(*rank.rank);
-  std::sort(present.begin(), present.end());
-  return fail(Code::not_found, "no file has a rank that was asked for; the job has {}",
-              present.empty() ? "no ranks" : fmt::format("ranks {}", fmt::join(present, ", ")));
+  if (parts.empty())
+    return fail(Code::not_found, "no file has a rank that was asked for; the job has {}",
+                present.empty() ? "no ranks" : "ranks " + shown(present));
+  if (!is_guess) note_missing_ranks(request, present, notes);
+  return parts;
 }
 
 void note_failures(std::span<const Part> parts, Notes& notes) {

@@ -21,6 +21,7 @@ struct TextStyle {
 struct Format {
   const char* name;
   const char* help;
+  const char* ending;  // of the names of its files: ".csv"; no two formats have the same
   // The document's notes are those of the run and of all tables.
   std::string (*render)(const Document& document, const TextStyle& style);
   bool shows_notes = false;  // false: nobody sees them in its bytes; who writes these says them elsewhere

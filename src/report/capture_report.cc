@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "app/commands.h"
+#include "app/job/analyze_command.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "client/client.h"

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "app/hosts.h"
+#include "app/capture/hosts.h"
 #include "client/fleet.h"
 
 namespace spotter::report {

@@ -5,6 +5,8 @@
 #include <optional>
 #include <vector>
 
+#include "base/suggestion.h"
+
 namespace spotter::simulate {
 namespace {
 
@@ -158,12 +160,19 @@ const FaultKind& kind_of(FaultType type) {
   return *std::ranges::find_if(kKinds, [&](const FaultKind& k) { return k.type == type; });
 }
 
+std::vector<std::string> fault_names() {
+  std::vector<std::string> names;
+  for (const FaultKind& kind : kKinds) names.emplace_back(kind.name);
+  return names;
+}
+
 Result<Fault> parse_fault(const std::string& text, i64 last_step) {
   const size_t colon = std::min(text.find(':'), text.size());
   const auto* kind =
       std::ranges::find_if(kKinds, [&](const FaultKind& k) { return text.substr(0, colon) == k.name; });
   if (kind == std::end(kKinds))
-    return fail(Code::invalid, "there is no fault \"{}\"; --list-faults lists them", text.substr(0, colon));
+    return fail(Code::invalid, "there is no fault \"{}\"{}", text.substr(0, colon),
+                did_you_mean(text.substr(0, colon), fault_names(), "; --list-faults lists them"));
   Fault fault;
   fault.type = kind->type;
   fault.text = text;

@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
 #include "base/types.h"
@@ -71,6 +72,7 @@ struct FaultKind {
 };
 
 const FaultKind& kind_of(FaultType type);
+std::vector<std::string> fault_names();
 
 // "slow-rank:rank=3,factor=1.5". `last_step` is what the word "last" means.
 Result<Fault> parse_fault(const std::string& text, i64 last_step);

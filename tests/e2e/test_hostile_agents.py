@@ -375,7 +375,7 @@ def test_an_agent_that_never_ends(good):
             assert len(fake.asked) - asked < 100, "the client asks without a pause"
             process.send_signal(signal.SIGINT)
             out, err = process.communicate(timeout=10)  # it would not end the capture either
-            assert process.returncode in (3, 4), (out, err)
+            assert process.returncode == 130, (out, err)
             assert "DELETE /v1/captures/20260101T000000-1" in fake.asked
             assert sum(a.startswith("DELETE") for a in fake.asked) <= 3
 
@@ -417,7 +417,7 @@ class Trace:
         self.process.send_signal(by)
 
     def end(self, seconds=5):
-        """(status, rows); the receipts are beside the traces, too, where there are any."""
+        """(status, rows) of one that was interrupted; the receipts are beside the traces, too, where there are any."""
         try:
             out, err = self.process.communicate(timeout=seconds)
         finally:
@@ -425,8 +425,11 @@ class Trace:
             self.process.wait()
         rows = tables(json.loads(out))["receipts"]
         file = self.folder / "capture.json"
+        written = sum(row["state"] == "written" for row in rows)
+        sentence = f"spotter: interrupted; {written} of {len(rows)} processes wrote a trace"
         if file.exists():
             assert tables(json.loads(file.read_text()))["receipts"] == rows
+            assert err.splitlines()[-1] == f"{sentence}; the receipts are in {file}"
         else:
             assert not any(row["pid"] for row in rows), err
         return self.process.returncode, rows
@@ -444,7 +447,7 @@ def test_interrupt_while_accepted(agent_of, is_local):
         agent_of.wait_for_line("audit: ", "asks to trace 1 processes")
         under_way.interrupt()
         status, (row_,) = under_way.end()
-        assert (status, row_["state"], row_["pid"]) == (4, "failed", one.pid)
+        assert (status, row_["state"], row_["pid"]) == (130, "failed", one.pid)
         assert "ended by" in row_["reason"] and "before the process had asked" in row_["reason"]
         agent_of.wait_for_line("audit: ", "ends capture", "done")
 
@@ -462,7 +465,7 @@ def test_interrupt_while_delivered(agent_of, is_local, by):
         under_way.interrupt(by)
         status, rows = under_way.end()
         states = {r["pid"]: r["state"] for r in rows}
-        assert (status, states) == (3, {quick.pid: "written", slow.pid: "failed"})
+        assert (status, states) == (128 + by, {quick.pid: "written", slow.pid: "failed"})
         assert "it may still write the file" in next(r["reason"] for r in rows if r["pid"] == slow.pid)
 
 
@@ -486,7 +489,7 @@ def test_interrupt_before_the_answer(agent_of):
         under_way.interrupt()
         agent_of.wait_for_line("ends capture", "done")
         status, rows = under_way.end(FIRST_ANSWER + 3)
-        assert status == 4 and [r["state"] for r in rows] == ["failed", "failed"]
+        assert status == 130 and [r["state"] for r in rows] == ["failed", "failed"]
         assert silent.asked == ["POST /v1/captures"]
 
 
@@ -502,7 +505,7 @@ def test_interrupt_before_a_late_answer(tmp_path):
         until(lambda: fake.asked and other.asked, 5, "they were asked")
         process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=10)
-        assert process.returncode == 4, (out, err)
+        assert process.returncode == 130, (out, err)
         for one in (fake, other):
             assert one.asked == ["POST /v1/captures", "DELETE /v1/captures/20260101T000000-1"]
 
@@ -520,7 +523,7 @@ def test_second_interrupt_gives_up_at_once(agent_of, count):
         under_way.interrupt()
         status, rows = under_way.end()
         assert time.monotonic() - start < 1.5
-        assert status == 4, rows
+        assert status == 130, rows
         assert [r["state"] for r in rows] == ["failed"] * count, rows
         assert all("given up" in r["reason"] for r in rows), rows
 
@@ -540,7 +543,7 @@ def test_second_interrupt_while_delivered(agent_of):
             under_way.interrupt()
             status, (row_,) = under_way.end()
             assert time.monotonic() - start < 1.5
-            assert (status, row_["state"], row_["pid"]) == (4, "failed", one.pid) and "given up" in row_["reason"]
+            assert (status, row_["state"], row_["pid"]) == (130, "failed", one.pid) and "given up" in row_["reason"]
         finally:
             os.kill(agent_of.pid, signal.SIGCONT)
 

@@ -1,0 +1,361 @@
+#include "app/agent/agent_config.h"
+
+#include <fmt/ranges.h>
+#include <pwd.h>
+#include <yaml-cpp/yaml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <span>
+
+#include "app/agent/telemetry_config.h"
+#include "app/capture/hosts.h"
+#include "app/cli/words.h"
+#include "base/file.h"
+#include "base/quantity.h"
+#include "base/strings.h"
+#include "base/utf8.h"
+#include "net/digest.h"
+
+namespace spotter::app {
+namespace {
+
+constexpr size_t kMostBytes = size_t{1} << 20;
+
+constexpr size_t kDigestDigits = 64;
+
+std::string scalar(const YAML::Node& node) { return node.as<std::string>(); }
+
+template <class To>
+struct Key {
+  const char* name;
+  Result<void> (*read)(const YAML::Node& node, To& to);
+};
+
+// Each member of a map by its key; the line of a wrong one is told.
+template <class To>
+Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to) {
+  if (!map.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
+  std::set<std::string> seen;
+  for (const auto& entry : map) {
+    const std::string name = scalar(entry.first);
+    const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<To>& k) { return name == k.name; });
+    const std::string line = fmt::format("line {}", entry.first.Mark().line + 1);
+    if (key == keys.end()) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
+    if (!seen.insert(name).second) return fail(Code::invalid, "{}: {} is there twice", line, name);
+    if (const Result<void> r = key->read(entry.second, to); !r) {
+      if (r.error().message.starts_with("line ")) return r;  // of a member further in
+      return within(r.error(), fmt::format("{}: {}", line, name));
+    }
+  }
+  return {};
+}
+
+Result<bool> read_flag(const YAML::Node& node) {
+  const std::string word = scalar(node);
+  if (word != "true" && word != "false")
+    return fail(Code::invalid, "\"{}\" is neither true nor false", to_printable(word));
+  return word == "true";
+}
+
+constexpr Key<net::TlsFiles> kTlsKeys[] = {
+    {"certificate",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.certificate = scalar(node);
+       return {};
+     }},
+    {"key",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.key = scalar(node);
+       return {};
+     }},
+    {"client_ca",
+     [](const YAML::Node& node, net::TlsFiles& files) -> Result<void> {
+       files.trusted = scalar(node);
+       return {};
+     }},
+};
+
+constexpr Key<agent::ClientRule> kClientKeys[] = {
+    {"name",
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
+       client.name = scalar(node);
+       return {};
+     }},
+    {"role",
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
+       const auto role = agent::role_of(scalar(node));
+       if (!role)
+         return fail(Code::invalid, "\"{}\" is none of view, trace, admin", to_printable(scalar(node)));
+       client.role = *role;
+       return {};
+     }},
+    {"user",
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
+       const passwd* user = getpwnam(scalar(node).c_str());
+       if (!user) return fail(Code::invalid, "there is no user {} on this host", to_printable(scalar(node)));
+       client.only_uid = user->pw_uid;
+       return {};
+     }},
+    {"token_sha256",
+     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
+       client.token_sha256 = ascii_lower(scalar(node));
+       if (client.token_sha256.size() != kDigestDigits ||
+           client.token_sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
+         return fail(Code::invalid, "it must have {} hexadecimal digits: printf %s TOKEN | sha256sum",
+                     kDigestDigits);
+       if (client.token_sha256 == net::sha256(""))
+         return fail(Code::invalid, "it is that of an empty token, which anybody can show");
+       return {};
+     }},
+};
+
+Result<void> read_clients(const YAML::Node& list, std::vector<agent::ClientRule>& clients) {
+  if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
+  clients.clear();
+  for (const YAML::Node& entry : list) {
+    agent::ClientRule client;
+    TRY(read_map<agent::ClientRule>(entry, kClientKeys, client));
+    const std::string line = fmt::format("line {}", entry.Mark().line + 1);
+    if (client.name.empty()) return fail(Code::invalid, "{}: a client needs a name", line);
+    if (client.role == agent::AccessRole::nobody)
+      return fail(Code::invalid, "{}: a client needs a role", line);
+    clients.push_back(std::move(client));
+  }
+  return {};
+}
+
+constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
+    {"file",
+     [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
+       TRY_ASSIGN(const auto options, parse_history(scalar(node)));
+       if (!options) return fail(Code::invalid, "off stands for the whole: \"history: off\"");
+       history.path = options->path;
+       return {};
+     }},
+    {"size",
+     [](const YAML::Node& node, store::HistoryOptions& history) -> Result<void> {
+       TRY_ASSIGN(history.most_bytes, parse_size(scalar(node)));
+       if (history.most_bytes < store::kLeastFileBytes)
+         return fail(Code::invalid, "\"{}\" is too little; a history needs {}M at least",
+                     to_printable(scalar(node)), store::kLeastFileBytes >> 20);
+       return {};
+     }},
+};
+
+constexpr Key<agent::TelemetryOptions> kDcgmKeys[] = {
+    {"address",
+     [](const YAML::Node& node, agent::TelemetryOptions& telemetry) -> Result<void> {
+       telemetry.dcgm_address = scalar(node);
+       return {};
+     }},
+    {"embedded",
+     [](const YAML::Node& node, agent::TelemetryOptions& telemetry) -> Result<void> {
+       TRY_ASSIGN(telemetry.dcgm_embedded, read_flag(node));
+       return {};
+     }},
+};
+
+// Settings are texts or lists of texts; a list is its members with commas.
+Result<std::string> setting(const YAML::Node& node) {
+  if (node.IsScalar()) return scalar(node);
+  if (!node.IsSequence()) return fail(Code::invalid, "it must be a word, or a list of words");
+  return fmt::format("{}", fmt::join(node.as<std::vector<std::string>>(), ","));
+}
+
+Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>& sinks) {
+  if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
+  sinks.clear();
+  std::set<std::string> names{"history"};  // who takes samples, too
+  std::set<std::string> places;
+  for (const YAML::Node& entry : list) {
+    const std::string line = fmt::format("line {}", entry.Mark().line + 1);
+    if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
+    sink::Settings said;
+    for (const auto& member : entry) {
+      const Result<std::string> value = setting(member.second);
+      if (!value)
+        return within(value.error(), fmt::format("{}: {}", line, to_printable(scalar(member.first))));
+      if (!said.emplace(scalar(member.first), *value).second)
+        return fail(Code::invalid, "{}: {} is there twice", line, to_printable(scalar(member.first)));
+    }
+    auto checked = checked_sink(said);
+    if (!checked) return within(checked.error(), line);
+    const std::string name = sink::name_of(checked->kind, checked->settings);
+    if (!names.insert(name).second)
+      return fail(Code::invalid,
+                  "{}: another sink, or the history, is called {}, too: give this one a \"name\" of its own",
+                  line, to_printable(name));
+    const std::string place = sink::unshared_of(checked->kind, checked->settings);
+    if (!place.empty() && !places.insert(place).second)
+      return fail(Code::invalid, "{}: another sink has the {}, too: they would write into each other", line,
+                  to_printable(place));
+    sinks.push_back(std::move(*checked));
+  }
+  return {};
+}
+
+constexpr Key<AgentConfig> kKeys[] = {
+    {"api_socket",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.doors.api_socket = scalar(node);
+       return {};
+     }},
+    {"ipc_directory",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.ipc_directory = scalar(node);
+       return {};
+     }},
+    {"rpc_port",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.doors.rpc_port, parse_port(scalar(node)));
+       return {};
+     }},
+    {"rpc_on_all_addresses_without_authentication",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.doors.rpc_on_all_addresses_without_authentication, read_flag(node));
+       return {};
+     }},
+    {"listen",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(const net::HttpAddress address, parse_host(scalar(node)));
+       c.remote.address = address.host;
+       c.remote.port = address.port;
+       c.listens = true;
+       return {};
+     }},
+    {"tls",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_map<net::TlsFiles>(node, kTlsKeys, c.remote.tls);
+     }},
+    {"clients",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> { return read_clients(node, c.clients); }},
+    {"root",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.root = scalar(node);
+       if (!c.root.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.root));
+       return {};
+     }},
+    {"collect",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.telemetry.collectors, parse_collectors(scalar(node)));
+       return {};
+     }},
+    {"dcgm",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_map<agent::TelemetryOptions>(node, kDcgmKeys, c.options.telemetry);
+     }},
+    {"per_core",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.telemetry.per_core, read_flag(node));
+       return {};
+     }},
+    {"history",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       if (node.IsScalar()) {
+         TRY_ASSIGN(c.options.telemetry.history, parse_history(scalar(node)));
+         return {};
+       }
+       if (!c.options.telemetry.history) c.options.telemetry.history.emplace();
+       return read_map<store::HistoryOptions>(node, kHistoryKeys, *c.options.telemetry.history);
+     }},
+    {"sinks",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_sinks(node, c.options.telemetry.sinks);
+     }},
+    {"prometheus",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.doors.prometheus, parse_metrics_door(scalar(node)));
+       return {};
+     }},
+    {"prometheus_on_all_addresses_without_authentication",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.prometheus_on_all_addresses_without_authentication, read_flag(node));
+       return {};
+     }},
+    {"output_directories",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.output_directories = node.as<std::vector<std::string>>();
+       for (const std::string& d : c.options.output_directories)
+         if (!d.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(d));
+       return {};
+     }},
+    {"log_level",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.log_level, parse_log_level(scalar(node)));
+       return {};
+     }},
+};
+
+// Other hosts come in by TLS or not at all, and as somebody.
+Result<void> check_remote(const std::string& path, AgentConfig& config) {
+  if (!config.listens) return {};
+  api::RemoteDoorOptions& remote = config.remote;
+  if (remote.tls.certificate.empty() || remote.tls.key.empty())
+    return fail(
+        Code::invalid,
+        "\"listen\" needs \"tls\" with a certificate and a key (`spotter agent --init-tls DIR` makes them)");
+  if (config.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
+  for (const agent::ClientRule& client : config.clients) {
+    if (client.token_sha256.empty() && remote.tls.trusted.empty())
+      return fail(Code::invalid,
+                  "the client {} has no token, and without client_ca nobody's certificate is trusted",
+                  to_printable(client.name));
+  }
+  for (std::string* file : {&remote.tls.certificate, &remote.tls.key, &remote.tls.trusted}) {
+    if (!file->empty() && !file->starts_with('/'))
+      *file = (std::filesystem::path(path).parent_path() / *file).string();
+  }
+  config.doors.remote = remote;
+  config.options.clients = config.clients;
+  config.options.clients = config.clients;
+  return {};
+}
+
+Result<void> read(const YAML::Node& file, const std::string& path, AgentConfig& config) {
+  if (!file.IsNull()) TRY(read_map<AgentConfig>(file, kKeys, config));
+  return check_remote(path, config);
+}
+
+}  // namespace
+
+Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
+  TRY_ASSIGN(const std::string text, read_small_file(path, kMostBytes));
+  try {
+    if (const Result<void> r = read(YAML::Load(text), path, config); !r) return within(r.error(), path);
+  } catch (const YAML::Exception& e) {
+    return fail(Code::invalid, "{}: line {}: {}", path, e.mark.line + 1, e.msg);
+  }
+  return {};
+}
+
+Result<void> check(const AgentConfig& config) {
+  if (!config.doors.prometheus || config.prometheus_on_all_addresses_without_authentication) return {};
+  if (is_loopback(*config.doors.prometheus)) return {};
+  return fail(
+      Code::invalid,
+      "{} is not this machine alone, and \"prometheus\" asks nobody who he is: set "
+      "prometheus_on_all_addresses_without_authentication in the configuration, or have Prometheus scrape "
+      "/metrics of \"listen\" by TLS",
+      config.doors.prometheus->address);
+}
+
+Result<std::optional<u16>> parse_port(const std::string& word) {
+  if (word == "off") return std::optional<u16>();
+  const Result<i64> port = parse_number(word, 0, 65535);
+  if (!port) return fail(Code::invalid, "\"{}\" is neither a port (0 to 65535) nor \"off\"", word);
+  return std::optional<u16>(static_cast<u16>(*port));
+}
+
+Result<Level> parse_log_level(const std::string& word) {
+  static constexpr std::pair<const char*, Level> kLevels[] = {
+      {"debug", Level::debug}, {"info", Level::info}, {"warning", Level::warning}, {"error", Level::error}};
+  for (const auto& [name, level] : kLevels) {
+    if (word == name) return level;
+  }
+  return fail(Code::invalid, "\"{}\" is no log level; there are debug, info, warning, error", word);
+}
+
+}  // namespace spotter::app

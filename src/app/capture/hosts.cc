@@ -1,0 +1,199 @@
+#include "app/capture/hosts.h"
+
+#include <cstdlib>
+#include <filesystem>
+#include <set>
+
+#include "app/agent/agent_socket.h"
+#include "app/capture/slurm.h"
+#include "app/cli/readers.h"
+#include "app/cli/words.h"
+#include "base/file.h"
+#include "base/utf8.h"
+
+namespace spotter::app {
+namespace {
+
+constexpr size_t kMostHosts = 100'000;
+constexpr size_t kMostHostfile = size_t{16} << 20;
+
+Result<u16> parse_host_port(const std::string& word) {
+  TRY_ASSIGN(const i64 port, parse_number(word, 1, 65535));
+  return static_cast<u16>(port);
+}
+
+// At commas outside of brackets.
+std::vector<std::string> split_list(const std::string& words) {
+  std::vector<std::string> parts(1);
+  int depth = 0;
+  for (const char c : words) {
+    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
+    if (c == ',' && depth == 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
+// "gpu[01-03,7]x" -> gpu01x gpu02x gpu03x gpu7x: a range has the width of its first number.
+Result<std::vector<std::string>> expand(const std::string& word) {
+  const size_t open = word.find('['), close = word.find(']');
+  if (open == word.npos || open == 0) return std::vector<std::string>{word};  // [::1] is an address
+  if (close == word.npos || close < open)
+    return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
+  TRY_ASSIGN(const std::vector<std::string> ends, expand(word.substr(close + 1)));
+  std::vector<std::string> words;
+  for (const std::string& part : split_list(word.substr(open + 1, close - open - 1))) {
+    TRY_ASSIGN(const analyze::Range range, parse_range(part));
+    const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
+    for (i64 n = range.first; n <= range.last; ++n) {
+      if (words.size() + ends.size() > kMostHosts)
+        return fail(Code::invalid, "\"{}\" are more than {} hosts", to_printable(word), kMostHosts);
+      for (const std::string& end : ends)
+        words.push_back(fmt::format("{}{:0{}}{}", word.substr(0, open), n, width, end));
+    }
+  }
+  return words;
+}
+
+std::string default_credentials() {
+  if (const char* named = std::getenv("SPOTTER_CREDENTIALS"); named && *named) return named;
+  if (const char* home = std::getenv("HOME"); home && *home) {
+    const std::string own = std::string(home) + "/.config/spotter";
+    std::error_code ignored;
+    if (std::filesystem::exists(own, ignored)) return own;
+  }
+  return "/etc/spotter/client";
+}
+
+void keep_each_once(std::vector<net::HttpAddress>& addresses) {
+  std::set<std::string> seen;
+  std::erase_if(addresses, [&](const net::HttpAddress& a) { return !seen.insert(a.shown()).second; });
+}
+
+}  // namespace
+
+std::vector<Option> host_options(HostOptions& options) {
+  return {
+      socket_option(options.socket),
+      {.names = {"--host"},
+       .value = "LIST",
+       .help = "ask the agents of these hosts: n1,gpu[01-16]:1779",
+       .read = keep(options.hosts),
+       .excludes = {"--hostfile", "--slurm-job"}},
+      {.names = {"--hostfile"},
+       .value = "FILE",
+       .help = "ask the agents of the hosts in this file, one a line",
+       .read = keep(options.hostfile),
+       .offer = offer_files(),
+       .excludes = {"--slurm-job"}},
+      {.names = {"--slurm-job"},
+       .value = "ID",
+       .help = "ask the agents of this Slurm job's hosts",
+       .read = keep(options.slurm_job)},
+      {.names = {"--credentials"},
+       .value = "DIR",
+       .help =
+           "what shows other hosts who asks: ca.pem, and client.pem with client-key.pem, or token; default: "
+           "$SPOTTER_CREDENTIALS, ~/.config/spotter, /etc/spotter/client",
+       .read = keep(options.credentials),
+       .offer = offer_folders()}};
+}
+
+Result<net::HttpAddress> parse_host(const std::string& word) {
+  net::HttpAddress address;
+  address.port = kApiPort;
+  std::string port;
+  const size_t first = word.find(':'), last = word.rfind(':');
+  if (word.starts_with('[')) {
+    const size_t close = word.find(']');
+    if (close == word.npos) return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
+    address.host = word.substr(1, close - 1);
+    if (close + 1 < word.size()) {
+      if (word[close + 1] != ':')
+        return fail(Code::invalid, "\"{}\" is no [ADDRESS]:PORT", to_printable(word));
+      port = word.substr(close + 2);
+    }
+  } else if (first != last) {
+    address.host = word;  // an IPv6 address without a port
+  } else {
+    address.host = word.substr(0, first);
+    if (first != word.npos) port = word.substr(first + 1);
+  }
+  if (address.host.empty()) return fail(Code::invalid, "\"{}\" names no host", to_printable(word));
+  if (word.ends_with(':') && first == last)
+    return fail(Code::invalid, "\"{}\" names no port", to_printable(word));
+  if (!port.empty()) {
+    const Result<u16> number = parse_host_port(port);
+    if (!number) return within(number.error(), word);
+    address.port = *number;
+  }
+  return address;
+}
+
+Result<std::vector<net::HttpAddress>> parse_hosts(const std::string& words) {
+  std::vector<net::HttpAddress> addresses;
+  for (const std::string& part : split_list(words)) {
+    TRY_ASSIGN(const std::vector<std::string> expanded, expand(part));
+    for (const std::string& word : expanded) {
+      TRY_ASSIGN(net::HttpAddress address, parse_host(word));
+      addresses.push_back(std::move(address));
+    }
+  }
+  return addresses;
+}
+
+Result<std::vector<net::HttpAddress>> parse_hostfile(const std::string& text) {
+  std::vector<net::HttpAddress> addresses;
+  size_t line_number = 0;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = std::min(text.find('\n', at), text.size());
+    std::string line = text.substr(at, end - at);
+    at = end + 1;
+    ++line_number;
+    line.resize(std::min(line.find('#'), line.size()));
+    const size_t begin = line.find_first_not_of(" \t\r");
+    if (begin == line.npos) continue;
+    const size_t word_end = std::min(line.find_first_of(" \t\r", begin), line.size());
+    const auto hosts = parse_hosts(line.substr(begin, word_end - begin));
+    if (!hosts) return within(hosts.error(), fmt::format("line {}", line_number));
+    addresses.insert(addresses.end(), hosts->begin(), hosts->end());
+  }
+  if (addresses.empty()) return fail(Code::invalid, "it names no host");
+  return addresses;
+}
+
+Result<Hosts> find_hosts(const HostOptions& options) {
+  Hosts hosts;
+  if (options.is_local()) {
+    net::HttpAddress address;
+    address.socket = socket_or_default(options.socket);
+    hosts.addresses.push_back(address);
+    return hosts;
+  }
+  if (!options.hosts.empty()) {
+    TRY_ASSIGN(hosts.addresses, parse_hosts(options.hosts));
+  } else if (!options.hostfile.empty()) {
+    TRY_ASSIGN(const std::string text, read_small_file(options.hostfile, kMostHostfile));
+    auto addresses = parse_hostfile(text);
+    if (!addresses) return within(addresses.error(), options.hostfile);
+    hosts.addresses = std::move(*addresses);
+  } else {
+    TRY_ASSIGN(const SlurmJob job, find_slurm_job(options.slurm_job));
+    hosts.job = job.id;
+    for (const SlurmNode& node : job.nodes) {
+      net::HttpAddress address;
+      address.host = node.name;
+      address.port = kApiPort;
+      address.connect_to = node.address;
+      hosts.addresses.push_back(std::move(address));
+    }
+  }
+  keep_each_once(hosts.addresses);
+  const std::string directory = options.credentials.empty() ? default_credentials() : options.credentials;
+  TRY_ASSIGN(hosts.credentials, client::read_credentials(directory));
+  return hosts;
+}
+
+}  // namespace spotter::app

@@ -1,0 +1,91 @@
+#include "app/cli/format_option.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "app/cli/output.h"
+#include "app/cli/readers.h"
+#include "base/file.h"
+#include "base/suggestion.h"
+
+namespace spotter::app {
+namespace {
+
+std::vector<const render::Format*> offered(Formats formats) {
+  std::vector<const render::Format*> offered;
+  for (const render::Format& f : render::all_formats())
+    if (!f.takes || formats == Formats::for_some_tables) offered.push_back(&f);
+  return offered;
+}
+
+std::vector<std::string> names_of(const std::vector<const render::Format*>& formats) {
+  std::vector<std::string> names;
+  for (const render::Format* f : formats) names.emplace_back(f->name);
+  return names;
+}
+
+std::string help_of(const std::vector<const render::Format*>& formats) {
+  std::string help;
+  for (const render::Format* f : formats) help += fmt::format("{} ({}), ", f->name, f->help);
+  return help + "default: " + formats[0]->name;
+}
+
+// ".csv" of "out/r.csv"; empty where the name has none.
+std::string ending_of(const std::string& path) {
+  const std::string_view name = base_name(path);
+  const size_t dot = name.rfind('.');
+  return dot == name.npos || dot == 0 ? "" : std::string(name.substr(dot));
+}
+
+}  // namespace
+
+Option format_option(const render::Format*& format, Formats formats) {
+  const std::vector<const render::Format*> choice = offered(formats);
+  const auto find = [choice](const std::string& word) -> Result<const render::Format*> {
+    const auto found = std::ranges::find(choice, word, &render::Format::name);
+    if (found != choice.end()) return *found;
+    return fail(Code::invalid, "there is no output format \"{}\"; there are {}", word,
+                fmt::join(names_of(choice), ", "));
+  };
+  return {.names = {"--format"},
+          .value = "NAME",
+          .help = help_of(choice),
+          .read = parsed(format, find),
+          .offer = offer_words(names_of(choice))};
+}
+
+Option output_option(std::string& path) {
+  return {
+      .names = {"-o", "--output"},
+      .value = "FILE",
+      .help =
+          "write to this file, whole or not at all; - is standard output. Without --format its ending says "
+          "the format: r.csv",
+      .read = keep(path),
+      .offer = offer_files()};
+}
+
+Result<const render::Format*> choose_format(const render::Format* named, const std::string& output,
+                                            Formats formats) {
+  const std::string ending = is_standard_output(output) ? "" : ending_of(output);
+  const std::vector<const render::Format*> choice = offered(formats);
+  if (ending.empty()) return named ? named : choice[0];
+  const auto has_ending = [&](const render::Format& f) { return ending == f.ending; };
+  // Also one that is not offered: json in a file .svg is no help to anybody.
+  const auto of_ending = std::ranges::find_if(render::all_formats(), has_ending);
+  const bool is_known = of_ending != render::all_formats().end();
+  if (named && is_known && named != &*of_ending)
+    return fail(Code::invalid,
+                "--format {} contradicts the ending of {}, which is that of {}; leave out one of them",
+                named->name, base_name(output), of_ending->name);
+  if (named) return named;
+  const auto found = std::ranges::find_if(choice, [&](const render::Format* f) { return has_ending(*f); });
+  if (found != choice.end()) return *found;
+  std::vector<std::string_view> endings;
+  for (const render::Format* f : choice) endings.emplace_back(f->ending);
+  return fail(Code::invalid, "no output format has the ending {}; there are {}; or name one with --format",
+              ending, fmt::join(endings, ", "));
+}
+
+}  // namespace spotter::app

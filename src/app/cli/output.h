@@ -1,0 +1,34 @@
+// Where an answer goes.
+#pragma once
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "render/render.h"
+#include "trace/job.h"
+
+namespace spotter::app {
+
+inline bool is_standard_output(std::string_view path) { return path.empty() || path == "-"; }
+
+// Whether a file that is to be written is one of those that are read. Errors: invalid.
+Result<void> check_output(const std::string& path, const Job& job);
+
+// Errors: invalid (bytes that are nothing for a terminal would go to one).
+Result<void> check_output(const std::string& path, const render::Format& format);
+
+// What is said of the file where work ends before write_output.
+std::string untouched(const std::string& path);
+
+// Writes to the file, whole or not at all, or to standard output by that path. There a signal ends the
+// process: whoever reads may be slow.
+Result<void> write_output(const std::string& path, std::string_view bytes);
+
+// What the format does not show of the notes, on standard error.
+void say_notes(const render::Format& format, const render::Document& document);
+
+// The document in this format, on standard output. `choice`: as check_takes() has it.
+Result<void> print(const render::Format& format, const render::Document& document,
+                   std::string_view choice = {});
+
+}  // namespace spotter::app

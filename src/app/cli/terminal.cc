@@ -1,0 +1,77 @@
+#include "app/cli/terminal.h"
+
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace spotter::app {
+namespace {
+
+constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
+constexpr i64 kBarCells = 30;
+constexpr int kPageWidth = 100;
+
+bool is_terminal(int fd) {
+  const char* term = std::getenv("TERM");
+  return ::isatty(fd) == 1 && term && std::string_view(term) != "dumb";
+}
+
+}  // namespace
+
+render::TextStyle style_of(int fd) {
+  render::TextStyle style;
+  if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(0, std::atoi(columns));
+  if (!is_terminal(fd)) return style;
+  winsize size{};
+  if (style.width == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) style.width = size.ws_col;
+  if (style.width == 0) style.width = 80;
+  const char* no_color = std::getenv("NO_COLOR");
+  style.color = !no_color || *no_color == 0;
+  return style;
+}
+
+render::TextStyle page_style_of(int fd) {
+  render::TextStyle style = style_of(fd);
+  if (style.width == 0) style.width = kPageWidth;
+  return style;
+}
+
+size_t terminal_height(int fd) {
+  constexpr size_t kUsual = 24;
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : kUsual;
+}
+
+Progress::Progress()
+    : visible_(is_terminal(STDERR_FILENO)), next_(std::chrono::steady_clock::now() + kFirst) {}
+
+Progress::~Progress() {
+  if (drawn_) std::fputs("\r\033[K", stderr);
+}
+
+void Progress::update(i64 done, i64 total) {
+  if (!visible_) return;
+  const std::lock_guard lock(mutex_);
+  const auto now = std::chrono::steady_clock::now();
+  if (now < next_) return;
+  next_ = now + kBetween;
+  drawn_ = true;
+  const i64 cells = total > 0 ? std::clamp<i64>(done * kBarCells / total, 0, kBarCells) : 0;
+  const std::string bar(static_cast<size_t>(cells), '#');
+  const std::string rest(static_cast<size_t>(kBarCells - cells), '.');
+  const std::string amount = render::human(Value(done), Unit::bytes, Role::value);
+  if (total > 0) {
+    std::fprintf(stderr, "\rreading [%s%s] %s of %s\033[K", bar.c_str(), rest.c_str(), amount.c_str(),
+                 render::human(Value(total), Unit::bytes, Role::value).c_str());
+  } else {
+    std::fprintf(stderr, "\rreading %s\033[K", amount.c_str());
+  }
+  std::fflush(stderr);
+}
+
+}  // namespace spotter::app

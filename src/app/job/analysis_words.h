@@ -1,0 +1,16 @@
+// Words of the command line that name analyses.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "analyze/analysis.h"
+
+namespace spotter::app {
+
+// What can be asked for by name: the findings and every analysis.
+std::vector<std::string> table_names();
+
+// Nullptr: the findings. Errors: invalid.
+Result<const Analysis*> parse_table(const std::string& name);
+
+}  // namespace spotter::app

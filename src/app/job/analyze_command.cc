@@ -1,0 +1,259 @@
+// analyze: paths -> job -> tables -> bytes.
+#include "app/job/analyze_command.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+
+#include "analyze/list.h"
+#include "analyze/top.h"
+#include "app/cli/format_option.h"
+#include "app/cli/interruption.h"
+#include "app/cli/job_options.h"
+#include "app/cli/output.h"
+#include "app/cli/readers.h"
+#include "app/cli/terminal.h"
+#include "app/cli/words.h"
+#include "app/job/analysis_words.h"
+#include "base/parallel_for.h"
+#include "diagnose/diagnose.h"
+#include "read/open.h"
+#include "report/report.h"
+
+namespace spotter::app {
+namespace {
+
+struct Options {
+  std::vector<std::string> paths;
+  std::vector<analyze::FileResult> elsewhere;  // files that were mapped on other hosts, for this request
+  analyze::RunRequest request;
+  const render::Format* named_format = nullptr;  // by --format
+  const render::Format* format = &render::all_formats()[0];
+  std::string output;  // empty: standard output
+  bool timing = false;
+  bool names_findings = false;
+  bool names_tables() const { return names_findings || !request.analyses.empty(); }
+  // People are shown a report, programs are given everything.
+  bool is_text() const { return format == &render::all_formats()[0]; }
+  bool wants_report() const { return !names_tables() && is_text(); }
+  std::vector<const Analysis*> chosen() const {
+    if (names_tables()) return request.analyses;
+    return wants_report() ? diagnose::fact_analyses() : analyze::usual_analyses();
+  }
+};
+
+Result<void> add_table(const std::string& name, Options& options) {
+  TRY_ASSIGN(const Analysis* analysis, parse_table(name));
+  std::vector<const Analysis*>& analyses = options.request.analyses;
+  if (!analysis)
+    options.names_findings = true;
+  else if (std::ranges::find(analyses, analysis) == analyses.end())
+    analyses.push_back(analysis);
+  return {};
+}
+
+bool has_param(const Analysis* analysis, std::string_view name) {
+  return std::ranges::any_of(analysis->params, [&](const Param& p) { return p.name == name; });
+}
+
+// The parameters of all analyses, each once.
+std::vector<Param> all_params() {
+  std::vector<Param> params;
+  for (const Analysis* analysis : analyze::all_analyses()) {
+    for (const Param& p : analysis->params) {
+      const auto is_same = [&](const Param& other) { return std::string_view(other.name) == p.name; };
+      if (std::ranges::none_of(params, is_same)) params.push_back(p);
+    }
+  }
+  return params;
+}
+
+// A parameter that none of the chosen tables has is a mistake.
+Result<void> check_params(const Options& options) {
+  const std::vector<const Analysis*> chosen = options.chosen();
+  for (const Param& param : all_params()) {
+    const auto is_set = [&](const auto& p) { return p.first == param.name; };
+    const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
+    if (std::ranges::none_of(options.request.params, is_set) || std::ranges::any_of(chosen, has)) continue;
+    std::vector<std::string_view> users;
+    for (const Analysis* a : analyze::all_analyses()) {
+      if (has(a)) users.push_back(a->name);
+    }
+    return fail(Code::invalid, "{}: no chosen table takes it; {} do", flag_of(param), fmt::join(users, ", "));
+  }
+  return {};
+}
+
+Option option_of(const Param& param, ParamSettings& settings) {
+  const auto read = [param, &settings](const std::string& word) -> Result<void> {
+    if (param.check) TRY(param.check(word));
+    ParamValue value = word;
+    if (!param.is_text()) {
+      TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));
+    }
+    settings.emplace_back(param.name, std::move(value));
+    return {};
+  };
+  return {.names = {flag_of(param)},
+          .value = param.is_text() ? "TEXT" : "N",
+          .help = param.help + default_of(param),
+          .read = read};
+}
+
+void print_timing(const analyze::RunResult& result) {
+  for (const analyze::PhaseTime& t : result.timing) {
+    std::fprintf(stderr, "%10s  %s\n", render::human_ns(t.wall_ns).c_str(), t.phase.c_str());
+  }
+}
+
+std::string shown_bytes(const Options& options, const analyze::RunResult& result, size_t names) {
+  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
+  if (options.wants_report()) return report::report(result.tables, result.notes, page_style_of(fd), names);
+  std::span<const Table> tables = result.tables;
+  if (!options.names_findings || !options.is_text())
+    return render::render(*options.format, {tables, result.notes}, style_of(fd));
+  const std::string first = report::findings_text(tables[0], page_style_of(fd)) + "\n";
+  Notes notes = report::notes_beside_findings(result.notes);
+  notes.merge(tables[0].notes);
+  return first + render::render(*options.format, {tables.subspan(1), notes}, style_of(fd));
+}
+
+// Those that will be shown, without rows.
+std::vector<Table> planned_tables(const Options& options) {
+  std::vector<Table> tables;
+  for (const Analysis* analysis : options.chosen()) tables.emplace_back(analysis->name, analysis->columns);
+  if (options.names_findings) tables.emplace_back(diagnose::kFindings, diagnose::finding_columns());
+  return tables;
+}
+
+Result<void> analyze(Options options) {
+  const std::atomic<bool>* interrupted = interruption();
+  TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  TRY(check_output(options.output, job));
+  TRY(check_output(options.output, *options.format));
+
+  analyze::RunRequest request = options.request;
+  request.cancelled = interrupted;
+  request.analyses = options.chosen();
+  const size_t shown = request.analyses.size();
+  TRY(render::check_takes(*options.format, planned_tables(options), "--table"));
+  if (options.names_findings) {
+    request.whole_from = shown;
+    // One that has no `top` is whole already.
+    for (const Analysis* analysis : diagnose::fact_analyses()) {
+      const bool is_there = std::ranges::find(request.analyses, analysis) != request.analyses.end();
+      if (!is_there || has_param(analysis, analyze::kTop.name)) request.analyses.push_back(analysis);
+    }
+  }
+  const size_t names = options.wants_report() ? report::take_top(request.params) : 0;
+  analyze::MappedJob mapped;
+  {
+    Progress progress;
+    request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
+    TRY_ASSIGN(mapped, analyze::map_files(job, request, read::load));
+  }
+  std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
+  TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request));
+  if (options.names_findings) {
+    Table found = diagnose::findings(diagnose::gather_facts(result.tables, result.notes));
+    found.notes =
+        report::notes_beside_findings(render::all_notes(std::span(result.tables).subspan(shown), {}));
+    result.tables.resize(shown);
+    result.tables.insert(result.tables.begin(), std::move(found));
+  }
+
+  const std::string bytes = shown_bytes(options, result, names);
+  say_notes(*options.format, {result.tables, result.notes});
+  if (options.timing) print_timing(result);
+  if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
+  return write_output(options.output, bytes);
+}
+
+}  // namespace
+
+analyze::RunRequest report_request() {
+  analyze::RunRequest request;
+  request.analyses = diagnose::fact_analyses();
+  report::take_top(request.params);
+  return request;
+}
+
+Result<void> print_report(const std::vector<std::string>& paths, std::vector<analyze::FileResult> elsewhere) {
+  Options options;
+  options.paths = paths;
+  options.elsewhere = std::move(elsewhere);
+  options.request.threads = all_processors();
+  return analyze(std::move(options));
+}
+
+Command analyze_command() {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  analyze::RunRequest& r = o->request;
+  r.threads = all_processors();
+
+  Command command = {
+      .name = "analyze",
+      .summary = "Analyse the PyTorch (Kineto) traces of a job.",
+      .arguments =
+          {{.name = "PATH",
+            .help = "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard "
+                    "input",
+            .read = keep_each(o->paths),
+            .offer = offer_files(),
+            .many = true}},
+      .footer =
+          "Examples:\n"
+          "  spotter analyze traces/ --ranks 0-7\n"
+          "  spotter analyze rank0.json.gz --table operators --top 0 --format csv",
+      .check = [o]() -> Result<void> {
+        TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_some_tables));
+        return check_params(*o);
+      },
+      .action = [options]() -> Result<int> {
+        say_when_interrupted(untouched(options->output));
+        TRY(analyze(*options));
+        return 0;
+      },
+  };
+  std::vector<Option>& all = command.options;
+  all = {
+      {.names = {"--table"},
+       .value = "NAME",
+       .help =
+           "print this analysis whole; may be repeated; `spotter analyses` lists them. Without it, text is a "
+           "report and the other formats hold all analyses but those on request",
+       .read = [o](const std::string& word) { return add_table(word, *o); },
+       .offer = offer_words(table_names),
+       .repeatable = true},
+      format_option(o->named_format, Formats::for_some_tables),
+      output_option(o->output)};
+  append(all, job_part_options(r.ranks, r.steps));
+  for (const Param& param : all_params()) all.push_back(option_of(param, r.params));
+  append(
+      all,
+      {{.names = {"--compat"},
+        .value = "TOOL",
+        .help = "hta: the rows and rounded times that HTA sees, to compare numbers with",
+        .read = [&r](const std::string& word) -> Result<void> {
+          if (word != "hta")
+            return fail(Code::invalid, "there is no tool \"{}\" to be compatible with; there is hta", word);
+          r.as_hta = true;
+          return {};
+        },
+        .offer = offer_words({"hta"})},
+       {.names = {"--threads"},
+        .value = "N",
+        .help = "threads to use; default: one per processor",
+        .read = number(r.threads, 1, 1024)},
+       {.names = {"--memory"},
+        .value = "SIZE",
+        .help = "memory for traces held at one time: 8G; default: half of the machine",
+        .read = parsed(r.memory_bytes, parse_size)},
+       {.names = {"--timing"}, .help = "say on standard error where the time went", .read = set(o->timing)}});
+  return command;
+}
+
+}  // namespace spotter::app

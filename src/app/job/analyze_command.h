@@ -1,0 +1,16 @@
+// The report of `spotter analyze PATH...`, for who has files that were mapped elsewhere, too.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "analyze/run.h"
+
+namespace spotter::app {
+
+// What the report is made of, and the report of these files and of those that were mapped elsewhere for that
+// same request.
+analyze::RunRequest report_request();
+Result<void> print_report(const std::vector<std::string>& paths,
+                          std::vector<analyze::FileResult> elsewhere = {});
+
+}  // namespace spotter::app

@@ -1,0 +1,78 @@
+// analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze (api/analysis_process.h), as a
+// user without rights and within limits. It opens nothing: the file that is called NAME is open for it, the
+// first one as descriptor 3. The request (api/analyze_request.h) comes by standard input, the results
+// (api/file_results.h) go to standard output.
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+
+#include "app/cli/command.h"
+#include "app/cli/output.h"
+#include "app/cli/readers.h"
+#include "net/child.h"
+#include "read/open.h"
+#include "wire/analyze_request.h"
+#include "wire/file_results.h"
+
+namespace spotter::app {
+namespace {
+
+constexpr size_t kMostRequestBytes = size_t{1} << 20;
+
+Result<std::string> standard_input() {
+  std::string text(kMostRequestBytes + 1, '\0');
+  size_t done = 0;
+  for (ssize_t n = 1; n > 0 && done < text.size(); done += static_cast<size_t>(std::max<ssize_t>(n, 0)))
+    n = ::read(STDIN_FILENO, text.data() + done, text.size() - done);
+  if (done > kMostRequestBytes)
+    return fail(Code::invalid, "the request is longer than {} bytes", kMostRequestBytes);
+  text.resize(done);
+  return text;
+}
+
+Result<Job> job_of(const std::vector<std::string>& names) {
+  Job job;
+  for (const std::string& name : names) {
+    TraceFile file;
+    file.path = name;
+    file.descriptor = net::Child::kFirstFile + static_cast<int>(job.files.size());
+    struct stat info;
+    if (fstat(file.descriptor, &info) != 0)
+      return fail(Code::invalid, "{}: descriptor {}: {}", name, file.descriptor, errno_text(errno));
+    if (!S_ISREG(info.st_mode)) return fail(Code::invalid, "{}: is not a plain file", name);
+    file.bytes = info.st_size;
+    job.files.push_back(std::move(file));
+  }
+  return job;
+}
+
+Result<int> analyze_part(const std::vector<std::string>& names) {
+  TRY_ASSIGN(const std::string text, standard_input());
+  TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
+  TRY_ASSIGN(const Job job, job_of(names));
+  TRY_ASSIGN(const analyze::MappedJob mapped, analyze::map_files(job, request, read::load));
+  const std::string results = wire::file_results_text(mapped.files, request.analyses);
+  if (results.size() > wire::kMostResultsBytes)
+    return fail(Code::invalid, "the tables have {} bytes; {} at most: ask for fewer analyses or rows",
+                results.size(), wire::kMostResultsBytes);
+  TRY(write_output("", results));
+  return 0;
+}
+
+}  // namespace
+
+Command analyze_part_command() {
+  const auto names = std::make_shared<std::vector<std::string>>();
+  return {
+      .name = "analyze-part",  // without a summary: it is no command for people
+      .arguments = {{.name = "NAME",
+                     .help = "what the descriptors from 3 on are called",
+                     .read = keep_each(*names),
+                     .many = true}},
+      .action = [names]() -> Result<int> { return analyze_part(*names); },
+  };
+}
+
+}  // namespace spotter::app

@@ -1,0 +1,142 @@
+// diff: two jobs -> what changed.
+#include <unistd.h>
+
+#include <algorithm>
+#include <memory>
+
+#include "analyze/list.h"
+#include "analyze/operators/trace_diff.h"
+#include "app/cli/command.h"
+#include "app/cli/format_option.h"
+#include "app/cli/interruption.h"
+#include "app/cli/job_options.h"
+#include "app/cli/output.h"
+#include "app/cli/readers.h"
+#include "app/cli/terminal.h"
+#include "base/parallel_for.h"
+#include "read/open.h"
+#include "table/ops.h"
+
+namespace spotter::app {
+namespace {
+
+struct Options {
+  std::string before, after;
+  analyze::RunRequest request;
+  analyze::DiffOptions how;
+  i64 top = 20;
+  const render::Format* named_format = nullptr;  // by --format
+  const render::Format* format = &render::all_formats()[0];
+  std::string output;  // empty: standard output
+};
+
+struct Side {
+  Table totals;
+  i64 ranks = 0, steps = 0;  // steps of all ranks
+  Notes notes;
+};
+
+Result<Job> open_side(const std::string& path, const Options& options) {
+  TRY_ASSIGN(Job job, read::open_job(std::span(&path, 1)));
+  TRY(check_output(options.output, job));
+  return job;
+}
+
+Result<Side> run_side(const Job& job, const Options& options) {
+  TRY_ASSIGN(analyze::RunResult result, analyze::run(job, options.request, read::load));
+  Side side;
+  side.notes = render::all_notes(result.tables, result.notes);
+  side.totals = std::move(result.tables[0]);
+  const Table& summary = result.tables[1];
+  side.ranks = static_cast<i64>(summary.rows());
+  for (size_t row = 0; row < summary.rows(); ++row)
+    side.steps += summary.integer(row, summary.column("steps"));
+  return side;
+}
+
+void compare_sizes(const Side& before, const Side& after, Notes& notes) {
+  if (before.ranks != after.ranks)
+    notes.add(
+        "different_ranks", Severity::info,
+        fmt::format("the jobs have different numbers of traces, {} and {}; --ranks chooses the same of both",
+                    before.ranks, after.ranks));
+  else if (before.steps != after.steps)
+    notes.add(
+        "different_steps", Severity::info,
+        fmt::format(
+            "the jobs have different numbers of steps, {} and {} in all traces; --steps chooses as many of both",
+            before.steps, after.steps));
+}
+
+Result<void> diff(Options options) {
+  TRY(check_output(options.output, *options.format));
+  const std::atomic<bool>* interrupted = interruption();
+  options.request.cancelled = interrupted;
+  TRY_ASSIGN(const Job job_before, open_side(options.before, options));
+  TRY_ASSIGN(const Job job_after, open_side(options.after, options));
+  TRY_ASSIGN(const Side before, run_side(job_before, options));
+  TRY_ASSIGN(const Side after, run_side(job_after, options));
+  Table table = analyze::trace_diff(before.totals, after.totals, options.how);
+  Notes notes = before.notes;
+  notes.merge(after.notes);
+  compare_sizes(before, after, notes);
+  const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
+  if (table.rows() > listed)
+    notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
+              static_cast<i64>(table.rows() - listed));
+  table = table::head(table, listed);
+  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
+  const render::Document document{std::span(&table, 1), notes};
+  const std::string bytes = render::render(*options.format, document, style_of(fd));
+  say_notes(*options.format, document);
+  if (*interrupted) return fail(Code::cancelled, "interrupted");
+  return write_output(options.output, bytes);
+}
+
+}  // namespace
+
+Command diff_command() {
+  const auto options = std::make_shared<Options>();
+  Options* o = options.get();  // the action, which owns them, outlives every parse
+  o->request.analyses = {&analyze::kEventTotals, &analyze::kSummary};
+  o->request.threads = all_processors();
+  Command command = {
+      .name = "diff",
+      .summary = "Say what changed from one job's traces to another's.",
+      .arguments = {{.name = "BEFORE",
+                     .help = "trace file, folder or pattern of the first job",
+                     .read = keep(o->before),
+                     .offer = offer_files()},
+                    {.name = "AFTER",
+                     .help = "that of the second job",
+                     .read = keep(o->after),
+                     .offer = offer_files()}},
+      .options = job_part_options(o->request.ranks, o->request.steps, " of both"),
+      .footer = "Example: spotter diff traces/monday traces/tuesday --steps 3-7",
+      .check = [o]() -> Result<void> {
+        TRY_ASSIGN(o->format, choose_format(o->named_format, o->output));
+        return {};
+      },
+      .action = [options]() -> Result<int> {
+        say_when_interrupted(untouched(options->output));
+        TRY(diff(*options));
+        return 0;
+      },
+  };
+  append(command.options,
+         {{.names = {"--by-function"},
+           .help = "compare kernels by their functions, without template arguments and parameters",
+           .read = set(o->how.by_function)},
+          {.names = {"--by-rank"},
+           .help = "compare each rank with itself; else the sums over all ranks",
+           .read = set(o->how.by_rank)},
+          {.names = {"--top"},
+           .value = "N",
+           .help = "list this many, those that change most; 0 lists all (default 20)",
+           .read = number(o->top, 0, INT64_MAX)},
+          format_option(o->named_format),
+          output_option(o->output)});
+  return command;
+}
+
+}  // namespace spotter::app
