@@ -1,14 +1,19 @@
 #include "collect/sampler.h"
 
 #include <gtest/gtest.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <memory>
 #include <mutex>
+#include <string_view>
 #include <thread>
+
+#include "collect/process/identities.h"
 
 namespace spotter::collect {
 namespace {
@@ -129,9 +134,19 @@ class SamplerTest : public testing::Test {
   SamplerTest() {
     script.opened = script.sampled = script.left_out = 0;
     script.is_absent = script.fails = script.hangs = false;
-    elapsed_ = 0;
-    surroundings_.host.steady_now = [] { return elapsed_.load(); };
+    elapsed_ = stand_by_looked_ = 0;
+    surroundings_.host.steady_now = [] {
+      char name[16] = {};
+      pthread_getname_np(pthread_self(), name, sizeof name);
+      if (std::string_view(name) == "sampler-standby") ++stand_by_looked_;
+      return elapsed_.load();
+    };
+    surroundings_.identities = std::make_shared<Identities>(surroundings_.host);
     surroundings_.host.unix_now = [] { return 1'700'000'000 * kSecond + elapsed_; };
+  }
+  ~SamplerTest() override {
+    script.hangs = false;
+    EXPECT_TRUE(threads_end());
   }
 
   Sampler::Take take() {
@@ -165,7 +180,14 @@ class SamplerTest : public testing::Test {
     return is_so();
   }
 
+  // Of samplers that have gone, and those threads too that they left behind: what they share, the
+  // surroundings in it, lives as long as the last of them.
+  bool threads_end() {
+    return comes([&] { return surroundings_.identities.use_count() == 1; });
+  }
+
   static inline std::atomic<Ns> elapsed_;
+  static inline std::atomic<int> stand_by_looked_;  // how often a thread that stands by looked at the clock
   Surroundings surroundings_;
   std::mutex mutex_;
   std::condition_variable changed_;
@@ -253,8 +275,9 @@ TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
     EXPECT_EQ(states[1].samples, 0);
   }
   const size_t at_the_end = count();
+  EXPECT_GT(surroundings_.identities.use_count(), 1);  // the thread of the one that hangs is left behind
   script.hangs = false;
-  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  ASSERT_TRUE(threads_end());
   EXPECT_EQ(count(), at_the_end);  // what comes too late is dropped
 }
 
@@ -294,19 +317,23 @@ TEST_F(SamplerTest, WhoeverHangsIsLeftAlone) {
     EXPECT_EQ(sampler.states()[1].samples, 10);
     EXPECT_EQ(sampler.states()[1].skipped, 0);
   }
-  script.hangs = false;
 }
 
-// Who stands by is woken by a clock that goes on while nobody is asked, as it is when a thread gets no
-// processor.
+// Who stands by is woken by a clock that goes on while the sampler's stands still, so that nobody has hung
+// yet.
 TEST_F(SamplerTest, WhoStandsByAndWokeForNothingStandsByStill) {
+  script.hangs = true;
   const Sampler sampler({{&kScripted, 20 * kMs}, {&kSteady, 20 * kMs}}, surroundings_, take());
+  ASSERT_TRUE(comes([] { return stand_by_looked_ >= 3; }));
+  EXPECT_EQ(count(), 0U);  // the other one was not taken over
+  script.hangs = false;
   ASSERT_TRUE(wait_for(1));
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
   script.hangs = true;
   pass_time(20 * kMs);
   EXPECT_TRUE(comes([] { return script.sampled == 2; }));
   ASSERT_TRUE(get(3, 20 * kMs));
+  EXPECT_EQ(sampler.states()[0].samples, 1);
+  EXPECT_EQ(sampler.states()[1].samples, 4);
   script.hangs = false;
 }
 

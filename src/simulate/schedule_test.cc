@@ -109,6 +109,7 @@ TEST(Schedule, AStreamRunsOneAfterTheOtherAndNothingBeforeItsLaunch) {
   spec.tensor = 2;
   const Simulated run(spec);
   for (const Recorder& rank : run.ranks) {
+    ASSERT_FALSE(rank.seen.empty());
     EXPECT_EQ(rank.depth, 0);
     for (u8 s = 0; s < kStreams; ++s) {
       Ns end = 0;
@@ -187,6 +188,7 @@ TEST(Schedule, LaunchesDoNotRunAheadOfTheDeviceForEver) {
   spec.micro_batches = 40;
   const Simulated run(spec);
   const std::vector<Seen>& work = run.ranks[0].seen;
+  ASSERT_GT(work.size(), 1200u);
   for (size_t i = 1024; i < work.size(); ++i) {
     const auto call =
         std::ranges::find(run.ranks[0].calls, work[i].event.correlation, &CallEvent::correlation);
@@ -207,6 +209,8 @@ TEST(Schedule, ScaleStretchesWhatItNames) {
   const Simulated plain(spec);
   spec.scales.push_back({"flash_fwd", 0.5});
   const Simulated scaled(spec);
+  EXPECT_GT(sum(plain, "flash_fwd"), 1000);
+  EXPECT_GT(sum(plain, "flash_bwd"), 0);
   EXPECT_NEAR(static_cast<double>(sum(scaled, "flash_fwd")), static_cast<double>(sum(plain, "flash_fwd")) / 2,
               8);
   EXPECT_EQ(sum(scaled, "flash_bwd"), sum(plain, "flash_bwd"));

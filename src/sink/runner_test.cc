@@ -278,6 +278,7 @@ TEST_F(RunnerTest, TheEndWaitsForWhatIsQueued) {
 TEST_F(RunnerTest, TheEndTriesOnceMoreInAPause) {
   RunnerOptions o = options();
   o.first_pause = o.longest_pause = 3600'000 * kMs;
+  o.last_time = 30'000 * kMs;  // it ends as soon as all is delivered
   script_->act = [](size_t attempt, size_t n) {
     return attempt == 0 ? Delivery{.result = fail(Code::io, "no")} : Delivery{.batches = n};
   };

@@ -178,14 +178,33 @@ void visit(json::value& value, const std::function<void(json::value&)>& act) {
     for (auto& member : value.get_object()) visit(member.value(), act);
 }
 
-// Nothing of it may end the program, nor what is done with a text that was taken.
-void read_and_reduce(const std::string& text, const analyze::RunRequest& request) {
+// Whether a changed text is taken. One that is not is an error of the two kinds; one that is has a meaning:
+// written and read again it is the same, and it reduces to tables of the analyses' form or to an error.
+bool is_taken(const std::string& text, const analyze::RunRequest& request) {
   auto read = read_file_results(text, request.analyses);
-  if (!read) return;
+  if (!read) {
+    EXPECT_TRUE(read.error().code == Code::corrupt || read.error().code == Code::unsupported);
+    EXPECT_FALSE(read.error().message.empty());
+    return false;
+  }
+  const auto again = read_file_results(file_results_text(*read, request.analyses), request.analyses);
+  EXPECT_TRUE(again && again->size() == read->size()) << text;
+  if (again && again->size() == read->size())
+    for (size_t i = 0; i < read->size(); ++i) expect_same((*read)[i], (*again)[i]);
   analyze::MappedJob job;
   job.files = std::move(*read);
-  (void)analyze::reduce_files(std::move(job), request);
+  const auto reduced = analyze::reduce_files(std::move(job), request);
+  if (!reduced) {
+    EXPECT_FALSE(reduced.error().message.empty());
+    return true;
+  }
+  EXPECT_EQ(reduced->tables.size(), request.analyses.size());
+  for (size_t i = 0; i < reduced->tables.size(); ++i)
+    EXPECT_TRUE(has_columns(reduced->tables[i], request.analyses[i]->columns)) << request.analyses[i]->name;
+  return true;
 }
+
+bool is_whole(const json::value& value) { return value.is_int64() || value.is_uint64(); }
 
 TEST(FileResults, EachValueOfAnotherType) {
   analyze::RunRequest request;
@@ -193,19 +212,27 @@ TEST(FileResults, EachValueOfAnotherType) {
   json::value document = json::parse(file_results_text(some_files(request.analyses), request.analyses));
   const json::value others[] = {nullptr,       true,          -1, 1.5, INT64_MAX, UINT64_MAX, "x",
                                 json::array{}, json::object{}};
+  size_t taken = 0, refused = 0;
   visit(document, [&](json::value& place) {
     const json::value kept = place;
     for (const json::value& other : others) {
       place = other;
-      read_and_reduce(json::serialize(document), request);
+      const bool is_so = is_taken(json::serialize(document), request);
+      ++(is_so ? taken : refused);
+      // Only what may be there or not has two types.
+      const bool is_of_type = kept.kind() == other.kind() || (is_whole(kept) && is_whole(other)) ||
+                              kept.is_null() || other.is_null();
+      EXPECT_TRUE(!is_so || is_of_type) << json::serialize(kept) << " -> " << json::serialize(other);
     }
     place = kept;
     if (place.is_array() && !place.get_array().empty()) {
       place.get_array().pop_back();
-      read_and_reduce(json::serialize(document), request);
+      (void)is_taken(json::serialize(document), request);
       place = kept;
     }
   });
+  EXPECT_GT(taken, 100U);
+  EXPECT_GT(refused, 1000U);
 }
 
 TEST(FileResults, BytesChanged) {
@@ -213,17 +240,36 @@ TEST(FileResults, BytesChanged) {
   request.analyses = {&analyze::kSummary, &analyze::kKernelDurationDistribution};
   const std::string text = file_results_text(some_files(request.analyses), request.analyses);
   std::mt19937 random(1);
+  int taken = 0;
   for (int i = 0; i < 5'000; ++i) {
     std::string other = text;
-    for (int change = 0; change < 3; ++change) other[random() % other.size()] = static_cast<char>(random());
-    read_and_reduce(other, request);
+    // Most bytes are no part of any text; a printable one is often taken.
+    const bool is_printable = i % 2 == 0;
+    for (int change = 0; change < 1 + i % 3; ++change)
+      other[random() % other.size()] = static_cast<char>(is_printable ? ' ' + random() % 95 : random());
+    taken += is_taken(other, request);
   }
+  EXPECT_GT(taken, 50);
+  EXPECT_LT(taken, 4'000);
 }
 
 TEST(FileResults, CellsThatMustBeThere) {
   analyze::FileResult file = of_numbers();
   file.tables[0].append({{}, 1.0, i64{1}, true});
   EXPECT_FALSE(read_file_results(file_results_text(std::span(&file, 1), kOnlyNumbers), kOnlyNumbers));
+}
+
+TEST(FileResults, RealsThatAreNone) {
+  analyze::FileResult file = of_numbers();
+  file.tables[0].append({"a", 0.25, i64{1}, true});
+  const std::string text = file_results_text(std::span(&file, 1), kOnlyNumbers), real = "\"0.25\"";
+  for (const char* none : {"\"\"", "\"x\"", "\"1x\"", "\" 1\"", "0.25"}) {
+    std::string other = text;
+    other.replace(other.find(real), real.size(), none);
+    const auto read = read_file_results(other, kOnlyNumbers);
+    ASSERT_FALSE(read) << none;
+    EXPECT_EQ(read.error().code, Code::corrupt);
+  }
 }
 
 TEST(FileResults, TooMuch) {

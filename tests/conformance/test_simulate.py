@@ -127,6 +127,7 @@ def test_effects_of_two_faults_are_each_against_the_other(tmp_path):
     first, second = "gc-pause:rank=0", "host-sync"
     truth = simulate(tmp_path / "both", "--fault", first, "--fault", second)
     both = measured_steps(tmp_path / "both")
+    assert both
     for told, other in zip(truth["faults"], (second, first), strict=True):
         simulate(tmp_path / other.split(":")[0], "--fault", other)
         without = measured_steps(tmp_path / other.split(":")[0])
@@ -140,6 +141,7 @@ def test_scaled_kernels_are_the_job_simulated_anew(tmp_path):
         simulate(tmp_path / name, "--jitter", 0, *options)
         rows = harness.analyze(tmp_path / name, tables=["kernel_breakdown"])["kernel_breakdown"]
         kernels[name] = {(row["rank"], row["name"]): row["sum_ns"] for row in rows}
+    assert any("flash_bwd" in name for _, name in kernels["plain"])
     for (rank, name), ns in kernels["plain"].items():
         if "ncclDevKernel" not in name:  # they wait
             factor = 0.5 if "flash_bwd" in name else 1

@@ -69,6 +69,7 @@ def test_a_job_that_varies(tmp_path):
     simulate(tmp_path / "before", *options)
     simulate(tmp_path / "after", *options, "--scale", "gemm=0.5")
     predicted, real = paths(tmp_path / "before", "--what-if", "gemm=0.5"), paths(tmp_path / "after")
+    assert predicted.keys() == real.keys() and len(real) == 12
     for key, row in real.items():
         assert predicted[key]["what_if_ns"] == pytest.approx(row["length_ns"], rel=0.01)
 
@@ -85,7 +86,9 @@ def test_the_slow_rank_tells_what_the_job_would_take(tmp_path):
 def schedule(folder, *options):
     """(path, truth of that step) of each rank and step."""
     truth = simulate(folder, *options)["by_rank_and_step"]
-    for (rank, step), row in paths(folder).items():
+    rows = paths(folder)
+    assert rows
+    for (rank, step), row in rows.items():
         yield row, {key: values[rank][step - 3] for key, values in truth.items()}
 
 

@@ -238,6 +238,7 @@ TEST(CriticalPaths, RowsWithoutLaunchesDoNotAllWaitForTheSameAgain) {
 }
 
 TEST(CriticalPaths, PiecesFillTheWindow) {
+  size_t pieces = 0;
   for (unsigned seed = 0; seed < 500; ++seed) {
     const TestTrace t = random_trace(seed);
     for (const char* what_if : {"", "gemm=0.5", "name1=3", "no such name=0"}) {
@@ -248,6 +249,7 @@ TEST(CriticalPaths, PiecesFillTheWindow) {
           ASSERT_GT(piece.dur, 0) << seed;
           at += piece.dur;
         }
+        pieces += path.pieces.size();
         ASSERT_EQ(at - path.start, path.what_if_length) << seed << " " << what_if;
         if (!std::string_view(what_if).starts_with("gemm") &&
             !std::string_view(what_if).starts_with("name")) {
@@ -256,6 +258,7 @@ TEST(CriticalPaths, PiecesFillTheWindow) {
       }
     }
   }
+  EXPECT_GT(pieces, 1000U);
 }
 
 }  // namespace
