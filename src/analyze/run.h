@@ -21,7 +21,7 @@ struct Range {
 
 struct RunRequest {
   std::vector<const Analysis*> analyses;
-  ParamSettings params;  // a name that none of the analyses has is an error
+  ParamSettings params;                        // a name that none of the analyses has is an error
   std::map<size_t, ParamSettings> own_params;  // of the analysis at that place; they go before `params`
   std::optional<Range> steps;
   std::vector<Range> ranks;  // empty: all
@@ -59,7 +59,8 @@ struct RunResult {
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 
-// Errors: invalid (a parameter that no analysis has, or not the one whose own it is; of another type; negative).
+// Errors: invalid (a parameter that no analysis has, or not the one whose own it is; of another type;
+// negative).
 Result<void> check_request(const RunRequest& request);
 
 Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load);

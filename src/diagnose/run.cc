@@ -17,8 +17,8 @@ bool has_top(const Analysis& analysis) {
                              [](const Param& p) { return std::string_view(p.name) == analyze::kTop.name; });
 }
 
-// Adds to the run what the facts need. The place of each fact analysis among those of the run: its own, unless
-// the user's table of it cannot be cut.
+// Adds to the run what the facts need. The place of each fact analysis among those of the run: its own,
+// unless the user's table of it cannot be cut.
 std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
   std::vector<size_t> places;
   for (const Analysis* analysis : fact_analyses()) {

@@ -1,4 +1,5 @@
-// From a job to its tables and what stands out in it: the one caller of analyses where findings may be wanted.
+// From a job to its tables and what stands out in it: the one caller of analyses where findings may be
+// wanted.
 #pragma once
 #include <optional>
 #include <vector>
@@ -11,8 +12,8 @@ namespace spotter::diagnose {
 struct Request {
   analyze::RunRequest run;  // the tables that are wanted, with the parameters that the user set; may be none
   bool findings = false;    // their parameters are their own: they are made from all rows
-  // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both at
-  // once are not for them.
+  // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
+  // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};
 };
 
