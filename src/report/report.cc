@@ -6,13 +6,15 @@
 #include <limits>
 
 #include "analyze/top.h"
+#include "base/result.h"
 #include "report/headline.h"
 #include "report/list.h"
 
 namespace spotter::report {
 
 Report make_report(const diagnose::Diagnosis& diagnosis, size_t names) {
-  const Subject subject = {diagnosis.facts, diagnosis.findings.value(), names};
+  CHECK(diagnosis.findings);
+  const Subject subject = {diagnosis.facts, *diagnosis.findings, names};
   Report report{.headline = headline(diagnosis.facts), .sections = {}};
   for (const Section* section : all_sections()) {
     if (section->is_shown(subject))

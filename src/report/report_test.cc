@@ -1,0 +1,163 @@
+#include "report/report.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "diagnose/diagnose.h"
+#include "report/list.h"
+#include "report/text.h"
+
+namespace spotter::report {
+namespace {
+
+const Field kKernels[] = {
+    {"kind", Type::text, Unit::none, Role::key, ""},
+    {"name", Type::text, Unit::none, Role::key, ""},
+    {"count", Type::integer, Unit::count, Role::value, ""},
+    {"sum_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+const Field kOperators[] = {
+    {"name", Type::text, Unit::none, Role::key, ""},
+    {"calls", Type::integer, Unit::count, Role::value, ""},
+    {"host_self_ns", Type::integer, Unit::ns, Role::value, ""},
+    {"device_self_ns", Type::integer, Unit::ns, Role::value, ""},
+};
+constexpr Ns kMs = 1'000'000;
+
+// One rank that has some of everything.
+diagnose::Diagnosis diagnosis() {
+  diagnose::Diagnosis d;
+  d.findings = Table(diagnose::kFindings, diagnose::finding_columns());
+  diagnose::RankFacts rank;
+  rank.rank = 0;
+  rank.file = "rank0.json";
+  rank.events = rank.spans = 10;
+  rank.span = rank.device_time = 10 * kMs;
+  rank.compute = 9 * kMs;
+  rank.idle = kMs;
+  d.facts.ranks = {rank};
+  d.facts.kernels = Table("kernels", kKernels);
+  d.facts.operators = Table("operators", kOperators);
+  for (const std::string_view name : {"a", "b", "c"}) {
+    d.facts.kernels.append({"compute", name, 2, 3 * kMs});
+    d.facts.operators.append({name, 1, kMs, 3 * kMs});
+  }
+  d.facts.has_device_work = d.facts.operators_by_device = true;
+  d.facts.notes.add("mended", Severity::repair, "a value was mended");
+  return d;
+}
+
+void add_finding(Table& findings, std::string_view what) {
+  findings.append({"rule", "cause", 3, 5 * kMs, 0.5, what, "Do it.", "steps"});
+}
+
+std::vector<std::string> names_of(const diagnose::Diagnosis& d) {
+  std::vector<std::string> names;
+  for (const ShownSection& section : make_report(d, 6).sections) names.push_back(section.name);
+  return names;
+}
+
+const ShownSection& section_of(const Report& report, std::string_view name) {
+  const auto it = std::ranges::find(report.sections, name, &ShownSection::name);
+  EXPECT_NE(it, report.sections.end()) << name;
+  return *it;
+}
+
+using Names = std::vector<std::string>;
+
+TEST(Report, SectionsAreLeftOutWhereTheyHaveNothingToShow) {
+  const diagnose::Diagnosis all = diagnosis();
+  EXPECT_EQ(names_of(all), (Names{"stands_out", "device_ranks", "kernels", "operators", "notes"}));
+
+  diagnose::Diagnosis d = all;
+  d.facts.has_device_work = false;
+  EXPECT_EQ(names_of(d), (Names{"stands_out", "host_ranks", "operators", "notes"}));
+  d.facts.ranks[0].spans = 0;
+  EXPECT_EQ(names_of(d), (Names{"stands_out", "operators", "notes"}));
+  d.facts.operators = Table("operators", kOperators);
+  EXPECT_EQ(names_of(d), (Names{"stands_out", "notes"}));
+  d.facts.notes = {};
+  d.facts.notes.add("no_steps", Severity::info, "which a finding tells");
+  EXPECT_EQ(names_of(d), (Names{"stands_out"}));
+}
+
+TEST(Report, EachSectionHasANameOfItsOwn) {
+  std::set<std::string> names;
+  for (const Section* section : all_sections()) names.insert(section->name);
+  EXPECT_EQ(names.size(), all_sections().size());
+}
+
+TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
+  diagnose::Diagnosis d = diagnosis();
+  const auto points_of = [](const diagnose::Diagnosis& of) {
+    return std::get<Points>(section_of(make_report(of, 6), "stands_out").parts.at(0));
+  };
+  ASSERT_EQ(points_of(d).size(), 1u);
+  EXPECT_TRUE(points_of(d)[0].text.starts_with("Nothing:"));
+  for (const std::string_view what : {"A.", "B.", "C.", "D.", "E.", "F."}) add_finding(*d.findings, what);
+  const Points points = points_of(d);
+  ASSERT_EQ(points.size(), 5u);
+  EXPECT_EQ(points[0].text, "A. Do it.");
+  EXPECT_EQ(points[0].about, "");
+  EXPECT_EQ(points[4].text, "E. Do it.");
+}
+
+TEST(Report, AsManyNamesAsTheUserWants) {
+  const auto kernels = [](size_t names) {
+    return std::get<Table>(section_of(make_report(diagnosis(), names), "kernels").parts.at(0)).rows();
+  };
+  EXPECT_EQ(kernels(names_listed({})), 3u);
+  EXPECT_EQ(kernels(names_listed({{"top", i64{1}}, {"top", i64{2}}})), 2u);
+  EXPECT_EQ(kernels(names_listed({{"top", i64{0}}})), 3u);
+}
+
+TEST(Report, ManyRanksAreThoseThatAreMostAndLeastIdle) {
+  diagnose::Diagnosis d = diagnosis();
+  const diagnose::RankFacts rank = d.facts.ranks[0];
+  for (i64 i = 1; i < 20; ++i) {
+    d.facts.ranks.push_back(rank);
+    d.facts.ranks.back().rank = i;
+    d.facts.ranks.back().idle = i * kMs / 10;
+  }
+  const Report report = make_report(d, 6);
+  const ShownSection& ranks = section_of(report, "device_ranks");
+  EXPECT_EQ(ranks.title, "Ranks (of 20: the most and the least idle)");
+  const Table& table = std::get<Table>(ranks.parts.at(0));
+  ASSERT_EQ(table.rows(), 8u);
+  EXPECT_EQ(table.text(0, 0), "19");
+  EXPECT_EQ(table.text(7, 0), "1");
+}
+
+TEST(Report, AnyLossIsInTheHeadlineButAFileThatIsNoTrace) {
+  diagnose::Diagnosis d = diagnosis();
+  d.facts.notes.add("no_trace", Severity::loss, "a file is no trace");
+  EXPECT_NE(make_report(d, 6).headline.back(), "damaged, see Notes");
+  d.facts.notes.add("damaged_event", Severity::loss, "an event was damaged");
+  EXPECT_EQ(make_report(d, 6).headline.back(), "damaged, see Notes");
+}
+
+TEST(ReportText, PartsAndTheSentenceBelowThem) {
+  Table table("t", std::span(kOperators).first(2));
+  table.append({"x", 7});
+  Notes notes;
+  notes.add("k", Severity::info, "worth knowing");
+  const ShownSection section = {"s", "Title", {Points{{"first"}, {"second", "more"}}, table, notes}, "Why."};
+  const std::string text = section_text(section, {.width = 80, .color = false});
+  EXPECT_TRUE(text.starts_with("Title\n- first\n- second\n  more\n")) << text;
+  EXPECT_NE(text.find("x"), std::string::npos);
+  EXPECT_NE(text.find("worth knowing"), std::string::npos);
+  EXPECT_TRUE(text.ends_with("\nWhy.\n")) << text;
+}
+
+TEST(ReportText, FindingsAsATableSayTheirRuleAndTheirNumbers) {
+  Table findings(diagnose::kFindings, diagnose::finding_columns());
+  EXPECT_EQ(section_text(findings_section(findings), {.width = 80}), "findings\nNo rule finds anything.\n");
+  add_finding(findings, "A.");
+  EXPECT_EQ(section_text(findings_section(findings), {.width = 80}),
+            "findings\n- A. Do it.\n  rule, cause, rank 3, 5.00 ms, 50.0 %; more in steps\n");
+}
+
+}  // namespace
+}  // namespace spotter::report
