@@ -10,9 +10,8 @@
 namespace spotter::diagnose {
 
 struct Request {
-  analyze::RunRequest run =
-      {};                 // the tables that are wanted, with the parameters that the user set; may be none
-  bool findings = false;  // their parameters are their own: they are made from all rows
+  analyze::RunRequest run = {};  // the tables that are wanted, and their parameters; may be none
+  bool findings = false;         // their parameters are their own: they are made from all rows
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
   // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};
