@@ -1,4 +1,5 @@
-// agent: options and configuration file -> the agent (agent/agent.h) and its doors (api/doors.h), until a signal ends it.
+// agent: options and configuration file -> the agent (agent/agent.h) and its doors (api/doors.h), until a
+// signal ends it.
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
