@@ -31,7 +31,7 @@ Result<Ns> parse_period(const std::string& word) {
 bool stands_for_a_table(const std::string& pattern) {
   return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* kind) {
     return std::ranges::any_of(
-        kind->tables, [&](const collect::TableKind& table) { return matches_glob(pattern, table.name); });
+        kind->tables, [&](const table::TableKind& table) { return matches_glob(pattern, table.name); });
   });
 }
 

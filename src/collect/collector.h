@@ -14,24 +14,14 @@
 #include "base/result.h"
 #include "table/batch.h"
 #include "table/table.h"
+#include "table/table_kind.h"
 
 namespace spotter::collect {
 
 class Identities;
 class ProfilingPause;
 
-// One table that a collector gives, and its metrics: each column of Role::value or Role::counter is one, the
-// columns of Role::key tell its rows apart, those of Role::detail say more about them. A table of events has
-// a column of Role::time.
-struct TableKind {
-  const char* name;    // "disk"
-  const char* source;  // where its numbers come from: "/proc/diskstats"
-  const char* help;    // what a row is: "A block device."
-  std::span<const Field> columns;
-  bool is_unbounded =
-      false;  // rows come and go with processes: not for systems that keep a series for each for ever
-  bool is_events = false;  // Table::is_events
-};
+using table::TableKind;  // of each table that a collector gives
 
 struct CollectorState {
   const char* name = "";
