@@ -8,13 +8,14 @@
 #include "app/hosts.h"
 #include "base/glob.h"
 #include "base/quantity.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "collect/list.h"
 
 namespace spotter::app {
 namespace {
 
-constexpr Ns kLeastPeriod = 10'000'000, kMostPeriod = 3'600'000'000'000;
+constexpr Ns kLeastPeriod = 10 * kMillisecond, kMostPeriod = kHour;
 
 void want(std::vector<collect::Wanted>& all, const collect::Wanted& wanted) {
   std::erase_if(all, [&](const collect::Wanted& other) { return other.kind == wanted.kind; });

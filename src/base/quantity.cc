@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/time.h"
+
 namespace spotter {
 
 namespace {
@@ -50,13 +52,9 @@ Result<i64> parse_duration_ms(const std::string& text) {
 
 // Digit by digit, since a fraction of a second in floating point is not that of nanoseconds.
 Result<i64> parse_duration_ns(const std::string& text) {
-  static constexpr std::pair<std::string_view, i64> kUnits[] = {{"ns", 1},
-                                                                {"us", 1'000},
-                                                                {"ms", 1'000'000},
-                                                                {"s", 1'000'000'000},
-                                                                {"m", 60'000'000'000},
-                                                                {"h", 3'600'000'000'000},
-                                                                {"d", 86'400'000'000'000}};
+  static constexpr std::pair<std::string_view, i64> kUnits[] = {
+      {"ns", 1},      {"us", kMicrosecond}, {"ms", kMillisecond}, {"s", kSecond},
+      {"m", kMinute}, {"h", kHour},         {"d", kDay}};
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view value = std::string_view(text).substr(0, digits);
   const size_t point = std::min(value.find('.'), value.size());

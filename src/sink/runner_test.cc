@@ -10,12 +10,11 @@
 #include <thread>
 
 #include "base/host.h"
+#include "base/time.h"
 #include "sink/test_batches.h"
 
 namespace spotter::sink {
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 // What the test has the sink do, and what the sink has seen.
 struct Script {
@@ -72,9 +71,9 @@ class RunnerTest : public testing::Test {
   RunnerOptions options() const {
     RunnerOptions o;
     o.name = "scripted";
-    o.first_pause = 4 * kMs;
-    o.longest_pause = 16 * kMs;
-    o.last_time = 300 * kMs;
+    o.first_pause = 4 * kMillisecond;
+    o.longest_pause = 16 * kMillisecond;
+    o.last_time = 300 * kMillisecond;
     return o;
   }
   void start(RunnerOptions o) {
@@ -114,7 +113,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
   ASSERT_TRUE(script_->has_tried(1));
   const Ns begin = steady_clock_now();
   for (Ns t = 2; t <= 1000; ++t) offer(t);
-  EXPECT_LT(steady_clock_now() - begin, 500 * kMs);
+  EXPECT_LT(steady_clock_now() - begin, 500 * kMillisecond);
   EXPECT_EQ(runner_->state().queued, 3);  // 1, which is under way, and the newest two
   EXPECT_EQ(runner_->state().dropped, 997);
   script_->release();
@@ -137,31 +136,31 @@ TEST_F(RunnerTest, MemoryIsALimitToo) {
 
 TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
   RunnerOptions o = options();
-  o.gather = 60'000 * kMs;
+  o.gather = 60'000 * kMillisecond;
   start(o);
   offer(1);
   offer(2);
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   EXPECT_EQ(runner_->state().queued, 2);
   const auto catch_up = runner_->catch_up();
-  catch_up(5'000 * kMs);
+  catch_up(5'000 * kMillisecond);
   EXPECT_EQ(runner_->state().delivered, 2);
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1, 2}}));
-  catch_up(5'000 * kMs);  // nothing waits
+  catch_up(5'000 * kMillisecond);  // nothing waits
   offer(3);
   std::this_thread::sleep_for(std::chrono::milliseconds(20));
   EXPECT_EQ(runner_->state().queued, 1);
   runner_.reset();  // the end does not wait for more either
   EXPECT_EQ(script_->attempts.back(), (std::vector<Ns>{3}));
   const Ns begin = steady_clock_now();
-  catch_up(5'000 * kMs);  // it has gone
-  EXPECT_LT(steady_clock_now() - begin, 1'000 * kMs);
+  catch_up(5'000 * kMillisecond);  // it has gone
+  EXPECT_LT(steady_clock_now() - begin, 1'000 * kMillisecond);
 }
 
 // Batches that come fast do not push each other out while more is waited for.
 TEST_F(RunnerTest, GathersNoLongerThanThereIsRoom) {
   RunnerOptions o = options();
-  o.gather = 60'000 * kMs;
+  o.gather = 60'000 * kMillisecond;
   o.most_batches = 8;
   start(o);
   for (Ns t = 1; t <= 40; ++t) {
@@ -195,7 +194,8 @@ TEST_F(RunnerTest, TriesAgainWithPausesThatGrow) {
   EXPECT_EQ(state.last_error, "");
   ASSERT_EQ(script_->at.size(), 5u);
   constexpr Ns kLeast[] = {2, 4, 8, 8};  // half of 4, 8, 16, 16
-  for (size_t i = 0; i < 4; ++i) EXPECT_GE(script_->at[i + 1] - script_->at[i], kLeast[i] * kMs) << i;
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_GE(script_->at[i + 1] - script_->at[i], kLeast[i] * kMillisecond) << i;
 }
 
 TEST_F(RunnerTest, ThePauseThatTheOtherSideAsksFor) {
@@ -203,20 +203,20 @@ TEST_F(RunnerTest, ThePauseThatTheOtherSideAsksFor) {
     Delivery d{.batches = n};
     if (attempt == 0) {
       d.result = fail(Code::busy, "later");
-      d.pause = 100 * kMs;
+      d.pause = 100 * kMillisecond;
     } else if (attempt == 1) {
       d.result = fail(Code::busy, "much later");
-      d.pause = 3600'000 * kMs;
+      d.pause = 3600'000 * kMillisecond;
     }
     return d;
   };
   RunnerOptions o = options();
-  o.longest_wish = 120 * kMs;
+  o.longest_wish = 120 * kMillisecond;
   start(o);
   offer(1);
   ASSERT_TRUE(script_->has_tried(3));
-  EXPECT_GE(script_->at[1] - script_->at[0], 100 * kMs);
-  EXPECT_GE(script_->at[2] - script_->at[1], 120 * kMs);
+  EXPECT_GE(script_->at[1] - script_->at[0], 100 * kMillisecond);
+  EXPECT_GE(script_->at[2] - script_->at[1], 120 * kMillisecond);
 }
 
 TEST_F(RunnerTest, WhatIsRefusedForGoodIsDropped) {
@@ -263,7 +263,7 @@ TEST_F(RunnerTest, TheEndWaitsForWhatIsQueued) {
 
 TEST_F(RunnerTest, TheEndTriesOnceMoreInAPause) {
   RunnerOptions o = options();
-  o.first_pause = o.longest_pause = 3600'000 * kMs;
+  o.first_pause = o.longest_pause = 3600'000 * kMillisecond;
   script_->act = [](size_t attempt, size_t n) {
     return attempt == 0 ? Delivery{.result = fail(Code::io, "no")} : Delivery{.batches = n};
   };
@@ -280,8 +280,8 @@ TEST_F(RunnerTest, TheEndHasALimit) {
   offer(1);
   const Ns begin = steady_clock_now();
   runner_.reset();
-  EXPECT_GE(steady_clock_now() - begin, 250 * kMs);
-  EXPECT_LT(steady_clock_now() - begin, 3'000 * kMs);
+  EXPECT_GE(steady_clock_now() - begin, 250 * kMillisecond);
+  EXPECT_LT(steady_clock_now() - begin, 3'000 * kMillisecond);
 }
 
 TEST_F(RunnerTest, SeveralEndTogether) {
@@ -295,8 +295,8 @@ TEST_F(RunnerTest, SeveralEndTogether) {
   const Ns begin = steady_clock_now();
   for (const auto& runner : runners) runner->begin_end();
   runners.clear();
-  EXPECT_GE(steady_clock_now() - begin, 250 * kMs);
-  EXPECT_LT(steady_clock_now() - begin, 800 * kMs);
+  EXPECT_GE(steady_clock_now() - begin, 250 * kMillisecond);
+  EXPECT_LT(steady_clock_now() - begin, 800 * kMillisecond);
 }
 
 TEST_F(RunnerTest, TheEndInterruptsASinkThatTakesLong) {
@@ -315,7 +315,7 @@ TEST_F(RunnerTest, ASinkThatHangsIsLeftBehind) {
   ASSERT_TRUE(script_->has_tried(1));
   const Ns begin = steady_clock_now();
   runner_.reset();
-  EXPECT_LT(steady_clock_now() - begin, 5'000 * kMs);
+  EXPECT_LT(steady_clock_now() - begin, 5'000 * kMillisecond);
   script_->release();
   for (int i = 0; i < 1000 && script_.use_count() > 1; ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
