@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number.h"
 #include "base/time.h"
 
 namespace spotter {
@@ -12,11 +13,8 @@ constexpr i64 kLongest = 3'000'000'000'000'000'000;  // ns, 95 years: two of the
 }
 
 std::optional<i64> whole_number(std::string_view text) {
-  i64 value = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
+  const auto value = number_in<i64>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Result<i64> parse_size(const std::string& text) {
