@@ -5,11 +5,10 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "table/table.h"
 
 namespace spotter::collect {
-
-inline constexpr Ns kSecond = 1'000'000'000;
 
 template <class T>
 Value or_null(const std::optional<T>& value) {
