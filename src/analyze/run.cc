@@ -5,7 +5,6 @@
 #include <tuple>
 
 #include "analyze/run_files.h"
-#include "analyze/top.h"
 #include "base/file.h"
 
 namespace spotter::analyze {
@@ -20,40 +19,54 @@ std::vector<std::string> phase_names(const RunRequest& request) {
   return names;
 }
 
-// A value per parameter of each analysis: what the request says, else the parameter's own.
-Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
-  std::vector<std::string_view> valid;
-  std::vector<ParamValues> all;
-  for (const Analysis* analysis : request.analyses) {
-    ParamValues values;
-    for (const Param& param : analysis->params) {
-      values.set(param.name, fallback_of(param));
-      if (std::find(valid.begin(), valid.end(), param.name) == valid.end()) valid.push_back(param.name);
+// Sets those of `settings` that the analysis has.
+Result<void> set_params(const Analysis& analysis, const ParamSettings& settings, ParamValues& values) {
+  for (const auto& [name, value] : settings) {
+    for (const Param& param : analysis.params) {
+      if (name != param.name) continue;
+      if (value.index() != param.fallback.index())
+        return fail(Code::invalid, "parameter {} must be a {}", name,
+                    param.is_text() ? "text" : "whole number");
+      if (param.check) TRY(param.check(std::get<std::string>(value)));
+      values.set(name, value);
     }
-    all.push_back(std::move(values));
   }
-  for (const auto& [name, value] : request.params) {
+  return {};
+}
+
+// Every setting is of a parameter that one of the analyses has.
+Result<void> check_names(std::span<const Analysis* const> analyses, const ParamSettings& settings) {
+  std::vector<std::string_view> valid;
+  for (const Analysis* analysis : analyses) {
+    for (const Param& param : analysis->params)
+      if (std::find(valid.begin(), valid.end(), param.name) == valid.end()) valid.push_back(param.name);
+  }
+  for (const auto& [name, value] : settings) {
     if (std::find(valid.begin(), valid.end(), name) == valid.end())
       return fail(
           Code::invalid, "there is no parameter {}; {}", name,
           valid.empty() ? "these analyses have none" : fmt::format("there are: {}", fmt::join(valid, ", ")));
     if (const i64* number = std::get_if<i64>(&value); number && *number < 0)
       return fail(Code::invalid, "parameter {} must not be negative, but is {}", name, *number);
-    for (size_t i = 0; i < all.size(); ++i) {
-      for (const Param& param : request.analyses[i]->params) {
-        if (name != param.name) continue;
-        if (value.index() != param.fallback.index())
-          return fail(Code::invalid, "parameter {} must be a {}", name,
-                      param.is_text() ? "text" : "whole number");
-        if (param.check) TRY(param.check(std::get<std::string>(value)));
-        all[i].set(name, value);
-      }
-    }
   }
-  for (size_t i = request.whole_from; i < all.size(); ++i) {
-    for (const Param& param : request.analyses[i]->params) {
-      if (std::string_view(param.name) == kTop.name) all[i].set(kTop.name, i64{0});
+  return {};
+}
+
+// A value per parameter of each analysis: its own setting, else what the request says, else the parameter's
+// fallback.
+Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
+  TRY(check_names(request.analyses, request.params));
+  std::vector<ParamValues> all;
+  for (size_t i = 0; i < request.analyses.size(); ++i) {
+    const Analysis& analysis = *request.analyses[i];
+    ParamValues values;
+    for (const Param& param : analysis.params) values.set(param.name, fallback_of(param));
+    TRY(set_params(analysis, request.params, values));
+    if (const auto own = request.own_params.find(i); own != request.own_params.end()) {
+      TRY(check_names(std::span(request.analyses).subspan(i, 1), own->second));
+      TRY(set_params(analysis, own->second, values));
     }
+    all.push_back(std::move(values));
   }
   return all;
 }

@@ -3,8 +3,8 @@
 // selection, ranks, memory and threads, progress, cancelling, notes.
 #pragma once
 #include <atomic>
-#include <cstdint>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,9 +21,8 @@ struct Range {
 
 struct RunRequest {
   std::vector<const Analysis*> analyses;
-  ParamSettings params;  // a name that none of the analyses has is an error
-  size_t whole_from =
-      SIZE_MAX;  // the analyses from this place on list all rows, whatever `params` say of top
+  ParamSettings params;                        // a name that none of the analyses has is an error
+  std::map<size_t, ParamSettings> own_params;  // of the analysis at that place; they go before `params`
   std::optional<Range> steps;
   std::vector<Range> ranks;  // empty: all
   bool as_hta = false;       // on the rows and times that HTA sees (trace/hta_rows.h)
@@ -60,7 +59,8 @@ struct RunResult {
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 
-// Errors: invalid (a parameter that no analysis has, of another type, or negative).
+// Errors: invalid (a parameter that no analysis has, or not the one whose own it is; of another type;
+// negative).
 Result<void> check_request(const RunRequest& request);
 
 Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load);

@@ -6,17 +6,16 @@
 #include "analyze/list.h"
 #include "base/result.h"
 #include "base/utf8.h"
+#include "render/render.h"
 #include "table/ops.h"
 #include "trace/job.h"
 
 namespace spotter::diagnose {
 namespace {
 
-// The last one of that name: the one before may be cut short for the user.
-const Table& answer_of(const Analysis& analysis, std::span<const Table> tables) {
-  const auto it =
-      std::find_if(tables.rbegin(), tables.rend(), [&](const Table& t) { return t.name() == analysis.name; });
-  CHECK(it != tables.rend());
+const Table& answer_of(const Analysis& analysis, std::span<const Table> answers) {
+  const auto it = std::ranges::find(answers, std::string_view(analysis.name), &Table::name);
+  CHECK(it != answers.end());
   return *it;
 }
 
@@ -152,19 +151,20 @@ std::vector<const Analysis*> fact_analyses() {
           &analyze::kOperators,       &analyze::kSteps};
 }
 
-JobFacts gather_facts(std::span<const Table> tables, const Notes& notes) {
+JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   JobFacts facts;
+  facts.notes = render::all_notes(answers, notes);
   facts.are_apart = notes.count(kCapturesAtDifferentTimes) > 0;
-  add_summary(answer_of(analyze::kSummary, tables), facts.ranks);
+  add_summary(answer_of(analyze::kSummary, answers), facts.ranks);
   const ByRank ranks(facts.ranks);
-  add_device_time(answer_of(analyze::kTemporalBreakdown, tables),
-                  answer_of(analyze::kCommCompOverlap, tables), ranks);
-  add_idle_causes(answer_of(analyze::kDeviceIdleBreakdown, tables), ranks);
-  add_waits(answer_of(analyze::kStragglers, tables), ranks);
-  facts.clocks_may_differ = answer_of(analyze::kStragglers, tables).notes.count("collectives_apart") > 0;
-  add_steps(answer_of(analyze::kSteps, tables), ranks);
-  add_kernels(answer_of(analyze::kKernelBreakdown, tables), facts);
-  add_operators(answer_of(analyze::kOperators, tables), facts);
+  add_device_time(answer_of(analyze::kTemporalBreakdown, answers),
+                  answer_of(analyze::kCommCompOverlap, answers), ranks);
+  add_idle_causes(answer_of(analyze::kDeviceIdleBreakdown, answers), ranks);
+  add_waits(answer_of(analyze::kStragglers, answers), ranks);
+  facts.clocks_may_differ = answer_of(analyze::kStragglers, answers).notes.count("collectives_apart") > 0;
+  add_steps(answer_of(analyze::kSteps, answers), ranks);
+  add_kernels(answer_of(analyze::kKernelBreakdown, answers), facts);
+  add_operators(answer_of(analyze::kOperators, answers), facts);
   return facts;
 }
 

@@ -45,12 +45,13 @@ struct JobFacts {
       false;  // the files do not overlap in time: captures one after the other, no ranks of one job
   bool clocks_may_differ = false;    // collectives had ended on one rank before they began on another
   bool operators_by_device = false;  // any operator started device work; else they are by host time
+  Notes notes;  // of the job, its traces and the answers that the facts are from, each once
 };
 
-// What the facts are gathered from: the answers of these analyses, all rows of them in the last table of that
-// name; others may be among them.
+// What the facts are gathered from.
 std::vector<const Analysis*> fact_analyses();
-// `notes`: those of the job.
-JobFacts gather_facts(std::span<const Table> tables, const Notes& notes);
+// `answers`: one of each of these analyses, with all rows, in any order. `notes`: those of the job and its
+// traces.
+JobFacts gather_facts(std::span<const Table> answers, const Notes& notes);
 
 }  // namespace spotter::diagnose

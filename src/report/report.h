@@ -1,29 +1,26 @@
-// The report: what `spotter analyze` shows when no table is asked for. One screen that a person can act on:
-// what was traced, what stands out, where device and host spent their time, and what was lost.
+// The report: what a person is shown of a job when no table is asked for. One screen that he can act on: what
+// was traced, what stands out, where device and host spent their time, and what was lost. It is data.
 #pragma once
-#include <span>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "analyze/analysis.h"
-#include "render/render.h"
-#include "table/table.h"
+#include "report/section.h"
 
 namespace spotter::report {
 
-// The report shortens tables itself and adds them up over the ranks, so it wants them whole: takes `top` out
-// of the user's parameters, and says how many kernels and operators to list.
-size_t take_top(ParamSettings& params);
+struct Report {
+  std::vector<std::string> headline;  // what was traced, in a few words each
+  std::vector<ShownSection> sections;
+};
 
-// Without what findings tell, or what goes without saying.
-Notes notes_beside_findings(const Notes& notes);
+// Of a diagnosis with findings; `names`: how many kernels and operators are listed.
+Report make_report(const diagnose::Diagnosis& diagnosis, size_t names);
 
-// The table of findings as paragraphs: sentences are too long for columns.
-std::string findings_text(const Table& found, const render::TextStyle& style);
+// That number, by the user's parameters.
+size_t names_listed(const ParamSettings& params);
 
-// `tables`: those of fact_analyses(), in any order, with top 0.
-std::string report(std::span<const Table> tables, const Notes& notes, const render::TextStyle& style,
-                   size_t names);
+// The table of findings as a section: sentences are too long for columns.
+ShownSection findings_section(const Table& findings);
 
 }  // namespace spotter::report

@@ -12,6 +12,7 @@
 #include <memory>
 
 #include "app/capture/capture_progress.h"
+#include "app/capture/capture_report.h"
 #include "app/capture/hosts.h"
 #include "app/capture/unregistered_text.h"
 #include "app/cli/format_option.h"
@@ -25,7 +26,6 @@
 #include "capture/captures.h"
 #include "client/client.h"
 #include "client/fleet.h"
-#include "report/capture_report.h"
 #include "table/ops.h"
 #include "wire/capture_request.h"
 #include "wire/columns.h"
@@ -264,7 +264,7 @@ Result<int> trace(Options options) {
   if (is_interrupted) return fail(Code::cancelled, "interrupted");
   // What was traced is traced, whatever becomes of the report.
   if (options.analyze) {
-    const Result<void> report = report::report_capture(fleet, hosts, options.wish.output, receipts_file);
+    const Result<void> report = report_capture(fleet, hosts.credentials, options.wish.output, receipts_file);
     if (!report && report.error().code == Code::cancelled) return tl::unexpected(report.error());
     if (!report) std::fprintf(stderr, "spotter: %s\n", to_printable(report.error().message).c_str());
   }

@@ -8,7 +8,6 @@
 #include <memory>
 
 #include "analyze/list.h"
-#include "analyze/top.h"
 #include "app/cli/format_option.h"
 #include "app/cli/interruption.h"
 #include "app/cli/job_options.h"
@@ -19,8 +18,10 @@
 #include "app/job/analysis_words.h"
 #include "base/parallel_for.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/run.h"
 #include "read/open.h"
 #include "report/report.h"
+#include "report/text.h"
 
 namespace spotter::app {
 namespace {
@@ -38,9 +39,13 @@ struct Options {
   // People are shown a report, programs are given everything.
   bool is_text() const { return format == &render::all_formats()[0]; }
   bool wants_report() const { return !names_tables() && is_text(); }
+  // The report's tables are made from findings and what they are made from.
+  std::vector<const Analysis*> wanted() const {
+    return names_tables() || wants_report() ? request.analyses : analyze::usual_analyses();
+  }
+  // Those whose parameters may be set.
   std::vector<const Analysis*> chosen() const {
-    if (names_tables()) return request.analyses;
-    return wants_report() ? diagnose::fact_analyses() : analyze::usual_analyses();
+    return wants_report() ? diagnose::fact_analyses() : wanted();
   }
 };
 
@@ -102,22 +107,32 @@ Option option_of(const Param& param, ParamSettings& settings) {
           .read = read};
 }
 
-void print_timing(const analyze::RunResult& result) {
-  for (const analyze::PhaseTime& t : result.timing) {
+void print_timing(const std::vector<analyze::PhaseTime>& timing) {
+  for (const analyze::PhaseTime& t : timing) {
     std::fprintf(stderr, "%10s  %s\n", render::human_ns(t.wall_ns).c_str(), t.phase.c_str());
   }
 }
 
-std::string shown_bytes(const Options& options, const analyze::RunResult& result, size_t names) {
-  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  if (options.wants_report()) return report::report(result.tables, result.notes, page_style_of(fd), names);
-  std::span<const Table> tables = result.tables;
-  if (!options.names_findings || !options.is_text())
-    return render::render(*options.format, {tables, result.notes}, style_of(fd));
-  const std::string first = report::findings_text(tables[0], page_style_of(fd)) + "\n";
-  Notes notes = report::notes_beside_findings(result.notes);
-  notes.merge(tables[0].notes);
-  return first + render::render(*options.format, {tables.subspan(1), notes}, style_of(fd));
+// The report, or findings as sentences before the tables.
+std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis, int fd) {
+  if (options.wants_report())
+    return report::report_text(report::make_report(diagnosis, report::names_listed(options.request.params)),
+                               page_style_of(fd));
+  if (!diagnosis.findings)
+    return render::render(*options.format, {diagnosis.tables, diagnosis.notes}, style_of(fd));
+  Notes notes = diagnose::notes_beside_findings(diagnosis.notes);
+  notes.merge(diagnosis.findings->notes);
+  return report::section_text(report::findings_section(*diagnosis.findings), page_style_of(fd)) + "\n" +
+         render::render(*options.format, {diagnosis.tables, notes}, style_of(fd));
+}
+
+// Findings become the first of the tables; notes that the format does not show are said on standard error.
+std::string data_of(const Options& options, diagnose::Diagnosis& diagnosis, int fd) {
+  std::vector<Table>& tables = diagnosis.tables;
+  if (diagnosis.findings) tables.insert(tables.begin(), std::move(*diagnosis.findings));
+  const render::Document document = {tables, diagnosis.notes};
+  say_notes(*options.format, document);
+  return render::render(*options.format, document, style_of(fd));
 }
 
 // Those that will be shown, without rows.
@@ -134,51 +149,29 @@ Result<void> analyze(Options options) {
   TRY(check_output(options.output, job));
   TRY(check_output(options.output, *options.format));
 
-  analyze::RunRequest request = options.request;
-  request.cancelled = interrupted;
-  request.analyses = options.chosen();
-  const size_t shown = request.analyses.size();
   TRY(render::check_takes(*options.format, planned_tables(options), "--table"));
-  if (options.names_findings) {
-    request.whole_from = shown;
-    // One that has no `top` is whole already.
-    for (const Analysis* analysis : diagnose::fact_analyses()) {
-      const bool is_there = std::ranges::find(request.analyses, analysis) != request.analyses.end();
-      if (!is_there || has_param(analysis, analyze::kTop.name)) request.analyses.push_back(analysis);
-    }
-  }
-  const size_t names = options.wants_report() ? report::take_top(request.params) : 0;
-  analyze::MappedJob mapped;
+
+  diagnose::Request request{.run = options.request,
+                            .findings = options.names_findings || options.wants_report(),
+                            .elsewhere = std::move(options.elsewhere)};
+  request.run.analyses = options.wanted();
+  request.run.cancelled = interrupted;
+  Result<diagnose::Diagnosis> diagnosis;
   {
     Progress progress;
-    request.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    TRY_ASSIGN(mapped, analyze::map_files(job, request, read::load));
+    request.run.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
+    diagnosis = diagnose::run(job, std::move(request), read::load);
   }
-  std::ranges::move(options.elsewhere, std::back_inserter(mapped.files));
-  TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request));
-  if (options.names_findings) {
-    Table found = diagnose::findings(diagnose::gather_facts(result.tables, result.notes));
-    found.notes =
-        report::notes_beside_findings(render::all_notes(std::span(result.tables).subspan(shown), {}));
-    result.tables.resize(shown);
-    result.tables.insert(result.tables.begin(), std::move(found));
-  }
-
-  const std::string bytes = shown_bytes(options, result, names);
-  say_notes(*options.format, {result.tables, result.notes});
-  if (options.timing) print_timing(result);
+  TRY(diagnosis);
+  const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
+  const std::string bytes =
+      options.is_text() ? text_of(options, *diagnosis, fd) : data_of(options, *diagnosis, fd);
+  if (options.timing) print_timing(diagnosis->timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   return write_output(options.output, bytes);
 }
 
 }  // namespace
-
-analyze::RunRequest report_request() {
-  analyze::RunRequest request;
-  request.analyses = diagnose::fact_analyses();
-  report::take_top(request.params);
-  return request;
-}
 
 Result<void> print_report(const std::vector<std::string>& paths, std::vector<analyze::FileResult> elsewhere) {
   Options options;

@@ -7,9 +7,7 @@
 
 namespace spotter::app {
 
-// What the report is made of, and the report of these files and of those that were mapped elsewhere for that
-// same request.
-analyze::RunRequest report_request();
+// Of these files and of those that were mapped elsewhere for diagnose::fact_request().
 Result<void> print_report(const std::vector<std::string>& paths,
                           std::vector<analyze::FileResult> elsewhere = {});
 

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 
 #include "analyze/list.h"
-#include "app/job/analyze_command.h"
 #include "base/descriptor.h"
+#include "diagnose/run.h"
 #include "read/open.h"
 #include "render/render.h"
 #include "wire/file_results.h"
@@ -31,7 +31,7 @@ TEST(AnalyzePart, ReducesToTheSameBytesAfterTheWire) {
   for (const std::string path : kJobs) {
     const Result<Job> job = read::open_job(std::span(&path, 1));
     ASSERT_TRUE(job) << job.error().message;
-    analyze::RunRequest request = report_request();
+    analyze::RunRequest request = diagnose::fact_request();
     request.analyses.assign(analyze::all_analyses().begin(), analyze::all_analyses().end());
     Result<analyze::MappedJob> mapped = analyze::map_files(*job, request, read::load);
     ASSERT_TRUE(mapped);
@@ -44,7 +44,7 @@ TEST(AnalyzePart, ReducesToTheSameBytesAfterTheWire) {
 
 TEST(AnalyzePart, ReadsADescriptorAsItWouldTheFile) {
   const std::string path = "tests/fixtures/traces/gpu_training/rank1.json.gz";
-  const analyze::RunRequest request = report_request();
+  const analyze::RunRequest request = diagnose::fact_request();
   const Result<Job> job = read::open_job(std::span(&path, 1));
   ASSERT_TRUE(job);
   const Descriptor open_file(open(path.c_str(), O_RDONLY | O_CLOEXEC));

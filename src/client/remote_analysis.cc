@@ -1,21 +1,17 @@
-#include "report/capture_report.h"
+#include "client/remote_analysis.h"
 
 #include <sys/stat.h>
 
-#include <cstdio>
 #include <map>
 #include <optional>
-#include <vector>
 
-#include "app/job/analyze_command.h"
 #include "base/file.h"
-#include "base/utf8.h"
 #include "client/client.h"
 #include "table/ops.h"
 #include "wire/analyze_request.h"
 #include "wire/file_results.h"
 
-namespace spotter::report {
+namespace spotter::client {
 namespace {
 
 constexpr Ns kAnalysisPatience = 180'000'000'000;  // agents have 120 s
@@ -51,62 +47,46 @@ Written written_files(const Table& receipts, const std::string& output) {
   return files;
 }
 
-struct Analysed {
-  std::vector<std::string> here;               // files that are still to be read
-  std::vector<analyze::FileResult> elsewhere;  // what other hosts' agents have made of theirs
-};
-
 Result<std::vector<analyze::FileResult>> read_results(Result<net::HttpAnswer> answer,
                                                       const analyze::RunRequest& request) {
   if (!answer) return tl::unexpected(answer.error());
-  TRY_ASSIGN(const std::string text, client::body_of(std::move(*answer)));
+  TRY_ASSIGN(const std::string text, body_of(std::move(*answer)));
   return wire::read_file_results(text, request.analyses);
 }
 
-// What is here is read here; the rest by the agents that have it, all at once. A host that cannot is told.
-Analysed analyse_elsewhere(const client::Fleet& fleet, const app::Hosts& hosts, const std::string& output) {
-  Analysed analysed;
+}  // namespace
+
+RemoteAnalysis analyze_where_written(std::span<const Fleet::Member> members, const Credentials& credentials,
+                                     const std::string& output, const analyze::RunRequest& request) {
+  RemoteAnalysis analysis;
   std::vector<net::HttpAddress> asked;
   std::vector<net::HttpQuestion> questions;
   std::map<std::string, std::optional<i64>> ranks;
-  const analyze::RunRequest request = app::report_request();
   const std::string body = wire::analyze_request_text(request);
-  for (const client::Fleet::Member& member : fleet.members()) {
+  for (const Fleet::Member& member : members) {
     if (member.answer.capture.empty()) continue;
     Written files = written_files(member.answer.table, output);
-    analysed.here.insert(analysed.here.end(), files.here.begin(), files.here.end());
+    analysis.here.insert(analysis.here.end(), files.here.begin(), files.here.end());
     if (files.elsewhere.empty()) continue;
     ranks.merge(files.elsewhere);
     asked.push_back(member.address);
     questions.push_back(
         {"POST", "/v1/captures/" + member.answer.capture + "/analyze", body, {}, wire::kMostResultsBytes});
   }
-  auto answers = client::ask_each(asked, hosts.credentials, questions, kAnalysisPatience);
+  auto answers = ask_each(asked, credentials, questions, kAnalysisPatience);
   for (size_t i = 0; i < answers.size(); ++i) {
     Result<std::vector<analyze::FileResult>> files = read_results(std::move(answers[i]), request);
     if (!files) {
-      std::fprintf(stderr, "spotter: the traces of %s are not in the report: %s\n", asked[i].shown().c_str(),
-                   to_printable(files.error().message).c_str());
+      analysis.missing.push_back({asked[i], files.error()});
       continue;
     }
     for (analyze::FileResult& file : *files) {
       if (const auto it = ranks.find(file.evidence.path); it != ranks.end())
         file.evidence.receipt_rank = it->second;
-      analysed.elsewhere.push_back(std::move(file));
+      analysis.elsewhere.push_back(std::move(file));
     }
   }
-  return analysed;
+  return analysis;
 }
 
-}  // namespace
-
-Result<void> report_capture(const client::Fleet& fleet, const app::Hosts& hosts, const std::string& output,
-                            const std::string& receipts_file) {
-  Analysed analysed = analyse_elsewhere(fleet, hosts, output);
-  if (analysed.here.empty() && analysed.elsewhere.empty()) return {};
-  if (!analysed.here.empty()) analysed.here.push_back(receipts_file);  // says who is missing
-  std::fputc('\n', stdout);
-  return app::print_report(analysed.here, std::move(analysed.elsewhere));
-}
-
-}  // namespace spotter::report
+}  // namespace spotter::client

@@ -2,14 +2,14 @@
 #pragma once
 #include <string>
 
-#include "app/capture/hosts.h"
+#include "client/credentials.h"
 #include "client/fleet.h"
 
-namespace spotter::report {
+namespace spotter::app {
 
 // Prints it to standard output; nothing where nothing was written. `output`: the directory of the traces;
 // `receipts_file`: says who is missing.
-Result<void> report_capture(const client::Fleet& fleet, const app::Hosts& hosts, const std::string& output,
-                            const std::string& receipts_file);
+Result<void> report_capture(const client::Fleet& fleet, const client::Credentials& credentials,
+                            const std::string& output, const std::string& receipts_file);
 
-}  // namespace spotter::report
+}  // namespace spotter::app

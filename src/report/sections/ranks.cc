@@ -1,10 +1,10 @@
-#include "report/report_tables.h"
-
+// Where each rank spent its time: that of its device, or of the host where there is no device work.
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "analyze/statistics.h"
+#include "report/list.h"
 #include "table/ops.h"
 
 namespace spotter::report {
@@ -31,27 +31,6 @@ constexpr Field kDeviceColumns[] = {
     {"on kernel", Type::real, Unit::ratio, Role::value, ""},
     {"on other", Type::real, Unit::ratio, Role::value, ""},
 };
-constexpr Field kKernelColumns[] = {
-    {"kernel", Type::text, Unit::none, Role::key, ""},
-    {"kind", Type::text, Unit::none, Role::detail, ""},
-    {"count", Type::integer, Unit::count, Role::value, ""},
-    {"total", Type::integer, Unit::ns, Role::value, ""},
-    {"share", Type::real, Unit::ratio, Role::value, ""},
-    {"mean", Type::integer, Unit::ns, Role::value, ""},
-};
-constexpr Field kOperatorColumns[] = {
-    {"operator", Type::text, Unit::none, Role::key, ""},
-    {"calls", Type::integer, Unit::count, Role::value, ""},
-    {"host self", Type::integer, Unit::ns, Role::value, ""},
-    {"device self", Type::integer, Unit::ns, Role::value, ""},
-};
-
-i64 sum_of(const Table& t, std::string_view column) {
-  i64 sum = 0;
-  for (size_t row = 0; row < t.rows(); row++) sum += t.integer(row, t.column(column));
-  return sum;
-}
-
 // Where there are many ranks, those that are idle most and least.
 std::vector<const diagnose::RankFacts*> chosen_ranks(const diagnose::JobFacts& f) {
   std::vector<const diagnose::RankFacts*> ranks;
@@ -69,8 +48,6 @@ std::vector<const diagnose::RankFacts*> chosen_ranks(const diagnose::JobFacts& f
 std::string name_of(const diagnose::RankFacts& r) { return r.rank ? std::to_string(*r.rank) : r.file; }
 
 Value mean_step(const diagnose::RankFacts& r) { return r.steps > 0 ? Value(r.step_sum / r.steps) : Value{}; }
-
-}  // namespace
 
 Table host_table(const diagnose::JobFacts& f) {
   Table t("ranks", kHostColumns);
@@ -104,33 +81,30 @@ Table device_table(const diagnose::JobFacts& f) {
   return table::project(t, names);
 }
 
-Table kernel_table(const Table& kernels, size_t most) {
-  Table t("kernels", kKernelColumns);
-  const i64 total = sum_of(kernels, "sum_ns");
-  for (size_t row = 0; row < std::min(kernels.rows(), most); row++) {
-    const i64 count = kernels.integer(row, kernels.column("count")),
-              sum = kernels.integer(row, kernels.column("sum_ns"));
-    t.append({kernels.at(row, kernels.column("name")), kernels.at(row, kernels.column("kind")), count, sum,
-              analyze::ratio(sum, total), count > 0 ? Value(sum / count) : Value{}});
-  }
-  return t;
+bool has_events(const diagnose::JobFacts& f) {
+  return std::ranges::any_of(f.ranks, [](const diagnose::RankFacts& r) { return r.spans > 0; });
 }
 
-Table operator_table(const Table& operators, bool device, size_t most) {
-  Table t("operators", std::span(kOperatorColumns).first(device ? 4 : 3));
-  for (size_t row = 0; row < std::min(operators.rows(), most); row++) {
-    const Value cells[] = {operators.at(row, operators.column("name")),
-                           operators.at(row, operators.column("calls")),
-                           operators.at(row, operators.column("host_self_ns")),
-                           operators.at(row, operators.column("device_self_ns"))};
-    t.append(std::span(cells).first(t.columns()));
-  }
-  return t;
+std::string title(const Subject& subject) {
+  const size_t ranks = subject.facts.ranks.size();
+  return ranks <= kMostRanks ? "Ranks" : fmt::format("Ranks (of {}: the most and the least idle)", ranks);
 }
 
-std::string rank_title(const diagnose::JobFacts& f) {
-  if (f.ranks.size() <= kMostRanks) return "Ranks";
-  return fmt::format("Ranks (of {}: the most and the least idle)", f.ranks.size());
-}
+}  // namespace
+
+const Section kDeviceRanks = {
+    .name = "device_ranks",
+    .is_shown = [](const Subject& s) { return s.facts.has_device_work; },
+    .title = title,
+    .parts = [](const Subject& s) -> std::vector<Part> { return {device_table(s.facts)}; },
+    .sentence = "comm: not hidden by compute. on host, kernel, other: what idle gaps wait for.",
+};
+
+const Section kHostRanks = {
+    .name = "host_ranks",
+    .is_shown = [](const Subject& s) { return !s.facts.has_device_work && has_events(s.facts); },
+    .title = title,
+    .parts = [](const Subject& s) -> std::vector<Part> { return {host_table(s.facts)}; },
+};
 
 }  // namespace spotter::report

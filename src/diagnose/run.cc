@@ -1,0 +1,86 @@
+#include "diagnose/run.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "analyze/top.h"
+#include "diagnose/diagnose.h"
+#include "render/render.h"
+#include "trace/job.h"
+
+namespace spotter::diagnose {
+namespace {
+
+bool has_top(const Analysis& analysis) {
+  return std::ranges::any_of(analysis.params,
+                             [](const Param& p) { return std::string_view(p.name) == analyze::kTop.name; });
+}
+
+// Adds to the run what the facts need. The place of each fact analysis among those of the run: its own,
+// unless the user's table of it cannot be cut.
+std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
+  std::vector<size_t> places;
+  for (const Analysis* analysis : fact_analyses()) {
+    const auto wanted = std::ranges::find(run.analyses, analysis);
+    places.push_back(static_cast<size_t>(wanted - run.analyses.begin()));
+    if (wanted != run.analyses.end() && !has_top(*analysis)) continue;
+    places.back() = run.analyses.size();
+    if (has_top(*analysis)) run.own_params[places.back()] = {{analyze::kTop.name, i64{0}}};
+    run.analyses.push_back(analysis);
+  }
+  return places;
+}
+
+// Takes the answers behind the first `wanted` ones away again.
+void find(const std::vector<size_t>& places, size_t wanted, Diagnosis& diagnosis) {
+  std::vector<Table>& tables = diagnosis.tables;
+  const Notes own = render::all_notes(std::span(tables).subspan(wanted), {});
+  std::vector<Table> answers;
+  for (const size_t place : places)
+    answers.push_back(place < wanted ? tables[place] : std::move(tables[place]));
+  tables.resize(wanted);
+  diagnosis.facts = gather_facts(answers, diagnosis.notes);
+  diagnosis.findings = findings(diagnosis.facts);
+  diagnosis.findings->notes = notes_beside_findings(own);
+}
+
+}  // namespace
+
+Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
+  const size_t wanted = request.run.analyses.size();
+  CHECK(request.elsewhere.empty() || !request.findings || wanted == 0);
+  std::vector<size_t> places;
+  if (request.findings) places = add_fact_analyses(request.run);
+  TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(job, request.run, load));
+  std::ranges::move(request.elsewhere, std::back_inserter(mapped.files));
+  TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
+  Diagnosis diagnosis{.tables = std::move(result.tables),
+                      .findings = {},
+                      .facts = {},
+                      .notes = std::move(result.notes),
+                      .timing = std::move(result.timing)};
+  if (request.findings) find(places, wanted, diagnosis);
+  return diagnosis;
+}
+
+analyze::RunRequest fact_request() {
+  analyze::RunRequest request;
+  request.analyses = fact_analyses();
+  request.params = {{analyze::kTop.name, i64{0}}};
+  return request;
+}
+
+Notes notes_beside_findings(const Notes& notes) {
+  constexpr std::string_view kTold[] = {"no_device_work", "no_operators",   "no_steps",
+                                        "one_rank",       "no_collectives", kCapturesAtDifferentTimes};
+  Notes others;
+  for (const Note& note : notes.all()) {
+    const bool is_told =
+        note.severity != Severity::loss && std::ranges::find(kTold, note.kind) != std::end(kTold);
+    if (!is_told) others.add(note);
+  }
+  return others;
+}
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,37 @@
+// From a job to its tables and what stands out in it: the one caller of analyses where findings may be
+// wanted.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "analyze/run.h"
+#include "diagnose/job_facts.h"
+
+namespace spotter::diagnose {
+
+struct Request {
+  analyze::RunRequest run;  // the tables that are wanted, with the parameters that the user set; may be none
+  bool findings = false;    // their parameters are their own: they are made from all rows
+  // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
+  // at once are not for them.
+  std::vector<analyze::FileResult> elsewhere = {};
+};
+
+struct Diagnosis {
+  std::vector<Table> tables;      // one per analysis of the request, in order
+  std::optional<Table> findings;  // where they are wanted, as are the facts that they are made from
+  JobFacts facts;
+  Notes notes;  // of the job and of every trace
+  std::vector<analyze::PhaseTime> timing;
+};
+
+// Errors: those of analyze::run.
+Result<Diagnosis> run(const Job& job, Request request, const Loader& load);
+
+// What another host is asked to map for findings.
+analyze::RunRequest fact_request();
+
+// Without those that findings tell, or that go without saying.
+Notes notes_beside_findings(const Notes& notes);
+
+}  // namespace spotter::diagnose
