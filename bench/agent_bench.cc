@@ -24,6 +24,7 @@
 #include <vector>
 
 #include "base/command.h"
+#include "base/time.h"
 #include "bench/agent_process.h"
 #include "bench/fleet_agents.h"
 #include "bench/pollers.h"
@@ -32,8 +33,7 @@
 namespace spotter::bench {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
-constexpr Ns kProbePause = 2 * kMs;
+constexpr Ns kProbePause = 2 * kMillisecond;
 
 using Agent = std::unique_ptr<bench::AgentProcess>;
 
@@ -64,7 +64,7 @@ struct HerdRun {
 Result<HerdRun> run_herd(const std::string& directory, const bench::AgentProcess* agent, int processes,
                          double seconds) {
   HerdRun run;
-  TRY_ASSIGN(const auto herd, bench::Herd::start({directory, processes, kSecond, 300 * kMs}));
+  TRY_ASSIGN(const auto herd, bench::Herd::start({directory, processes, kSecond, 300 * kMillisecond}));
   Result<std::string> capture;
   std::thread trigger([&] {
     if (!agent) return;
@@ -95,7 +95,7 @@ Result<i64> written_of(const bench::AgentProcess& agent, const std::string& capt
 
 Result<std::string> herd(const std::string& program, int processes, double seconds, bool with_bare) {
   TRY_ASSIGN(const Agent agent, bench::AgentProcess::start(program));
-  TRY(bench::probe(agent->ipc_directory(), 0.01, kMs));
+  TRY(bench::probe(agent->ipc_directory(), 0.01, kMillisecond));
   const bench::Usage before = agent->child().usage();
   const Result<HerdRun> done = run_herd(agent->ipc_directory(), agent.get(), processes, seconds);
   if (!done && done.error().code == Code::unsupported)

@@ -20,13 +20,13 @@
 #include <filesystem>
 
 #include "base/file.h"
+#include "base/time.h"
 #include "bench/pollers.h"
 #include "kineto/message.h"
 
 namespace spotter::bench {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr size_t kMostText = size_t{64} << 20;
 constexpr Ns kStartPatience = 10 * kSecond, kEndPatience = 5 * kSecond;
 constexpr int kBacklog = 1024;
@@ -116,7 +116,7 @@ bench::Child::~Child() {
   const Ns deadline = bench::now_ns() + kEndPatience;
   while (waitpid(pid_, nullptr, WNOHANG) == 0) {
     if (bench::now_ns() > deadline) kill(pid_, SIGKILL);
-    bench::sleep_until(bench::now_ns() + kMs);
+    bench::sleep_until(bench::now_ns() + kMillisecond);
   }
 }
 
@@ -182,7 +182,7 @@ Result<std::unique_ptr<bench::AgentProcess>> bench::AgentProcess::start(const st
   while (!a.http("GET", "/v1/status")) {
     if (!a.child_->runs() || bench::now_ns() > deadline)
       return fail(Code::internal, "{} does not start", program);
-    bench::sleep_until(bench::now_ns() + kMs);
+    bench::sleep_until(bench::now_ns() + kMillisecond);
   }
   return agent;
 }

@@ -12,6 +12,7 @@
 #include <fstream>
 
 #include "base/host.h"
+#include "base/time.h"
 #include "bench/made_up_host.h"
 #include "store/history_query.h"
 
@@ -22,13 +23,12 @@ using store::History;
 using store::HistoryOptions;
 using store::HistoryQuery;
 
-constexpr Ns kSecondNs = 1'000'000'000, kHour = 3600 * kSecondNs;
 constexpr u64 kSeed = 42;
 
 Ns cpu_now() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * kSecondNs + time.tv_nsec;
+  return time.tv_sec * kSecond + time.tv_nsec;
 }
 
 i64 resident_bytes() {
@@ -77,9 +77,9 @@ Result<Recorded> record(store::History& history, i64 seconds) {
 }
 
 Result<void> check(store::History& history, const Recorded& done, i64 seconds) {
-  const Ns span = std::min<i64>(seconds, 3600) * kSecondNs;
+  const Ns span = std::min<i64>(seconds, 3600) * kSecond;
   TRY_ASSIGN(const std::vector<Table> tables,
-             store::query(history, {.from_unix_ns = done.last_unix - span + kSecondNs / 2,
+             store::query(history, {.from_unix_ns = done.last_unix - span + kSecond / 2,
                                     .to_unix_ns = done.last_unix + 1,
                                     .selection = {.metrics = {"cpu_*"}}}));
   u64 sum = 0;
@@ -114,7 +114,7 @@ Result<void> run(const std::string& folder, i64 seconds) {
   TRY_ASSIGN(const Recorded done, record(*history, seconds));
   TRY(check(*history, done, seconds));
 
-  const store::HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecondNs,
+  const store::HistoryQuery hour{.from_unix_ns = done.last_unix - kHour + kSecond,
                                  .to_unix_ns = done.last_unix + 1,
                                  .selection = {.metrics = {"cpu_*"}}};
   store::HistoryQuery all_hour = hour, day = hour;
@@ -128,7 +128,7 @@ Result<void> run(const std::string& folder, i64 seconds) {
 
   // All of the day in the finest tier.
   store::HistoryOptions fine{.path = fine_path, .most_bytes = i64{4} << 30};
-  fine.tiers = {{kSecondNs, 48 * kHour, 60 * kSecondNs}};
+  fine.tiers = {{kSecond, 48 * kHour, kMinute}};
   TRY_ASSIGN(history, store::History::open(fine));
   TRY_ASSIGN(const Recorded fine_done, record(*history, seconds));
   TRY(check(*history, fine_done, seconds));

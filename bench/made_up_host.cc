@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time.h"
+
 namespace spotter::bench {
 namespace {
 
-constexpr i64 kSecondNs = 1'000'000'000;
-constexpr i64 kStart = 1'700'006'400 * kSecondNs;  // midnight
+constexpr i64 kStart = 1'700'006'400 * kSecond;  // midnight
 constexpr const char* kColumnNames[] = {"a",  "b",  "c",  "d",  "e",  "f",  "g",  "h",  "i",  "j",
                                         "k",  "l",  "m",  "n",  "o",  "p",  "q",  "r",  "s",  "t",
                                         "u",  "v",  "w",  "x",  "y",  "z",  "aa", "ab", "ac", "ad",
@@ -133,7 +134,7 @@ void bench::MadeUpHost::move(Shape shape, double work, double& value) {
 
 Batch bench::MadeUpHost::next() {
   // Timers are late by tens of microseconds.
-  Batch batch{kStart + second_ * kSecondNs + static_cast<i64>(random_() % 200'000), kSecondNs, {}};
+  Batch batch{kStart + second_ * kSecond + static_cast<i64>(random_() % 200'000), kSecond, {}};
   const bool is_day = second_ % 86400 > 6 * 3600;
   const std::string job = "job" + std::to_string(second_ / 20000);
   for (Group& group : groups_) {

@@ -14,15 +14,15 @@
 #include <cstring>
 #include <ctime>
 
+#include "base/time.h"
 #include "kineto/config.h"
 #include "kineto/message.h"
 
 namespace spotter::bench {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr int kTries = 11, kLooks = 9;
-constexpr Ns kFirstBackOff = 10 * kMs, kBetweenLooks = 10 * kMs;
+constexpr Ns kFirstBackOff = 10 * kMillisecond, kBetweenLooks = 10 * kMillisecond;
 constexpr int kBusyPolls = 1;
 constexpr i32 kIdle = 3, kBusy = 1;  // a poll's type
 constexpr Ns kPatience = 2 * kSecond;
@@ -251,14 +251,14 @@ Result<std::unique_ptr<bench::Herd>> bench::Herd::start(const Plan& plan) {
     if (getppid() != parent) _exit(1);
     Poller* poller = new Poller(plan, herd->counts_[i], board.trigger, board.stop);
     ++board.ready;
-    while (board.begin == 0) bench::sleep_until(bench::now_ns() + 20 * kMs);
+    while (board.begin == 0) bench::sleep_until(bench::now_ns() + 20 * kMillisecond);
     bench::sleep_until(board.begin + plan.spread * static_cast<i64>(i) / plan.processes);
     poller->run();
     delete poller;
     _exit(0);
   }
-  while (board.ready < plan.processes) bench::sleep_until(bench::now_ns() + kMs);
-  board.begin = bench::now_ns() + 100 * kMs;
+  while (board.ready < plan.processes) bench::sleep_until(bench::now_ns() + kMillisecond);
+  board.begin = bench::now_ns() + 100 * kMillisecond;
   bench::sleep_until(board.begin);
   return herd;
 }
@@ -278,7 +278,7 @@ Result<bench::PollCounts> bench::Herd::end() {
     int status = 0;
     const pid_t ended = waitpid(pids_.back(), &status, WNOHANG);
     if (ended == 0 && bench::now_ns() < deadline) {
-      bench::sleep_until(bench::now_ns() + kMs);
+      bench::sleep_until(bench::now_ns() + kMillisecond);
       continue;
     }
     if (ended == 0) return fail(Code::internal, "a simulated process does not end");

@@ -10,11 +10,12 @@
 
 #include "api/metrics_page.h"
 #include "base/host.h"
+#include "base/time.h"
 
 namespace spotter::bench {
 namespace {
 
-constexpr Ns kSecond = 1'000'000'000, kNow = 1'700'000'000 * kSecond;
+constexpr Ns kNow = 1'700'000'000 * kSecond;
 
 // Schemas point to their names: these are kept.
 const char* keep(std::string text) {

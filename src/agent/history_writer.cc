@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "base/log.h"
+#include "base/time.h"
 
 namespace spotter::agent {
 namespace {
 
-constexpr Ns kGather = 5'000'000'000;
-constexpr Ns kLongestPause = 60'000'000'000;
+constexpr Ns kGather = 5 * kSecond;
+constexpr Ns kLongestPause = kMinute;
 constexpr size_t kMostBatches = 240, kMostBytes = size_t{4} << 20, kMostCaptures = 1024;
 
 // Of what lasts, its beginning and its end.

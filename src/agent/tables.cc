@@ -4,16 +4,6 @@
 #include "wire/columns.h"
 
 namespace spotter::agent {
-namespace {
-
-template <class T>
-Value or_null(const std::optional<T>& value) {
-  return value ? Value(*value) : Value();
-}
-
-Value or_null(const std::string& text) { return text.empty() ? Value() : Value(std::string_view(text)); }
-
-}  // namespace
 
 Table processes_table(Agent& agent) {
   Table table("processes", wire::processes_columns());

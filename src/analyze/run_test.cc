@@ -257,7 +257,25 @@ TEST(Run, NoFileOfTheWantedRanksIsAnError) {
   const Result<RunResult> result = run(reader.job(), request, reader.loader());
   ASSERT_FALSE(result);
   EXPECT_EQ(result.error().code, Code::not_found);
-  EXPECT_NE(result.error().message.find("ranks 3, 4"), std::string::npos) << result.error().message;
+  EXPECT_NE(result.error().message.find("ranks 3-4"), std::string::npos) << result.error().message;
+}
+
+TEST(Run, RanksThatAreNotThereAreNoted) {
+  FakeReader reader(Files{{"a.json", known_rank(4)}, {"b.json", of_rank(3)}, {"c.json", of_rank(0)}});
+  RunRequest request = request_for({"summary"});
+  const auto note = [&](std::vector<Range> ranks) -> std::string {
+    request.ranks = std::move(ranks);
+    const Result<RunResult> result = run(reader.job(), request, reader.loader());
+    EXPECT_TRUE(result);
+    for (const Note& n : result->notes.all())
+      if (n.kind == "missing_ranks") return n.sentence;
+    return "";
+  };
+  EXPECT_EQ(note({}), "");
+  EXPECT_EQ(note({{3, 4}, {0, 0}}), "");
+  EXPECT_EQ(note({{5, INT64_MAX}, {0, 3}, {2, 4}}),
+            fmt::format("of the ranks that were asked for the job does not have 1-2, 5-{}; it has 0, 3-4",
+                        INT64_MAX));
 }
 
 TEST(Run, ParametersReachTheAnalysesThatHaveThem) {

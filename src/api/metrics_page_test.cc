@@ -4,12 +4,13 @@
 #include <libdeflate.h>
 
 #include "api/accepted.h"
+#include "base/time.h"
 #include "collect/list.h"
 
 namespace spotter::api {
 namespace {
 
-constexpr Ns kSecond = 1'000'000'000, kNow = 1'700'000'000 * kSecond;
+constexpr Ns kNow = 1'700'000'000 * kSecond;
 constexpr const char* kText = "text/plain; version=0.0.4; charset=utf-8";
 constexpr const char* kOpenMetrics = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 

@@ -5,11 +5,12 @@
 #include <array>
 #include <ctime>
 
+#include "base/time.h"
+
 namespace spotter {
 namespace {
 
 Ns now(clockid_t clock) {
-  constexpr Ns kSecond = 1'000'000'000;
   timespec time{};
   clock_gettime(clock, &time);
   return time.tv_sec * kSecond + time.tv_nsec;

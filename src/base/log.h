@@ -5,6 +5,7 @@
 
 #include <string_view>
 
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter {
@@ -25,7 +26,7 @@ class LogLimit {
   void log(Level level, Ns now, std::string_view line);
 
  private:
-  static constexpr Ns kPeriod = 10'000'000'000;
+  static constexpr Ns kPeriod = 10 * kSecond;
   Ns last_ = 0;
   bool first_ = true;
   i64 left_out_ = 0;

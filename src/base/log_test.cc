@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time.h"
+
 namespace spotter {
 namespace {
-
-constexpr Ns kSecond = 1'000'000'000;
 
 // What `act` writes to standard error.
 template <class F>

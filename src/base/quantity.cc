@@ -3,6 +3,9 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/number.h"
+#include "base/time.h"
+
 namespace spotter {
 
 namespace {
@@ -10,11 +13,8 @@ constexpr i64 kLongest = 3'000'000'000'000'000'000;  // ns, 95 years: two of the
 }
 
 std::optional<i64> whole_number(std::string_view text) {
-  i64 value = 0;
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || r.ec != std::errc() || r.ptr != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
+  const auto value = number_in<i64>(text);
+  return value && *value >= 0 ? value : std::nullopt;
 }
 
 Result<i64> parse_size(const std::string& text) {
@@ -50,13 +50,9 @@ Result<i64> parse_duration_ms(const std::string& text) {
 
 // Digit by digit, since a fraction of a second in floating point is not that of nanoseconds.
 Result<i64> parse_duration_ns(const std::string& text) {
-  static constexpr std::pair<std::string_view, i64> kUnits[] = {{"ns", 1},
-                                                                {"us", 1'000},
-                                                                {"ms", 1'000'000},
-                                                                {"s", 1'000'000'000},
-                                                                {"m", 60'000'000'000},
-                                                                {"h", 3'600'000'000'000},
-                                                                {"d", 86'400'000'000'000}};
+  static constexpr std::pair<std::string_view, i64> kUnits[] = {
+      {"ns", 1},      {"us", kMicrosecond}, {"ms", kMillisecond}, {"s", kSecond},
+      {"m", kMinute}, {"h", kHour},         {"d", kDay}};
   const size_t digits = std::min(text.find_first_not_of("0123456789."), text.size());
   const std::string_view value = std::string_view(text).substr(0, digits);
   const size_t point = std::min(value.find('.'), value.size());

@@ -6,12 +6,12 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "base/time.h"
 #include "kineto/message.h"
 
 namespace spotter::capture {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr Ns kSlack = 60 * kSecond;  // of a deadline, for polls, writing and busy disks
 constexpr Ns kIterationPatience = 600 * kSecond;
 constexpr i64 kFarthestMs = i64{366} * 24 * 3600 * 1000;  // a start beyond it is as good as never
@@ -59,7 +59,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
                           ? std::clamp<i64>(wanted.start_time_ms - now.unix_ms, 0, kFarthestMs)
                           : wanted.warmup_ms;
     capture.deadline =
-        wanted.by_iterations() ? kIterationPatience : (ahead + wanted.duration_ms) * kMs + kSlack;
+        wanted.by_iterations() ? kIterationPatience : (ahead + wanted.duration_ms) * kMillisecond + kSlack;
   }
   std::vector<std::unique_ptr<Job>> jobs;
   std::unordered_set<std::string> taken;  // paths
@@ -256,7 +256,7 @@ void Captures::look_after(Job& job, Times now) {
         "full; its own error output says more",
         now);
   } else if (r.state == State::delivered && !job.config.by_iterations() &&
-             (now.unix_ms - job.start_ms - job.config.duration_ms) * kMs >= kNeverBegan) {
+             (now.unix_ms - job.start_ms - job.config.duration_ms) * kMillisecond >= kNeverBegan) {
     settle(
         job, State::failed,
         "the process took the request and never began: another profiler may be at work in it; its own error "

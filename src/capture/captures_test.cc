@@ -8,6 +8,7 @@
 #include <fstream>
 #include <thread>
 
+#include "base/time.h"
 #include "kineto/message.h"
 
 namespace spotter::capture {
@@ -15,13 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr Times kStart{100 * kSecond, 1'700'000'000'000};
 constexpr const char* kTrace = R"({"traceEvents": [{"ph": "X", "name": "mm"}]})";
 constexpr const char* kNoEvents = R"({"traceEvents": [{"ph": "M", "name": "process_name"}]})";
 constexpr i32 kIdle = 2, kAtWork = 0;  // types of polls
 
-Times at(Ns after) { return {kStart.steady + after, kStart.unix_ms + after / kMs}; }
+Times at(Ns after) { return {kStart.steady + after, kStart.unix_ms + after / kMillisecond}; }
 
 class CapturesTest : public testing::Test {
  protected:
@@ -278,8 +278,8 @@ TEST_F(CapturesTest, AProcessThatIsIdleAgainWithoutAFile) {
 
 TEST_F(CapturesTest, AProcessThatTookTheRequestAndNeverBegan) {
   const std::string id = begin_delivered(request());
-  const Ns over = (5000 + 2000 + 500 + 15'000) * kMs;  // warm-up, lead, duration, patience
-  captures_.tick(at(over - kMs));
+  const Ns over = (5000 + 2000 + 500 + 15'000) * kMillisecond;  // warm-up, lead, duration, patience
+  captures_.tick(at(over - kMillisecond));
   expect(id, State::delivered, "");
   captures_.tick(at(over));
   expect(id, State::failed, "never began");
@@ -299,10 +299,10 @@ TEST_F(CapturesTest, WhoAsksLateWarmsUpForLess) {
     return asked.find(fmt::format("ACTIVITIES_WARMUP_PERIOD_SECS={}\n", seconds)) != asked.npos;
   };
   EXPECT_TRUE(has(told(0), 5));
-  EXPECT_TRUE(has(told(kMs), 4));  // the process may look at it a second later
-  EXPECT_TRUE(has(told(1001 * kMs), 3));
+  EXPECT_TRUE(has(told(kMillisecond), 4));  // the process may look at it a second later
+  EXPECT_TRUE(has(told(1001 * kMillisecond), 3));
   EXPECT_TRUE(has(told(5 * kSecond), 0));
-  EXPECT_EQ(told(5001 * kMs), "");  // too late
+  EXPECT_EQ(told(5001 * kMillisecond), "");  // too late
 }
 
 TEST_F(CapturesTest, AWarmUpThatWasShortIsTold) {
@@ -320,7 +320,7 @@ TEST_F(CapturesTest, ALateStart) {
   Request r = request();
   r.config.start_time_ms = kStart.unix_ms + 6000;
   const std::string id = begin(r);
-  EXPECT_FALSE(text(42, at(5500 * kMs)));
+  EXPECT_FALSE(text(42, at(5500 * kMillisecond)));
   expect(id, State::failed, "asked too late");
   EXPECT_FALSE(captures_.active());
   // What somebody else has written is not changed.
@@ -370,11 +370,11 @@ TEST_F(CapturesTest, DeadlinesThatNobodyGave) {
     captures_.tick(at(kSecond));
     return captures_.find(id)->deadline;
   };
-  EXPECT_EQ(deadline(request()), (5000 + 500 + 60'000) * kMs);
+  EXPECT_EQ(deadline(request()), (5000 + 500 + 60'000) * kMillisecond);
   EXPECT_EQ(deadline(by_iterations()), 600 * kSecond);
   Request r = request();
   r.config.start_time_ms = kStart.unix_ms + 20'000;
-  EXPECT_EQ(deadline(r), (20'000 + 500 + 60'000) * kMs);
+  EXPECT_EQ(deadline(r), (20'000 + 500 + 60'000) * kMillisecond);
   r.deadline = 3 * kSecond;
   EXPECT_EQ(deadline(r), 3 * kSecond);
 }

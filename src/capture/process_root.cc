@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/time.h"
+
 namespace spotter::capture {
 namespace {
 
@@ -67,7 +69,7 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   found.written = true;
   found.foreign = !S_ISREG(file.st_mode) || static_cast<i64>(file.st_uid) != uid;
   if (found.foreign) return found;
-  found.changed = Ns{file.st_ctim.tv_sec} * 1'000'000'000 + file.st_ctim.tv_nsec;
+  found.changed = Ns{file.st_ctim.tv_sec} * kSecond + file.st_ctim.tv_nsec;
   found.size_bytes = file.st_size;
   found.has_events = has_events(at.fd, file.st_size);
   return found;

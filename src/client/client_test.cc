@@ -6,13 +6,14 @@
 #include <thread>
 #include <vector>
 
+#include "base/time.h"
 #include "net/http.h"
 #include "wire/error.h"
 
 namespace spotter::client {
 namespace {
 
-constexpr Ns kPatience = 5'000'000'000;
+constexpr Ns kPatience = 5 * kSecond;
 const Field kSchema[] = {
     {"pid", Type::integer, Unit::none, Role::key, "A number."},
     {"share", Type::real, Unit::ratio, Role::value, "A real one."},

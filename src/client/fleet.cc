@@ -3,15 +3,15 @@
 #include <algorithm>
 #include <chrono>
 
+#include "base/time.h"
 #include "capture/captures.h"
 
 namespace spotter::client {
 namespace {
 
-constexpr Ns kSecond = 1'000'000'000;
 constexpr Ns kAnswerPatience = 5 * kSecond;  // for what an agent answers at once
 constexpr i64 kWaitMs = 10'000;              // how long it may wait for news
-constexpr Ns kWaitPatience = kWaitMs * 1'000'000 + kAnswerPatience;
+constexpr Ns kWaitPatience = kWaitMs * kMillisecond + kAnswerPatience;
 constexpr Ns kRetryPause = kSecond;
 constexpr Ns kFirstPause = kSecond / 2;  // others are still to be asked, and nothing can have happened yet
 constexpr Ns kNewsPause = kSecond / 50;  // between questions, however fast there is news
@@ -100,7 +100,7 @@ void Fleet::take(size_t i, Result<net::HttpAnswer> http) {
   }
   if (is_first) {
     member.clock_ahead_ms = clock_ahead(way.asked_ms, answer->unix_ms, unix_ms());
-    way.deadline.set(std::clamp<i64>(answer->remaining_ms, 0, kLongestMs) * 1'000'000 + kGrace, [this, i] {
+    way.deadline.set(std::clamp<i64>(answer->remaining_ms, 0, kLongestMs) * kMillisecond + kGrace, [this, i] {
       lose(i, {Code::io, "its agent does not end the capture, though its time is over"});
       changed_();
     });

@@ -21,7 +21,7 @@ namespace spotter::collect {
 class Identities;
 class ProfilingPause;
 
-using table::TableKind;
+using table::TableKind;  // of each table that a collector gives
 
 struct CollectorState {
   const char* name = "";

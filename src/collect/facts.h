@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::collect {
@@ -44,7 +45,7 @@ class Known {
   }
 
  private:
-  static constexpr Ns kAge = 60'000'000'000;
+  static constexpr Ns kAge = kMinute;
   struct Entry {
     Facts facts;
     Ns expires;

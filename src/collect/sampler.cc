@@ -21,12 +21,13 @@
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "base/thread_name.h"
+#include "base/time.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kOpenAgain = 60 * kSecond;
+constexpr Ns kOpenAgain = kMinute;
 constexpr Ns kStopTime = kSecond;
 constexpr Ns kPatience =
     kSecond / 50;              // with one collector; at most a quarter of the shortest period in its thread
@@ -36,7 +37,7 @@ constexpr const char* kTogether = "sampler";
 Ns thread_time() {
   timespec time{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return time.tv_sec * 1'000'000'000 + time.tv_nsec;
+  return time.tv_sec * kSecond + time.tv_nsec;
 }
 
 i64 left_out_of(const std::vector<Table>& tables) {

@@ -13,12 +13,12 @@
 #include <string_view>
 #include <thread>
 
+#include "base/time.h"
 #include "collect/process/identities.h"
 
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kMs = 1'000'000, kSecond = 1'000'000'000;
 constexpr Field kColumns[] = {{"value", Type::integer, Unit::count, Role::value, "A number."}};
 constexpr TableKind kTables[] = {{"test", "nowhere", "A row.", kColumns}};
 
@@ -43,9 +43,9 @@ TEST(DeadlinesTest, LatenessDoesNotAddUp) {
   Deadlines d(kSecond);
   d.begin(0, 0);
   for (Ns turn = 1; turn < 100; ++turn) {
-    EXPECT_FALSE(d.is_late(d.next() + 90 * kMs));
-    EXPECT_TRUE(d.is_late(d.next() + 110 * kMs));
-    EXPECT_EQ(d.pass(d.next() + 90 * kMs), 0);
+    EXPECT_FALSE(d.is_late(d.next() + 90 * kMillisecond));
+    EXPECT_TRUE(d.is_late(d.next() + 110 * kMillisecond));
+    EXPECT_EQ(d.pass(d.next() + 90 * kMillisecond), 0);
     EXPECT_EQ(d.next(), turn * kSecond);
   }
 }
@@ -53,7 +53,7 @@ TEST(DeadlinesTest, LatenessDoesNotAddUp) {
 TEST(DeadlinesTest, SkipsTimesThatHavePassed) {
   Deadlines d(kSecond);
   d.begin(0, 0);
-  EXPECT_EQ(d.pass(3'500 * kMs), 3);  // those at 1, 2 and 3 s
+  EXPECT_EQ(d.pass(3'500 * kMillisecond), 3);  // those at 1, 2 and 3 s
   EXPECT_EQ(d.next(), 4 * kSecond);
   EXPECT_EQ(d.pass(5 * kSecond), 1);
   EXPECT_EQ(d.next(), 6 * kSecond);
@@ -196,27 +196,27 @@ class SamplerTest : public testing::Test {
 
 TEST_F(SamplerTest, HandsOnTablesWithTheirTimeAndPeriod) {
   const Ns before = surroundings_.host.unix_now();
-  const Sampler sampler({{&kScripted, 20 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 20 * kMillisecond}}, surroundings_, take());
   ASSERT_TRUE(wait_for(1));
-  ASSERT_TRUE(get(4, 20 * kMs));
+  ASSERT_TRUE(get(4, 20 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].late + sampler.states()[0].skipped, 0);
   std::lock_guard lock(mutex_);  // which the sampler takes while it holds its own
   ASSERT_EQ(batches_.size(), 5U);
   for (size_t i = 0; i < batches_.size(); ++i) {
     ASSERT_EQ(batches_[i]->tables.size(), 1U);
     EXPECT_EQ(batches_[i]->tables[0].integer(0, 0), static_cast<i64>(i) + 1);
-    EXPECT_EQ(batches_[i]->period_ns, 20 * kMs);
-    EXPECT_EQ(batches_[i]->unix_ns, before + static_cast<i64>(i) * 20 * kMs);
+    EXPECT_EQ(batches_[i]->period_ns, 20 * kMillisecond);
+    EXPECT_EQ(batches_[i]->unix_ns, before + static_cast<i64>(i) * 20 * kMillisecond);
   }
 }
 
 TEST_F(SamplerTest, CountsWhatIsLateAndSkipped) {
-  const Sampler sampler({{&kScripted, 20 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 20 * kMillisecond}}, surroundings_, take());
   ASSERT_TRUE(wait_for(1));
-  ASSERT_TRUE(get(1, 23 * kMs));
+  ASSERT_TRUE(get(1, 23 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].late, 1);
   EXPECT_EQ(sampler.states()[0].skipped, 0);
-  ASSERT_TRUE(get(1, 60 * kMs));  // at 83 ms that of 40 ms; those of 60 and 80 are skipped
+  ASSERT_TRUE(get(1, 60 * kMillisecond));  // at 83 ms that of 40 ms; those of 60 and 80 are skipped
   EXPECT_EQ(sampler.states()[0].late, 2);
   EXPECT_EQ(sampler.states()[0].skipped, 2);
   EXPECT_EQ(sampler.states()[0].samples, 3);
@@ -224,9 +224,10 @@ TEST_F(SamplerTest, CountsWhatIsLateAndSkipped) {
 
 TEST_F(SamplerTest, CountsSamplesThatFailAndGoesOn) {
   script.fails = true;
-  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}}, surroundings_,
+                        take());
   ASSERT_TRUE(wait_for(1));  // of the other one
-  ASSERT_TRUE(get(2, 10 * kMs));
+  ASSERT_TRUE(get(2, 10 * kMillisecond));
   const auto states = sampler.states();
   ASSERT_EQ(states.size(), 2U);
   EXPECT_EQ(states[0].failed, 3);
@@ -234,26 +235,27 @@ TEST_F(SamplerTest, CountsSamplesThatFailAndGoesOn) {
   EXPECT_EQ(states[0].last_error, "it fails");
   EXPECT_EQ(states[1].failed, 0);
   script.fails = false;
-  ASSERT_TRUE(get(1, 10 * kMs));
+  ASSERT_TRUE(get(1, 10 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].last_error, "");
 }
 
 TEST_F(SamplerTest, TellsHowManyThingsTheLastSampleLeftOut) {
   script.left_out = 7;
-  const Sampler sampler({{&kScripted, 10 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 10 * kMillisecond}}, surroundings_, take());
   ASSERT_TRUE(wait_for(1));
-  ASSERT_TRUE(get(2, 10 * kMs));
+  ASSERT_TRUE(get(2, 10 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].left_out, 7);  // not the sum over samples
   script.left_out = 0;
-  ASSERT_TRUE(get(1, 10 * kMs));
+  ASSERT_TRUE(get(1, 10 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].left_out, 0);
 }
 
 TEST_F(SamplerTest, WhatIsNotThereIsAskedAgainAfterAMinute) {
   script.is_absent = true;
-  const Sampler sampler({{&kScripted, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}}, surroundings_,
+                        take());
   ASSERT_TRUE(wait_for(1));
-  ASSERT_TRUE(get(4, 10 * kMs));
+  ASSERT_TRUE(get(4, 10 * kMillisecond));
   EXPECT_EQ(script.opened, 1);
   EXPECT_FALSE(sampler.states()[0].is_open);
   EXPECT_EQ(sampler.states()[0].samples, 0);
@@ -267,9 +269,10 @@ TEST_F(SamplerTest, WhatIsNotThereIsAskedAgainAfterAMinute) {
 TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
   script.hangs = true;
   {
-    const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}}, surroundings_, take());
+    const Sampler sampler({{&kBlocking, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}}, surroundings_,
+                          take());
     ASSERT_TRUE(wait_for(1));
-    ASSERT_TRUE(get(9, 10 * kMs));
+    ASSERT_TRUE(get(9, 10 * kMillisecond));
     const auto states = sampler.states();
     EXPECT_STREQ(states[0].name, "steady");  // those that may block come last
     EXPECT_EQ(states[1].samples, 0);
@@ -284,10 +287,11 @@ TEST_F(SamplerTest, OneThatHangsDoesNotDelayTheOthers) {
 // Two hang, one after the other; then each goes on in a thread of its own.
 TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
   script.hangs = true;
-  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kBlocking, 20 * kMs}}, surroundings_,
-                        take());
+  const Sampler sampler(
+      {{&kBlocking, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}, {&kBlocking, 20 * kMillisecond}},
+      surroundings_, take());
   ASSERT_TRUE(wait_for(1));
-  ASSERT_TRUE(get(19, 10 * kMs));
+  ASSERT_TRUE(get(19, 10 * kMillisecond));
   EXPECT_TRUE(comes([] { return script.sampled == 2; }));
   EXPECT_EQ(sampler.states()[0].skipped, 0);
   script.hangs = false;
@@ -297,7 +301,8 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
       return batch->by == "blocking" && batch->period_ns == period;
     });
   };
-  while (of_blocking(10 * kMs) < 3 || of_blocking(20 * kMs) < 3) ASSERT_TRUE(get(1, 10 * kMs));
+  while (of_blocking(10 * kMillisecond) < 3 || of_blocking(20 * kMillisecond) < 3)
+    ASSERT_TRUE(get(1, 10 * kMillisecond));
   const auto states = sampler.states();
   EXPECT_GT(states[1].skipped, 0);
   EXPECT_GT(states[2].skipped, 0);
@@ -307,12 +312,12 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
 TEST_F(SamplerTest, WhoeverHangsIsLeftAlone) {
   script.hangs = true;
   {
-    const Sampler sampler({{&kScripted, kSecond}, {&kSteady, 20 * kMs}}, surroundings_, take());
+    const Sampler sampler({{&kScripted, kSecond}, {&kSteady, 20 * kMillisecond}}, surroundings_, take());
     EXPECT_TRUE(comes([] { return script.sampled == 1; }));
     EXPECT_EQ(count(), 0U);
-    ASSERT_TRUE(get(1, 5 * kMs));  // a quarter of the shorter period
-    ASSERT_TRUE(get(1, 15 * kMs));
-    ASSERT_TRUE(get(8, 20 * kMs));
+    ASSERT_TRUE(get(1, 5 * kMillisecond));  // a quarter of the shorter period
+    ASSERT_TRUE(get(1, 15 * kMillisecond));
+    ASSERT_TRUE(get(8, 20 * kMillisecond));
     EXPECT_EQ(sampler.states()[0].samples, 0);
     EXPECT_EQ(sampler.states()[1].samples, 10);
     EXPECT_EQ(sampler.states()[1].skipped, 0);
@@ -323,23 +328,25 @@ TEST_F(SamplerTest, WhoeverHangsIsLeftAlone) {
 // yet.
 TEST_F(SamplerTest, WhoStandsByAndWokeForNothingStandsByStill) {
   script.hangs = true;
-  const Sampler sampler({{&kScripted, 20 * kMs}, {&kSteady, 20 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kScripted, 20 * kMillisecond}, {&kSteady, 20 * kMillisecond}}, surroundings_,
+                        take());
   ASSERT_TRUE(comes([] { return stand_by_looked_ >= 3; }));
   EXPECT_EQ(count(), 0U);  // the other one was not taken over
   script.hangs = false;
   ASSERT_TRUE(wait_for(1));
   script.hangs = true;
-  pass_time(20 * kMs);
+  pass_time(20 * kMillisecond);
   EXPECT_TRUE(comes([] { return script.sampled == 2; }));
-  ASSERT_TRUE(get(3, 20 * kMs));
+  ASSERT_TRUE(get(3, 20 * kMillisecond));
   EXPECT_EQ(sampler.states()[0].samples, 1);
   EXPECT_EQ(sampler.states()[1].samples, 4);
   script.hangs = false;
 }
 
 TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
-  const Sampler sampler({{&kBlocking, 10 * kMs}, {&kSteady, 10 * kMs}, {&kScripted, 10 * kMs}}, surroundings_,
-                        take());
+  const Sampler sampler(
+      {{&kBlocking, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}, {&kScripted, 10 * kMillisecond}},
+      surroundings_, take());
   ASSERT_TRUE(wait_for(2));
   std::lock_guard lock(mutex_);
   EXPECT_EQ(batches_[0]->by, "sampler");
@@ -349,16 +356,18 @@ TEST_F(SamplerTest, WhoMayBlockComesLastAndIsAlone) {
 }
 
 TEST_F(SamplerTest, PeriodsAreBatchesOfTheirOwn) {
-  const Sampler sampler({{&kSteady, 20 * kMs}, {&kScripted, 60 * kMs}}, surroundings_, take());
+  const Sampler sampler({{&kSteady, 20 * kMillisecond}, {&kScripted, 60 * kMillisecond}}, surroundings_,
+                        take());
   ASSERT_TRUE(wait_for(2));
   for (size_t turn = 1; turn <= 6; ++turn) {
-    pass_time(20 * kMs);
+    pass_time(20 * kMillisecond);
     ASSERT_TRUE(wait_for(2 + turn + turn / 3));
   }
   std::lock_guard lock(mutex_);
   ASSERT_EQ(batches_.size(), 10U);
   for (const auto& batch : batches_) ASSERT_EQ(batch->tables.size(), 1U);
-  EXPECT_EQ(std::ranges::count(batches_, 20 * kMs, [](const auto& batch) { return batch->period_ns; }), 7);
+  EXPECT_EQ(
+      std::ranges::count(batches_, 20 * kMillisecond, [](const auto& batch) { return batch->period_ns; }), 7);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/saturated.h"
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::collect {
@@ -20,7 +21,7 @@ class SteadyCounter {
   }
 
  private:
-  static constexpr Ns kAnew = 30'000'000'000;  // more than a processor sleeps at a stretch
+  static constexpr Ns kAnew = 30 * kSecond;  // more than a processor sleeps at a stretch
   Ns last_ = 0;
 };
 

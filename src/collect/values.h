@@ -1,20 +1,12 @@
-// Cells of collectors' rows.
+// Numbers of collectors' rows.
 #pragma once
 #include <limits>
 #include <optional>
-#include <string>
-#include <string_view>
 
+#include "base/time.h"
 #include "table/table.h"
 
 namespace spotter::collect {
-
-inline constexpr Ns kSecond = 1'000'000'000;
-
-template <class T>
-Value or_null(const std::optional<T>& value) {
-  return value ? Value(*value) : Value();
-}
 
 // A count in another unit; null where 63 bits are too few for it (to_integer() then gives the largest
 // number), and of a number below zero, which is no count.
@@ -25,8 +17,5 @@ inline std::optional<i64> scaled(std::optional<i64> count, i64 factor) {
     return std::nullopt;
   return product;
 }
-
-// An empty text is null.
-inline Value or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
 }  // namespace spotter::collect

@@ -21,11 +21,6 @@ constexpr Field kColumns[] = {
 
 const char* kind_name(Rule::Kind kind) { return kind == Rule::Kind::cause ? "cause" : "caveat"; }
 
-template <class T>
-Value cell(const std::optional<T>& value) {
-  return value ? Value(*value) : Value();
-}
-
 }  // namespace
 
 std::span<const Field> finding_columns() { return kColumns; }
@@ -35,9 +30,9 @@ Table findings(const JobFacts& facts) {
   for (const Rule* rule : all_rules()) {
     const std::optional<Finding> found = rule->find(facts, rule->threshold);
     if (!found) continue;
-    table.append({rule->name, kind_name(rule->kind), cell(found->rank), cell(found->time), cell(found->share),
-                  std::string_view(found->what),
-                  found->remedy.empty() ? Value() : Value(std::string_view(found->remedy)), rule->evidence});
+    table.append({rule->name, kind_name(rule->kind), or_null(found->rank), or_null(found->time),
+                  or_null(found->share), std::string_view(found->what), or_null(found->remedy),
+                  rule->evidence});
   }
   return table;
 }

@@ -7,13 +7,12 @@
 #include <map>
 #include <numeric>
 
+#include "base/time.h"
 #include "diagnose/list.h"
 #include "table/ops.h"
 
 namespace spotter::diagnose {
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 const Field kKernels[] = {
     {"kind", Type::text, Unit::none, Role::key, ""},
@@ -39,7 +38,7 @@ RankFacts rank(i64 number, Ns device_time, Ns idle) {
 }
 
 // Ten equal kernels, so that none dominates.
-JobFacts facts_of(std::vector<RankFacts> ranks, i64 count = 1000, Ns sum = 100 * kMs) {
+JobFacts facts_of(std::vector<RankFacts> ranks, i64 count = 1000, Ns sum = 100 * kMillisecond) {
   JobFacts facts;
   facts.ranks = std::move(ranks);
   facts.kernels = Table("kernels", kKernels);
@@ -67,48 +66,49 @@ std::string said(const JobFacts& facts, std::string_view beginning) {
 
 TEST(Diagnose, OneIdleRankAmongManyIsNamedAlsoWithoutSteps) {
   std::vector<RankFacts> ranks;
-  for (i64 i = 0; i < 8; i++) ranks.push_back(rank(i, 5 * kMs, kMs / 5));
+  for (i64 i = 0; i < 8; i++) ranks.push_back(rank(i, 5 * kMillisecond, kMillisecond / 5));
   EXPECT_EQ(said(facts_of(ranks), "The device of rank"), "");
-  ranks[3] = rank(3, 10 * kMs, 5 * kMs);
+  ranks[3] = rank(3, 10 * kMillisecond, 5 * kMillisecond);
   EXPECT_EQ(said(facts_of(ranks), "The device of rank"),
             "The device of rank 3 takes 10.0 ms and is idle for 50 % of it; the others (median) take 5.00 ms "
             "and 4 %. Look at this rank first, with --ranks 3.");
-  ranks[3] = rank(3, 5 * kMs, kMs);  // as long, but idle
+  ranks[3] = rank(3, 5 * kMillisecond, kMillisecond);  // as long, but idle
   EXPECT_NE(said(facts_of(ranks), "The device of rank 3 takes 5.00 ms and is idle for 20 %"), "");
 }
 
 TEST(Diagnose, WhoWaitsInCollectivesIsSaidByEvidenceOnly) {
-  std::vector<RankFacts> ranks = {rank(0, 10 * kMs, kMs), rank(1, 10 * kMs, kMs)};
-  ranks[1].compute = 5 * kMs;
-  ranks[0].communication = ranks[0].hidden_communication = kMs;
-  ranks[1].communication = ranks[1].hidden_communication = kMs;
+  std::vector<RankFacts> ranks = {rank(0, 10 * kMillisecond, kMillisecond),
+                                  rank(1, 10 * kMillisecond, kMillisecond)};
+  ranks[1].compute = 5 * kMillisecond;
+  ranks[0].communication = ranks[0].hidden_communication = kMillisecond;
+  ranks[1].communication = ranks[1].hidden_communication = kMillisecond;
   EXPECT_EQ(
       said(facts_of(ranks), "The device of rank 0"),
       "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the work is uneven.");
-  ranks[1].communication = ranks[1].hidden_communication = 4 * kMs;
+  ranks[1].communication = ranks[1].hidden_communication = 4 * kMillisecond;
   EXPECT_EQ(said(facts_of(ranks), "The device of rank 0"),
             "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the latter is in "
             "collectives longer, 4.00 ms against 1.00 ms.");
 }
 
 TEST(Diagnose, ShortKernelsAreToBlameOnlyWhereTheGapsAreLaunches) {
-  RankFacts r = rank(0, 100 * kMs, 50 * kMs);
-  r.host_wait = 50 * kMs;
+  RankFacts r = rank(0, 100 * kMillisecond, 50 * kMillisecond);
+  r.host_wait = 50 * kMillisecond;
   r.host_gaps = 5000;  // 10 µs each
-  EXPECT_NE(said(facts_of({r}, 10'000, 40 * kMs), "The device does nothing").find("CUDA graphs"),
+  EXPECT_NE(said(facts_of({r}, 10'000, 40 * kMillisecond), "The device does nothing").find("CUDA graphs"),
             std::string::npos);
   r.host_gaps = 4;
-  const std::string text = said(facts_of({r}, 10'000, 40 * kMs), "The device does nothing");
+  const std::string text = said(facts_of({r}, 10'000, 40 * kMillisecond), "The device does nothing");
   EXPECT_EQ(text.find("CUDA graphs"), std::string::npos);
   EXPECT_NE(text.find("gaps of 12.5 ms on average. Look for host work"), std::string::npos);
 }
 
 TEST(Diagnose, WorkOutsideOperatorsIsNotCalledGraphs) {
-  RankFacts r = rank(0, 100 * kMs, 0);
+  RankFacts r = rank(0, 100 * kMillisecond, 0);
   r.device_rows = 1000;
   JobFacts facts = facts_of({r});
-  facts.operators.append({"aten::mm", 1, kMs, 4 * kMs});
-  facts.operator_device_time = 4 * kMs;
+  facts.operators.append({"aten::mm", 1, kMillisecond, 4 * kMillisecond});
+  facts.operator_device_time = 4 * kMillisecond;
   EXPECT_EQ(
       said(facts, "Operators start"),
       "Operators start only 4 % of the device work; the rest was launched outside any operator. The kernels "
@@ -125,10 +125,10 @@ TEST(Diagnose, BlameIsSharedAsItIs) {
   const auto job = [](const std::vector<Ns>& caused) {
     std::vector<RankFacts> ranks;
     for (const Ns ns : caused) {
-      RankFacts& r = ranks.emplace_back(rank(std::ssize(ranks), 100 * kMs, kMs));
+      RankFacts& r = ranks.emplace_back(rank(std::ssize(ranks), 100 * kMillisecond, kMillisecond));
       r.collectives = 10;
-      r.caused_wait = ns * kMs;
-      r.own_wait = 30 * kMs;
+      r.caused_wait = ns * kMillisecond;
+      r.own_wait = 30 * kMillisecond;
     }
     return said(facts_of(ranks), "Ranks wait");
   };
@@ -144,9 +144,10 @@ TEST(Diagnose, BlameIsSharedAsItIs) {
 // A rank whose clock goes behind looks like one that is waited for; what else is found of the others is told
 // then.
 TEST(Diagnose, ClocksThatDifferHideNoIdleRank) {
-  std::vector<RankFacts> ranks = {rank(0, 100 * kMs, 50 * kMs), rank(1, 100 * kMs, kMs)};
+  std::vector<RankFacts> ranks = {rank(0, 100 * kMillisecond, 50 * kMillisecond),
+                                  rank(1, 100 * kMillisecond, kMillisecond)};
   for (RankFacts& r : ranks) r.collectives = 10;
-  ranks[0].own_wait = ranks[1].caused_wait = 40 * kMs;
+  ranks[0].own_wait = ranks[1].caused_wait = 40 * kMillisecond;
   JobFacts facts = facts_of(ranks);
   EXPECT_EQ(said(facts, "The device of rank 0 takes"), "");
   facts.clocks_may_differ = true;
@@ -170,9 +171,9 @@ void set_steps(RankFacts& r, std::vector<Ns> durations) {
 }
 
 RankFacts waiting(Ns RankFacts::* cause, Ns kernel_gap = 0) {
-  RankFacts r = rank(0, 100 * kMs, 50 * kMs);
-  r.*cause = 50 * kMs;
-  r.host_gaps = kernel_gap > 0 ? 50 * kMs / kernel_gap : 1;
+  RankFacts r = rank(0, 100 * kMillisecond, 50 * kMillisecond);
+  r.*cause = 50 * kMillisecond;
+  r.host_gaps = kernel_gap > 0 ? 50 * kMillisecond / kernel_gap : 1;
   r.steps = 1;
   return r;
 }
@@ -185,15 +186,16 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
     return facts_of({r}, kernels);
   };
   const auto two = [](const std::function<void(RankFacts&)>& change) {
-    std::vector<RankFacts> ranks = {rank(0, 100 * kMs, kMs), rank(1, 100 * kMs, kMs)};
+    std::vector<RankFacts> ranks = {rank(0, 100 * kMillisecond, kMillisecond),
+                                    rank(1, 100 * kMillisecond, kMillisecond)};
     for (RankFacts& r : ranks) {
       r.steps = 1;
-      r.step_sum = r.step_max = 100 * kMs;
+      r.step_sum = r.step_max = 100 * kMillisecond;
     }
     change(ranks[1]);
     return facts_of(ranks);
   };
-  EXPECT_TRUE(found_by(one(rank(0, 100 * kMs, kMs))).empty());
+  EXPECT_TRUE(found_by(one(rank(0, 100 * kMillisecond, kMillisecond))).empty());
   EXPECT_TRUE(found_by(two([](RankFacts&) {})).empty());
 
   jobs["launch_bound"] = one(waiting(&RankFacts::host_wait, 10'000), 100'000);
@@ -201,37 +203,39 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   jobs["idle_for_others"] = one(waiting(&RankFacts::other_wait));
   jobs["idle_for_unknown"] = one(waiting(&RankFacts::unknown_wait));
   jobs["idle_between_kernels"] = one(waiting(&RankFacts::kernel_wait));
-  jobs["idle_for_no_one_cause"] = one(rank(0, 100 * kMs, 20 * kMs));
-  jobs["device_uncovered"] = one(rank(0, 100 * kMs, kMs));
-  jobs["device_uncovered"].ranks[0].span = 200 * kMs;
-  jobs["exposed_communication"] = one(rank(0, 100 * kMs, kMs));
-  jobs["exposed_communication"].ranks[0].communication = 20 * kMs;
-  jobs["ranks_out_of_step"] = two([](RankFacts& r) { r.step_sum = 110 * kMs; });
-  jobs["slow_rank"] = two([](RankFacts& r) { r.device_time = 110 * kMs; });
-  jobs["idle_rank"] = two([](RankFacts& r) { r.idle = 14 * kMs; });
-  jobs["uneven_work"] = two([](RankFacts& r) { r.compute = 90 * kMs; });
-  jobs["long_step"] = one(rank(0, 100 * kMs, kMs));
-  set_steps(jobs["long_step"].ranks[0], {20 * kMs, 20 * kMs, 20 * kMs, 40 * kMs});
-  jobs["uneven_steps"] = one(rank(0, 100 * kMs, kMs));
-  set_steps(jobs["uneven_steps"].ranks[0], {20 * kMs, 40 * kMs, 20 * kMs, 40 * kMs, 20 * kMs});
-  jobs["waits_for_rank"] = two([](RankFacts& r) { r.own_wait = 30 * kMs; });
+  jobs["idle_for_no_one_cause"] = one(rank(0, 100 * kMillisecond, 20 * kMillisecond));
+  jobs["device_uncovered"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  jobs["device_uncovered"].ranks[0].span = 200 * kMillisecond;
+  jobs["exposed_communication"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  jobs["exposed_communication"].ranks[0].communication = 20 * kMillisecond;
+  jobs["ranks_out_of_step"] = two([](RankFacts& r) { r.step_sum = 110 * kMillisecond; });
+  jobs["slow_rank"] = two([](RankFacts& r) { r.device_time = 110 * kMillisecond; });
+  jobs["idle_rank"] = two([](RankFacts& r) { r.idle = 14 * kMillisecond; });
+  jobs["uneven_work"] = two([](RankFacts& r) { r.compute = 90 * kMillisecond; });
+  jobs["long_step"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  set_steps(jobs["long_step"].ranks[0],
+            {20 * kMillisecond, 20 * kMillisecond, 20 * kMillisecond, 40 * kMillisecond});
+  jobs["uneven_steps"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  set_steps(jobs["uneven_steps"].ranks[0],
+            {20 * kMillisecond, 40 * kMillisecond, 20 * kMillisecond, 40 * kMillisecond, 20 * kMillisecond});
+  jobs["waits_for_rank"] = two([](RankFacts& r) { r.own_wait = 30 * kMillisecond; });
   for (RankFacts& r : jobs["waits_for_rank"].ranks) r.collectives = 10;
-  jobs["waits_for_rank"].ranks[0].caused_wait = 30 * kMs;
-  jobs["captures_apart"] = two([](RankFacts& r) { r.step_sum = 110 * kMs; });
+  jobs["waits_for_rank"].ranks[0].caused_wait = 30 * kMillisecond;
+  jobs["captures_apart"] = two([](RankFacts& r) { r.step_sum = 110 * kMillisecond; });
   jobs["captures_apart"].are_apart = true;
   jobs["no_events"].ranks.resize(1);
   jobs["no_device_work"].ranks = {rank(0, 0, 0)};
   jobs["no_device_work"].ranks[0].steps = 1;
-  jobs["no_steps"] = facts_of({rank(0, 100 * kMs, kMs)});
-  jobs["work_outside_operators"] = one(rank(0, 100 * kMs, kMs));
-  jobs["work_outside_operators"].operators.append({"aten::mm", 1, kMs, 0});
-  jobs["dominant_kernel"] = one(rank(0, 100 * kMs, kMs));
-  jobs["dominant_kernel"].kernel_time = 30 * kMs;  // each of the ten takes 10 ms
+  jobs["no_steps"] = facts_of({rank(0, 100 * kMillisecond, kMillisecond)});
+  jobs["work_outside_operators"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  jobs["work_outside_operators"].operators.append({"aten::mm", 1, kMillisecond, 0});
+  jobs["dominant_kernel"] = one(rank(0, 100 * kMillisecond, kMillisecond));
+  jobs["dominant_kernel"].kernel_time = 30 * kMillisecond;  // each of the ten takes 10 ms
   jobs["dominant_operator"] = jobs["no_device_work"];
   jobs["dominant_operator"].operators = Table("operators", kOperators);
-  jobs["dominant_operator"].operators.append({"aten::mm", 1, 3 * kMs, 0});
-  jobs["dominant_operator"].operators.append({"aten::add", 1, kMs, 0});
-  jobs["dominant_operator"].operator_host_time = 4 * kMs;
+  jobs["dominant_operator"].operators.append({"aten::mm", 1, 3 * kMillisecond, 0});
+  jobs["dominant_operator"].operators.append({"aten::add", 1, kMillisecond, 0});
+  jobs["dominant_operator"].operator_host_time = 4 * kMillisecond;
 
   for (const Rule* rule : all_rules()) {
     ASSERT_TRUE(jobs.contains(rule->name)) << rule->name << " has no job";

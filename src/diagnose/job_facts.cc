@@ -19,14 +19,8 @@ const Table& answer_of(const Analysis& analysis, std::span<const Table> answers)
   return *it;
 }
 
-std::optional<i64> optional_integer(const Table& t, size_t row, std::string_view column) {
-  const Value v = t.at(row, t.column(column));
-  if (is_null(v)) return std::nullopt;
-  return std::get<i64>(v);
-}
-
 i64 integer(const Table& t, size_t row, std::string_view column) {
-  return optional_integer(t, row, column).value_or(0);
+  return table::optional_integer(t, row, column).value_or(0);
 }
 
 std::string text(const Table& t, size_t row, std::string_view column) {
@@ -46,7 +40,7 @@ class ByRank {
   // Calls act(facts, row) with each row of a rank.
   void each(const Table& t, auto&& act) const {
     for (size_t row = 0; row < t.rows(); row++) {
-      const std::optional<i64> rank = optional_integer(t, row, "rank");
+      const std::optional<i64> rank = table::optional_integer(t, row, "rank");
       const auto it = rank ? by_rank_.find(*rank) : by_rank_.end();
       if (it != by_rank_.end()) act(*it->second, row);
     }
@@ -59,7 +53,7 @@ class ByRank {
 void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
   for (size_t row = 0; row < t.rows(); row++) {
     RankFacts r;
-    r.rank = optional_integer(t, row, "rank");
+    r.rank = table::optional_integer(t, row, "rank");
     r.file = text(t, row, "file");
     r.host = text(t, row, "host");
     r.device = text(t, row, "device");
@@ -67,7 +61,7 @@ void add_summary(const Table& t, std::vector<RankFacts>& ranks) {
     r.events = integer(t, row, "events");
     r.spans = integer(t, row, "spans");
     r.losses = integer(t, row, "losses");
-    r.world_size = optional_integer(t, row, "world_size");
+    r.world_size = table::optional_integer(t, row, "world_size");
     r.span = integer(t, row, "span_ns");
     ranks.push_back(std::move(r));
   }
@@ -118,23 +112,17 @@ void add_steps(const Table& t, const ByRank& ranks) {
   });
 }
 
-i64 sum_of(const Table& t, std::string_view column) {
-  i64 sum = 0;
-  for (size_t row = 0; row < t.rows(); row++) sum += integer(t, row, column);
-  return sum;
-}
-
 void add_kernels(const Table& t, JobFacts& facts) {
-  facts.kernel_count = sum_of(t, "count");
-  facts.kernel_time = sum_of(t, "sum_ns");
+  facts.kernel_count = table::sum_of(t, "count");
+  facts.kernel_time = table::sum_of(t, "sum_ns");
   facts.kernels = table::sort(table::sum_by(t, {"kind", "name"}, {"count", "sum_ns"}),
                               {{"sum_ns", true}, {"name", false}});
   facts.has_device_work = t.rows() > 0;
 }
 
 void add_operators(const Table& t, JobFacts& facts) {
-  facts.operator_host_time = sum_of(t, "host_self_ns");
-  facts.operator_device_time = sum_of(t, "device_self_ns");
+  facts.operator_host_time = table::sum_of(t, "host_self_ns");
+  facts.operator_device_time = table::sum_of(t, "device_self_ns");
   facts.operators_by_device = facts.operator_device_time > 0;
   facts.operators = table::sort(table::sum_by(t, {"name"}, {"calls", "host_self_ns", "device_self_ns"}),
                                 {{facts.operators_by_device ? "device_self_ns" : "host_self_ns", true},

@@ -7,7 +7,7 @@
 
 namespace spotter::export_ {
 
-// Reads kCriticalPathArgs (analyze/path_finder.h).
+// Reads kCriticalPathArgs (analyze/critical_path/path_finder.h).
 std::vector<ExtraFlow> critical_path_flows(const Trace& trace);
 
 }  // namespace spotter::export_

@@ -1,9 +1,9 @@
 #include "kineto/config.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
+#include "base/quantity.h"
 #include "base/utf8.h"
 #include "kineto/config_keys.h"
 #include "kineto/message.h"
@@ -30,11 +30,8 @@ std::optional<bool> boolean(std::string_view text) {
 }
 
 std::optional<i64> integer(std::string_view text, i64 most) {
-  i64 value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || stop != text.data() + text.size() || value < 0 || value > most)
-    return std::nullopt;
-  return value;
+  const auto value = whole_number(text);
+  return value && *value <= most ? value : std::nullopt;
 }
 
 // One line of a text while it is read.

@@ -11,6 +11,7 @@
 
 #include "base/host.h"
 #include "base/result.h"
+#include "base/time.h"
 #include "kineto/message.h"
 #include "process/role.h"
 
@@ -41,7 +42,7 @@ struct Target {
 class Registry {
  public:
   static constexpr size_t kMost = 8192;
-  static constexpr Ns kStale = 5'000'000'000;
+  static constexpr Ns kStale = 5 * kSecond;
 
   explicit Registry(Host host) : host_(std::move(host)) {}
 

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "base/utf8.h"
 #include "process/process_facts.h"
 
@@ -16,9 +16,7 @@ namespace {
 std::vector<i64> all_pids(const Host& host) {
   std::vector<i64> pids;
   for (const std::string& name : names_in(host.proc)) {
-    i64 pid = 0;
-    const auto [stop, error] = std::from_chars(name.data(), name.data() + name.size(), pid);
-    if (error == std::errc() && stop == name.data() + name.size()) pids.push_back(pid);
+    if (const auto pid = number_in<i64>(name)) pids.push_back(*pid);
   }
   std::sort(pids.begin(), pids.end());
   return pids;

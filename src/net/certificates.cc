@@ -11,15 +11,16 @@
 #include <boost/asio/ip/address.hpp>
 #include <memory>
 
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::net {
 namespace {
 
-constexpr long kDay = 24 * 3600;
+constexpr long kDaySeconds = kDay / kSecond;
 constexpr long kAuthorityDays = 3650, kDays = 1825;
-constexpr long kBackdated = kDay;  // for hosts whose clocks are behind
-constexpr size_t kMostName = 64;   // ub-common-name of RFC 5280
+constexpr long kBackdated = kDaySeconds;  // for hosts whose clocks are behind
+constexpr size_t kMostName = 64;          // ub-common-name of RFC 5280
 
 template <auto free>
 struct Free {
@@ -105,7 +106,7 @@ Result<Draft> draft(const std::string& name, long days) {
   const bool ok = X509_set_version(c, X509_VERSION_3) == 1 &&
                   BN_to_ASN1_INTEGER(number.get(), X509_get_serialNumber(c)) &&
                   X509_gmtime_adj(X509_getm_notBefore(c), -kBackdated) &&
-                  X509_gmtime_adj(X509_getm_notAfter(c), days * kDay) &&
+                  X509_gmtime_adj(X509_getm_notAfter(c), days * kDaySeconds) &&
                   X509_set_pubkey(c, d.key.get()) == 1 && set_name(X509_get_subject_name(c), name);
   if (!ok) return openssl_error("no certificate could be made");
   return d;

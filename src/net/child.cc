@@ -14,6 +14,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "base/time.h"
+
 namespace spotter::net {
 namespace {
 
@@ -131,7 +133,7 @@ struct Child::Body {
   Result<std::string> outcome() {
     int status = 0;
     while (waitpid(static_cast<pid_t>(pid), &status, 0) < 0 && errno == EINTR) continue;
-    if (late) return fail(Code::io, "it took more than {} s and was ended", order_time / 1'000'000'000);
+    if (late) return fail(Code::io, "it took more than {} s and was ended", order_time / kSecond);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
       return fail(Code::io, "its output is larger than {} bytes", output_bytes);
     const std::string words = last_words(errors.fd);

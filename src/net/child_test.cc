@@ -8,14 +8,13 @@
 #include <filesystem>
 #include <fstream>
 
+#include "base/time.h"
 #include "net/testing.h"
 
 namespace spotter::net {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr Ns kSecond = 1'000'000'000;
 
 class ChildTest : public testing::Test {
  protected:

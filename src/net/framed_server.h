@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "base/types.h"
 #include "net/loop.h"
 #include "net/socket_owner.h"
@@ -17,7 +18,7 @@ namespace spotter::net {
 
 class FramedServer {
  public:
-  static constexpr Ns kRequestTime = 5'000'000'000;
+  static constexpr Ns kRequestTime = 5 * kSecond;
   static constexpr size_t kMostBytes = size_t{1} << 20;
   static constexpr size_t kMostConnections = 512;
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "base/types.h"
 #include "net/loop.h"
 #include "net/stream_peer.h"
@@ -33,8 +34,8 @@ struct HttpAnswer {
 
 class HttpServer {
  public:
-  static constexpr Ns kRequestTime = 5'000'000'000;  // from the last answer, if there was one
-  static constexpr Ns kTimePerByte = 1000;           // more for an answer: 1 MB/s is slow
+  static constexpr Ns kRequestTime = 5 * kSecond;  // from the last answer, if there was one
+  static constexpr Ns kTimePerByte = 1000;         // more for an answer: 1 MB/s is slow
   static constexpr size_t kMostHead = size_t{16} << 10, kMostBody = size_t{1} << 20;
   static constexpr size_t kMostRemoteBody = size_t{64} << 10;  // read before it is known who may what
   static constexpr size_t kMostConnections = 512;

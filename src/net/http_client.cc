@@ -3,6 +3,7 @@
 #include <boost/asio/ssl/error.hpp>
 #include <optional>
 
+#include "base/time.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"
 
@@ -11,7 +12,7 @@ namespace {
 
 namespace asio = boost::asio;
 
-constexpr Ns kKnockAgain = 20'000'000;
+constexpr Ns kKnockAgain = 20 * kMillisecond;
 // Bodies are taken as they come: what waits in the buffer is a head, or the line before a chunk.
 constexpr size_t kMostUnread = size_t{1} << 20;
 constexpr size_t kReadAtOnce = size_t{64} << 10;

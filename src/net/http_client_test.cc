@@ -4,12 +4,13 @@
 
 #include <optional>
 
+#include "base/time.h"
 #include "net/testing.h"
 
 namespace spotter::net {
 namespace {
 
-constexpr Ns kPatience = 3'000'000'000;
+constexpr Ns kPatience = 3 * kSecond;
 
 // A server by plain TCP whose every byte the test says.
 class PlainHttpTest : public testing::Test {

@@ -7,11 +7,10 @@
 #include <optional>
 
 #include "base/quantity.h"
+#include "base/time.h"
 
 namespace spotter::net {
 namespace {
-
-constexpr Ns kSecond = 1'000'000'000;
 
 // Where distributions keep the certificates of all authorities; a program that is linked statically knows
 // only where it was built. SSL_CERT_FILE counts first, as for OpenSSL.

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <optional>
 
+#include "base/time.h"
 #include "net/http_client.h"
 #include "net/testing.h"
 
@@ -15,7 +16,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Ns kPatience = 3'000'000'000;
+constexpr Ns kPatience = 3 * kSecond;
 
 class HttpTest : public testing::Test {
  protected:

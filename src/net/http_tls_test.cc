@@ -9,6 +9,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/time.h"
 #include "net/certificates.h"
 #include "net/http.h"
 #include "net/http_client.h"
@@ -20,7 +21,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr Ns kPatience = 4'000'000'000;
+constexpr Ns kPatience = 4 * kSecond;
 
 // A server by TLS on a port of its own, an authority, and what it has made.
 class HttpTlsTest : public testing::Test {

@@ -9,12 +9,11 @@
 #include <optional>
 #include <thread>
 
+#include "base/time.h"
 #include "net/testing.h"
 
 namespace spotter::net {
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 TEST(LoopTest, RunsWhatOtherThreadsPostUntilItStops) {
   Loop loop;
@@ -72,9 +71,9 @@ TEST(TimerTest, ActsOnceAfterItsDelay) {
   Timer timer(loop);
   int acts = 0;
   const Ns begin = loop.now();
-  timer.set(3 * kMs, [&] { ++acts; });
+  timer.set(3 * kMillisecond, [&] { ++acts; });
   EXPECT_TRUE(run_until(loop, [&] { return acts > 0; }));
-  EXPECT_GE(loop.now() - begin, 3 * kMs);
+  EXPECT_GE(loop.now() - begin, 3 * kMillisecond);
   EXPECT_FALSE(run_until(loop, [&] { return acts > 1; }, std::chrono::milliseconds(10)));
 }
 
@@ -94,7 +93,7 @@ TEST(TimerTest, WhatItHeldLivesUntilItsActIsOver) {
   Timer timer(loop);
   std::optional<std::string> seen;
   timer.set(0, [&, text = std::string(100, 'x')] {
-    timer.set(kMs, [] {});
+    timer.set(kMillisecond, [] {});
     timer.cancel();
     seen = text;
   });

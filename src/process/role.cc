@@ -1,11 +1,11 @@
 #include "process/role.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <string_view>
 
 #include "base/file.h"
+#include "base/quantity.h"
 #include "base/utf8.h"
 
 namespace spotter::process {
@@ -64,19 +64,12 @@ std::string_view slurm_job_of(std::string_view cgroup) {
   return rest.substr(0, rest.find('/'));
 }
 
-std::optional<i64> number(std::string_view text) {
-  i64 value = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (text.empty() || error != std::errc() || stop != text.data() + text.size() || value < 0)
-    return std::nullopt;
-  return value;
-}
-
 // Of torchrun without --rdzv-id, since all such runs are called "none": of one on several nodes what they
 // have in common, the place where they meet; of one on this node the folder that torchrun makes for each,
 // .../none_XXXXXXXX/attempt_0/0/error.json.
 std::string torchrun_job_of(const ProcessFacts& p) {
-  const auto ranks = number(variable(p, "WORLD_SIZE")), ranks_here = number(variable(p, "LOCAL_WORLD_SIZE"));
+  const auto ranks = whole_number(variable(p, "WORLD_SIZE")),
+             ranks_here = whole_number(variable(p, "LOCAL_WORLD_SIZE"));
   const std::string_view place = variable(p, "MASTER_ADDR");
   if (ranks && ranks_here && *ranks > *ranks_here && !place.empty())
     return fmt::format("torchrun-{}:{}", place, variable(p, "MASTER_PORT"));
@@ -161,7 +154,7 @@ const char* role_name(Role role) {
 
 // Only what launchers of PyTorch set for the ranks themselves: Slurm's and MPI's are set for a launcher, too.
 std::optional<i64> inherited_rank(const ProcessFacts& process) {
-  return number(variable(process, std::span(kRank).first(1)));
+  return whole_number(variable(process, std::span(kRank).first(1)));
 }
 
 bool needs_parent(const ProcessFacts& process) { return has_word(process, kSpawned); }
@@ -179,8 +172,8 @@ Identity identify(const ProcessFacts& process, const ProcessFacts* parent) {
     identity.evidence = fmt::format("multiprocessing started it as a worker of process {}", process.parent);
     return identity;
   }
-  identity.rank = number(variable(process, kRank));
-  identity.world_size = number(variable(process, kWorldSize));
+  identity.rank = whole_number(variable(process, kRank));
+  identity.world_size = whole_number(variable(process, kWorldSize));
   if (identity.rank) {
     identity.role = Role::rank;
     identity.evidence = fmt::format("its environment says rank {}", *identity.rank);

@@ -4,6 +4,8 @@
 #include <charconv>
 #include <cmath>
 
+#include "base/number.h"
+
 namespace spotter::read::json {
 namespace {
 
@@ -157,14 +159,7 @@ std::string unescape(std::string_view inner) {
   return out;
 }
 
-std::optional<i64> to_integer(std::string_view word) {
-  i64 value = 0;
-  const char* first = word.data();
-  const char* last = first + word.size();
-  const auto r = std::from_chars(first, last, value);
-  if (word.empty() || r.ec != std::errc() || r.ptr != last) return std::nullopt;
-  return value;
-}
+std::optional<i64> to_integer(std::string_view word) { return number_in<i64>(word); }
 
 std::optional<i64> microseconds_to_ns(std::string_view word, bool& inexact) {
   size_t i = 0;

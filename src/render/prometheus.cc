@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/time.h"
 #include "base/utf8.h"
 #include "table/metric.h"
 
@@ -16,7 +17,6 @@ namespace spotter::render {
 namespace {
 
 constexpr std::string_view kTotal = "_total";
-constexpr i64 kNsPerSecond = 1'000'000'000;
 
 // Empty where there is none.
 std::string_view base_unit(Unit unit) {
@@ -74,8 +74,8 @@ void append_real(std::string& out, double number) {
 void append_seconds(std::string& out, i64 ns) {
   if (ns < 0) out += '-';
   const u64 size = ns < 0 ? u64{0} - static_cast<u64>(ns) : static_cast<u64>(ns);
-  append_number(out, size / kNsPerSecond);
-  u64 rest = size % kNsPerSecond;
+  append_number(out, size / kSecond);
+  u64 rest = size % kSecond;
   if (rest == 0) return;
   char digits[] = ".000000000";
   size_t length = sizeof digits - 1;
@@ -88,7 +88,7 @@ void append_value(std::string& out, const Value& value, Unit unit) {
   if (const i64* whole = std::get_if<i64>(&value))
     unit == Unit::ns ? append_seconds(out, *whole) : append_number(out, *whole);
   else if (const double* real = std::get_if<double>(&value))
-    append_real(out, unit == Unit::ns ? *real / static_cast<double>(kNsPerSecond) : *real);
+    append_real(out, unit == Unit::ns ? *real / static_cast<double>(kSecond) : *real);
   else if (const bool* flag = std::get_if<bool>(&value))
     out += *flag ? '1' : '0';
 }

@@ -1,32 +1,24 @@
 #include "simulate/fault.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
+#include "base/number.h"
 #include "base/suggestion.h"
 
 namespace spotter::simulate {
 namespace {
 
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const auto r = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (r.ec != std::errc() || r.ptr != text.data() + text.size()) return std::nullopt;
-  return value;
-}
-
 std::optional<NumberRange> range(std::string_view text, i64 last_step) {
   if (text == "all") return NumberRange{};
   if (text == "last") return NumberRange{last_step, last_step};
   const size_t dash = text.find('-');
-  const auto first = number<i64>(text.substr(0, dash));
+  const auto first = number_in<i64>(text.substr(0, dash));
   if (!first || *first < 0) return std::nullopt;
   if (dash == text.npos) return NumberRange{*first, *first};
   if (dash + 1 == text.size()) return NumberRange{*first};
-  const auto last = number<i64>(text.substr(dash + 1));
+  const auto last = number_in<i64>(text.substr(dash + 1));
   if (!last || *last < *first) return std::nullopt;
   return NumberRange{*first, *last};
 }
@@ -38,20 +30,20 @@ bool set_range(NumberRange& to, std::string_view text, i64 last_step) {
 }
 
 bool set_factor(double& to, std::string_view text, double least, double most, double plus = 0) {
-  const auto value = number<double>(text);
+  const auto value = number_in<double>(text);
   if (value && *value >= least && *value <= most) to = *value + plus;
   return value && *value >= least && *value <= most;
 }
 
 bool set_ms(Ns& to, std::string_view text) {
-  const auto ms = number<double>(text);
+  const auto ms = number_in<double>(text);
   if (!ms || !(*ms >= 0 && *ms <= 3.6e6)) return false;
   to = static_cast<Ns>(*ms * 1e6 + 0.5);
   return true;
 }
 
 bool set_count(i64& to, std::string_view text) {
-  const auto value = number<i64>(text);
+  const auto value = number_in<i64>(text);
   if (!value || *value < 1 || *value > 1000) return false;
   to = *value;
   return true;

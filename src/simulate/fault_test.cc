@@ -32,7 +32,8 @@ TEST(Fault, ParametersAreRead) {
 }
 
 TEST(Fault, ErrorsNameTheRemedy) {
-  EXPECT_EQ(error("slow"), "there is no fault \"slow\"; --list-faults lists them");
+  EXPECT_EQ(error("slow"), "there is no fault \"slow\"; did you mean \"slow-rank\" or \"slow-link\"?");
+  EXPECT_EQ(error("meteor"), "there is no fault \"meteor\"; --list-faults lists them");
   EXPECT_EQ(error("hang:ms=3"), "the fault hang has no parameter \"ms\"; it has rank, step, after_ms");
   EXPECT_EQ(error("slow-rank:factor"),
             "\"factor\" of the fault slow-rank does not fit; factor: its kernels and copies take this many "

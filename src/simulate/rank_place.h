@@ -1,13 +1,14 @@
 // RankPlace: a rank's numbers and names, as its trace tells them.
 #pragma once
+#include "base/time.h"
 #include "simulate/job.h"
 
 namespace spotter::simulate {
 
 // The clock is libkineto's: it counts from a multiple of 7,889,238 s. The job begins a while later, always at
 // the same time, so that the same options give the same bytes.
-inline constexpr Ns kClockBase = i64{7'889'238} * 227 * 1'000'000'000;
-inline constexpr Ns kJobStart = i64{1'209'600} * 1'000'000'000;  // since then
+inline constexpr Ns kClockBase = i64{7'889'238} * 227 * kSecond;
+inline constexpr Ns kJobStart = i64{1'209'600} * kSecond;  // since then
 
 struct RankPlace {
   RankPlace(const Layout& layout, i64 r)

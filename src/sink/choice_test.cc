@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "sink/test_batches.h"
 
 namespace spotter::sink {
 namespace {
-
-constexpr Ns kSecond = 1'000'000'000;
 
 SharedBatch batch_of(Ns unix_ns, std::initializer_list<const char*> tables) {
   auto batch = std::make_shared<Batch>();

@@ -5,6 +5,7 @@
 #include <limits>
 #include <span>
 
+#include "base/time.h"
 #include "render/json_text.h"
 #include "sink/times.h"
 
@@ -12,7 +13,6 @@ namespace spotter::sink {
 namespace {
 
 constexpr double kPercent = 100, kMega = 1e6;
-constexpr i64 kNsInSecond = 1'000'000'000;
 constexpr double kNsInMs = 1e6, kNan = std::numeric_limits<double>::quiet_NaN();
 
 // The processors' times. The kernel counts guests within user and nice, and so does Dynolog; our columns do
@@ -157,7 +157,7 @@ std::string DynologNames::lines(const Share& share) {
     read_cpu(*cpu);
     if (uptime_)
       machine_["uptime"] =
-          fmt::format("{}", static_cast<i64>((i128{*uptime_} + time - uptime_time_) / kNsInSecond));
+          fmt::format("{}", static_cast<i64>((i128{*uptime_} + time - uptime_time_) / kSecond));
     out = line(time, std::exchange(machine_, {})) + out;
   }
   for (const auto& [index, record] : gpus) out += line(time, record);
@@ -232,7 +232,7 @@ DynologNames::Record DynologNames::pmu(const Table& table, Ns time) {
   const Value cpus = cell(table, 0, "cpus");
   const i64* count = std::get_if<i64>(&cpus);
   const double seconds =
-      static_cast<double>(time - std::exchange(pmu_time_, time)) / static_cast<double>(kNsInSecond);
+      static_cast<double>(time - std::exchange(pmu_time_, time)) / static_cast<double>(kSecond);
   Record record;
   for (const auto& [column, name] :
        {std::pair{"instructions", "mips"}, {"cycles", "mega_cycles_per_second"}}) {

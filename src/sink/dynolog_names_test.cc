@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "base/time.h"
 #include "sink/list.h"
 #include "sink/test_batches.h"
 
@@ -11,7 +12,6 @@ namespace spotter::sink {
 namespace {
 
 constexpr Ns kTime = 1'795'345'200'123'000'000;  // 2026-11-22T11:00:00.123Z
-constexpr Ns kMinute = 60'000'000'000;
 
 constexpr Field count(const char* name) { return {name, Type::integer, Unit::count, Role::counter, ""}; }
 constexpr Field real(const char* name) { return {name, Type::real, Unit::ratio, Role::value, ""}; }

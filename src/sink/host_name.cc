@@ -2,6 +2,7 @@
 
 #include "base/file.h"
 #include "base/quantity.h"
+#include "base/time.h"
 
 namespace spotter::sink {
 
@@ -26,7 +27,6 @@ Ns boot_time(const Host& host) {
   if (at == text.npos) return 0;
   const size_t begin = at + key.size();
   const auto seconds = whole_number(std::string_view(text).substr(begin, text.find('\n', begin) - begin));
-  constexpr Ns kSecond = 1'000'000'000;
   return seconds && *seconds < INT64_MAX / kSecond ? *seconds * kSecond : 0;
 }
 

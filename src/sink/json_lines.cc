@@ -4,6 +4,7 @@
 #include <functional>
 
 #include "base/quantity.h"
+#include "base/time.h"
 #include "render/json_text.h"
 #include "sink/checks.h"
 #include "sink/dynolog_names.h"
@@ -94,7 +95,7 @@ const SinkKind kJsonLines = {
     "json_lines",
     "Lines of JSON in a file or on standard output.",
     [](const Settings& settings) -> Ns {
-      constexpr Ns kUsual = 10'000'000'000, kDynologs = 60'000'000'000;
+      constexpr Ns kUsual = 10 * kSecond, kDynologs = kMinute;
       return settings.at("names") == kDynolog ? kDynologs : kUsual;
     },
     false,

@@ -9,12 +9,11 @@
 #include <csignal>
 #include <thread>
 
+#include "base/time.h"
 #include "sink/test_batches.h"
 
 namespace spotter::sink {
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 // Files of this process may not be longer, as on a disk that is full.
 class FileSizeLimit {
@@ -128,7 +127,7 @@ TEST(LineFileTest, APipeThatIsFullGetsTheRestOfTheLineLater) {
   std::signal(SIGPIPE, SIG_IGN);
   const Folder folder;
   ASSERT_EQ(mkfifo(folder.path("p").c_str(), 0600), 0);
-  LineFile file({.path = folder.path("p"), .patience = 20 * kMs});
+  LineFile file({.path = folder.path("p"), .patience = 20 * kMillisecond});
   EXPECT_EQ(file.write("nobody reads\n").error().code, Code::io);
 
   const Descriptor reader(open(folder.path("p").c_str(), O_RDONLY | O_NONBLOCK));
@@ -152,7 +151,7 @@ TEST(LineFileTest, AReaderThatHasLeft) {
   std::signal(SIGPIPE, SIG_IGN);
   const Folder folder;
   ASSERT_EQ(mkfifo(folder.path("p").c_str(), 0600), 0);
-  LineFile file({.path = folder.path("p"), .patience = 20 * kMs});
+  LineFile file({.path = folder.path("p"), .patience = 20 * kMillisecond});
   Descriptor reader(open(folder.path("p").c_str(), O_RDONLY | O_NONBLOCK));
   ASSERT_TRUE(file.write("1\n"));
   reader = Descriptor();
@@ -167,7 +166,7 @@ TEST(LineFileTest, AnInterruptionEndsTheWaiting) {
   std::signal(SIGPIPE, SIG_IGN);
   const Folder folder;
   ASSERT_EQ(mkfifo(folder.path("p").c_str(), 0600), 0);
-  LineFile file({.path = folder.path("p"), .patience = 60'000 * kMs});
+  LineFile file({.path = folder.path("p"), .patience = 60'000 * kMillisecond});
   const Descriptor reader(open(folder.path("p").c_str(), O_RDONLY | O_NONBLOCK));
   std::thread interrupter([&] {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "base/quantity.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "sink/checks.h"
@@ -13,7 +14,6 @@ namespace spotter::sink {
 namespace {
 
 constexpr const char* kPath = "/v1/metrics";
-constexpr Ns kMs = 1'000'000;
 
 Result<void> is_url(const std::string& value) {
   TRY(net::parse_url(value));
@@ -136,16 +136,16 @@ Result<void> check_protocol(const Settings& settings) {
 
 // Options are in units, the variable is in milliseconds.
 Result<Ns> patience(const Settings& settings) {
-  constexpr Ns kDefault = 10'000'000'000, kLongest = 3'600'000'000'000;
+  constexpr Ns kDefault = 10 * kSecond, kLongest = kHour;
   if (const auto said = settings.find("timeout"); said != settings.end()) {
     TRY_ASSIGN(const Ns time, parse_duration_ns(said->second));
-    return std::clamp<Ns>(time, kMs, kLongest);
+    return std::clamp<Ns>(time, kMillisecond, kLongest);
   }
   const auto found = Finder(settings).find("timeout", "TIMEOUT");
   if (!found) return kDefault;
-  const auto ms = parse_number(found->value, 1, kLongest / kMs);
+  const auto ms = parse_number(found->value, 1, kLongest / kMillisecond);
   if (!ms) return within(ms.error(), found->name);
-  return *ms * kMs;
+  return *ms * kMillisecond;
 }
 
 void set(Attributes& attributes, const std::string& key, const std::string& value) {

@@ -9,6 +9,7 @@
 
 #include "base/descriptor.h"
 #include "base/host.h"
+#include "base/time.h"
 #include "net/http_post.h"
 #include "sink/list.h"
 #include "sink/protobuf.h"
@@ -16,8 +17,6 @@
 
 namespace spotter::sink {
 namespace {
-
-constexpr Ns kSecond = 1'000'000'000;
 
 // A receiver that answers what the test says, one connection after the other; the connection stays for as
 // long as the answer does not say otherwise.

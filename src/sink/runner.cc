@@ -13,12 +13,13 @@
 #include "base/host.h"
 #include "base/log.h"
 #include "base/thread_name.h"
+#include "base/time.h"
 
 namespace spotter::sink {
 namespace {
 
 constexpr size_t kMostAtOnce = 64;
-constexpr Ns kHangTime = 1'000'000'000;    // after an interruption
+constexpr Ns kHangTime = kSecond;          // after an interruption
 constexpr size_t kMostErrorBytes = 1'000;  // the other side's words may be in it
 
 // A guess at what a batch takes.

@@ -12,12 +12,11 @@
 #include <thread>
 
 #include "base/host.h"
+#include "base/time.h"
 #include "sink/test_batches.h"
 
 namespace spotter::sink {
 namespace {
-
-constexpr Ns kMs = 1'000'000;
 
 // What the test has the sink do, and what the sink has seen.
 struct Script {
@@ -74,9 +73,9 @@ class RunnerTest : public testing::Test {
   RunnerOptions options() const {
     RunnerOptions o;
     o.name = "scripted";
-    o.first_pause = 4 * kMs;
-    o.longest_pause = 16 * kMs;
-    o.last_time = 300 * kMs;
+    o.first_pause = 4 * kMillisecond;
+    o.longest_pause = 16 * kMillisecond;
+    o.last_time = 300 * kMillisecond;
     return o;
   }
   void start(RunnerOptions o) {
@@ -128,7 +127,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
   ASSERT_TRUE(script_->has_tried(1));
   const Ns begin = steady_clock_now();
   for (Ns t = 2; t <= 1000; ++t) offer(t);
-  EXPECT_LT(steady_clock_now() - begin, 500 * kMs);
+  EXPECT_LT(steady_clock_now() - begin, 500 * kMillisecond);
   EXPECT_EQ(runner_->state().queued, 3);  // 1, which is under way, and the newest two
   EXPECT_EQ(runner_->state().dropped, 997);
   script_->release();
@@ -151,31 +150,31 @@ TEST_F(RunnerTest, MemoryIsALimitToo) {
 
 TEST_F(RunnerTest, GathersUnlessSomebodyWantsToRead) {
   RunnerOptions o = options();
-  o.gather = 60'000 * kMs;
+  o.gather = 60'000 * kMillisecond;
   start(o);
   offer(1);
   offer(2);
   ASSERT_TRUE(sleeps());
   EXPECT_EQ(runner_->state().queued, 2);
   const auto catch_up = runner_->catch_up();
-  catch_up(5'000 * kMs);
+  catch_up(5'000 * kMillisecond);
   EXPECT_EQ(runner_->state().delivered, 2);
   EXPECT_EQ(script_->attempts, (std::vector<std::vector<Ns>>{{1, 2}}));
-  catch_up(5'000 * kMs);  // nothing waits
+  catch_up(5'000 * kMillisecond);  // nothing waits
   offer(3);
   ASSERT_TRUE(sleeps());
   EXPECT_EQ(runner_->state().queued, 1);
   runner_.reset();  // the end does not wait for more either
   EXPECT_EQ(script_->attempts.back(), (std::vector<Ns>{3}));
   const Ns begin = steady_clock_now();
-  catch_up(5'000 * kMs);  // it has gone
-  EXPECT_LT(steady_clock_now() - begin, 1'000 * kMs);
+  catch_up(5'000 * kMillisecond);  // it has gone
+  EXPECT_LT(steady_clock_now() - begin, 1'000 * kMillisecond);
 }
 
 // Batches that come fast do not push each other out while more is waited for.
 TEST_F(RunnerTest, GathersNoLongerThanThereIsRoom) {
   RunnerOptions o = options();
-  o.gather = 60'000 * kMs;
+  o.gather = 60'000 * kMillisecond;
   o.most_batches = 8;
   start(o);
   for (Ns t = 1; t <= 40; ++t) {
@@ -209,7 +208,8 @@ TEST_F(RunnerTest, TriesAgainWithPausesThatGrow) {
   EXPECT_EQ(state.last_error, "");
   ASSERT_EQ(script_->at.size(), 5u);
   constexpr Ns kLeast[] = {2, 4, 8, 8};  // half of 4, 8, 16, 16
-  for (size_t i = 0; i < 4; ++i) EXPECT_GE(script_->at[i + 1] - script_->at[i], kLeast[i] * kMs) << i;
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_GE(script_->at[i + 1] - script_->at[i], kLeast[i] * kMillisecond) << i;
 }
 
 TEST_F(RunnerTest, ThePauseThatTheOtherSideAsksFor) {
@@ -217,20 +217,20 @@ TEST_F(RunnerTest, ThePauseThatTheOtherSideAsksFor) {
     Delivery d{.batches = n};
     if (attempt == 0) {
       d.result = fail(Code::busy, "later");
-      d.pause = 100 * kMs;
+      d.pause = 100 * kMillisecond;
     } else if (attempt == 1) {
       d.result = fail(Code::busy, "much later");
-      d.pause = 3600'000 * kMs;
+      d.pause = 3600'000 * kMillisecond;
     }
     return d;
   };
   RunnerOptions o = options();
-  o.longest_wish = 120 * kMs;
+  o.longest_wish = 120 * kMillisecond;
   start(o);
   offer(1);
   ASSERT_TRUE(script_->has_tried(3));
-  EXPECT_GE(script_->at[1] - script_->at[0], 100 * kMs);
-  EXPECT_GE(script_->at[2] - script_->at[1], 120 * kMs);
+  EXPECT_GE(script_->at[1] - script_->at[0], 100 * kMillisecond);
+  EXPECT_GE(script_->at[2] - script_->at[1], 120 * kMillisecond);
 }
 
 TEST_F(RunnerTest, WhatIsRefusedForGoodIsDropped) {
@@ -277,8 +277,8 @@ TEST_F(RunnerTest, TheEndWaitsForWhatIsQueued) {
 
 TEST_F(RunnerTest, TheEndTriesOnceMoreInAPause) {
   RunnerOptions o = options();
-  o.first_pause = o.longest_pause = 3600'000 * kMs;
-  o.last_time = 30'000 * kMs;  // it ends as soon as all is delivered
+  o.first_pause = o.longest_pause = 3600'000 * kMillisecond;
+  o.last_time = 30'000 * kMillisecond;  // it ends as soon as all is delivered
   script_->act = [](size_t attempt, size_t n) {
     return attempt == 0 ? Delivery{.result = fail(Code::io, "no")} : Delivery{.batches = n};
   };
@@ -295,8 +295,8 @@ TEST_F(RunnerTest, TheEndHasALimit) {
   offer(1);
   const Ns begin = steady_clock_now();
   runner_.reset();
-  EXPECT_GE(steady_clock_now() - begin, 250 * kMs);
-  EXPECT_LT(steady_clock_now() - begin, 3'000 * kMs);
+  EXPECT_GE(steady_clock_now() - begin, 250 * kMillisecond);
+  EXPECT_LT(steady_clock_now() - begin, 3'000 * kMillisecond);
 }
 
 TEST_F(RunnerTest, SeveralEndTogether) {
@@ -310,8 +310,8 @@ TEST_F(RunnerTest, SeveralEndTogether) {
   const Ns begin = steady_clock_now();
   for (const auto& runner : runners) runner->begin_end();
   runners.clear();
-  EXPECT_GE(steady_clock_now() - begin, 250 * kMs);
-  EXPECT_LT(steady_clock_now() - begin, 800 * kMs);
+  EXPECT_GE(steady_clock_now() - begin, 250 * kMillisecond);
+  EXPECT_LT(steady_clock_now() - begin, 800 * kMillisecond);
 }
 
 TEST_F(RunnerTest, TheEndInterruptsASinkThatTakesLong) {
@@ -330,7 +330,7 @@ TEST_F(RunnerTest, ASinkThatHangsIsLeftBehind) {
   ASSERT_TRUE(script_->has_tried(1));
   const Ns begin = steady_clock_now();
   runner_.reset();
-  EXPECT_LT(steady_clock_now() - begin, 5'000 * kMs);
+  EXPECT_LT(steady_clock_now() - begin, 5'000 * kMillisecond);
   script_->release();
   EXPECT_TRUE(comes([&] { return script_.use_count() == 1; }));  // the thread has gone, and the sink with it
 }

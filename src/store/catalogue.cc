@@ -3,12 +3,13 @@
 #include <algorithm>
 
 #include "base/saturated.h"
+#include "base/time.h"
 #include "store/json_row.h"
 
 namespace spotter::store {
 namespace {
 
-constexpr Ns kGrain = 600'000'000'000;      // how exact last_seen_ns is while the agent runs
+constexpr Ns kGrain = 10 * kMinute;         // how exact last_seen_ns is while the agent runs
 constexpr size_t kMostRemembered = 20'000;  // entries of last_written_, of 100 bytes
 
 bool is_key(const StoredField& field) { return field.role == Role::key; }

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/saturated.h"
+#include "base/time.h"
 #include "store/block_codec.h"
 #include "store/fold.h"
 #include "store/json_row.h"
@@ -12,9 +13,8 @@
 namespace spotter::store {
 namespace {
 
-constexpr Ns kSecondNs = 1'000'000'000;
-constexpr Ns kRetry = 10 * kSecondNs;
-constexpr Ns kJump = 60 * kSecondNs;        // what is more than a late batch or a pause
+constexpr Ns kRetry = 10 * kSecond;
+constexpr Ns kJump = kMinute;               // what is more than a late batch or a pause
 constexpr size_t kCells = size_t{1} << 16;  // a block of so many is full before its time
 
 void read_row(const Table& table, size_t row, std::vector<Value>& values) {
@@ -99,7 +99,7 @@ Result<void> History::append(const Batch& batch) {
 // How much has been recorded: the time between batches, unless the clock has jumped or nobody sampled; then
 // their period. Batches of slow collectors come late, and do not count.
 void History::advance(const Batch& batch) {
-  const Ns period = std::clamp<Ns>(batch.period_ns, 0, 3600 * kSecondNs);
+  const Ns period = std::clamp<Ns>(batch.period_ns, 0, kHour);
   const Ns passed = has_last_ ? subtract_saturated(batch.unix_ns, last_unix_) : 0;
   if (passed < 0 && passed > -kJump) return;
   recorded_ += passed >= 0 && passed <= std::max(10 * period, kJump) ? passed : period;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "base/time.h"
 #include "store/catalogue.h"
 #include "store/history_file.h"
 #include "store/retention.h"
@@ -22,9 +23,8 @@ namespace spotter::store {
 
 struct HistoryOptions {
   std::string path;
-  std::vector<Tier> tiers = {{1'000'000'000, 3600'000'000'000, 60'000'000'000},
-                             {10'000'000'000, 86'400'000'000'000, 600'000'000'000},
-                             {60'000'000'000, 30 * 86'400'000'000'000, 3600'000'000'000}};
+  std::vector<Tier> tiers = {
+      {kSecond, kHour, kMinute}, {10 * kSecond, kDay, 10 * kMinute}, {kMinute, 30 * kDay, kHour}};
   i64 most_bytes = i64{256} << 20;  // of NAME, NAME-wal and NAME-shm together
 };
 
@@ -68,7 +68,7 @@ class History {
  private:
   static constexpr i64 kMostWaiting = i64{1} << 20;  // bytes of packed blocks
   static constexpr size_t kMostEvents = 1000;        // that wait
-  static constexpr Ns kTrim = 3600'000'000'000;      // how often the catalogue is trimmed
+  static constexpr Ns kTrim = kHour;                 // how often the catalogue is trimmed
 
   struct Open {
     // Whether its rows go on in the block: a look at one place where that is known, at all columns where not.

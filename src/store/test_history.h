@@ -7,11 +7,12 @@
 #include <random>
 #include <string>
 
+#include "base/time.h"
 #include "store/history_query.h"
 
 namespace spotter::store {
 
-inline constexpr Ns kSecond = 1'000'000'000, kMinute = 60 * kSecond, kHour = 60 * kMinute;
+using spotter::kSecond, spotter::kMinute, spotter::kHour;  // for tests of other folders, as the rest
 inline constexpr Ns kStart = 1'700'000'000'000'000'000 / kHour * kHour;  // a full hour
 
 class TestFolder {

@@ -3,6 +3,7 @@
 #include <span>
 
 #include "base/result.h"
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::store {
@@ -13,7 +14,7 @@ struct Tier {
   Ns block = 0;  // rows of so much time, aligned to Unix time, are stored together
 };
 
-inline constexpr Ns kMostBlockSpan = 86'400'000'000'000;
+inline constexpr Ns kMostBlockSpan = kDay;
 
 // Steps grow; a block is made of whole steps and of whole blocks of the tier before, so that a finer block is
 // in one coarser step and block.
@@ -33,7 +34,7 @@ inline Result<void> check(std::span<const Tier> tiers) {
     if (tier.keep < least)
       return fail(Code::invalid,
                   "tier {} of the history keeps less than {} s: two blocks of the next tier, or one", i + 1,
-                  least / 1'000'000'000);
+                  least / kSecond);
   }
   return {};
 }

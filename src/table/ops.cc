@@ -121,6 +121,17 @@ Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
   return result;
 }
 
+std::optional<i64> optional_integer(const Table& table, size_t row, std::string_view column) {
+  const Value value = table.at(row, table.column(column));
+  return is_null(value) ? std::nullopt : std::optional(std::get<i64>(value));
+}
+
+i64 sum_of(const Table& table, std::string_view column) {
+  i64 sum = 0;
+  for (size_t row = 0; row < table.rows(); row++) sum += optional_integer(table, row, column).value_or(0);
+  return sum;
+}
+
 std::string_view text_or_empty(const Table& table, size_t row, std::string_view column) {
   const Value cell = table.at(row, table.column(column));
   return is_null(cell) ? std::string_view() : std::get<std::string_view>(cell);

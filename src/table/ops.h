@@ -1,6 +1,7 @@
 // The few operators on tables. Pure functions; ties keep the earlier row first, so results do not depend on
 // the sort.
 #pragma once
+#include <optional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -30,6 +31,11 @@ void append(Table& all, const Table& part);
 Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
              const std::vector<std::string_view>& values);
 
+// Of a column of integers; nulls count as 0.
+i64 sum_of(const Table& table, std::string_view column);
+
+// A cell of a column of integers.
+std::optional<i64> optional_integer(const Table& table, size_t row, std::string_view column);
 // A cell of a column of text; empty where it is null.
 std::string_view text_or_empty(const Table& table, size_t row, std::string_view column);
 

@@ -126,5 +126,19 @@ TEST(Ops, Quantile) {
   EXPECT_EQ(quantile(std::vector<i64>{base, base + 1024}, 0.5), static_cast<double>(base + 512));
 }
 
+TEST(Ops, IntegersOfAColumnThatMayBeNull) {
+  constexpr Field kColumns[] = {{"n", Type::integer, Unit::none, Role::value, ""}};
+  Table table("numbers", kColumns);
+  EXPECT_EQ(sum_of(table, "n"), 0);
+  table.append({i64{3}});
+  table.append({or_null(std::optional<i64>())});
+  table.append({or_null(std::optional<i64>(-1))});
+  EXPECT_EQ(sum_of(table, "n"), 2);
+  EXPECT_EQ(optional_integer(table, 0, "n"), 3);
+  EXPECT_EQ(optional_integer(table, 1, "n"), std::nullopt);
+  EXPECT_TRUE(is_null(or_null("")));
+  EXPECT_EQ(or_null("a"), Value("a"));
+}
+
 }  // namespace
 }  // namespace spotter::table

@@ -4,10 +4,11 @@
 
 #include <limits>
 
+#include "base/time.h"
+
 namespace spotter::table {
 namespace {
 
-constexpr i64 kSecond = 1'000'000'000;
 constexpr Field kColumns[] = {
     {"time_ns", Type::integer, Unit::ns, Role::time, ""},
     {"device", Type::text, Unit::none, Role::key, ""},

@@ -6,6 +6,7 @@
 #pragma once
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -56,6 +57,12 @@ const char* lasting_text(std::string_view text);
 using Value = std::variant<std::monostate, i64, double, bool, std::string_view>;
 
 inline bool is_null(const Value& value) { return std::holds_alternative<std::monostate>(value); }
+template <class T>
+Value or_null(const std::optional<T>& value) {
+  return value ? Value(*value) : Value();
+}
+// An empty text is null.
+inline Value or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
 
 class Table {
  public:

@@ -1,4 +1,4 @@
-// TableKind: what is declared of a table of samples, once for all of its kind.
+// TableKind: what is declared of a table before there is one: its columns, and how its rows are to be taken.
 #pragma once
 #include <span>
 
@@ -6,9 +6,9 @@
 
 namespace spotter::table {
 
-// One table of samples, and its metrics: each column of Role::value or Role::counter is one, the columns of
-// Role::key tell its rows apart, those of Role::detail say more about them. A table of events has a column of
-// Role::time.
+// Each column of Role::value or Role::counter is a metric, the columns of Role::key tell rows apart, those of
+// Role::detail say more about them. A table of events has a column of Role::time. It and all that it points
+// to live as long as the program.
 struct TableKind {
   const char* name;    // "disk"
   const char* source;  // where its numbers come from: "/proc/diskstats"

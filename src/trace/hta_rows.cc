@@ -4,10 +4,10 @@
 #include <set>
 #include <unordered_set>
 
+#include "base/time.h"
+
 namespace spotter::trace {
 namespace {
-
-constexpr Ns kMicrosecond = 1000;
 
 bool is_mark(std::string_view name) { return name.starts_with("ProfilerStep"); }
 

@@ -1,13 +1,13 @@
 #include "trace/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <iterator>
 #include <optional>
 #include <set>
 #include <tuple>
 
+#include "base/number.h"
 #include "trace/per_kind.h"
 
 namespace spotter::trace {
@@ -62,11 +62,7 @@ std::optional<i64> step_number(std::string_view name) {
   if (!name.starts_with('#')) return std::nullopt;
   name.remove_prefix(1);
   skip_blanks();
-  i64 number = 0;
-  const char* end = name.data() + name.size();
-  const auto [stop, error] = std::from_chars(name.data(), end, number);
-  if (error != std::errc() || stop != end) return std::nullopt;
-  return number;
+  return number_in<i64>(name);
 }
 
 // Of marks with one number that overlap (threads, operator and annotation) the earliest counts, then the

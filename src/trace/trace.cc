@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstring>
 
+#include "base/number.h"
 #include "base/result.h"
 #include "trace/device_work.h"
 #include "trace/links.h"
@@ -21,16 +21,6 @@ template <class T>
 T load(const u32* cell) {
   T value;
   std::memcpy(&value, cell, sizeof value);
-  return value;
-}
-
-// The whole of `text` as a number; nullopt for anything else, also out of range.
-template <class T>
-std::optional<T> number(std::string_view text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end) return std::nullopt;
   return value;
 }
 
@@ -95,7 +85,7 @@ std::optional<i64> Trace::integer(EventId e, Arg arg) const {
     case ArgType::real:
       return whole(load<double>(cell));
     case ArgType::text:
-      return number<i64>(data_.strings[*cell]);
+      return number_in<i64>(data_.strings[*cell]);
     case ArgType::json:
     case ArgType::null:
       return std::nullopt;
@@ -116,7 +106,7 @@ std::optional<double> Trace::real(EventId e, Arg arg) const {
       return finite(load<double>(cell));
     case ArgType::text:
     case ArgType::json:
-      return finite(number<double>(data_.strings[*cell]));
+      return finite(number_in<double>(data_.strings[*cell]));
     default:
       break;
   }

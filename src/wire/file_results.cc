@@ -1,8 +1,8 @@
 #include "wire/file_results.h"
 
-#include <charconv>
 #include <stdexcept>
 
+#include "base/number.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "wire/json.h"
@@ -104,11 +104,9 @@ i64 count_in(const json::value& value) {
 }
 
 double real_in(const json::value& value) {
-  const std::string_view text = text_in(value);
-  double real = 0;
-  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), real);
-  expect(error == std::errc() && stop == text.data() + text.size(), "a real number");
-  return real;
+  const auto real = number_in<double>(text_in(value));
+  expect(real.has_value(), "a real number");
+  return *real;
 }
 
 Value exact_cell_in(const json::value& value, Type type) {

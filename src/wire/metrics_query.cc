@@ -5,11 +5,11 @@
 #include <algorithm>
 
 #include "base/quantity.h"
+#include "base/time.h"
 
 namespace spotter::wire {
 namespace {
 
-constexpr Ns kMs = 1'000'000;
 constexpr i64 kMostMs = i64{366} * 24 * 3600 * 1000;
 constexpr size_t kMostPatterns = 64, kMostPattern = 256;
 
@@ -32,7 +32,7 @@ Result<MetricsQuery> read_metrics_query(const Target& target) {
   for (const auto& [name, to] : times) {
     const i64 ms = target.number(name, target.text(name).empty() ? 0 : -1);
     if (ms < 0 || ms > kMostMs) return fail(Code::invalid, "{}: it must be 0 to {}", name, kMostMs);
-    *to = ms * kMs;
+    *to = ms * kMillisecond;
   }
   if (query.since == 0 && (query.until != 0 || query.step != 0))
     return fail(Code::invalid, "until_ms and step_ms need since_ms");
@@ -53,9 +53,9 @@ std::string target_of(const MetricsQuery& query) {
   };
   if (!query.selection.metrics.empty())
     add("metric", fmt::format("{}", fmt::join(query.selection.metrics, ",")));
-  if (query.since) add("since_ms", std::to_string(query.since / kMs));
-  if (query.until) add("until_ms", std::to_string(query.until / kMs));
-  if (query.step) add("step_ms", std::to_string(query.step / kMs));
+  if (query.since) add("since_ms", std::to_string(query.since / kMillisecond));
+  if (query.until) add("until_ms", std::to_string(query.until / kMillisecond));
+  if (query.step) add("step_ms", std::to_string(query.step / kMillisecond));
   if (!query.selection.job.empty()) add("job", query.selection.job);
   if (query.rates) add("rates", "1");
   return target;

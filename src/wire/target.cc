@@ -6,6 +6,7 @@
 #include <charconv>
 #include <set>
 
+#include "base/number.h"
 #include "base/utf8.h"
 
 namespace spotter::wire {
@@ -47,9 +48,7 @@ Target::Target(std::string_view target) {
 i64 Target::number(std::string_view name, i64 otherwise) const {
   for (const auto& [key, value] : parameters) {
     if (key != name) continue;
-    i64 number = otherwise;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), number);
-    return error == std::errc() && end == value.data() + value.size() ? number : otherwise;
+    return number_in<i64>(value).value_or(otherwise);
   }
   return otherwise;
 }

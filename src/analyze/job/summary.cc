@@ -46,8 +46,6 @@ std::string used_devices(const Trace& trace) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Value text_or_null(std::string_view text) { return text.empty() ? Value() : Value(text); }
-
 Result<Table> map(const Trace& trace, const ParamValues&) {
   const TraceInfo& info = trace.info();
   const trace::Extent extent = trace::extent_of(trace);
@@ -61,15 +59,15 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   trace::add_step_notes(steps, table.notes);
   table.append({
       base_name(info.path),
-      text_or_null(info.host_name),
-      text_or_null(devices),
+      or_null(info.host_name),
+      or_null(devices),
       info.world_size ? Value(*info.world_size) : Value(),
       i64{trace.size()},
       extent.spans,
       device_events,
       extent.spans - device_events,
       static_cast<i64>(steps.steps.size()),
-      steps.steps.empty() ? Value() : text_or_null(steps.mark_name),
+      steps.steps.empty() ? Value() : or_null(steps.mark_name),
       extent.known() ? Value(info.base_ns + extent.start) : Value(),
       extent.known() ? Value(extent.end - extent.start) : Value(),
       losses,

@@ -1,10 +1,10 @@
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include "analyze/launches/launching_operators.h"
 #include "analyze/list.h"
+#include "base/number.h"
 #include "base/stable_sort.h"
 #include "trace/per_kind.h"
 
@@ -82,11 +82,8 @@ bool are_paired(const Trace& trace, const Counted& found, Table& table) {
 }
 
 Value number(std::string_view text) {
-  double value = 0;
-  const char* end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc() || stop != end || !std::isfinite(value)) return {};
-  return value;
+  const auto value = number_in<double>(text);
+  return value && std::isfinite(*value) ? Value(*value) : Value();
 }
 
 struct Operators {

@@ -1,4 +1,5 @@
-// agent: options and configuration file -> the doors of api/agent.h, until a signal ends it.
+// agent: options and configuration file -> the agent (agent/agent.h) and its doors (api/doors.h), until a
+// signal ends it.
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
@@ -212,7 +213,7 @@ std::vector<Option> agent_options(Options& o) {
        .value = "LEVEL",
        .help = "debug, info, warning or error",
        .read = for_later(o, parse_log_level, [](AgentConfig& c, Level level) { c.log_level = level; }),
-       .offer = offer_words({"debug", "info", "warning", "error"})},
+       .offer = offer_words([] { return std::vector<std::string>{"debug", "info", "warning", "error"}; })},
       {.names = {"--init-tls"},
        .value = "DIR",
        .help =

@@ -10,13 +10,14 @@
 #include "base/glob.h"
 #include "base/quantity.h"
 #include "base/suggestion.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "collect/list.h"
 
 namespace spotter::app {
 namespace {
 
-constexpr Ns kLeastPeriod = 10'000'000, kMostPeriod = 3'600'000'000'000;
+constexpr Ns kLeastPeriod = 10 * kMillisecond, kMostPeriod = kHour;
 
 void want(std::vector<collect::Wanted>& all, const collect::Wanted& wanted) {
   std::erase_if(all, [&](const collect::Wanted& other) { return other.kind == wanted.kind; });
@@ -33,7 +34,7 @@ Result<Ns> parse_period(const std::string& word) {
 bool stands_for_a_table(const std::string& pattern) {
   return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* kind) {
     return std::ranges::any_of(
-        kind->tables, [&](const collect::TableKind& table) { return matches_glob(pattern, table.name); });
+        kind->tables, [&](const table::TableKind& table) { return matches_glob(pattern, table.name); });
   });
 }
 

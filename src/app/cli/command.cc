@@ -5,14 +5,6 @@
 
 namespace spotter::app {
 
-Offer offer_words(std::function<std::vector<std::string>()> words) {
-  return {.kind = Offer::Kind::words, .words = std::move(words)};
-}
-
-Offer offer_words(std::vector<std::string> words) {
-  return offer_words([words = std::move(words)] { return words; });
-}
-
 const std::string& name_of(const Option& option) {
   const auto is_long = [](const std::string& name) { return name.starts_with("--"); };
   const auto found = std::ranges::find_if(option.names, is_long);

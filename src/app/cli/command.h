@@ -18,12 +18,13 @@ using Read = std::function<Result<void>(const std::string& word)>;  // understan
 struct Offer {
   enum class Kind { nothing, files, folders, words };
   Kind kind = Kind::nothing;
-  std::function<std::vector<std::string>()> words = {};  // asked only when a script is written
+  std::vector<std::string> (*words)() = nullptr;  // asked only when a script is written
 };
 inline Offer offer_files() { return {.kind = Offer::Kind::files}; }
 inline Offer offer_folders() { return {.kind = Offer::Kind::folders}; }
-Offer offer_words(std::function<std::vector<std::string>()> words);
-Offer offer_words(std::vector<std::string> words);
+inline Offer offer_words(std::vector<std::string> (*words)()) {
+  return {.kind = Offer::Kind::words, .words = words};
+}
 
 // A word by its place. Only the last one of a command may stand for many, or be left out.
 struct Argument {

@@ -33,7 +33,7 @@ Command completion_command() {
       .arguments = {{.name = "SHELL",
                      .help = "bash, zsh or fish",
                      .read = parsed(*shell, parse_shell),
-                     .offer = offer_words({"bash", "zsh", "fish"})}},
+                     .offer = offer_words([] { return std::vector<std::string>{"bash", "zsh", "fish"}; })}},
       .footer =
           "Examples:\n"
           "  source <(spotter completion bash)\n"

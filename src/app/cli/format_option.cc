@@ -25,6 +25,11 @@ std::vector<std::string> names_of(const std::vector<const render::Format*>& form
   return names;
 }
 
+template <Formats kFormats>
+std::vector<std::string> offered_names() {
+  return names_of(offered(kFormats));
+}
+
 std::string help_of(const std::vector<const render::Format*>& formats) {
   std::string help;
   for (const render::Format* f : formats) help += fmt::format("{} ({}), ", f->name, f->help);
@@ -52,7 +57,8 @@ Option format_option(const render::Format*& format, Formats formats) {
           .value = "NAME",
           .help = help_of(choice),
           .read = parsed(format, find),
-          .offer = offer_words(names_of(choice))};
+          .offer = offer_words(formats == Formats::for_some_tables ? offered_names<Formats::for_some_tables>
+                                                                   : offered_names<Formats::for_all_tables>)};
 }
 
 Option output_option(std::string& path) {

@@ -4,11 +4,13 @@
 #include <ctime>
 #include <string>
 
+#include "base/time.h"
+
 namespace spotter::app {
 namespace {
 
 std::string clock_text(Ns unix_ns, bool with_day) {
-  const auto seconds = static_cast<time_t>(unix_ns / 1'000'000'000);
+  const auto seconds = static_cast<time_t>(unix_ns / kSecond);
   tm local{};
   localtime_r(&seconds, &local);
   std::array<char, 32> text{};

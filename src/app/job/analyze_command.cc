@@ -236,7 +236,7 @@ Command analyze_command() {
           r.as_hta = true;
           return {};
         },
-        .offer = offer_words({"hta"})},
+        .offer = offer_words([] { return std::vector<std::string>{"hta"}; })},
        {.names = {"--threads"},
         .value = "N",
         .help = "threads to use; default: one per processor",

@@ -1,7 +1,7 @@
-// analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze (api/analysis_process.h), as a
+// analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze (agent/analysis_process.h), as a
 // user without rights and within limits. It opens nothing: the file that is called NAME is open for it, the
-// first one as descriptor 3. The request (api/analyze_request.h) comes by standard input, the results
-// (api/file_results.h) go to standard output.
+// first one as descriptor 3. The request (wire/analyze_request.h) comes by standard input, the results
+// (wire/file_results.h) go to standard output.
 #include <sys/stat.h>
 #include <unistd.h>
 

@@ -23,6 +23,10 @@ struct Options {
   bool list_faults = false;
 };
 
+std::vector<std::string> sharding_names() {
+  return {simulate::kShardingNames.begin(), simulate::kShardingNames.end()};
+}
+
 Result<simulate::Sharding> parse_sharding(const std::string& text) {
   const auto* found = std::ranges::find(simulate::kShardingNames, text);
   if (found == simulate::kShardingNames.end())
@@ -84,7 +88,7 @@ std::vector<Option> spec_options(simulate::Spec& spec) {
        .value = "HOW",
        .help = "none, ddp (gradients are reduced) or fsdp (parameters are gathered) (default ddp)",
        .read = parsed(spec.sharding, parse_sharding),
-       .offer = offer_words({simulate::kShardingNames.begin(), simulate::kShardingNames.end()})});
+       .offer = offer_words(sharding_names)});
   options.push_back({.names = {"--era"},
                      .value = "ERA",
                      .help = era_help(),

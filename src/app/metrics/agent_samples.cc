@@ -8,13 +8,14 @@
 #include "app/capture/missing_hosts.h"
 #include "app/metrics/metrics_view.h"
 #include "base/stable_sort.h"
+#include "base/time.h"
 #include "client/client.h"
 #include "table/ops.h"
 
 namespace spotter::app {
 namespace {
 
-constexpr Ns kPatience = 10'000'000'000;
+constexpr Ns kPatience = 10 * kSecond;
 
 // The table with a first column that says whose rows they are.
 Table with_host(const Table& table, const std::string& host) {

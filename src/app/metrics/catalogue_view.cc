@@ -11,15 +11,16 @@
 namespace spotter::app {
 
 Option catalogue_option(std::string& table) {
-  return {.names = {"--catalogue"},
-          .value = "TABLE",
-          .help = "what the agent's history knows beside samples: jobs, captures, events or series",
-          .read = [&table](const std::string& word) -> Result<void> {
-            TRY(store::parse_catalogue_table(word));
-            table = word;
-            return {};
-          },
-          .offer = offer_words({"jobs", "captures", "events", "series"})};
+  return {
+      .names = {"--catalogue"},
+      .value = "TABLE",
+      .help = "what the agent's history knows beside samples: jobs, captures, events or series",
+      .read = [&table](const std::string& word) -> Result<void> {
+        TRY(store::parse_catalogue_table(word));
+        table = word;
+        return {};
+      },
+      .offer = offer_words([] { return std::vector<std::string>{"jobs", "captures", "events", "series"}; })};
 }
 
 Result<int> show_catalogue(const HostOptions& options, const std::string& table,

@@ -20,6 +20,7 @@
 #include "app/metrics/sample_once.h"
 #include "base/quantity.h"
 #include "base/suggestion.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "collect/list.h"
 #include "report/metric_list.h"
@@ -29,7 +30,7 @@
 namespace spotter::app {
 namespace {
 
-constexpr Ns kViewed = 60'000'000'000;
+constexpr Ns kViewed = kMinute;
 
 struct Options {
   bool list = false, once = false, watch = false, raw = false;
@@ -75,7 +76,6 @@ Result<int> show(const Options& options) {
   query.rates = query.since != 0 && !options.raw;
   TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
                                       : ask_agents(hosts, query));
-  constexpr Ns kDay = 86'400'000'000'000;
   if (!is_view && options.format == &render::all_formats()[0])
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   if (is_view) {

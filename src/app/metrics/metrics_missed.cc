@@ -15,7 +15,7 @@ namespace {
 
 bool is_of_a_collector(const table::Selection& selection) {
   return std::ranges::any_of(collect::all_collectors(), [&](const collect::CollectorKind* collector) {
-    return std::ranges::any_of(collector->tables, [&](const collect::TableKind& kind) {
+    return std::ranges::any_of(collector->tables, [&](const table::TableKind& kind) {
       return selection.wants_table(kind.name, kind.columns, kind.is_events);
     });
   });
@@ -23,7 +23,7 @@ bool is_of_a_collector(const table::Selection& selection) {
 
 // Has a column that no collector here has, as it is sampled, folded, or as a rate.
 bool is_of_another_release(const Table& table) {
-  const collect::TableKind* kind = collect::find_table(table.name());
+  const table::TableKind* kind = collect::find_table(table.name());
   if (!kind) return true;
   const auto is_known = [&](const Field& column) {
     return column.role == Role::time || std::string_view(column.name) == "host" ||

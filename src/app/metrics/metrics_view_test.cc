@@ -91,7 +91,7 @@ TEST(MetricsView, TheFirstMetricsAreThere) {
   for (const std::string& wanted : first_metrics()) {
     bool is_there = false;
     for (const collect::CollectorKind* collector : collect::all_collectors()) {
-      for (const collect::TableKind& table : collector->tables) {
+      for (const table::TableKind& table : collector->tables) {
         for (const Field& field : table.columns) is_there |= collect::metric_name(table, field) == wanted;
       }
     }

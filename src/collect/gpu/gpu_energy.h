@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::collect {
@@ -20,7 +21,7 @@ class EnergyWatch {
   void forget() { last_.reset(); }
 
  private:
-  static constexpr Ns kMoves = 500'000'000;
+  static constexpr Ns kMoves = 500 * kMillisecond;
   std::optional<u64> last_;
   Ns since_ = 0;
 };

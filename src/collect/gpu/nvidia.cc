@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/time.h"
 #include "collect/gpu/nvidia_events.h"
 #include "collect/gpu/nvidia_gpm.h"
 #include "collect/gpu/nvidia_gpu.h"
@@ -15,7 +16,7 @@
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kRestart = 60 * kSecond;  // between two attempts to find GPUs that are lost
+constexpr Ns kRestart = kMinute;  // between two attempts to find GPUs that are lost
 constexpr u32 kMostGpus = 256;
 constexpr std::string_view kLost = "the GPU does not answer any more";
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/time.h"
+
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kShortest = 100'000'000;  // what is measured in less is noise
+constexpr Ns kShortest = 100 * kMillisecond;  // what is measured in less is noise
 constexpr double kPercent = 0.01, kMebi = 1048576;
 
 // NVML_GPM_METRIC_*: percent, and MiB/s.

@@ -6,6 +6,7 @@
 #include <random>
 #include <set>
 
+#include "base/time.h"
 #include "collect/list.h"
 #include "collect/process/identities.h"
 #include "collect/test_machine.h"
@@ -13,7 +14,6 @@
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kMinute = 60'000'000'000;
 const char* const kMachines[] = {"small_vm", "intel_8gpu", "amd_epyc", "arm_grace"};
 
 // Each cell of a value or counter by table, keys and column; null cells are left out.

@@ -1,5 +1,6 @@
 #include "collect/host/cpu_model.h"
 
+#include "base/number.h"
 #include "collect/kernel_file.h"
 #include "collect/words.h"
 
@@ -10,9 +11,7 @@ namespace {
 i64 number_of(std::string_view word) {
   if (!word.starts_with("0x")) return to_integer(word).value_or(-1);
   word.remove_prefix(2);
-  i64 value = -1;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, 16);
-  return error == std::errc() && end == word.data() + word.size() ? value : -1;
+  return number_in<i64>(word, 16).value_or(-1);
 }
 
 }  // namespace

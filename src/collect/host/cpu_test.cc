@@ -1,6 +1,7 @@
 // The processors' times while the kernel books them anew.
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "collect/list.h"
 #include "collect/steady_counter.h"
 #include "collect/test_machine.h"
@@ -8,7 +9,7 @@
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kTick = 10'000'000, kSecond = 1'000'000'000;
+constexpr Ns kTick = 10 * kMillisecond;
 
 struct CpuTest : testing::Test {
   TestMachine machine{"intel_8gpu"};  // of two nodes

@@ -1,13 +1,12 @@
 // Devices that come and go while their collectors run.
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "collect/list.h"
 #include "collect/test_machine.h"
 
 namespace spotter::collect {
 namespace {
-
-constexpr Ns kMinute = 60'000'000'000;
 
 std::unique_ptr<Collector> open(const char* name, const TestMachine& machine) {
   auto collector = find_collector(name)->open({.host = machine.host()});

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 
+#include "base/time.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
@@ -19,7 +20,6 @@ namespace {
 // Devices that are no disks of their own: files, memory, removable media.
 constexpr std::string_view kLeftOut[] = {"loop", "ram", "zram", "fd", "sr"};
 
-constexpr i64 kMillisecond = 1'000'000;
 constexpr i64 kSector = 512;  // in these files, whatever the device has
 
 constexpr Field kColumns[] = {

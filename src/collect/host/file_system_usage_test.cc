@@ -10,11 +10,12 @@
 #include <future>
 #include <thread>
 
+#include "base/time.h"
+
 namespace spotter::collect {
 namespace {
 
 using std::chrono::steady_clock;
-constexpr Ns kMillisecond = 1'000'000;
 
 Mount mount_at(const std::string& path, bool is_remote) {
   Mount mount;

@@ -4,12 +4,13 @@
 
 #include <algorithm>
 
+#include "base/time.h"
 #include "base/types.h"
 
 namespace spotter::collect {
 
 inline Ns ns_per_tick() {
-  static const Ns ns = 1'000'000'000 / std::max<i64>(sysconf(_SC_CLK_TCK), 1);
+  static const Ns ns = kSecond / std::max<i64>(sysconf(_SC_CLK_TCK), 1);
   return ns;
 }
 

@@ -2,6 +2,7 @@
 // /proc/pressure, Documentation/accounting/psi.rst.
 #include <cmath>
 
+#include "base/time.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
@@ -32,7 +33,6 @@ constexpr size_t kCells = 4;  // of one line
 
 // The cells of "avg10=0.00 avg60=0.00 avg300=0.00 total=0".
 void read_line(std::string_view line, std::span<Value> cells) {
-  constexpr i64 kMicrosecond = 1000;
   for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
     const size_t sign = word.find('=');
     if (sign == word.npos) continue;

@@ -1,6 +1,7 @@
 // uptime: since when the machine runs, and which system. /proc/uptime, /proc/stat,
 // Documentation/filesystems/proc.rst.
 #include "base/file.h"
+#include "base/time.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
@@ -44,7 +45,6 @@ class Uptime : public Collector {
     text = whole_lines(text);
     const std::optional<i64> uptime = seconds(next_word(text));
     if (!uptime) return fail(Code::corrupt, "{} does not begin with a time", uptime_.path());
-    constexpr Ns kMinute = 60 * kSecond;
     if (const Ns now = host_.steady_now(); !facts_are_known_ || now - facts_at_ >= kMinute) {
       read_facts();
       facts_at_ = now;

@@ -2,6 +2,7 @@
 // /proc/net/{snmp,netstat,sockstat}, Documentation/networking/snmp_counter.rst.
 #include <unistd.h>
 
+#include "base/time.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"
@@ -11,8 +12,6 @@
 
 namespace spotter::collect {
 namespace {
-
-constexpr i64 kMillisecond = 1'000'000;
 
 constexpr KeyField gauge(const char* keys, const char* column, const char* help) {
   return {keys, 1, {column, Type::integer, Unit::count, Role::value, help}};

@@ -3,6 +3,7 @@
 #include <array>
 #include <limits>
 
+#include "base/time.h"
 #include "collect/values.h"
 
 namespace spotter::collect {
@@ -37,7 +38,6 @@ struct Pattern {
   Column column;
   i64 scale = 1;
 };
-constexpr i64 kMicrosecond = 1000;
 constexpr Pattern kPatterns[] = {
     // mlx5
     {"rx_pause_ctrl_phy", kRxPause},

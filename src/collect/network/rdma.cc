@@ -13,6 +13,7 @@
 
 #include "base/descriptor.h"
 #include "base/file.h"
+#include "base/time.h"
 #include "collect/facts.h"
 #include "collect/list.h"
 #include "collect/network/rdma_counters.h"
@@ -23,7 +24,7 @@ namespace spotter::collect {
 namespace {
 
 constexpr size_t kMostPorts = 64;  // a host with virtual functions has hundreds
-constexpr Ns kScanPeriod = 60 * kSecond;
+constexpr Ns kScanPeriod = kMinute;
 constexpr size_t kMostText = 256;  // what is longer is no file of ours
 
 constexpr Field kHead[] = {

@@ -13,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/saturated.h"
+#include "base/time.h"
 #include "collect/host/cpu_list.h"
 #include "collect/list.h"
 #include "collect/pmu/pmu_counters.h"
@@ -22,7 +23,7 @@
 namespace spotter::collect {
 namespace {
 
-constexpr Ns kFollowPeriod = 60 * kSecond;
+constexpr Ns kFollowPeriod = kMinute;
 constexpr size_t kMostText = size_t{64} << 10;
 constexpr double kAllTheTime = 0.99;  // less is a group that took turns, and not one that was just opened
 

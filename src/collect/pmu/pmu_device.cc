@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/file.h"
+#include "base/number.h"
 #include "collect/facts.h"
 #include "collect/host/cpu_list.h"
 #include "collect/words.h"
@@ -16,10 +17,7 @@ std::string folder_of(const Host& host) { return host.sys + "/bus/event_source/d
 std::optional<u64> number_of(std::string_view word) {
   const bool is_hex = word.starts_with("0x");
   if (is_hex) word.remove_prefix(2);
-  u64 value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value, is_hex ? 16 : 10);
-  if (word.empty() || error != std::errc() || end != word.data() + word.size()) return std::nullopt;
-  return value;
+  return number_in<u64>(word, is_hex ? 16 : 10);
 }
 
 // Takes what is before the first `mark` off the text, and the mark.

@@ -4,6 +4,7 @@
 
 #include "base/file.h"
 #include "base/saturated.h"
+#include "base/time.h"
 #include "collect/values.h"
 #include "collect/words.h"
 
@@ -43,7 +44,6 @@ constexpr Field kColumns[] = {
     {"io_stalled_ns", Type::integer, Unit::ns, Role::counter, "Time in which some of it waited for disks."},
 };
 
-constexpr i64 kMicrosecond = 1000;
 constexpr i64 kNoLimit = i64{1} << 60;  // version 1 writes a number near 2^63
 
 // The files of a group by version; the order is that of the enums below.

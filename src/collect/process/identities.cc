@@ -5,6 +5,7 @@
 
 #include "base/file.h"
 #include "base/saturated.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/values.h"
@@ -17,7 +18,7 @@ namespace {
 
 constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096;
 constexpr size_t kMostText = size_t{1} << 20;
-constexpr Ns kReadAgain = 60'000'000'000, kSettled = 30'000'000'000, kOwnerLasts = 60'000'000'000;
+constexpr Ns kReadAgain = kMinute, kSettled = 30 * kSecond, kOwnerLasts = kMinute;
 constexpr size_t kShownContainer = 12, kUuidDigits = 36;
 
 // When a process began, in clock ticks after boot; the pid and this together are one process.

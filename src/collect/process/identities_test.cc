@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time.h"
 #include "collect/list.h"
 #include "collect/test_machine.h"
 #include "collect/values.h"
@@ -33,7 +34,6 @@ class ExecTest : public testing::Test {
     return all;
   }
 
-  static constexpr Ns kMinute = 60 * kSecond;
   TestMachine machine_{""};
 };
 

@@ -3,6 +3,7 @@
 
 #include "analyze/statistics.h"
 #include "report/list.h"
+#include "table/ops.h"
 
 namespace spotter::report {
 namespace {
@@ -16,15 +17,9 @@ constexpr Field kKernelColumns[] = {
     {"mean", Type::integer, Unit::ns, Role::value, ""},
 };
 
-i64 sum_of(const Table& t, std::string_view column) {
-  i64 sum = 0;
-  for (size_t row = 0; row < t.rows(); row++) sum += t.integer(row, t.column(column));
-  return sum;
-}
-
 Table kernel_table(const Table& kernels, size_t most) {
   Table t("kernels", kKernelColumns);
-  const i64 total = sum_of(kernels, "sum_ns");
+  const i64 total = table::sum_of(kernels, "sum_ns");
   for (size_t row = 0; row < std::min(kernels.rows(), most); row++) {
     const i64 count = kernels.integer(row, kernels.column("count")),
               sum = kernels.integer(row, kernels.column("sum_ns"));
