@@ -3,12 +3,15 @@
 namespace spotter::api {
 
 std::span<const DoorKind* const> all_doors() {
+  // One on a line, so that a new one is a line.
+  // clang-format off
   static constexpr const DoorKind* kAll[] = {
       &kLocalDoor,
       &kRemoteDoor,
       &kRpcDoor,
       &kMetricsDoor,
   };
+  // clang-format on
   return kAll;
 }
 

@@ -10,10 +10,13 @@
 namespace spotter::sink {
 namespace {
 
+// One on a line, so that a new one is a line.
+// clang-format off
 constexpr const SinkKind* kAll[] = {
     &kJsonLines,
     &kOtlp,
 };
+// clang-format on
 
 constexpr const char* kName = "name";
 constexpr const char* kTables = "tables";

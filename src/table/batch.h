@@ -26,13 +26,13 @@ inline bool is_stale(const Batch& batch, Ns unix_now) {
 
 // How a sink fares, which is who takes batches; the history is one, too.
 struct SinkState {
-  std::string name;
+  std::string name = {};
   i64 queued = 0;     // batches that wait
   i64 delivered = 0;  // batches that arrived where they were to go
   i64 dropped = 0;    // batches that had to go for newer ones, or could not be delivered
   i64 failures = 0;   // attempts that failed
   i64 rejected = 0;   // values of delivered batches that the other side would not have, or could not keep
-  std::string last_error;  // empty: the last attempt did not fail
+  std::string last_error = {};  // empty: the last attempt did not fail
 };
 
 }  // namespace spotter

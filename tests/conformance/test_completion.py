@@ -18,7 +18,7 @@ PATIENCE = 20
 def shell_path(name):
     path = shutil.which(name)
     if not path:
-        pytest.fail(f"{name} is not installed; tools/packages.txt names what the tests need")
+        pytest.fail(f"{name} is not installed; tools/packages/test.txt names what the tests need")
     return path
 
 

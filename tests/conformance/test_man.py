@@ -12,7 +12,7 @@ import harness
 def tool(name):
     path = shutil.which(name)
     if not path:
-        pytest.fail(f"{name} is not installed; tools/packages.txt names what the tests need")
+        pytest.fail(f"{name} is not installed; tools/packages/test.txt names what the tests need")
     return path
 
 

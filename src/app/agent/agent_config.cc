@@ -310,7 +310,6 @@ Result<void> check_remote(const std::string& path, AgentConfig& config) {
   }
   config.doors.remote = remote;
   config.options.clients = config.clients;
-  config.options.clients = config.clients;
   return {};
 }
 
