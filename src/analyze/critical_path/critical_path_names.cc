@@ -83,16 +83,15 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
   for (const Group& group : std::span(groups).first(listed)) {
     const std::string_view name = group.name == 0 ? "(none)" : shown(trace, group.name);
-    table.append({name, std::string_view(bound_name(group.bound)), group.pieces, group.dur,
-                  ratio(group.dur, total)});
+    table.append(
+        {name, std::string_view(bound_name(group.bound)), group.pieces, group.dur, ratio(group.dur, total)});
   }
   Group others{};
   for (const Group& group : std::span(groups).subspan(listed)) {
     others.pieces += group.pieces;
     others.dur = add_saturated(others.dur, group.dur);
   }
-  if (others.pieces > 0)
-    table.append({"others", {}, others.pieces, others.dur, ratio(others.dur, total)});
+  if (others.pieces > 0) table.append({"others", {}, others.pieces, others.dur, ratio(others.dur, total)});
   return table;
 }
 

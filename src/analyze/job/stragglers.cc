@@ -162,8 +162,8 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
     if (w.late.empty()) continue;
     std::sort(w.late.begin(), w.late.end());
     const auto count = static_cast<i64>(w.late.size());
-    answer.append({*tables[part].rank, count, w.last_count, ratio(w.last_count, count), w.caused,
-                   w.own, mean(w.late), table::quantile(w.late, 0.5), w.late.back()});
+    answer.append({*tables[part].rank, count, w.last_count, ratio(w.last_count, count), w.caused, w.own,
+                   mean(w.late), table::quantile(w.late, 0.5), w.late.back()});
   }
   return answer;
 }

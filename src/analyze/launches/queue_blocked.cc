@@ -30,8 +30,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     for (size_t i = 1; i < points.size(); ++i)
       if (points[i - 1].length >= params[kParams[0].name]) blocked += points[i].time - points[i - 1].time;
     if (blocked > 0)
-      table.append(
-          {stream.device, stream.stream, blocked, ratio(blocked, extent.end - extent.start)});
+      table.append({stream.device, stream.stream, blocked, ratio(blocked, extent.end - extent.start)});
   }
   return table;
 }

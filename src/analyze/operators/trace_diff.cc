@@ -92,8 +92,7 @@ Table trace_diff(const Table& before, const Table& after, DiffOptions options) {
   for (const auto* change : order) {
     const auto& [key, s] = *change;
     table.append({key[0], key[1], key[2], key[3], change_of(s), s.count[0], s.count[1],
-                  s.count[1] - s.count[0], s.sum[0], s.sum[1], s.change(),
-                  ratio(s.change(), s.sum[0])});
+                  s.count[1] - s.count[0], s.sum[0], s.sum[1], s.change(), ratio(s.change(), s.sum[0])});
   }
   if (options.by_rank) return table;
   std::vector<std::string_view> columns;

@@ -57,8 +57,7 @@ void add_row(Table& table, const Trace& trace, const trace::Stream& stream, Ns d
   const Ns idle = ns[0] + ns[1] + ns[2];
   std::vector<Value> row = {stream.device, stream.stream, i64{stream.end - stream.begin},
                             span - idle,   span,          idle};
-  for (size_t c = 0; c < kIdleCategories; ++c)
-    row.insert(row.end(), {ns[c], count[c], ratio(ns[c], idle)});
+  for (size_t c = 0; c < kIdleCategories; ++c) row.insert(row.end(), {ns[c], count[c], ratio(ns[c], idle)});
   row.insert(row.end(), {overlapping, unlaunched});
   table.append(row);
 }

@@ -30,8 +30,8 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   const Ns idle = window - time.busy();
   const Ns compute = time.of(trace::WorkKind::compute);
   const Ns non_compute = time.busy() - compute;
-  table.append({window, idle, compute, non_compute, ratio(idle, window),
-                ratio(compute, window), ratio(non_compute, window)});
+  table.append({window, idle, compute, non_compute, ratio(idle, window), ratio(compute, window),
+                ratio(non_compute, window)});
   return table;
 }
 
