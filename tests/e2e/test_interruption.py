@@ -164,3 +164,16 @@ def test_watch_between_two_looks(tmp_path):
         assert "nobody.sock" in process.stdout.read(40 + len(str(tmp_path)))
         status, _, err = ended(process, signal.SIGINT)
         assert (status, err) == (130, "spotter: interrupted; nothing was written\n")
+
+
+def test_a_signal_that_is_to_be_ignored_is(tmp_path, stalled):
+    """As with nohup, or behind `&` in a script: Ctrl-C is for others."""
+    def ignore():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+    with running("analyze", stalled, cwd=tmp_path, preexec_fn=ignore) as process:
+        wait_until_read(stalled)
+        process.send_signal(signal.SIGINT)
+        time.sleep(0.3)
+        assert process.poll() is None
+        assert ended(process, signal.SIGTERM)[0] == 143

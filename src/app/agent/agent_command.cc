@@ -24,9 +24,11 @@
 #include "app/agent/agent_tls_setup.h"
 #include "app/agent/telemetry_config.h"
 #include "app/capture/hosts.h"
+#include "app/cli/interruption.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/metrics/metric_words.h"
+#include "base/utf8.h"
 
 namespace spotter::app {
 namespace {
@@ -142,6 +144,7 @@ Result<int> init_tls(const Options& options) {
     names.clear();
     for (const net::HttpAddress& host : hosts) names.push_back(host.host);
   }
+  say_when_interrupted(fmt::format("{} is not whole; remove it", to_printable(options.init_tls)));
   TRY_ASSIGN(const std::string made, set_up_tls(options.init_tls, names));
   TRY(write_output("", made));
   return 0;

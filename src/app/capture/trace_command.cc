@@ -230,6 +230,7 @@ Result<int> trace(Options options) {
   });
   if (refused) {
     drop_output();
+    if (is_interrupted) return fail(Code::cancelled, "interrupted");
     if (refused->code == Code::not_found && options.for_people() && options.hosts.is_local())
       say_unregistered(hosts);
     return tl::unexpected(*refused);
@@ -239,6 +240,9 @@ Result<int> trace(Options options) {
   const bool is_any = std::any_of(fleet.members().begin(), fleet.members().end(), has_begun);
   Table receipts = table::sort(fleet.receipts(), {{"rank"}, {"host"}, {"pid"}});
   notes.merge(std::exchange(receipts.notes, {}));
+  const Count n = count(receipts);
+  const std::string traced = fmt::format("{} of {} processes wrote a trace", n.written, n.all);
+  say_when_interrupted(traced + "; their receipts are not written");
   // What the processes write to may be on their hosts only.
   if (output.is_new && is_empty_directory(output.path) && !options.hosts.is_local()) {
     drop_output();
@@ -257,10 +261,9 @@ Result<int> trace(Options options) {
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }
   TRY(print(*options.format, {std::span(&receipts, 1), notes}));
-  const Count n = count(receipts);
-  std::string traced = fmt::format("{} of {} processes wrote a trace", n.written, n.all);
-  if (!receipts_file.empty()) traced += fmt::format("; the receipts are in {}", to_printable(receipts_file));
-  say_when_interrupted(traced);
+  say_when_interrupted(receipts_file.empty()
+                           ? traced
+                           : fmt::format("{}; the receipts are in {}", traced, to_printable(receipts_file)));
   if (is_interrupted) return fail(Code::cancelled, "interrupted");
   // What was traced is traced, whatever becomes of the report.
   if (options.analyze) {

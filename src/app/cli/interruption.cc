@@ -32,13 +32,18 @@ void end_at_once(int signal) {
 }
 
 void end_in_order(int signal) {
-  if (interrupted.exchange(true)) end_at_once(signal);
-  by_signal = signal;
+  if (interrupted) end_at_once(signal);
+  by_signal = signal;  // before the flag, so that who sees this knows the signal
+  interrupted = true;
 }
 
+// A signal that whoever started the process wants to be ignored (nohup, `&` in a script) stays so.
 void handle_by(void (*handler)(int)) {
-  std::signal(SIGINT, handler);
-  std::signal(SIGTERM, handler);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    struct sigaction now{};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) std::signal(signal, handler);
+  }
 }
 
 }  // namespace

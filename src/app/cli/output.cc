@@ -42,7 +42,11 @@ std::string untouched(const std::string& path) {
 }
 
 Result<void> write_output(const std::string& path, std::string_view bytes) {
-  if (!is_standard_output(path)) return write_file_atomically(path, bytes);
+  if (!is_standard_output(path)) {
+    TRY(write_file_atomically(path, bytes));
+    say_when_interrupted(to_printable(path) + " was written");
+    return {};
+  }
   say_when_interrupted("standard output does not hold all of it");
   end_at_once_when_interrupted();
   const bool whole =

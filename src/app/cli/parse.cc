@@ -30,6 +30,7 @@ CLI::Option* declare(CLI::App& app, const Option& option) {
   const std::string names = fmt::format("{}", fmt::join(option.names, ","));
   if (!option.value.empty())
     return app.add_option(names, keep_nothing())
+        ->type_name(option.value)
         ->required(option.required)
         ->check(word_reader(option.read))
         ->multi_option_policy(option.repeatable ? CLI::MultiOptionPolicy::TakeAll
