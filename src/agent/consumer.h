@@ -32,7 +32,6 @@ struct ConsumerSite {
 };
 
 struct ConsumerKind {
-  const char* name;
   // Those that the options ask for. Errors: invalid (what they say of them), busy.
   Result<std::vector<std::unique_ptr<Consumer>>> (*open)(const ConsumerSite& site);
 };

@@ -26,10 +26,10 @@ class HistoryWriterTest : public testing::Test {
   // So many seconds of samples, written as far as that is possible.
   void sample(HistoryWriter& writer, i64 seconds) {
     for (const i64 end = second_ + seconds; second_ < end; ++second_) {
-      writer.offer(std::make_shared<const Batch>(
-          store::disk_batch(second_, store::kStart + second_ * store::kSecond)));
+      writer.offer(
+          std::make_shared<const Batch>(store::disk_batch(second_, store::kStart + second_ * kSecond)));
     }
-    writer.catch_up()(5 * store::kSecond);
+    writer.catch_up()(5 * kSecond);
   }
 
   store::TestFolder folder_;

@@ -119,7 +119,7 @@ TEST(Selection, IsTheSameOfTheNewestSamplesAndOfTheHistory) {
   processes.append({101, Value(), 4, 6});
   events.append({now - 5, 0, "7", 79, 1});
   events.append({now - 4, 1, "9", 48, 2});
-  const Batch made{now, store::kSecond, {disks(), processes, events}};
+  const Batch made{now, kSecond, {disks(), processes, events}};
   const SharedBatch latest[] = {std::make_shared<const Batch>(made)};
   const store::TestFolder folder;
   const auto history = store::open_history({folder.file()});

@@ -38,6 +38,6 @@ Result<std::vector<std::unique_ptr<Consumer>>> open_sinks(const ConsumerSite& si
 
 }  // namespace
 
-const ConsumerKind kPushSinks = {.name = "sinks", .open = open_sinks};
+const ConsumerKind kPushSinks = {.open = open_sinks};
 
 }  // namespace spotter::agent

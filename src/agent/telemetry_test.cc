@@ -20,7 +20,7 @@ constexpr Field kRule[] = {
 
 // What somebody else than the sampler has to say, now.
 SharedBatch rules(bool is_on) {
-  Batch batch{unix_clock_now(), store::kMinute, {}, "rules"};
+  Batch batch{unix_clock_now(), kMinute, {}, "rules"};
   batch.tables.emplace_back("rule", kRule).append({"slow", is_on});
   return std::make_shared<const Batch>(std::move(batch));
 }
@@ -31,7 +31,7 @@ class TelemetryTest : public testing::Test {
   TelemetryTest() {
     set_log_level(Level::error);
     TelemetryOptions options;
-    options.collectors = {{collect::find_collector("uptime"), store::kHour}};
+    options.collectors = {{collect::find_collector("uptime"), kHour}};
     options.history = store::HistoryOptions{folder_.file()};
     telemetry_ = std::make_unique<Telemetry>(TelemetrySite{loop_, host_, host_name_, identities_, {}});
     const Result<void> begun = telemetry_->begin(options);
@@ -81,14 +81,14 @@ TEST_F(TelemetryTest, TablesOfTheHistoryAreMadeSomethingOfOffTheLoop) {
   int asked = 0;
   const std::function<void()> ask = [&] {
     ++asked;
-    telemetry_->query(of_rules(store::kMinute), rows_of,
+    telemetry_->query(of_rules(kMinute), rows_of,
                       [&](size_t rows) { rows == 0 && asked < 60 ? ask() : take(rows); });
   };
   ask();
   telemetry_->catalogue(
       store::CatalogueTable::events, [](const Tables& tables) { return tables ? tables->size() : 0; }, take);
   std::optional<Error> error;  // of a third one
-  telemetry_->query(of_rules(store::kMinute), std::identity(), [&](const Tables& tables) {
+  telemetry_->query(of_rules(kMinute), std::identity(), [&](const Tables& tables) {
     if (!tables) error = tables.error();
   });
   ASSERT_TRUE(error);
@@ -101,7 +101,7 @@ TEST_F(TelemetryTest, NobodyIsToldOnceItHasGone) {
   bool is_told = false;
   std::promise<void> made;
   telemetry_->query(
-      of_rules(store::kMinute),
+      of_rules(kMinute),
       [&](const Tables&) {
         made.set_value();
         return 0;
@@ -110,7 +110,7 @@ TEST_F(TelemetryTest, NobodyIsToldOnceItHasGone) {
   made.get_future().wait();
   telemetry_.reset();
   net::Timer timer(loop_);
-  timer.set(store::kSecond / 5, [&] { loop_.stop(); });
+  timer.set(kSecond / 5, [&] { loop_.stop(); });
   loop_.run();
   EXPECT_FALSE(is_told);
 }

@@ -12,7 +12,6 @@
 
 namespace spotter::store {
 
-using spotter::kSecond, spotter::kMinute, spotter::kHour;  // for tests of other folders, as the rest
 inline constexpr Ns kStart = 1'700'000'000'000'000'000 / kHour * kHour;  // a full hour
 
 class TestFolder {

@@ -1,4 +1,4 @@
-// What somebody wants to know of the samples, as parameters of GET /v1/metrics, and the newest tables.
+// What somebody wants to know of the samples, as parameters of GET /v1/metrics.
 //
 //   metric=PATTERN,...   names of metrics (table/selection.h); default: all
 //   since_ms=N           of the last N ms, from the history; without it the newest samples alone
