@@ -1,5 +1,5 @@
 // Consumer: who takes the samples of this host as they are made: what is newest, the history, push sinks. To
-// add one: a file here with a ConsumerKind, its name in consumers.h and a line in consumers.cc.
+// add one: a file here with a ConsumerKind and its name in consumers.h.
 #pragma once
 #include <memory>
 #include <optional>

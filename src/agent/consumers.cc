@@ -1,14 +1,11 @@
 #include "agent/consumers.h"
 
+#include "base/records.h"
+
 namespace spotter::agent {
 
 std::span<const ConsumerKind* const> all_consumers() {
-  // One on a line, so that a new one is a line.
-  // clang-format off
-  static constexpr const ConsumerKind* kAll[] = {
-      &kPushSinks,
-  };
-  // clang-format on
+  static constexpr auto kAll = addresses(SPOTTER_CONSUMERS);
   return kAll;
 }
 

@@ -6,7 +6,12 @@
 
 namespace spotter::agent {
 
-extern const ConsumerKind kPushSinks;
+// One on a line, so that a new one is a line.
+// clang-format off
+#define SPOTTER_CONSUMERS \
+  kPushSinks
+// clang-format on
+extern const ConsumerKind SPOTTER_CONSUMERS;
 
 std::span<const ConsumerKind* const> all_consumers();
 

@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "render/render.h"
+#include "render/list.h"
 #include "store/test_history.h"
 #include "table/ops.h"
 
@@ -92,7 +92,7 @@ std::multiset<std::string> rows_of(std::span<const Table> tables) {
   for (const Table& table : tables) {
     for (size_t r = 0; r < table.rows(); ++r) {
       const Table row = table::pick(table, {r});
-      all.insert(table.name() + ": " + render::render(*render::find_format("csv"), {std::span(&row, 1), {}}));
+      all.insert(table.name() + ": " + render::render(render::kCsv, {std::span(&row, 1), {}}));
     }
   }
   return all;

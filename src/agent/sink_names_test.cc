@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "agent/table_kinds.h"
 #include "collect/list.h"
 #include "sink/dynolog_names.h"
 #include "sink/semantic_names.h"
@@ -11,7 +12,7 @@ namespace spotter::agent {
 namespace {
 
 const Field* find_column(const char* table, const char* column) {
-  const collect::TableKind* kind = collect::find_table(table);
+  const collect::TableKind* kind = find_table_kind(table);
   if (!kind) return nullptr;
   const auto it =
       std::ranges::find_if(kind->columns, [&](const Field& f) { return std::string_view(f.name) == column; });

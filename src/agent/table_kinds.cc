@@ -1,8 +1,8 @@
 #include "agent/table_kinds.h"
 
-#include <algorithm>
 #include <vector>
 
+#include "base/records.h"
 #include "collect/list.h"
 
 namespace spotter::agent {
@@ -23,10 +23,6 @@ std::span<const table::TableKind* const> all_table_kinds() {
   return kinds;
 }
 
-const table::TableKind* find_table_kind(std::string_view name) {
-  const auto kinds = all_table_kinds();
-  const auto it = std::ranges::find(kinds, name, &table::TableKind::name);
-  return it == kinds.end() ? nullptr : *it;
-}
+const table::TableKind* find_table_kind(std::string_view name) { return find_named(all_table_kinds(), name); }
 
 }  // namespace spotter::agent

@@ -12,7 +12,7 @@ namespace spotter::agent {
 
 struct SinkOptions {
   std::string kind;
-  sink::Settings settings;
+  Settings settings;
 };
 
 struct TelemetryOptions {

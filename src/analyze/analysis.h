@@ -1,6 +1,6 @@
 // Analysis: the record that an analysis is. `map` turns one trace into a small table; `reduce` turns the
 // tables of all ranks into the answer. Both are pure: no I/O, no clock, no globals, no threads of their own.
-// analyze/list.cc lists them; analyze/run.cc is the one caller.
+// analyze/list.h lists them; analyze/run.cc runs them, and nobody else does.
 #pragma once
 #include <optional>
 #include <span>

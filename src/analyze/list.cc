@@ -2,45 +2,12 @@
 
 #include <algorithm>
 
+#include "base/records.h"
+
 namespace spotter::analyze {
 
 std::span<const Analysis* const> all_analyses() {
-  static constexpr const Analysis* kAll[] = {
-      &kSummary,
-      &kTemporalBreakdown,
-      &kDeviceIdleBreakdown,
-      &kIdleTimeBreakdown,
-      &kIdleIntervalStatistics,
-      &kKernelTypeBreakdown,
-      &kKernelBreakdown,
-      &kKernelDurationDistribution,
-      &kCommCompOverlap,
-      &kStragglers,
-      &kOperators,
-      &kSteps,
-      &kCriticalPath,
-      &kCriticalPathNames,
-      &kCriticalPathEdges,
-      &kOperatorKernels,
-      &kFrequentKernelSequences,
-      &kUserAnnotationBreakdown,
-      &kKernelsByAnnotation,
-      &kCallTree,
-      &kTimeline,
-      &kEventTotals,
-      &kKernelLaunchStats,
-      &kKernelLaunches,
-      &kQueueLength,
-      &kQueueLengthSeries,
-      &kQueueBlocked,
-      &kMemoryBandwidth,
-      &kMemoryBandwidthSeries,
-      &kMemoryTimeline,
-      &kMemoryTimelineSeries,
-      &kDeviceBusySeries,
-      &kSmEfficiencySeries,
-      &kCuptiCounters,
-  };
+  static constexpr auto kAll = addresses(SPOTTER_ANALYSES);
   return kAll;
 }
 
@@ -50,10 +17,6 @@ std::vector<const Analysis*> usual_analyses() {
   return usual;
 }
 
-const Analysis* find_analysis(std::string_view name) {
-  for (const Analysis* analysis : all_analyses())
-    if (name == analysis->name) return analysis;
-  return nullptr;
-}
+const Analysis* find_analysis(std::string_view name) { return find_named(all_analyses(), name); }
 
 }  // namespace spotter::analyze

@@ -8,39 +8,44 @@ std::span<const Analysis* const> all_analyses();       // in the order users see
 std::vector<const Analysis*> usual_analyses();         // all but those on request
 const Analysis* find_analysis(std::string_view name);  // nullptr if there is none
 
-extern const Analysis kSummary;
-extern const Analysis kTemporalBreakdown;
-extern const Analysis kDeviceIdleBreakdown;
-extern const Analysis kIdleTimeBreakdown;
-extern const Analysis kIdleIntervalStatistics;
-extern const Analysis kKernelTypeBreakdown;
-extern const Analysis kKernelBreakdown;
-extern const Analysis kKernelDurationDistribution;
-extern const Analysis kCommCompOverlap;
-extern const Analysis kStragglers;
-extern const Analysis kOperators;
-extern const Analysis kSteps;
-extern const Analysis kCriticalPath;
-extern const Analysis kCriticalPathNames;
-extern const Analysis kCriticalPathEdges;
-extern const Analysis kOperatorKernels;
-extern const Analysis kFrequentKernelSequences;
-extern const Analysis kUserAnnotationBreakdown;
-extern const Analysis kKernelsByAnnotation;
-extern const Analysis kCallTree;
-extern const Analysis kTimeline;
-extern const Analysis kEventTotals;
-extern const Analysis kKernelLaunchStats;
-extern const Analysis kKernelLaunches;
-extern const Analysis kQueueLength;
-extern const Analysis kQueueLengthSeries;
-extern const Analysis kQueueBlocked;
-extern const Analysis kMemoryBandwidth;
-extern const Analysis kMemoryBandwidthSeries;
-extern const Analysis kMemoryTimeline;
-extern const Analysis kMemoryTimelineSeries;
-extern const Analysis kDeviceBusySeries;
-extern const Analysis kSmEfficiencySeries;
-extern const Analysis kCuptiCounters;
+// One on a line, so that a new one is a line.
+// clang-format off
+#define SPOTTER_ANALYSES \
+  kSummary, \
+  kTemporalBreakdown, \
+  kDeviceIdleBreakdown, \
+  kIdleTimeBreakdown, \
+  kIdleIntervalStatistics, \
+  kKernelTypeBreakdown, \
+  kKernelBreakdown, \
+  kKernelDurationDistribution, \
+  kCommCompOverlap, \
+  kStragglers, \
+  kOperators, \
+  kSteps, \
+  kCriticalPath, \
+  kCriticalPathNames, \
+  kCriticalPathEdges, \
+  kOperatorKernels, \
+  kFrequentKernelSequences, \
+  kUserAnnotationBreakdown, \
+  kKernelsByAnnotation, \
+  kCallTree, \
+  kTimeline, \
+  kEventTotals, \
+  kKernelLaunchStats, \
+  kKernelLaunches, \
+  kQueueLength, \
+  kQueueLengthSeries, \
+  kQueueBlocked, \
+  kMemoryBandwidth, \
+  kMemoryBandwidthSeries, \
+  kMemoryTimeline, \
+  kMemoryTimelineSeries, \
+  kDeviceBusySeries, \
+  kSmEfficiencySeries, \
+  kCuptiCounters
+// clang-format on
+extern const Analysis SPOTTER_ANALYSES;
 
 }  // namespace spotter::analyze

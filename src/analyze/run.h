@@ -1,6 +1,7 @@
-// The one caller of analyses: loads each trace once, runs every wanted map on it, frees it, and reduces at
-// the end. The two halves may run on different hosts. Cross-cutting work lives here: parameters, step
-// selection, ranks, memory and threads, progress, cancelling, notes.
+// Runs analyses, and alone does: loads each trace once, runs every wanted map on it, frees it, and reduces at
+// the end. The two halves may run on different hosts. Who wants findings with them calls diagnose::run().
+// Cross-cutting work lives here: parameters, step selection, ranks, memory and threads, progress, cancelling,
+// notes.
 #pragma once
 #include <atomic>
 #include <functional>

@@ -1,7 +1,7 @@
 // What an agent answers is what a client reads.
 #include <gtest/gtest.h>
 
-#include "render/render.h"
+#include "render/list.h"
 #include "wire/read_tables.h"
 
 namespace spotter::api {
@@ -25,7 +25,7 @@ Table disks() {
 TEST(Answers, WhatJsonSays) {
   Notes notes;
   notes.add("odd", Severity::loss, "something is lost", -1, 3);
-  const std::string text = render::render(*render::find_format("json"), {std::vector{disks()}, notes});
+  const std::string text = render::render(render::kJson, {std::vector{disks()}, notes});
   const auto answer = wire::read_tables(text);
   ASSERT_TRUE(answer) << answer.error().message;
   ASSERT_EQ(answer->tables.size(), 1U);
@@ -42,7 +42,7 @@ TEST(Answers, WhatJsonSays) {
 }
 
 TEST(Answers, WhatIsNoAnswer) {
-  const std::string good = render::render(*render::find_format("json"), {std::vector{disks()}, {}});
+  const std::string good = render::render(render::kJson, {std::vector{disks()}, {}});
   const auto changed = [&](const char* from, const char* to) {
     std::string text = good;
     text.replace(text.find(from), std::string_view(from).size(), to);

@@ -1,13 +1,15 @@
-// Door: a way into the agent from outside of it. To add one: a file here with a DoorKind, its name in list.h
-// and a line in list.cc.
+// Door: a way into the agent from outside of it. To add one: a file here with a DoorKind and its name in
+// list.h.
 #pragma once
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "agent/agent.h"
 #include "base/result.h"
+#include "base/settings.h"
 #include "net/loop.h"
 #include "net/tls.h"
 
@@ -20,18 +22,10 @@ struct RemoteDoorOptions {
   net::TlsFiles tls;
 };
 
-// The page /metrics alone, for whoever may connect.
-struct MetricsDoorOptions {
-  std::string address = "127.0.0.1";
-  u16 port = 0;  // 0: any free one
-};
-
 struct DoorOptions {
   std::string api_socket;
-  std::optional<u16> rpc_port = 1778;  // of Dynolog's RPC; 0: any free one; nullopt: none
-  bool rpc_on_all_addresses_without_authentication = false;
-  std::optional<RemoteDoorOptions> remote;
-  std::optional<MetricsDoorOptions> prometheus;
+  std::optional<RemoteDoorOptions> remote = {};
+  Settings said = {};  // what the configuration says of settings of doors
 };
 
 class Door {
@@ -48,12 +42,16 @@ struct DoorSite {
   net::Loop& loop;
   agent::Agent& agent;
   const DoorOptions& options;
-  Doors& doors;  // that this one will be among
+  const Settings& settings;  // what is said of the door's own, else their fallbacks
+  Doors& doors;              // that this one will be among
 };
 
 struct DoorKind {
-  const char* name;    // in the status
-  const char* closed;  // what the status says where nobody asked for it
+  const char* name;                        // in the status
+  const char* closed;                      // what the status says where nobody asked for it
+  std::span<const Setting> settings = {};  // keys of the configuration; all have fallbacks
+  // What they say together; each alone is checked already. Errors: invalid.
+  Result<void> (*check)(const Settings& settings) = nullptr;
   // nullptr: the options do not ask for it. Errors: denied, io, invalid, with the name of the door.
   Result<std::unique_ptr<Door>> (*open)(const DoorSite& site);
 };

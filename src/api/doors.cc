@@ -3,12 +3,39 @@
 #include "api/list.h"
 
 namespace spotter::api {
+namespace {
+
+Settings settings_of(const DoorKind& kind, const Settings& said) {
+  Settings own;
+  for (const Setting& setting : kind.settings) {
+    if (const auto it = said.find(setting.key); it != said.end()) own.insert(*it);
+  }
+  add_fallbacks(own, kind.settings);
+  return own;
+}
+
+}  // namespace
+
+const Setting* find_door_setting(std::string_view key) {
+  for (const DoorKind* kind : all_doors()) {
+    if (const Setting* found = find_setting(kind->settings, key)) return found;
+  }
+  return nullptr;
+}
+
+Result<void> check(const DoorOptions& options) {
+  for (const DoorKind* kind : all_doors()) {
+    if (kind->check) TRY(kind->check(settings_of(*kind, options.said)));
+  }
+  return {};
+}
 
 Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, agent::Agent& agent, DoorOptions options) {
   std::unique_ptr<Doors> doors(new Doors);
   doors->options_ = std::move(options);
   for (const DoorKind* kind : all_doors()) {
-    TRY_ASSIGN(std::unique_ptr<Door> door, kind->open({loop, agent, doors->options_, *doors}));
+    const Settings settings = settings_of(*kind, doors->options_.said);
+    TRY_ASSIGN(std::unique_ptr<Door> door, kind->open({loop, agent, doors->options_, settings, *doors}));
     doors->places_.push_back({kind, std::move(door)});
   }
   return doors;

@@ -15,6 +15,11 @@ struct DoorStatus {
   std::string detail;
 };
 
+// Of the doors that have settings; nullptr if none has this one.
+const Setting* find_door_setting(std::string_view key);
+// What the settings of each door say together. Errors: invalid.
+Result<void> check(const DoorOptions& options);
+
 class Doors {
  public:
   // Opens all or none. Errors: those of the first that cannot be opened.

@@ -1,17 +1,11 @@
 #include "api/list.h"
 
+#include "base/records.h"
+
 namespace spotter::api {
 
 std::span<const DoorKind* const> all_doors() {
-  // One on a line, so that a new one is a line.
-  // clang-format off
-  static constexpr const DoorKind* kAll[] = {
-      &kLocalDoor,
-      &kRemoteDoor,
-      &kRpcDoor,
-      &kMetricsDoor,
-  };
-  // clang-format on
+  static constexpr auto kAll = addresses(SPOTTER_DOORS);
   return kAll;
 }
 

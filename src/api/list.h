@@ -6,10 +6,15 @@
 
 namespace spotter::api {
 
-extern const DoorKind kLocalDoor;
-extern const DoorKind kRemoteDoor;
-extern const DoorKind kRpcDoor;
-extern const DoorKind kMetricsDoor;
+// One on a line, so that a new one is a line.
+// clang-format off
+#define SPOTTER_DOORS \
+  kLocalDoor, \
+  kRemoteDoor, \
+  kRpcDoor, \
+  kMetricsDoor
+// clang-format on
+extern const DoorKind SPOTTER_DOORS;
 
 std::span<const DoorKind* const> all_doors();
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <libdeflate.h>
 
+#include "agent/table_kinds.h"
 #include "api/accepted.h"
 #include "base/time.h"
 #include "collect/list.h"
@@ -76,7 +77,7 @@ TEST(MetricsPage, ProcessesAndEventsAreNoSeries) {
   Table& events = made->tables.emplace_back("event", kEvents);
   events.is_events = true;
   events.append({1, 2});
-  Table& processes = made->tables.emplace_back("process", collect::find_table("process")->columns);
+  Table& processes = made->tables.emplace_back("process", agent::find_table_kind("process")->columns);
   std::vector<Value> row(processes.columns());
   row[0] = 17;
   row[processes.column("threads")] = 1;

@@ -8,7 +8,7 @@
 #include "api/metrics_page.h"
 #include "api/route.h"
 #include "api/status.h"
-#include "render/render.h"
+#include "render/list.h"
 #include "wire/error.h"
 #include "wire/metrics_query.h"
 
@@ -139,9 +139,7 @@ void answer(const Respond& respond, Result<std::string> document) {
   respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
 }
 
-std::string json_of(const render::Document& document) {
-  return render::render(*render::find_format("json"), document);
-}
+std::string json_of(const render::Document& document) { return render::render(render::kJson, document); }
 
 std::string json_of(const Table& table) { return json_of({std::span(&table, 1), {}}); }
 

@@ -16,7 +16,7 @@ class RoutesTest : public testing::Test, protected agent::TestAgent {
   RoutesTest() {
     DoorOptions options;
     options.api_socket = (root_ / "api").string();
-    options.rpc_port = 0;
+    options.said = {{"rpc_port", "0"}};
     auto opened = Doors::open(loop_, *agent_, options);
     CHECK(opened);
     doors_ = std::move(*opened);

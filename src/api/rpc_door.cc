@@ -4,20 +4,43 @@
 #include "api/dynolog_rpc.h"
 #include "api/list.h"
 #include "base/log.h"
+#include "base/quantity.h"
 #include "net/framed_server.h"
 
 namespace spotter::api {
 namespace {
 
+constexpr const char* kPort = "rpc_port";
+constexpr const char* kForAll = "rpc_on_all_addresses_without_authentication";
+
+// nullopt: off.
+Result<std::optional<u16>> port_of(const std::string& word) {
+  if (word == "off") return std::optional<u16>();
+  const Result<i64> port = parse_number(word, 0, UINT16_MAX);
+  if (!port) return fail(Code::invalid, "\"{}\" is neither a port (0 to 65535) nor \"off\"", word);
+  return std::optional(static_cast<u16>(*port));
+}
+
+Result<void> is_port(const std::string& word) {
+  TRY(port_of(word));
+  return {};
+}
+
+constexpr Setting kSettings[] = {
+    {kPort, "1778", "Port of Dynolog's RPC on this machine; 0 is any free one; or off.", is_port},
+    {kForAll, "false", "Whether it is for other hosts, too; it asks nobody who he is.", is_flag},
+};
+
 class RpcDoor : public Door {
  public:
   static Result<std::unique_ptr<Door>> open(const DoorSite& site) {
-    if (!site.options.rpc_port) return nullptr;
+    TRY_ASSIGN(const std::optional<u16> port, port_of(site.settings.at(kPort)));
+    if (!port) return nullptr;
     static const std::string loopback[] = {"127.0.0.1", "::1"}, all[] = {"0.0.0.0", "::"};
-    const bool for_all = site.options.rpc_on_all_addresses_without_authentication;
+    const bool for_all = site.settings.at(kForAll) == "true";
     auto door = std::make_unique<RpcDoor>();
     TRY_ASSIGN(door->server_,
-               net::FramedServer::open(site.loop, for_all ? all : loopback, *site.options.rpc_port,
+               net::FramedServer::open(site.loop, for_all ? all : loopback, *port,
                                        [&agent = site.agent, for_all, requests = door->requests_](
                                            const Result<std::string>& request, const net::TcpEnds& ends) {
                                          ++*requests;
@@ -38,6 +61,7 @@ class RpcDoor : public Door {
 
 }  // namespace
 
-const DoorKind kRpcDoor = {.name = "dynolog rpc", .closed = "0 requests", .open = RpcDoor::open};
+const DoorKind kRpcDoor = {
+    .name = "dynolog rpc", .closed = "0 requests", .settings = kSettings, .open = RpcDoor::open};
 
 }  // namespace spotter::api

@@ -1,5 +1,5 @@
 // Collector: samples one kind of thing into tables; has no thread and no sleep of its own (sampler.h has). To
-// add one: a file here with a CollectorKind, a line in list.h and list.cc, a case in tests/golden.
+// add one: a file here with a CollectorKind, its name in list.h, a case in tests/golden.
 //
 // A cell that the machine does not tell is null, never 0. Counters are handed on as the kernel or the device
 // counts; whoever wants a rate takes differences.

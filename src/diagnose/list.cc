@@ -1,32 +1,11 @@
 #include "diagnose/list.h"
 
+#include "base/records.h"
+
 namespace spotter::diagnose {
 
 std::span<const Rule* const> all_rules() {
-  static constexpr const Rule* kAll[] = {
-      &kCapturesApart,
-      &kNoEvents,
-      &kWaitsForRank,
-      &kLaunchBound,
-      &kHostBound,
-      &kIdleForUnknown,
-      &kIdleForOthers,
-      &kIdleBetweenKernels,
-      &kIdleForNoOneCause,
-      &kDeviceUncovered,
-      &kExposedCommunication,
-      &kRanksOutOfStep,
-      &kSlowRank,
-      &kIdleRank,
-      &kUnevenWork,
-      &kLongStep,
-      &kUnevenSteps,
-      &kNoDeviceWork,
-      &kNoSteps,
-      &kWorkOutsideOperators,
-      &kDominantKernel,
-      &kDominantOperator,
-  };
+  static constexpr auto kAll = addresses(SPOTTER_RULES);
   return kAll;
 }
 

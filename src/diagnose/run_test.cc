@@ -7,7 +7,7 @@
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
 #include "diagnose/diagnose.h"
-#include "render/render.h"
+#include "render/list.h"
 
 namespace spotter::diagnose {
 namespace {
@@ -37,7 +37,7 @@ Diagnosis diagnosis_of(Request request, const std::vector<std::string>& files = 
 }
 
 std::string json_of(std::span<const Table> tables, const Notes& notes = {}) {
-  return render::render(*render::find_format("json"), {tables, notes});
+  return render::render(render::kJson, {tables, notes});
 }
 
 std::string json_of(const Table& table) { return json_of(std::span(&table, 1)); }

@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "render/arrow_table.h"
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -133,8 +133,6 @@ void append_rows(std::string& out, const ArrowTable& table) {
   append_message(out, builder, batch_of(builder, table.rows, body), body);
 }
 
-}  // namespace
-
 std::string render_arrow(const Document& document, const TextStyle&) {
   CHECK(document.tables.size() <= 1);  // check_takes()
   const Table none;
@@ -150,5 +148,14 @@ std::string render_arrow(const Document& document, const TextStyle&) {
   append_number(out, 0);
   return out;
 }
+
+}  // namespace
+
+const Format kArrow = {.name = "arrow",
+                       .help = "an Arrow IPC stream of one table, for pyarrow, Polars and DuckDB",
+                       .ending = ".arrow",
+                       .render = render_arrow,
+                       .is_binary = true,
+                       .most_tables = 1};
 
 }  // namespace spotter::render

@@ -1,7 +1,7 @@
 #include <arrow_format_generated.h>
 #include <gtest/gtest.h>
 
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -60,7 +60,7 @@ constexpr auto kSchemaKind = ipc::MessageHeader::Schema, kDictionary = ipc::Mess
 TEST(ArrowIpc, BuffersLieInTheirMessages) {
   Table table("t", kSchema);
   for (i64 i = 0; i < 100; ++i) table.append({i, i == 50 ? Value() : Value(i % 2 == 0 ? "even" : "odd")});
-  const std::string stream = render_arrow({std::span(&table, 1), {}}, {});
+  const std::string stream = render(kArrow, {std::span(&table, 1), {}});
   const std::vector<Message> messages = messages_of(stream);
   ASSERT_EQ(kinds_of(messages), (std::vector{kSchemaKind, kDictionary, kRows}));
   const size_t lengths[][4] = {{}, {0, 12, 7}, {0, 800, 13, 400}};
@@ -81,9 +81,9 @@ TEST(ArrowIpc, BuffersLieInTheirMessages) {
 
 TEST(ArrowIpc, NothingIsAStreamToo) {
   const Table empty("t", kSchema);
-  EXPECT_EQ(kinds_of(messages_of(render_arrow({std::span(&empty, 1), {}}, {}))),
+  EXPECT_EQ(kinds_of(messages_of(render(kArrow, {std::span(&empty, 1), {}}))),
             (std::vector{kSchemaKind, kDictionary, kRows}));
-  EXPECT_EQ(kinds_of(messages_of(render_arrow({{}, {}}, {}))), (std::vector{kSchemaKind, kRows}));
+  EXPECT_EQ(kinds_of(messages_of(render(kArrow, {{}, {}}))), (std::vector{kSchemaKind, kRows}));
 }
 
 }  // namespace

@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "base/utf8.h"
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -37,8 +37,6 @@ void append_line(std::string& out, size_t cells, auto&& cell) {
   out += '\n';
 }
 
-}  // namespace
-
 std::string render_csv(const Document& document, const TextStyle&) {
   std::string out;
   for (const Table& table : document.tables) {
@@ -50,5 +48,12 @@ std::string render_csv(const Document& document, const TextStyle&) {
   }
   return out;
 }
+
+}  // namespace
+
+const Format kCsv = {.name = "csv",
+                     .help = "raw nanoseconds, the notes on standard error",
+                     .ending = ".csv",
+                     .render = render_csv};
 
 }  // namespace spotter::render

@@ -2,8 +2,8 @@
 // {"tables":[{"name","columns":[{"name","type","unit","role","help"}],"rows":[[...]]}],
 // "notes":[{"kind","severity","count","position","scope","scopes","sentence"}]}, and the members of the
 // document
-#include "render/formats.h"
 #include "render/json_text.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -65,12 +65,6 @@ void append_note(std::string& out, const Note& note) {
   out += '}';
 }
 
-}  // namespace
-
-void append_json_notes(std::string& out, const Notes& notes) {
-  append_list(out, notes.all().size(), [&](size_t i) { append_note(out, notes.all()[i]); });
-}
-
 std::string render_json(const Document& document, const TextStyle&) {
   std::string out = "{\"tables\":";
   append_list(out, document.tables.size(), [&](size_t i) { append_table(out, document.tables[i]); });
@@ -79,5 +73,17 @@ std::string render_json(const Document& document, const TextStyle&) {
   for (const Member& member : document.members) append_member(out, member.name, member.value);
   return out + "}\n";
 }
+
+}  // namespace
+
+void append_json_notes(std::string& out, const Notes& notes) {
+  append_list(out, notes.all().size(), [&](size_t i) { append_note(out, notes.all()[i]); });
+}
+
+const Format kJson = {.name = "json",
+                      .help = "raw nanoseconds, one document with the notes",
+                      .ending = ".json",
+                      .render = render_json,
+                      .shows_notes = true};
 
 }  // namespace spotter::render

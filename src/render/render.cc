@@ -5,47 +5,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "render/formats.h"
-
 namespace spotter::render {
-namespace {
-
-constexpr Format kFormats[] = {
-    {.name = "text",
-     .help = "for people, with units",
-     .ending = ".txt",
-     .render = render_text,
-     .shows_notes = true},
-    {.name = "json",
-     .help = "raw nanoseconds, one document with the notes",
-     .ending = ".json",
-     .render = render_json,
-     .shows_notes = true},
-    {.name = "csv",
-     .help = "raw nanoseconds, the notes on standard error",
-     .ending = ".csv",
-     .render = render_csv},
-    {.name = "arrow",
-     .help = "an Arrow IPC stream of one table, for pyarrow, Polars and DuckDB",
-     .ending = ".arrow",
-     .render = render_arrow,
-     .is_binary = true,
-     .most_tables = 1},
-    {.name = "svg",
-     .help = "a picture of a table of spans, such as timeline, steps and critical_path_edges",
-     .ending = ".svg",
-     .render = render_svg,
-     .takes = is_drawn},
-};
-
-}  // namespace
-
-std::span<const Format> all_formats() { return kFormats; }
-
-const Format* find_format(std::string_view name) {
-  const auto* it = std::ranges::find(kFormats, name, &Format::name);
-  return it == std::end(kFormats) ? nullptr : it;
-}
 
 Result<void> check_takes(const Format& format, std::span<const Table> tables, std::string_view choice) {
   const std::string hint = choice.empty() ? "" : fmt::format("; choose one with {}", choice);

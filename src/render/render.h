@@ -1,4 +1,4 @@
-// Document -> bytes. One list of output formats; a new one is one file here and one line in render.cc.
+// Document -> bytes. One list of output formats (list.h); a new one is one file here and one line there.
 // Rendering reads only; it may run on any thread.
 #pragma once
 #include <cstdint>
@@ -29,9 +29,6 @@ struct Format {
   size_t most_tables = SIZE_MAX;
   bool (*takes)(const Table& table) = nullptr;  // whether it can show this table; nullptr: all
 };
-
-std::span<const Format> all_formats();             // in the order users see; the first is the default
-const Format* find_format(std::string_view name);  // nullptr if there is none
 
 // Errors: invalid (a format that cannot show these tables). `choice` is the option that chooses among the
 // tables, as the error says; empty: there is none.

@@ -1,9 +1,9 @@
-#include "render/render.h"
-
 #include <gtest/gtest.h>
 
 #include <cmath>
 #include <limits>
+
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -38,8 +38,8 @@ Notes sample_notes() {
 }
 
 TEST(Render, Formats) {
-  EXPECT_STREQ(all_formats()[0].name, "text");
-  for (const Format& format : all_formats()) EXPECT_EQ(find_format(format.name), &format);
+  EXPECT_STREQ(kText.name, "text");
+  for (const Format* format : all_formats()) EXPECT_EQ(find_format(format->name), format);
   for (const char* word : {"", "JSON", "xml", "text "}) EXPECT_EQ(find_format(word), nullptr);
 }
 

@@ -12,7 +12,7 @@
 
 #include "base/saturated.h"
 #include "base/utf8.h"
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -223,8 +223,6 @@ class Picture {
   std::map<size_t, Bar> bars_;  // per lane, the one that may still grow
 };
 
-}  // namespace
-
 bool is_drawn(const Table& table) { return columns_of(table).has_value(); }
 
 std::string render_svg(const Document& document, const TextStyle&) {
@@ -244,5 +242,13 @@ std::string render_svg(const Document& document, const TextStyle&) {
              kWidth, top) +
          body + "</svg>\n";
 }
+
+}  // namespace
+
+const Format kSvg = {.name = "svg",
+                     .help = "a picture of a table of spans, such as timeline, steps and critical_path_edges",
+                     .ending = ".svg",
+                     .render = render_svg,
+                     .takes = is_drawn};
 
 }  // namespace spotter::render

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -12,7 +12,7 @@ const Field kSpans[] = {
     {"kind", Type::text, Unit::none, Role::value, ""},
 };
 
-std::string svg_of(const Table& table) { return render_svg({std::span(&table, 1), {}}, {}); }
+std::string svg_of(const Table& table) { return render(kSvg, {std::span(&table, 1), {}}); }
 
 size_t count(const std::string& text, std::string_view part) {
   size_t n = 0;
@@ -79,8 +79,8 @@ TEST(Svg, SpansOfOtherCenturiesStayInThePicture) {
 }
 
 TEST(Svg, TakesTablesOfSpansOnly) {
-  EXPECT_TRUE(is_drawn(Table("timeline", kSpans)));
-  EXPECT_FALSE(is_drawn(Table("other", std::span(kSpans).first(2))));
+  EXPECT_TRUE(kSvg.takes(Table("timeline", kSpans)));
+  EXPECT_FALSE(kSvg.takes(Table("other", std::span(kSpans).first(2))));
   EXPECT_NE(svg_of(Table("timeline", kSpans)).find("</svg>"), std::string::npos);
 }
 

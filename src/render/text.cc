@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 #include "render/columns.h"
-#include "render/formats.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -48,6 +48,18 @@ std::string headers(const std::vector<TextColumn>& columns, const TextStyle& sty
   return out;
 }
 
+// Tables one below the other; several are headed by their names.
+std::string render_text(const Document& document, const TextStyle& style) {
+  std::string out;
+  for (const Table& table : document.tables) {
+    if (!out.empty()) out += '\n';
+    if (document.tables.size() > 1) out += fmt::format("{}:\n", table.name());
+    out += render_text_table(table, style);
+  }
+  if (!out.empty() && !document.notes.empty()) out += '\n';
+  return out + render_text_notes(document.notes, style);
+}
+
 }  // namespace
 
 std::string bold(const std::string& text, const TextStyle& style) { return painted(text, kBold, style); }
@@ -79,16 +91,10 @@ std::string render_text_notes(const Notes& notes, const TextStyle& style) {
   return out;
 }
 
-// Tables one below the other; several are headed by their names.
-std::string render_text(const Document& document, const TextStyle& style) {
-  std::string out;
-  for (const Table& table : document.tables) {
-    if (!out.empty()) out += '\n';
-    if (document.tables.size() > 1) out += fmt::format("{}:\n", table.name());
-    out += render_text_table(table, style);
-  }
-  if (!out.empty() && !document.notes.empty()) out += '\n';
-  return out + render_text_notes(document.notes, style);
-}
+const Format kText = {.name = "text",
+                      .help = "for people, with units",
+                      .ending = ".txt",
+                      .render = render_text,
+                      .shows_notes = true};
 
 }  // namespace spotter::render

@@ -1,19 +1,11 @@
 #include "report/list.h"
 
+#include "base/records.h"
+
 namespace spotter::report {
 
 std::span<const Section* const> all_sections() {
-  // One on a line, so that a new one is a line.
-  // clang-format off
-  static constexpr const Section* kAll[] = {
-      &kStandsOut,
-      &kDeviceRanks,
-      &kTopKernels,
-      &kHostRanks,
-      &kTopOperators,
-      &kUntoldNotes,
-  };
-  // clang-format on
+  static constexpr auto kAll = addresses(SPOTTER_SECTIONS);
   return kAll;
 }
 

@@ -1,4 +1,4 @@
-// Every section of the report of a job, by the file of sections/ that it is in.
+// Every section of the report of a job; each is in a file of sections/.
 #pragma once
 #include <span>
 
@@ -8,11 +8,16 @@ namespace spotter::report {
 
 std::span<const Section* const> all_sections();  // in the order users see
 
-extern const Section kStandsOut;     // stands_out.cc
-extern const Section kDeviceRanks;   // ranks.cc
-extern const Section kHostRanks;     // ranks.cc
-extern const Section kTopKernels;    // kernels.cc
-extern const Section kTopOperators;  // operators.cc
-extern const Section kUntoldNotes;   // notes.cc
+// One on a line, so that a new one is a line.
+// clang-format off
+#define SPOTTER_SECTIONS \
+  kStandsOut, \
+  kDeviceRanks, \
+  kTopKernels, \
+  kHostRanks, \
+  kTopOperators, \
+  kUntoldNotes
+// clang-format on
+extern const Section SPOTTER_SECTIONS;
 
 }  // namespace spotter::report

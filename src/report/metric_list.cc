@@ -28,6 +28,10 @@ constexpr Field kCollectorColumns[] = {
     {"help", Type::text, Unit::none, Role::value, "What it measures."},
 };
 constexpr Field kSinkColumns[] = {
+    {"sink", Type::text, Unit::none, Role::key, "Kind of sink."},
+    {"help", Type::text, Unit::none, Role::value, "Where samples go."},
+};
+constexpr Field kSinkOptionColumns[] = {
     {"sink", Type::text, Unit::none, Role::key, "Kind of sink, or all."},
     {"option", Type::text, Unit::none, Role::key, "Its name in the configuration."},
     {"default", Type::text, Unit::none, Role::value,
@@ -35,8 +39,8 @@ constexpr Field kSinkColumns[] = {
     {"help", Type::text, Unit::none, Role::value, "What it means."},
 };
 
-void append_options(Table& table, std::string_view sink, std::span<const sink::SinkOption> options) {
-  for (const sink::SinkOption& option : options) {
+void append_options(Table& table, std::string_view sink, std::span<const Setting> options) {
+  for (const Setting& option : options) {
     const std::string_view fallback = option.fallback ? option.fallback : "";
     table.append({sink, std::string_view(option.key), fallback.empty() ? Value() : Value(fallback),
                   std::string_view(option.help)});
@@ -87,8 +91,15 @@ Table collector_list() {
   return table;
 }
 
+Table sink_list() {
+  Table table("sinks", kSinkColumns);
+  for (const sink::SinkKind* kind : sink::all_sinks())
+    table.append({std::string_view(kind->name), std::string_view(kind->help)});
+  return table;
+}
+
 Table sink_option_list() {
-  Table table("sink_options", kSinkColumns);
+  Table table("sink_options", kSinkOptionColumns);
   append_options(table, "all", sink::options_of_all_sinks());
   for (const sink::SinkKind* kind : sink::all_sinks()) append_options(table, kind->name, kind->options);
   return table;

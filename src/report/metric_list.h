@@ -11,6 +11,7 @@ Table metric_list(const table::Selection& selection);
 // A row for each collector: how often it samples, and whether it does by default.
 Table collector_list();
 // A row for each option of each kind of sink.
+Table sink_list();
 Table sink_option_list();
 
 }  // namespace spotter::report

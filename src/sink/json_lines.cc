@@ -6,7 +6,6 @@
 #include "base/quantity.h"
 #include "base/time.h"
 #include "render/json_text.h"
-#include "sink/checks.h"
 #include "sink/dynolog_names.h"
 #include "sink/host_name.h"
 #include "sink/line_file.h"
@@ -54,7 +53,12 @@ Result<void> are_names(const std::string& value) {
   return fail(Code::invalid, "\"{}\" is neither spotter nor dynolog", value);
 }
 
-constexpr SinkOption kOptions[] = {
+Result<void> is_small_count(const std::string& value) {
+  TRY(parse_number(value, 0, 1000));
+  return {};
+}
+
+constexpr Setting kOptions[] = {
     {"names", "spotter",
      "spotter: a line for each row of each table; dynolog: the records that Dynolog logs, with its names.",
      are_names},

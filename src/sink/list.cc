@@ -4,19 +4,13 @@
 #include <array>
 
 #include "base/quantity.h"
+#include "base/records.h"
 #include "base/utf8.h"
-#include "sink/checks.h"
 
 namespace spotter::sink {
 namespace {
 
-// One on a line, so that a new one is a line.
-// clang-format off
-constexpr const SinkKind* kAll[] = {
-    &kJsonLines,
-    &kOtlp,
-};
-// clang-format on
+constexpr auto kAll = addresses(SPOTTER_SINKS);
 
 constexpr const char* kName = "name";
 constexpr const char* kTables = "tables";
@@ -24,7 +18,14 @@ constexpr const char* kEvery = "every";
 constexpr const char* kQueue = "queue";
 constexpr const char* kQueueSize = "queue_size";
 
-constexpr SinkOption kOfAll[] = {
+constexpr i64 kMostQueue = 1'000'000;
+
+Result<void> is_count(const std::string& value) {
+  TRY(parse_number(value, 1, kMostQueue));
+  return {};
+}
+
+constexpr Setting kOfAll[] = {
     {kName, nullptr,
      "Its name in the status and the log; by default its kind. Of two of a kind one needs it.", nullptr},
     {kTables, "",
@@ -36,11 +37,6 @@ constexpr SinkOption kOfAll[] = {
     {kQueue, "600", "Batches that wait at most; the oldest goes first.", is_count},
     {kQueueSize, "8M", "Memory that what waits may take, about.", is_size},
 };
-
-const SinkOption* find_option(std::span<const SinkOption> options, const std::string& key) {
-  const auto it = std::ranges::find_if(options, [&](const SinkOption& option) { return key == option.key; });
-  return it == options.end() ? nullptr : &*it;
-}
 
 // A kind, and settings that are checked, with what was missing.
 struct Checked {
@@ -57,12 +53,12 @@ Result<Checked> complete(const std::string& name, Settings settings) {
   }
   const SinkKind& kind = *found;
   for (const auto& [key, value] : settings) {
-    const SinkOption* option = find_option(kind.options, key);
-    if (!option) option = find_option(kOfAll, key);
+    const Setting* option = find_setting(kind.options, key);
+    if (!option) option = find_setting(kOfAll, key);
     if (!option) {
       std::string known;
-      for (const auto options : {kind.options, std::span<const SinkOption>(kOfAll)}) {
-        for (const SinkOption& o : options) known += (known.empty() ? "" : ", ") + std::string(o.key);
+      for (const auto options : {kind.options, std::span<const Setting>(kOfAll)}) {
+        for (const Setting& o : options) known += (known.empty() ? "" : ", ") + std::string(o.key);
       }
       return fail(Code::invalid, "the sink {} has no option {}; it has {}", kind.name, to_printable(key),
                   known);
@@ -71,11 +67,8 @@ Result<Checked> complete(const std::string& name, Settings settings) {
     if (const auto checked = option->check(value); !checked)
       return within(checked.error(), fmt::format("{} of the sink {}", key, kind.name));
   }
-  for (const auto options : {kind.options, std::span<const SinkOption>(kOfAll)}) {
-    for (const SinkOption& option : options) {
-      if (option.fallback) settings.try_emplace(option.key, option.fallback);
-    }
-  }
+  add_fallbacks(settings, kind.options);
+  add_fallbacks(settings, kOfAll);
   return Checked{kind, std::move(settings)};
 }
 
@@ -88,12 +81,9 @@ Result<std::unique_ptr<Sink>> make(const Checked& checked, const Surroundings& s
 }  // namespace
 
 std::span<const SinkKind* const> all_sinks() { return kAll; }
-std::span<const SinkOption> options_of_all_sinks() { return kOfAll; }
+std::span<const Setting> options_of_all_sinks() { return kOfAll; }
 
-const SinkKind* find_sink(std::string_view name) {
-  const auto it = std::ranges::find_if(kAll, [&](const SinkKind* kind) { return name == kind->name; });
-  return it == std::end(kAll) ? nullptr : *it;
-}
+const SinkKind* find_sink(std::string_view name) { return find_named(all_sinks(), name); }
 
 Result<void> check(const std::string& kind, const Settings& settings) {
   TRY(complete(kind, settings));
@@ -116,7 +106,7 @@ std::string unshared_of(const std::string& kind, const Settings& settings) {
   if (!found || !found->unshared) return {};
   const auto it = settings.find(found->unshared);
   if (it != settings.end()) return fmt::format("{} {}", it->first, it->second);
-  const SinkOption* option = find_option(found->options, found->unshared);
+  const Setting* option = find_setting(found->options, found->unshared);
   return option && option->fallback ? fmt::format("{} {}", option->key, option->fallback) : std::string();
 }
 

@@ -1,23 +1,13 @@
 // Every kind of push sink, in the order users see, and how one is made of what a configuration says.
 #pragma once
-#include <map>
 #include <memory>
 #include <string>
 
 #include "base/host.h"
+#include "base/settings.h"
 #include "sink/runner.h"
 
 namespace spotter::sink {
-
-// What the configuration says, by key.
-using Settings = std::map<std::string, std::string>;
-
-struct SinkOption {
-  const char* key;
-  const char* fallback;  // nullptr: the sink finds one itself, as `help` says; "" is no value
-  const char* help;      // one sentence
-  Result<void> (*check)(const std::string& value);  // nullptr: any text
-};
 
 // What a sink may look at, and knows of the tables.
 struct Surroundings {
@@ -31,18 +21,24 @@ struct SinkKind {
   const char* help;                       // one sentence
   Ns (*every)(const Settings& settings);  // by default
   bool keeps_series;  // where it goes to, a series is kept for each row there ever was: not for `unbounded`
-  std::span<const SinkOption> options;  // beside those of all sinks
+  std::span<const Setting> options;  // beside those of all sinks
   // All keys of `options` are there, but those without a fallback. Errors: invalid.
   Result<std::unique_ptr<Sink>> (*make)(const Settings& settings, const Surroundings& surroundings);
   const char* unshared =
       nullptr;  // key of the option whose value no two sinks may have: they would mix there
 };
 
-extern const SinkKind kJsonLines, kOtlp;
+// One on a line, so that a new one is a line.
+// clang-format off
+#define SPOTTER_SINKS \
+  kJsonLines, \
+  kOtlp
+// clang-format on
+extern const SinkKind SPOTTER_SINKS;
 
 std::span<const SinkKind* const> all_sinks();
 const SinkKind* find_sink(std::string_view name);  // nullptr if there is none
-std::span<const SinkOption> options_of_all_sinks();
+std::span<const Setting> options_of_all_sinks();
 
 // Errors: invalid (no such kind or option, or a value that cannot be), with the option.
 Result<void> check(const std::string& kind, const Settings& settings);

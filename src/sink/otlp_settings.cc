@@ -7,7 +7,6 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "base/version.h"
-#include "sink/checks.h"
 #include "sink/host_name.h"
 
 namespace spotter::sink {
@@ -47,7 +46,7 @@ Result<void> are_attributes(const std::string& value) {
   return {};
 }
 
-constexpr SinkOption kOptions[] = {
+constexpr Setting kOptions[] = {
     {"endpoint", nullptr,
      "URL of a receiver of OTLP by HTTP (http/protobuf), to which /v1/metrics is added; else "
      "OTEL_EXPORTER_OTLP_ENDPOINT, else http://localhost:4318.",
@@ -201,7 +200,7 @@ std::string_view trimmed(std::string_view text) {
 
 }  // namespace
 
-const std::span<const SinkOption> kOtlpOptions = kOptions;
+const std::span<const Setting> kOtlpOptions = kOptions;
 
 Result<Attributes> parse_pairs(const std::string& text) {
   Attributes pairs;

@@ -16,7 +16,7 @@ struct OtlpSettings {
   Attributes resource;
 };
 
-extern const std::span<const SinkOption> kOtlpOptions;
+extern const std::span<const Setting> kOtlpOptions;
 
 // Errors: invalid, with the option or variable.
 Result<OtlpSettings> otlp_settings(const Settings& settings, const Surroundings& surroundings);

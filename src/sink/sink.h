@@ -1,5 +1,5 @@
 // Sink: where batches go to: a file, a server. It knows nothing of queues and waiting (runner.h does). To add
-// one: a file here with a SinkKind, a line in list.h and list.cc, a test.
+// one: a file here with a SinkKind, its name in list.h, a test.
 #pragma once
 #include <span>
 #include <string>

@@ -84,7 +84,7 @@ Result<AgentConfig> configured(const Options& options) {
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
-  TRY(check(config));
+  TRY(api::check(config.doors));
   return config;
 }
 
@@ -103,7 +103,7 @@ void reload(const Options& options, agent::Agent& agent) {
   const Result<AgentConfig> config = configured(options);
   if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
   set_log_level(config->log_level);
-  agent.access = agent::Access(config->options.output_directories, config->clients);
+  agent.access = agent::Access(config->options.output_directories, config->options.clients);
   log(Level::info, "log level, output directories and clients are read again; all else needs a restart");
 }
 
@@ -163,6 +163,17 @@ Read for_later(Options& options, Parse parse, Set set) {
 
 Result<std::string> as_it_is(const std::string& text) { return text; }
 
+Read door_setting(Options& options, const char* key) {
+  const Setting* const setting = api::find_door_setting(key);
+  CHECK(setting);
+  const auto checked = [setting](const std::string& text) -> Result<std::string> {
+    if (setting->check) TRY(setting->check(text));
+    return text;
+  };
+  return for_later(options, checked,
+                   [key](AgentConfig& c, const std::string& word) { c.doors.said[key] = word; });
+}
+
 void set_history(AgentConfig& config, const std::optional<store::HistoryOptions>& said) {
   auto& history = config.options.telemetry.history;
   if (said && history)
@@ -193,7 +204,7 @@ std::vector<Option> agent_options(Options& o) {
       {.names = {"--rpc-port"},
        .value = "N",
        .help = "port of Dynolog's RPC on this machine: 1778 by default, 0 for any free one, or off",
-       .read = for_later(o, parse_port, [](AgentConfig& c, auto port) { c.doors.rpc_port = port; })},
+       .read = door_setting(o, "rpc_port")},
       {.names = {"--collect"},
        .value = "LIST",
        .help =
@@ -210,8 +221,7 @@ std::vector<Option> agent_options(Options& o) {
       {.names = {"--prometheus"},
        .value = "ADDRESS:PORT",
        .help = "where Prometheus may scrape /metrics, on this machine; default: off",
-       .read = for_later(o, parse_metrics_door,
-                         [](AgentConfig& c, const auto& door) { c.doors.prometheus = door; })},
+       .read = door_setting(o, "prometheus")},
       {.names = {"--log-level"},
        .value = "LEVEL",
        .help = "debug, info, warning or error",

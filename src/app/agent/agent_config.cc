@@ -9,6 +9,7 @@
 #include <set>
 #include <span>
 
+#include "api/doors.h"
 #include "app/agent/telemetry_config.h"
 #include "app/capture/hosts.h"
 #include "app/cli/words.h"
@@ -35,27 +36,37 @@ struct Key {
 
 // Each member of a map by its key; the line of a wrong one is told.
 template <class To>
-Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to) {
+using ReadOther = Result<bool> (*)(const std::string& name, const YAML::Node& node, To& to);
+
+// `other` reads what is none of `keys`; false: there is no such key at all.
+template <class To>
+Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to,
+                      ReadOther<To> other = nullptr) {
   if (!map.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
   std::set<std::string> seen;
   for (const auto& entry : map) {
     const std::string name = scalar(entry.first);
     const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<To>& k) { return name == k.name; });
     const std::string line = fmt::format("line {}", entry.first.Mark().line + 1);
-    if (key == keys.end()) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
-    if (!seen.insert(name).second) return fail(Code::invalid, "{}: {} is there twice", line, name);
-    if (const Result<void> r = key->read(entry.second, to); !r) {
-      if (r.error().message.starts_with("line ")) return r;  // of a member further in
-      return within(r.error(), fmt::format("{}: {}", line, name));
+    if (!seen.insert(name).second)
+      return fail(Code::invalid, "{}: {} is there twice", line, to_printable(name));
+    Result<bool> is_read = false;
+    if (key != keys.end())
+      is_read = key->read(entry.second, to).map([] { return true; });
+    else if (other)
+      is_read = other(name, entry.second, to);
+    if (!is_read) {
+      if (is_read.error().message.starts_with("line ")) return tl::unexpected(is_read.error());  // further in
+      return within(is_read.error(), fmt::format("{}: {}", line, name));
     }
+    if (!*is_read) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
   }
   return {};
 }
 
 Result<bool> read_flag(const YAML::Node& node) {
   const std::string word = scalar(node);
-  if (word != "true" && word != "false")
-    return fail(Code::invalid, "\"{}\" is neither true nor false", to_printable(word));
+  TRY(is_flag(word));
   return word == "true";
 }
 
@@ -172,7 +183,7 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>&
   for (const YAML::Node& entry : list) {
     const std::string line = fmt::format("line {}", entry.Mark().line + 1);
     if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
-    sink::Settings said;
+    Settings said;
     for (const auto& member : entry) {
       const Result<std::string> value = setting(member.second);
       if (!value)
@@ -196,6 +207,11 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>&
   return {};
 }
 
+api::RemoteDoorOptions& remote_of(AgentConfig& config) {
+  if (!config.doors.remote) config.doors.remote.emplace();
+  return *config.doors.remote;
+}
+
 constexpr Key<AgentConfig> kKeys[] = {
     {"api_socket",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
@@ -207,30 +223,22 @@ constexpr Key<AgentConfig> kKeys[] = {
        c.options.ipc_directory = scalar(node);
        return {};
      }},
-    {"rpc_port",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.doors.rpc_port, parse_port(scalar(node)));
-       return {};
-     }},
-    {"rpc_on_all_addresses_without_authentication",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.doors.rpc_on_all_addresses_without_authentication, read_flag(node));
-       return {};
-     }},
     {"listen",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(const net::HttpAddress address, parse_host(scalar(node)));
-       c.remote.address = address.host;
-       c.remote.port = address.port;
+       remote_of(c).address = address.host;
+       remote_of(c).port = address.port;
        c.listens = true;
        return {};
      }},
     {"tls",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       return read_map<net::TlsFiles>(node, kTlsKeys, c.remote.tls);
+       return read_map<net::TlsFiles>(node, kTlsKeys, remote_of(c).tls);
      }},
     {"clients",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> { return read_clients(node, c.clients); }},
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_clients(node, c.options.clients);
+     }},
     {"root",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.root = scalar(node);
@@ -265,16 +273,6 @@ constexpr Key<AgentConfig> kKeys[] = {
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_sinks(node, c.options.telemetry.sinks);
      }},
-    {"prometheus",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.doors.prometheus, parse_metrics_door(scalar(node)));
-       return {};
-     }},
-    {"prometheus_on_all_addresses_without_authentication",
-     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       TRY_ASSIGN(c.prometheus_on_all_addresses_without_authentication, read_flag(node));
-       return {};
-     }},
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.output_directories = node.as<std::vector<std::string>>();
@@ -289,16 +287,30 @@ constexpr Key<AgentConfig> kKeys[] = {
      }},
 };
 
+// Settings of doors.
+Result<bool> read_door_setting(const std::string& name, const YAML::Node& node, AgentConfig& c) {
+  const Setting* const setting = api::find_door_setting(name);
+  if (!setting) return false;
+  const std::string word = scalar(node);
+  if (setting->check) TRY(setting->check(word));
+  c.doors.said[name] = word;
+  return true;
+}
+
 // Other hosts come in by TLS or not at all, and as somebody.
 Result<void> check_remote(const std::string& path, AgentConfig& config) {
-  if (!config.listens) return {};
-  api::RemoteDoorOptions& remote = config.remote;
+  if (!config.listens) {
+    config.doors.remote.reset();
+    return {};
+  }
+  api::RemoteDoorOptions& remote = remote_of(config);
   if (remote.tls.certificate.empty() || remote.tls.key.empty())
     return fail(
         Code::invalid,
         "\"listen\" needs \"tls\" with a certificate and a key (`spotter agent --init-tls DIR` makes them)");
-  if (config.clients.empty()) return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
-  for (const agent::ClientRule& client : config.clients) {
+  if (config.options.clients.empty())
+    return fail(Code::invalid, "\"listen\" needs \"clients\": who may do what");
+  for (const agent::ClientRule& client : config.options.clients) {
     if (client.token_sha256.empty() && remote.tls.trusted.empty())
       return fail(Code::invalid,
                   "the client {} has no token, and without client_ca nobody's certificate is trusted",
@@ -308,13 +320,11 @@ Result<void> check_remote(const std::string& path, AgentConfig& config) {
     if (!file->empty() && !file->starts_with('/'))
       *file = (std::filesystem::path(path).parent_path() / *file).string();
   }
-  config.doors.remote = remote;
-  config.options.clients = config.clients;
   return {};
 }
 
 Result<void> read(const YAML::Node& file, const std::string& path, AgentConfig& config) {
-  if (!file.IsNull()) TRY(read_map<AgentConfig>(file, kKeys, config));
+  if (!file.IsNull()) TRY(read_map<AgentConfig>(file, kKeys, config, read_door_setting));
   return check_remote(path, config);
 }
 
@@ -328,24 +338,6 @@ Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
     return fail(Code::invalid, "{}: line {}: {}", path, e.mark.line + 1, e.msg);
   }
   return {};
-}
-
-Result<void> check(const AgentConfig& config) {
-  if (!config.doors.prometheus || config.prometheus_on_all_addresses_without_authentication) return {};
-  if (is_loopback(*config.doors.prometheus)) return {};
-  return fail(
-      Code::invalid,
-      "{} is not this machine alone, and \"prometheus\" asks nobody who he is: set "
-      "prometheus_on_all_addresses_without_authentication in the configuration, or have Prometheus scrape "
-      "/metrics of \"listen\" by TLS",
-      config.doors.prometheus->address);
-}
-
-Result<std::optional<u16>> parse_port(const std::string& word) {
-  if (word == "off") return std::optional<u16>();
-  const Result<i64> port = parse_number(word, 0, 65535);
-  if (!port) return fail(Code::invalid, "\"{}\" is neither a port (0 to 65535) nor \"off\"", word);
-  return std::optional<u16>(static_cast<u16>(*port));
 }
 
 Result<Level> parse_log_level(const std::string& word) {

@@ -13,20 +13,12 @@ struct AgentConfig {
   api::DoorOptions doors;
   Level log_level = Level::info;
   std::string root = "/";  // below which the machine's /proc and /sys are
-  // What the file says of other hosts; in `doors` and `options` only if it listens for them.
-  bool listens = false;
-  api::RemoteDoorOptions remote;
-  std::vector<agent::ClientRule> clients;
-  bool prometheus_on_all_addresses_without_authentication = false;
+  bool listens = false;    // for other hosts
 };
 
 // What the file says beside what `config` holds already. Errors: not_found, denied, invalid (with the line).
 Result<void> read_agent_config(const std::string& path, AgentConfig& config);
 
-// What is asked of the command line and the file together. Errors: invalid.
-Result<void> check(const AgentConfig& config);
-
-Result<std::optional<u16>> parse_port(const std::string& word);  // a number, or "off"
 Result<Level> parse_log_level(const std::string& word);
 
 }  // namespace spotter::app

@@ -7,6 +7,8 @@
 #include <fstream>
 #include <map>
 
+#include "api/doors.h"
+
 namespace spotter::app {
 namespace {
 
@@ -45,7 +47,7 @@ TEST_F(AgentConfigTest, AllKeys) {
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(config_.doors.api_socket, "/run/x.sock");
   EXPECT_EQ(config_.options.ipc_directory, "/run/ipc");
-  EXPECT_EQ(config_.doors.rpc_port, u16{17});
+  EXPECT_EQ(config_.doors.said.at("rpc_port"), "17");
   EXPECT_EQ(config_.options.output_directories, (std::vector<std::string>{"/tmp", "/data"}));
   EXPECT_EQ(config_.log_level, Level::warning);
 }
@@ -68,8 +70,7 @@ TEST_F(AgentConfigTest, Telemetry) {
   EXPECT_EQ(config_.root, "/host");
   EXPECT_EQ(t.dcgm_address, "gpu1:5555");
   EXPECT_TRUE(t.dcgm_embedded);
-  ASSERT_TRUE(config_.doors.prometheus);
-  EXPECT_EQ(config_.doors.prometheus->port, 17);
+  EXPECT_EQ(config_.doors.said.at("prometheus"), "127.0.0.1:17");
   ASSERT_TRUE(t.history);
   EXPECT_EQ(t.history->path, "/data/h.db");
   EXPECT_EQ(t.history->most_bytes, i64{64} << 20);
@@ -77,7 +78,7 @@ TEST_F(AgentConfigTest, Telemetry) {
   EXPECT_EQ(t.sinks[0].kind, "otlp");
   EXPECT_EQ(t.sinks[0].settings.at("tables"), "cpu,gpu*");
   EXPECT_EQ(t.sinks[1].settings.at("name"), "lines");
-  EXPECT_TRUE(check(config_));
+  EXPECT_TRUE(api::check(config_.doors));
 }
 
 TEST_F(AgentConfigTest, WhatIsLeftOutIsLeftOutOfTheUsual) {
@@ -133,14 +134,14 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
 TEST_F(AgentConfigTest, PrometheusIsForThisMachine) {
   for (const char* address : {"127.0.0.1:9464", "127.1.2.3", "[::1]:17", "localhost", "off"}) {
     ASSERT_TRUE(read(fmt::format("prometheus: '{}'", address))) << address;
-    EXPECT_TRUE(check(config_)) << address;
+    EXPECT_TRUE(api::check(config_.doors)) << address;
   }
   for (const char* address : {"0.0.0.0:9464", "10.0.0.1", "[::]:17"}) {
     ASSERT_TRUE(read(fmt::format("prometheus: '{}'", address))) << address;
-    EXPECT_EQ(check(config_).error().code, Code::invalid) << address;
+    EXPECT_EQ(api::check(config_.doors).error().code, Code::invalid) << address;
     ASSERT_TRUE(read(
         fmt::format("prometheus: '{}'\nprometheus_on_all_addresses_without_authentication: true", address)));
-    EXPECT_TRUE(check(config_)) << address;
+    EXPECT_TRUE(api::check(config_.doors)) << address;
     config_ = {};
   }
 }
@@ -149,7 +150,7 @@ TEST_F(AgentConfigTest, TheExampleIsRead) {
   const Result<void> r = read_agent_config("packaging/agent.yaml", config_);
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(config_.options.telemetry.history->path, "/var/lib/spotter/history.db");
-  EXPECT_TRUE(check(config_));
+  EXPECT_TRUE(api::check(config_.doors));
 }
 
 TEST_F(AgentConfigTest, TheExampleOfSinksIsRead) {
@@ -185,7 +186,7 @@ TEST_F(AgentConfigTest, OtherHosts) {
   EXPECT_EQ(config_.options.clients[0].role, agent::AccessRole::admin);
   EXPECT_EQ(config_.options.clients[1].only_uid, 0);
   EXPECT_EQ(config_.options.clients[2].token_sha256, std::string(64, 'a'));
-  EXPECT_TRUE(config_.doors.rpc_on_all_addresses_without_authentication);
+  EXPECT_EQ(config_.doors.said.at("rpc_on_all_addresses_without_authentication"), "true");
 }
 
 TEST_F(AgentConfigTest, OtherHostsComeInSafelyOrNotAtAll) {
@@ -213,11 +214,12 @@ TEST_F(AgentConfigTest, WhatItDoesNotSayStays) {
   config_.doors.api_socket = "/before";
   for (const char* text : {"", "# nothing\n", "---\n", "log_level: debug\n"}) EXPECT_TRUE(read(text)) << text;
   EXPECT_EQ(config_.doors.api_socket, "/before");
-  EXPECT_EQ(config_.doors.rpc_port, u16{1778});
-  EXPECT_TRUE(read("rpc_port: \"off\"\n"));
-  EXPECT_EQ(config_.doors.rpc_port, std::nullopt);
-  EXPECT_TRUE(read("rpc_port: off\n"));
-  EXPECT_EQ(config_.doors.rpc_port, std::nullopt);
+  EXPECT_TRUE(config_.doors.said.empty());
+  for (const char* text : {"rpc_port: \"off\"\n", "rpc_port: off\n"}) {
+    config_.doors.said = {{"rpc_port", "17"}};
+    EXPECT_TRUE(read(text));
+    EXPECT_EQ(config_.doors.said.at("rpc_port"), "off");
+  }
 }
 
 TEST_F(AgentConfigTest, WhatIsWrongIsToldWithItsLine) {
@@ -242,10 +244,9 @@ TEST_F(AgentConfigTest, FilesThatAreNone) {
 }
 
 TEST(AgentConfigWords, Ports) {
-  EXPECT_EQ(parse_port("0").value(), u16{0});
-  EXPECT_EQ(parse_port("65535").value(), u16{65535});
-  EXPECT_EQ(parse_port("off").value(), std::nullopt);
-  for (const char* word : {"", "65536", "-1", "on", "1.5"}) EXPECT_FALSE(parse_port(word)) << word;
+  const Setting* port = api::find_door_setting("rpc_port");
+  for (const char* word : {"0", "65535", "off"}) EXPECT_TRUE(port->check(word)) << word;
+  for (const char* word : {"", "65536", "-1", "on", "1.5"}) EXPECT_FALSE(port->check(word)) << word;
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "app/capture/hosts.h"
 #include "app/metrics/metric_words.h"
 #include "base/glob.h"
 #include "base/quantity.h"
@@ -39,21 +38,6 @@ bool stands_for_a_table(const std::string& pattern) {
 }
 
 }  // namespace
-
-Result<std::optional<api::MetricsDoorOptions>> parse_metrics_door(const std::string& word) {
-  if (word == "off") return std::optional<api::MetricsDoorOptions>();
-  constexpr std::string_view kAnyFree = ":0";  // a port, which parse_host() has none of
-  const bool is_any_free = word.ends_with(kAnyFree);
-  const std::string host = is_any_free ? word.substr(0, word.size() - kAnyFree.size()) : word;
-  TRY_ASSIGN(const net::HttpAddress address, parse_host(host));
-  const bool has_port = host.ends_with(fmt::format(":{}", address.port));
-  const u16 port = has_port ? address.port : kPrometheusPort;
-  return std::optional(api::MetricsDoorOptions{address.host, is_any_free ? u16{0} : port});
-}
-
-bool is_loopback(const api::MetricsDoorOptions& door) {
-  return door.address.starts_with("127.") || door.address == "::1" || door.address == "localhost";
-}
 
 Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words) {
   std::vector<collect::Wanted> all;
@@ -109,7 +93,7 @@ std::string default_history() {
   return home && *home == '/' ? fmt::format("{}/.local/state/spotter/history.db", home) : std::string();
 }
 
-Result<agent::SinkOptions> checked_sink(const sink::Settings& said) {
+Result<agent::SinkOptions> checked_sink(const Settings& said) {
   agent::SinkOptions options;
   options.settings = said;
   const auto kind = options.settings.extract("kind");

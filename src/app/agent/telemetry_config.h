@@ -5,16 +5,9 @@
 #include <vector>
 
 #include "agent/agent.h"
-#include "api/door.h"
 #include "base/result.h"
 
 namespace spotter::app {
-
-inline constexpr u16 kPrometheusPort = 9464;
-
-// "127.0.0.1:9464"; nullopt for "off".
-Result<std::optional<api::MetricsDoorOptions>> parse_metrics_door(const std::string& word);
-bool is_loopback(const api::MetricsDoorOptions& door);
 
 // Comma between: "all" (those that are on by default), NAME, or -NAME for all but it; those that are named
 // may have a period of their own behind a colon: "all,-pmu,disk:10s". A list that begins with -NAME is one
@@ -26,6 +19,6 @@ Result<std::optional<store::HistoryOptions>> parse_history(const std::string& wo
 std::string default_history();  // of root, or of this user
 
 // A sink as the configuration says it: its kind and its settings by key. Errors: invalid.
-Result<agent::SinkOptions> checked_sink(const sink::Settings& said);
+Result<agent::SinkOptions> checked_sink(const Settings& said);
 
 }  // namespace spotter::app

@@ -15,6 +15,7 @@
 #include "app/cli/terminal.h"
 #include "capture/capture.h"
 #include "client/client.h"
+#include "render/list.h"
 #include "table/ops.h"
 #include "wire/columns.h"
 #include "wire/target.h"
@@ -28,7 +29,7 @@ constexpr Ns kPatience = 10'000'000'000;
 
 struct Options {
   HostOptions hosts;
-  const render::Format* format = &render::all_formats()[0];
+  const render::Format* format = &render::kText;
 };
 
 // A table of agents.
@@ -66,7 +67,7 @@ Result<int> show(const Options& options, const View& view) {
   }
   TRY_ASSIGN(const bool is_whole, tell_missing(errors));
   const bool fails = view.fails && view.fails(table);
-  const bool for_people = options.format == &render::all_formats()[0];
+  const bool for_people = options.format == &render::kText;
   std::vector<Table> tables{std::move(table)};
   if (!for_people) {
     TRY(print(*options.format, {tables, {}}));

@@ -10,17 +10,13 @@
 #include "app/cli/words.h"
 #include "base/file.h"
 #include "base/utf8.h"
+#include "net/address.h"
 
 namespace spotter::app {
 namespace {
 
 constexpr size_t kMostHosts = 100'000;
 constexpr size_t kMostHostfile = size_t{16} << 20;
-
-Result<u16> parse_host_port(const std::string& word) {
-  TRY_ASSIGN(const i64 port, parse_number(word, 1, 65535));
-  return static_cast<u16>(port);
-}
 
 // At commas outside of brackets.
 std::vector<std::string> split_list(const std::string& words) {
@@ -101,36 +97,7 @@ std::vector<Option> host_options(HostOptions& options) {
        .offer = offer_folders()}};
 }
 
-Result<net::HttpAddress> parse_host(const std::string& word) {
-  net::HttpAddress address;
-  address.port = kApiPort;
-  std::string port;
-  const size_t first = word.find(':'), last = word.rfind(':');
-  if (word.starts_with('[')) {
-    const size_t close = word.find(']');
-    if (close == word.npos) return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
-    address.host = word.substr(1, close - 1);
-    if (close + 1 < word.size()) {
-      if (word[close + 1] != ':')
-        return fail(Code::invalid, "\"{}\" is no [ADDRESS]:PORT", to_printable(word));
-      port = word.substr(close + 2);
-    }
-  } else if (first != last) {
-    address.host = word;  // an IPv6 address without a port
-  } else {
-    address.host = word.substr(0, first);
-    if (first != word.npos) port = word.substr(first + 1);
-  }
-  if (address.host.empty()) return fail(Code::invalid, "\"{}\" names no host", to_printable(word));
-  if (word.ends_with(':') && first == last)
-    return fail(Code::invalid, "\"{}\" names no port", to_printable(word));
-  if (!port.empty()) {
-    const Result<u16> number = parse_host_port(port);
-    if (!number) return within(number.error(), word);
-    address.port = *number;
-  }
-  return address;
-}
+Result<net::HttpAddress> parse_host(const std::string& word) { return net::parse_address(word, kApiPort); }
 
 Result<std::vector<net::HttpAddress>> parse_hosts(const std::string& words) {
   std::vector<net::HttpAddress> addresses;

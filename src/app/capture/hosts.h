@@ -26,7 +26,7 @@ std::vector<Option> host_options(HostOptions& options);
 // Errors: invalid, not_found, denied, io (the scheduler does not answer).
 Result<Hosts> find_hosts(const HostOptions& options);
 
-// "n1", "n1:1779", "10.0.0.1", "[::1]:1779"
+// As net::parse_address() reads it.
 Result<net::HttpAddress> parse_host(const std::string& word);
 // "n1,gpu[01-16,20]:1779"
 Result<std::vector<net::HttpAddress>> parse_hosts(const std::string& words);

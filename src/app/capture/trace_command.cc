@@ -26,6 +26,7 @@
 #include "capture/captures.h"
 #include "client/client.h"
 #include "client/fleet.h"
+#include "render/list.h"
 #include "table/ops.h"
 #include "wire/capture_request.h"
 #include "wire/columns.h"
@@ -43,9 +44,9 @@ constexpr mode_t kEverybodyMayWrite = 01777, kEverybodyMayRead = 0755;
 struct Options {
   wire::CaptureRequest wish;
   HostOptions hosts;
-  const render::Format* format = &render::all_formats()[0];
+  const render::Format* format = &render::kText;
   bool analyze = false;
-  bool for_people() const { return format == &render::all_formats()[0]; }
+  bool for_people() const { return format == &render::kText; }
 };
 
 // A directory of this host: where the traces go, if they go to this host, and the receipts.
@@ -255,8 +256,8 @@ Result<int> trace(Options options) {
       TRY_ASSIGN(output, make_new_directory());
     }
     receipts_file = free_name(output.path);
-    TRY(replace_file_atomically(
-        receipts_file, render::render(*render::find_format("json"), {std::span(&receipts, 1), notes})));
+    TRY(replace_file_atomically(receipts_file,
+                                render::render(render::kJson, {std::span(&receipts, 1), notes})));
     if (is_elsewhere && options.for_people())
       std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
   }

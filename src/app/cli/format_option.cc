@@ -8,14 +8,15 @@
 #include "app/cli/readers.h"
 #include "base/file.h"
 #include "base/suggestion.h"
+#include "render/list.h"
 
 namespace spotter::app {
 namespace {
 
 std::vector<const render::Format*> offered(Formats formats) {
   std::vector<const render::Format*> offered;
-  for (const render::Format& f : render::all_formats())
-    if (!f.takes || formats == Formats::for_some_tables) offered.push_back(&f);
+  for (const render::Format* f : render::all_formats())
+    if (!f->takes || formats == Formats::for_some_tables) offered.push_back(f);
   return offered;
 }
 
@@ -33,7 +34,7 @@ std::vector<std::string> offered_names() {
 std::string help_of(const std::vector<const render::Format*>& formats) {
   std::string help;
   for (const render::Format* f : formats) help += fmt::format("{} ({}), ", f->name, f->help);
-  return help + "default: " + formats[0]->name;
+  return help + "default: " + render::kText.name;
 }
 
 // ".csv" of "out/r.csv"; empty where the name has none.
@@ -76,17 +77,17 @@ Result<const render::Format*> choose_format(const render::Format* named, const s
                                             Formats formats) {
   const std::string ending = is_standard_output(output) ? "" : ending_of(output);
   const std::vector<const render::Format*> choice = offered(formats);
-  if (ending.empty()) return named ? named : choice[0];
-  const auto has_ending = [&](const render::Format& f) { return ending == f.ending; };
+  if (ending.empty()) return named ? named : &render::kText;
+  const auto has_ending = [&](const render::Format* f) { return ending == f->ending; };
   // Also one that is not offered: json in a file .svg is no help to anybody.
   const auto of_ending = std::ranges::find_if(render::all_formats(), has_ending);
   const bool is_known = of_ending != render::all_formats().end();
-  if (named && is_known && named != &*of_ending)
+  if (named && is_known && named != *of_ending)
     return fail(Code::invalid,
                 "--format {} contradicts the ending of {}, which is that of {}; leave out one of them",
-                named->name, base_name(output), of_ending->name);
+                named->name, base_name(output), (*of_ending)->name);
   if (named) return named;
-  const auto found = std::ranges::find_if(choice, [&](const render::Format* f) { return has_ending(*f); });
+  const auto found = std::ranges::find_if(choice, has_ending);
   if (found != choice.end()) return *found;
   std::vector<std::string_view> endings;
   for (const render::Format* f : choice) endings.emplace_back(f->ending);

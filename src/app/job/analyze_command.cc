@@ -20,6 +20,7 @@
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "read/open.h"
+#include "render/list.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -31,13 +32,13 @@ struct Options {
   std::vector<analyze::FileResult> elsewhere;  // files that were mapped on other hosts, for this request
   analyze::RunRequest request;
   const render::Format* named_format = nullptr;  // by --format
-  const render::Format* format = &render::all_formats()[0];
+  const render::Format* format = &render::kText;
   std::string output;  // empty: standard output
   bool timing = false;
   bool names_findings = false;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
-  bool is_text() const { return format == &render::all_formats()[0]; }
+  bool is_text() const { return format == &render::kText; }
   bool wants_report() const { return !names_tables() && is_text(); }
   // The report's tables are made from findings and what they are made from.
   std::vector<const Analysis*> wanted() const {

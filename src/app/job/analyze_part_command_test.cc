@@ -5,7 +5,7 @@
 #include "base/descriptor.h"
 #include "diagnose/run.h"
 #include "read/open.h"
-#include "render/render.h"
+#include "render/list.h"
 #include "wire/file_results.h"
 
 namespace spotter::app {
@@ -16,7 +16,7 @@ constexpr const char* kJobs[] = {"tests/fixtures/traces/gpu_training", "tests/fi
 
 std::string json_of(const Result<analyze::RunResult>& result) {
   EXPECT_TRUE(result) << result.error().message;
-  return result ? render::render(*render::find_format("json"), {result->tables, result->notes}) : "";
+  return result ? render::render(render::kJson, {result->tables, result->notes}) : "";
 }
 
 // As text, and back.

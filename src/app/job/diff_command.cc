@@ -15,6 +15,7 @@
 #include "app/cli/terminal.h"
 #include "base/parallel_for.h"
 #include "read/open.h"
+#include "render/list.h"
 #include "table/ops.h"
 
 namespace spotter::app {
@@ -26,7 +27,7 @@ struct Options {
   analyze::DiffOptions how;
   i64 top = 20;
   const render::Format* named_format = nullptr;  // by --format
-  const render::Format* format = &render::all_formats()[0];
+  const render::Format* format = &render::kText;
   std::string output;  // empty: standard output
 };
 

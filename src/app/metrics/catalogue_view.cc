@@ -6,6 +6,7 @@
 #include "app/cli/output.h"
 #include "app/cli/terminal.h"
 #include "app/metrics/agent_samples.h"
+#include "render/list.h"
 #include "store/history_query.h"
 
 namespace spotter::app {
@@ -27,7 +28,7 @@ Result<int> show_catalogue(const HostOptions& options, const std::string& table,
                            const render::Format& format) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options));
   TRY_ASSIGN(Samples samples, ask_agents(hosts, "/v1/catalogue?table=" + table));
-  if (&format == &render::all_formats()[0]) samples.tables = with_local_times(samples.tables, true);
+  if (&format == &render::kText) samples.tables = with_local_times(samples.tables, true);
   TRY(print(format, {samples.tables, samples.notes}));
   return exit_status(samples);
 }

@@ -7,6 +7,7 @@
 #include <memory>
 #include <thread>
 
+#include "agent/table_kinds.h"
 #include "app/cli/format_option.h"
 #include "app/cli/local_times.h"
 #include "app/cli/output.h"
@@ -23,6 +24,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "collect/list.h"
+#include "render/list.h"
 #include "report/metric_list.h"
 #include "table/ops.h"
 #include "wire/metrics_query.h"
@@ -38,7 +40,7 @@ struct Options {
   wire::MetricsQuery query;
   std::string catalogue;  // a table of it
   HostOptions hosts;
-  const render::Format* format = &render::all_formats()[0];
+  const render::Format* format = &render::kText;
 };
 
 constexpr int kNothing = 1;  // exit status: of what was asked for there is nothing
@@ -71,12 +73,12 @@ wire::MetricsQuery viewed_query(const Options& options) {
 Result<int> show(const Options& options) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   if (options.watch) watch(hosts, options);
-  const bool is_view = options.query.since == 0 && options.format == &render::all_formats()[0];
+  const bool is_view = options.query.since == 0 && options.format == &render::kText;
   wire::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
   TRY_ASSIGN(Samples samples, is_view ? ask_agents(hosts, viewed_query(options), WithoutHistory::newest)
                                       : ask_agents(hosts, query));
-  if (!is_view && options.format == &render::all_formats()[0])
+  if (!is_view && options.format == &render::kText)
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   if (is_view) {
     TRY(write_output("", metrics_text(samples.tables, samples.notes, style_of(STDOUT_FILENO), SIZE_MAX)));
@@ -93,7 +95,7 @@ Result<int> show(const Options& options) {
 }
 
 Result<std::string> parse_table_name(const std::string& word) {
-  if (collect::find_table(word)) return word;
+  if (agent::find_table_kind(word)) return word;
   return fail(Code::invalid, "there is no table \"{}\"{}", word,
               did_you_mean(word, table_words(), "; `spotter metrics --list` lists the metrics"));
 }
@@ -183,7 +185,7 @@ Result<int> metrics(const Options& options) {
   if (!options.once && !options.list) return show(options);
   if (options.list) {
     const Table lists[] = {report::metric_list(options.query.selection), report::collector_list(),
-                           report::sink_option_list()};
+                           report::sink_list(), report::sink_option_list()};
     TRY(print(*options.format, {lists, {}}));
     tell(unknown_metrics(options.query.selection, {}));
     return lists[0].rows() == 0 ? kNothing : 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "agent/table_kinds.h"
 #include "app/metrics/metric_words.h"
 #include "base/suggestion.h"
 #include "base/utf8.h"
@@ -23,7 +24,7 @@ bool is_of_a_collector(const table::Selection& selection) {
 
 // Has a column that no collector here has, as it is sampled, folded, or as a rate.
 bool is_of_another_release(const Table& table) {
-  const table::TableKind* kind = collect::find_table(table.name());
+  const table::TableKind* kind = agent::find_table_kind(table.name());
   if (!kind) return true;
   const auto is_known = [&](const Field& column) {
     return column.role == Role::time || std::string_view(column.name) == "host" ||
