@@ -35,13 +35,21 @@ std::optional<AccessRole> role_of(std::string_view name) {
   return std::nullopt;
 }
 
-Access::Access(std::vector<std::string> directories, std::vector<ClientRule> clients)
-    : directories_(std::move(directories)), clients_(std::move(clients)), own_uid_(geteuid()) {
+Access::Access(std::vector<std::string> directories, std::vector<ClientRule> clients,
+               std::optional<i64> unmapped)
+    : directories_(std::move(directories)),
+      clients_(std::move(clients)),
+      own_uid_(geteuid()),
+      unmapped_(unmapped) {
   for (std::string& d : directories_) d = without_slashes_at_end(d);
 }
 
 Peer Access::local(i64 uid, std::string from) const {
   Peer peer{AccessRole::nobody, uid, true, fmt::format("user {}", uid), std::move(from)};
+  if (uid == unmapped_) {
+    peer.name = fmt::format("user {}, as all look whom this user namespace does not map,", uid);
+    return peer;
+  }
   if (uid >= 0) peer.role = AccessRole::trace;
   if (uid == 0 || uid == own_uid_) {
     peer.role = AccessRole::admin;
@@ -79,7 +87,8 @@ Result<void> Access::may(const Peer& peer, AccessRole role) const {
 
 Result<void> Access::may_trace(const Peer& peer, const kineto::Process& process) const {
   TRY(may(peer, AccessRole::trace));
-  if (!peer.only_uid || *peer.only_uid == process.facts.uid) return {};
+  const bool is_somebodys = process.facts.uid != unmapped_;
+  if (!peer.only_uid || (*peer.only_uid == process.facts.uid && is_somebodys)) return {};
   return fail(Code::denied, "{} may not trace process {}, which is user {}'s", to_printable(peer.name),
               process.facts.pid, process.facts.uid);
 }

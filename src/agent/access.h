@@ -5,9 +5,10 @@
 //   admin   also ends captures that somebody else began
 //
 // A peer on this host is the user that the kernel says it is: the agent's own user and root are admins,
-// anybody else may trace the processes that are his own. One on another host is a client of the
-// configuration: by the name in its certificate, or by its token. A part of the agent that asks by itself is
-// nobody of these, and comes by no socket.
+// anybody else may trace the processes that are his own. All users that a user namespace does not map look
+// like one: they are nobody, and so are their processes (base/user_ids.h). One on another host is a client of
+// the configuration: by the name in its certificate, or by its token. A part of the agent that asks by itself
+// is nobody of these, and comes by no socket.
 #pragma once
 #include <optional>
 #include <span>
@@ -15,6 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/user_ids.h"
 #include "kineto/registry.h"
 #include "net/http.h"
 
@@ -42,9 +44,10 @@ struct ClientRule {
 class Access {
  public:
   // `directories`: where traces may be written to.
-  Access(std::vector<std::string> directories, std::vector<ClientRule> clients);
+  Access(std::vector<std::string> directories, std::vector<ClientRule> clients,
+         std::optional<i64> unmapped = unmapped_uid());
 
-  Peer local(i64 uid, std::string from) const;  // -1: not known, who may do nothing
+  Peer local(i64 uid, std::string from) const;  // -1: not known; who is nobody may do nothing
   Peer remote(const net::StreamPeer& peer, std::string_view authorization) const;
   // What this agent asks of itself: it may trace every process. `name`: of the part, for the log.
   static Peer own(std::string_view name);
@@ -61,6 +64,7 @@ class Access {
   std::vector<std::string> directories_;
   std::vector<ClientRule> clients_;
   i64 own_uid_;
+  std::optional<i64> unmapped_;
 };
 
 }  // namespace spotter::agent

@@ -38,6 +38,28 @@ TEST(AccessTest, WhoMayTraceWhat) {
   EXPECT_FALSE(access.may_trace(kNobodyKnows, process_of(-1)));
 }
 
+// In a user namespace everybody whom it does not map looks like one user, also the agent's own.
+TEST(AccessTest, UsersThatNobodyCanTellApartHaveNoRights) {
+  const i64 unmapped = 65534;
+  const Access access({"/tmp"}, {{"eve", AccessRole::trace, unmapped, {}}}, unmapped);
+  const Peer stranger = access.local(unmapped, "?");
+  EXPECT_EQ(access.may(stranger, AccessRole::view).error().message,
+            "user 65534, as all look whom this user namespace does not map, may not look");
+  EXPECT_FALSE(access.may_trace(stranger, process_of(unmapped)));
+  EXPECT_FALSE(access.may_trace(access.remote({-1, 0, "1.2.3.4:5", "eve"}, ""), process_of(unmapped)));
+  EXPECT_TRUE(access.may_trace(access.local(0, "root"), process_of(unmapped)));
+  EXPECT_TRUE(access.may_trace(access.local(12345, "user"), process_of(12345)));
+
+  // Where everybody is mapped it is a user like any other.
+  const Access all({"/tmp"}, {}, std::nullopt);
+  EXPECT_TRUE(all.may_trace(all.local(unmapped, "nobody"), process_of(unmapped)));
+}
+
+TEST(AccessTest, TheOwnUserIsNobodyWhereHeIsNotMapped) {
+  const Access access({"/tmp"}, {}, i64{geteuid()});
+  EXPECT_FALSE(access.may(access.local(geteuid(), "own"), AccessRole::view));
+}
+
 TEST(AccessTest, WhoAnotherHostsPeerIs) {
   const std::string digest = net::sha256("secret");
   const Access access({"/tmp"}, {{"ann", AccessRole::admin, {}, {}},

@@ -36,11 +36,9 @@ AnalysisProcesses::AnalysisProcesses(net::Loop& loop, Host host, std::string hos
 
 AnalysisProcesses::~AnalysisProcesses() = default;
 
-Result<void> AnalysisProcesses::start(const std::vector<capture::Receipt>& written,
+Result<void> AnalysisProcesses::start(const std::string& who, const std::vector<capture::Receipt>& written,
                                       const std::string& request,
                                       std::function<void(Result<std::string>)> done) {
-  if (running_.size() >= kMost)
-    return fail(Code::busy, "{} analyses run on this host already; ask again later", kMost);
   if (written.empty()) return fail(Code::not_found, "there are no files to analyse");
   if (written.size() > kMostFiles)
     return fail(Code::invalid, "these are {} files; {} at most", written.size(), kMostFiles);
@@ -63,10 +61,12 @@ Result<void> AnalysisProcesses::start(const std::vector<capture::Receipt>& writt
   order.output_bytes = limits_.output_bytes;
   order.memory_bytes = limits_.memory_bytes;
 
+  TRY(shares_.take(who));
   const auto place = running_.emplace(running_.end());
   auto child =
-      net::Child::start(loop_, order, [this, place, done = std::move(done)](Result<std::string> out) {
+      net::Child::start(loop_, order, [this, who, place, done = std::move(done)](Result<std::string> out) {
         running_.erase(place);
+        shares_.give_back(who);
         if (out)
           done(std::move(out));
         else
@@ -74,6 +74,7 @@ Result<void> AnalysisProcesses::start(const std::vector<capture::Receipt>& writt
       });
   if (!child) {
     running_.erase(place);
+    shares_.give_back(who);
     return tl::unexpected(child.error());
   }
   *place = std::move(*child);

@@ -54,7 +54,7 @@ class AnalysisProcessTest : public testing::Test {
   }
   Code refusal(const std::vector<capture::Receipt>& receipts) {
     AnalysisProcesses all = processes("exit 0");
-    const auto started = all.start(receipts, "{}", keep());
+    const auto started = all.start("ann", receipts, "{}", keep());
     return started ? Code::internal : started.error().code;  // internal: it was not refused
   }
 
@@ -65,7 +65,8 @@ class AnalysisProcessTest : public testing::Test {
 
 TEST_F(AnalysisProcessTest, HandsOverTheRequestAndTheFiles) {
   AnalysisProcesses all = processes("echo \"$@\"; cat; cat <&4; cat <&3");
-  ASSERT_TRUE(all.start({written("/out/a", "first "), written("/out/b", "second ")}, "request ", keep()));
+  ASSERT_TRUE(
+      all.start("ann", {written("/out/a", "first "), written("/out/b", "second ")}, "request ", keep()));
   wait_for_outcomes(1);
   ASSERT_TRUE(outcomes_[0]) << outcomes_[0].error().message;
   EXPECT_EQ(*outcomes_[0], "analyze-part node1:/out/a node1:/out/b\nrequest second first ");
@@ -77,42 +78,44 @@ TEST_F(AnalysisProcessTest, NotAsRoot) {
   capture::Receipt own = written("/out/a", "x"), users = written("/out/b", "x");
   users.uid = 12345;
   ASSERT_EQ(chown((root_ / "fs/out/b").c_str(), 12345, 12345), 0);
-  ASSERT_TRUE(all.start({own}, "", keep()));
+  ASSERT_TRUE(all.start("ann", {own}, "", keep()));
   wait_for_outcomes(1);
-  ASSERT_TRUE(all.start({users}, "", keep()));
+  ASSERT_TRUE(all.start("ann", {users}, "", keep()));
   wait_for_outcomes(2);
   EXPECT_EQ(outcomes_[0].value_or(""), "65534\n");
   EXPECT_EQ(outcomes_[1].value_or(""), "12345\n");
   EXPECT_EQ(refusal({own, users}), Code::denied);
 }
 
-TEST_F(AnalysisProcessTest, TwoAtOneTime) {
+TEST_F(AnalysisProcessTest, AFewAtOneTimeAndNotAllOfOne) {
   AnalysisProcesses all = processes("read line");
   const capture::Receipt file = written("/out/a", "x");
-  ASSERT_TRUE(all.start({file}, "\n", keep()));
-  ASSERT_TRUE(all.start({file}, "\n", keep()));
-  const auto third = all.start({file}, "\n", keep());
+  ASSERT_TRUE(all.start("ann", {file}, "\n", keep()));
+  ASSERT_TRUE(all.start("ann", {file}, "\n", keep()));
+  const auto third = all.start("ann", {file}, "\n", keep());
   ASSERT_FALSE(third);
   EXPECT_EQ(third.error().code, Code::busy);
-  wait_for_outcomes(2);
-  EXPECT_TRUE(all.start({file}, "\n", keep()));
+  ASSERT_TRUE(all.start("bob", {file}, "\n", keep()));
+  EXPECT_FALSE(all.start("eve", {file}, "\n", keep()));
+  wait_for_outcomes(3);
+  EXPECT_TRUE(all.start("ann", {file}, "\n", keep()));
 }
 
 TEST_F(AnalysisProcessTest, OneThatIsStuckOrFails) {
   AnalysisProcesses stuck = processes("exec sleep 100", 50'000'000);
-  ASSERT_TRUE(stuck.start({written("/out/a", "x")}, "", keep()));
+  ASSERT_TRUE(stuck.start("ann", {written("/out/a", "x")}, "", keep()));
   wait_for_outcomes(1);
   ASSERT_FALSE(outcomes_[0]);
   EXPECT_NE(outcomes_[0].error().message.find("the analysis on node1: it took more than"), std::string::npos);
   AnalysisProcesses failing = processes("echo no JSON >&2; exit 1");
-  ASSERT_TRUE(failing.start({written("/out/a", "x")}, "", keep()));
+  ASSERT_TRUE(failing.start("ann", {written("/out/a", "x")}, "", keep()));
   wait_for_outcomes(2);
   EXPECT_EQ(outcomes_[1].error().message, "the analysis on node1: it ended with status 1: no JSON");
 }
 
 TEST_F(AnalysisProcessTest, OneThatWritesTooMuch) {
   AnalysisProcesses all = processes("exec yes");
-  ASSERT_TRUE(all.start({written("/out/a", "x")}, "", keep()));
+  ASSERT_TRUE(all.start("ann", {written("/out/a", "x")}, "", keep()));
   wait_for_outcomes(1);
   ASSERT_FALSE(outcomes_[0]);
   EXPECT_NE(outcomes_[0].error().message.find("larger than 100000 bytes"), std::string::npos);

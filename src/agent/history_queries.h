@@ -5,11 +5,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "agent/history_writer.h"
+#include "agent/shares.h"
 #include "base/result.h"
 #include "net/loop.h"
 #include "table/table.h"
@@ -21,6 +23,7 @@ using Tables = Result<std::vector<Table>>;
 
 // Who asked: `make` is called where the tables were read, `done` on the loop's thread, once, after it.
 struct Asker {
+  std::string who;
   std::function<void(Tables)> make;
   std::function<void()> done;
 };
@@ -29,9 +32,10 @@ struct Asker {
 template <class Make>
 using Made = std::remove_cvref_t<std::invoke_result_t<Make, Tables>>;
 template <class Make>
-Asker asker(Make make, std::function<void(Made<Make>)> done) {
+Asker asker(std::string who, Make make, std::function<void(Made<Make>)> done) {
   const auto made = std::make_shared<std::optional<Made<Make>>>();
-  return {[made, make = std::move(make)](Tables tables) { made->emplace(make(std::move(tables))); },
+  return {std::move(who),
+          [made, make = std::move(make)](Tables tables) { made->emplace(make(std::move(tables))); },
           [made, done = std::move(done)] { done(std::move(**made)); }};
 }
 
@@ -47,7 +51,10 @@ class HistoryQueries {
 
  private:
   // What is done when a query under way has ended.
-  using Waiting = std::map<u64, std::function<void()>>;
+  struct Waiting {
+    std::map<u64, std::function<void()>> done;
+    Shares shares{3, "queries"};  // each may read the whole history
+  };
 
   net::Loop& loop_;
   std::shared_ptr<Waiting> waiting_ = std::make_shared<Waiting>();

@@ -7,7 +7,6 @@
 namespace spotter::agent {
 namespace {
 
-constexpr size_t kMostContexts = 4096;
 constexpr size_t kRefreshed = 64;  // processes at a time: a few milliseconds
 constexpr Ns kMostPause = 10'000'000;
 
@@ -52,11 +51,8 @@ void Processes::receive(const net::Datagram& datagram) {
 }
 
 void Processes::count_context(const net::Datagram& datagram, const kineto::Registration& registration) {
-  if (contexts_.size() >= kMostContexts) contexts_.clear();
-  auto& pids = contexts_[{registration.job_id, registration.gpu}];
-  if (pids.size() >= kMostContexts) pids.clear();
-  pids[registration.pid] = true;
-  datagrams_->send(datagram.from, kineto::encode_count(static_cast<i32>(pids.size())));
+  const i64 count = contexts_.count(datagram.pid, {registration.job_id, registration.gpu});
+  datagrams_->send(datagram.from, kineto::encode_count(static_cast<i32>(count)));
 }
 
 // Whoever is new has to be looked up in /proc, which takes a hundred times as long as the rest. When a
@@ -123,6 +119,7 @@ bool Processes::watch(i64 pid) {
   auto watch = net::ProcessWatch::open(loop_, pid, [this, pid] {
     captures_.gone(pid, clock_.now());
     registry_.gone(pid);
+    contexts_.gone(pid);
     watches_.erase(pid);
   });
   if (!watch) {

@@ -14,6 +14,7 @@
 #include "base/log.h"
 #include "base/result.h"
 #include "capture/captures.h"
+#include "kineto/contexts.h"
 #include "kineto/message.h"
 #include "kineto/registry.h"
 #include "net/datagrams.h"
@@ -69,7 +70,7 @@ class Processes {
   i64 last_met_ = 0;
   Ns meet_pause_ = 0;
   bool meeting_ = false;
-  std::map<std::pair<i64, i32>, std::map<i64, bool>> contexts_;  // (job, GPU) -> pids, of `ctxt` messages
+  kineto::Contexts contexts_;
   std::unique_ptr<net::Datagrams> datagrams_;
 };
 

@@ -54,18 +54,21 @@ class Telemetry {
   void offer(const SharedBatch& batch);
   std::vector<SharedBatch> latest() const { return newest_.latest(); }  // any thread
 
-  // What `make` makes of the tables goes to `done`, on the loop's thread, at once or later, but not after
-  // this has gone. `make` is called where the tables were read: for the history on a thread that may take its
-  // time and knows nothing of the loop's; for the newest samples, and errors, at once. std::identity: the
-  // tables themselves. Errors: invalid, not_found (there is no history), busy, those of the history.
+  // What `make` makes of the tables for `who` (none takes all the room for questions) goes to `done`, on the
+  // loop's thread, at once or later, but not after this has gone. `make` is called where the tables were
+  // read: for the history on a thread that may take its time and knows nothing of the loop's; for the newest
+  // samples, and errors, at once. std::identity: the tables themselves. Errors: invalid, not_found (there is
+  // no history), busy, those of the history.
   template <class Make>
-  void query(const wire::MetricsQuery& query, Make make, std::function<void(Made<Make>)> done) {
-    answer(query, asker(std::move(make), std::move(done)));
+  void query(const wire::MetricsQuery& query, std::string who, Make make,
+             std::function<void(Made<Make>)> done) {
+    answer(query, asker(std::move(who), std::move(make), std::move(done)));
   }
   // The same of what the history knows beside samples: one table.
   template <class Make>
-  void catalogue(store::CatalogueTable which, Make make, std::function<void(Made<Make>)> done) {
-    answer(which, asker(std::move(make), std::move(done)));
+  void catalogue(store::CatalogueTable which, std::string who, Make make,
+                 std::function<void(Made<Make>)> done) {
+    answer(which, asker(std::move(who), std::move(make), std::move(done)));
   }
   void note_capture(store::CaptureNote note);  // for the history
 

@@ -57,7 +57,7 @@ TEST_F(TelemetryTest, WhatOthersOfferIsAmongTheNewest) {
     telemetry_->offer(rules(true));
   }).join();
   Tables tables;
-  telemetry_->query(of_rules(0), std::identity(), [&](Tables made) { tables = std::move(made); });
+  telemetry_->query(of_rules(0), "ann", std::identity(), [&](Tables made) { tables = std::move(made); });
   ASSERT_TRUE(tables);
   ASSERT_EQ(tables->size(), 1U);
   EXPECT_EQ(tables->at(0).rows(), 1U);
@@ -81,14 +81,15 @@ TEST_F(TelemetryTest, TablesOfTheHistoryAreMadeSomethingOfOffTheLoop) {
   int asked = 0;
   const std::function<void()> ask = [&] {
     ++asked;
-    telemetry_->query(of_rules(kMinute), rows_of,
+    telemetry_->query(of_rules(kMinute), "ann", rows_of,
                       [&](size_t rows) { rows == 0 && asked < 60 ? ask() : take(rows); });
   };
   ask();
   telemetry_->catalogue(
-      store::CatalogueTable::events, [](const Tables& tables) { return tables ? tables->size() : 0; }, take);
-  std::optional<Error> error;  // of a third one
-  telemetry_->query(of_rules(kMinute), std::identity(), [&](const Tables& tables) {
+      store::CatalogueTable::events, "ann", [](const Tables& tables) { return tables ? tables->size() : 0; },
+      take);
+  std::optional<Error> error;  // of a third one: the last place is for somebody else
+  telemetry_->query(of_rules(kMinute), "ann", std::identity(), [&](const Tables& tables) {
     if (!tables) error = tables.error();
   });
   ASSERT_TRUE(error);
@@ -101,7 +102,7 @@ TEST_F(TelemetryTest, NobodyIsToldOnceItHasGone) {
   bool is_told = false;
   std::promise<void> made;
   telemetry_->query(
-      of_rules(kMinute),
+      of_rules(kMinute), "ann",
       [&](const Tables&) {
         made.set_value();
         return 0;

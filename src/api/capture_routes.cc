@@ -63,7 +63,7 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
     return told<void>(agent, peer, http,
                       fail(Code::denied, "the {} files that were written are other users'", foreign));
   if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
-  TRY(agent.analyses.start(written, http.body,
+  TRY(agent.analyses.start(peer.name, written, http.body,
                            [respond](Result<std::string> text) { answer(respond, std::move(text)); }));
   agent.audit.done(peer, fmt::format("has {} files of capture {} analysed", written.size(), id));
   return {};

@@ -33,7 +33,7 @@ net::HttpAnswer answer_of(const agent::Tables& tables) {
 void metrics_route(const RouteCall& call, const Respond& respond) {
   const Result<wire::MetricsQuery> query = wire::read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
-  call.agent.telemetry.query(*query, answer_of, respond);
+  call.agent.telemetry.query(*query, call.peer.name, answer_of, respond);
 }
 
 // Of what the history knows beside samples; for the same people.
@@ -42,7 +42,7 @@ void catalogue_route(const RouteCall& call, const Respond& respond) {
   if (const auto known = call.target.has_only(kParameters); !known) return respond(http_error(known.error()));
   const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  call.agent.telemetry.catalogue(*which, answer_of, respond);
+  call.agent.telemetry.catalogue(*which, call.peer.name, answer_of, respond);
 }
 
 void status_route(const RouteCall& call, const Respond& respond) {

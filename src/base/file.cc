@@ -12,6 +12,8 @@
 #include <cstdlib>
 #include <memory>
 
+#include "base/safe_folder.h"
+
 namespace spotter {
 namespace {
 
@@ -34,6 +36,8 @@ std::string temporary_name(const std::string& folder) {
   static std::atomic<u64> counter{0};
   return fmt::format("{}.spotter-{}-{}.tmp", folder, getpid(), counter.fetch_add(1));
 }
+
+std::string name_of_open(int fd) { return fmt::format("/proc/self/fd/{}", fd); }
 
 bool write_all(int fd, std::string_view bytes) {
   while (!bytes.empty()) {
@@ -76,6 +80,7 @@ std::vector<std::string> names_in(const std::string& directory) {
 }
 
 Result<AtomicFile> AtomicFile::create(const std::string& path) {
+  TRY(check_links(path));
   struct stat old;
   const bool exists = stat(path.c_str(), &old) == 0;
   if (exists && !S_ISREG(old.st_mode)) {
@@ -97,7 +102,10 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
 }
 
 Result<void> AtomicFile::open_temporary() {
-  std::string name = temporary_name(folder_of(target_));
+  const std::string folder = folder_of(target_);
+  file_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  if (file_.fd >= 0 && access(name_of_open(file_.fd).c_str(), F_OK) == 0) return {};
+  std::string name = temporary_name(folder);
   file_ = Descriptor(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (file_.fd < 0) return errno_error(shown_, "cannot create");
   temporary_ = std::move(name);
@@ -114,8 +122,14 @@ Result<void> AtomicFile::write(std::string_view bytes) {
 }
 
 Result<void> AtomicFile::commit() {
-  const bool in_place = temporary_.empty();
+  const bool in_place = target_.empty();
   if (!in_place && fsync(file_.fd) != 0) return errno_error(shown_, "cannot write");
+  if (!in_place && temporary_.empty()) {
+    std::string name = temporary_name(folder_of(target_));
+    if (linkat(AT_FDCWD, name_of_open(file_.fd).c_str(), AT_FDCWD, name.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      return errno_error(shown_, "cannot write");
+    temporary_ = std::move(name);
+  }
   // Network file systems report a failed write only here.
   if (close(std::exchange(file_.fd, -1)) != 0) return errno_error(shown_, "cannot write");
   if (in_place) return {};

@@ -24,9 +24,10 @@ Result<std::string> read_small_file(const std::string& path, size_t max_bytes);
 std::vector<std::string> names_in(const std::string& directory);
 
 // Writes a temporary file in the same directory, syncs it to disk and renames it to `path`; on failure the
-// temporary is removed and `path` is as before. Of a symbolic link the file that it names is replaced. A file
-// that was there keeps its mode, and its owner where that may be. What is no file (a device, a pipe) is
-// written to. Errors: not_found (no such directory), denied, io.
+// temporary is removed and `path` is as before. It has no name until then where the file system knows such
+// files: whoever is killed leaves nothing. Of a symbolic link the file that it names is replaced, unless
+// somebody else planted it (check_links). A file that was there keeps its mode, and its owner where that may
+// be. What is no file (a device, a pipe) is written to. Errors: not_found (no such directory), denied, io.
 Result<void> write_file_atomically(const std::string& path, std::string_view bytes);
 
 // The same, written piece by piece. Until commit() the path is as before, and without one it stays so.

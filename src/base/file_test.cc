@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
@@ -52,7 +53,7 @@ TEST_F(FileTest, PiecesAreThereOnlyOnceTheyAreCommitted) {
     ASSERT_TRUE(file && file->write("never"));
     AtomicFile moved = std::move(*file);
     ASSERT_TRUE(moved.write(" finished"));
-    EXPECT_EQ(files(), 2);
+    EXPECT_EQ(read_small_file(path("a"), 100).value(), "new text");
   }
   EXPECT_EQ(read_small_file(path("a"), 100).value(), "new text");
   EXPECT_EQ(files(), 1);
@@ -92,6 +93,33 @@ TEST_F(FileTest, ALinkStaysALink) {
   EXPECT_TRUE(fs::is_symlink(path("link")));
   EXPECT_EQ(read_small_file(path("a"), 10).value(), "y");
   EXPECT_EQ(files(), 2);
+}
+
+// Whoever is killed before it is whole leaves nothing, where the file system has files without a name.
+TEST_F(FileTest, AKilledWriterLeavesNothing) {
+  const int unnamed = open(dir_.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0600);
+  if (unnamed < 0) GTEST_SKIP() << "this file system has no files without a name";
+  close(unnamed);
+  const pid_t child = fork();
+  if (child == 0) {
+    Result<AtomicFile> file = AtomicFile::create(path("a"));
+    _exit(file && file->write("text") ? 0 : 1);
+  }
+  int status = -1;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(files(), 0);
+}
+
+TEST_F(FileTest, ALinkThatSomebodyPlantedIsNotFollowed) {
+  if (geteuid() != 0) GTEST_SKIP() << "only root gives links away";
+  ASSERT_TRUE(write_file_atomically(path("a"), "x"));
+  fs::create_directory(path("shared"));
+  ASSERT_EQ(chmod(path("shared").c_str(), 01777), 0);
+  fs::create_symlink("../a", path("shared/link"));
+  ASSERT_EQ(lchown(path("shared/link").c_str(), 12345, 12345), 0);
+  EXPECT_EQ(write_file_atomically(path("shared/link"), "y").error().code, Code::denied);
+  EXPECT_EQ(read_small_file(path("a"), 10).value(), "x");
 }
 
 TEST_F(FileTest, APipeIsWrittenTo) {

@@ -23,10 +23,11 @@ void log(Level level, fmt::format_string<A...> format, A&&... args) {
 // At most one line in ten seconds; the next one says how many were left out. One thread.
 class LogLimit {
  public:
+  static constexpr Ns kPeriod = 10 * kSecond;
   void log(Level level, Ns now, std::string_view line);
+  i64 left_out() const { return left_out_; }  // since the last line
 
  private:
-  static constexpr Ns kPeriod = 10 * kSecond;
   Ns last_ = 0;
   bool first_ = true;
   i64 left_out_ = 0;

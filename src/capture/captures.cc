@@ -107,15 +107,24 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     job->capture = &kept;
     jobs_.emplace(job->receipt().pid, std::move(job));
   }
-  while (order_.size() > kMostKept) {
-    const auto old = std::find_if(order_.begin(), order_.end(),
-                                  [&](const std::string& o) { return captures_.at(o).over(); });
-    if (old == order_.end()) break;
-    captures_.erase(*old);
-    order_.erase(old);
+  while (order_.size() > kMostKept && forget_one()) {
   }
   tell(kept);
   return id;
+}
+
+bool Captures::forget_one() {
+  std::map<std::string, size_t> kept;  // by who asked
+  for (const auto& [id, capture] : captures_) kept[capture.asked_by] += capture.over();
+  const auto most = std::ranges::max_element(kept, {}, [](const auto& entry) { return entry.second; });
+  if (most == kept.end() || most->second == 0) return false;
+  const auto old = std::ranges::find_if(order_, [&](const std::string& id) {
+    const Capture& capture = captures_.at(id);
+    return capture.over() && capture.asked_by == most->first;
+  });
+  captures_.erase(*old);
+  order_.erase(old);
+  return true;
 }
 
 void Captures::tell(const Capture& capture) const {

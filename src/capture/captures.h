@@ -72,6 +72,9 @@ class Captures {
   void look_after(Job& job, Times now);
   void collect_settled();
   void tell(const Capture& capture) const;
+  // The oldest that is over of who has most of them, so that nobody pushes out those of others. False: none
+  // is.
+  bool forget_one();
 
   kineto::Registry& registry_;
   Host host_;

@@ -449,6 +449,24 @@ TEST_F(CapturesTest, OnlySoManyAreKept) {
   EXPECT_TRUE(captures_.find(ids.back()));
 }
 
+TEST_F(CapturesTest, WhoHasManyPushesOutHisOwn) {
+  Request r = request();
+  r.deadline = 1;
+  r.asked_by = "ann";
+  const std::string anns = begin(r);
+  captures_.tick(at(1));
+  r.asked_by = "eve";
+  const std::string eves = begin(r);
+  captures_.tick(at(1));
+  for (size_t i = 0; i < 2 * Captures::kMostKept; i++) {
+    begin(r);
+    captures_.tick(at(1));
+  }
+  EXPECT_TRUE(captures_.find(anns));
+  EXPECT_FALSE(captures_.find(eves));
+  EXPECT_EQ(captures_.all().size(), Captures::kMostKept);
+}
+
 TEST_F(CapturesTest, OneThatIsUnderWayIsNotForgotten) {
   add(43);
   poll(43);

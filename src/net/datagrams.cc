@@ -12,6 +12,7 @@
 #include <cstring>
 #include <vector>
 
+#include "base/safe_folder.h"
 #include "net/socket_owner.h"
 
 namespace spotter::net {
@@ -128,7 +129,9 @@ Result<std::unique_ptr<Datagrams>> Datagrams::open(Loop& loop, const std::string
   if (fd < 0) return fail(Code::io, "a UNIX socket: {}", errno_text(errno));
   auto body = std::make_shared<Body>(loop, fd);
   const auto* const raw = reinterpret_cast<const sockaddr*>(&address.un);
+  Descriptor folder;
   if (!directory.empty()) {
+    TRY_ASSIGN(folder, open_safe_folder(directory));
     // A socket file without a listener is left over from one that was killed.
     const bool listens = connect(fd, raw, address.length) == 0;
     if (listens) return fail(Code::io, "the socket {} is taken{}", shown, owner_of_unix(shown));
@@ -144,7 +147,7 @@ Result<std::unique_ptr<Datagrams>> Datagrams::open(Loop& loop, const std::string
   }
   if (!directory.empty()) {
     body->path = address.un.sun_path;
-    chmod(address.un.sun_path, kEverybodyMaySend);
+    TRY(set_mode_of_socket(folder, std::string(name), kEverybodyMaySend));
   }
   const int on = 1;
   if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof on) != 0)

@@ -132,7 +132,7 @@ TEST_P(DatagramsTest, ThereAndBack) {
 
 TEST_P(DatagramsTest, WhoSentItIsWhatTheKernelSays) {
   open();
-  if (!directory_.empty()) chmod(directory_.c_str(), 0777);
+  if (!directory_.empty()) chmod(directory_.c_str(), 01777);
   const bool is_root = geteuid() == 0;
   const pid_t child = fork();
   if (child == 0) {

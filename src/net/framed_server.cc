@@ -68,22 +68,31 @@ TcpEnds ends_of(const tcp::socket& socket) {
 class Connection final : public Session, public std::enable_shared_from_this<Connection> {
  public:
   // `server` keeps what the references point to.
-  Connection(tcp::socket socket, const FramedServer::Handler& handler, Sessions& sessions,
+  Connection(tcp::socket socket, ByteBudget& bytes, const FramedServer::Handler& handler, Sessions& sessions,
              std::shared_ptr<const void> server)
       : socket_(std::move(socket)),
         timer_(socket_.get_executor()),
+        bytes_(bytes),
         handler_(handler),
         sessions_(sessions),
         server_(std::move(server)) {}
-  ~Connection() override { sessions_.remove(*this); }
+  ~Connection() override {
+    bytes_.remove(held_as_);
+    sessions_.remove(*this);
+  }
 
   void close() override {
     error_code ignored;
     socket_.close(ignored);
     timer_.cancel();
+    bytes_.remove(held_as_);
   }
 
   void read() {
+    error_code ignored;
+    held_as_ = bytes_.add(socket_.remote_endpoint(ignored).address().to_string(), [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->sessions_.close(self);
+    });
     end_after(std::chrono::nanoseconds(FramedServer::kRequestTime));
     asio::async_read(socket_, asio::buffer(head_),
                      [self = shared_from_this()](const error_code& error, size_t) {
@@ -117,7 +126,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     }
     // The memory grows with what has come, not with what was announced.
     const auto n = static_cast<size_t>(length);
-    asio::async_read(socket_, asio::dynamic_buffer(text_, n), asio::transfer_exactly(n),
+    const auto more = [this, n](const error_code& error, size_t bytes) -> size_t {
+      bytes_.holds(held_as_, bytes);
+      return error ? 0 : n - bytes;
+    };
+    asio::async_read(socket_, asio::dynamic_buffer(text_, n), more,
                      [self = shared_from_this()](const error_code& error, size_t) {
                        if (self->ended(error)) return;
                        self->reply();
@@ -153,6 +166,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   tcp::socket socket_;
   asio::steady_timer timer_;
+  ByteBudget& bytes_;
+  u64 held_as_ = 0;  // in the budget
   std::array<u8, kLengthBytes> head_;
   std::array<char, 1024> rest_;
   std::string text_;  // the request, then its answer
@@ -164,7 +179,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 }  // namespace
 
 struct FramedServer::Body {
-  explicit Body(Handler h) : handler(std::move(h)) {}
+  Body(Loop& loop, Handler h) : bytes(loop.bytes()), handler(std::move(h)) {}
+  ByteBudget& bytes;
   Handler handler;
   Sessions sessions{kMostConnections};
   std::vector<std::unique_ptr<Acceptor<tcp>>> acceptors;
@@ -173,7 +189,8 @@ struct FramedServer::Body {
   static void welcome(const std::shared_ptr<Body>& body, tcp::socket socket) {
     error_code ignored;
     socket.set_option(tcp::no_delay(true), ignored);
-    auto connection = std::make_shared<Connection>(std::move(socket), body->handler, body->sessions, body);
+    auto connection =
+        std::make_shared<Connection>(std::move(socket), body->bytes, body->handler, body->sessions, body);
     body->sessions.add(connection);
     connection->read();
   }
@@ -190,7 +207,7 @@ i64 FramedServer::closed_for_room() const { return body_->sessions.closed(); }
 
 Result<std::unique_ptr<FramedServer>> FramedServer::open(Loop& loop, std::span<const std::string> addresses,
                                                          u16 port, Handler handler) {
-  auto body = std::make_shared<Body>(std::move(handler));
+  auto body = std::make_shared<Body>(loop, std::move(handler));
   for (const std::string& text : addresses) {
     error_code error;
     const auto address = asio::ip::make_address(text, error);

@@ -6,6 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <optional>
 
+#include "base/safe_folder.h"
 #include "net/acceptor.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"
@@ -28,16 +29,21 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
              std::shared_ptr<const void> server)
       : stream_(std::move(stream)),
         patience_(loop),
+        bytes_(loop.bytes()),
         most_body_(most_body),
         handler_(handler),
         refuse_(refuse),
         sessions_(sessions),
         server_(std::move(server)) {}
-  ~Connection() override { sessions_.remove(*this); }
+  ~Connection() override {
+    bytes_.remove(held_as_);
+    sessions_.remove(*this);
+  }
 
   void close() override {
     patience_.cancel();
     stream_->close();
+    bytes_.remove(held_as_);
   }
 
   void begin() {
@@ -46,6 +52,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
       if (error) return self->close();
       if (!self->stream_->is_open()) return;
       self->peer_ = self->stream_->peer();
+      self->hold_bytes();
       self->read();
     });
   }
@@ -57,14 +64,24 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     });
   }
 
+  void hold_bytes() {
+    const std::string peer =
+        peer_.address.empty() ? std::to_string(peer_.uid) : peer_.address.substr(0, peer_.address.rfind(':'));
+    held_as_ = bytes_.add(peer, [weak = weak_from_this()] {
+      if (const auto self = weak.lock()) self->sessions_.close(self);
+    });
+  }
+
   void read() {
     parser_.emplace();
     parser_->eager(true);
     parser_->header_limit(static_cast<u32>(HttpServer::kMostHead));
     parser_->body_limit(most_body_);
     end_after(HttpServer::kRequestTime);
-    read_message(*stream_, buffer_, *parser_,
-                 [self = shared_from_this()](const error_code& error) { self->answer(error); });
+    read_message(
+        *stream_, buffer_, *parser_,
+        [self = shared_from_this()](const error_code& error) { self->answer(error); },
+        [this] { bytes_.holds(held_as_, buffer_.size() + parser_->get().body().size()); });
   }
 
   void answer(const error_code& error) {
@@ -101,6 +118,8 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     for (const auto& [name, value] : answer.headers) response.set(name, value);
     response.keep_alive(keep_);
     response.body() = std::move(answer.body);
+    bytes_.holds(held_as_, response.body().size());
+    if (!stream_->is_open()) return;
     end_after(HttpServer::kRequestTime + static_cast<Ns>(response.body().size()) * HttpServer::kTimePerByte);
     answer_.write(*stream_, std::move(response),
                   [self = shared_from_this()](const error_code& error) { self->next(error); });
@@ -109,12 +128,15 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   void next(const error_code& error) {
     if (!stream_->is_open()) return;
     if (error || !keep_) return close();
+    bytes_.holds(held_as_, 0);
     sessions_.waits_again(*this);
     read();
   }
 
   std::shared_ptr<ByteStream> stream_;
   Timer patience_;
+  ByteBudget& bytes_;
+  u64 held_as_ = 0;  // in the budget; 0: not yet
   size_t most_body_;
   boost::beast::flat_buffer buffer_{HttpServer::kMostHead + HttpServer::kMostBody};
   std::optional<http::request_parser<http::string_body>> parser_;
@@ -182,6 +204,8 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
   if (path.empty() || path.size() > ByteStream::kMostPath)
     return fail(Code::invalid, "the socket {}: its path must have 1 to {} bytes", path,
                 ByteStream::kMostPath);
+  const size_t slash = path.rfind('/');
+  TRY_ASSIGN(const Descriptor folder, open_safe_folder(slash == path.npos ? "." : path.substr(0, slash + 1)));
   const error_code knocked = knock(path);
   if (!knocked) return fail(Code::io, "the socket {} is taken{}", path, owner_of_unix(path));
   struct stat file;
@@ -200,8 +224,9 @@ Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::stri
                                                 kMostBody);
                               },
                               Body::no_room(weak)));
-  chmod(path.c_str(), kEverybodyMayConnect);
-  return std::unique_ptr<HttpServer>(new HttpServer(std::move(body)));
+  std::unique_ptr<HttpServer> server(new HttpServer(std::move(body)));
+  TRY(set_mode_of_socket(folder, path.substr(slash + 1), kEverybodyMayConnect));
+  return server;
 }
 
 Result<std::unique_ptr<HttpServer>> HttpServer::open(Loop& loop, const std::string& address, u16 port,

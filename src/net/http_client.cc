@@ -1,11 +1,14 @@
 #include "net/http_client.h"
 
+#include <unistd.h>
+
 #include <boost/asio/ssl/error.hpp>
 #include <optional>
 
 #include "base/time.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"
+#include "net/listener_check.h"
 
 namespace spotter::net {
 namespace {
@@ -88,7 +91,15 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     connection = std::make_shared<Connection>();
     connection->stream = std::move(to);
     connection->buffer.reserve(kReadAtOnce);
-    connection->stream->open(step([](Body& b) { b.write(); }));
+    connection->stream->open(step([](Body& b) { b.connected(); }));
+  }
+
+  void connected() {
+    if (address.is_usual_socket) {
+      if (const auto r = check_listener(address.socket, connection->stream->peer().uid, geteuid()); !r)
+        return end(tl::unexpected(r.error()));
+    }
+    write();
   }
 
   void write() {

@@ -17,6 +17,9 @@ struct HttpAddress {
   u16 port = 0;
   std::string connect_to;  // where it is, if not at `host`
   bool is_plain = false;   // TCP without TLS
+  // Whether nobody named the socket: then whoever listens there has to be root, this user, or the user whose
+  // folder it is in, where that was made by somebody who could (net/listener_check.h).
+  bool is_usual_socket = false;
   std::string shown() const;
 };
 

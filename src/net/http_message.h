@@ -6,6 +6,7 @@
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <boost/beast/http/write.hpp>
+#include <functional>
 #include <sstream>
 #include <string>
 
@@ -20,25 +21,29 @@ inline constexpr unsigned kHttp11 = 11;
 
 // Reads one message; what came behind it stays in `buffer`. All live until it is done. Errors: the parser's,
 // http::error::end_of_stream if there was nothing, the stream's.
+// `more` is called with each part that has come.
 template <bool kIsRequest>
 void read_message(ByteStream& stream, boost::beast::flat_buffer& buffer,
-                  http::basic_parser<kIsRequest>& parser, ByteStream::Told done) {
+                  http::basic_parser<kIsRequest>& parser, ByteStream::Told done,
+                  std::function<void()> more = nullptr) {
   error_code error;
   while (buffer.size() > 0 && !parser.is_done() && !error) buffer.consume(parser.put(buffer.data(), error));
+  if (more) more();
   if (error == http::error::need_more) error = {};
   if (error || parser.is_done()) return done(error);
   constexpr size_t kMostAtOnce = 65536;
   const size_t room = boost::beast::read_size(buffer, kMostAtOnce);
   if (room == 0) return done(http::error::buffer_overflow);
-  stream.read(buffer.prepare(room), [&, done = std::move(done)](error_code failed, size_t bytes) mutable {
-    buffer.commit(bytes);
-    if (!failed) return read_message(stream, buffer, parser, std::move(done));
-    if (failed != boost::asio::error::eof) return done(failed);
-    if (!parser.got_some()) return done(http::error::end_of_stream);
-    failed = {};
-    parser.put_eof(failed);
-    done(failed);
-  });
+  stream.read(buffer.prepare(room),
+              [&, done = std::move(done), more = std::move(more)](error_code failed, size_t bytes) mutable {
+                buffer.commit(bytes);
+                if (!failed) return read_message(stream, buffer, parser, std::move(done), std::move(more));
+                if (failed != boost::asio::error::eof) return done(failed);
+                if (!parser.got_some()) return done(http::error::end_of_stream);
+                failed = {};
+                parser.put_eof(failed);
+                done(failed);
+              });
 }
 
 // A message of text as it goes over the wire: its head, and the body where it is.

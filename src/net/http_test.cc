@@ -230,7 +230,7 @@ TEST_F(HttpTest, Doors) {
   EXPECT_EQ(fs::file_size(path_), 4u);
   for (const std::string& path : {std::string(), "/tmp/" + std::string(108, 'x')})
     EXPECT_EQ(HttpServer::open(*loop_, path, {}, {}).error().code, Code::invalid);
-  EXPECT_EQ(HttpServer::open(*loop_, "/tmp/nowhere/at/all", {}, {}).error().code, Code::io);
+  EXPECT_EQ(HttpServer::open(*loop_, "/tmp/nowhere/at/all", {}, {}).error().code, Code::not_found);
 }
 
 TEST_F(HttpTest, AskingNobody) {

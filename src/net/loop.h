@@ -8,6 +8,7 @@
 
 #include "base/result.h"
 #include "base/types.h"
+#include "net/byte_budget.h"
 
 namespace boost::asio {
 class io_context;
@@ -33,11 +34,15 @@ class Loop {
   // For as long as the loop lives.
   void on_signals(std::initializer_list<int> signals, std::function<void(int signal)> act);
 
+  // Of all that is read and written on this loop by servers.
+  ByteBudget& bytes() { return bytes_; }
+
   boost::asio::io_context& context() { return *context_; }  // for the files of net/
 
  private:
   struct Signals;
   struct Mailbox;
+  ByteBudget bytes_;
   std::shared_ptr<Mailbox> mailbox_;
   std::unique_ptr<boost::asio::io_context> context_;
   std::unique_ptr<Signals> signals_;

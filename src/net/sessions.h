@@ -43,14 +43,18 @@ class Sessions {
     session.is_listed_ = false;
     give_back_memory();
   }
+  // For its bytes.
+  void close(const std::shared_ptr<Session>& session) {
+    remove(*session);
+    session->close();
+    ++closed_;
+  }
   void close_oldest() {
     if (size() == 0) return;
     const std::shared_ptr<Session> oldest = group(served_.size() > asking_.size()).front().lock();
     if (!oldest) return;  // it is removing itself
     // It may live on until an answer for it is ready; its place is free at once.
-    remove(*oldest);
-    oldest->close();
-    ++closed_;
+    close(oldest);
   }
   void close_all() {
     Group all = asking_;

@@ -77,7 +77,7 @@ def tables(document):
 class Agent:
     """A running agent. Close it with stop(), which also holds it to a clean end, or use it in a `with`."""
 
-    def __init__(self, *arguments, abstract=False, folder=None, descriptors=None, rpc="0"):
+    def __init__(self, *arguments, abstract=False, folder=None, descriptors=None, rpc="0", before=()):
         self.owns_folder = folder is None
         # Short: a client's socket has a name of 52 characters in it, and 108 bytes are all there is.
         self.folder = pathlib.Path(folder or tempfile.mkdtemp(prefix="se-", dir="/tmp"))
@@ -88,7 +88,7 @@ class Agent:
         self.out_dir = self.folder / "out"
         self.out_dir.mkdir(exist_ok=True)
         self.log_file = self.folder / "log"
-        command = [str(program()), "agent", "--api-socket", str(self.api_socket), "--rpc-port", rpc,
+        command = [*before, str(program()), "agent", "--api-socket", str(self.api_socket), "--rpc-port", rpc,
                    *map(str, arguments)]
         if "--collect" not in arguments:
             command += ["--collect", "off"]  # what is measured has tests of its own (test_metrics.py)

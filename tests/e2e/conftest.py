@@ -1,3 +1,5 @@
+import signal
+
 import pytest
 
 import agent as agent_module
@@ -17,3 +19,8 @@ def host():
     """One for a whole file: each test leaves it as it found it, with nothing under way."""
     with guarded_host.running_host() as made:
         yield made
+
+
+# Whoever runs the tests in the background of a script may have them ignore Ctrl-C, and what they start with them.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

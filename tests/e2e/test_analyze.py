@@ -239,7 +239,7 @@ def test_stuck_ones_hold_up_nobody_else(agent):
         first, second = stuck_ones(agent, capture, 2)
         agent.assert_well()
         status, document = ask(agent, capture)
-        assert status == 409 and "run on this host already" in document["error"]["message"], document
+        assert status == 409 and "the last is for somebody else" in document["error"]["message"], document
         os.kill(first.pid, signal.SIGKILL)
         status, document = first.end()
         assert status == 500 and "signal 9" in document["error"]["message"], document

@@ -1,6 +1,7 @@
 """Ctrl-C (SIGINT) and SIGTERM: every command ends with 128 + the signal and one sentence of what is whole."""
 
 import contextlib
+import fcntl
 import os
 import pathlib
 import signal
@@ -103,10 +104,35 @@ def simulated_job(tmp_path_factory):
     return folder
 
 
+def writes_below(process, folder):
+    with contextlib.suppress(OSError):
+        return any(os.readlink(link).startswith(f"{folder}/") for link in pathlib.Path(f"/proc/{process.pid}/fd").iterdir())
+
+
+@pytest.mark.parametrize(("by", "status"), SIGNALS)
+@pytest.mark.parametrize("words", [["analyze", TRACE], ["diff", TRACE, TRACE], ["export", TRACE]], ids=lambda w: w[0])
+@pytest.mark.parametrize("is_read", [True, False], ids=["slow", "nobody"])
+def test_a_pipe_that_nobody_empties(tmp_path, words, by, status, is_read):
+    """Whoever should read it is slow, or has not come yet."""
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with contextlib.ExitStack() as stack:
+        if is_read:
+            reader = os.open(pipe, os.O_RDWR)
+            stack.callback(os.close, reader)
+            fcntl.fcntl(reader, fcntl.F_SETPIPE_SZ, 4096)
+            os.write(reader, bytes(4096))
+        process = stack.enter_context(running(*words, "-o", pipe, "--format" if words[0] != "export" else "--ranks",
+                                              "json" if words[0] != "export" else "0", cwd=tmp_path))
+        time.sleep(1)
+        assert process.poll() is None
+        assert ended(process, by) == (status, "", f"spotter: interrupted; {pipe} does not hold all of it\n")
+
+
 @pytest.mark.parametrize(("by", "status"), SIGNALS)
 def test_export(tmp_path, job, by, status):
     with running("export", job, "-o", "job.json", cwd=tmp_path) as process:
-        until(lambda: list(tmp_path.iterdir()), LATEST, "it writes")  # under another name
+        until(lambda: writes_below(process, tmp_path), LATEST, "it writes")  # under another name, or none
         assert ended(process, by) == (status, "", "spotter: interrupted; job.json was not written\n")
     assert list(tmp_path.iterdir()) == []
 

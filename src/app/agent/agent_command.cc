@@ -28,6 +28,7 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/metrics/metric_words.h"
+#include "base/safe_folder.h"
 #include "base/utf8.h"
 
 namespace spotter::app {
@@ -89,12 +90,8 @@ Result<AgentConfig> configured(const Options& options) {
 }
 
 Result<void> make_folder_of(const std::string& path) {
-  const std::filesystem::path folder = std::filesystem::path(path).parent_path();
-  if (folder.empty()) return {};
-  std::error_code error;
-  if (std::filesystem::create_directories(folder, error))
-    chmod(folder.c_str(), geteuid() == 0 ? kVisibleToAll : kOwn);
-  if (error) return fail(Code::io, "the directory {} cannot be made: {}", folder.string(), error.message());
+  const std::string folder = std::filesystem::path(path).parent_path();
+  if (!folder.empty()) TRY(make_safe_folder(folder, geteuid() == 0 ? kVisibleToAll : kOwn));
   return {};
 }
 

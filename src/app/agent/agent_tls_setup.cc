@@ -10,6 +10,7 @@
 #include "app/capture/hosts.h"
 #include "base/file.h"
 #include "base/host.h"
+#include "base/safe_folder.h"
 #include "net/certificates.h"
 
 namespace spotter::app {
@@ -84,9 +85,7 @@ Result<std::string> set_up_tls(const std::string& directory, const std::vector<s
     if (is_there(path))
       return fail(Code::invalid, "{} is there already; remove it to have another one made", path);
   }
-  std::error_code error;
-  if (std::filesystem::create_directories(directory, error)) chmod(directory.c_str(), kOwnFolder);
-  if (error) return fail(Code::io, "the directory {} cannot be made: {}", directory, error.message());
+  TRY(make_safe_folder(directory, kOwnFolder));
   TRY_ASSIGN(const net::Certificate authority, authority_of(directory));
   TRY_ASSIGN(const net::Certificate server, net::issue(authority, {"spotter agent", names, true}));
   TRY_ASSIGN(const net::Certificate admin, net::issue(authority, {"admin", {}, false}));

@@ -136,6 +136,7 @@ Result<Hosts> find_hosts(const HostOptions& options) {
   if (options.is_local()) {
     net::HttpAddress address;
     address.socket = socket_or_default(options.socket);
+    address.is_usual_socket = options.socket.empty();
     hosts.addresses.push_back(address);
     return hosts;
   }

@@ -1,5 +1,6 @@
 // trace: options -> a capture by this host's agent or many hosts' -> its receipts, and the report of what was
 // written.
+#include <fcntl.h>
 #include <fmt/chrono.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
+#include "base/descriptor.h"
 #include "base/file.h"
 #include "base/utf8.h"
 #include "capture/captures.h"
@@ -55,12 +57,24 @@ struct Output {
   bool is_new = false;
 };
 
+// Of one that was made just now: where others may write in its parent, something else may be there already.
+Result<void> set_mode_of_folder(const std::string& path, mode_t mode) {
+  const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
+  struct stat file;
+  if (folder.fd >= 0 && fstat(folder.fd, &file) == 0 && file.st_uid != geteuid())
+    return fail(Code::denied, "the directory {} is not ours any more: it belongs to user {}", path,
+                file.st_uid);
+  if (folder.fd < 0 || fchmod(folder.fd, mode) != 0)
+    return fail(Code::io, "the directory {}: {}", path, errno_text(errno));
+  return {};
+}
+
 // The processes write as their own users, who may be others where root asks.
 Result<Output> make_directory(const std::string& path) {
   std::error_code error;
   const bool is_new = std::filesystem::create_directories(path, error);
   if (error) return fail(Code::io, "the directory {} cannot be made: {}", path, error.message());
-  if (is_new && geteuid() == 0) chmod(path.c_str(), kEverybodyMayWrite);
+  if (is_new && geteuid() == 0) TRY(set_mode_of_folder(path, kEverybodyMayWrite));
   const std::string whole = std::filesystem::canonical(path, error).string();
   if (error) return fail(Code::io, "{}: {}", path, error.message());
   return Output{whole, is_new};
@@ -71,7 +85,7 @@ Result<Output> make_new_directory() {
   std::string path = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}-XXXXXX", fmt::gmtime(std::time(nullptr)));
   if (!mkdtemp(path.data()))
     return fail(Code::io, "the directory {} cannot be made: {}", path, errno_text(errno));
-  chmod(path.c_str(), geteuid() == 0 ? kEverybodyMayWrite : kEverybodyMayRead);
+  TRY(set_mode_of_folder(path, geteuid() == 0 ? kEverybodyMayWrite : kEverybodyMayRead));
   return Output{path, true};
 }
 

@@ -41,14 +41,23 @@ std::string untouched(const std::string& path) {
                      stat(path.c_str(), &there) == 0 ? ", what was there is untouched" : "");
 }
 
+void watch_stream(const std::string& path) {
+  struct stat there;
+  const bool is_file =
+      !is_standard_output(path) && (stat(path.c_str(), &there) != 0 || S_ISREG(there.st_mode));
+  if (is_file) return;
+  say_when_interrupted((is_standard_output(path) ? std::string("standard output") : to_printable(path)) +
+                       " does not hold all of it");
+  end_at_once_when_interrupted();
+}
+
 Result<void> write_output(const std::string& path, std::string_view bytes) {
+  watch_stream(path);
   if (!is_standard_output(path)) {
     TRY(write_file_atomically(path, bytes));
     say_when_interrupted(to_printable(path) + " was written");
     return {};
   }
-  say_when_interrupted("standard output does not hold all of it");
-  end_at_once_when_interrupted();
   const bool whole =
       std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size() && std::fflush(stdout) == 0;
   if (!whole && errno == EPIPE) return {};  // the reader has seen enough

@@ -11,6 +11,10 @@ namespace spotter::app {
 
 inline bool is_standard_output(std::string_view path) { return path.empty() || path == "-"; }
 
+// What is no file (standard output, a pipe, a device) is written piece by piece, and whoever reads it may be
+// slow, or not there: from now on a signal ends the process at once, and says so. Nothing happens for a file.
+void watch_stream(const std::string& path);
+
 // Whether a file that is to be written is one of those that are read. Errors: invalid.
 Result<void> check_output(const std::string& path, const Job& job);
 
@@ -20,8 +24,7 @@ Result<void> check_output(const std::string& path, const render::Format& format)
 // What is said of the file where work ends before write_output.
 std::string untouched(const std::string& path);
 
-// Writes to the file, whole or not at all, or to standard output by that path. There a signal ends the
-// process: whoever reads may be slow.
+// Writes to the file, whole or not at all, or to standard output by that path, or another stream.
 Result<void> write_output(const std::string& path, std::string_view bytes);
 
 // What the format does not show of the notes, on standard error.

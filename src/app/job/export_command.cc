@@ -31,6 +31,7 @@ Result<void> export_traces(const Options& options) {
   const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
   TRY(check_output(options.output, job));
+  watch_stream(options.output);
   TRY_ASSIGN(const std::unique_ptr<export_::TraceWriter> out, export_::TraceWriter::open(options.output));
   export_::ExportRequest request = options.request;
   request.cancelled = interrupted;
@@ -85,8 +86,7 @@ Command export_command() {
         return {};
       },
       .action = [options]() -> Result<int> {
-        say_when_interrupted(is_standard_output(options->output) ? "standard output does not hold all of it"
-                                                                 : untouched(options->output));
+        say_when_interrupted(untouched(options->output));
         TRY(export_traces(*options));
         return 0;
       },
