@@ -39,6 +39,7 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
   surroundings.dcgm_embedded = options.dcgm_embedded;
   surroundings.profiling_pause = site_.profiling_pause;
   surroundings.consumers = [this] { return consumers(); };
+  has_begun_ = true;
   sampler_ = std::make_unique<collect::Sampler>(options.collectors, std::move(surroundings),
                                                 [this](const SharedBatch& batch) { offer(batch); });
   return {};

@@ -72,6 +72,7 @@ class Telemetry {
   }
   void note_capture(store::CaptureNote note);  // for the history
 
+  bool measures() const { return has_begun_; }  // what is to be measured; it may be nothing
   std::vector<collect::CollectorState> collectors() const;
   std::vector<SinkState> consumers() const;  // any thread
   // Why none is to be kept; empty: one is, and among the consumers.
@@ -83,6 +84,7 @@ class Telemetry {
   void answer(store::CatalogueTable which, Asker asker);
 
   TelemetrySite site_;
+  bool has_begun_ = false;
   Newest newest_;
   std::unique_ptr<HistoryWriter> history_;
   std::string no_history_;  // why there is none

@@ -54,7 +54,9 @@ Result<std::unique_ptr<Door>> open_metrics(const DoorSite& site) {
   const auto answer = [&agent = site.agent, &doors = site.doors, own_name](
                           const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
     ++doors.http_requests;
-    respond(answer_metrics_door(agent.telemetry.latest(), agent.host.unix_now(), request, own_name));
+    const auto latest = agent.telemetry.latest();
+    respond(
+        answer_metrics_door({latest, agent.host.unix_now(), agent.telemetry.measures(), own_name}, request));
   };
   TRY_ASSIGN(auto server,
              net::HttpServer::open_plain(site.loop, place->host, place->port, answer, http_error));

@@ -3,13 +3,18 @@
 #include <algorithm>
 #include <optional>
 #include <unordered_set>
+#include <vector>
 
 #include "agent/table_kinds.h"
 #include "api/accepted.h"
 #include "api/cross_site.h"
 #include "base/gzip_writer.h"
+#include "base/utf8.h"
+#include "base/version.h"
+#include "collect/list.h"
 #include "render/prometheus.h"
 #include "table/metric.h"
+#include "wire/target.h"
 
 namespace spotter::api {
 namespace {
@@ -23,6 +28,12 @@ constexpr Field kSampleColumns[] = {
     {"timestamp_ns", Type::integer, Unit::ns, Role::value,
      "When the numbers of a table were looked at, in Unix time."},
 };
+
+constexpr Field kBuildColumns[] = {
+    {"version", Type::text, Unit::none, Role::detail, "Of the agent."},
+    {"compiler", Type::text, Unit::none, Role::detail, "That made it."},
+};
+constexpr const char* kCompiler = __VERSION__;
 
 bool prefers_open_metrics(std::string_view accept) {
   double open_metrics = 0, any = 0;
@@ -54,11 +65,41 @@ bool is_shown(const Table& table) {
   return !(kind && kind->is_unbounded) && !table.is_events;
 }
 
-std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics) {
+// Which collectors somebody wants to see.
+struct Wanted {
+  std::vector<std::string> only, never;
+  bool operator()(const std::string& collector) const {
+    if (!only.empty()) return std::ranges::find(only, collector) != only.end();
+    return std::ranges::find(never, collector) == never.end();
+  }
+};
+
+Result<Wanted> read_wanted(const wire::Target& target) {
+  Wanted wanted;
+  for (const auto& [key, value] : target.parameters) {
+    if (key != "collect[]" && key != "exclude[]") continue;
+    if (!collect::find_collector(value))
+      return fail(Code::invalid, "{}: there is no collector \"{}\"", key, to_printable(value));
+    (key == "collect[]" ? wanted.only : wanted.never).push_back(value);
+  }
+  if (!wanted.only.empty() && !wanted.never.empty())
+    return fail(Code::invalid, "collect[] and exclude[] exclude each other");
+  return wanted;
+}
+
+Table build() {
+  Table build("build", kBuildColumns);
+  build.append({std::string_view(kVersion), std::string_view(kCompiler)});
+  return build;
+}
+
+std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool open_metrics,
+                          const Wanted& wanted) {
   Table samples("sample", kSampleColumns);
   std::vector<const Table*> tables;
   std::unordered_set<std::string_view> names;
   for (const SharedBatch& batch : latest) {
+    if (!wanted(batch->by)) continue;
     const bool is_old = is_stale(*batch, unix_now);
     for (const Table& table : batch->tables) {
       if (!is_shown(table) || !names.insert(table.name()).second) continue;
@@ -67,23 +108,26 @@ std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool
     }
   }
   tables.push_back(&samples);
+  const Table of_build = build();
+  tables.push_back(&of_build);
   render::PrometheusStyle style;
   style.open_metrics = open_metrics;
   return render::render_prometheus(tables, style);
 }
 
-net::HttpAnswer refusal(int status, std::string text) {
+net::HttpAnswer plain(int status, std::string text) {
   return {status, std::move(text), "text/plain; charset=utf-8"};
 }
 
 }  // namespace
 
-net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, std::string_view accept,
-                             std::string_view accept_encoding) {
-  const bool open_metrics = prefers_open_metrics(accept);
-  net::HttpAnswer answer{200, render_latest(latest, unix_now, open_metrics),
+Result<net::HttpAnswer> metrics_page(std::span<const SharedBatch> latest, Ns unix_now,
+                                     const net::HttpRequest& request) {
+  TRY_ASSIGN(const Wanted wanted, read_wanted(wire::Target(request.target)));
+  const bool open_metrics = prefers_open_metrics(request.accept);
+  net::HttpAnswer answer{200, render_latest(latest, unix_now, open_metrics, wanted),
                          open_metrics ? kOpenMetrics : kText};
-  if (answer.body.size() <= kLeastToCompress || !takes_gzip(accept_encoding)) return answer;
+  if (answer.body.size() <= kLeastToCompress || !takes_gzip(request.accept_encoding)) return answer;
   if (Result<std::string> bytes = gzipped(answer.body)) {
     answer.body = std::move(*bytes);
     answer.content_encoding = "gzip";
@@ -91,20 +135,26 @@ net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, s
   return answer;
 }
 
-net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
-                                    const net::HttpRequest& request,
-                                    const std::optional<std::string>& own_name) {
-  if (own_name) {
-    if (const auto is = check_host(request, *own_name); !is) return refusal(403, is.error().message + "\n");
+net::HttpAnswer answer_metrics_door(const MetricsDoorView& view, const net::HttpRequest& request) {
+  if (view.own_name) {
+    if (const auto is = check_host(request, *view.own_name); !is)
+      return plain(403, is.error().message + "\n");
   }
-  if (std::string_view(request.target).substr(0, request.target.find('?')) != "/metrics")
-    return refusal(404, "there is only /metrics here\n");
+  const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));
+  const bool is_probe = path == "/-/healthy" || path == "/-/ready";
+  if (path != "/metrics" && !is_probe)
+    return plain(404, "there are only /metrics, /-/healthy and /-/ready here\n");
   if (request.method != "GET") {
-    net::HttpAnswer answer = refusal(405, "/metrics can be read, by GET, and that is all\n");
+    net::HttpAnswer answer = plain(405, fmt::format("{} can be read, by GET, and that is all\n", path));
     answer.headers = {{"Allow", "GET"}};
     return answer;
   }
-  return metrics_page(latest, unix_now, request.accept, request.accept_encoding);
+  if (path == "/-/healthy") return plain(200, "the agent is healthy\n");
+  if (path == "/-/ready")
+    return view.is_ready ? plain(200, "the agent is ready\n")
+                         : plain(503, "the agent does not measure yet\n");
+  Result<net::HttpAnswer> page = metrics_page(view.latest, view.unix_now, request);
+  return page ? std::move(*page) : plain(400, page.error().message + "\n");
 }
 
 }  // namespace spotter::api

@@ -12,22 +12,30 @@
 #include <string>
 #include <string_view>
 
+#include "base/result.h"
 #include "net/http.h"
 #include "table/batch.h"
 
 namespace spotter::api {
 
-// `latest`: the newest batches, the last one first; of a table that several have, the first counts. `accept`
-// and `accept_encoding` are the request's headers: OpenMetrics 1.0.0 for who prefers it, else the text format
-// 0.0.4, which is also for those who accept neither; gzip for who takes it and a page of more than a
-// kilobyte.
-net::HttpAnswer metrics_page(std::span<const SharedBatch> latest, Ns unix_now, std::string_view accept,
-                             std::string_view accept_encoding);
+// `latest`: the newest batches, the last one first; of a table that several have, the first counts.
+// OpenMetrics 1.0.0 for who prefers it, else the text format 0.0.4, which is also for those who accept
+// neither; gzip for who takes it and a page of more than a kilobyte. ?collect[]=NAME, as often as one likes,
+// are the collectors that are wanted, ?exclude[]=NAME those that are not, as node_exporter has it. Errors:
+// invalid (there is no such collector; both at once).
+Result<net::HttpAnswer> metrics_page(std::span<const SharedBatch> latest, Ns unix_now,
+                                     const net::HttpRequest& request);
 
-// The whole of a door that has nothing but this page: other paths 404, other methods 405, in plain text. With
-// `own_name`, that of this host, it is for this host alone, and other names are 403 (cross_site.h).
-net::HttpAnswer answer_metrics_door(std::span<const SharedBatch> latest, Ns unix_now,
-                                    const net::HttpRequest& request,
-                                    const std::optional<std::string>& own_name);
+// What a door shows that has nothing but this page. All threads.
+struct MetricsDoorView {
+  std::span<const SharedBatch> latest;
+  Ns unix_now = 0;
+  bool is_ready = true;                      // the agent measures
+  std::optional<std::string> own_name = {};  // that of this host: it is for this host alone (cross_site.h)
+};
+
+// The page, and /-/healthy and /-/ready (200, or 503 before it is); other paths 404, other methods 405, other
+// names than the own one 403, in plain text.
+net::HttpAnswer answer_metrics_door(const MetricsDoorView& view, const net::HttpRequest& request);
 
 }  // namespace spotter::api

@@ -6,6 +6,7 @@
 #include "agent/table_kinds.h"
 #include "api/accepted.h"
 #include "base/time.h"
+#include "base/version.h"
 #include "collect/list.h"
 
 namespace spotter::api {
@@ -31,7 +32,11 @@ SharedBatch batch(const char* table, Ns unix_ns, i64 rows = 1) {
 
 net::HttpAnswer page(const std::vector<SharedBatch>& latest, std::string_view accept = {},
                      std::string_view encoding = {}) {
-  return metrics_page(latest, kNow, accept, encoding);
+  net::HttpRequest request;
+  request.target = "/metrics";
+  request.accept = accept;
+  request.accept_encoding = encoding;
+  return metrics_page(latest, kNow, request).value();
 }
 
 bool has(const net::HttpAnswer& answer, std::string_view text) {
@@ -139,20 +144,66 @@ TEST(MetricsPage, Gzip) {
   }
 }
 
+TEST(MetricsPage, TheBuild) {
+  EXPECT_TRUE(has(page({}), fmt::format("\nspotter_build_info{{version=\"{}\",compiler=\"", kVersion)))
+      << page({}).body;
+}
+
+TEST(MetricsPage, TheCollectorsThatAreWanted) {
+  const auto of = [](const char* table, const char* by) {
+    auto made = std::make_shared<Batch>(*batch(table, kNow));
+    made->by = by;
+    return made;
+  };
+  const std::vector<SharedBatch> latest{of("cpu", "cpu"), of("disk", "disk"), of("memory", "memory")};
+  const auto tables = [&](const std::string& query) {
+    net::HttpRequest request;
+    request.method = "GET";
+    request.target = "/metrics" + query;
+    const net::HttpAnswer answer = answer_metrics_door({latest, kNow}, request);
+    if (answer.status != 200) return fmt::format("{} {}", answer.status, answer.body);
+    std::string found;
+    for (const char* table : {"cpu", "disk", "memory"})
+      if (has(answer, fmt::format("spotter_{}_size_bytes{{", table))) found += fmt::format("{} ", table);
+    EXPECT_TRUE(has(answer, "spotter_build_info"));
+    return found;
+  };
+  EXPECT_EQ(tables(""), "cpu disk memory ");
+  EXPECT_EQ(tables("?collect[]=disk"), "disk ");
+  EXPECT_EQ(tables("?collect%5B%5D=disk&x=y&collect[]=cpu"), "cpu disk ");
+  EXPECT_EQ(tables("?exclude[]=disk"), "cpu memory ");
+  EXPECT_EQ(tables("?collect[]=load"), "") << "it is not on";
+  EXPECT_EQ(tables("?collect[]=tape"), "400 collect[]: there is no collector \"tape\"\n");
+  EXPECT_EQ(tables("?collect[]=cpu&exclude[]=disk"), "400 collect[] and exclude[] exclude each other\n");
+}
+
+TEST(MetricsPage, Probes) {
+  net::HttpRequest request;
+  request.method = "GET";
+  const auto status = [&](const char* path, bool is_ready) {
+    request.target = path;
+    return answer_metrics_door({{}, kNow, is_ready}, request).status;
+  };
+  EXPECT_EQ(status("/-/healthy", false), 200);
+  EXPECT_EQ(status("/-/ready", true), 200);
+  EXPECT_EQ(status("/-/ready", false), 503);
+  EXPECT_EQ(status("/-/reload", true), 404);
+}
+
 TEST(MetricsPage, Door) {
   const std::vector<SharedBatch> latest{batch("one", kNow)};
   net::HttpRequest request;
   request.method = "GET";
   request.accept = "application/openmetrics-text";
   request.target = "/metrics?x=y";
-  EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).content_type, kOpenMetrics);
+  EXPECT_EQ(answer_metrics_door({latest, kNow}, request).content_type, kOpenMetrics);
   for (const char* other : {"/", "/metrics/", "/metricsx", "/v1/status", ""}) {
     request.target = other;
-    EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).status, 404) << other;
+    EXPECT_EQ(answer_metrics_door({latest, kNow}, request).status, 404) << other;
   }
   request.target = "/metrics";
   request.method = "POST";
-  const net::HttpAnswer refused = answer_metrics_door(latest, kNow, request, {});
+  const net::HttpAnswer refused = answer_metrics_door({latest, kNow}, request);
   EXPECT_EQ(refused.status, 405);
   EXPECT_EQ(refused.content_type, "text/plain; charset=utf-8");
   ASSERT_EQ(refused.headers.size(), 1u);
@@ -166,11 +217,11 @@ TEST(MetricsPage, DoorForThisHostAlone) {
   request.target = "/metrics";
   for (const char* host : {"", "localhost:9100", "127.0.0.1:9100", "gpu07.example:9100"}) {
     request.host = host;
-    EXPECT_EQ(answer_metrics_door(latest, kNow, request, "gpu07.example").status, 200) << host;
+    EXPECT_EQ(answer_metrics_door({latest, kNow, true, "gpu07.example"}, request).status, 200) << host;
   }
   request.host = "evil.example:9100";
-  EXPECT_EQ(answer_metrics_door(latest, kNow, request, "gpu07.example").status, 403);
-  EXPECT_EQ(answer_metrics_door(latest, kNow, request, {}).status, 200);
+  EXPECT_EQ(answer_metrics_door({latest, kNow, true, "gpu07.example"}, request).status, 403);
+  EXPECT_EQ(answer_metrics_door({latest, kNow}, request).status, 200);
 }
 
 TEST(Accepted, NamesVersionsQualities) {

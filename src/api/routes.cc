@@ -20,8 +20,8 @@ using Respond = net::HttpServer::Respond;
 constexpr int kUnauthorized = 401, kNoSuchMethod = 405;
 
 void page_route(const RouteCall& call, const Respond& respond) {
-  respond(metrics_page(call.agent.telemetry.latest(), call.agent.host.unix_now(), call.http.accept,
-                       call.http.accept_encoding));
+  auto page = metrics_page(call.agent.telemetry.latest(), call.agent.host.unix_now(), call.http);
+  respond(page ? std::move(*page) : http_error(page.error()));
 }
 
 // Any thread: tables are rendered where they were read.

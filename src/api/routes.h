@@ -1,6 +1,6 @@
 // The HTTP API: each route a method and a path, answers as tables in JSON (render/).
 //
-//   GET  /metrics            the newest samples, for Prometheus (metrics_page.h)
+//   GET  /metrics            the newest samples, for Prometheus; ?collect[]=NAME (metrics_page.h)
 //   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
 //   GET  /v1/catalogue       what the history knows beside samples: ?table=jobs, captures, events or series
 //   GET  /v1/status          how the agent is

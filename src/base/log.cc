@@ -1,5 +1,6 @@
 #include "base/log.h"
 
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -7,10 +8,26 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/json_text.h"
+
 namespace spotter {
 namespace {
 
 std::atomic<Level> least_level = Level::info;
+std::atomic<LogFormat> log_format = LogFormat::text;
+
+// As syslog(3) has them.
+int priority_of(Level level) {
+  constexpr int kPriorities[] = {7, 6, 4, 3};
+  return kPriorities[static_cast<size_t>(level)];
+}
+
+bool goes_to_journal() {
+  const char* stream = std::getenv("JOURNAL_STREAM");  // "device:inode" of what the service manager connected
+  struct stat file;
+  return stream && fstat(STDERR_FILENO, &file) == 0 &&
+         fmt::format("{}:{}", file.st_dev, file.st_ino) == stream;
+}
 
 constexpr std::string_view name(Level level) {
   constexpr std::string_view kNames[] = {"debug", "info", "warning", "error"};
@@ -32,10 +49,23 @@ std::string local_time() {
 }  // namespace
 
 void set_log_level(Level least) { least_level = least; }
+void set_log_format(LogFormat format) { log_format = format; }
+
+std::string log_text(Level level, std::string_view line, LogFormat format, bool is_for_journal) {
+  std::string text = is_for_journal ? fmt::format("<{}>", priority_of(level)) : std::string();
+  if (format == LogFormat::json) {
+    text += fmt::format("{{\"time\":\"{}\",\"level\":\"{}\",\"message\":", local_time(), name(level));
+    append_json_text(text, line);
+    return text + "}\n";
+  }
+  if (!is_for_journal) text += fmt::format("{} {} ", local_time(), name(level));
+  return text + fmt::format("{}\n", line);
+}
 
 void log_line(Level level, std::string_view line) {
   if (level < least_level) return;
-  const std::string whole = fmt::format("{} {} {}\n", local_time(), name(level), line);
+  static const bool is_for_journal = goes_to_journal();
+  const std::string whole = log_text(level, line, log_format, is_for_journal);
   // One call, so that lines of two threads do not mix. There is nobody to tell of a log that cannot be
   // written.
   [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.data(), whole.size());

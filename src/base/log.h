@@ -1,8 +1,12 @@
 // The log of a daemon: one line each on standard error, with time and level. Any thread. What a peer can
 // cause as often as it likes is logged through a LogLimit.
+//
+// A journal of systemd that standard error goes to (JOURNAL_STREAM) gets the level as its priority
+// (sd-daemon(3)), and no time, which it has itself.
 #pragma once
 #include <fmt/format.h>
 
+#include <string>
 #include <string_view>
 
 #include "base/time.h"
@@ -12,7 +16,12 @@ namespace spotter {
 
 enum class Level : u8 { debug, info, warning, error };
 
+enum class LogFormat : u8 { text, json };  // json: {"time","level","message"}, a line each
+
 void set_log_level(Level least);
+void set_log_format(LogFormat format);
+// A line as it is written.
+std::string log_text(Level level, std::string_view line, LogFormat format, bool is_for_journal);
 void log_line(Level level, std::string_view line);
 
 template <class... A>

@@ -22,6 +22,20 @@ TEST(LogTest, OneLineWithTimeAndLevel) {
   EXPECT_EQ(logged([] { log_line(Level::info, "{} %v"); }).substr(29), " info {} %v\n");
 }
 
+TEST(LogTest, AsJson) {
+  const std::string line = log_text(Level::error, "say \"hi\"\n", LogFormat::json, false);
+  EXPECT_TRUE(line.starts_with("{\"time\":\"20")) << line;
+  EXPECT_TRUE(line.ends_with("\",\"level\":\"error\",\"message\":\"say \\\"hi\\\"\\n\"}\n")) << line;
+}
+
+TEST(LogTest, ForAJournal) {
+  EXPECT_EQ(log_text(Level::debug, "x", LogFormat::text, true), "<7>x\n");
+  EXPECT_EQ(log_text(Level::info, "x", LogFormat::text, true), "<6>x\n");
+  EXPECT_EQ(log_text(Level::warning, "x", LogFormat::text, true), "<4>x\n");
+  EXPECT_EQ(log_text(Level::error, "x", LogFormat::text, true), "<3>x\n");
+  EXPECT_TRUE(log_text(Level::info, "x", LogFormat::json, true).starts_with("<6>{\"time\""));
+}
+
 TEST(LogTest, LevelsBelowTheLeastAreLeftOut) {
   const auto each = [] {
     for (const Level l : {Level::debug, Level::info, Level::warning, Level::error}) log_line(l, "x");

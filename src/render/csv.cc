@@ -1,5 +1,9 @@
 // CSV after RFC 4180, with "\n" line ends: a header line per table, no notes; several tables are separated by
 // an empty line and begin with "# name". A null and a number that is none are empty; an empty text is "".
+//
+// Texts are those of traces, which somebody else may have made: control characters are pictures of themselves
+// (U+2400 and on), so that none steers a terminal, and a text that a spreadsheet would take for a formula has
+// a ' before it. Numbers are never touched. JSON and Arrow have the texts as they are.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -10,14 +14,30 @@
 namespace spotter::render {
 namespace {
 
+constexpr std::string_view kFormulas = "=+-@";
+
+// The picture of a control character; empty: it is none.
+std::string_view picture_of(char32_t c, std::string& room) {
+  constexpr char32_t kDelete = 0x7F, kFirstC1 = 0x80, kLastC1 = 0x9F;
+  if (c >= ' ' && c != kDelete && (c < kFirstC1 || c > kLastC1)) return {};
+  if (c >= kFirstC1) return "\uFFFD";
+  room = "\u2400";  // of NUL; the others follow, but for DEL's
+  room.back() = static_cast<char>(room.back() + (c == kDelete ? 0x21 : static_cast<char>(c)));
+  return room;
+}
+
 std::string quoted(std::string_view text) {
-  if (!text.empty() && text.find_first_of(",\"\r\n") == std::string_view::npos) return to_valid_utf8(text);
-  std::string out = "\"";
-  for (const char c : to_valid_utf8(text)) {
-    if (c == '"') out += '"';
-    out += c;
+  const std::string valid = to_valid_utf8(text);
+  std::string out, room;
+  if (!valid.empty() && kFormulas.find(valid.front()) != kFormulas.npos) out += '\'';
+  for (std::string_view rest = valid; !rest.empty();) {
+    const CodePoint point = first_code_point(rest);
+    const std::string_view picture = picture_of(point.value, room);
+    if (rest.front() == '"') out += '"';
+    out += picture.empty() ? rest.substr(0, point.bytes) : picture;
+    rest.remove_prefix(point.bytes);
   }
-  return out + '"';
+  return !out.empty() && out.find_first_of(",\"") == out.npos ? out : '"' + out + '"';
 }
 
 std::string cell_of(const Value& value) {

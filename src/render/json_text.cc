@@ -5,30 +5,7 @@
 #include <cmath>
 #include <iterator>
 
-#include "base/utf8.h"
-
 namespace spotter::render {
-
-void append_json_text(std::string& out, std::string_view text) {
-  std::string mended;
-  if (!is_valid_utf8(text)) text = mended = to_valid_utf8(text);
-  out += '"';
-  for (const char c : text) {
-    if (c == '"' || c == '\\') {
-      out += '\\';
-      out += c;
-    } else if (c == '\n') {
-      out += "\\n";
-    } else if (c == '\t') {
-      out += "\\t";
-    } else if (static_cast<u8>(c) < 0x20) {
-      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<u8>(c));
-    } else {
-      out += c;
-    }
-  }
-  out += '"';
-}
 
 void append_json_value(std::string& out, const Value& value) {
   if (const i64* whole = std::get_if<i64>(&value)) {

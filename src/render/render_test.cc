@@ -106,10 +106,28 @@ TEST(Render, Csv) {
   EXPECT_EQ(render(*find_format("csv"), {std::vector{sample()}, sample_notes()}),
             "rank,name,busy_ratio,slow\n"
             "9223372036854775807,plain,0.1,true\n"
-            "-9223372036854775808,\"say \"\"hi\"\", \\ 漢\n\t\x01\",1e+300,false\n"
+            "-9223372036854775808,\"say \"\"hi\"\", \\ 漢␊␉␁\",1e+300,false\n"
             "9007199254740993,bad \uFFFD byte,,\n"
             ",,,true\n"
             "0,\"\",0.3333333333333333,true\n");
+}
+
+// What a trace's names may do to a spreadsheet or a terminal.
+TEST(Render, CsvOfTextsThatMeanHarm) {
+  const auto csv = [](std::string_view name) {
+    Table table("t", kSchema);
+    table.append({-1, name, -0.5, true});
+    const std::string text = render(kCsv, {std::span(&table, 1), {}});
+    return text.substr(text.find('\n') + 1);
+  };
+  EXPECT_EQ(csv("=1+1"), "-1,'=1+1,-0.5,true\n") << "numbers stay numbers";
+  for (const char* formula : {"+x", "-x", "@SUM(A1)", "=cmd|' /C calc'!A0"})
+    EXPECT_EQ(csv(formula), fmt::format("-1,'{},-0.5,true\n", formula));
+  EXPECT_EQ(csv("=HYPERLINK(\"a\",1)"), "-1,\"'=HYPERLINK(\"\"a\"\",1)\",-0.5,true\n");
+  EXPECT_EQ(csv("a=b-c"), "-1,a=b-c,-0.5,true\n");
+  EXPECT_EQ(csv("\x1b[2J\r\n\x7f"), "-1,␛[2J␍␊␡,-0.5,true\n");
+  EXPECT_EQ(csv(std::string_view("\0\t=1", 4)), "-1,␀␉=1,-0.5,true\n");
+  EXPECT_EQ(csv("\u009b31m"), "-1,\uFFFD31m,-0.5,true\n");
 }
 
 TEST(Render, CsvOfSeveralTables) {

@@ -110,7 +110,7 @@ std::string line(Ns time, const std::map<std::string, std::string>& record) {
   std::string out = "time = " + utc_text(time) + " data = {";
   for (const auto& [key, value] : record) {
     if (!out.ends_with('{')) out += ',';
-    render::append_json_text(out, key);
+    append_json_text(out, key);
     out += ':' + value;
   }
   return out + "}\n";

@@ -72,20 +72,20 @@ constexpr Setting kOptions[] = {
 
 std::string json_lines(const Share& share, std::string_view host_name) {
   std::string head = "{\"time\":";
-  render::append_json_text(head, utc_text(share.batch->unix_ns));
+  append_json_text(head, utc_text(share.batch->unix_ns));
   head += ",\"host\":";
-  render::append_json_text(head, host_name);
+  append_json_text(head, host_name);
   std::string out;
   for (const Table* table : share.tables) {
     for (size_t row = 0; row < table->rows(); ++row) {
       out += head;
       out += ",\"table\":";
-      render::append_json_text(out, table->name());
+      append_json_text(out, table->name());
       for (size_t c = 0; c < table->columns(); ++c) {
         const Value value = table->at(row, c);
         if (!has_number(value)) continue;
         out += ',';
-        render::append_json_text(out, table->schema()[c].name);
+        append_json_text(out, table->schema()[c].name);
         out += ':';
         render::append_json_value(out, value);
       }

@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/number.h"
+#include "trace/data_loading.h"
 #include "trace/per_kind.h"
 
 namespace spotter::trace {
@@ -158,7 +159,7 @@ Steps optimizer_steps(const Trace& trace) {
 }
 
 bool may_be_step(std::string_view name) {
-  return !name.empty() && name.find("DataLoader") == name.npos &&
+  return !name.empty() && name.find("DataLoader") == name.npos && !is_data_loading(name) &&
          std::none_of(std::begin(kNoStep), std::end(kNoStep),
                       [&](std::string_view prefix) { return name.starts_with(prefix); });
 }

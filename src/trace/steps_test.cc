@@ -107,6 +107,7 @@ TEST(Steps, AnAnnotationThatRepeatsEvenlyIsTheLastResort) {
     b.span("user_annotation", "inner", 1, 1, ts + 5, 20);
     b.span("user_annotation", "nccl:all_reduce", 1, 1, ts + 1, 80);
     b.span("user_annotation", "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 1, ts, 90);
+    b.span("user_annotation", "enumerate(DataPipe)#ShufflerIterDataPipe", 1, 1, ts, 92);
     b.span("user_annotation", "Optimizer.zero_grad#SGD.zero_grad", 1, 1, ts, 90);
     b.span("cpu_op", "aten::linear", 1, 1, ts, 95);
     b.span("gpu_user_annotation", "on the device", 0, 7, ts, 95);

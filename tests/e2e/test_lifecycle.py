@@ -1,8 +1,10 @@
 """How the agent begins and ends, and what it says when it cannot begin."""
 
+import json
 import os
 import pathlib
 import signal
+import socket
 import stat
 import subprocess
 import tempfile
@@ -142,3 +144,68 @@ def test_idle_agent_rests(agent):
     time.sleep(2)
     assert sleeps() - before <= 8
     assert agent.cpu_seconds() - used <= 0.03
+
+
+def test_a_folder_that_is_missing_is_made():
+    """As in the example of the configuration: /run/spotter/ipc."""
+    with tempfile.TemporaryDirectory(prefix="se-", dir="/tmp") as folder:
+        process = subprocess.Popen([str(program()), "agent", "--api-socket", f"{folder}/run/a", "--ipc-dir", f"{folder}/run/ipc",
+                                    "--rpc-port", "off", "--collect", "off", "--history", "off"],
+                                   stdin=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=clean_environment())
+        try:
+            agent_module.until(lambda: os.path.exists(f"{folder}/run/ipc/dynolog"), 5, "the socket is in the folder")
+            is_root = os.geteuid() == 0
+            assert os.stat(f"{folder}/run/ipc").st_mode & 0o7777 == (0o1777 if is_root else 0o700)
+            assert os.stat(f"{folder}/run").st_mode & 0o7777 == (0o755 if is_root else 0o700)
+        finally:
+            process.terminate()
+            assert process.wait(5) == 0
+
+
+def test_what_the_service_manager_is_told(monkeypatch, tmp_path):
+    """Readiness, its loop's turns as a watchdog wants them, and the end; and the log's levels as its journal has them."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as manager:
+        manager.bind(str(tmp_path / "notify"))
+        manager.settimeout(5)
+        journal = (tmp_path / "journal").open("wb")
+        status = os.fstat(journal.fileno())
+        environment = clean_environment(NOTIFY_SOCKET=tmp_path / "notify", WATCHDOG_USEC=200_000,
+                                        JOURNAL_STREAM=f"{status.st_dev}:{status.st_ino}")
+        process = subprocess.Popen([str(program()), "agent", "--api-socket", tmp_path / "a", "--ipc-dir", tmp_path, "--rpc-port",
+                                    "off", "--collect", "off", "--history", "off"],
+                                   stdin=subprocess.DEVNULL, stderr=journal, env=environment)
+        try:
+            assert manager.recv(100) == b"READY=1"
+            start = time.monotonic()
+            assert [manager.recv(100) for _ in range(6)] == [b"WATCHDOG=1"] * 6
+            assert 0.3 < time.monotonic() - start < 2
+        finally:
+            process.terminate()
+            assert process.wait(5) == 0
+        while (told := manager.recv(100)) == b"WATCHDOG=1":
+            pass
+        assert told == b"STOPPING=1"
+        lines = (tmp_path / "journal").read_text().splitlines()
+        assert "<6>spotter agent: ready" in lines and all(line.startswith("<") for line in lines)
+
+
+def test_a_log_for_programs(tmp_path):
+    config = tmp_path / "agent.yaml"
+    config.write_text("log_format: json\n")
+    with Agent("--config", config) as agent:
+        lines = [json.loads(line) for line in agent.log().splitlines()]
+        assert {"level": "info", "message": "spotter agent: ready"}.items() <= lines[-1].items()
+        assert all(set(line) == {"time", "level", "message"} for line in lines)
+
+
+def test_what_cannot_be_reloaded_is_named(tmp_path):
+    config = tmp_path / "agent.yaml"
+    config.write_text("per_core: false\nlog_level: info\n")
+    with Agent("--config", config) as agent:
+        def told_after(text, words):
+            config.write_text(text)
+            agent.process.send_signal(signal.SIGHUP)
+            return agent_module.until(lambda: [line for line in agent.log().splitlines() if words in line], 5, words)[-1]
+        line = told_after("per_core: true\nlog_level: debug\ncollect: 'off'\n", "waiting for a restart")
+        assert line.endswith(": collect, per_core")
+        assert "there is no key" in told_after("per_cor: true\n", "the configuration stays as it was")

@@ -3,11 +3,10 @@
 #include <algorithm>
 #include <ranges>
 
+#include "trace/data_loading.h"
+
 namespace spotter::analyze {
 namespace {
-
-// PyTorch's spans around the wait for the next batch.
-bool is_data_loader(std::string_view name) { return name.starts_with("enumerate(DataLoader)"); }
 
 // Goes through the spans of a thread and says where the innermost one changes.
 class Sweep {
@@ -27,7 +26,7 @@ class Sweep {
     HostSegment inside = open_.empty() ? HostSegment{} : open_.back().inside;
     inside.event = e;
     inside.is_busy |= category == Category::cpu_op || is_host_call(category);
-    inside.is_loading |= is_data_loader(trace_.name_of(e));
+    inside.is_loading |= trace::is_data_loading(trace_.name_of(e));
     inside.is_scaled |= what_if_.fits(trace_, e);
     open_.push_back({index, trace_.end(e), inside});
     mark(ts);

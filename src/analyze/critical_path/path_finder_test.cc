@@ -75,6 +75,20 @@ TEST(CriticalPaths, AHostThatIsSlowerThanItsDeviceIsThePath) {
   EXPECT_EQ(t.length, 100);
 }
 
+// Also of torch.utils.data's pipes, whose operators are not the model's.
+TEST(CriticalPaths, TheNextBatchIsDataLoading) {
+  Steps t(100);
+  t.op("enumerate(DataPipe)#ShufflerIterDataPipe", 1, 10, 40);
+  t.op("aten::stack", 1, 20, 30);
+  t.op("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 50, 60);
+  EXPECT_EQ(t.path(),
+            (Pieces{"host gaps ProfilerStep#3 10", "data loading enumerate(DataPipe)#ShufflerIterDataPipe 10",
+                    "data loading aten::stack 10", "data loading enumerate(DataPipe)#ShufflerIterDataPipe 10",
+                    "host gaps ProfilerStep#3 10",
+                    "data loading enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__ 10",
+                    "host gaps ProfilerStep#3 40"}));
+}
+
 TEST(CriticalPaths, ADeviceThatLagsBehindIsFollowedBeyondTheStepsEnd) {
   Steps t(100);
   t.work("gemm", 7, 15, 80, t.call("cudaLaunchKernel", 1, 10, 14));

@@ -1,17 +1,13 @@
 // agent: options and configuration file -> the agent (agent/agent.h) and its doors (api/doors.h), until a
 // signal ends it.
+#include <fmt/ranges.h>
 #include <link.h>
 #include <malloc.h>
 #include <sys/mman.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -22,6 +18,7 @@
 #include "app/agent/agent_config.h"
 #include "app/agent/agent_socket.h"
 #include "app/agent/agent_tls_setup.h"
+#include "app/agent/service_manager.h"
 #include "app/agent/telemetry_config.h"
 #include "app/capture/hosts.h"
 #include "app/cli/interruption.h"
@@ -34,23 +31,7 @@
 namespace spotter::app {
 namespace {
 
-constexpr mode_t kVisibleToAll = 0755, kOwn = 0700;
-
-// The service manager's protocol: one datagram of text to the socket that the environment names
-// (sd_notify(3)).
-void tell_service_manager(std::string_view text) {
-  const char* name = std::getenv("NOTIFY_SOCKET");
-  sockaddr_un address{};
-  if (!name || std::strlen(name) >= sizeof address.sun_path) return;
-  address.sun_family = AF_UNIX;
-  std::strcpy(address.sun_path, name);
-  if (address.sun_path[0] == '@') address.sun_path[0] = '\0';
-  const int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-  if (fd < 0) return;
-  sendto(fd, text.data(), text.size(), MSG_NOSIGNAL, reinterpret_cast<const sockaddr*>(&address),
-         static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + std::strlen(name)));
-  close(fd);
-}
+constexpr mode_t kVisibleToAll = 0755, kForAll = 01777, kOwn = 0700;
 
 // Code and constants that only the beginning needed are most of what is in memory; what is used again comes
 // back from the page cache. Only what the files of the program say: nothing that was written to.
@@ -95,21 +76,31 @@ Result<void> make_folder_of(const std::string& path) {
   return {};
 }
 
-// Only what can change while it runs.
-void reload(const Options& options, agent::Agent& agent) {
+// Only what can change while it runs; of what else has changed since it began it says that.
+void reload(const Options& options, const AgentConfig& begun_with, agent::Agent& agent) {
   const Result<AgentConfig> config = configured(options);
   if (!config) return log(Level::error, "the configuration stays as it was: {}", config.error().message);
   set_log_level(config->log_level);
+  set_log_format(config->log_format);
   agent.access = agent::Access(config->options.output_directories, config->options.clients);
-  log(Level::info, "log level, output directories and clients are read again; all else needs a restart");
+  log(Level::info, "log_level, log_format, output_directories and clients are read again");
+  const std::vector<std::string> others = changed_keys(begun_with, *config);
+  if (!others.empty())
+    log(Level::warning, "changed since the agent began, and waiting for a restart: {}",
+        fmt::join(others, ", "));
 }
 
 Result<int> run_agent(const Options& options) {
   TRY_ASSIGN(const AgentConfig config, configured(options));
   set_log_level(config.log_level);
+  set_log_format(config.log_format);
   // A dozen threads that allocate little and seldom: one heap for all takes less memory than one for each.
   mallopt(M_ARENA_MAX, 1);
   TRY(make_folder_of(config.doors.api_socket));
+  if (const std::string& folder = config.options.ipc_directory; !folder.empty()) {
+    if (const auto above = make_folder_of(folder); !above) return within(above.error(), folder);
+    TRY(make_safe_folder(folder, geteuid() == 0 ? kForAll : kOwn));
+  }
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
   net::Loop loop;
@@ -118,7 +109,7 @@ Result<int> run_agent(const Options& options) {
   bool is_open = false;
   // Before the first door is open: who sees one may want it closed again.
   loop.on_signals({SIGTERM, SIGINT, SIGHUP}, [&](int signal) {
-    if (signal == SIGHUP) return is_open ? reload(options, agent) : void();
+    if (signal == SIGHUP) return is_open ? reload(options, config, agent) : void();
     tell_service_manager("STOPPING=1");
     loop.stop();
   });
@@ -127,6 +118,7 @@ Result<int> run_agent(const Options& options) {
   TRY(agent.measure());
   is_open = true;
   tell_service_manager("READY=1");
+  const Heartbeat heartbeat(loop);
   log(Level::info, "spotter agent: ready");
   let_go_of_beginning();
   loop.run();

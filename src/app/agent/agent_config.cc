@@ -280,6 +280,14 @@ constexpr Key<AgentConfig> kKeys[] = {
          if (!d.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(d));
        return {};
      }},
+    {"log_format",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       const std::string word = scalar(node);
+       if (word != "text" && word != "json")
+         return fail(Code::invalid, "\"{}\" is neither text nor json", to_printable(word));
+       c.log_format = word == "json" ? LogFormat::json : LogFormat::text;
+       return {};
+     }},
     {"log_level",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(c.log_level, parse_log_level(scalar(node)));
@@ -324,7 +332,10 @@ Result<void> check_remote(const std::string& path, AgentConfig& config) {
 }
 
 Result<void> read(const YAML::Node& file, const std::string& path, AgentConfig& config) {
-  if (!file.IsNull()) TRY(read_map<AgentConfig>(file, kKeys, config, read_door_setting));
+  if (!file.IsNull()) {
+    TRY(read_map<AgentConfig>(file, kKeys, config, read_door_setting));
+    for (const auto& entry : file) config.texts[scalar(entry.first)] = YAML::Dump(entry.second);
+  }
   return check_remote(path, config);
 }
 
@@ -338,6 +349,20 @@ Result<void> read_agent_config(const std::string& path, AgentConfig& config) {
     return fail(Code::invalid, "{}: line {}: {}", path, e.mark.line + 1, e.msg);
   }
   return {};
+}
+
+std::vector<std::string> changed_keys(const AgentConfig& before, const AgentConfig& now) {
+  std::set<std::string> keys;
+  for (const auto* texts : {&before.texts, &now.texts}) {
+    for (const auto& [key, text] : *texts) {
+      const auto old = before.texts.find(key), fresh = now.texts.find(key);
+      const bool is_same =
+          old != before.texts.end() && fresh != now.texts.end() && old->second == fresh->second;
+      if (!is_same) keys.insert(key);
+    }
+  }
+  for (const char* key : {"log_level", "log_format", "output_directories", "clients"}) keys.erase(key);
+  return {keys.begin(), keys.end()};
 }
 
 Result<Level> parse_log_level(const std::string& word) {

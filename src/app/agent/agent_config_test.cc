@@ -43,13 +43,14 @@ class AgentConfigTest : public testing::Test {
 TEST_F(AgentConfigTest, AllKeys) {
   const Result<void> r = read(
       "api_socket: /run/x.sock\nipc_directory: /run/ipc\nrpc_port: 17\n"
-      "output_directories: [/tmp, /data]\nlog_level: warning\n");
+      "output_directories: [/tmp, /data]\nlog_level: warning\nlog_format: json\n");
   ASSERT_TRUE(r) << r.error().message;
   EXPECT_EQ(config_.doors.api_socket, "/run/x.sock");
   EXPECT_EQ(config_.options.ipc_directory, "/run/ipc");
   EXPECT_EQ(config_.doors.said.at("rpc_port"), "17");
   EXPECT_EQ(config_.options.output_directories, (std::vector<std::string>{"/tmp", "/data"}));
   EXPECT_EQ(config_.log_level, Level::warning);
+  EXPECT_EQ(config_.log_format, LogFormat::json);
 }
 
 TEST_F(AgentConfigTest, Telemetry) {
@@ -222,11 +223,30 @@ TEST_F(AgentConfigTest, WhatItDoesNotSayStays) {
   }
 }
 
+TEST_F(AgentConfigTest, WhatHasChanged) {
+  const auto config = [&](std::string_view text) {
+    config_ = {};
+    EXPECT_TRUE(read(text)) << text;
+    return config_;
+  };
+  const AgentConfig before = config("log_level: info\nper_core: true\nrpc_port: 17\nhistory: {size: 64M}\n");
+  EXPECT_TRUE(changed_keys(before, before).empty());
+  EXPECT_TRUE(
+      changed_keys(
+          before,
+          config("# a word\nrpc_port:   17\nper_core: true\nhistory:\n    {size: 64M}\nclients: []\n"))
+          .empty());
+  EXPECT_EQ(
+      changed_keys(before, config("log_level: error\nper_core: false\nhistory: {size: 65M}\ncollect: cpu\n")),
+      (std::vector<std::string>{"collect", "history", "per_core", "rpc_port"}));
+}
+
 TEST_F(AgentConfigTest, WhatIsWrongIsToldWithItsLine) {
   EXPECT_TRUE(fails_with("log_level: info\nrcp_port: 1\n", "line 2: there is no key rcp_port"));
   EXPECT_TRUE(fails_with("\nrpc_port: 65536\n", "line 2: rpc_port: "));
   EXPECT_TRUE(fails_with("rpc_port: [1]\n", "line 1"));
   EXPECT_TRUE(fails_with("log_level: loud\n", "no log level"));
+  EXPECT_TRUE(fails_with("log_format: xml\n", "neither text nor json"));
   EXPECT_TRUE(fails_with("output_directories: /tmp\n", "line 1"));
   EXPECT_TRUE(fails_with("output_directories: [/tmp, data]\n", "must be absolute"));
   EXPECT_TRUE(fails_with("output_directories: [\"\"]\n", "must be absolute"));

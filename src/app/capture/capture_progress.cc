@@ -53,7 +53,7 @@ std::string progress_text(const Table& receipts, int lines, int width) {
   return out;
 }
 
-CaptureProgress::CaptureProgress() : visible_(style_of(STDERR_FILENO).width > 0) {}
+CaptureProgress::CaptureProgress() : visible_(is_terminal(STDERR_FILENO)) {}
 
 CaptureProgress::~CaptureProgress() {
   if (lines_ > 0) std::fprintf(stderr, "\033[%dA\r\033[J", lines_);
@@ -64,7 +64,8 @@ bool CaptureProgress::is_due() const { return visible_ && std::chrono::steady_cl
 void CaptureProgress::show(const Table& receipts) {
   if (!is_due() || receipts.rows() == 0) return;
   next_ = std::chrono::steady_clock::now() + kBetween;
-  const std::string text = progress_text(receipts, kLines, style_of(STDERR_FILENO).width - 1);
+  const int lines = std::min(kLines, static_cast<int>(terminal_height(STDERR_FILENO)) - 1);
+  const std::string text = progress_text(receipts, lines, terminal_width(STDERR_FILENO) - 1);
   if (lines_ > 0) std::fprintf(stderr, "\033[%dA\r\033[J", lines_);
   lines_ = static_cast<int>(std::count(text.begin(), text.end(), '\n'));
   std::fputs(text.c_str(), stderr);

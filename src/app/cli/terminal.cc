@@ -16,20 +16,25 @@ constexpr std::chrono::milliseconds kFirst{1000}, kBetween{100};
 constexpr i64 kBarCells = 30;
 constexpr int kPageWidth = 100;
 
+constexpr int kUsualWidth = 80;
+
+}  // namespace
+
 bool is_terminal(int fd) {
   const char* term = std::getenv("TERM");
   return ::isatty(fd) == 1 && term && std::string_view(term) != "dumb";
 }
 
-}  // namespace
+int terminal_width(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
+}
 
 render::TextStyle style_of(int fd) {
   render::TextStyle style;
   if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(0, std::atoi(columns));
   if (!is_terminal(fd)) return style;
-  winsize size{};
-  if (style.width == 0 && ::ioctl(fd, TIOCGWINSZ, &size) == 0) style.width = size.ws_col;
-  if (style.width == 0) style.width = 80;
+  if (style.width == 0) style.width = terminal_width(fd);
   const char* no_color = std::getenv("NO_COLOR");
   style.color = !no_color || *no_color == 0;
   return style;

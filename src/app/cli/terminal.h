@@ -15,7 +15,13 @@ render::TextStyle style_of(int fd);
 // The same for prose, which has a width everywhere: 100 columns where there is no terminal.
 render::TextStyle page_style_of(int fd);
 
-// Lines of the terminal; 24 where there is none.
+// Whether it is a terminal that knows how its cursor is moved. Nothing else gets escapes, whatever COLUMNS
+// says.
+bool is_terminal(int fd);
+
+// Columns and lines of the terminal itself, whatever COLUMNS says: what is drawn over again has to fit. 80
+// and 24 where there is none.
+int terminal_width(int fd);
 size_t terminal_height(int fd);
 
 // A bar on standard error, for work of more than a second on a terminal; elsewhere nothing. Any thread.

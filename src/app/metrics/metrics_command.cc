@@ -3,12 +3,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <memory>
 #include <thread>
 
 #include "agent/table_kinds.h"
 #include "app/cli/format_option.h"
+#include "app/cli/interruption.h"
 #include "app/cli/local_times.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
@@ -19,6 +21,7 @@
 #include "app/metrics/metrics_missed.h"
 #include "app/metrics/metrics_view.h"
 #include "app/metrics/sample_once.h"
+#include "base/moment.h"
 #include "base/quantity.h"
 #include "base/suggestion.h"
 #include "base/time.h"
@@ -57,22 +60,34 @@ wire::MetricsQuery viewed_query(const Options& options) {
   return query;
 }
 
-[[noreturn]] void watch(const Hosts& hosts, const Options& options) {
+// On a terminal each look is drawn over the last one; elsewhere they follow each other, until nobody reads
+// them.
+Result<int> watch(const Hosts& hosts, const Options& options) {
   constexpr auto kEvery = std::chrono::seconds(1);
+  const bool is_drawn = is_terminal(STDOUT_FILENO);
   for (auto next = std::chrono::steady_clock::now();; std::this_thread::sleep_until(next += kEvery)) {
     const Result<Samples> samples = ask_agents(hosts, viewed_query(options), WithoutHistory::newest);
-    const size_t lines = terminal_height(STDOUT_FILENO) - 1;  // the cursor stands below
-    const std::string text =
-        samples ? metrics_text(samples->tables, samples->notes, style_of(STDOUT_FILENO), lines)
-                : fmt::format("{}\n", to_printable(samples.error().message));
-    std::printf("\033[H\033[J%s", text.c_str());
-    std::fflush(stdout);
+    render::TextStyle style = style_of(STDOUT_FILENO);
+    size_t lines = SIZE_MAX;
+    if (is_drawn) {
+      style.width = std::min(style.width, terminal_width(STDOUT_FILENO));
+      lines = terminal_height(STDOUT_FILENO) - 1;  // the cursor stands below
+    }
+    const std::string text = samples
+                                 ? metrics_text(samples->tables, samples->notes, style, lines)
+                                 : render::wrapped(to_printable(samples.error().message), style.width) + "\n";
+    const bool is_written =
+        std::printf("%s%s%s", is_drawn ? "\033[H\033[J" : "", text.c_str(), is_drawn ? "" : "\n") >= 0 &&
+        std::fflush(stdout) == 0;
+    if (!is_written && errno == EPIPE) return 0;  // the reader has seen enough
+    if (!is_written) return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
+    say_when_interrupted("each look was shown whole");
   }
 }
 
 Result<int> show(const Options& options) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  if (options.watch) watch(hosts, options);
+  if (options.watch) return watch(hosts, options);
   const bool is_view = options.query.since == 0 && options.format == &render::kText;
   wire::MetricsQuery query = options.query;
   query.rates = query.since != 0 && !options.raw;
@@ -100,13 +115,30 @@ Result<std::string> parse_table_name(const std::string& word) {
               did_you_mean(word, table_words(), "; `spotter metrics --list` lists the metrics"));
 }
 
+Ns unix_now() {
+  return std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 Option time_option(const char* name, const char* help, Ns& to) {
   return {.names = {name}, .value = "TIME", .help = help, .read = parsed(to, parse_duration_ns)};
 }
 
+// When, of which the agent is told how long ago that is.
+Option ago_option(const char* name, const char* help, Ns& to) {
+  return {.names = {name}, .value = "TIME", .help = help, .read = parsed(to, [](const std::string& word) {
+                                                            return parse_ago(word, unix_now());
+                                                          })};
+}
+
+Result<void> check_times(const wire::MetricsQuery& query) {
+  if (query.since != 0 && query.until >= query.since)
+    return fail(Code::invalid, "--until: it must be later than --since");
+  return {};
+}
+
 // Of agents: which of their samples, and as what.
 std::vector<Option> sample_options(Options& o) {
-  Option until = time_option("--until", "with --since: until so long ago", o.query.until);
+  Option until = ago_option("--until", "with --since: until so long ago, or then", o.query.until);
   Option step = time_option("--step", "with --since: at most one sample in this time", o.query.step);
   until.needs = step.needs = {"--since"};
   Option catalogue = catalogue_option(o.catalogue);
@@ -131,9 +163,10 @@ std::vector<Option> sample_options(Options& o) {
        .value = "ID",
        .help = "only what belongs to this job",
        .read = keep(o.query.selection.job)},
-      time_option(
+      ago_option(
           "--since",
-          "from so long ago, of the agent's history, as in 10m; counters as what they grow by a second",
+          "from so long ago, as in 10m, or from then, as in 2026-11-23T14:05:00Z, of the agent's history; counters as "
+          "what they grow by a second",
           o.query.since),
       until,
       step,
@@ -203,6 +236,7 @@ Command metrics_command() {
       .name = "metrics",
       .summary = "Say what is measured on a machine, and what it was.",
       .options = sample_options(*options),
+      .check = [options] { return check_times(options->query); },
       .action = [options] { return metrics(*options); },
   };
   append(command.options, host_options(options->hosts));
