@@ -23,7 +23,7 @@
 #include <thread>
 #include <vector>
 
-#include "base/command.h"
+#include "base/system/command.h"
 #include "base/time.h"
 #include "bench/agent_process.h"
 #include "bench/fleet_agents.h"

@@ -19,7 +19,7 @@
 #include <ctime>
 #include <filesystem>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "bench/pollers.h"
 #include "kineto/message.h"

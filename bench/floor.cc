@@ -4,7 +4,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "bench/floor_walk.h"
 
 int main(int argc, char** argv) {

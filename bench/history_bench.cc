@@ -11,7 +11,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/time.h"
 #include "bench/made_up_host.h"
 #include "store/history_query.h"

@@ -13,7 +13,7 @@
 #include <ctime>
 #include <thread>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "bench/floor_walk.h"
 #include "read/open.h"
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "api/metrics_page.h"
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/time.h"
 
 namespace spotter::bench {

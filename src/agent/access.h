@@ -6,9 +6,9 @@
 //
 // A peer on this host is the user that the kernel says it is: the agent's own user and root are admins,
 // anybody else may trace the processes that are his own. All users that a user namespace does not map look
-// like one: they are nobody, and so are their processes (base/user_ids.h). One on another host is a client of
-// the configuration: by the name in its certificate, or by its token. A part of the agent that asks by itself
-// is nobody of these, and comes by no socket.
+// like one: they are nobody, and so are their processes (base/system/user_ids.h). One on another host is a
+// client of the configuration: by the name in its certificate, or by its token. A part of the agent that asks
+// by itself is nobody of these, and comes by no socket.
 #pragma once
 #include <optional>
 #include <span>
@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "base/user_ids.h"
+#include "base/system/user_ids.h"
 #include "kineto/registry.h"
 #include "net/http.h"
 

@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "agent/shares.h"
-#include "base/host.h"
+#include "base/system/host.h"
 #include "capture/captures.h"
 #include "net/child.h"
 

@@ -1,6 +1,6 @@
 // Clock: the two times that captures are told by. The loop's thread.
 #pragma once
-#include "base/host.h"
+#include "base/system/host.h"
 #include "capture/capture.h"
 #include "net/loop.h"
 

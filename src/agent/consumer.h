@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 #include "table/batch.h"
 
 namespace spotter::agent {

@@ -17,7 +17,7 @@
 #include "agent/history_writer.h"
 #include "agent/newest.h"
 #include "agent/telemetry_options.h"
-#include "base/host.h"
+#include "base/system/host.h"
 #include "collect/gpu/profiling_pause.h"
 #include "collect/process/identities.h"
 #include "collect/sampler.h"

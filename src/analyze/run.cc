@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analyze/run_files.h"
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace spotter::analyze {
 namespace {

@@ -13,8 +13,8 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 #include "capture/capture.h"
 #include "capture/process_root.h"
 #include "kineto/config.h"

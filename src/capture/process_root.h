@@ -5,9 +5,9 @@
 #include <string>
 #include <utility>
 
-#include "base/descriptor.h"
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::capture {

@@ -3,7 +3,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace spotter::client {
 namespace {

@@ -5,7 +5,7 @@
 #include <map>
 #include <optional>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "client/client.h"
 #include "table/ops.h"
 #include "wire/analyze_request.h"

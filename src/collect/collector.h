@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 #include "table/batch.h"
 #include "table/table.h"
 #include "table/table_kind.h"

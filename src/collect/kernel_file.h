@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
 #include "base/types.h"
 
 namespace spotter::collect {

@@ -16,11 +16,11 @@
 #include <thread>
 #include <utility>
 
-#include "base/descriptor.h"
 #include "base/log.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
-#include "base/thread_name.h"
+#include "base/system/descriptor.h"
+#include "base/system/thread_name.h"
 #include "base/time.h"
 #include "collect/values.h"
 

@@ -10,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "base/command.h"
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/command.h"
+#include "base/system/host.h"
 
 namespace spotter::collect {
 

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <set>
 
-#include "base/file.h"
 #include "base/saturated.h"
+#include "base/system/file.h"
 #include "export/counters.h"
 #include "export/cut.h"
 #include "export/names.h"

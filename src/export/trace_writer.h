@@ -7,9 +7,9 @@
 #include <string_view>
 #include <vector>
 
-#include "base/file.h"
 #include "base/gzip_writer.h"
 #include "base/result.h"
+#include "base/system/file.h"
 
 namespace spotter::export_ {
 

@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 #include "base/time.h"
 #include "kineto/message.h"
 #include "process/role.h"

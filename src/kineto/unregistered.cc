@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/file.h"
 #include "base/number.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 #include "process/process_facts.h"
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::kineto {

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "net/loop.h"
 
 namespace spotter::net {

@@ -12,7 +12,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 #include "net/socket_owner.h"
 
 namespace spotter::net {

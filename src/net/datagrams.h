@@ -28,8 +28,8 @@ inline constexpr size_t kMaxDatagram = size_t{64} << 10;
 class Datagrams {
  public:
   // `directory`: of the files; empty: the abstract namespace. A socket of that name that nobody listens to is
-  // replaced. Errors: denied (also a directory that is not safe: base/safe_folder.h), not_found or io; where
-  // the name is taken the error says by whom.
+  // replaced. Errors: denied (also a directory that is not safe: base/system/safe_folder.h), not_found or io;
+  // where the name is taken the error says by whom.
   static Result<std::unique_ptr<Datagrams>> open(Loop& loop, const std::string& directory,
                                                  std::string_view name,
                                                  std::function<void(const Datagram&)> receive);

@@ -6,7 +6,7 @@
 #include <boost/asio/io_context.hpp>
 #include <optional>
 
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 #include "net/acceptor.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"

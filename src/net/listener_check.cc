@@ -4,8 +4,8 @@
 
 #include <filesystem>
 
-#include "base/safe_folder.h"
-#include "base/user_ids.h"
+#include "base/system/safe_folder.h"
+#include "base/system/user_ids.h"
 #include "base/utf8.h"
 
 namespace spotter::net {

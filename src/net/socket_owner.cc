@@ -15,7 +15,7 @@
 #include <sstream>
 #include <vector>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 
 namespace spotter::net {

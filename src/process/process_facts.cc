@@ -9,7 +9,7 @@
 #include <memory>
 #include <string_view>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "process/process_stat.h"
 
 namespace spotter::process {

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::process {

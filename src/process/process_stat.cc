@@ -6,7 +6,7 @@
 #include <functional>
 #include <limits>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace spotter::process {
 namespace {

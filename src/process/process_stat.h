@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::process {

@@ -4,8 +4,8 @@
 #include <span>
 #include <string_view>
 
-#include "base/file.h"
 #include "base/quantity.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 
 namespace spotter::process {

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 #include "read/endings.h"
 #include "read/json.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/file.h"
 #include "base/parallel_for.h"
+#include "base/system/file.h"
 #include "simulate/envelope.h"
 #include "simulate/event_writer.h"
 #include "simulate/schedule.h"

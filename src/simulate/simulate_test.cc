@@ -8,7 +8,7 @@
 #include <fstream>
 #include <sstream>
 
-#include "base/file.h"
+#include "base/system/file.h"
 
 namespace spotter::simulate {
 namespace {

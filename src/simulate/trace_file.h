@@ -4,8 +4,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/file.h"
 #include "base/gzip_writer.h"
+#include "base/system/file.h"
 
 namespace spotter::simulate {
 

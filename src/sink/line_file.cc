@@ -9,7 +9,7 @@
 #include <climits>
 #include <cstdio>
 
-#include "base/host.h"
+#include "base/system/host.h"
 
 namespace spotter::sink {
 namespace {

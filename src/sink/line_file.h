@@ -10,8 +10,8 @@
 #include <string>
 #include <string_view>
 
-#include "base/descriptor.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
 #include "base/types.h"
 
 namespace spotter::sink {

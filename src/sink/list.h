@@ -3,8 +3,8 @@
 #include <memory>
 #include <string>
 
-#include "base/host.h"
 #include "base/settings.h"
+#include "base/system/host.h"
 #include "sink/runner.h"
 
 namespace spotter::sink {

@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "base/gzip_writer.h"
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/utf8.h"
 #include "sink/host_name.h"
 #include "sink/list.h"

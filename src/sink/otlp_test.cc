@@ -7,8 +7,8 @@
 #include <mutex>
 #include <thread>
 
-#include "base/descriptor.h"
-#include "base/host.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
 #include "base/time.h"
 #include "net/http_post.h"
 #include "sink/list.h"

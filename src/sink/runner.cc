@@ -10,9 +10,9 @@
 #include <thread>
 #include <utility>
 
-#include "base/host.h"
 #include "base/log.h"
-#include "base/thread_name.h"
+#include "base/system/host.h"
+#include "base/system/thread_name.h"
 #include "base/time.h"
 
 namespace spotter::sink {

@@ -11,7 +11,7 @@
 #include <mutex>
 #include <thread>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/time.h"
 #include "sink/test_batches.h"
 

@@ -1,5 +1,5 @@
 // Files that are damaged, another's, or another agent's.
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <gtest/gtest.h>
 #include <sys/wait.h>

@@ -8,7 +8,7 @@
 #pragma once
 #include <string>
 
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "store/database.h"
 
 namespace spotter::store {

@@ -6,7 +6,7 @@
 #include <numeric>
 #include <tuple>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 
 namespace spotter {

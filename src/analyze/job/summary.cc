@@ -2,7 +2,7 @@
 
 #include "analyze/list.h"
 #include "analyze/time/device_time.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "trace/extent.h"
 #include "trace/steps.h"
 

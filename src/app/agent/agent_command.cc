@@ -25,7 +25,7 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/metrics/metric_words.h"
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 #include "base/utf8.h"
 
 namespace spotter::app {

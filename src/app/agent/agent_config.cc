@@ -13,9 +13,9 @@
 #include "app/agent/telemetry_config.h"
 #include "app/capture/hosts.h"
 #include "app/cli/words.h"
-#include "base/file.h"
 #include "base/quantity.h"
 #include "base/strings.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 #include "net/digest.h"
 

@@ -8,9 +8,9 @@
 #include <filesystem>
 
 #include "app/capture/hosts.h"
-#include "base/file.h"
-#include "base/host.h"
-#include "base/safe_folder.h"
+#include "base/system/file.h"
+#include "base/system/host.h"
+#include "base/system/safe_folder.h"
 #include "net/certificates.h"
 
 namespace spotter::app {

@@ -8,7 +8,7 @@
 #include "app/capture/slurm.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 #include "net/address.h"
 

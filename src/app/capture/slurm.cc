@@ -2,7 +2,7 @@
 
 #include <sstream>
 
-#include "base/command.h"
+#include "base/system/command.h"
 #include "base/utf8.h"
 
 namespace spotter::app {

@@ -6,8 +6,8 @@
 
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
-#include "base/file.h"
 #include "base/suggestion.h"
+#include "base/system/file.h"
 #include "render/list.h"
 
 namespace spotter::app {

@@ -9,7 +9,7 @@
 
 #include "app/cli/interruption.h"
 #include "app/cli/terminal.h"
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/utf8.h"
 
 namespace spotter::app {

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "analyze/list.h"
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "diagnose/run.h"
 #include "read/open.h"
 #include "render/list.h"

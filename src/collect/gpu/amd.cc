@@ -2,7 +2,7 @@
 // from release to release, the kernel's driver does.
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/gpu/amd_smi.h"
 #include "collect/gpu/amd_sysfs.h"
 #include "collect/gpu/gpu_energy.h"

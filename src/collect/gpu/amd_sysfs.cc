@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/facts.h"
 #include "collect/words.h"
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "collect/kernel_file.h"
 
 namespace spotter::collect {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/gpu/profiling_pause.h"
 #include "collect/gpu/test_gpu.h"
 #include "collect/list.h"

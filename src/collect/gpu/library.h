@@ -5,8 +5,8 @@
 #include <string>
 #include <utility>
 
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/host.h"
 
 namespace spotter::collect {
 

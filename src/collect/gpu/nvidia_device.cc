@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/words.h"
 
 namespace spotter::collect {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/words.h"
 
 namespace spotter::collect {

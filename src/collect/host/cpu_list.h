@@ -3,7 +3,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::collect {

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::collect {

@@ -7,8 +7,8 @@
 #include <cerrno>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/saturated.h"
+#include "base/system/descriptor.h"
 #include "collect/words.h"
 
 namespace spotter::collect {

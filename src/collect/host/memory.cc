@@ -3,7 +3,7 @@
 // Documentation/admin-guide/numastat.rst.
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"

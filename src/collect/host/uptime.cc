@@ -1,6 +1,6 @@
 // uptime: since when the machine runs, and which system. /proc/uptime, /proc/stat,
 // Documentation/filesystems/proc.rst.
-#include "base/file.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"

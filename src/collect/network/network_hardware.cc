@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/facts.h"
 #include "collect/list.h"
 #include "collect/network/ethtool.h"

@@ -11,8 +11,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "base/descriptor.h"
-#include "base/file.h"
+#include "base/system/descriptor.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "collect/facts.h"
 #include "collect/list.h"

@@ -6,7 +6,7 @@
 #include <functional>
 #include <span>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::collect {

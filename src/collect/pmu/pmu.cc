@@ -11,8 +11,8 @@
 #include <map>
 #include <utility>
 
-#include "base/file.h"
 #include "base/saturated.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "collect/host/cpu_list.h"
 #include "collect/list.h"

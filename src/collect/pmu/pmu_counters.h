@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "collect/pmu/perf_system.h"
 #include "collect/pmu/pmu_plan.h"
 

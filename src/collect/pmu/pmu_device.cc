@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/number.h"
+#include "base/system/file.h"
 #include "collect/facts.h"
 #include "collect/host/cpu_list.h"
 #include "collect/words.h"

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::collect {

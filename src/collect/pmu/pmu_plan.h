@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "collect/pmu/pmu_events.h"
 
 namespace spotter::collect {

@@ -1,6 +1,6 @@
 #include <cerrno>
 
-#include "base/file.h"
+#include "base/system/file.h"
 #include "collect/pmu/pmu.h"
 #include "collect/words.h"
 

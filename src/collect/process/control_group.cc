@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/file.h"
 #include "base/saturated.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "collect/values.h"
 #include "collect/words.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "collect/kernel_file.h"
 #include "collect/process/identities.h"
 #include "table/table.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cctype>
 
-#include "base/file.h"
 #include "base/saturated.h"
+#include "base/system/file.h"
 #include "base/time.h"
 #include "base/utf8.h"
 #include "collect/host/kernel_ticks.h"

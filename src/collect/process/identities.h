@@ -15,7 +15,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/host.h"
+#include "base/system/host.h"
 #include "base/types.h"
 #include "process/process_facts.h"
 

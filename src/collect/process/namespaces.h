@@ -4,7 +4,7 @@
 #pragma once
 #include <string>
 
-#include "base/host.h"
+#include "base/system/host.h"
 
 namespace spotter::collect {
 

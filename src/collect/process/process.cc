@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "base/file.h"
 #include "base/saturated.h"
+#include "base/system/file.h"
 #include "collect/gpu/owner.h"
 #include "collect/list.h"
 #include "collect/process/control_group.h"

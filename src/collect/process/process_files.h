@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "base/descriptor.h"
-#include "base/host.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
+#include "base/system/host.h"
 #include "base/types.h"
 
 namespace spotter::collect {

@@ -1,4 +1,4 @@
-#include "base/host.h"
+#include "base/system/host.h"
 
 #include <unistd.h>
 

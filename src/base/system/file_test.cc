@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "base/command.h"
+#include "base/system/command.h"
 
 #include <gtest/gtest.h>
 

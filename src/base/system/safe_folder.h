@@ -3,15 +3,15 @@
 // others can add names but not take away or replace ours. Symbolic links on the way belong to one of the two.
 //
 // Who is not root may let a group write in his own directories: that is his arrangement. In a user namespace
-// the system's directories may look as if they were of nobody (base/user_ids.h); on the way that counts as
-// root.
+// the system's directories may look as if they were of nobody (base/system/user_ids.h); on the way that
+// counts as root.
 #pragma once
 #include <sys/types.h>
 
 #include <string>
 
-#include "base/descriptor.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
 
 namespace spotter {
 

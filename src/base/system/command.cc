@@ -1,4 +1,4 @@
-#include "base/command.h"
+#include "base/system/command.h"
 
 #include <fcntl.h>
 #include <poll.h>
@@ -9,7 +9,7 @@
 #include <array>
 #include <cerrno>
 
-#include "base/descriptor.h"
+#include "base/system/descriptor.h"
 #include "base/types.h"
 
 namespace spotter {

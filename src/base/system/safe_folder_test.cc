@@ -1,4 +1,4 @@
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>

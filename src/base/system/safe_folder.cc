@@ -1,4 +1,4 @@
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -8,8 +8,8 @@
 #include <deque>
 #include <filesystem>
 
+#include "base/system/user_ids.h"
 #include "base/types.h"
-#include "base/user_ids.h"
 #include "base/utf8.h"
 
 namespace spotter {

@@ -1,4 +1,4 @@
-#include "base/file.h"
+#include "base/system/file.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -12,7 +12,7 @@
 #include <cstdlib>
 #include <memory>
 
-#include "base/safe_folder.h"
+#include "base/system/safe_folder.h"
 
 namespace spotter {
 namespace {

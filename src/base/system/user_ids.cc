@@ -1,7 +1,7 @@
-#include "base/user_ids.h"
+#include "base/system/user_ids.h"
 
-#include "base/file.h"
 #include "base/quantity.h"
+#include "base/system/file.h"
 
 namespace spotter {
 namespace {

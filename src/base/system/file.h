@@ -5,8 +5,8 @@
 #include <string_view>
 #include <vector>
 
-#include "base/descriptor.h"
 #include "base/result.h"
+#include "base/system/descriptor.h"
 #include "base/types.h"
 
 namespace spotter {

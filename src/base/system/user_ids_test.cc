@@ -1,4 +1,4 @@
-#include "base/user_ids.h"
+#include "base/system/user_ids.h"
 
 #include <gtest/gtest.h>
 
