@@ -216,7 +216,8 @@ def test_half_sent_requests_have_one_budget():
             if n % 50 == 49:
                 most = max(most, agent.resident_mb())
                 assert agent.api("GET", "/v1/status")[0] == 200, "a small request is answered beside them"
-        assert most - before < 2 * BUDGET_MB, f"{most - before:.0f} MB"
+        if not os.environ.get("SPOTTER_SANITIZED"):  # the address sanitizer keeps what was freed
+            assert most - before < 2 * BUDGET_MB, f"{most - before:.0f} MB"
 
 
 def test_contexts_that_somebody_makes_up_cost_nothing():

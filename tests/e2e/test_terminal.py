@@ -45,7 +45,7 @@ def on_terminal(rows, columns, *words, **environment):
 
 @pytest.fixture(name="measuring", scope="module")
 def measuring_agent():
-    with Agent("--collect", "all:1s", "--history", "off") as agent:
+    with Agent("--collect", "cpu:1s,memory:1s,process:1s,agent:1s", "--history", "off") as agent:
         time.sleep(2)
         yield agent
 

@@ -9,6 +9,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/utf8.h"
+
 namespace spotter::app {
 namespace {
 
@@ -50,6 +52,27 @@ size_t terminal_height(int fd) {
   constexpr size_t kUsual = 24;
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 ? size.ws_row : kUsual;
+}
+
+std::string cut_lines(std::string_view text, int width) {
+  std::string out;
+  for (int column = 0; !text.empty();) {
+    size_t bytes = 1;
+    int cells = 0;
+    if (text.front() == '\n') {
+      column = 0;
+    } else if (text.starts_with("\033[")) {
+      bytes = std::min(text.find('m'), text.size() - 1) + 1;
+    } else {
+      const CodePoint point = first_code_point(text);
+      bytes = point.bytes;
+      cells = display_width(point.value);
+    }
+    if (column + cells <= width) out += text.substr(0, bytes);
+    column += cells;
+    text.remove_prefix(bytes);
+  }
+  return out;
 }
 
 Progress::Progress()

@@ -2,6 +2,8 @@
 #pragma once
 #include <chrono>
 #include <mutex>
+#include <string>
+#include <string_view>
 
 #include "base/types.h"
 #include "render/render.h"
@@ -23,6 +25,9 @@ bool is_terminal(int fd);
 // and 24 where there is none.
 int terminal_width(int fd);
 size_t terminal_height(int fd);
+
+// Each line cut at so many columns; escapes (of colours) take none, and stay.
+std::string cut_lines(std::string_view text, int width);
 
 // A bar on standard error, for work of more than a second on a terminal; elsewhere nothing. Any thread.
 class Progress {

@@ -76,9 +76,10 @@ Result<int> watch(const Hosts& hosts, const Options& options) {
     const std::string text = samples
                                  ? metrics_text(samples->tables, samples->notes, style, lines)
                                  : render::wrapped(to_printable(samples.error().message), style.width) + "\n";
+    const std::string whole =
+        is_drawn ? "\033[H\033[J" + cut_lines(text, terminal_width(STDOUT_FILENO)) : text + "\n";
     const bool is_written =
-        std::printf("%s%s%s", is_drawn ? "\033[H\033[J" : "", text.c_str(), is_drawn ? "" : "\n") >= 0 &&
-        std::fflush(stdout) == 0;
+        std::fwrite(whole.data(), 1, whole.size(), stdout) == whole.size() && std::fflush(stdout) == 0;
     if (!is_written && errno == EPIPE) return 0;  // the reader has seen enough
     if (!is_written) return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
     say_when_interrupted("each look was shown whole");
