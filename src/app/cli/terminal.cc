@@ -58,7 +58,7 @@ std::string cut_lines(std::string_view text, int width) {
   std::string out;
   for (int column = 0; !text.empty();) {
     size_t bytes = 1;
-    int cells = 0;
+    bool is_kept = true;
     if (text.front() == '\n') {
       column = 0;
     } else if (text.starts_with("\033[")) {
@@ -66,10 +66,10 @@ std::string cut_lines(std::string_view text, int width) {
     } else {
       const CodePoint point = first_code_point(text);
       bytes = point.bytes;
-      cells = display_width(point.value);
+      column += display_width(point.value);
+      is_kept = column <= width;
     }
-    if (column + cells <= width) out += text.substr(0, bytes);
-    column += cells;
+    if (is_kept) out += text.substr(0, bytes);
     text.remove_prefix(bytes);
   }
   return out;
