@@ -65,12 +65,12 @@ bool is_shown(const Table& table) {
   return !(kind && kind->is_unbounded) && !table.is_events;
 }
 
-// Which collectors somebody wants to see.
+// Which collectors somebody wants to see, as their tables.
 struct Wanted {
-  std::vector<std::string> only, never;
-  bool operator()(const std::string& collector) const {
-    if (!only.empty()) return std::ranges::find(only, collector) != only.end();
-    return std::ranges::find(never, collector) == never.end();
+  std::vector<std::string_view> only, never;
+  bool operator()(std::string_view table) const {
+    if (!only.empty()) return std::ranges::find(only, table) != only.end();
+    return std::ranges::find(never, table) == never.end();
   }
 };
 
@@ -78,9 +78,10 @@ Result<Wanted> read_wanted(const wire::Target& target) {
   Wanted wanted;
   for (const auto& [key, value] : target.parameters) {
     if (key != "collect[]" && key != "exclude[]") continue;
-    if (!collect::find_collector(value))
-      return fail(Code::invalid, "{}: there is no collector \"{}\"", key, to_printable(value));
-    (key == "collect[]" ? wanted.only : wanted.never).push_back(value);
+    const collect::CollectorKind* const collector = collect::find_collector(value);
+    if (!collector) return fail(Code::invalid, "{}: there is no collector \"{}\"", key, to_printable(value));
+    for (const table::TableKind& table : collector->tables)
+      (key == "collect[]" ? wanted.only : wanted.never).emplace_back(table.name);
   }
   if (!wanted.only.empty() && !wanted.never.empty())
     return fail(Code::invalid, "collect[] and exclude[] exclude each other");
@@ -99,10 +100,9 @@ std::string render_latest(std::span<const SharedBatch> latest, Ns unix_now, bool
   std::vector<const Table*> tables;
   std::unordered_set<std::string_view> names;
   for (const SharedBatch& batch : latest) {
-    if (!wanted(batch->by)) continue;
     const bool is_old = is_stale(*batch, unix_now);
     for (const Table& table : batch->tables) {
-      if (!is_shown(table) || !names.insert(table.name()).second) continue;
+      if (!is_shown(table) || !wanted(table.name()) || !names.insert(table.name()).second) continue;
       samples.append({std::string_view(table.name()), batch->unix_ns});
       if (!is_old) tables.push_back(&table);
     }

@@ -152,10 +152,11 @@ TEST(MetricsPage, TheBuild) {
 TEST(MetricsPage, TheCollectorsThatAreWanted) {
   const auto of = [](const char* table, const char* by) {
     auto made = std::make_shared<Batch>(*batch(table, kNow));
-    made->by = by;
+    made->by = by;  // several collectors may have looked together
     return made;
   };
-  const std::vector<SharedBatch> latest{of("cpu", "cpu"), of("disk", "disk"), of("memory", "memory")};
+  const std::vector<SharedBatch> latest{of("cpu", "sampler"), of("disk", "sampler"),
+                                        of("memory", "blocking")};
   const auto tables = [&](const std::string& query) {
     net::HttpRequest request;
     request.method = "GET";
