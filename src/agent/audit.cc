@@ -26,13 +26,12 @@ void Audit::tell_later() {
   if (std::exchange(tells_, true)) return;
   tell_.set(LogLimit::kPeriod, [this] {
     tells_ = false;
-    std::erase_if(refused_, [&](auto& entry) {
-      auto& [name, limit] = entry;
+    for (const auto& [name, limit] : refused_) {
       if (limit.left_out() > 0)
         log(Level::info, "audit: {}: {} more refusals", name.empty() ? "others" : to_printable(name),
             limit.left_out());
-      return true;
-    });
+    }
+    refused_.clear();
   });
 }
 
