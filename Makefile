@@ -33,6 +33,7 @@ test: setup-test
 
 lint: setup-test
 	tools/check_layers
+	tools/check_includes
 	@clang-format-19 --dry-run -Werror $(SOURCES)
 
 fmt: setup-test
