@@ -12,9 +12,9 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       started(loop.now()),
       clock{loop, host},
       access(options.output_directories, options.clients),
-      audit(loop),
+      audit(loop, host),
       profiling_pause(std::make_shared<collect::ProfilingPause>()),
-      identities(std::make_shared<collect::Identities>(host)),
+      identities(std::make_shared<collect::Identities>(host, options.telemetry.job_labels)),
       registry(host),
       captures(registry, host, host_name),
       waiters(loop, captures),
@@ -29,7 +29,10 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
 
 Agent::~Agent() = default;
 
-Result<void> Agent::listen() { return processes.listen(options.ipc_directory); }
+Result<void> Agent::listen() {
+  if (!options.audit_log.empty()) TRY(audit.open(options.audit_log, host_name));
+  return processes.listen(options.ipc_directory);
+}
 
 Result<void> Agent::measure() { return telemetry.begin(options.telemetry); }
 

@@ -27,6 +27,7 @@ struct AgentOptions {
   std::string ipc_directory;  // of the sockets of training processes; empty: the abstract namespace
   std::vector<std::string> output_directories = {"/tmp"};
   std::vector<ClientRule> clients = {};  // on other hosts
+  std::string audit_log = {};            // a file; empty: the log has it
   TelemetryOptions telemetry = {};       // nothing is measured without collectors
 };
 
@@ -36,7 +37,7 @@ struct Agent {
   Agent(const Agent&) = delete;
   Agent& operator=(const Agent&) = delete;
 
-  // Listens to training processes. Errors: denied, io.
+  // Listens to training processes. Errors: denied, io, busy (no thread for the audit can be had).
   Result<void> listen();
   // Begins to measure: once, after everything that only one agent of a host can have is this one's. Errors:
   // invalid (a sink's settings), busy.

@@ -29,6 +29,10 @@ void log_changes(const std::string& path, const store::HistoryState& before, con
   if (!before.last_error.empty() && now.last_error.empty())
     log(Level::info, "the history is written again; {} rows and events have been lost so far",
         now.lost_rows + now.lost_events);
+  if (before.journal_error.empty() && !now.journal_error.empty())
+    log(Level::warning,
+        "the history has no journal for now, so that a killed agent would lose its last minute: {}",
+        now.journal_error);
 }
 
 }  // namespace
@@ -173,6 +177,7 @@ std::optional<SinkState> HistoryWriter::state() const {
   state.rejected += h.lost_rows + h.lost_events + h.damaged_blocks + shared_->lost_captures;
   state.failures += h.failures + h.lost_files + h.damaged_files;
   if (state.last_error.empty()) state.last_error = shared_->history ? h.last_error : shared_->no_history;
+  if (state.last_error.empty()) state.last_error = h.journal_error;
   return state;
 }
 

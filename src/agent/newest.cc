@@ -1,6 +1,7 @@
 #include "agent/newest.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <string_view>
 

@@ -36,6 +36,7 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
   TRY(open_consumers(options));
   collect::Surroundings surroundings{site_.host, site_.identities, options.per_core};
   surroundings.dcgm_address = options.dcgm_address;
+  surroundings.textfile_directory = options.textfile_directory;
   surroundings.dcgm_embedded = options.dcgm_embedded;
   surroundings.profiling_pause = site_.profiling_pause;
   surroundings.consumers = [this] { return consumers(); };

@@ -18,7 +18,9 @@ struct SinkOptions {
 struct TelemetryOptions {
   std::vector<collect::Wanted> collectors = {};  // none: nothing is measured
   bool per_core = false;                         // rows for each core
+  std::vector<std::string> job_labels = {};      // variables of the environment of jobs' processes
   std::string dcgm_address = "localhost:5555";   // of DCGM's host engine
+  std::string textfile_directory = {};           // of the files of other programs; empty: none
   bool dcgm_embedded = false;                    // whether to run one in the agent where none answers
   std::optional<store::HistoryOptions> history = {};
   // Each has a name of its own (sink::name_of), and none is called history.

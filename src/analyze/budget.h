@@ -17,4 +17,9 @@ i64 default_memory_budget();
 // at most `threads` and the number of files.
 size_t loads_at_once(std::span<const TraceFile> files, int threads, i64 memory_bytes);
 
+// How many distinct texts each of the files may have: what is made of them, tables with a row for each name,
+// stays until all files are read, and is to take half of the budget at most. At least as many as ordinary
+// traces have.
+size_t most_texts(size_t files, i64 memory_bytes);
+
 }  // namespace spotter::analyze

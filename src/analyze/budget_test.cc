@@ -32,6 +32,12 @@ TEST(Budget, OneFileIsAlwaysRead) {
   EXPECT_EQ(loads_at_once({}, 8, 0), 1u);
 }
 
+TEST(Budget, TextsTakeHalfOfItInAllFilesTogether) {
+  EXPECT_EQ(most_texts(1, i64{1} << 30), most_texts(4, i64{4} << 30));
+  EXPECT_GT(most_texts(1, i64{1} << 30), 300'000u);
+  EXPECT_EQ(most_texts(1, 1), most_texts(1000, i64{1} << 30)) << "as many as ordinary traces have";
+}
+
 TEST(Budget, TheMachineHasMemory) { EXPECT_GT(default_memory_budget(), 1 << 20); }
 
 }  // namespace

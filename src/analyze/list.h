@@ -12,6 +12,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
 // clang-format off
 #define SPOTTER_ANALYSES \
   kSummary, \
+  kConditions, \
   kTemporalBreakdown, \
   kDeviceIdleBreakdown, \
   kIdleTimeBreakdown, \

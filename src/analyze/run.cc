@@ -4,6 +4,7 @@
 #include <set>
 #include <tuple>
 
+#include "analyze/range_text.h"
 #include "analyze/run_files.h"
 #include "base/system/file.h"
 
@@ -97,26 +98,6 @@ void append_missing(const Range& asked, const std::set<i64>& present, std::vecto
   missing.push_back({next, asked.last});
 }
 
-// "0-7, 9"
-std::string shown(std::span<const Range> ranges) {
-  std::string text;
-  for (const auto& [first, last] : ranges)
-    text +=
-        fmt::format("{}{}{}", text.empty() ? "" : ", ", first, first == last ? "" : fmt::format("-{}", last));
-  return text;
-}
-
-std::string shown(const std::set<i64>& numbers) {
-  std::vector<Range> ranges;
-  for (const i64 n : numbers) {
-    if (!ranges.empty() && ranges.back().last == n - 1)
-      ranges.back().last = n;
-    else
-      ranges.push_back({n, n});
-  }
-  return shown(ranges);
-}
-
 // Some of the ranks that were asked for are there.
 void note_missing_ranks(const RunRequest& request, const std::set<i64>& present, Notes& notes) {
   std::vector<Range> asked = request.ranks, missing;
@@ -129,7 +110,7 @@ void note_missing_ranks(const RunRequest& request, const std::set<i64>& present,
   if (!missing.empty())
     notes.add("missing_ranks", Severity::info,
               fmt::format("of the ranks that were asked for the job does not have {}; it has {}",
-                          shown(missing), shown(present)));
+                          range_text(missing), range_text(present)));
 }
 
 // The wanted files by rank, those without a rank last; also those that failed, but not only such.
@@ -164,7 +145,7 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
   TRY(check_any_left(wanted));
   if (parts.empty())
     return fail(Code::not_found, "no file has a rank that was asked for; the job has {}",
-                present.empty() ? "no ranks" : "ranks " + shown(present));
+                present.empty() ? "no ranks" : "ranks " + range_text(present));
   if (!is_guess) note_missing_ranks(request, present, notes);
   return parts;
 }
@@ -220,7 +201,11 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   result.notes = std::move(mapped.notes);
   TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, mapped.files, result.notes));
   note_failures(parts, result.notes);
-  for (const Part& part : parts) result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
+  for (const Part& part : parts) {
+    result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
+    const std::optional<Ns>& start = part.file->start;
+    if (start) result.start = std::min(*start, result.start.value_or(*start));
+  }
 
   Phases phases(phase_names(request));
   for (size_t i = 0; i < request.analyses.size(); ++i) {

@@ -42,7 +42,9 @@ struct PhaseTime {
 struct FileResult {
   RankEvidence evidence;
   std::optional<Error> error;
-  bool unwanted = false;  // its contents give a rank that is not asked for
+  bool unwanted = false;         // its contents give a rank that is not asked for
+  std::optional<Ns> start = {};  // of its first span, Unix time, whichever steps are wanted; of a file that
+                                 // was mapped here
   Notes notes;
   std::vector<Table> tables;  // one per analysis, unless unwanted or failed
 };
@@ -57,6 +59,7 @@ struct MappedJob {
 struct RunResult {
   std::vector<Table> tables;      // one per wanted analysis, in order
   Notes notes;                    // of the job and of every trace
+  std::optional<Ns> start = {};   // of the first span of the wanted ranks, Unix time
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce
 };
 

@@ -47,10 +47,12 @@ bool has_events(const Trace& trace) {
 }
 
 // Ranks that are given by order are held against the files' times.
-void add_times(const Trace& trace, RankEvidence& evidence) {
-  if (evidence.contents_rank || evidence.receipt_rank || evidence.name_rank) return;
+void add_times(const Trace& trace, FileResult& result) {
   const trace::Extent extent = trace::extent_of(trace);
+  RankEvidence& evidence = result.evidence;
   if (!extent.known()) return;
+  if (evidence.has_events) result.start = trace.info().base_ns + extent.start;
+  if (evidence.contents_rank || evidence.receipt_rank || evidence.name_rank) return;
   evidence.start = trace.info().base_ns + extent.start;
   evidence.end = trace.info().base_ns + extent.end;
 }
@@ -98,7 +100,7 @@ class FileRunner {
     TRY_ASSIGN(TracePtr trace, phases_.time(kLoadPhase, [&] { return load_(file, how); }));
     if (trace->info().rank) result.evidence.contents_rank = trace->info().rank;
     result.evidence.has_events = has_events(*trace);
-    add_times(*trace, result.evidence);
+    add_times(*trace, result);
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};
@@ -160,6 +162,7 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   if (request.steps)  // device rows go to the step of their launch
     how.args |= trace::kStepArgs | ArgSet{Arg::correlation};
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));
+  how.most_texts = most_texts(to_read.size(), request.memory_bytes);
   how.cancelled = request.cancelled;
   std::atomic<i64> done_bytes = 0;
   if (request.on_progress)

@@ -3,15 +3,10 @@
 #include <charconv>
 
 #include "base/utf8.h"
+#include "base/words.h"
 
 namespace spotter::api {
 namespace {
-
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t") + 1 - begin);
-}
 
 // What is before the next `mark`, which is taken off `rest`, too.
 std::string_view take(std::string_view& rest, char mark) {

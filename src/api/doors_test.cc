@@ -15,7 +15,9 @@ TEST(Doors, EverySettingHasAFallbackThatIsAllowedAndAKeyOfItsOwn) {
     for (const Setting& setting : kind->settings) {
       EXPECT_TRUE(keys.insert(setting.key).second) << setting.key;
       ASSERT_NE(setting.fallback, nullptr) << setting.key;
-      if (setting.check) EXPECT_TRUE(setting.check(setting.fallback)) << setting.key;
+      if (setting.check) {
+        EXPECT_TRUE(setting.check(setting.fallback)) << setting.key;
+      }
       EXPECT_EQ(find_door_setting(setting.key), &setting);
     }
   }

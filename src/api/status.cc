@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include "base/log.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "wire/columns.h"
@@ -36,6 +37,14 @@ void add_agent(const agent::Agent& agent, Status& status) {
                          c.sends_failed, c.bad_datagrams));
 }
 
+// Where nothing was lost there is nothing to say.
+void add_log(const LogLosses& lost, Status& status) {
+  if (lost.lines == 0) return;
+  std::string detail = fmt::format("{} lines could not be written", lost.lines);
+  if (!lost.last_error.empty()) detail += ": " + lost.last_error;
+  status.add("log", lost.last_error.empty() ? "works" : "fails", detail);
+}
+
 void add_doors(const Doors& doors, Status& status) {
   for (const DoorStatus& door : doors.status())
     status.add(door.name, door.is_open ? "works" : "off", door.detail);
@@ -44,7 +53,8 @@ void add_doors(const Doors& doors, Status& status) {
 }
 
 void add_collector(const collect::CollectorState& collector, Status& status) {
-  const char* state = !collector.is_open ? "nothing" : collector.last_error.empty() ? "works" : "fails";
+  const bool is_well = collector.last_error.empty() && collector.silent.empty();
+  const char* state = !collector.is_open ? "nothing" : is_well ? "works" : "fails";
   std::string detail = fmt::format(
       "{} samples, one in {:g} s, {:.2g} ms each; {} failed, {} late, {} skipped", collector.samples,
       seconds(collector.period),
@@ -52,6 +62,7 @@ void add_collector(const collect::CollectorState& collector, Status& status) {
       collector.failed, collector.late, collector.skipped);
   if (collector.left_out > 0) detail += fmt::format(", {} things left out", collector.left_out);
   if (!collector.is_open) detail = collector.last_error.empty() ? "not looked for yet" : collector.last_error;
+  if (collector.is_open && !collector.silent.empty()) detail += ": " + collector.silent;
   if (collector.is_open && !collector.last_error.empty()) detail += ": " + collector.last_error;
   status.add(fmt::format("collector {}", collector.name), state, to_printable(detail));
 }
@@ -70,10 +81,12 @@ Table status_table(const agent::Agent& agent, const Doors& doors) {
   Table table("status", wire::status_columns());
   Status status(table, agent.host_name);
   add_agent(agent, status);
+  add_log(log_losses(), status);
   add_doors(doors, status);
   for (const collect::CollectorState& collector : agent.telemetry.collectors())
     add_collector(collector, status);
   for (const SinkState& consumer : agent.telemetry.consumers()) add_consumer(consumer, status);
+  if (const auto audit = agent.audit.state()) add_consumer(*audit, status);
   if (const std::string& why = agent.telemetry.why_no_history(); !why.empty())
     status.add("history", "off", why);
   return table;

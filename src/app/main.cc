@@ -11,6 +11,7 @@
 int main(int argc, char** argv) {
   using namespace spotter;
   app::end_at_once_when_interrupted();
+  std::signal(SIGCHLD, SIG_DFL);  // where it is ignored nobody hears how a child ended
   std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of the write, reported like any other
   std::set_new_handler([] {
     end_process("out of memory; use fewer --threads, a smaller --memory, or a larger limit (ulimit -v)");

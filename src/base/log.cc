@@ -5,16 +5,23 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cerrno>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "base/json_text.h"
+#include "base/result.h"
 
 namespace spotter {
 namespace {
 
 std::atomic<Level> least_level = Level::info;
 std::atomic<LogFormat> log_format = LogFormat::text;
+
+std::atomic<i64> lost_lines = 0, untold_lines = 0;
+std::atomic<int> last_error = 0;    // of the last line; 0: it was written
+std::atomic<bool> is_torn = false;  // the log ends in the beginning of a line
 
 // As syslog(3) has them.
 int priority_of(Level level) {
@@ -46,6 +53,16 @@ std::string local_time() {
                      t.tm_gmtoff < 0 ? '-' : '+', minutes / 60, minutes % 60);
 }
 
+// In one call, so that lines of two threads do not mix. Whether all of it was written.
+bool put(Level level, std::string_view line) {
+  static const bool is_for_journal = goes_to_journal();
+  const std::string whole = (is_torn ? "\n" : "") + log_text(level, line, log_format, is_for_journal);
+  const ssize_t written = write(STDERR_FILENO, whole.data(), whole.size());
+  last_error = written < 0 ? errno : written == std::ssize(whole) ? 0 : ENOSPC;
+  if (written > 0) is_torn = last_error != 0;
+  return last_error == 0;
+}
+
 }  // namespace
 
 void set_log_level(Level least) { least_level = least; }
@@ -64,25 +81,35 @@ std::string log_text(Level level, std::string_view line, LogFormat format, bool 
 
 void log_line(Level level, std::string_view line) {
   if (level < least_level) return;
-  static const bool is_for_journal = goes_to_journal();
-  const std::string whole = log_text(level, line, log_format, is_for_journal);
-  // One call, so that lines of two threads do not mix. There is nobody to tell of a log that cannot be
-  // written.
-  [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, whole.data(), whole.size());
+  const i64 untold = untold_lines.exchange(0);
+  const bool is_told =
+      untold == 0 || put(Level::warning, fmt::format("{} lines of the log could not be written", untold));
+  if (!is_told) untold_lines += untold;
+  if (is_told && put(level, line)) return;
+  ++untold_lines;
+  ++lost_lines;
+}
+
+LogLosses log_losses() {
+  const int number = last_error;
+  return {lost_lines, number == 0 ? std::string() : errno_text(number)};
+}
+
+std::optional<i64> LogLimit::pass(Ns now) {
+  if (!first_ && now - last_ < kPeriod) {
+    ++left_out_;
+    return std::nullopt;
+  }
+  first_ = false;
+  last_ = now;
+  return std::exchange(left_out_, 0);
 }
 
 void LogLimit::log(Level level, Ns now, std::string_view line) {
-  if (!first_ && now - last_ < kPeriod) {
-    ++left_out_;
-    return;
-  }
-  if (left_out_ > 0)
-    log_line(level, fmt::format("{} (and {} like it that were not logged)", line, left_out_));
-  else
-    log_line(level, line);
-  first_ = false;
-  last_ = now;
-  left_out_ = 0;
+  const std::optional<i64> left_out = pass(now);
+  if (!left_out) return;
+  log_line(level, *left_out == 0 ? std::string(line)
+                                 : fmt::format("{} (and {} like it that were not logged)", line, *left_out));
 }
 
 }  // namespace spotter

@@ -1,11 +1,14 @@
 // The log of a daemon: one line each on standard error, with time and level. Any thread. What a peer can
 // cause as often as it likes is logged through a LogLimit.
 //
+// Lines that cannot be written, as on a full disk, are counted, and the first that can says how many.
+//
 // A journal of systemd that standard error goes to (JOURNAL_STREAM) gets the level as its priority
 // (sd-daemon(3)), and no time, which it has itself.
 #pragma once
 #include <fmt/format.h>
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -24,6 +27,12 @@ void set_log_format(LogFormat format);
 std::string log_text(Level level, std::string_view line, LogFormat format, bool is_for_journal);
 void log_line(Level level, std::string_view line);
 
+struct LogLosses {
+  i64 lines = 0;           // that could not be written, or not whole
+  std::string last_error;  // empty: the last line was written
+};
+LogLosses log_losses();
+
 template <class... A>
 void log(Level level, fmt::format_string<A...> format, A&&... args) {
   log_line(level, fmt::format(format, std::forward<A>(args)...));
@@ -34,6 +43,8 @@ class LogLimit {
  public:
   static constexpr Ns kPeriod = 10 * kSecond;
   void log(Level level, Ns now, std::string_view line);
+  // For a line that goes elsewhere: how many were left out before it; nothing: it is to be left out, too.
+  std::optional<i64> pass(Ns now);
   i64 left_out() const { return left_out_; }  // since the last line
 
  private:

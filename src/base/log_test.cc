@@ -1,6 +1,11 @@
 #include "base/log.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
 
 #include "base/time.h"
 
@@ -49,6 +54,43 @@ TEST(LogTest, LevelsBelowTheLeastAreLeftOut) {
   EXPECT_EQ(lines(Level::warning), 2);
   EXPECT_EQ(lines(Level::error), 1);
   EXPECT_EQ(lines(Level::info), 3);
+}
+
+TEST(LogTest, LinesThatCannotBeWrittenAreCountedAndTold) {
+  const i64 before = log_losses().lines;
+  const int kept = dup(STDERR_FILENO), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+  ASSERT_GE(dup2(full, STDERR_FILENO), 0);
+  for (int line = 0; line < 3; ++line) log_line(Level::info, "nowhere");
+  const LogLosses lost = log_losses();
+  dup2(kept, STDERR_FILENO);
+  close(kept), close(full);
+  EXPECT_EQ(lost.lines - before, 3);
+  EXPECT_NE(lost.last_error.find("space"), lost.last_error.npos) << lost.last_error;
+  const std::string text = logged([] { log_line(Level::info, "again"), log_line(Level::info, "and again"); });
+  EXPECT_NE(text.find(" warning 3 lines of the log could not be written\n"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with(" info and again\n")) << text;
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+  EXPECT_EQ(log_losses().lines - before, 3);
+  EXPECT_EQ(log_losses().last_error, "");
+}
+
+TEST(LogTest, WhatIsLeftOfATornLineIsALineOfItsOwn) {
+  constexpr rlim_t kRoom = 10;
+  rlimit usual;
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  const auto old = std::signal(SIGXFSZ, SIG_IGN);
+  const std::string text = logged([&] {
+    const rlimit small{kRoom, usual.rlim_max};
+    setrlimit(RLIMIT_FSIZE, &small);
+    log_line(Level::info, "torn");
+    setrlimit(RLIMIT_FSIZE, &usual);
+    log_line(Level::info, "whole");
+  });
+  std::signal(SIGXFSZ, old);
+  ASSERT_GT(text.size(), kRoom + 1);
+  EXPECT_EQ(text[kRoom], '\n') << text;
+  EXPECT_NE(text.find(" warning 1 lines of the log could not be written\n"), text.npos) << text;
+  EXPECT_TRUE(text.ends_with(" info whole\n")) << text;
 }
 
 TEST(LogLimitTest, OneLineInTenSeconds) {

@@ -1,5 +1,6 @@
 #include "base/suggestion.h"
 
+#include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include <algorithm>

@@ -11,11 +11,11 @@ const Field kColumns[] = {
     {"rank", Type::integer, Unit::none, Role::key, "Rank in the job; null where the process has none."},
     {"state", Type::text, Unit::none, Role::value,
      "accepted, delivered, capturing; at the end written, empty (a file without events), failed or expired."},
-    {"file", Type::text, Unit::none, Role::value, "Trace file, as the process calls it."},
+    whole({"file", Type::text, Unit::none, Role::value, "Trace file, as the process calls it."}),
     {"size_bytes", Type::integer, Unit::bytes, Role::value, "Size of the file; null before it is there."},
     {"took_ns", Type::integer, Unit::ns, Role::value,
      "From the request to the final state; null before that."},
-    {"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."},
+    whole({"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."}),
 };
 
 }  // namespace

@@ -36,9 +36,10 @@ struct Captures::Job {
   std::string text;
   bool is_own_text = true;  // made from `config`, not somebody else's
   ProcessRoot root;
-  i64 start_ms = 0;       // Unix time at which the trace begins, once it is delivered
-  Ns before = 0;          // when a file of that name, if it is not ours, which was there already, had changed
-  Ns refused_at = 0;      // it asked, but was at another capture
+  Times delivered;
+  Ns start = 0;       // steady time at which the trace begins, unless the clock is set; once it is delivered
+  Ns before = 0;      // when a file of that name, if it is not ours, which was there already, had changed
+  Ns refused_at = 0;  // it asked, but was at another capture
   bool was_busy = false;  // since the request was delivered
   Ns idle_since = 0, gone_at = 0;
   Receipt& receipt() const { return capture->receipts[index]; }
@@ -85,7 +86,7 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     taken.insert(path);
     job->root = ProcessRoot::open(host_, pid);
     TRY(job->root.check_directory(directory_of(path), process->facts.uid));
-    if (request.output.empty()) job->before = job->root.look(path, process->facts.uid).changed;
+    job->before = job->root.look(path, process->facts.uid).changed;
     job->is_own_text = request.text.empty();
     // Of a text that somebody else wrote only the last line is ours.
     job->text = request.text.empty()
@@ -194,7 +195,8 @@ void Captures::sent(i64 pid, Times now) {
   const auto it = jobs_.find(pid);
   if (it == jobs_.end() || it->second->receipt().state != State::accepted) return;
   const i64 start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
-  it->second->start_ms = std::min(start_ms, now.unix_ms + kFarthestMs);
+  it->second->delivered = now;
+  it->second->start = now.steady + std::min(start_ms - now.unix_ms, kFarthestMs) * kMillisecond;
   advance(*it->second, State::delivered);
 }
 
@@ -219,7 +221,8 @@ void Captures::end(const std::string& id, std::string_view by, Times now) {
 void Captures::look(Job& job, Times now) {
   Receipt& r = job.receipt();
   FileLook file = job.root.look(r.file, r.uid);
-  // Dynolog's RPC names the files, so one of an earlier capture may be there.
+  // One of an earlier capture may be there: Dynolog's RPC names the files, and a clock that was put back
+  // makes an agent that has begun again give its names a second time.
   if (file.written && !file.foreign && file.changed == job.before) file.written = false;
   if (file.foreign)
     return settle(job, State::failed, "the file is not a plain file of the process's user", now);
@@ -233,6 +236,17 @@ void Captures::look(Job& job, Times now) {
                   now);
   }
   if (file.begun) advance(job, State::capturing);
+}
+
+// The process waits for the start by the system's clock.
+std::string Captures::why_never_begun(const Job& job, Times now) {
+  const Ns back = (now.steady - job.delivered.steady) - (now.unix_ms - job.delivered.unix_ms) * kMillisecond;
+  if (back >= kNeverBegan)
+    return fmt::format(
+        "the process took the request and has not begun: meanwhile the host's clock was put back by {}",
+        seconds(back));
+  return "the process took the request and never began: another profiler may be at work in it; its own error "
+         "output says more (KINETO_LOG_LEVEL=1)";
 }
 
 void Captures::tick(Times now, size_t most) {
@@ -265,12 +279,8 @@ void Captures::look_after(Job& job, Times now) {
         "full; its own error output says more",
         now);
   } else if (r.state == State::delivered && !job.config.by_iterations() &&
-             (now.unix_ms - job.start_ms - job.config.duration_ms) * kMillisecond >= kNeverBegan) {
-    settle(
-        job, State::failed,
-        "the process took the request and never began: another profiler may be at work in it; its own error "
-        "output says more (KINETO_LOG_LEVEL=1)",
-        now);
+             now.steady - job.start - job.config.duration_ms * kMillisecond >= kNeverBegan) {
+    settle(job, State::failed, why_never_begun(job, now), now);
   } else if (waited >= job.capture->deadline) {
     const std::string after = "within " + seconds(job.capture->deadline);
     settle(job, State::expired,

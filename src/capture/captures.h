@@ -70,6 +70,7 @@ class Captures {
   static void shorten_warmup(Job& job, Times now);
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
+  static std::string why_never_begun(const Job& job, Times now);
   void collect_settled();
   void tell(const Capture& capture) const;
   // The oldest that is over of who has most of them, so that nobody pushes out those of others. False: none

@@ -276,6 +276,29 @@ TEST_F(CapturesTest, AProcessThatIsIdleAgainWithoutAFile) {
   expect(id, State::failed, "idle again and there is no file");
 }
 
+// The process begins at once, or when the clock shows the time again; how long it has had is another matter.
+TEST_F(CapturesTest, AClockThatIsSetWhileAProcessWaitsForTheStart) {
+  const i64 day = i64{24} * 3600 * 1000;
+  const auto set_by = [](i64 ms, Ns steady) {
+    Times now = at(steady);
+    now.unix_ms += ms;
+    return now;
+  };
+  const Ns over = (5000 + 2000 + 500 + 15'000) * kMillisecond;
+  const std::string forward = begin_delivered(request());
+  captures_.tick(set_by(day, kSecond));
+  expect(forward, State::delivered, "");
+  write(forward, kTrace);
+  captures_.tick(set_by(day, 2 * kSecond));
+  expect(forward, State::written, "");
+
+  const std::string back = begin_delivered(request());
+  captures_.tick(set_by(-day, over - kMillisecond));
+  expect(back, State::delivered, "");
+  captures_.tick(set_by(-day, over));
+  expect(back, State::failed, "the host's clock was put back by 86400.0 s");
+}
+
 TEST_F(CapturesTest, AProcessThatTookTheRequestAndNeverBegan) {
   const std::string id = begin_delivered(request());
   const Ns over = (5000 + 2000 + 500 + 15'000) * kMillisecond;  // warm-up, lead, duration, patience

@@ -44,10 +44,16 @@ bool has_events(int found, i64 size) {
   return text.find("\"ph\": \"X\"") != text.npos || text.find("\"ph\":\"X\"") != text.npos;
 }
 
+// A user whom this namespace does not map owns nothing that could be told from another's.
+bool is_of(const struct stat& file, i64 uid, std::optional<i64> unmapped) {
+  return static_cast<i64>(file.st_uid) == uid && uid != unmapped;
+}
+
 }  // namespace
 
-ProcessRoot ProcessRoot::open(const Host& host, i64 pid) {
+ProcessRoot ProcessRoot::open(const Host& host, i64 pid, std::optional<i64> unmapped) {
   ProcessRoot root;
+  root.unmapped_ = unmapped;
   root.fd_ = ::open(fmt::format("{}/{}/root", host.proc, pid).c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC);
   if (root.fd_ < 0) root.fd_ = ::open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
   return root;
@@ -67,7 +73,7 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
     return found;
   }
   found.written = true;
-  found.foreign = !S_ISREG(file.st_mode) || static_cast<i64>(file.st_uid) != uid;
+  found.foreign = !S_ISREG(file.st_mode) || !is_of(file, uid, unmapped_);
   if (found.foreign) return found;
   found.changed = Ns{file.st_ctim.tv_sec} * kSecond + file.st_ctim.tv_nsec;
   found.size_bytes = file.st_size;
@@ -82,7 +88,12 @@ Result<Descriptor> ProcessRoot::open_file(const std::string& path, i64 uid, i64 
   struct stat file;
   if (fstat(at.fd, &file) != 0) return fail(Code::io, "{}: {}", path, errno_text(errno));
   if (!S_ISREG(file.st_mode)) return fail(Code::denied, "{}: is not a plain file", path);
-  if (static_cast<i64>(file.st_uid) != uid)
+  if (uid == unmapped_)
+    return fail(
+        Code::denied,
+        "{}: the user {} of the process, and of the file, is one whom this user namespace does not map", path,
+        uid);
+  if (!is_of(file, uid, unmapped_))
     return fail(Code::denied, "{}: belongs to user {}, not to {}, whose process wrote it", path, file.st_uid,
                 uid);
   if (file.st_size != size_bytes)
@@ -105,7 +116,7 @@ Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid)
   struct stat folder;
   const bool known = fstat(at.fd, &folder) == 0;
   const bool may = uid == 0 || (folder.st_mode & S_IWOTH) ||
-                   (static_cast<i64>(folder.st_uid) == uid && (folder.st_mode & S_IWUSR)) ||
+                   (is_of(folder, uid, unmapped_) && (folder.st_mode & S_IWUSR)) ||
                    (folder.st_mode & S_IWGRP);
   if (known && !may) return fail(Code::denied, "the process's user {} may not write to {}", uid, directory);
   return {};

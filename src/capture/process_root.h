@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "base/system/descriptor.h"
 #include "base/system/host.h"
+#include "base/system/user_ids.h"
 #include "base/types.h"
 
 namespace spotter::capture {
@@ -25,12 +26,14 @@ struct FileLook {
 class ProcessRoot {
  public:
   ProcessRoot() = default;
-  // Where another user's root may not be opened: this process's own.
-  static ProcessRoot open(const Host& host, i64 pid);
+  // Where another user's root may not be opened: this process's own. `unmapped`: who owns nothing, since all
+  // whom the user namespace does not map look like him.
+  static ProcessRoot open(const Host& host, i64 pid, std::optional<i64> unmapped = unmapped_uid());
   ~ProcessRoot();
   ProcessRoot(ProcessRoot&& other) noexcept { *this = std::move(other); }
   ProcessRoot& operator=(ProcessRoot&& other) noexcept {
     std::swap(fd_, other.fd_);
+    std::swap(unmapped_, other.unmapped_);
     return *this;
   }
 
@@ -45,6 +48,7 @@ class ProcessRoot {
 
  private:
   int fd_ = -1;
+  std::optional<i64> unmapped_;
 };
 
 }  // namespace spotter::capture

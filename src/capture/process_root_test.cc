@@ -51,6 +51,18 @@ TEST_F(ProcessRootTest, AFileAppears) {
   EXPECT_EQ(found.size_bytes, static_cast<i64>(std::string(kTrace).size()));
 }
 
+// The file may be anybody's whom this namespace does not map.
+TEST_F(ProcessRootTest, WhoIsNotMappedOwnsNothing) {
+  write("/out/t.json", kTrace);
+  const i64 uid = geteuid();
+  const ProcessRoot ours = ProcessRoot::open(Host{(root_ / "proc").string()}, 42, uid);
+  EXPECT_TRUE(ours.look("/out/t.json", uid).foreign);
+  const auto file = ours.open_file("/out/t.json", uid, std::ssize(std::string_view(kTrace)));
+  ASSERT_FALSE(file);
+  EXPECT_EQ(file.error().code, Code::denied);
+  EXPECT_NE(file.error().message.find("does not map"), std::string::npos) << file.error().message;
+}
+
 TEST_F(ProcessRootTest, WhetherItHasEvents) {
   write("/out/t.json", R"({"traceEvents": [{"ph":"X"}]})");
   EXPECT_TRUE(look("/out/t.json").has_events);

@@ -33,7 +33,11 @@ struct CollectorState {
   Ns busy = 0;             // processor time, all samples together
   i64 left_out = 0;        // things that its last sample has no rows of, by its notes of losses
   std::string last_error;  // of the last sample that failed; empty after one that did not
+  std::string silent;      // what did not answer in the last sample, which is one without it; empty: nothing
 };
+
+// The kind of a note that a table has where a part of what there is does not answer: a GPU that is lost.
+inline constexpr const char* kDoesNotAnswer = "does_not_answer";
 
 // What a collector may look at.
 struct Surroundings {
@@ -43,6 +47,7 @@ struct Surroundings {
   std::function<std::vector<CollectorState>()> collectors = {};  // for what the agent says of itself
   std::function<std::vector<SinkState>()> consumers = {};
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
+  std::string textfile_directory = {};          // of the files of other programs; empty: none
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
   std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };
@@ -50,9 +55,9 @@ struct Surroundings {
 class Collector {
  public:
   virtual ~Collector() = default;
-  // A table for each TableKind of which there is something to say, in their order and of their name and
-  // columns. Called by one thread at a time, through ask(). Errors: what keeps it from saying anything now;
-  // it is called again.
+  // A table for each TableKind of which there is something to say now (TableKind::every), in their order and
+  // of their name and columns. Called by one thread at a time, through ask(). Errors: what keeps it from
+  // saying anything now; it is called again.
   virtual Result<std::vector<Table>> sample() = 0;
 };
 

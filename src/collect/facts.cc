@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/system/file.h"
-#include "collect/words.h"
+#include "base/words.h"
 
 namespace spotter::collect {
 

@@ -1,6 +1,7 @@
 // Facts of devices: one-line files of /sys that hardly change and can be dear to read (the speed of a network
 // interface takes a lock that all of them share).
 #pragma once
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>

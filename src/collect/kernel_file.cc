@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "collect/words.h"
+#include "base/words.h"
 
 namespace spotter::collect {
 namespace {

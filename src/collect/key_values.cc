@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
+#include "base/words.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 

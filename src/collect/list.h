@@ -11,20 +11,28 @@ namespace spotter::collect {
   kPmu, \
   kLoad, \
   kMemory, \
+  kEdac, \
   kPressure, \
   kVmStat, \
   kDisk, \
+  kNvme, \
   kFileSystem, \
+  kNfs, \
   kNetwork, \
   kNetworkStack, \
+  kConntrack, \
   kNetworkHardware, \
   kRdma, \
   kInterrupts, \
+  kHwmon, \
+  kThermal, \
   kUptime, \
+  kTimex, \
   kNvidia, \
   kDcgm, \
   kAmd, \
   kProcess, \
+  kTextFile, \
   kAgent
 // clang-format on
 extern const CollectorKind SPOTTER_COLLECTORS;

@@ -50,6 +50,15 @@ i64 left_out_of(const std::vector<Table>& tables) {
   return left_out;
 }
 
+std::string silent_of(const std::vector<Table>& tables) {
+  for (const Table& table : tables) {
+    for (const Note& note : table.notes.all()) {
+      if (note.kind == kDoesNotAnswer) return fmt::format("{} {}", note.count, note.sentence);
+    }
+  }
+  return {};
+}
+
 }  // namespace
 
 void Deadlines::begin(Ns steady_now, Ns unix_now) {
@@ -158,6 +167,12 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     return !is_stopping;
   }
 
+  static i64 looks_between(const CollectorKind& kind, const Table& table) {
+    const auto it =
+        std::ranges::find_if(kind.tables, [&](const TableKind& t) { return table.name() == t.name; });
+    return it == kind.tables.end() ? 1 : it->every;
+  }
+
   void turn(Group& group) {
     const Ns due = surroundings.host.steady_now();
     std::map<Ns, Batch> batches;  // by period; all by the same
@@ -168,14 +183,16 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
         hand_on(batches);
         used = thread_time();
       }
-      Batch& batch = batches[task->wanted.period];
-      if (batch.unix_ns == 0) {
-        batch.unix_ns = surroundings.host.unix_now();
-        batch.period_ns = task->wanted.period;
-        batch.by = by;
-        batch.tables.reserve(states.size());  // about
+      const Ns now = surroundings.host.unix_now();
+      for (Table& table : sample(*task, used)) {
+        Batch& batch = batches[task->wanted.period * looks_between(*task->wanted.kind, table)];
+        if (batch.unix_ns == 0) {
+          batch.unix_ns = now;
+          batch.by = by;
+          batch.tables.reserve(states.size());  // about
+        }
+        batch.tables.push_back(std::move(table));
       }
-      for (Table& table : sample(*task, used)) batch.tables.push_back(std::move(table));
     }
     hand_on(batches);
   }
@@ -211,7 +228,10 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       state.late += is_late;
       state.failed += !tables;
     }
-    if (tables) state.left_out = left_out_of(*tables);
+    if (tables) {
+      state.left_out = left_out_of(*tables);
+      state.silent = silent_of(*tables);
+    }
     const std::string error = tables ? std::string() : tables.error().message;
     const bool is_news = !error.empty() && error != state.last_error;
     state.last_error = error;
@@ -228,7 +248,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
 
   void hand_on(std::map<Ns, Batch>& batches) {
     for (auto& [period, batch] : batches) {
-      if (batch.tables.empty()) continue;
+      batch.period_ns = period;
       const auto whole = std::make_shared<const Batch>(std::move(batch));
       std::lock_guard lock(mutex);
       if (take) take(whole);

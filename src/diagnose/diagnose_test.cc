@@ -87,8 +87,8 @@ TEST(Diagnose, WhoWaitsInCollectivesIsSaidByEvidenceOnly) {
       "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the work is uneven.");
   ranks[1].communication = ranks[1].hidden_communication = 4 * kMillisecond;
   EXPECT_EQ(said(facts_of(ranks), "The device of rank 0"),
-            "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the latter is in "
-            "collectives longer, 4.00 ms against 1.00 ms.");
+            "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the latter "
+            "communicates longer, 4.00 ms against 1.00 ms.");
 }
 
 TEST(Diagnose, ShortKernelsAreToBlameOnlyWhereTheGapsAreLaunches) {

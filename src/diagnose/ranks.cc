@@ -148,16 +148,16 @@ std::optional<Finding> find_uneven(const JobFacts& f, double threshold) {
   const RankFacts &busy = most(ranks, compute_time), &spare = least(ranks, compute_time);
   const Ns more = busy.compute - spare.compute, waits = spare.communication - busy.communication;
   if (compute_time(busy) <= (1 + threshold) * compute_time(spare)) return {};
-  return Finding{.what = fmt::format(
-                     "The device of {} computes for {}, that of {} only for {}: {}", rank_name(busy),
-                     render::human_ns(busy.compute), rank_name(spare), render::human_ns(spare.compute),
-                     2 * waits >= more ? fmt::format("the latter is in collectives longer, {} against {}.",
-                                                     render::human_ns(spare.communication),
-                                                     render::human_ns(busy.communication))
-                                       : std::string("the work is uneven.")),
-                 .rank = busy.rank,
-                 .time = more,
-                 .share = ratio(more, busy.compute)};
+  return Finding{
+      .what = fmt::format("The device of {} computes for {}, that of {} only for {}: {}", rank_name(busy),
+                          render::human_ns(busy.compute), rank_name(spare), render::human_ns(spare.compute),
+                          2 * waits >= more ? fmt::format("the latter communicates longer, {} against {}.",
+                                                          render::human_ns(spare.communication),
+                                                          render::human_ns(busy.communication))
+                                            : std::string("the work is uneven.")),
+      .rank = busy.rank,
+      .time = more,
+      .share = ratio(more, busy.compute)};
 }
 
 }  // namespace

@@ -59,6 +59,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
                       .findings = {},
                       .facts = {},
                       .notes = std::move(result.notes),
+                      .start = result.start,
                       .timing = std::move(result.timing)};
   if (request.findings) find(places, wanted, diagnosis);
   return diagnosis;

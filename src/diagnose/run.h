@@ -21,7 +21,8 @@ struct Diagnosis {
   std::vector<Table> tables;      // one per analysis of the request, in order
   std::optional<Table> findings;  // where they are wanted, as are the facts that they are made from
   JobFacts facts;
-  Notes notes;  // of the job and of every trace
+  Notes notes;                   // of the job and of every trace
+  std::optional<Ns> start = {};  // of the job's first span, Unix time
   std::vector<analyze::PhaseTime> timing;
 };
 

@@ -27,7 +27,7 @@ void append(const Trace& trace, const analyze::CriticalPath& path, std::vector<E
     const std::string_view bound = analyze::bound_name(piece.bound);
     if (piece.to != kNone) {
       if (piece.event != kNone) {
-        const bool is_launch = piece.bound == analyze::BoundBy::launch_delays;
+        const bool is_launch = piece.bound == analyze::BoundBy::launches;
         const bool is_sync = piece.bound == analyze::BoundBy::synchronization;
         flows.push_back(arrow(piece.event, !is_launch, piece.to, is_sync, path.step, bound));
       }

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 
+#include "base/utf8.h"
 #include "read/strict_json.h"
 
 namespace spotter::export_ {
@@ -32,7 +33,7 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::open(const std::string& path) 
     file.emplace(std::move(created));
   }
   std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(file)));
-  if (path.ends_with(".gz")) {
+  if (ascii_lower(path).ends_with(".gz")) {
     TraceWriter* const self = writer.get();
     writer->gzip_ = std::make_unique<GzipWriter>(
         [self](std::span<const char> bytes) { return self->put({bytes.data(), bytes.size()}); });

@@ -1,6 +1,7 @@
 #include "net/child.h"
 
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -96,6 +97,8 @@ void go_first() {
   for (int place = 0; place < count; ++place)
     if (dup2(p.descriptors[static_cast<size_t>(place)].fd, place) < 0) give_up("take its descriptors");
   if (close_range(static_cast<unsigned>(count), ~0U, 0) != 0) give_up("close what it does not need");
+  // What this process ignores the program would ignore, too.
+  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
   sigprocmask(SIG_SETMASK, &none, nullptr);
@@ -115,6 +118,10 @@ void go_first() {
       (syscall(SYS_setgroups, 0, nullptr) != 0 ||
        setresgid(kNobodysGroup, kNobodysGroup, kNobodysGroup) != 0 || setresuid(p.uid, p.uid, p.uid) != 0))
     give_up("become the user it should run as");
+  // A service that is not root may have some that are handed on, and a change of the user leaves what may be.
+  __user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
+  const __user_cap_data_struct no_capabilities[_LINUX_CAPABILITY_U32S_3]{};
+  if (syscall(SYS_capset, &version, no_capabilities) != 0) give_up("give up its capabilities");
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("give up new privileges");
   // A change of the user clears it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("end with its parent");

@@ -1,6 +1,7 @@
-// Child: a program that is run for its output and trusted with nothing: no environment, no descriptors but
-// those it is given, the lowest priority, a bound on its time, memory and output. It ends with the thread
-// that started it. What it reads and writes are files in memory, so that nobody waits at a pipe.
+// Child: a program that is run for its output and trusted with nothing: no environment, no capabilities, no
+// descriptors but those it is given, the lowest priority, a bound on its time, memory and output. It ends
+// with the thread that started it. What it reads and writes are files in memory, so that nobody waits at a
+// pipe.
 #pragma once
 #include <functional>
 #include <memory>

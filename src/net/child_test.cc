@@ -79,6 +79,14 @@ TEST_F(ChildTest, InheritsNothing) {
   unsetenv("SPOTTER_SECRET");
 }
 
+TEST_F(ChildTest, HasNoCapabilitiesAndIgnoresNoSignal) {
+  const auto usual = std::signal(SIGUSR1, SIG_IGN);
+  const std::string status = output(order({"/bin/cat", "/proc/self/status"}));
+  std::signal(SIGUSR1, usual);
+  for (const char* set : {"CapInh", "CapPrm", "CapEff", "CapAmb", "SigIgn"})
+    EXPECT_NE(status.find(fmt::format("{}:\t0000000000000000\n", set)), status.npos) << status;
+}
+
 TEST_F(ChildTest, StaysOutOfTheWay) {
   EXPECT_EQ(output(order({"/usr/bin/nice"})), "19\n");
   EXPECT_EQ(output(order({"/bin/cat", "/proc/self/oom_score_adj"})), "1000\n");

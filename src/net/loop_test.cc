@@ -8,6 +8,7 @@
 #include <csignal>
 #include <optional>
 #include <thread>
+#include <vector>
 
 #include "base/time.h"
 #include "net/testing.h"

@@ -11,6 +11,7 @@
 
 #include "base/system/file.h"
 #include "process/process_stat.h"
+#include "process/scheduler.h"
 
 namespace spotter::process {
 namespace {
@@ -147,6 +148,7 @@ Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid) {
   const std::string cgroup = text_of(folder + "/cgroup");
   facts.container = container_of(cgroup);
   facts.cgroup = path_of_cgroup(cgroup);
+  drop_false_claims(host, facts);
   return facts;
 }
 

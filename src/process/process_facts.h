@@ -19,7 +19,8 @@ struct ProcessFacts {
   i64 uid = -1;         // real
   i64 start_ticks = 0;  // after boot, in clock ticks; with the pid the identity of the process
   std::vector<std::string> command;
-  std::map<std::string, std::string> environment;  // as at its start; empty where it may not be read
+  std::map<std::string, std::string> environment;  // as at its start, but for false claims (scheduler.h);
+                                                   // empty where it may not be read
   std::string cgroup;         // path of its control group: "/slurm/uid_1000/job_7/step_0"
   std::string container;      // the 64 hex digits of its control group, if it has some
   std::string torch_version;  // of the PyTorch that it has loaded: "2.13.0+cpu"

@@ -62,6 +62,27 @@ TEST_F(ProcessFactsTest, ReadsWhatTheKernelWrites) {
   EXPECT_FALSE(facts.has_gpu);
 }
 
+// Where Slurm has groups for its jobs, who is in none of them is in no job, whatever he says.
+TEST_F(ProcessFactsTest, AJobOfSlurmIsNotMadeUp) {
+  host_.sys = (root_ / "sys").string();
+  write("environ", with_nuls({"RANK=3", "SLURM_JOB_ID=7", "SLURM_PROCID=1"}));
+  write("cgroup", "0::/user.slice/user-1000.slice/session-2.scope\n");
+  EXPECT_EQ(read().environment.count("SLURM_JOB_ID"), 1U)
+      << "Slurm has none: there is nothing to hold it against";
+  const auto job = root_ / "sys/fs/cgroup/system.slice/slurmstepd.scope/job_7";
+  fs::create_directories(job);
+  EXPECT_EQ(read().environment, (std::map<std::string, std::string>{{"RANK", "3"}}));
+  write("cgroup", "0::/system.slice/slurmstepd.scope/job_7/step_0\n");
+  EXPECT_EQ(read().environment.count("SLURM_JOB_ID"), 1U);
+  write("cgroup", "0::/system.slice/docker-" + std::string(64, 'a') + ".scope\n");
+  EXPECT_EQ(read().environment.count("SLURM_JOB_ID"), 1U)
+      << "an engine gives its containers groups of its own";
+  fs::remove(job);
+  fs::create_directories(root_ / "sys/fs/cgroup/memory/slurm_node1/uid_1000/job_8");
+  write("cgroup", "0::/user.slice\n");
+  EXPECT_EQ(read().environment.count("SLURM_JOB_ID"), 0U);
+}
+
 TEST_F(ProcessFactsTest, WhatIsMissingStaysEmpty) {
   for (const char* name : {"status", "cmdline", "environ", "cgroup", "maps"}) fs::remove(root_ / "42" / name);
   const ProcessFacts facts = read();

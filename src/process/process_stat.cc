@@ -1,37 +1,22 @@
 #include "process/process_stat.h"
 
-#include <algorithm>
 #include <array>
-#include <charconv>
 #include <functional>
-#include <limits>
 
 #include "base/system/file.h"
+#include "base/words.h"
 
 namespace spotter::process {
 namespace {
 
 // Fields behind the name, from 0.
-constexpr size_t kParent = 1, kMinorFaults = 7, kMajorFaults = 9, kUser = 11, kSystem = 12, kThreads = 17,
-                 kStart = 19, kSize = 20, kResident = 21;
+constexpr size_t kState = 0, kParent = 1, kMinorFaults = 7, kMajorFaults = 9, kUser = 11, kSystem = 12,
+                 kThreads = 17, kStart = 19, kSize = 20, kResident = 21;
 constexpr size_t kFields = 22;
 constexpr size_t kStack = 3;  // of those after them
 
-std::string_view next_field(std::string_view& text) {
-  constexpr std::string_view kBlanks = " \n";
-  text.remove_prefix(std::min(text.find_first_not_of(kBlanks), text.size()));
-  const std::string_view field = text.substr(0, text.find_first_of(kBlanks));
-  text.remove_prefix(field.size());
-  return field;
-}
-
-i64 number(std::string_view word) {
-  i64 value = 0;
-  const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), value);
-  if (error == std::errc::result_out_of_range)
-    return word.starts_with('-') ? std::numeric_limits<i64>::min() : std::numeric_limits<i64>::max();
-  return end == word.data() + word.size() ? value : 0;
-}
+// What is none counts as 0.
+i64 number(std::string_view word) { return to_integer(word).value_or(0); }
 
 }  // namespace
 
@@ -40,10 +25,10 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   const size_t name_end = text.rfind(')');
   if (name_end == text.npos) return std::nullopt;
   const std::string_view name = text.substr(0, name_end);
-  text.remove_prefix(name_end + 1);
+  text = trimmed(text.substr(name_end + 1));
   std::array<std::string_view, kFields> fields;
   for (std::string_view& field : fields) {
-    field = next_field(text);
+    field = next_word(text);
     if (field.empty()) return std::nullopt;
   }
   ProcessStat stat;
@@ -53,10 +38,12 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
   stat.user_ticks = number(fields[kUser]);
   stat.system_ticks = number(fields[kSystem]);
   stat.threads = number(fields[kThreads]);
+  // A first thread that has ended is a zombie while others of its process run.
+  stat.has_ended = (fields[kState] == "Z" && stat.threads <= 1) || fields[kState] == "X";
   stat.start_ticks = number(fields[kStart]);
   stat.resident_pages = number(fields[kResident]);
-  for (size_t i = 0; i < kStack; ++i) next_field(text);
-  const i64 stack = number(next_field(text));
+  for (size_t i = 0; i < kStack; ++i) next_word(text);
+  const i64 stack = number(next_word(text));
   const bool has_memory = number(fields[kSize]) != 0;
   stat.program = stack != 0 ? static_cast<u64>(stack) : has_memory ? std::hash<std::string_view>()(name) : 0;
   return stat;

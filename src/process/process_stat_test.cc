@@ -1,5 +1,6 @@
 #include "process/process_stat.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -34,6 +35,18 @@ TEST(ProcessStat, AnotherProgramAfterAnExec) {
   EXPECT_EQ(program("sh", "0 0 0\n"), program("sh", ""));
   EXPECT_NE(program("sh", ""), 0U);
   EXPECT_EQ(parse_stat("42 (sh) Z 7 42 7 0 -1 0 0 0 0 0 5 6 0 0 20 0 9 0 987 0 0 3 0 0 0 0\n")->program, 0U);
+}
+
+TEST(ProcessStat, AZombieHasEnded) {
+  const auto has_ended = [](const std::string& state, int threads) {
+    return parse_stat(fmt::format("42 (sh) {} 7 42 7 0 -1 0 0 0 0 0 5 6 0 0 20 0 {} 0 987 0 0 3 0 0 0 0\n",
+                                  state, threads))
+        ->has_ended;
+  };
+  EXPECT_TRUE(has_ended("Z", 1));
+  EXPECT_TRUE(has_ended("X", 1));
+  EXPECT_FALSE(has_ended("Z", 9)) << "its first thread has ended, the others run";
+  for (const char* state : {"R", "S", "D", "T", "t", "I"}) EXPECT_FALSE(has_ended(state, 1)) << state;
 }
 
 TEST(ProcessStat, WhatTheKernelDoesNotWrite) {

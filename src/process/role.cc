@@ -7,6 +7,7 @@
 #include "base/quantity.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
+#include "process/scheduler.h"
 
 namespace spotter::process {
 namespace {
@@ -52,16 +53,6 @@ std::string_view variable(const ProcessFacts& p, std::span<const char* const> na
     if (const std::string_view value = variable(p, name); !value.empty()) return value;
   }
   return {};
-}
-
-// Slurm names a job's group job_ID: its own word, which a process can neither lose, as its environment, nor
-// make up. Below user.slice, wherever it is seen from, people name groups as they like.
-std::string_view slurm_job_of(std::string_view cgroup) {
-  constexpr std::string_view kMark = "/job_";
-  const size_t at = cgroup.find(kMark);
-  if (at == cgroup.npos || cgroup.find("slurm") >= at || cgroup.find("/user.slice/") < at) return {};
-  const std::string_view rest = cgroup.substr(at + kMark.size());
-  return rest.substr(0, rest.find('/'));
 }
 
 // Of torchrun without --rdzv-id, since all such runs are called "none": of one on several nodes what they

@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "base/utf8.h"
+#include "trace/load.h"
 
 namespace spotter::read {
 namespace {
@@ -29,7 +30,14 @@ u64 units_of(Ns duration) { return (static_cast<u64>(duration) >> kUnitBits) + 1
 }  // namespace
 
 // Shape 0 is the empty list: it also stands for lists that found no id.
-Assembler::Assembler(size_t scanners) : maps_(scanners), text_cells_(1) {
+Assembler::Assembler(size_t scanners, size_t most_texts)
+    : most_texts_(most_texts),
+      texts_left_out_(fmt::format(
+          "names or texts are beyond the {} that the memory allows to tell apart, and count as one, "
+          "\"{}\"; --memory allows more",
+          most_texts, kTextLeftOut)),
+      maps_(scanners),
+      text_cells_(1) {
   data.shapes.emplace_back();
   shapes_.emplace(std::vector<Shape::Item>{}, u16{0});
 }
@@ -43,6 +51,10 @@ bool Assembler::ShapeKey::operator()(const std::vector<Shape::Item>& a,
 }
 
 StringId Assembler::intern(std::string_view text) {
+  if (data.strings.size() >= most_texts_ && data.strings.find(text) == kNone) {
+    data.notes.add("texts_left_out", Severity::loss, texts_left_out_);
+    return data.strings.intern(kTextLeftOut);
+  }
   if (is_valid_utf8(text)) return data.strings.intern(text);
   const auto [it, is_new] = mended_.try_emplace(std::string(text));
   if (!is_new) return it->second;  // of another scanner

@@ -2,6 +2,7 @@
 // into the trace's. Ids are given out in order of first appearance in the file, so the columns do not depend
 // on how the text was cut or on how many scanners shared it. One thread at a time.
 #pragma once
+#include <cstdint>
 #include <map>
 #include <span>
 #include <unordered_map>
@@ -14,7 +15,8 @@ namespace spotter::read {
 
 class Assembler {
  public:
-  explicit Assembler(size_t scanners);
+  // `most_texts`: of LoadRequest.
+  explicit Assembler(size_t scanners, size_t most_texts = SIZE_MAX);
 
   // `text` is what the block was scanned from and `offset` its place in the file. Fails where a trace has
   // more events or arguments than row numbers of 32 bits can tell apart.
@@ -44,6 +46,8 @@ class Assembler {
   void limit_durations(std::span<Ns> durations);
   void note(const Block& block, const char* text, i64 offset);
 
+  size_t most_texts_;
+  std::string texts_left_out_;  // says so
   std::vector<Map> maps_;
   std::unordered_map<std::string, StringId> mended_;  // by the text as it was
   std::map<std::tuple<char, StringId, bool>, u8> kinds_;

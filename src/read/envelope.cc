@@ -136,6 +136,7 @@ void read_distributed(std::string_view raw, TraceInfo& info, Notes& notes) {
       if (info.world_size.value_or(0) <= 0) info.world_size.reset();
     }
     if (m.key == "backend") info.backend = clean(m.raw);
+    if (m.key == "nccl_version") info.nccl_version = clean(m.raw);
   }
 }
 

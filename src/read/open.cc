@@ -23,6 +23,7 @@ constexpr std::string_view kTruth =
 // What the paths stand for.
 struct Found {
   std::set<std::string> traces, receipts;
+  std::set<std::string> in_folders;  // of the traces those that nobody named
 };
 
 // A pipe can be read only once, and makes its reader wait.
@@ -55,6 +56,7 @@ Result<bool> list_files(const std::string& path, Found& found, std::set<std::str
       found.receipts.insert(inside);
     } else {
       found.traces.insert(inside);
+      found.in_folders.insert(inside);
       any = true;
     }
   }
@@ -155,8 +157,10 @@ Result<Job> open_job(std::span<const std::string> paths) {
   for (const std::string& path : found.traces) {
     TraceFile file;
     file.path = path;
+    file.is_plain = found.in_folders.contains(path);  // what is none by now is not meant
     struct stat info;
     if (path != "-" && ::stat(path.c_str(), &info) == 0) {
+      file.is_plain |= S_ISREG(info.st_mode);
       if (S_ISREG(info.st_mode) && !seen.emplace(info.st_dev, info.st_ino).second) continue;
       file.bytes = info.st_size;
       const Ending* ending = ending_of(path);
@@ -177,6 +181,8 @@ Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {
   TRY_ASSIGN(const std::unique_ptr<RawInput> input, file.descriptor >= 0
                                                         ? RawInput::of(file.descriptor, file.path)
                                                         : RawInput::open(file.path, request.cancelled));
+  if (file.is_plain && !input->is_file())
+    return fail(Code::invalid, "{}: was a plain file, and is none any more", file.path);
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
   TRY_ASSIGN(TraceData data, read_events(*input, *source, request));
   data.info.path = file.path;

@@ -2,8 +2,10 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include "read/source.h"
 #include "read/test_read.h"
 
 namespace spotter::read {
@@ -135,6 +137,22 @@ TEST(Load, FromStandardInput) {
   ASSERT_TRUE(trace);
   EXPECT_EQ((*trace)->size(), 1u);
   EXPECT_EQ((*trace)->info().path, "-");
+}
+
+// What stands there when it is read may be a pipe that nobody writes to: whoever was to read a file does not
+// wait.
+TEST_F(OpenJob, APipeInThePlaceOfAFileIsNotWaitedFor) {
+  Result<Job> job = open_job(std::vector{path("r10.json")});
+  ASSERT_TRUE(job);
+  fs::remove(path("r10.json"));
+  ASSERT_EQ(mkfifo(path("r10.json").c_str(), 0666), 0);
+  const Result<TracePtr> trace = load(job->files.at(0), {});
+  ASSERT_FALSE(trace);
+  EXPECT_EQ(trace.error().message, path("r10.json") + ": was a plain file, and is none any more");
+  Notes notes;
+  const Result<std::string> text = read_text(path("r10.json"), 100, notes);
+  ASSERT_FALSE(text);
+  EXPECT_EQ(text.error().code, Code::invalid);
 }
 
 TEST(Load, ErrorsNameTheFile) {

@@ -104,7 +104,7 @@ class Pipeline {
         threads_(static_cast<size_t>(std::max(1, request.threads))),
         stretches_(threads_ == 1 ? 1 : 2 * threads_ + 2),
         scanners_(threads_ + 1),
-        assembler_(threads_ + 1) {
+        assembler_(threads_ + 1, request.most_texts) {
     for (Stretch& s : stretches_) {
       s.block.wants_texts = texts_ != nullptr;
       free_.push_back(&s);

@@ -3,6 +3,7 @@
 #include <sys/stat.h>
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/system/file.h"
@@ -19,7 +20,9 @@ constexpr size_t kMostText = size_t{64} << 20;
 constexpr size_t kMostReceipts = 1'000'000;
 constexpr size_t kMostMembers = 100;  // of every other list or object
 constexpr size_t kMostTold = 5;       // by name; the others are counted
+constexpr size_t kMostFiles = 1000;   // of receipts in a folder, each of which may have a note of its own
 constexpr size_t kMostReason = 300;
+constexpr size_t kMostCell = 4096;  // bytes of a text, as of a path
 
 // Of a text that is long because it is something else not all members are wanted.
 Result<std::vector<read::json::Member>> members_of(std::string_view raw, size_t most) {
@@ -58,7 +61,8 @@ class Row {
   // Null, and what is missing or of another type, is empty.
   std::string text(std::string_view column) const {
     const std::string_view raw = find(column);
-    return raw.starts_with('"') ? to_valid_utf8(read::json::text_of(raw)) : std::string();
+    if (!raw.starts_with('"')) return {};
+    return to_valid_utf8(read::json::text_of(raw).substr(0, kMostCell));
   }
   std::optional<i64> number(std::string_view column) const {
     const std::optional<i64> value = read::json::to_integer(find(column));
@@ -97,7 +101,8 @@ std::string who(const Receipt& r) {
 // What a receipt tells of a trace that is not there; empty where it is.
 std::string trouble(const Receipt& r, const std::set<std::string>& present) {
   if (r.state != "written")
-    return r.reason.empty() ? r.state : fmt::format("{}: {}", r.state, r.reason.substr(0, kMostReason));
+    return r.reason.empty() ? r.state
+                            : fmt::format("{}: {}", r.state, to_valid_utf8(r.reason.substr(0, kMostReason)));
   const std::string_view name = base_name(r.file);
   if (present.contains(std::string(without_ending(name)))) return {};
   return fmt::format("wrote {}, which is not here", name);
@@ -190,11 +195,13 @@ void add_receipts(const std::set<std::string>& opened, Job& job) {
     std::sort(names.begin(), names.end());
     std::set<std::string> present;
     for (const std::string& name : names) present.emplace(without_ending(name));
+    size_t found = 0;
     for (const std::string& name : names) {
       const std::string path = folder + name;
       const bool is_opened = opened.contains(path);
       if (!is_opened && !begins_like_receipts(path)) continue;
       job.receipts.push_back(path);
+      if (++found > kMostFiles) continue;
       Notes notes;
       if (const Result<std::vector<Receipt>> receipts = read_receipts(path)) {
         apply(*receipts, files, notes);
@@ -208,6 +215,11 @@ void add_receipts(const std::set<std::string>& opened, Job& job) {
       }
       job.notes.merge(notes, name);
     }
+    if (found > kMostFiles)
+      job.notes.add(
+          "receipts_too_many", Severity::loss,
+          fmt::format("the receipts of {} captures in one folder were left out; {} are read at most",
+                      found - kMostFiles, kMostFiles));
   }
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include "base/utf8.h"
 #include "read/test_read.h"
 
 namespace spotter::read {
@@ -177,6 +178,25 @@ TEST_F(AddReceipts, OfManyThatLeftNoTraceSomeAreNamed) {
   const std::string told = note(open_folder());
   EXPECT_LT(told.size(), 3000u);
   EXPECT_NE(told.find("; and 995 more (in"), std::string::npos) << told;
+}
+
+TEST_F(AddReceipts, LongTextsAreToldInShort) {
+  // Two bytes a letter, so that a cut may fall into one.
+  std::string letters = "x";
+  for (int i = 0; i < 100'000; i++) letters += "\xC3\xA4";
+  write("capture.json",
+        receipts_of(fmt::format(R"(["{0}",11,4,"failed","/{0}",1,1,"{0}"],["n",12,5,"{0}",null,1,1,null])",
+                                letters)));
+  const std::string told = note(open_folder());
+  EXPECT_LT(told.size(), 10'000u);
+  EXPECT_TRUE(is_valid_utf8(told));
+}
+
+TEST_F(AddReceipts, OfMoreThanAThousandCapturesInAFolderSomeAreLeftOut) {
+  for (int i = 0; i < 1003; i++) write(fmt::format("capture-{}.json", i), receipts_of(""));
+  const Job job = open_folder();
+  EXPECT_EQ(job.receipts.size(), 1003u);
+  EXPECT_EQ(note(job), "the receipts of 3 captures in one folder were left out; 1000 are read at most");
 }
 
 TEST_F(AddReceipts, ReceiptsThatCannotBeUsedAreALoss) {

@@ -128,7 +128,8 @@ Result<std::span<const u8>> RawInput::peek(size_t least) {
     }
     TRY(wait());
     const ssize_t n = ::read(fd_, buffer_.get() + end_, kBufferBytes - end_);
-    if (n < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    // Some of the kernel's own files say that they are plain, and have nothing to read yet.
+    if (n < 0 && (errno == EINTR || (errno == EAGAIN && !is_file_))) continue;
     if (n < 0) return fail(Code::io, "{}: cannot be read: {}", path_, errno_text(errno));
     at_end_ = n == 0;
     end_ += static_cast<size_t>(n);
@@ -169,6 +170,7 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input) {
 Result<std::string> read_text(const std::string& path, size_t most, Notes& notes) {
   constexpr size_t kFirst = size_t{64} << 10;
   TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(path));
+  if (!input->is_file()) return fail(Code::invalid, "{}: is no plain file", path);
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
   std::string text;
   while (text.size() < most) {

@@ -38,6 +38,7 @@ class RawInput {
   void use(size_t bytes) { begin_ += bytes; }
   const std::string& path() const { return path_; }
   i64 bytes_read() const { return bytes_read_; }
+  bool is_file() const { return is_file_; }  // a plain one
 
  private:
   RawInput(std::string path, int fd, const std::atomic<bool>* cancelled);
@@ -63,7 +64,8 @@ size_t leading_zeros(std::span<const u8> bytes);
 // known.
 Result<std::unique_ptr<Source>> open_source(RawInput& input);
 
-// The beginning of a file's text, uncompressed: `most` bytes, or all if there are less.
+// The beginning of a plain file's text, uncompressed: `most` bytes, or all if there are less. What is no
+// plain file, and might keep its reader waiting, is invalid.
 Result<std::string> read_text(const std::string& path, size_t most, Notes& notes);
 
 // The decoders, one file each.

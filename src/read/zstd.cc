@@ -1,6 +1,7 @@
 // zstd through libzstd's streaming decoder; any number of frames in a row. Zero bytes behind one are padding,
 // as behind gzip's members.
 #include <zstd.h>
+#include <zstd_errors.h>
 
 #include <algorithm>
 
@@ -39,6 +40,9 @@ class ZstdSource final : public Source {
       const size_t status = ZSTD_decompressStream(stream_, &to, &from);
       input_.use(from.pos);
       text_bytes_ += static_cast<i64>(to.pos - before);
+      if (ZSTD_getErrorCode(status) == ZSTD_error_memory_allocation)
+        return fail(Code::io, "{}: there is not enough memory for the window of its zstd data",
+                    input_.path());
       if (ZSTD_isError(status)) {
         ended_ = true;
         notes.add("corrupt_zstd", Severity::loss,

@@ -4,13 +4,14 @@
 
 #include "base/utf8.h"
 #include "render/names.h"
-#include "render/render.h"
 
 namespace spotter::render {
 namespace {
 
 constexpr int kGap = 2;                             // blanks between columns
 constexpr int kReadableText = 30, kLeastText = 16;  // cells that a text column keeps, at first and at last
+constexpr int kMostText = 160;                      // of a name, whatever room there is
+constexpr int kMostWhole = 4000;                    // of any text: no reason and no path is longer
 
 // Cells show their unit, so the title need not.
 std::string title_of(const Field& field) {
@@ -65,21 +66,28 @@ void set_header(TextColumn& column, std::vector<std::string> lines) {
   column.width = std::max(widest(column.header), column.cell_width);
 }
 
-TextColumn column_of(const Table& table, size_t index) {
+TextColumn column_of(const Table& table, size_t index, const TextStyle& style) {
   const Field& field = table.schema()[index];
   TextColumn column;
+  column.index = index;
   column.title = title_of(field);
-  column.is_text = field.type == Type::text;
-  column.is_left = column.is_text || field.type == Type::flag;
+  column.is_whole = field.type == Type::text && field.is_whole;
+  column.is_text = field.type == Type::text && !column.is_whole;
+  column.is_left = field.type == Type::text || field.type == Type::flag;
   column.role = field.role;
   column.is_empty = table.rows() > 0;
   for (size_t row = 0; row < table.rows(); ++row) {
     const Value value = table.at(row, index);
     column.is_empty &= is_null(value);
-    column.cells.push_back(human(value, field.unit, field.role));
+    column.cells.push_back(human(shown_time(value, field, style), field.unit, field.role));
   }
   if (column.is_text) column.cells = plain_names(column.cells);
   column.cell_width = widest(column.cells);
+  const int most = column.is_whole ? kMostWhole : kMostText;
+  if (column.is_left && column.cell_width > most) {
+    column.cells = shortened(column.cells, most);
+    column.cell_width = widest(column.cells);
+  }
   set_header(column, {column.title});
   return column;
 }
@@ -127,6 +135,22 @@ void break_titles(Layout& layout, int limit) {
   }
 }
 
+// The widest go first, until the others fit.
+void move_below(Layout& layout, int limit) {
+  const auto freed = [](const TextColumn& c) { return c.is_whole && !c.is_empty ? c.width : 0; };
+  for (;;) {
+    Layout broken = layout;
+    break_titles(broken, limit);
+    const auto widest = std::ranges::max_element(layout.columns, {}, freed);
+    if (fits(broken, limit, kReadableText) || widest == layout.columns.end() || freed(*widest) == 0) {
+      layout = std::move(broken);
+      return;
+    }
+    layout.below.push_back(std::move(*widest));
+    layout.columns.erase(widest);
+  }
+}
+
 // Leaves out columns of this role, or those of them that say nothing, from the right until the others fit;
 // but one that is no key stays.
 void leave_out(Layout& layout, Role role, bool empty_only, int limit, int least_text) {
@@ -156,11 +180,12 @@ void shorten_texts(std::vector<TextColumn>& columns, int limit, int least_text) 
 
 }  // namespace
 
-Layout lay_out(const Table& table, int width) {
+Layout lay_out(const Table& table, const TextStyle& style) {
+  const int width = style.width;
   Layout layout;
-  for (size_t i = 0; i < table.columns(); ++i) layout.columns.push_back(column_of(table, i));
+  for (size_t i = 0; i < table.columns(); ++i) layout.columns.push_back(column_of(table, i, style));
   if (width <= 0) return layout;
-  break_titles(layout, width);
+  move_below(layout, width);
   for (const Role role : {Role::detail, Role::time, Role::value, Role::counter})
     leave_out(layout, role, true, width, kReadableText);
   leave_out(layout, Role::detail, false, width, kReadableText);
@@ -168,10 +193,12 @@ Layout lay_out(const Table& table, int width) {
   for (const Role role : {Role::time, Role::value, Role::counter})
     leave_out(layout, role, false, width, least_text);
   shorten_texts(layout.columns, width, least_text);
-  for (const Field& field : table.schema()) {
-    const std::string title = title_of(field);
-    if (std::ranges::find(layout.columns, title, &TextColumn::title) == layout.columns.end())
-      layout.left_out.push_back(title);
+  std::ranges::sort(layout.below, {}, &TextColumn::index);
+  for (size_t i = 0; i < table.columns(); ++i) {
+    const auto has = [&](const std::vector<TextColumn>& columns) {
+      return std::ranges::find(columns, i, &TextColumn::index) != columns.end();
+    };
+    if (!has(layout.columns) && !has(layout.below)) layout.left_out.push_back(title_of(table.schema()[i]));
   }
   return layout;
 }

@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "base/saturated.h"
 #include "base/utf8.h"
 #include "render/render.h"
 
@@ -121,6 +122,12 @@ std::string human_integer(i64 value, Unit unit) {
 }  // namespace
 
 std::string human_ns(Ns ns) { return scaled(static_cast<double>(ns), kTimes); }
+
+Value shown_time(const Value& value, const Field& field, const TextStyle& style) {
+  const i64* time = std::get_if<i64>(&value);
+  if (!time || !style.time_zero || field.role != Role::time || field.unit != Unit::ns) return value;
+  return subtract_saturated(*time, *style.time_zero);
+}
 
 std::string human(const Value& value, Unit unit, Role role) {
   if (const i64* whole = std::get_if<i64>(&value)) {

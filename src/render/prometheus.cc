@@ -12,6 +12,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "table/metric.h"
+#include "table/named_samples.h"
 
 namespace spotter::render {
 namespace {
@@ -43,9 +44,11 @@ std::string_view base_unit(Unit unit) {
 
 bool is_detail(const Field& f) { return f.role == Role::detail; }
 
+const char* name_of(const Field& column) { return column.total ? column.total->name : column.name; }
+
 // Without "_total": it is for counters, and those get it where samples are named.
 std::string family_name(std::string_view table, const Field& column) {
-  std::string name = "spotter_" + table::metric_name(table, column.name);
+  std::string name = "spotter_" + table::metric_name(table, name_of(column));
   if (name.ends_with(kTotal)) name.resize(name.size() - kTotal.size());
   const std::string_view base = base_unit(column.unit);
   if (base.empty()) return name;
@@ -134,10 +137,14 @@ class Page {
   explicit Page(const PrometheusStyle& style) : style_(style) {}
 
   void add(const Table& table) {
+    if (table::has_named_samples(table)) return add_named(table);
     pick(table);
     const auto schema = table.schema();
     for (size_t c = 0; c < schema.size(); ++c) {
-      if (table::is_numeric_metric(schema[c])) add_column(table, c);
+      const auto is_part = [&](const Field& f) { return f.total == schema[c].total; };
+      if (!table::is_numeric_metric(schema[c])) continue;
+      // The first part brings the others.
+      if (!schema[c].total || std::ranges::none_of(schema.first(c), is_part)) add_family(table, c);
     }
     if (std::ranges::any_of(schema, is_detail)) add_info(table);
     left_out_.emplace_back(table.name(), table.rows() - rows_.size());
@@ -187,19 +194,28 @@ class Page {
     }
   }
 
-  void add_column(const Table& table, size_t column) {
-    const Field& field = table.schema()[column];
+  // The samples of these columns that are parts of one total, or of one column that is none.
+  void add_family(const Table& table, size_t first) {
+    const std::span<const Field> schema = table.schema();
+    const Field& field = schema[first];
     const bool counts = field.role == Role::counter;
     const Family family{family_name(table.name(), field), counts ? kTotal : std::string_view(),
-                        counts ? "counter" : "gauge", base_unit(field.unit), field.help};
+                        counts ? "counter" : "gauge", base_unit(field.unit),
+                        field.total ? field.total->help : field.help};
+    std::vector<size_t> parts = {first};
+    for (size_t c = first + 1; c < schema.size(); ++c) {
+      if (field.total && schema[c].total == field.total) parts.push_back(c);
+    }
     bool has_head = false;
     for (size_t i = 0; i < rows_.size(); ++i) {
-      const Value value = table.at(rows_[i], column);
-      if (is_null(value)) continue;
-      if (!std::exchange(has_head, true)) head(family);
-      begin_sample(family, labels_[i]);
-      append_value(out_, value, field.unit);
-      out_ += '\n';
+      for (const size_t c : parts) {
+        const Value value = table.at(rows_[i], c);
+        if (is_null(value)) continue;
+        if (!std::exchange(has_head, true)) head(family);
+        begin_sample(family, labels_[i], schema[c]);
+        append_value(out_, value, field.unit);
+        out_ += '\n';
+      }
     }
   }
 
@@ -221,6 +237,39 @@ class Page {
     }
   }
 
+  // All of them: who collects them has a limit.
+  void add_named(const Table& table) {
+    std::string_view family;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      if (table.text(row, table::kFamily) != family) {
+        family = table.text(row, table::kFamily);
+        head(named_family(table, row));
+      }
+      const Value total = table.at(row, table::kTotal);
+      begin_sample({std::string(table.text(row, table::kMetric)), {}, {}, {}, {}},
+                   table::named_text(table, row, table::kLabels));
+      append_value(out_, is_null(total) ? table.at(row, table::kValue) : total, Unit::none);
+      out_ += '\n';
+    }
+    left_out_.emplace_back(table.name(), 0);
+  }
+
+  Family named_family(const Table& table, size_t row) const {
+    Family family{std::string(table.text(row, table::kFamily)),
+                  {},
+                  table.text(row, table::kType),
+                  {},
+                  table::named_text(table, row, table::kHelp)};
+    const bool is_counter = family.type == "counter", has_total = family.name.ends_with(kTotal);
+    if (is_counter && has_total) {
+      family.suffix = kTotal;
+      family.name.resize(family.name.size() - kTotal.size());
+    }
+    if (style_.open_metrics && (family.type == "untyped" || (is_counter && !has_total)))
+      family.type = "unknown";
+    return family;
+  }
+
   // OpenMetrics names the family without what samples of its type end in.
   void head(const Family& family) {
     const auto line = [&](std::string_view word) {
@@ -228,9 +277,11 @@ class Page {
       if (!style_.open_metrics) out_ += family.suffix;
       out_ += ' ';
     };
-    line("HELP");
-    append_escaped(out_, family.help, style_.open_metrics);
-    out_ += '\n';
+    if (!family.help.empty()) {
+      line("HELP");
+      append_escaped(out_, family.help, style_.open_metrics);
+      out_ += '\n';
+    }
     line("TYPE");
     out_.append(family.type).append("\n");
     if (!style_.open_metrics || family.unit.empty()) return;
@@ -242,6 +293,12 @@ class Page {
     out_.append(family.name).append(family.suffix);
     if (!labels.empty()) out_.append("{").append(labels).append("}");
     out_ += ' ';
+  }
+  void begin_sample(const Family& family, std::string_view labels, const Field& column) {
+    if (!column.total) return begin_sample(family, labels);
+    std::string with_part(labels);
+    append_label(with_part, column.total->label, std::string_view(column.part));
+    begin_sample(family, with_part);
   }
 
   PrometheusStyle style_;
@@ -266,7 +323,9 @@ std::string render_prometheus(std::span<const Table* const> tables, const Promet
 }
 
 std::string prometheus_name(std::string_view table, const Field& column) {
-  return family_name(table, column).append(column.role == Role::counter ? kTotal : std::string_view());
+  std::string name =
+      family_name(table, column).append(column.role == Role::counter ? kTotal : std::string_view());
+  return column.total ? fmt::format("{}{{{}=\"{}\"}}", name, column.total->label, column.part) : name;
 }
 
 std::string_view prometheus_label(std::string_view column) {

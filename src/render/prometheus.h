@@ -2,9 +2,13 @@
 //
 // A column of Role::value or Role::counter that is a number or a flag is a metric family
 // (spotter_<table>_<column>, in base units, counters alone with _total); those of Role::key are its labels.
+// Columns that are parts of a total (table.h) are one family, with a label that says which part a sample is.
 // Columns of Role::detail are labels of the family spotter_<table>_info, whose value is always 1. A null is
 // no sample, an empty text no label. Left out are columns of Role::time, since a scrape is of now, and texts
 // of Role::value: a state that changes from second to second would be a series of its own each time.
+//
+// The samples of a table of named ones (table/named_samples.h) have their own names, types and labels. A
+// counter without "_total" is of an unknown type in OpenMetrics, which knows no such name of one.
 //
 // No page has two samples of the same name and labels, however the rows are: Prometheus would refuse it.
 //
@@ -29,7 +33,8 @@ struct PrometheusStyle {
 // spotter_exposition_rows_left_out{table}.
 std::string render_prometheus(std::span<const Table* const> tables, const PrometheusStyle& style = {});
 
-// As samples are called: "spotter_cpu_user_seconds_total" of the column user_ns of the table cpu.
+// As samples are called: "spotter_disk_read_bytes_total" of the column read_bytes of the table disk; with the
+// label of a part: spotter_cpu_seconds_total{mode="user"}.
 std::string prometheus_name(std::string_view table, const Field& column);
 
 // As labels are called: the column's name. Prometheus has labels of its own on every series, "job" (of its

@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
+
+#include "table/named_samples.h"
 
 namespace spotter::render {
 namespace {
@@ -44,6 +47,52 @@ Table gpus() {
   table.append({0, "a", 0.25, 1'500'000'000, false, 17, "idle", "GPU-1", 18});
   table.append({1, {}, {}, 2'000'000'000, true, {}, {}, {}, {}});
   return table;
+}
+
+// As programs named them; a family is told of once.
+TEST(Prometheus, SamplesThatOthersNamed) {
+  Table table("textfile_sample", table::kNamedSampleColumns);
+  table.append({"n_total", "a=\"x\\\"\",job=\"b\"", "n_total", "counter", "Help\\\nme.", "f", {}, 1e15});
+  table.append({"n_total", "", "n_total", "counter", "Help.", "f", {}, std::nan("")});
+  table.append({"m", "", "m", "counter", {}, "f", {}, 0.1});
+  table.append({"s", "quantile=\"0.5\"", "s", "summary", {}, "f", 2.0, {}});
+  table.append({"s_sum", "", "s", "summary", {}, "f", {}, 3.0});
+  table.append({"u", {}, "u", "untyped", {}, "f", -std::numeric_limits<double>::infinity(), {}});
+  const std::string page = page_of(table);
+  const std::string left_out = page.substr(page.find("# HELP spotter_exposition"));
+  EXPECT_EQ(page.substr(0, page.size() - left_out.size()),
+            "# HELP n_total Help\\\\\\nme.\n# TYPE n_total counter\n"
+            "n_total{a=\"x\\\"\",job=\"b\"} 1e+15\n"
+            "n_total NaN\n"
+            "# TYPE m counter\nm 0.1\n"
+            "# TYPE s summary\ns{quantile=\"0.5\"} 2\ns_sum 3\n"
+            "# TYPE u untyped\nu -Inf\n");
+  const std::string open_metrics = page_of(table, kOpenMetrics);
+  for (const char* line : {"# TYPE n counter\nn_total", "# TYPE m unknown\nm 0.1", "# TYPE s summary\ns{",
+                           "# TYPE u unknown\nu -Inf"})
+    EXPECT_NE(open_metrics.find(line), std::string::npos) << line;
+}
+
+TEST(Prometheus, PartsOfATotalAreOneFamilyWithALabel) {
+  static constexpr Total kTime = {"ns", "mode", "Time by mode."};
+  static constexpr Field kCpu[] = {
+      {"node", Type::integer, Unit::none, Role::key, "Which."},
+      {"user_ns", Type::integer, Unit::ns, Role::counter, "In programs.", Since::boot, &kTime, "user"},
+      {"forks", Type::integer, Unit::count, Role::counter, "Begun."},
+      {"idle_ns", Type::integer, Unit::ns, Role::counter, "Without work.", Since::boot, &kTime, "idle"},
+  };
+  Table table("cpu", kCpu);
+  table.append({0, i64{1'000'000'000}, 7, 2 * i64{1'000'000'000}});
+  table.append({1, {}, 8, 3 * i64{1'000'000'000}});
+  EXPECT_TRUE(
+      page_of(table).starts_with("# HELP spotter_cpu_seconds_total Time by mode.\n"
+                                 "# TYPE spotter_cpu_seconds_total counter\n"
+                                 "spotter_cpu_seconds_total{node=\"0\",mode=\"user\"} 1\n"
+                                 "spotter_cpu_seconds_total{node=\"0\",mode=\"idle\"} 2\n"
+                                 "spotter_cpu_seconds_total{node=\"1\",mode=\"idle\"} 3\n"
+                                 "# HELP spotter_cpu_forks_total"))
+      << page_of(table);
+  EXPECT_EQ(prometheus_name("cpu", kCpu[1]), "spotter_cpu_seconds_total{mode=\"user\"}");
 }
 
 TEST(Prometheus, Text) {

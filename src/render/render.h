@@ -2,6 +2,7 @@
 // Rendering reads only; it may run on any thread.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,6 +16,9 @@ namespace spotter::render {
 struct TextStyle {
   int width = 0;       // columns of the terminal; 0: no limit (a pipe)
   bool color = false;  // ANSI colours
+  // What positions in time are shown relative to, the start of the job; none: as they are, Unix time. For
+  // people: formats for programs always have them as they are.
+  std::optional<Ns> time_zero = {};
 };
 
 // An output format.
@@ -27,12 +31,17 @@ struct Format {
   bool shows_notes = false;  // false: nobody sees them in its bytes; who writes these says them elsewhere
   bool is_binary = false;    // nothing for a terminal
   size_t most_tables = SIZE_MAX;
+  bool needs_rows = false;                      // without any there is nothing to see
   bool (*takes)(const Table& table) = nullptr;  // whether it can show this table; nullptr: all
 };
 
 // Errors: invalid (a format that cannot show these tables). `choice` is the option that chooses among the
 // tables, as the error says; empty: there is none.
 Result<void> check_takes(const Format& format, std::span<const Table> tables, std::string_view choice);
+
+// Errors: not_found (the format needs rows, and no table has any), with what is noted of them and what was
+// lost. `choice`: as above.
+Result<void> check_rows(const Format& format, const Document& document, std::string_view choice);
 
 // What the run and several tables note alike is shown once.
 std::string render(const Format& format, const Document& document, const TextStyle& style = {});
@@ -45,6 +54,7 @@ std::string render_text_table(const Table& table, const TextStyle& style);
 std::string render_text_notes(const Notes& notes, const TextStyle& style);
 std::string human(const Value& value, Unit unit, Role role);  // one cell as a person reads it
 std::string human_ns(Ns ns);                                  // "1.23 ms"
+Value shown_time(const Value& value, const Field& field, const TextStyle& style);  // what a person is shown
 std::string bold(const std::string& text, const TextStyle& style);
 
 // A kernel's name in a sentence: printable, without what tells nothing, its middle left out beyond `cells`.

@@ -58,8 +58,8 @@ TEST(Render, FormatsThatCannotShowAllTables) {
   EXPECT_EQ(undrawn.code, Code::invalid);
   EXPECT_EQ(
       undrawn.message,
-      "the format svg cannot show the table a: it is a picture of a table of spans, such as timeline, steps "
-      "and critical_path_edges");
+      "the format svg cannot show the table a: it is a picture of a table of spans, such as timeline, steps, "
+      "call_tree and critical_path_edges");
 }
 
 TEST(Render, Json) {

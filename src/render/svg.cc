@@ -1,7 +1,8 @@
 // SVG: tables of spans as pictures, one below the other. A span is a row with a position in time and a
-// duration (the columns start_ns and dur_ns); its lane is what its keys say, its colour what the first column
-// of text does. Spans that are too narrow to be seen one by one are drawn as one bar, which says how many
-// they are.
+// duration (the columns start_ns and dur_ns); its lane is what its keys say, in a tree (the columns parent
+// and depth) how deep it lies in its thread; its colour is what the first column of text says. Spans that are
+// too narrow to be seen one by one are drawn as one bar, which says how many they are. Time runs alike in no
+// two pictures: each says when it begins.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,151 +12,185 @@
 #include <set>
 
 #include "base/saturated.h"
+#include "base/stable_sort.h"
 #include "base/utf8.h"
 #include "render/list.h"
+#include "render/svg_text.h"
 
 namespace spotter::render {
 namespace {
 
-constexpr double kWidth = 1600, kLabels = 220, kRight = 16;
-constexpr double kPlot = kWidth - kLabels - kRight;  // where time runs from left to right
-constexpr double kLane = 20, kBar = 14, kHead = 56;
+constexpr double kPlot = 1364;            // where time runs from left to right
+constexpr double kEdge = 8, kRight = 48;  // the last tick's text is as wide on both sides of its line
+constexpr double kLine = 18, kLane = 20, kBar = 14, kBox = 10;
 constexpr double kNarrow = 1;  // pixels
 constexpr Ns kMostTicks = 12;
-constexpr size_t kMostLanes = 500;  // the picture of more would be read by nobody
-
-// Told apart also by people who do not see all colours (Okabe and Ito, 2008), then greys.
-constexpr const char* kColours[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00",
-                                    "#56b4e9", "#f0e442", "#666666", "#999999", "#bbbbbb"};
-
-std::string escaped(std::string_view text) {
-  std::string printable = to_printable(text);
-  // XML has no U+FFFE and no U+FFFF: the last of their three bytes becomes that of U+FFFD.
-  for (size_t at = 0; (at = printable.find("\xEF\xBF", at)) != printable.npos; at += 3)
-    if (static_cast<u8>(printable[at + 2]) >= 0xBE) printable[at + 2] = '\xBD';
-  std::string out;
-  for (const char c : printable) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
+constexpr size_t kMostLanes = 500;   // the picture of more would be read by nobody
+constexpr size_t kMostColours = 24;  // in a legend: those that the most time is spent on
+constexpr int kMostCells = 60;       // of a name; a title says it whole
 
 struct Columns {
   size_t start, dur;
   std::optional<size_t> colour;
-  std::vector<size_t> keys;
+  std::vector<size_t> lane;
 };
 
+std::optional<size_t> find_column(const Table& table, std::string_view name) {
+  for (size_t c = 0; c < table.columns(); ++c)
+    if (name == table.schema()[c].name) return c;
+  return std::nullopt;
+}
+
 std::optional<Columns> columns_of(const Table& table) {
-  std::optional<size_t> start, dur;
-  Columns columns{};
+  const std::optional<size_t> start = find_column(table, "start_ns"), dur = find_column(table, "dur_ns");
+  if (!start || !dur || table.schema()[*start].role != Role::time) return std::nullopt;
+  Columns columns{.start = *start, .dur = *dur, .colour = {}, .lane = {}};
   for (size_t c = 0; c < table.columns(); ++c) {
     const Field& field = table.schema()[c];
-    const std::string_view name = field.name;
-    if (name == "start_ns" && field.role == Role::time) start = c;
-    if (name == "dur_ns") dur = c;
-    if (field.role == Role::key) columns.keys.push_back(c);
+    if (field.role == Role::key) columns.lane.push_back(c);
     if (field.type == Type::text && field.role == Role::value && !columns.colour) columns.colour = c;
   }
-  if (!start || !dur) return std::nullopt;
-  columns.start = *start;
-  columns.dur = *dur;
+  const std::optional<size_t> depth = find_column(table, "depth");
+  if (!depth || !find_column(table, "parent")) return columns;
+  columns.lane.pop_back();  // of a tree the last key tells the rows apart
+  if (const auto thread = find_column(table, "thread")) columns.lane.push_back(*thread);
+  columns.lane.push_back(*depth);
   return columns;
 }
 
-using Places = std::map<std::string, size_t>;
+using Lane = std::vector<Value>;  // its cells, which point into the table
 
 class Picture {
  public:
-  // `colours`: places of words in kColours, the same in all pictures of a document.
-  Picture(const Table& table, const Columns& columns, double top, Places& colours, std::string& out)
-      : table_(table), columns_(columns), top_(top), colours_(colours), out_(out) {
+  Picture(const Table& table, const Columns& columns, const TextStyle& style)
+      : table_(table), columns_(columns), style_(style) {
     for (size_t row = 0; row < table.rows(); ++row) {
-      const Ns start = table.integer(row, columns.start);
+      const Ns start = table.integer(row, columns.start), dur = table.integer(row, columns.dur);
       start_ = std::min(start_, start);
-      end_ = std::max(end_, add_saturated(start, table.integer(row, columns.dur)));
-      if (lanes_.size() < kMostLanes) lanes_.try_emplace(lane_of(row), lanes_.size());
-      used_colours_.insert(colours_.try_emplace(colour_of(row), colours_.size()).first->second);
+      end_ = std::max(end_, add_saturated(start, dur));
+      lanes_.try_emplace(lane_of(row));
+      Ns& time = time_of_[word_of(row)];
+      time = add_saturated(time, dur);
     }
-    if (table.rows() == 0) start_ = end_ = 0;
+    size_t place = 0;
+    for (auto& [lane, its_place] : lanes_) its_place = place++;
+    for (const auto& [lane, its_place] : lanes_)
+      if (its_place < kMostLanes)
+        labels_ = std::max(labels_, svg_width(short_name(label_of(lane), kMostCells)));
   }
 
-  double height() const { return kHead + kLane * static_cast<double>(lanes_.size()) + kLane; }
+  double labels() const { return labels_; }  // pixels they need
 
-  void draw() {
-    text(8, top_ + 18, fmt::format("{}: {}", table_.name(), human_ns(whole())), "font-weight=\"bold\"");
-    draw_legend();
-    draw_axis();
-    for (const auto& [lane, place] : lanes_) text(8, lane_top(place) + kBar - 2, lane);
+  // At `top`, with `labels` pixels at the left; returns where it ends.
+  double draw(double top, double labels, std::string& out) {
+    out_ = &out;
+    left_ = kEdge + labels + kEdge;
+    double y = top + kLine;
+    text(kEdge, y, heading(), "font-weight=\"bold\"");
+    if (table_.rows() == 0) return y + kLine;
+    y = draw_legend(y + kLine);
+    lanes_top_ = y + kLine;
+    draw_axis(y);
+    const size_t shown = std::min(lanes_.size(), kMostLanes);
+    for (const auto& [lane, place] : lanes_)
+      if (place < shown) name(kEdge, lane_top(place) + kBar - 3, label_of(lane));
     size_t left_out = 0;
     for (size_t row = 0; row < table_.rows(); ++row) left_out += add(row) ? 0 : 1;
     for (const auto& [lane, bar] : bars_) draw(bar);
     if (left_out > 0)
-      text(kLabels, lane_top(lanes_.size()) + kBar,
+      text(left_, lane_top(shown) + kBar - 3,
            fmt::format("{} spans on further lines are left out", left_out));
+    return lane_top(shown + (left_out > 0 ? 1 : 0)) + kLine;
   }
 
  private:
   struct Bar {
     double left = 0, right = 0;
-    size_t lane = 0, colour = 0, row = 0, spans = 0;
+    size_t lane = 0, row = 0, spans = 0;
+    std::string_view word;
   };
 
-  std::string lane_of(size_t row) const {
-    std::string lane;
-    for (const size_t key : columns_.keys)
-      lane += fmt::format("{}{} {}", lane.empty() ? "" : " ", table_.schema()[key].name, cell(row, key));
+  Lane lane_of(size_t row) const {
+    Lane lane;
+    for (const size_t column : columns_.lane) lane.push_back(table_.at(row, column));
     return lane;
   }
-  std::string colour_of(size_t row) const { return columns_.colour ? cell(row, *columns_.colour) : ""; }
+  std::string label_of(const Lane& lane) const {
+    std::string label;
+    for (size_t i = 0; i < lane.size(); ++i) {
+      const Field& field = table_.schema()[columns_.lane[i]];
+      if (is_null(lane[i])) continue;
+      label += fmt::format("{}{} {}", label.empty() ? "" : " ", field.name,
+                           human(lane[i], field.unit, field.role));
+    }
+    return label.empty() ? table_.name() : label;
+  }
+  // Which says what colour a span has.
+  std::string_view word_of(size_t row) const {
+    return columns_.colour && !is_null(table_.at(row, *columns_.colour)) ? table_.text(row, *columns_.colour)
+                                                                         : std::string_view(table_.name());
+  }
   std::string cell(size_t row, size_t column) const {
-    const Field& field = table_.schema()[column];
-    return human(table_.at(row, column), field.unit, field.role);
+    return human(shown_time(table_.at(row, column), table_.schema()[column], style_),
+                 table_.schema()[column].unit, table_.schema()[column].role);
+  }
+  std::string heading() const {
+    if (table_.rows() == 0) return table_.name() + ": no rows";
+    const std::string from =
+        human(shown_time(Value(start_), table_.schema()[columns_.start], style_), Unit::ns, Role::time);
+    return fmt::format("{}: {} from {}{}", table_.name(), human_ns(whole()), from,
+                       style_.time_zero ? " after the start of the job's first span" : "");
   }
   Ns whole() const { return subtract_saturated(end_, start_); }  // files and hosts may be far apart
   double x_of(Ns time) const {
-    return kLabels + kPlot * static_cast<double>(subtract_saturated(time, start_)) /
-                         static_cast<double>(std::max<Ns>(1, whole()));
+    return left_ + kPlot * static_cast<double>(subtract_saturated(time, start_)) /
+                       static_cast<double>(std::max<Ns>(1, whole()));
   }
-  double lane_top(size_t place) const { return top_ + kHead + kLane * static_cast<double>(place); }
-  static const char* colour(size_t i) { return kColours[std::min(i, std::size(kColours) - 1)]; }
+  double lane_top(size_t place) const { return lanes_top_ + kLane * static_cast<double>(place); }
 
-  void text(double x, double y, std::string_view words, std::string_view style = "") {
-    out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\" {}>{}</text>\n", x, y, style, escaped(words));
+  void text(double x, double y, std::string_view words, std::string_view style = "",
+            std::string_view title = "") {
+    *out_ += fmt::format("<text x=\"{:.0f}\" y=\"{:.0f}\"{}{}>{}{}</text>\n", x, y, style.empty() ? "" : " ",
+                         style, title.empty() ? "" : fmt::format("<title>{}</title>", svg_escaped(title)),
+                         svg_escaped(words));
+  }
+  // What it is called; how wide that is.
+  double name(double x, double y, std::string_view words) {
+    const std::string shown = short_name(words, kMostCells);
+    text(x, y, shown, "", shown == words ? "" : words);
+    return svg_width(shown);
   }
 
-  void draw_legend() {
-    double x = kLabels;
-    for (const size_t i : used_colours_) {
-      if (x >= kWidth - 150) break;
-      const auto is_i = [&](const auto& entry) { return entry.second == i; };
-      const std::string& word = std::ranges::find_if(colours_, is_i)->first;
-      if (word.empty()) continue;
-      out_ += fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"10\" height=\"10\" fill=\"{}\"/>\n", x,
-                          top_ + 9, colour(i));
-      const std::string shown = short_name(word, 40);
-      text(x + 14, top_ + 18, shown);
-      x += 30 + 7 * static_cast<double>(display_width(shown));
+  // On as many lines as it takes; returns where it ends.
+  double draw_legend(double y) {
+    std::vector<std::pair<std::string_view, Ns>> words(time_of_.begin(), time_of_.end());
+    stable_sort(words, [](const auto& a, const auto& b) { return a.second > b.second; });
+    const size_t others = words.size() - std::min(words.size(), kMostColours);
+    words.resize(words.size() - others);
+    std::ranges::sort(words);
+    constexpr double kGap = 4, kBetween = 16;
+    double x = kEdge;
+    const auto break_before = [&](double width) {
+      if (x <= kEdge || x + width <= left_ + kPlot) return;
+      x = kEdge;
+      y += kLine;
+    };
+    for (const auto& [word, time] : words) {
+      break_before(kBox + kGap + svg_width(short_name(word, kMostCells)));
+      *out_ += fmt::format("<rect x=\"{:.0f}\" y=\"{:.0f}\" width=\"{}\" height=\"{}\" fill=\"{}\"/>\n", x,
+                           y - kBox + 1, kBox, kBox, svg_colour(word));
+      x += kBox + kGap + name(x + kBox + kGap, y, word) + kBetween;
     }
+    if (others > 0) {
+      const std::string more = fmt::format("and {} more; each span has a title", others);
+      break_before(svg_width(more));
+      text(x, y, more);
+    }
+    return y + kLine;
   }
 
-  // Ticks at 1, 2 or 5 times a power of ten.
-  void draw_axis() {
+  // Ticks at 1, 2 or 5 times a power of ten; their texts at `y`.
+  void draw_axis(double y) {
     const Ns last = std::max<Ns>(1, whole());
     Ns power = 1, lead = 1;
     while (last / (lead * power) > kMostTicks) {
@@ -163,29 +198,28 @@ class Picture {
       if (lead == 1) power *= 10;
     }
     const Ns step = lead * power;
-    const double bottom = lane_top(lanes_.size());
+    const double bottom = lane_top(std::min(lanes_.size(), kMostLanes));
     for (Ns at = 0; at <= last; at += step) {
       const double x = x_of(start_ + at);
-      out_ +=
+      *out_ +=
           fmt::format("<line x1=\"{0:.1f}\" x2=\"{0:.1f}\" y1=\"{1:.0f}\" y2=\"{2:.0f}\" stroke=\"#ddd\"/>\n",
-                      x, top_ + kHead - 6, bottom);
-      text(x, top_ + kHead - 10, human_ns(at), "text-anchor=\"middle\" fill=\"#666\"");
+                      x, y + 4, bottom);
+      text(x, y, human_ns(at), "text-anchor=\"middle\" fill=\"#666\"");
       if (at > last - step) break;
     }
   }
 
   // False: its lane is not in the picture.
   bool add(size_t row) {
-    const auto lane = lanes_.find(lane_of(row));
-    if (lane == lanes_.end()) return false;
+    const size_t lane = lanes_.at(lane_of(row));
+    if (lane >= kMostLanes) return false;
     const Ns start = table_.integer(row, columns_.start), dur = table_.integer(row, columns_.dur);
-    const Bar next{
-        x_of(start), x_of(add_saturated(start, dur)), lane->second, colours_.at(colour_of(row)), row, 1};
-    Bar& bar = bars_[next.lane];
+    const Bar next{x_of(start), x_of(add_saturated(start, dur)), lane, row, 1, word_of(row)};
+    Bar& bar = bars_[lane];
     const bool is_narrow = next.right - next.left < kNarrow;
     const bool follows = bar.spans > 0 && next.left >= bar.left && next.left < bar.right + kNarrow;
     const bool is_in_its_pixel = next.right < bar.left + kNarrow;
-    if (is_narrow && follows && (bar.colour == next.colour || is_in_its_pixel)) {
+    if (is_narrow && follows && (bar.word == next.word || is_in_its_pixel)) {
       bar.right = std::max(bar.right, next.right);
       ++bar.spans;
       return true;
@@ -206,49 +240,52 @@ class Picture {
         title += fmt::format("{}: {}", table_.schema()[c].name, cell(bar.row, c));
       }
     }
-    out_ += fmt::format(
+    *out_ += fmt::format(
         "<rect x=\"{:.2f}\" y=\"{:.0f}\" width=\"{:.2f}\" height=\"{:.0f}\" fill=\"{}\"><title>{}</title></rect>\n",
-        bar.left, lane_top(bar.lane), std::max(0.5, bar.right - bar.left), kBar, colour(bar.colour),
-        escaped(title));
+        bar.left, lane_top(bar.lane), std::max(0.5, bar.right - bar.left), kBar, svg_colour(bar.word),
+        svg_escaped(title));
   }
 
   const Table& table_;
-  const Columns& columns_;
-  double top_;
-  Places& colours_;
-  std::string& out_;
+  const Columns columns_;
+  const TextStyle& style_;
+  std::string* out_ = nullptr;
+  double labels_ = 0, left_ = 0, lanes_top_ = 0;
   Ns start_ = std::numeric_limits<Ns>::max(), end_ = std::numeric_limits<Ns>::min();
-  Places lanes_;  // by what they are called
-  std::set<size_t> used_colours_;
-  std::map<size_t, Bar> bars_;  // per lane, the one that may still grow
+  std::map<Lane, size_t> lanes_;            // their places, from the top
+  std::map<std::string_view, Ns> time_of_;  // of each colour's word: the sum of its durations
+  std::map<size_t, Bar> bars_;              // per lane, the one that may still grow
 };
 
 bool is_drawn(const Table& table) { return columns_of(table).has_value(); }
 
-std::string render_svg(const Document& document, const TextStyle&) {
-  std::string body;
-  double top = 0;
-  Places colours;
+std::string render_svg(const Document& document, const TextStyle& style) {
+  std::vector<Picture> pictures;
+  double labels = 0;
   for (const Table& table : document.tables) {
     const std::optional<Columns> columns = columns_of(table);
     if (!columns) continue;
-    Picture picture(table, *columns, top, colours, body);
-    picture.draw();
-    top += picture.height();
+    pictures.emplace_back(table, *columns, style);
+    labels = std::max(labels, pictures.back().labels());
   }
+  std::string body;
+  double bottom = 0;
+  for (Picture& picture : pictures) bottom = picture.draw(bottom, labels, body);
   return fmt::format(
              "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"{0:.0f}\" height=\"{1:.0f}\" viewBox=\"0 0 {0:.0f} {1:.0f}\" "
-             "font-family=\"sans-serif\" font-size=\"12\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
-             kWidth, top) +
+             "font-family=\"{2}\" font-size=\"{3}\">\n<rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n",
+             kEdge + labels + kEdge + kPlot + kRight, bottom, kSvgFont, kSvgFontSize) +
          body + "</svg>\n";
 }
 
 }  // namespace
 
-const Format kSvg = {.name = "svg",
-                     .help = "a picture of a table of spans, such as timeline, steps and critical_path_edges",
-                     .ending = ".svg",
-                     .render = render_svg,
-                     .takes = is_drawn};
+const Format kSvg = {
+    .name = "svg",
+    .help = "a picture of a table of spans, such as timeline, steps, call_tree and critical_path_edges",
+    .ending = ".svg",
+    .render = render_svg,
+    .needs_rows = true,
+    .takes = is_drawn};
 
 }  // namespace spotter::render

@@ -48,6 +48,19 @@ std::string headers(const std::vector<TextColumn>& columns, const TextStyle& sty
   return out;
 }
 
+bool has_times(const Table& table) {
+  return table.rows() > 0 && std::ranges::any_of(table.schema(), [](const Field& field) {
+           return field.role == Role::time && field.unit == Unit::ns && field.type == Type::integer;
+         });
+}
+
+std::string time_zero_text(Ns zero, const TextStyle& style) {
+  const auto line = fmt::format(
+      "times count from the start of the job's first span, {} Unix time; --epoch shows Unix times",
+      human(Value(zero), Unit::ns, Role::time));
+  return painted(wrapped(line, style.width, "  "), kDim, style) + '\n';
+}
+
 // Tables one below the other; several are headed by their names.
 std::string render_text(const Document& document, const TextStyle& style) {
   std::string out;
@@ -56,6 +69,8 @@ std::string render_text(const Document& document, const TextStyle& style) {
     if (document.tables.size() > 1) out += fmt::format("{}:\n", table.name());
     out += render_text_table(table, style);
   }
+  if (style.time_zero && std::ranges::any_of(document.tables, has_times))
+    out += time_zero_text(*style.time_zero, style);
   if (!out.empty() && !document.notes.empty()) out += '\n';
   return out + render_text_notes(document.notes, style);
 }
@@ -65,10 +80,14 @@ std::string render_text(const Document& document, const TextStyle& style) {
 std::string bold(const std::string& text, const TextStyle& style) { return painted(text, kBold, style); }
 
 std::string render_text_table(const Table& table, const TextStyle& style) {
-  const Layout layout = lay_out(table, style.width);
+  const Layout layout = lay_out(table, style);
   std::string out = headers(layout.columns, style);
-  for (size_t row = 0; row < table.rows(); ++row)
+  for (size_t row = 0; row < table.rows(); ++row) {
     out += line_of(layout.columns, [&](const TextColumn& c) { return c.cells[row]; }) + '\n';
+    for (const TextColumn& c : layout.below)
+      if (!is_null(table.at(row, c.index)))
+        out += wrapped(fmt::format("  {}: {}", c.title, c.cells[row]), style.width, "    ") + '\n';
+  }
   if (table.rows() == 0) out += painted("no rows", kDim, style) + '\n';
   if (!layout.left_out.empty()) {
     const auto hint =

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "base/utf8.h"
-#include "render/render.h"
+#include "render/list.h"
 
 namespace spotter::render {
 namespace {
@@ -137,6 +137,81 @@ TEST(Text, TheWidestTextGivesFirst) {
   EXPECT_EQ(render_text_table(t, {.width = 77}), "kind" + blanks(33) + "name\n" + std::string(35, 'k') +
                                                      "  " + std::string(26, 'n') + "…" +
                                                      std::string(13, 'n') + "\n");
+}
+
+TEST(Text, NamesOfHundredsOfCellsLoseTheirMiddleWhateverRoomThereIs) {
+  const Field schema[] = {{"name", Type::text, Unit::none, Role::key, ""},
+                          whole({"reason", Type::text, Unit::none, Role::value, ""})};
+  Table t("t", schema);
+  const std::string name = "begin_" + std::string(290, 'n') + "_end", reason(300, 'r');
+  t.append({name, reason});
+  for (const int width : {0, 1000}) {
+    const std::string text = render_text_table(t, {.width = width});
+    EXPECT_NE(text.find("begin_nnn"), std::string::npos) << text;
+    EXPECT_NE(text.find("nnn_end"), std::string::npos) << text;
+    EXPECT_NE(text.find(reason), std::string::npos) << text;
+    EXPECT_EQ(widest_line(text), 160 + 2 + 300) << text;
+  }
+  for (const Format* format : {&kCsv, &kJson, &kArrow})
+    EXPECT_NE(render(*format, {std::span(&t, 1), {}}).find(name), std::string::npos) << format->name;
+}
+
+const Field kReceipts[] = {{"pid", Type::integer, Unit::none, Role::key, ""},
+                           {"state", Type::text, Unit::none, Role::value, ""},
+                           whole({"file", Type::text, Unit::none, Role::value, ""}),
+                           whole({"reason", Type::text, Unit::none, Role::value, ""})};
+
+TEST(Text, WhatStaysWholeGoesBelowItsRowWhereThereIsNoRoom) {
+  Table t("t", kReceipts);
+  t.append({1, "written", "/tmp/a", Value()});
+  t.append({2, "failed", Value(), "the process ended before it had asked for the request"});
+  EXPECT_EQ(render_text_table(t, {.width = 80}),
+            "pid  state    file    reason\n"
+            "  1  written  /tmp/a  -\n"
+            "  2  failed   -       the process ended before it had asked for the request\n");
+  EXPECT_EQ(render_text_table(t, {.width = 40}),
+            "pid  state    file\n"
+            "  1  written  /tmp/a\n"
+            "  2  failed   -\n"
+            "  reason: the process ended before it\n"
+            "    had asked for the request\n");
+  EXPECT_EQ(render_text_table(t, {.width = 16}),
+            "pid  state\n"
+            "  1  written\n"
+            "  file: /tmp/a\n"
+            "  2  failed\n"
+            "  reason: the\n"
+            "    process\n"
+            "    ended before\n"
+            "    it had asked\n"
+            "    for the\n"
+            "    request\n");
+}
+
+TEST(Text, TimesCountFromTheStartOfTheJobAndThatIsSaid) {
+  const Field schema[] = {{"start_ns", Type::integer, Unit::ns, Role::time, ""},
+                          {"dur_ns", Type::integer, Unit::ns, Role::value, ""}};
+  Table t("t", schema);
+  t.append({i64{1'712'345'678'123'456'789}, i64{5}});
+  t.append({Value(), i64{5}});
+  const Document document = {std::span(&t, 1), {}};
+  EXPECT_EQ(
+      render(kText, document, {.time_zero = 1'712'345'677'123'456'789}),
+      "     start   dur\n"
+      "1.000000 s  5 ns\n"
+      "         -  5 ns\n"
+      "times count from the start of the job's first span, 1712345677.123457 s Unix time; --epoch shows Unix times\n");
+  EXPECT_EQ(render(kText, document),
+            "              start   dur\n"
+            "1712345678.123457 s  5 ns\n"
+            "                  -  5 ns\n");
+  const std::string csv = render(kCsv, document);
+  EXPECT_EQ(render(kCsv, document, {.time_zero = 5}), csv);
+  EXPECT_EQ(render(kJson, document, {.time_zero = 5}), render(kJson, document));
+  EXPECT_EQ(render(kArrow, document, {.time_zero = 5}), render(kArrow, document));
+  Table no_times("t", std::span(schema).subspan(1));
+  no_times.append({i64{5}});
+  EXPECT_EQ(render(kText, {std::span(&no_times, 1), {}}, {.time_zero = 5}), " dur\n5 ns\n");
 }
 
 TEST(Text, AnEmptyTableSaysSo) {

@@ -6,6 +6,7 @@
 #include "render/prometheus.h"
 #include "sink/list.h"
 #include "table/metric.h"
+#include "table/named_samples.h"
 
 namespace spotter::report {
 namespace {
@@ -19,24 +20,24 @@ constexpr Field kListColumns[] = {
      "What Prometheus has it as: a metric, or a label of one; null where it does not have it."},
     {"collector", Type::text, Unit::none, Role::value, "Who measures it."},
     {"source", Type::text, Unit::none, Role::value, "Where it comes from."},
-    {"help", Type::text, Unit::none, Role::value, "What it means."},
+    whole({"help", Type::text, Unit::none, Role::value, "What it means."}),
 };
 constexpr Field kCollectorColumns[] = {
     {"collector", Type::text, Unit::none, Role::key, "Name."},
     {"period_ns", Type::integer, Unit::ns, Role::value, "Time from one sample to the next, by default."},
     {"is_on", Type::flag, Unit::none, Role::value, "Whether it samples by default."},
-    {"help", Type::text, Unit::none, Role::value, "What it measures."},
+    whole({"help", Type::text, Unit::none, Role::value, "What it measures."}),
 };
 constexpr Field kSinkColumns[] = {
     {"sink", Type::text, Unit::none, Role::key, "Kind of sink."},
-    {"help", Type::text, Unit::none, Role::value, "Where samples go."},
+    whole({"help", Type::text, Unit::none, Role::value, "Where samples go."}),
 };
 constexpr Field kSinkOptionColumns[] = {
     {"sink", Type::text, Unit::none, Role::key, "Kind of sink, or all."},
     {"option", Type::text, Unit::none, Role::key, "Its name in the configuration."},
     {"default", Type::text, Unit::none, Role::value,
      "What it is where nothing is said, if that is one word."},
-    {"help", Type::text, Unit::none, Role::value, "What it means."},
+    whole({"help", Type::text, Unit::none, Role::value, "What it means."}),
 };
 
 void append_options(Table& table, std::string_view sink, std::span<const Setting> options) {
@@ -57,6 +58,7 @@ std::string keys_of(const collect::TableKind& kind) {
 // Empty: it does not have it (api/metrics_page.h).
 std::string prometheus_of(const collect::TableKind& kind, const Field& field) {
   if (kind.is_unbounded || kind.is_events || field.type == Type::text) return {};
+  if (kind.columns.data() == table::kNamedSampleColumns) return {};  // each has a name of its own
   return render::prometheus_name(kind.name, field);
 }
 

@@ -95,6 +95,11 @@ std::string json_lines(const Share& share, std::string_view host_name) {
   return out;
 }
 
+std::unique_ptr<Sink> json_lines_file(LineFileOptions file, std::string host_name) {
+  return std::make_unique<JsonLines>(
+      std::move(file), [host = std::move(host_name)](const Share& share) { return json_lines(share, host); });
+}
+
 const SinkKind kJsonLines = {
     "json_lines",
     "Lines of JSON in a file or on standard output.",
@@ -114,8 +119,7 @@ const SinkKind kJsonLines = {
             std::move(options),
             [names = std::make_shared<DynologNames>()](const Share& share) { return names->lines(share); });
       }
-      return std::make_unique<JsonLines>(
-          std::move(options), [host = host_name(s)](const Share& share) { return json_lines(share, host); });
+      return json_lines_file(std::move(options), host_name(s));
     },
     "path",
 };

@@ -14,7 +14,6 @@
 namespace spotter::sink {
 namespace {
 
-constexpr mode_t kMode = 0644;
 constexpr int kLookUpMs = 100;  // for an interruption
 
 }  // namespace
@@ -37,7 +36,7 @@ Result<void> LineFile::open() {
   // Not blocking: a pipe that nobody reads is an error then.
   constexpr int kHow = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
   file_ = Descriptor(options_.path == "-" ? fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0)
-                                          : ::open(options_.path.c_str(), kHow, kMode));
+                                          : ::open(options_.path.c_str(), kHow, options_.mode));
   struct stat now{};
   if (file_.fd < 0 || fstat(file_.fd, &now) != 0) return error("cannot be opened");
   is_regular_ = S_ISREG(now.st_mode) && options_.path != "-";

@@ -21,6 +21,7 @@ struct LineFileOptions {
   i64 most_bytes = i64{100} << 20;
   i64 old_files = 5;            // that are kept beside the one that is written
   Ns patience = 5'000'000'000;  // for who reads a pipe
+  u32 mode = 0644;              // of a file that it makes
 };
 
 class LineFile {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <optional>
 
 #include "base/utf8.h"
@@ -11,6 +12,7 @@
 #include "sink/protobuf.h"
 #include "sink/semantic_names.h"
 #include "table/metric.h"
+#include "table/named_samples.h"
 
 namespace spotter::sink {
 namespace {
@@ -137,6 +139,7 @@ class TableWriter {
   }
 
   void write() {
+    if (table::has_named_samples(table_)) return write_named();
     for (size_t c = 0; c < table_.columns(); ++c) {
       const Field& field = table_.schema()[c];
       if (!table::is_numeric_metric(field)) continue;
@@ -161,6 +164,29 @@ class TableWriter {
  private:
   static bool is_same_metric(const SemanticName& a, const SemanticName& b) {
     return std::string_view(a.table) == b.table && std::string_view(a.name) == b.name;
+  }
+
+  // Under their own names; parts of histograms and summaries as sums of their own. Labels that back ends like
+  // Prometheus take from the resource are renamed as Prometheus renames them when it scrapes.
+  void write_named() {
+    std::map<std::string_view, std::vector<size_t>> rows;  // by metric
+    for (size_t row = 0; row < table_.rows(); ++row) rows[table_.text(row, table::kMetric)].push_back(row);
+    for (const auto& [name, own] : rows) {
+      const bool is_total = !is_null(table_.at(own[0], table::kTotal));
+      ProtobufWriter points;
+      for (const size_t row : own) {
+        ProtobufWriter labels;
+        for (const auto& [key, value] : table::parse_labels(table::named_text(table_, row, table::kLabels))) {
+          const bool is_taken = render::prometheus_label(key) != key;
+          write_attribute(labels, point::kAttributes, (is_taken ? "exported_" : "") + std::string(key),
+                          std::string_view(value));
+        }
+        if (const auto value = number(table_.at(row, is_total ? table::kTotal : table::kValue), Unit::none))
+          write_point(points, *value, is_total ? start(row, table::kTotal) : 0, labels, nullptr, {});
+      }
+      write_metric(name, table::named_text(table_, own[0], table::kHelp), "",
+                   is_total ? Instrument::counter : Instrument::gauge, points.bytes());
+    }
   }
 
   // What the rows are about, as fields of their points.

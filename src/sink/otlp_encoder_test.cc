@@ -10,6 +10,7 @@
 #include "sink/protobuf.h"
 #include "sink/semantic_names.h"
 #include "sink/test_batches.h"
+#include "table/named_samples.h"
 
 namespace spotter::sink {
 namespace {
@@ -122,6 +123,24 @@ TEST(OtlpEncoderTest, OurOwnNamespace) {
       {"spotter.things.up", " gauge {name=a,number=#7,spotter.job=j1} 0 5000000000 1"},
   };
   EXPECT_EQ(points_of(request), expected);
+}
+
+TEST(OtlpEncoderTest, SamplesThatOthersNamed) {
+  auto batch = std::make_shared<Batch>();
+  batch->unix_ns = kTime;
+  Table& table = batch->tables.emplace_back("textfile_sample", table::kNamedSampleColumns);
+  table.append({"h_bucket", "le=\"1\"", "h", "histogram", "Help.", "a.prom", {}, 2.0});
+  table.append({"h_sum", "", "h", "histogram", "Help.", "a.prom", {}, 3.5});
+  table.append({"h_bucket", "a=\"\\\"\",job=\"x\"", "h", "histogram", "Help.", "a.prom", {}, 4.0});
+  table.append({"g", "", "g", "gauge", {}, "a.prom", -1.5, {}});
+  OtlpEncoder encoder({}, kBoot, kAgentStart);
+  const std::multimap<std::string, std::string> expected = {
+      {"h_bucket", " counter {le=1} 1000000000 5000000000 r2"},
+      {"h_bucket", " counter {a=\",exported_job=x} 1000000000 5000000000 r4"},
+      {"h_sum", " counter {} 1000000000 5000000000 r3.5"},
+      {"g", " gauge {} 0 5000000000 r-1.5"},
+  };
+  EXPECT_EQ(points_of(encoder.encode(share_of(batch))), expected);
 }
 
 constexpr Field kMemoryColumns[] = {

@@ -7,6 +7,7 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "base/words.h"
 #include "sink/host_name.h"
 
 namespace spotter::sink {
@@ -190,12 +191,6 @@ std::string decoded(std::string_view text) {
     if (is_code) i += 2;
   }
   return out;
-}
-
-std::string_view trimmed(std::string_view text) {
-  while (text.starts_with(' ')) text.remove_prefix(1);
-  while (text.ends_with(' ')) text.remove_suffix(1);
-  return text;
 }
 
 }  // namespace

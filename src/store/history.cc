@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <random>
 #include <tuple>
 
 #include "base/saturated.h"
@@ -31,7 +32,63 @@ Result<std::unique_ptr<History>> History::open(HistoryOptions options) {
   std::unique_ptr<History> history(new History(std::move(options)));
   TRY(history->open_file());
   TRY(history->catalogue_->end_captures());
+  TRY(history->take_journal());
   return history;
+}
+
+// What the one before had in memory when it was killed. It is in memory again, and in a journal of our own.
+Result<void> History::take_journal() {
+  TRY_ASSIGN(const i64 before, file_.database.integer("SELECT number FROM journal"));
+  for (const JournaledRows& part : journal_.read(before)) {
+    const Block& block = part.block;
+    Open& open = open_[block.schema->table];
+    if (open.block && *open.block->schema != *block.schema) close(open);
+    if (!open.block || *open.block->schema != *block.schema)
+      open.block = std::make_unique<Block>(block.schema);
+    for (size_t row = 0; row < block.rows(); ++row) {
+      row_.clear();
+      for (size_t column = 0; column < block.columns.size(); ++column) row_.push_back(block.at(row, column));
+      advance(block.times[row], part.period);
+      take_row(open, block.times[row], part.period);
+    }
+  }
+  // What is full already is in no journal of ours.
+  if (!waiting_.empty()) return write(false);
+  TRY_ASSIGN(Transaction transaction, Transaction::begin(file_.database));
+  TRY(prepare_journal());
+  TRY(transaction.commit());
+  begin_journal();
+  return {};
+}
+
+// In a transaction. Where none can be written the history goes on without one.
+Result<void> History::prepare_journal() {
+  std::vector<JournalPart> all;
+  for (const auto& [table, open] : open_) {
+    if (open.block) all.push_back({open.block.get(), 0, open.period});
+  }
+  std::random_device random;
+  const i64 number = 1 + static_cast<i64>(random());
+  const Result<void> prepared = journal_.prepare(number, all);
+  state_.journal_error = prepared ? "" : prepared.error().message;
+  return file_.database.run(fmt::format("UPDATE journal SET number = {}", prepared ? number : 0).c_str());
+}
+
+// When the transaction has been committed.
+void History::begin_journal() {
+  if (const Result<void> begun = journal_.take_place(); !begun) state_.journal_error = begun.error().message;
+  for (auto& [table, open] : open_) open.journaled = open.block ? open.block->rows() : 0;
+}
+
+void History::append_to_journal() {
+  std::vector<JournalPart> parts;
+  for (auto& [table, open] : open_) {
+    if (!open.block || open.journaled == open.block->rows()) continue;
+    parts.push_back({open.block.get(), open.journaled, open.period});
+    open.journaled = open.block->rows();
+  }
+  if (const Result<void> appended = journal_.append(parts); !appended)
+    state_.journal_error = appended.error().message;
 }
 
 // Does nothing while one is open and in its place. The log of one that is not goes into it before it is
@@ -75,12 +132,12 @@ Result<void> History::prepare() {
 }
 
 History::~History() {
-  if (catalogue_) (void)flush();
+  if (catalogue_ && flush()) journal_.remove();
 }
 
 Result<void> History::append(const Batch& batch) {
   const std::scoped_lock lock(mutex_);
-  advance(batch);
+  advance(batch.unix_ns, batch.period_ns);
   for (const Table& table : batch.tables) take(table, batch);
   // Tables that are not given any more.
   const i64 window = window_of(last_unix_, options_.tiers[0].block);
@@ -93,17 +150,19 @@ Result<void> History::append(const Batch& batch) {
     close(open);
     it = open_.erase(it);
   }
-  return write(false);
+  const Result<void> written = write(false);
+  append_to_journal();
+  return written;
 }
 
 // How much has been recorded: the time between batches, unless the clock has jumped or nobody sampled; then
 // their period. Batches of slow collectors come late, and do not count.
-void History::advance(const Batch& batch) {
-  const Ns period = std::clamp<Ns>(batch.period_ns, 0, kHour);
-  const Ns passed = has_last_ ? subtract_saturated(batch.unix_ns, last_unix_) : 0;
+void History::advance(Ns unix_ns, Ns batch_period) {
+  const Ns period = std::clamp<Ns>(batch_period, 0, kHour);
+  const Ns passed = has_last_ ? subtract_saturated(unix_ns, last_unix_) : 0;
   if (passed < 0 && passed > -kJump) return;
   recorded_ += passed >= 0 && passed <= std::max(10 * period, kJump) ? passed : period;
-  last_unix_ = batch.unix_ns;
+  last_unix_ = unix_ns;
   has_last_ = true;
 }
 
@@ -124,17 +183,26 @@ void History::take(const Table& table, const Batch& batch) {
     state_.lost_rows += rows;
     return;
   }
-  const i64 window = window_of(batch.unix_ns, options_.tiers[0].block);
-  if (open.window != window || !is_of) close(open);
-  if (!is_of) open.block = std::make_unique<Block>(std::make_shared<const Schema>(schema_of(table)));
-  open.columns = table.lasting_schema();
-  open.period = open.block->rows() == 0 ? batch.period_ns : std::min(open.period, batch.period_ns);
-  open.window = window;
-  for (size_t row = 0; row < table.rows(); ++row) {
-    if (open.block->cells() >= kCells || open.block->words.memory_bytes() >= kMostBlockTexts / 2) close(open);
-    read_row(table, row, row_);
-    open.block->append(batch.unix_ns, row_);
+  if (!is_of) {
+    close(open);
+    open.block = std::make_unique<Block>(std::make_shared<const Schema>(schema_of(table)));
+    open.columns = table.lasting_schema();
   }
+  for (size_t row = 0; row < table.rows(); ++row) {
+    read_row(table, row, row_);
+    take_row(open, batch.unix_ns, batch.period_ns);
+  }
+}
+
+// The row is row_.
+void History::take_row(Open& open, Ns time, Ns period) {
+  const i64 window = window_of(time, options_.tiers[0].block);
+  if (open.window != window || open.block->cells() >= kCells ||
+      open.block->words.memory_bytes() >= kMostBlockTexts / 2)
+    close(open);
+  open.period = open.block->rows() == 0 ? period : std::min(open.period, period);
+  open.window = window;
+  open.block->append(time, row_);
 }
 
 void History::take_events(const Table& table, Ns time) {
@@ -179,6 +247,7 @@ void History::close(Open& open) {
     state_.last_error = block.error().message;
   }
   open.block = std::make_unique<Block>(open.block->schema);
+  open.journaled = 0;
 }
 
 Result<void> History::flush() {
@@ -222,7 +291,9 @@ Result<void> History::write_waiting(bool is_last) {
     TRY_ASSIGN(const i64 schema, blocks_->schema_id(*event.schema));
     TRY(catalogue_->add(event, schema, recorded_));
   }
+  if (!waiting_.empty()) TRY(prepare_journal());
   TRY(transaction.commit());
+  if (!waiting_.empty()) begin_journal();
   state_.blocks += std::ssize(waiting_);
   state_.waiting_bytes = 0;
   waiting_.clear();

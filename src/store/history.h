@@ -1,7 +1,7 @@
 // History: what an agent remembers of its samples, in one SQLite file (history_file.h). Samples gather in
 // memory, by table, until the block of the finest tier is full; then all its columns are written at once, and
-// coarser tiers are made from what is written. A process that is killed loses the blocks that were filling,
-// a minute by default. Queries: history_query.h.
+// coarser tiers are made from what is written. Until then a journal beside the file has them, too
+// (journal.h): a process that is killed loses nothing that it had appended. Queries: history_query.h.
 //
 // Of tables of events (Table::is_events) each row is written at once to the catalogue, not to blocks.
 //
@@ -16,6 +16,7 @@
 #include "base/time.h"
 #include "store/catalogue.h"
 #include "store/history_file.h"
+#include "store/journal.h"
 #include "store/retention.h"
 #include "table/batch.h"
 
@@ -25,22 +26,23 @@ struct HistoryOptions {
   std::string path;
   std::vector<Tier> tiers = {
       {kSecond, kHour, kMinute}, {10 * kSecond, kDay, 10 * kMinute}, {kMinute, 30 * kDay, kHour}};
-  i64 most_bytes = i64{256} << 20;  // of NAME, NAME-wal and NAME-shm together
+  i64 most_bytes = i64{256} << 20;  // of NAME, NAME-wal, NAME-shm and NAME-unwritten together
 };
 
 struct HistoryState {
-  i64 rows = 0;            // taken
-  i64 blocks = 0;          // written, of the finest tier
-  i64 waiting_bytes = 0;   // blocks that could not be written yet, and are kept in memory
-  i64 waiting_rows = 0;    // rows and events that are in memory alone
-  i64 lost_rows = 0;       // that had to go before they could be written, or cannot be
-  i64 lost_events = 0;     // the same
-  i64 damaged_blocks = 0;  // that could not be read for the coarser tier
-  i64 failures = 0;        // attempts to write
-  std::string last_error;  // empty: the last attempt did not fail
-  i64 lost_files = 0;      // that were removed or replaced while they were open; then it begins anew
-  i64 damaged_files = 0;   // that were moved aside; then it begins anew
-  std::string moved_to;    // where the last one is
+  i64 rows = 0;               // taken
+  i64 blocks = 0;             // written, of the finest tier
+  i64 waiting_bytes = 0;      // blocks that could not be written yet, and are kept in memory
+  i64 waiting_rows = 0;       // rows and events that are in memory alone
+  i64 lost_rows = 0;          // that had to go before they could be written, or cannot be
+  i64 lost_events = 0;        // the same
+  i64 damaged_blocks = 0;     // that could not be read for the coarser tier
+  i64 failures = 0;           // attempts to write
+  std::string last_error;     // empty: the last attempt did not fail
+  std::string journal_error;  // why there is no journal now; empty: there is one
+  i64 lost_files = 0;         // that were removed or replaced while they were open; then it begins anew
+  i64 damaged_files = 0;      // that were moved aside; then it begins anew
+  std::string moved_to;       // where the last one is
 };
 
 class History {
@@ -78,6 +80,7 @@ class History {
     const Field* columns = nullptr;  // lasting_schema() of the table that the block is of, where it has one
     i64 window = 0;                  // of the finest tier's blocks
     Ns period = 0;                   // the least of its batches
+    size_t journaled = 0;            // rows of the block
   };
   struct Waiting {
     PackedBlock block;
@@ -86,11 +89,18 @@ class History {
   };
 
   explicit History(HistoryOptions options)
-      : options_(std::move(options)), retention_(options_.tiers, options_.most_bytes) {}
+      : options_(std::move(options)),
+        journal_(options_.path + "-unwritten", journal_bytes(options_.most_bytes)),
+        retention_(options_.tiers, options_.most_bytes) {}
   Result<void> open_file();
   Result<void> begin_anew();
   Result<void> prepare();
-  void advance(const Batch& batch);
+  Result<void> take_journal();
+  Result<void> prepare_journal();
+  void begin_journal();
+  void append_to_journal();
+  void advance(Ns unix_ns, Ns period);
+  void take_row(Open& open, Ns time, Ns period);
   void take(const Table& table, const Batch& batch);
   void take_events(const Table& table, Ns time);
   void close(Open& open);
@@ -104,6 +114,7 @@ class History {
   mutable std::mutex mutex_;
   HistoryOptions options_;
   HistoryFile file_;
+  Journal journal_;
   std::unique_ptr<Blocks> blocks_;  // before file_ goes
   std::unique_ptr<Catalogue> catalogue_;
   Retention retention_;

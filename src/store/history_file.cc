@@ -106,8 +106,13 @@ Result<std::string> move_aside(const std::string& path) {
 
 i64 wal_bytes(i64 most_bytes) { return std::clamp<i64>(most_bytes / 8, 128 << 10, 1 << 20); }
 
-// A transaction may make the log longer than its limit for a moment; and there is NAME-shm.
-i64 most_pages(i64 most_bytes) { return (most_bytes - 2 * wal_bytes(most_bytes) - (32 << 10)) / kPageBytes; }
+i64 journal_bytes(i64 most_bytes) { return std::clamp<i64>(most_bytes / 32, 64 << 10, 8 << 20); }
+
+// A transaction may make the log longer than its limit for a moment; there are two journals while one takes
+// the other's place; and there is NAME-shm.
+i64 most_pages(i64 most_bytes) {
+  return (most_bytes - 2 * wal_bytes(most_bytes) - 2 * journal_bytes(most_bytes) - (32 << 10)) / kPageBytes;
+}
 
 Result<HistoryFile> open_history_file(const std::string& path, i64 most_bytes) {
   TRY(is_history(path));

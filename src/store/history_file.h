@@ -24,8 +24,10 @@ struct HistoryFile {
   u64 device = 0, inode = 0;  // of what is open
 };
 
-// How the size is shared: SQLite writes to NAME-wal first. The rest is the file itself.
+// How the size is shared: SQLite writes to NAME-wal first, and NAME-unwritten has what is in memory. The rest
+// is the file itself.
 i64 wal_bytes(i64 most_bytes);
+i64 journal_bytes(i64 most_bytes);
 i64 most_pages(i64 most_bytes);
 
 // Errors: busy (another process writes it), invalid (no history), unsupported (a later version's), those of

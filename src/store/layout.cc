@@ -27,6 +27,8 @@ CREATE INDEX events_by_time ON events(time_ns);
 CREATE TABLE captures(id TEXT PRIMARY KEY, began_ns INTEGER NOT NULL, asked_by TEXT NOT NULL, job TEXT NOT NULL,
   processes INTEGER NOT NULL, output TEXT NOT NULL, state TEXT NOT NULL);
 )",
+    // Of the journal that has what the blocks have not. 0: there is none.
+    "CREATE TABLE journal(number INTEGER NOT NULL); INSERT INTO journal VALUES(0)",
 };
 
 tl::unexpected<Error> is_later(const Database& database) {

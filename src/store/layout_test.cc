@@ -65,7 +65,8 @@ TEST(Layout, AStepThatFailsLeavesTheFileAsItWas) {
         database,
         steps_and({kMadeUp, "DELETE FROM blocks; INSERT INTO nowhere VALUES(1)", "DROP TABLE series"}));
     ASSERT_FALSE(failed);
-    EXPECT_NE(failed.error().message.find("from version 2 to 3"), std::string::npos)
+    EXPECT_NE(failed.error().message.find(fmt::format("from version {} to {}", version + 1, version + 2)),
+              std::string::npos)
         << failed.error().message;
     EXPECT_NE(failed.error().message.find("nowhere"), std::string::npos) << failed.error().message;
     EXPECT_EQ(version_of(database), version);

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 i64 bytes_of(const std::string& path) {
   i64 all = 0;
-  for (const char* suffix : {"", "-wal", "-shm"}) {
+  for (const char* suffix : {"", "-wal", "-shm", "-unwritten", "-unwritten-next"}) {
     std::error_code missing;
     const auto size = fs::file_size(path + suffix, missing);
     if (!missing) all += static_cast<i64>(size);
@@ -105,7 +105,7 @@ TEST(Disk, FileSystemFull) {
   const TestFolder folder;
   const std::string mount = folder.file("small");
   fs::create_directory(mount);
-  if (::mount("tmpfs", mount.c_str(), "tmpfs", 0, "size=400k") != 0)
+  if (::mount("tmpfs", mount.c_str(), "tmpfs", 0, "size=500k") != 0)
     GTEST_SKIP() << "needs to mount a file system";
   std::mt19937_64 random(7);
   i64 second = 0, failures = 0;

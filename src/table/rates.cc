@@ -9,6 +9,11 @@
 namespace spotter::table {
 namespace {
 
+// What a program used, and what a machine's processors did.
+constexpr std::string_view kProcessorTime[] = {
+    "cpu_ns",    "cpu_user_ns", "cpu_system_ns", "user_ns",  "nice_ns",  "idle_ns",      "system_ns",
+    "iowait_ns", "irq_ns",      "softirq_ns",    "steal_ns", "guest_ns", "guest_nice_ns"};
+
 double number_of(const Value& value) {
   const i64* whole = std::get_if<i64>(&value);
   return whole ? static_cast<double>(*whole) : std::get<double>(value);
@@ -36,10 +41,12 @@ Field rate_field(const Field& counter) {
     name += with;
   };
   switch (counter.unit) {
-    case Unit::ns:
-      replace_end("_ns", "_ratio");
-      rate.unit = Unit::ratio;
+    case Unit::ns: {
+      const bool is_cores = std::ranges::find(kProcessorTime, name) != std::end(kProcessorTime);
+      replace_end("_ns", is_cores ? "_cores" : "_ratio");
+      rate.unit = is_cores ? Unit::count : Unit::ratio;
       break;
+    }
     case Unit::bytes:
       replace_end("", "_per_s");
       rate.unit = Unit::bytes_per_s;

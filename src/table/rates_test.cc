@@ -37,6 +37,24 @@ TEST(RatesTest, NamesAndUnits) {
   EXPECT_EQ(t.schema()[2].role, Role::value);
 }
 
+// Of which more than a second may be used in a second.
+TEST(RatesTest, ProcessorTimeIsInCores) {
+  constexpr Field kCpu[] = {
+      {"time_ns", Type::integer, Unit::ns, Role::time, ""},
+      {"user_ns", Type::integer, Unit::ns, Role::counter, ""},
+      {"cpu_user_ns", Type::integer, Unit::ns, Role::counter, ""},
+  };
+  Table samples("cpu", kCpu);
+  samples.append({0, 0, 0});
+  samples.append({2 * kSecond, 7 * kSecond, kSecond});
+  const Table t = rates(samples);
+  EXPECT_STREQ(t.schema()[1].name, "user_cores");
+  EXPECT_STREQ(t.schema()[2].name, "cpu_user_cores");
+  EXPECT_EQ(t.schema()[1].unit, Unit::count);
+  EXPECT_EQ(t.real(1, 1), 3.5);
+  EXPECT_EQ(t.real(1, 2), 0.5);
+}
+
 TEST(RatesTest, EventsHaveNone) {
   Table events = samples({{0, "sda", 5, 0, 0, 0.0, 0}, {kSecond, "sda", 9, 0, 0, 0.0, 0}});
   events.is_events = true;

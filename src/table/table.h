@@ -39,6 +39,13 @@ const char* type_name(Type type);
 const char* unit_name(Unit unit);
 const char* role_name(Role role);
 
+// What counters of one row are parts of, for systems that tell parts apart by a label and not by name.
+struct Total {
+  const char* name;   // as a column: "cpu_ns"
+  const char* label;  // of what tells the parts apart: "mode"
+  const char* help;   // one sentence
+};
+
 struct Field {
   const char* name;  // with its unit where it has one: "idle_ns"
   Type type;
@@ -46,7 +53,15 @@ struct Field {
   Role role;
   const char* help;  // one sentence
   Since since = Since::boot;
+  const Total* total = nullptr;  // that it is a part of
+  const char* part = nullptr;    // which one: "user"
+  bool is_whole = false;  // a text that is read or copied as it is, a reason or a path: text output never
+                          // shortens it
 };
+constexpr Field whole(Field field) {
+  field.is_whole = true;
+  return field;
+}
 
 // For fields that are only known at run time: a copy of the text that lives as long as the program, one for
 // each distinct text. Any thread.

@@ -17,6 +17,7 @@ struct TableKind {
   bool is_unbounded =
       false;  // rows come and go with processes: not for systems that keep a series for each for ever
   bool is_events = false;  // Table::is_events
+  i64 every = 1;           // looks between two of it; the other tables of its collector are there each time
 };
 
 }  // namespace spotter::table

@@ -46,7 +46,7 @@ constexpr NameRule kNameRules[] = {
     {"rocshmem", Match::contains, WorkKind::communication},
     {"ishmem", Match::contains, WorkKind::communication},
     {"deep_ep::", Match::contains, WorkKind::communication},
-    // Collectives that frameworks write themselves.
+    // Collectives, sends and receives that frameworks write themselves.
     {"cross_device_reduce", Match::verb, WorkKind::communication},
     {"multimem_all", Match::verb, WorkKind::communication},
     {"quick_reduce", Match::verb, WorkKind::communication},

@@ -1,5 +1,6 @@
 // Which rows are device work: those of its categories (is_device_work), but for the spans "metrics: <kernel>"
-// that Intel's scope profiler adds to category kernel; they repeat a kernel with its counters.
+// that Intel's scope profiler adds to category kernel, which repeat a kernel with its counters, and for
+// MTIA's event_wait and event_record: synchronisation, that has no category of its own there.
 #pragma once
 #include <vector>
 

@@ -1,6 +1,8 @@
 #include "trace/device_work.h"
 
+#include <algorithm>
 #include <map>
+#include <optional>
 #include <utility>
 
 #include "base/result.h"
@@ -64,6 +66,22 @@ class KindByName {
   std::vector<u8> known_;  // [name][on MTIA] -> WorkKind
 };
 
+void infer_launch_times(const Trace& trace, DeviceWork& work) {
+  work.launched.resize(work.event.size());
+  for (const Stream& stream : work.streams) {
+    std::optional<Ns> earliest;  // launch of the rows so far, the last row first
+    for (u32 row = stream.end; row-- > stream.begin;) {
+      if (const EventId launch = work.launch[row]; launch != kNone) {
+        work.launched[row] = trace.ts[launch];
+        earliest = std::min(earliest.value_or(trace.ts[launch]), trace.ts[launch]);
+        continue;
+      }
+      work.launched[row] = std::min(work.start[row], earliest.value_or(work.start[row]));
+      if (work.launched[row] < work.start[row]) ++work.inferred_launches;
+    }
+  }
+}
+
 }  // namespace
 
 DeviceWork compute_device_work(const Trace& trace) {
@@ -107,6 +125,7 @@ DeviceWork compute_device_work(const Trace& trace) {
     work.start.push_back(trace.ts[e]);
     work.end.push_back(trace.end(e));
   }
+  infer_launch_times(trace, work);
   return work;
 }
 

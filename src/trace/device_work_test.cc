@@ -52,11 +52,35 @@ TEST(DeviceWork, CategoryDecidesWhatItIs) {
   b.span("overhead", "Buffer Flush", -1, 0, 0, 1);
   b.mark('i', "kernel", "no span", 0, 7, 0);
   b.span("kernel", "metrics: gemm", 0, 7, 0, 1);
+  b.span("mtia_ccp_events", "event_wait", 17, 7, 0, 9, {{Arg::stream, 108}});
+  b.span("mtia_ccp_events", "event_record", 17, 7, 9, 1, {{Arg::stream, 108}});
   EXPECT_TRUE(compute_device_work(*b.build()).event.empty());
 
   const EventId legacy = b.span("Kernel", "k", 0, 7, 0, 1);
   const EventId mtia = b.span("mtia_ccp_events", "metrics: 1", 0, 7, 1, 1);
   EXPECT_EQ(compute_device_work(*b.build()).event, (std::vector<EventId>{legacy, mtia}));
+}
+
+// The stream runs in order: what has no launch was launched before what comes after it.
+TEST(DeviceWork, LaunchesAreInferredFromLaterOnesOfTheStream) {
+  TraceBuilder b;
+  const auto launch = [&](i64 correlation, Ns start) {
+    b.span("cuda_runtime", "cudaLaunchKernel", 1, 1, start, 1, {{Arg::correlation, correlation}});
+  };
+  const auto kernel = [&](i64 stream, Ns start, i64 correlation) {
+    b.span("kernel", "k", 0, stream, start, 5, {{Arg::correlation, correlation}});
+  };
+  launch(1, 15);
+  launch(2, 12);
+  kernel(7, 10, 8);  // began before any of them
+  kernel(7, 20, 9);
+  kernel(7, 30, 1);
+  kernel(7, 40, 2);
+  kernel(7, 50, 9);  // nothing comes after it
+  kernel(8, 30, 9);  // nor here
+  const TracePtr t = b.build();
+  EXPECT_EQ(t->device_work().launched, (std::vector<Ns>{10, 12, 15, 12, 50, 30}));
+  EXPECT_EQ(t->device_work().inferred_launches, 1);
 }
 
 TEST(DeviceWork, OneNameMayBeOfSeveralKinds) {

@@ -1,6 +1,7 @@
 #include "trace/hta_rows.h"
 
 #include <algorithm>
+#include <cmath>
 #include <set>
 #include <unordered_set>
 
@@ -19,6 +20,14 @@ bool is_device_row(const Trace& trace, EventId e) {
          trace.integer(e, Arg::correlation).value_or(-1) >= 0;
 }
 
+// What HTA finds on no stream. With several steps it takes MTIA's rows to the stream that is their thread's
+// number.
+bool is_on_no_stream(const Trace& trace, EventId e, bool has_steps) {
+  const Category category = trace.category(e);
+  return is_device_work(category) && !trace.has(e, Arg::stream) &&
+         !(has_steps && category == Category::mtia_device);
+}
+
 std::vector<EventId> kept_rows(const Trace& trace) {
   std::vector<EventId> keep;
   std::set<StringId> marks;
@@ -30,7 +39,9 @@ std::vector<EventId> kept_rows(const Trace& trace) {
     marks.insert(trace.name[e]);
     last = std::max(last.value_or(trace.ts[e]), trace.ts[e]);
   }
-  if (marks.size() < 2) return keep;
+  const bool has_steps = marks.size() >= 2;
+  std::erase_if(keep, [&](EventId e) { return is_on_no_stream(trace, e, has_steps); });
+  if (!has_steps) return keep;
   std::unordered_set<i64> launched;
   for (const EventId e : keep)
     if (!is_device_row(trace, e) && trace.ts[e] < *last)
@@ -42,11 +53,9 @@ std::vector<EventId> kept_rows(const Trace& trace) {
   return keep;
 }
 
-Ns rounded_down(Ns time) {
-  const Ns rest = time % kMicrosecond;
-  return time - (rest < 0 ? rest + kMicrosecond : rest);
-}
-Ns rounded_up(Ns time) { return -rounded_down(-time); }
+// As Python reads it: the nearest double. Times have up to 62 bits, which a double has not.
+double microseconds(Ns time) { return static_cast<double>(static_cast<long double>(time) / kMicrosecond); }
+Ns ns(double microseconds) { return static_cast<Ns>(microseconds) * kMicrosecond; }
 
 }  // namespace
 
@@ -55,9 +64,9 @@ std::unique_ptr<Trace> as_hta_reads(const Trace& trace) {
   const auto has_fraction = [](Ns time) { return time % kMicrosecond != 0; };
   if (std::ranges::any_of(trace.ts, has_fraction)) {
     for (size_t row = 0; row < data.ts.size(); ++row) {
-      const Ns end = rounded_down(data.ts[row] + data.dur[row]);
-      data.ts[row] = rounded_up(data.ts[row]);
-      data.dur[row] = end - data.ts[row];
+      const double start = microseconds(data.ts[row]);
+      data.ts[row] = ns(std::ceil(start));
+      data.dur[row] = ns(std::floor(start + microseconds(data.dur[row]))) - data.ts[row];
     }
   }
   return std::make_unique<Trace>(std::move(data));

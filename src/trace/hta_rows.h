@@ -9,9 +9,11 @@
 namespace spotter::trace {
 
 // With two or more steps: host rows that start before the last mark of a step (a mark on a device counts as
-// one of the host, B14), and device rows whose launch is among them, whatever they are (B3). Times with a
-// fraction of a microseconds are rounded to whole ones: starts up, ends down, so that a short row may last -1
-// us (B1). Reads Arg::correlation and stream.
+// one of the host, B14), and device rows whose launch is among them, whatever they are (B3). Device work
+// without Arg::stream is left out (B4). Times with a fraction of a microsecond are rounded to whole ones:
+// starts up, ends down, so that a short row may last -1 us (B1). Before that they are doubles of
+// microseconds, as in HTA: if they count from 1970, these are 0.25 us apart. Reads Arg::correlation and
+// stream.
 std::unique_ptr<Trace> as_hta_reads(const Trace& trace);
 
 }  // namespace spotter::trace

@@ -66,6 +66,32 @@ TEST(HtaRows, TimesWithFractionsAreRoundedInwards) {
   EXPECT_EQ(durations, (std::vector<Ns>{2'000, -1'000, 2'000, 0}));
 }
 
+// Near 1.7e15 us doubles are 0.25 us apart: .126 becomes .25 or .0, whichever is nearer, and .9 becomes the
+// next whole one.
+TEST(HtaRows, TimesSince1970AreDoublesFirst) {
+  constexpr Ns kToday = 1'712'000'000'000'000'000;
+  TraceBuilder b;
+  b.span("cpu_op", "a tenth after", 1, 1, kToday + 100, 5'000);
+  b.span("cpu_op", "a tenth before", 1, 1, kToday + 10'900, 5'100);
+  b.span("cpu_op", "ends a tenth before", 1, 1, kToday + 20'000, 4'900);
+  b.span("cpu_op", "both", 1, 1, kToday + 30'130, 4'870);
+  const auto read = as_hta_reads(*b.build());
+  const std::vector<Ns> durations(read->dur.begin(), read->dur.end());
+  std::vector<Ns> starts;
+  for (const Ns ts : read->ts) starts.push_back(ts - kToday);
+  EXPECT_EQ(starts, (std::vector<Ns>{0, 11'000, 20'000, 31'000}));
+  // 0 + 5, 11 + 5.1 (16), 20 + 4.9 (25), 30.25 + 4.87 (35).
+  EXPECT_EQ(durations, (std::vector<Ns>{5'000, 5'000, 5'000, 4'000}));
+}
+
+TEST(HtaRows, DeviceWorkWithoutAStreamIsLeftOut) {
+  TraceBuilder b;
+  b.span("mtia_ccp_events", "dma_request", 17, 3672, 1'000, 1'000, {{Arg::correlation, i64{1}}});
+  b.span("mtia_ccp_events", "dma_request", 17, 3672, 3'000, 1'000, {{Arg::stream, i64{105}}});
+  b.span("cpu_op", "a", 1, 1, 1'000, 3'400);
+  EXPECT_EQ(names(*as_hta_reads(*b.build())), (Names{"dma_request", "a"}));
+}
+
 TEST(HtaRows, WholeMicrosecondsStay) {
   TraceBuilder b;
   b.span("cpu_op", "a", 1, 1, 1'000, 3'400);

@@ -22,7 +22,8 @@ struct TraceFile {
   std::string host;            // host_name, where the head of the file says it; else as receipts do
   std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
   std::optional<i64> receipt_rank = {};  // as the receipts of its capture say
-  int descriptor = -1;  // where it is open for reading already: then the path is but what it is called
+  int descriptor = -1;    // where it is open for reading already: then the path is but what it is called
+  bool is_plain = false;  // a plain file when it was found: nothing else may be read in its place
 };
 
 struct Job {

@@ -2,6 +2,8 @@
 // handed a Loader, so that it does not know read.
 #pragma once
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 
 #include "base/result.h"
@@ -10,9 +12,12 @@
 
 namespace spotter {
 
+inline constexpr const char* kTextLeftOut = "(name left out: too many)";
+
 struct LoadRequest {
   ArgSet args = ArgSet::everything();  // event arguments to keep
   int threads = 1;                     // that this one load may use, the calling one included
+  size_t most_texts = SIZE_MAX;  // distinct names and texts to tell apart; what comes later is kTextLeftOut
   std::function<void(i64 bytes)>
       on_bytes;  // progress: stored bytes read since the last call; called by any thread
   const std::atomic<bool>* cancelled = nullptr;

@@ -80,7 +80,7 @@ struct TraceInfo {
   std::string path;                     // "-" for standard input
   i64 base_ns = 0;                      // baseTimeNanoseconds
   std::optional<i64> rank, world_size;  // distributedInfo
-  std::string backend, host_name, trace_name, trace_id;
+  std::string backend, nccl_version, host_name, trace_name, trace_id;
   std::vector<Device> devices;  // all visible ones, used or not
   std::vector<std::pair<std::string, std::string>>
       metadata;                        // every top-level member but traceEvents: key, raw JSON

@@ -19,7 +19,7 @@ const Field kProcessColumns[] = {
     {"polls", Type::integer, Unit::count, Role::detail, "How often it has asked for a request."},
     {"last_poll_ns", Type::integer, Unit::ns, Role::detail, "How long ago it asked last."},
     {"torch", Type::text, Unit::none, Role::detail, "Version of PyTorch."},
-    {"command", Type::text, Unit::none, Role::value, "Command line."},
+    whole({"command", Type::text, Unit::none, Role::value, "Command line."}),
     {"evidence", Type::text, Unit::none, Role::detail, "What its role is told from."},
 };
 
@@ -28,7 +28,7 @@ const Field kStatusColumns[] = {
     {"part", Type::text, Unit::none, Role::key, "Part of the agent."},
     {"state", Type::text, Unit::none, Role::value,
      "works, fails, nothing (there is nothing for it here) or off."},
-    {"detail", Type::text, Unit::none, Role::value, "What it has done."},
+    whole({"detail", Type::text, Unit::none, Role::value, "What it has done."}),
 };
 
 const Field kCaptureColumns[] = {
@@ -39,7 +39,7 @@ const Field kCaptureColumns[] = {
      "running; at the end written, partly written (not all of its files) or failed."},
     {"processes", Type::integer, Unit::count, Role::value, "How many processes were asked."},
     {"written", Type::integer, Unit::count, Role::value, "How many have written a file with events."},
-    {"output", Type::text, Unit::none, Role::value, "Folder of the files, as the processes call it."},
+    whole({"output", Type::text, Unit::none, Role::value, "Folder of the files, as the processes call it."}),
     {"asked_by", Type::text, Unit::none, Role::detail, "Who asked for it."},
     {"job", Type::text, Unit::none, Role::detail,
      "Job of its processes; null where they have none, or not the same."},

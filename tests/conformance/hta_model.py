@@ -100,7 +100,7 @@ def gaps(rank, rules):
     """{(stream, category): gaps}. B10: between a row and the one before it, also where that one ends before others."""
     streams = collections.defaultdict(list)
     for row in rank.rows:
-        if row.is_work():
+        if row.is_work(rules):
             streams[row.stream].append(row)
     found = collections.defaultdict(list)
     for stream, rows in streams.items():

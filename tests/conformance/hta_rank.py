@@ -1,6 +1,7 @@
 """The rows of a trace that HTA keeps, how it links them, and what it takes them for. Rules are those of hta_model.py."""
 
 import collections
+import math
 import re
 
 import harness
@@ -36,8 +37,12 @@ class Row:
         self.bandwidth = float(args.get("memory bandwidth (GB/s)", 0))
         self.thread, self.partner = (event.get("pid"), event.get("tid")), -1
 
-    def is_work(self):
-        return self.category in oracle.DEVICE_CATEGORIES
+    def is_work(self, rules=()):
+        """B3: also what MTIA does for events."""
+        return oracle.is_work(self.category, self.name) or "B3" in rules and self.category == "mtia_ccp_events"
+
+    def is_synchronisation(self):
+        return self.category in ("cuda_sync", "mtia_ccp_events")
 
     def is_host_call(self):
         return self.category.endswith(("runtime", "driver"))
@@ -55,9 +60,11 @@ class Rank:
         document = oracle.read(harness.text_of(path))
         rows = [Row(order, event) for order, event in enumerate(document["traceEvents"])
                 if "dur" in event and isinstance(event.get("cat"), str) and event["cat"] != "Trace"]
+        rows = [row for row in rows if not (row.is_work() and row.stream == -1)]
         if any(row.start % 1000 for row in rows):
-            for row in rows:
-                row.start, row.end = -(-row.start // 1000) * 1000, row.end // 1000 * 1000
+            for row in rows:  # in doubles, as there
+                start, duration = row.start / 1000, (row.end - row.start) / 1000
+                row.start, row.end = math.ceil(start) * 1000, math.floor(start + duration) * 1000
         self.link(rows)
         self.rows = self.selected(rows)
         self.by_id = {row.id: row for row in self.rows}
@@ -90,11 +97,11 @@ class Rank:
     def kind(self, row, rules):
         if "B16" in rules:
             return kind_by_name(row.name)
-        return self.kinds.get(row.name, "compute") if row.category != "cuda_sync" else "other"
+        return self.kinds.get(row.name, "compute") if not row.is_synchronisation() or row.is_work() else "other"
 
     def device_rows(self, rules):
         def wanted(row):
-            return row.is_work() or row.stream != -1 and ("B3" if row.category == "cuda_sync" else "B4") in rules
+            return row.is_work(rules) or row.stream != -1 and ("B3" if row.is_synchronisation() else "B4") in rules
         return [row for row in self.rows if wanted(row)]
 
     def call_of(self, row, rules):

@@ -182,7 +182,7 @@ def bandwidths_theirs(rows):
 
 def operator_kernels_ours(trace):
     return {(r["rank"], r["operator"], r["kernels"]): (r["calls"], us(r["mean_operator_delay_ns"]),
-                                                     us(r["mean_launch_delay_ns"]))
+                                                     us(r["mean_call_to_start_ns"]))
             for r in answer(trace)["operator_kernels"] if r["operator"].startswith("aten::")}
 
 

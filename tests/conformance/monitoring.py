@@ -5,6 +5,7 @@ import contextlib
 import gzip
 import json
 import os
+import pathlib
 import re
 import shutil
 import socket
@@ -26,9 +27,9 @@ import agent as e2e  # noqa: E402
 PATIENCE = 20
 SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
-# Of the page itself; and tables that are not on it, since their rows come and go with processes, or are events.
-OURS_EVERYWHERE = {"spotter_sample_timestamp_seconds", "spotter_exposition_rows_left_out"}
-NOT_EXPOSED = ("process_", "gpu_process_", "gpu_event_")
+# Of the page itself; and tables that are not on it, since their rows come and go with processes, are events, or have names of their own.
+OURS_EVERYWHERE = {"spotter_sample_timestamp_seconds", "spotter_exposition_rows_left_out", "spotter_build_info"}
+NOT_EXPOSED = ("process_", "gpu_event_", "textfile_sample_")
 
 
 def tool(name):
@@ -39,9 +40,9 @@ def tool(name):
     return path
 
 
-def fetch(url, **headers):
+def fetch(url, patience=PATIENCE, **headers):
     """(headers, text) of a page, unpacked."""
-    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=PATIENCE) as answer:
+    with urllib.request.urlopen(urllib.request.Request(url, headers=headers), timeout=patience) as answer:
         body = answer.read()
         if answer.headers.get("Content-Encoding") == "gzip":
             body = gzip.decompress(body)
@@ -78,13 +79,13 @@ def free_port():
 class Agent(e2e.Agent):
     """`collect`: what it measures; `configuration`: more than its options (JSON is YAML, too)."""
 
-    def __init__(self, folder, collect="all", configuration=None):
+    def __init__(self, folder, collect="all", configuration=None, **more):
         arguments = ("--prometheus", "127.0.0.1:0", "--collect", collect)
         if configuration:
             (folder / "agent.yaml").write_text(json.dumps(configuration))
             (folder / "agent.yaml").chmod(0o600)
             arguments = ("--config", folder / "agent.yaml", *arguments)
-        super().__init__(*arguments, folder=folder, rpc="off")
+        super().__init__(*arguments, folder=folder, rpc="off", **more)
         port = re.search(r"prometheus on (127\.0\.0\.1:\d+)", self.log())
         assert port, self.log()
         self.address = port[1]
@@ -114,13 +115,18 @@ def running(command, log):
 
 
 class Prometheus:
-    def __init__(self, port):
+    def __init__(self, port, pid):
         self.url = f"http://127.0.0.1:{port}"
+        self.pid = pid
+
+    def cpu_seconds(self):
+        user, system = pathlib.Path(f"/proc/{self.pid}/stat").read_text().rpartition(")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def get(self, path, **parameters):
         """The data of an answer; an error is one of the test."""
         try:
-            text = fetch(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}")[1]
+            text = fetch(f"{self.url}/api/v1/{path}?{urllib.parse.urlencode(parameters)}", patience=6 * PATIENCE)[1]
         except urllib.error.HTTPError as error:
             text = error.read().decode()
         answer = json.loads(text)
@@ -137,33 +143,41 @@ class Prometheus:
 
 
 @contextlib.contextmanager
+def server(folder, configuration, data):
+    """A Prometheus of that configuration, which answers."""
+    port = free_port()
+    (folder / "prometheus.yml").write_text(json.dumps(configuration))
+    command = [tool("prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={data}",
+               f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
+    with running(command, folder / "prometheus.log") as process:
+        made = Prometheus(port, process.pid)
+
+        def answers():
+            assert process.poll() is None, (folder / "prometheus.log").read_text()
+            with contextlib.suppress(OSError, ValueError):  # it refuses in plain words until it is ready
+                return made.get("query", query="1")
+        wait_for(answers, "Prometheus answers")
+        yield made
+
+
+@contextlib.contextmanager
 def prometheus(folder, target, rules):
     """One that scrapes `target` every second."""
-    port = free_port()
     configuration = {
         "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"},
         "rule_files": [str(rules)],
         "scrape_configs": [{"job_name": "spotter", "static_configs": [{"targets": [target]}]}],
     }
-    (folder / "prometheus.yml").write_text(json.dumps(configuration))
-    command = [tool("prometheus"), f"--config.file={folder / 'prometheus.yml'}", f"--storage.tsdb.path={folder / 'data'}",
-               f"--web.listen-address=127.0.0.1:{port}", "--log.level=warn"]
-    with running(command, folder / "prometheus.log") as process:
-        server = Prometheus(port)
-
-        def has_scraped():
-            assert process.poll() is None, (folder / "prometheus.log").read_text()
-            with contextlib.suppress(OSError, ValueError):  # it refuses in plain words until it is ready
-                return any(value == 1 for _, value in server.query("up").values())
-        wait_for(has_scraped, "Prometheus has scraped the agent")
-        yield server
+    with server(folder, configuration, folder / "data") as made:
+        wait_for(lambda: any(value == 1 for _, value in made.query("up").values()), "Prometheus has scraped the agent")
+        yield made
 
 
 @contextlib.contextmanager
-def node_exporter(folder):
+def node_exporter(folder, *options):
     """The URL of its page."""
     port = free_port()
-    with running([tool("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{port}"], folder / "node_exporter.log"):
+    with running([tool("prometheus-node-exporter"), f"--web.listen-address=127.0.0.1:{port}", *options], folder / "node_exporter.log"):
         url = f"http://127.0.0.1:{port}/metrics"
 
         def answers():
@@ -191,11 +205,15 @@ def metric_list():
     return rows
 
 
+# What processors' time went to is a label, not a name.
+MODES = re.compile(r"^(cpu(?:_node|_core)?|job_cpu)_(?:user|nice|system|idle|iowait|irq|softirq|steal|guest|guest_nice)_ns$")
+
+
 def exposed_name(row):
     """None for a text, which is a label of its table's _info, and for what is not exposed."""
     if row["kind"] == "text" or row["metric"].startswith(NOT_EXPOSED):
         return None
-    name = "spotter_" + row["metric"].removesuffix("_total")
+    name = "spotter_" + MODES.sub(r"\1_ns", row["metric"]).removesuffix("_total")
     if row["unit"] in BASE_UNITS:
         base = "_" + BASE_UNITS[row["unit"]]
         name = name.removesuffix("_" + row["unit"])

@@ -6,7 +6,19 @@ import decimal
 import json
 
 DEVICE_CATEGORIES = {"kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", "mtia_ccp_events"}
+EVENT_ROWS = {"event_wait", "event_record"}
 OPERATOR_CATEGORIES = {"cpu_op", "operator"}
+
+
+def is_work(category, name):
+    """Of a span; the category in lower case. Counters of the profiler and what MTIA does for events are no work."""
+    if category == "kernel" and name.startswith("metrics: ") or category == "mtia_ccp_events" and name in EVENT_ROWS:
+        return False
+    return category in DEVICE_CATEGORIES
+
+
+def is_device_work(event):
+    return isinstance(event.get("cat"), str) and is_work(event["cat"].lower(), event.get("name", ""))
 
 
 class Decimal(str):
@@ -60,7 +72,7 @@ class Trace:
             start, duration = ns(event.get("ts")), ns(event.get("dur"))
             if start is not None and duration is not None:
                 self.spans.append(Span(event, start, duration, order))
-        self.device = [span for span in self.spans if span.category in DEVICE_CATEGORIES]
+        self.device = [span for span in self.spans if is_work(span.category, span.name)]
 
     def kernels(self):
         """Device work by name: count, sum, min and max of the durations."""

@@ -44,7 +44,7 @@ def read(path):
             if order == 3 and correlation:
                 if correlation not in launches or (start, position) < launches[correlation]:
                     launches[correlation] = (start, position)
-        elif category in oracle.DEVICE_CATEGORIES and not event["name"].startswith("metrics: "):
+        elif oracle.is_device_work(event):
             work.append((correlation, start, end))
     return threads, [(launches[c][1], start, end) for c, start, end in work if c in launches]
 

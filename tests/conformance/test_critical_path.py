@@ -6,8 +6,8 @@ import oracle
 import pytest
 
 TIMES = ["compute_ns", "communication_ns", "host_operators_ns", "host_gaps_ns", "data_loading_ns", "memory_ns",
-         "kernel_gaps_ns", "launch_delays_ns", "synchronization_ns", "unknown_ns"]
-WAITS = {"kernel gaps", "launch delays", "synchronization", "unknown"}
+         "kernel_gaps_ns", "launches_ns", "synchronization_ns", "unknown_ns"]
+WAITS = {"kernel gaps", "launches", "synchronization", "unknown"}
 TABLES = ["critical_path", "critical_path_edges", "critical_path_names", "steps", "summary"]
 
 
@@ -35,10 +35,13 @@ def test_pieces_fill_the_window(path):
     for piece in answer["critical_path_edges"]:
         pieces.setdefault(piece["step"], []).append(piece)
     by_name = sum(row["dur_ns"] for row in answer["critical_path_names"])
-    assert by_name == sum(row["length_ns"] for row in paths)
+    assert by_name == sum(row["length_ns"] - row["overlap_ns"] for row in paths)
+    covered_until = float("-inf")
     for row in paths:
         assert sum(row[time] for time in TIMES) == row["length_ns"]
         at = pieces[row["step"]][0]["start_ns"]
+        assert row["overlap_ns"] == min(max(0, covered_until - at), row["length_ns"])
+        covered_until = max(covered_until, at + row["length_ns"])
         for piece in pieces[row["step"]]:
             assert piece["start_ns"] == at
             assert piece["dur_ns"] > 0
@@ -74,17 +77,25 @@ def test_windows_and_what_pieces_name(path):
         correlation = event.get("args", {}).get("correlation", 0)
         if category(event).endswith(("runtime", "driver")) and correlation:
             launches.setdefault(correlation, event)
+    # What has no launch was launched before what comes after it on its stream.
+    work = [event for event in spans if oracle.is_device_work(event)]
+    launched, earliest = {}, {}
+    for event in reversed(sorted(work, key=lambda event: (start(event), end(event)))):
+        args = event.get("args", {})
+        stream = (args.get("device", event["pid"]), args.get("stream", event["tid"]))
+        launch = launches.get(args.get("correlation", 0))
+        bound = earliest.get(stream, start(event))
+        launched[id(event)] = start(launch) if launch else min(start(event), bound)
+        if launch:
+            earliest[stream] = min(earliest.get(stream, start(launch)), start(launch))
     lengths = {row["step"]: row["length_ns"] for row in answer["critical_path"]}
     for step in answer["steps"]:
         if step["dur_ns"] == 0:
             continue
         begin, finish = step["start_ns"], step["start_ns"] + step["dur_ns"]
         last = finish
-        for event in spans:
-            if category(event) not in oracle.DEVICE_CATEGORIES or event["name"].startswith("metrics: "):
-                continue
-            launch = launches.get(event.get("args", {}).get("correlation", 0), event)
-            if begin <= start(launch) < finish:
+        for event in work:
+            if begin <= launched[id(event)] < finish:
                 last = max(last, end(event))
         assert lengths[step["number"]] == last - begin
 

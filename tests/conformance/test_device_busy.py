@@ -11,13 +11,13 @@ import json
 import pytest
 
 import harness
+import oracle
 
 NAMES = ("fixtures/traces/gpu_training/rank0.json.gz", "shared/hta/nccl_parser_config/nccl_data.json.gz",
          "shared/hta/mtia_inference_trace/mtia_inference_rank_0.json.gz",
          "shared/tb_plugin/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
          "shared/tracelens/mi300/resnet_act_checkpoint.json.gz", "shared/tracelens/b200/eager_trace.json.gz")
 FILES = {name: path for name, path in harness.trace_files() if name in NAMES}
-WORK = ("kernel", "gpu_memcpy", "gpu_memset", "memcpy", "memset", "mtia_ccp_events")
 
 
 def ns(value):
@@ -30,7 +30,7 @@ def device_work(path):
     base = int(trace.get("baseTimeNanoseconds", 0))
     work = collections.defaultdict(list)
     for event in trace["traceEvents"]:
-        if event.get("ph") == "X" and event.get("cat", "").lower() in WORK:
+        if event.get("ph") == "X" and oracle.is_device_work(event):
             start, args = ns(event["ts"]) + base, event["args"]
             work[int(args.get("device", event["pid"]))].append((start, start + ns(event["dur"]),
                                                                 args.get("blocks per SM")))

@@ -14,7 +14,7 @@ import metrics_compared
 import monitoring
 
 ROUNDS = 12
-COLLECTORS = "all,filesystem:1s,uptime:1s,interrupts:1s"
+COLLECTORS = "all,filesystem:1s,uptime:1s,interrupts:1s,timex:1s,conntrack:1s"
 TABLES = ("cpu", "cpu_core", "load", "memory", "pressure", "vmstat", "disk", "filesystem", "network", "network_stack", "interrupts", "uptime")
 LEAST_STEPS = 200  # of a counter, for its rate to be known to a hundredth
 

@@ -99,15 +99,15 @@ def test_newest_samples_history_and_rates(folder):
         assert counted == sorted(counted)
 
         rates = agent.tables("--since", "1m", "--metric", "cpu_*_ns")["cpu"]
-        assert rates[0]["idle_ratio"] is None, "the first sample has none"
-        modes = [name for name in rates[0] if name.endswith("_ratio")]
+        assert rates[0]["idle_cores"] is None, "the first sample has none"
+        modes = [name for name in rates[0] if name.endswith("_cores")]
         whole = [sum(row[name] for name in modes) for row in rates[1:]]
         # The first two are less than a second apart, in ticks of 10 ms.
         whole = whole[1:]
         assert abs(sum(whole) / len(whole) - os.cpu_count()) < 0.1 * os.cpu_count(), "all modes are all the time there is"
 
         text = agent.spotter("metrics")
-        assert "cpu_user_ratio" in text and "█" in text
+        assert "cpu_user_cores" in text and "█" in text
 
 
 def test_questions_that_cannot_be_answered(folder):
@@ -167,10 +167,14 @@ def test_processes_of_jobs_are_told(folder):
             labels = {"job_id": "4711", "rank": "5", "user": "root"}
             # It may be seen while it is started by another one.
             until(lambda: agent.sample("spotter_job_processes", **labels) == 1, 30, "the job's row")
-            until(lambda: agent.sample("spotter_job_cpu_user_seconds_total", **labels), 20, "its time")
-            before = agent.sample("spotter_job_cpu_user_seconds_total", **labels)
-            until(lambda: agent.sample("spotter_job_cpu_user_seconds_total", **labels) > before + 0.2, 20, "it works")
-            row = next(r for r in agent.tables("--metric", "process_*", "--job", "4711")["process"] if r["pid"] == spinner.pid)
+            until(lambda: agent.sample("spotter_job_cpu_seconds_total", mode="user", **labels), 20, "its time")
+            before = agent.sample("spotter_job_cpu_seconds_total", mode="user", **labels)
+            until(lambda: agent.sample("spotter_job_cpu_seconds_total", mode="user", **labels) > before + 0.2, 20, "it works")
+
+            def told():  # every ten seconds
+                rows = agent.tables("--metric", "process_*,job_*", "--job", "4711").get("process", [])
+                return next((row for row in rows if row["pid"] == spinner.pid), None)
+            row = until(told, 20, "the process's row")
             assert (row["job"], row["rank"], row["user"]) == ("4711", 5, "root")
             assert "pid=" not in agent.page() and f'"{spinner.pid}"' not in agent.page(), "no process is a series"
         finally:
@@ -248,8 +252,8 @@ def test_full_disk(folder):
                 except OSError:
                     pass
             # It writes at the end of each minute, and tries again every ten seconds.
-            until(lambda: agent.parts()["history"][0] == "fails", 90, "the history says that it cannot write")
-            assert "full" in agent.parts()["history"][1]
+            until(lambda: agent.parts()["history"][0] == "fails" and "full" in agent.parts()["history"][1], 90,
+                  "the history says that it cannot write")
             until(lambda: agent.is_on_time("cpu", 30), 20, "samples go on")
             (disk / "ballast").unlink()
             until(lambda: agent.parts()["history"][0] == "works", 30, "it writes again")

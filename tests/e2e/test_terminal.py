@@ -2,8 +2,10 @@
 
 import contextlib
 import fcntl
+import json
 import os
 import pty
+import re
 import select
 import struct
 import subprocess
@@ -94,3 +96,27 @@ def test_the_progress_of_a_capture_is_drawn_on_a_terminal_alone():
             first = drawn().split("\x1b[")[0]
             first = first[first.index("1 processes:"):]
             assert max(map(len, first.split("\r\n"))) < 30, first
+
+
+def words_of(text):
+    """Without escapes, and with line ends as blanks."""
+    return " ".join(re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", text).split())
+
+
+def test_why_a_process_was_not_captured_is_read_at_80_columns():
+    """Its reason and its file are whole, in the table or below its row."""
+    with Agent() as agent, agent.spawn("--no-events") as empty, agent.spawn("--die") as dead, agent.spawn() as good:
+        agent.wait_for_processes([empty.pid, dead.pid, good.pid])
+        folder = agent.folder / ("a_folder_with_a_long_name" * 2)
+        with on_terminal(40, 80, "trace", "--all", "--duration", "50ms", "--output", folder, "--socket", agent.api_socket,
+                         NO_COLOR="1") as (process, drawn):
+            until(lambda: drawn() and process.poll() is not None, 30, "it ends")
+            text = drawn()
+        receipts = json.loads((folder / "capture.json").read_text())["tables"][0]["rows"]
+    table = text[text.index("pid"):]
+    for *_, file, _, _, reason in receipts:
+        assert not reason or reason in words_of(table), (reason, table)
+        assert not file or file in table, (file, table)
+    assert sum(bool(row[-1]) for row in receipts) == 2, receipts
+    paths = [row[4] for row in receipts]
+    assert max(len(line) for line in table.split("\r\n") if not any(path in line for path in paths if path)) <= 80, table

@@ -1,5 +1,6 @@
 #include "analyze/critical_path/path_finder.h"
 #include "analyze/list.h"
+#include "analyze/time/device_time.h"
 #include "base/saturated.h"
 
 namespace spotter::analyze {
@@ -33,6 +34,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
                     position(piece.to)});
   });
   what_if.note_unknown_name(table);
+  note_inferred_launches(trace, table);
   return table;
 }
 
@@ -43,7 +45,7 @@ const Analysis kCriticalPathEdges = {
     .summary = "The critical path of each step, piece by piece.",
     .doc =
         "One row per piece of a path, as critical_path defines it, by time. The pieces of a step follow each other without gap "
-        "or overlap. With --steps positions are those among the events of these steps.",
+        "or overlap; those of steps may overlap, as their windows do. With --steps positions are those among the events of these steps.",
     .params = kParams,
     .columns = kColumns,
     .reads = kCriticalPathArgs,

@@ -4,6 +4,7 @@
 #include "analyze/critical_path/path_finder.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
+#include "analyze/time/device_time.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
 
@@ -17,8 +18,9 @@ const Field kColumns[] = {
     {"bound_by", Type::text, Unit::none, Role::value,
      "What the time is spent on, as in critical_path; null for others."},
     {"pieces", Type::integer, Unit::count, Role::value, "Pieces of paths."},
-    {"dur_ns", Type::integer, Unit::ns, Role::value, "Time on the critical paths of all steps."},
-    {"ratio", Type::real, Unit::ratio, Role::value, "Share of the paths' lengths."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value,
+     "Time on the critical paths of all steps; where windows of steps overlap, on that of the first."},
+    {"ratio", Type::real, Unit::ratio, Role::value, "Share of the time that the paths take together."},
 };
 
 constexpr Param kParams[] = {kTop, kWhatIf};
@@ -49,10 +51,12 @@ std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
   std::map<std::pair<StringId, BoundBy>, Group> groups;
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
     for (const PathPiece& piece : path.pieces) {
+      const Ns dur = path.own_part(piece);
+      if (dur == 0) continue;
       const StringId name = piece.event == kNone ? 0 : names[trace.name[piece.event]];
       Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
       ++group.pieces;
-      group.dur = add_saturated(group.dur, piece.dur);
+      group.dur = add_saturated(group.dur, dur);
     }
   });
   std::vector<Group> sorted;
@@ -77,6 +81,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
   const std::vector<Group> groups = groups_of(trace, what_if);
   what_if.note_unknown_name(table);
+  note_inferred_launches(trace, table);
   Ns total = 0;
   for (const Group& group : groups) total = add_saturated(total, group.dur);
   const auto top = static_cast<size_t>(params[kTop.name]);
@@ -103,7 +108,7 @@ const Analysis kCriticalPathNames = {
         "What is on the critical paths: the operators, kernels and waits to make shorter first, per rank.",
     .doc =
         "The pieces of the critical paths of all steps, as critical_path defines them, by name and by what their time is spent "
-        "on. A span on the host has the time in which it is the innermost span of its thread; outside operators the innermost annotation "
+        "on. Where windows of steps overlap, as device work runs on into the next step, time counts once, on the path of the first of them: dur_ns adds up to the sum of length_ns minus that of overlap_ns. Ranks run at the same time: their rows do not add up to a time that passed. A span on the host has the time in which it is the innermost span of its thread; outside operators the innermost annotation "
         "or Python function counts, and the marks of all steps are one. Sorted by dur_ns; what is not among the first `top` is put into a last row named others. With what_if the paths are those that would be.",
     .params = kParams,
     .columns = kColumns,

@@ -44,7 +44,7 @@ Dependencies::Dependencies(const Trace& trace) : trace_(trace), work_(trace.devi
   waits_.resize(work_.streams.size());
   read_records();
   if (std::ranges::all_of(waits_, &std::vector<Wait>::empty)) read_wait_calls();
-  usual_launch_delay_ = idle_launch_delay();
+  usual_launch_time_ = idle_launch_time();
   usual_gap_ = back_to_back_gap();
 }
 
@@ -130,7 +130,7 @@ void Dependencies::read_wait_calls() {
     }
 }
 
-Ns Dependencies::idle_launch_delay() const {
+Ns Dependencies::idle_launch_time() const {
   std::vector<Ns> delays;
   for (u32 row = 0; row < work_.event.size(); ++row) {
     if (work_.launch[row] == kNone || work_.start[row] < launched(row)) continue;
@@ -145,7 +145,7 @@ Ns Dependencies::back_to_back_gap() const {
   for (u32 row = 1; row < work_.event.size(); ++row) {
     if (stream_of_[row] != stream_of_[row - 1]) continue;
     const Ns gap = work_.start[row] - latest_end_[row - 1];
-    if (gap >= 0 && launched(row) + usual_launch_delay_ <= latest_end_[row - 1]) gaps.push_back(gap);
+    if (gap >= 0 && launched(row) + usual_launch_time_ <= latest_end_[row - 1]) gaps.push_back(gap);
   }
   return std::min(lower_quartile(gaps), kReaction);
 }
@@ -208,14 +208,12 @@ u32 Dependencies::last_done_of(Awaited awaited, size_t but_stream, Ns ended_by) 
   return best;
 }
 
-// Without a known launch it was launched before what comes after it, and waits for nothing anew that the row
-// before it waited for already: else the waits of a stream without launches would be those of each of its
-// rows.
+// Without a known launch it waits for nothing anew that the row before it waited for already: else the waits
+// of a stream without launches would be those of each of its rows.
 Dependencies::Between Dependencies::when_waits_were_made(u32 row) const {
   const trace::Stream& stream = work_.streams[stream_of_[row]];
   Between between = {row == stream.begin ? -kNever : latest_launch_[row - 1], launched(row)};
   if (work_.launch[row] != kNone) return between;
-  if (row + 1 < stream.end) between.until = std::min(between.until, earliest_launch_[row + 1]);
   if (row > stream.begin && work_.launch[row - 1] == kNone)
     between.since = std::max(between.since, work_.start[row - 1]);
   return between;
@@ -245,7 +243,7 @@ void Dependencies::awaited_by_row(u32 row, std::vector<u32>& rows) const {
 void Dependencies::add_sudden(u32 row, std::vector<u32>& rows) const {
   const u32 earlier = before(row);
   Ns explained =
-      std::max(launched(row) + usual_launch_delay_, earlier == kNone ? -kNever : work_.end[earlier]);
+      std::max(launched(row) + usual_launch_time_, earlier == kNone ? -kNever : work_.end[earlier]);
   for (const u32 awaited : rows) explained = std::max(explained, work_.end[awaited]);
   if (work_.start[row] - explained <= kReaction) return;
   const u32 source = last_done_of({kAll, launched(row)}, stream_of_[row], work_.start[row]);

@@ -15,10 +15,8 @@ class Dependencies {
   // Reads kDependencyArgs.
   explicit Dependencies(const Trace& trace);
 
-  // When a row of DeviceWork was launched: the start of its launch, else its own.
-  Ns launched(u32 row) const {
-    return work_.launch[row] == kNone ? work_.start[row] : trace_.ts[work_.launch[row]];
-  }
+  // When a row of DeviceWork was launched, or at the latest.
+  Ns launched(u32 row) const { return work_.launched[row]; }
 
   // The row of its stream after whose end it could start: of the last ones before it that had ended by then
   // the one that ended last. kNone if there is none.
@@ -43,7 +41,7 @@ class Dependencies {
 
   // From the start of a launch to that of its work, where the stream was idle: the lower quartile, since some
   // of that work also waits for other streams; at most 20 us, as in some traces all of it does.
-  Ns usual_launch_delay() const { return usual_launch_delay_; }
+  Ns usual_launch_time() const { return usual_launch_time_; }
 
   // From the end of work to the start of the next on its stream, where that was launched long before: the
   // lower quartile.
@@ -73,7 +71,7 @@ class Dependencies {
   void read_records();
   void classify_calls();
   void read_wait_calls();
-  Ns idle_launch_delay() const;
+  Ns idle_launch_time() const;
   Ns back_to_back_gap() const;
   Between when_waits_were_made(u32 row) const;
   size_t find_stream(i64 device, i64 stream) const;
@@ -93,7 +91,7 @@ class Dependencies {
   std::unordered_map<u32, std::vector<Ns>>
       wait_calls_;                          // per thread (track), by time, where there are no records
   std::unordered_map<i64, Awaited> syncs_;  // by correlation of the host call
-  Ns usual_launch_delay_ = 0, usual_gap_ = 0;
+  Ns usual_launch_time_ = 0, usual_gap_ = 0;
 };
 
 inline const ArgSet kDependencyArgs =

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <ranges>
 
+#include "trace/annotations.h"
 #include "trace/data_loading.h"
 
 namespace spotter::analyze {
@@ -12,7 +13,7 @@ namespace {
 class Sweep {
  public:
   Sweep(const Trace& trace, Ns start, Ns end, WhatIf& what_if, std::vector<HostSegment>& segments)
-      : trace_(trace), start_(start), end_(end), what_if_(what_if), segments_(segments) {
+      : trace_(trace), annotations_(trace), start_(start), end_(end), what_if_(what_if), segments_(segments) {
     mark(start);
   }
 
@@ -25,7 +26,7 @@ class Sweep {
     const Category category = trace_.category(e);
     HostSegment inside = open_.empty() ? HostSegment{} : open_.back().inside;
     inside.event = e;
-    inside.is_busy |= category == Category::cpu_op || is_host_call(category);
+    inside.is_busy |= is_host_call(category) || (category == Category::cpu_op && !annotations_.has(e));
     inside.is_loading |= trace::is_data_loading(trace_.name_of(e));
     inside.is_scaled |= what_if_.fits(trace_, e);
     open_.push_back({index, trace_.end(e), inside});
@@ -62,6 +63,7 @@ class Sweep {
   }
 
   const Trace& trace_;
+  const trace::Annotations annotations_;
   Ns start_, end_;
   WhatIf& what_if_;
   std::vector<HostSegment>& segments_;

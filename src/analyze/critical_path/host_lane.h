@@ -11,7 +11,7 @@ namespace spotter::analyze {
 struct HostSegment {
   Ns start;         // it ends where the next one starts
   EventId event;    // the innermost span; kNone where there is none
-  bool is_busy;     // inside an operator or a call of a device's runtime
+  bool is_busy;     // inside an operator, not an annotation, or a call of a device's runtime
   bool is_loading;  // inside a data loader's span
   bool is_scaled;   // inside a span that the what-if is about
 };

@@ -12,7 +12,7 @@ namespace spotter::analyze {
 
 const char* bound_name(BoundBy bound) {
   constexpr std::array kNames = {"compute",         "communication", "host operators", "host gaps",
-                                 "data loading",    "memory",        "kernel gaps",    "launch delays",
+                                 "data loading",    "memory",        "kernel gaps",    "launches",
                                  "synchronization", "unknown"};
   static_assert(kNames.size() == kBounds);
   return kNames[static_cast<size_t>(bound)];
@@ -47,7 +47,7 @@ class PathFinder {
  public:
   PathFinder(const Trace& trace, const WhatIf& what_if) : trace_(trace), what_if_(what_if) {}
 
-  // Valid until the next call.
+  // Valid until the next call. Windows come by start.
   const CriticalPath& find(const PathWindow& window, const PathGraph& graph) {
     graph_ = &graph;
     reach();
@@ -55,6 +55,8 @@ class PathFinder {
     path_.start = graph.start;
     path_.length = graph.end - graph.start;
     path_.what_if_length = time_.back() - graph.start;
+    path_.own_start = std::clamp(covered_until_, graph.start, time_.back());
+    covered_until_ = std::max(covered_until_, time_.back());
     path_.pieces.clear();
     nodes_.clear();
     for (u32 node = static_cast<u32>(time_.size()) - 1; cause_[node]; node = cause_[node]->from)
@@ -90,7 +92,7 @@ class PathFinder {
       case EdgeKind::run:
         return add(bound_of(trace_.device_work().kind[graph_->nodes[node].row]), to, kNone);
       case EdgeKind::launch:
-        return add(BoundBy::launch_delays, from, to);
+        return add(BoundBy::launches, from, to);
       case EdgeKind::stream:
       case EdgeKind::wait:
         return add(BoundBy::kernel_gaps, from, to);
@@ -133,7 +135,8 @@ class PathFinder {
   const WhatIf& what_if_;
   std::vector<Ns> time_;  // per node
   std::vector<const PathEdge*> cause_;
-  std::vector<u32> nodes_;  // of the path, the last first
+  std::vector<u32> nodes_;        // of the path, the last first
+  Ns covered_until_ = -kMaxTime;  // by the paths so far
   CriticalPath path_;
 };
 

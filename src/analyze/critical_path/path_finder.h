@@ -4,6 +4,7 @@
 // launched in it, whichever is later. The pieces of a path follow each other without gap or overlap from the
 // window's start to its end (path_graph.h), so that a path is as long as its window.
 #pragma once
+#include <algorithm>
 #include <functional>
 #include <vector>
 
@@ -21,7 +22,7 @@ enum class BoundBy : u8 {
   data_loading,
   memory,
   kernel_gaps,
-  launch_delays,
+  launches,
   synchronization,
   unknown,
   count_  // not one
@@ -40,7 +41,15 @@ struct CriticalPath {
   i64 step = 0;
   Ns start = 0, length = 0;  // the window
   Ns what_if_length = 0;     // of the pieces: the same without a what-if
+  // Windows overlap where device work runs on into the next step. The path from its start to here lies in
+  // windows of earlier steps, as they are or would be; so what comes after it may be added up over the steps.
+  Ns own_start = 0;
   std::vector<PathPiece> pieces;
+
+  Ns overlap() const { return own_start - start; }
+  Ns own_part(const PathPiece& piece) const {
+    return std::max<Ns>(0, std::min(piece.dur, piece.start + piece.dur - own_start));
+  }
 };
 
 // Finds the path of each step, by start; of a trace without steps one of all of it, as step 0; none where the
@@ -49,6 +58,6 @@ struct CriticalPath {
 void for_each_critical_path(const Trace& trace, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use);
 
-inline const ArgSet kCriticalPathArgs = kDependencyArgs | trace::kStepArgs;
+inline const ArgSet kCriticalPathArgs = kDependencyArgs | trace::kStepArgs | ArgSet{Arg::fwd_thread_id};
 
 }  // namespace spotter::analyze

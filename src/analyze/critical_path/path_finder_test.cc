@@ -93,8 +93,8 @@ TEST(CriticalPaths, ADeviceThatLagsBehindIsFollowedBeyondTheStepsEnd) {
   Steps t(100);
   t.work("gemm", 7, 15, 80, t.call("cudaLaunchKernel", 1, 10, 14));
   t.work("add", 7, 82, 150, t.call("cudaLaunchKernel", 1, 20, 24));
-  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10", "launch delays cudaLaunchKernel 5",
-                              "compute gemm 65", "kernel gaps gemm 2", "compute add 68"}));
+  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10", "launches cudaLaunchKernel 5", "compute gemm 65",
+                              "kernel gaps gemm 2", "compute add 68"}));
   EXPECT_EQ(t.length, 150);
 }
 
@@ -109,16 +109,16 @@ TEST(CriticalPaths, AHostThatSynchronisesWaitsForTheDevice) {
   Steps t(100);
   t.work("gemm", 7, 15, 80, t.call("cudaLaunchKernel", 1, 10, 14));
   t.call("cudaDeviceSynchronize", 1, 20, 83);
-  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10", "launch delays cudaLaunchKernel 5",
-                              "compute gemm 65", "synchronization gemm 3", "host gaps ProfilerStep#3 17"}));
+  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10", "launches cudaLaunchKernel 5", "compute gemm 65",
+                              "synchronization gemm 3", "host gaps ProfilerStep#3 17"}));
 }
 
 TEST(CriticalPaths, ACopyThatEndsWithinItsCallIsWaitedFor) {
   Steps t(100);
   t.work("Memcpy DtoH", 7, 30, 75, t.call("cudaMemcpyAsync", 1, 20, 80), "gpu_memcpy");
-  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 20", "launch delays cudaMemcpyAsync 10",
-                              "memory Memcpy DtoH 45", "synchronization Memcpy DtoH 5",
-                              "host gaps ProfilerStep#3 20"}));
+  EXPECT_EQ(t.path(),
+            (Pieces{"host gaps ProfilerStep#3 20", "launches cudaMemcpyAsync 10", "memory Memcpy DtoH 45",
+                    "synchronization Memcpy DtoH 5", "host gaps ProfilerStep#3 20"}));
 }
 
 TEST(CriticalPaths, WhatWaitsForAnotherStreamIsTiedToIt) {
@@ -130,7 +130,7 @@ TEST(CriticalPaths, WhatWaitsForAnotherStreamIsTiedToIt) {
     t.work("ncclDevKernel_AllReduce", 20, 62, 120, t.call("cudaLaunchKernel", 1, 20, 24));
     if (has_records) t.record("Stream Wait Event", 20, waited, 7, recorded);
     EXPECT_EQ(t.path(),
-              (Pieces{"host gaps ProfilerStep#3 10", "launch delays cudaLaunchKernel 5", "compute gemm 45",
+              (Pieces{"host gaps ProfilerStep#3 10", "launches cudaLaunchKernel 5", "compute gemm 45",
                       "kernel gaps gemm 2", "communication ncclDevKernel_AllReduce 58"}));
   }
 }
@@ -139,7 +139,7 @@ TEST(CriticalPaths, WorkThatNothingElseExplainsWaitedForWhatEndedJustBefore) {
   Steps t(100'000);
   t.work("ncclDevKernel_AllReduce", 20, 15'000, 200'000, t.call("cudaLaunchKernel", 1, 10'000, 14'000));
   t.work("add", 7, 210'000, 220'000, t.call("cudaLaunchKernel", 1, 20'000, 24'000));
-  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10000", "launch delays cudaLaunchKernel 5000",
+  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10000", "launches cudaLaunchKernel 5000",
                               "communication ncclDevKernel_AllReduce 185000",
                               "kernel gaps ncclDevKernel_AllReduce 10000", "compute add 10000"}));
 }
@@ -171,6 +171,72 @@ TEST(CriticalPaths, AutogradsThreadMayBeginAndEndJustWhenTheMainThreadStopsAndGo
   EXPECT_EQ(t.what_if_length, 50);
 }
 
+// Annotations were operators, and autograd had neither marks nor flows: its operators know their forward
+// thread.
+TEST(CriticalPaths, TracesOf2021HaveTheirDataLoading) {
+  trace::TraceBuilder b;
+  const auto op = [&](const char* name, i64 thread, Ns start, Ns end, i64 forward_thread = 0) {
+    b.span("Operator", name, 1, thread, start, end - start, {{Arg::fwd_thread_id, forward_thread}});
+  };
+  op("ProfilerStep#5", 1, 0, 100);
+  op("enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", 1, 0, 40);
+  op("aten::conv2d", 1, 40, 60);
+  op("CudnnConvolutionBackward", 2, 65, 90, 1);
+  b.span("Runtime", "cudaLaunchKernel", 1, 2, 70, 2, {{Arg::correlation, i64{1}}});
+  b.span("Kernel", "dgrad", 0, 7, 75, 75, {{Arg::correlation, i64{1}}});
+  op("Optimizer.step#SGD.step", 1, 92, 100);
+  const TracePtr trace = b.build();
+  std::vector<std::string> pieces;
+  for (const CriticalPath& path : critical_paths(*trace, ""))
+    for (const PathPiece& p : path.pieces) pieces.push_back(fmt::format("{} {}", bound_name(p.bound), p.dur));
+  EXPECT_EQ(pieces, (Pieces{"data loading 40", "host operators 20", "host gaps 5", "host operators 5",
+                            "launches 5", "compute 75"}));
+}
+
+// It runs after the step's mark, but was launched in the step or before: 180 of waiting are not the launch of
+// gemm.
+TEST(CriticalPaths, WorkWithoutALaunchHoldsUpWhatComesAfterIt) {
+  Steps t(100);
+  t.work("old", 7, 110, 200, 0);
+  t.work("gemm", 7, 200, 250, t.call("cudaLaunchKernel", 1, 20, 24));
+  EXPECT_EQ(t.path(), (Pieces{"unknown - 110", "compute old 90", "compute gemm 50"}));
+}
+
+// Where it was launched before work that is known to be launched early, only another stream can have held it
+// up.
+TEST(CriticalPaths, WorkWithoutALaunchWasLaunchedBeforeWhatComesAfterIt) {
+  Steps t(100'000);
+  t.work("gemm", 7, 15'000, 200'000, t.call("cudaLaunchKernel", 1, 10'000, 14'000));
+  t.work("add", 8, 210'000, 220'000, 0);
+  t.work("mul", 8, 230'000, 240'000, t.call("cudaLaunchKernel", 1, 20'000, 24'000));
+  EXPECT_EQ(t.path(), (Pieces{"host gaps ProfilerStep#3 10000", "launches cudaLaunchKernel 5000",
+                              "compute gemm 185000", "kernel gaps gemm 10000", "compute add 10000",
+                              "kernel gaps add 10000", "compute mul 10000"}));
+}
+
+// The first step's work runs until 150, with half of its time until its end at 100.
+TEST(CriticalPaths, StepsMayBeAddedUpWithoutTheirOverlap) {
+  trace::TraceBuilder b;
+  for (const Ns start : {0, 100}) {
+    const i64 number = 3 + start / 100;
+    b.span("user_annotation", fmt::format("ProfilerStep#{}", number), 1, 1, start, 100);
+    b.span("cuda_runtime", "cudaLaunchKernel", 1, 1, start + 10, 2, {{Arg::correlation, number}});
+    b.span("kernel", "gemm", 0, 7, start == 0 ? 20 : 150, start == 0 ? 130 : 30,
+           {{Arg::correlation, number}});
+  }
+  const TracePtr trace = b.build();
+  for (const auto& [what_if, overlap] : {std::pair{"", 50}, {"gemm=0.5", 0}}) {
+    const std::vector<CriticalPath> paths = critical_paths(*trace, what_if);
+    ASSERT_EQ(paths.size(), 2u);
+    EXPECT_EQ(paths[0].overlap(), 0);
+    EXPECT_EQ(paths[1].overlap(), overlap);
+    Ns own = 0;
+    for (const CriticalPath& path : paths)
+      for (const PathPiece& piece : path.pieces) own += path.own_part(piece);
+    EXPECT_EQ(own, 200);
+  }
+}
+
 TEST(CriticalPaths, WhatIfDoesNotStretchWaiting) {
   Steps t(100);
   t.op("aten::item", 1, 5, 98);
@@ -189,7 +255,7 @@ TEST(CriticalPaths, AllKernelsOfAGraphDependOnItsLaunch) {
   t.work("second", 7, 50, 90, graph);
   t.work("branch", 8, 55, 95, graph);
   EXPECT_EQ(t.path(),
-            (Pieces{"host gaps ProfilerStep#3 10", "launch delays cudaGraphLaunch 45", "compute branch 40"}));
+            (Pieces{"host gaps ProfilerStep#3 10", "launches cudaGraphLaunch 45", "compute branch 40"}));
 }
 
 TEST(CriticalPaths, ALaunchThatFindsTheQueueFullWaitsForRoom) {
@@ -210,7 +276,7 @@ TEST(CriticalPaths, WhatIfFollowsThePathThatThenIsLongest) {
   EXPECT_EQ(t.path().size(), 6u);
   EXPECT_EQ(t.what_if_length, 100);
   // The kernel would end at 145, and the host would go on 4 later, when its wait is over, for the last 5.
-  EXPECT_EQ(t.path("gemm=2"), (Pieces{"host operators forward 20", "launch delays cudaLaunchKernel 5",
+  EXPECT_EQ(t.path("gemm=2"), (Pieces{"host operators forward 20", "launches cudaLaunchKernel 5",
                                       "compute gemm 120", "host gaps ProfilerStep#3 5"}));
   EXPECT_EQ(t.what_if_length, 150);
   EXPECT_EQ(t.length, 100);

@@ -201,7 +201,7 @@ void PathGraphBuilder::explain_row(const Row& row) {
   dependencies_.awaited_by_row(row.row, awaited_);
   for (const u32 earlier : awaited_) add_after(earlier, EdgeKind::wait);
   if (row.launch != kNone)
-    add_edge(row.launch, row.start, EdgeKind::launch, dependencies_.usual_launch_delay());
+    add_edge(row.launch, row.start, EdgeKind::launch, dependencies_.usual_launch_time());
   add_edge(0, row.start, EdgeKind::unknown, 0);
 }
 

@@ -19,6 +19,9 @@ bool is_point_to_point(std::string_view name) {
   return lower.find("send") != lower.npos || lower.find("recv") != lower.npos;
 }
 
+// Several calls at once, which may be collectives or sends and receives: only their kernels tell.
+bool is_coalesced(std::string_view name) { return name == "coalesced" || name == "nccl:coalesced"; }
+
 bool is_communication_kernel(const Trace& trace, const trace::DeviceWork& work, u32 row) {
   return work.kind[row] == trace::WorkKind::communication &&
          trace.category(work.event[row]) != Category::gpu_memcpy;
@@ -30,7 +33,7 @@ class Annotations {
  public:
   explicit Annotations(const Trace& trace) : trace_(trace) {}
 
-  // Empty where there is none. That of coalesced calls may be of either sort.
+  // Empty where there is none.
   std::string_view around(EventId launch) {
     if (launch == kNone) return {};
     if (place_.empty()) index();
@@ -40,7 +43,7 @@ class Annotations {
     for (u32 at = nesting.parent[place->second]; at != kNone; at = nesting.parent[at]) {
       const std::string_view name = trace_.name_of(nesting.order[at]);
       if (trace_.category(nesting.order[at]) == Category::user_annotation && name.starts_with(kNcclPrefix))
-        return name == "nccl:coalesced" ? std::string_view() : name;
+        return name;
     }
     return {};
   }
@@ -77,6 +80,7 @@ void add_device_collectives(const Trace& trace, Collectives& found) {
       const EventId e = work.event[row];
       std::string_view name = trace.text(e, Arg::collective_name).value_or(std::string_view());
       if (name.empty()) name = annotations.around(work.launch[row]);
+      if (is_coalesced(name)) name = {};
       const bool is_named = !name.empty();
       if (!is_named) name = trace.name_of(e);
       if (is_point_to_point(name)) {

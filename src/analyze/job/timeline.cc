@@ -37,6 +37,9 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
                     static_cast<i64>(e)});
     }
   }
+  if (table.rows() == 0 && !work.event.empty())
+    table.notes.add("no_work_in_window", Severity::info,
+                    "traces without device work between from_ns and to_ns have no rows here");
   return table;
 }
 

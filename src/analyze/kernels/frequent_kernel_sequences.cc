@@ -18,13 +18,13 @@ const Field kColumns[] = {
     {"operator", Type::text, Unit::none, Role::detail,
      "Whose calls start it; null where none was asked for."},
     {"length", Type::integer, Unit::count, Role::detail, "Kernels, copies and sets in it."},
-    {"count", Type::integer, Unit::count, Role::value, "How often it occurs."},
+    {"count", Type::integer, Unit::count, Role::value, "How often it occurs; occurrences do not overlap."},
     {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of all that belongs to it."},
     {"operator_ns", Type::integer, Unit::ns, Role::detail,
      "Sum of the durations of the calls; null where no operator was asked for."},
     {"saved_launches", Type::integer, Unit::count, Role::value,
-     "Launches less if each occurrence were one; null where an operator was asked for, as the next two."},
-    {"saved_host_ns", Type::integer, Unit::ns, Role::value, "Time of the host in these launches."},
+     "Host calls less if each occurrence were one launch; null where an operator was asked for, as the next two."},
+    {"saved_host_ns", Type::integer, Unit::ns, Role::value, "Time of the host in these calls."},
     {"saved_gaps_ns", Type::integer, Unit::ns, Role::detail, "Time in which the stream is idle inside it."},
 };
 
@@ -41,9 +41,8 @@ std::span<const T> first(const std::vector<T>& all, i64 top) {
 void append_mined(const Trace& trace, const ParamValues& params, Table& table) {
   std::vector<KernelPattern> patterns =
       kernel_patterns(trace, static_cast<size_t>(std::max<i64>(1, params[kLeast.name])));
-  const auto saved = [](const KernelPattern& p) { return p.count * (static_cast<i64>(p.names.size()) - 1); };
   std::sort(patterns.begin(), patterns.end(), [&](const KernelPattern& a, const KernelPattern& b) {
-    if (saved(a) != saved(b)) return saved(a) > saved(b);
+    if (a.launches != b.launches) return a.launches > b.launches;
     if (a.device != b.device) return a.device > b.device;
     return is_before(trace, a.names, b.names);
   });
@@ -55,7 +54,7 @@ void append_mined(const Trace& trace, const ParamValues& params, Table& table) {
                   p.count,
                   p.device,
                   {},
-                  saved(p),
+                  p.launches,
                   p.host,
                   p.gaps});
   }
@@ -141,6 +140,7 @@ void append_under(const Trace& trace, const ParamValues& params, Table& table) {
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kFrequentKernelSequences.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
+  note_links(trace, table);
   if (params.text(kOperator.name).empty())
     append_mined(trace, params, table);
   else
@@ -156,11 +156,13 @@ const Analysis kFrequentKernelSequences = {
     .doc =
         "Without `operator`: sequences of min_pattern_length or more kernels, copies and sets, one right after the other on a "
         "stream, that occur at least twice. They are found as Re-Pair (Larsson and Moffat, 1999) compresses: the two "
-        "neighbours that occur together most often become one, again and again; what has grown so is not joined with its own kind. Occurrences "
-        "of one sequence do not overlap; a sequence that only ever occurs in one longer sequence is left out, others may be part of "
-        "longer ones, so savings do not add up. If each occurrence were one launch, as with fused kernels or a graph, "
-        "saved_launches would go, the host would save the time of all launches but the first of each (a graph's "
-        "launch counts once as it is), and the stream the gaps. Sorted by saved_launches, device_ns. With `operator`: each operator or annotation whose name contains the text, and that is not "
+        "neighbours that occur together most often become one, again and again; what has grown so is not joined with its own kind; "
+        "a sequence that is only ever found as part of one longer sequence is left out. Others may be part of longer ones, so savings do not add up. "
+        "count is that of the streams, not of the compression: along each stream the first occurrence counts, then the first that begins "
+        "where that one has ended or later, and so on; no other choice of occurrences that do not overlap has more. If each occurrence were one launch, as with fused kernels or a graph, "
+        "the host would save all calls but one of those that start nothing but work of the occurrence: saved_launches, saved_host_ns. So what one graph starts saves "
+        "none; a graph that starts other work too is launched anyway, and calls that are not in the trace do not count. The stream would save the gaps, if the "
+        "kernels were one. Sorted by saved_launches, device_ns. With `operator`: each operator or annotation whose name contains the text, and that is not "
         "inside another such one, with all device work that is launched below it, by start; equal operators with equal "
         "lists of min_pattern_length or more are one row. Sorted by count. At most `top` rows. HTA (get_frequent_cuda_kernel_sequences) has the second alone, takes only "
         "operators at the smallest depth, and counts synchronisation as kernels (B40).",

@@ -4,6 +4,7 @@
 #include <queue>
 #include <unordered_map>
 
+#include "analyze/kernels/sequence_finder.h"
 #include "base/saturated.h"
 
 namespace spotter::analyze {
@@ -133,19 +134,15 @@ class Pairing {
 };
 
 // Sums over the rows before each, so that those of any stretch of a stream are a difference. Gaps are counted
-// from 0 on each stream.
+// from 0 on each stream, each before its row.
 struct Sums {
-  std::vector<Ns> device = {0}, host = {0}, gaps = {0};  // host and gaps: of what lies behind the row before
+  std::vector<Ns> device = {0}, gaps = {0};
   explicit Sums(const Trace& trace) {
     const trace::DeviceWork& work = trace.device_work();
     for (const trace::Stream& stream : work.streams) {
       Ns end = stream.begin < stream.end ? work.start[stream.begin] : 0;
       for (u32 row = stream.begin; row < stream.end; ++row) {
-        const EventId launch = work.launch[row];
-        // A graph has launched several at once already.
-        const bool is_own = launch != kNone && (row == stream.begin || launch != work.launch[row - 1]);
-        device.push_back(device.back() + work.end[row] - work.start[row]);
-        host.push_back(host.back() + (is_own ? trace.dur[launch] : 0));
+        device.push_back(add_saturated(device.back(), work.end[row] - work.start[row]));
         gaps.push_back((row == stream.begin ? 0 : gaps.back()) + std::max<Ns>(0, work.start[row] - end));
         end = std::max(end, work.end[row]);
       }
@@ -153,24 +150,71 @@ struct Sums {
   }
 };
 
+// Launches of which all work is on one stream, without anything of others in between. Those of a graph may be
+// of thousands of rows.
+class Launches {
+ public:
+  explicit Launches(const Trace& trace) {
+    const trace::DeviceWork& work = trace.device_work();
+    std::vector<u32> started(trace.size());  // rows, per launch
+    for (const EventId launch : work.launch)
+      if (launch != kNone) ++started[launch];
+    for (const trace::Stream& stream : work.streams)
+      for (u32 begin = stream.begin, end = begin; begin < stream.end; begin = end) {
+        const EventId launch = work.launch[begin];
+        while (end < stream.end && work.launch[end] == launch) ++end;
+        if (launch == kNone || started[launch] != end - begin) continue;
+        begins_.push_back(begin);
+        ends_.push_back(end);
+        host_.push_back(add_saturated(host_.back(), trace.dur[launch]));
+      }
+  }
+
+  // Adds those whose work is all in the rows [begin, end), without the first of them.
+  void add_all_but_first(u32 begin, u32 end, KernelPattern& pattern) const {
+    const auto first = static_cast<size_t>(std::ranges::lower_bound(begins_, begin) - begins_.begin());
+    const auto last = static_cast<size_t>(std::ranges::upper_bound(ends_, end) - ends_.begin());
+    if (last <= first + 1) return;
+    pattern.launches += static_cast<i64>(last - first - 1);
+    pattern.host = add_saturated(pattern.host, host_[last] - host_[first + 1]);
+  }
+
+ private:
+  std::vector<u32> begins_, ends_;  // of each: its rows
+  std::vector<Ns> host_ = {0};      // sums of the durations of those before
+};
+
 }  // namespace
 
 std::vector<KernelPattern> kernel_patterns(const Trace& trace, size_t least) {
   const trace::DeviceWork& work = trace.device_work();
+  std::vector<StringId> names;
+  for (const EventId e : work.event) names.push_back(trace.name[e]);
   std::vector<KernelPattern> patterns;
-  const Sums sums(trace);
+  SequenceFinder finder;
   for (const Rule& rule : Pairing(trace).run()) {
     if (rule.is_part || rule.length < least) continue;
-    KernelPattern pattern{{}, static_cast<i64>(rule.rows.size()), 0, 0, 0};
-    for (u32 row = rule.rows[0]; row < rule.rows[0] + rule.length; ++row)
-      pattern.names.push_back(trace.name[work.event[row]]);
-    for (const u32 row : rule.rows) {
-      const u32 end = row + rule.length;
-      pattern.device += sums.device[end] - sums.device[row];
-      pattern.host += sums.host[end] - sums.host[row + 1];
+    const auto sequence = std::span<const StringId>(names).subspan(rule.rows[0], rule.length);
+    if (finder.add(sequence) == patterns.size())
+      patterns.push_back({.names = {sequence.begin(), sequence.end()}});
+  }
+  finder.finish();
+
+  const Sums sums(trace);
+  const Launches launches(trace);
+  std::vector<u32> free_from(patterns.size());  // the row at which the last occurrence of each ends
+  for (const trace::Stream& stream : work.streams) {
+    const auto text = std::span<const StringId>(names).subspan(stream.begin, stream.end - stream.begin);
+    finder.find(text, [&](u32 number, u32 at) {
+      KernelPattern& pattern = patterns[number];
+      const u32 row = stream.begin + at, end = row + static_cast<u32>(pattern.names.size());
+      if (row < free_from[number]) return;
+      free_from[number] = end;
+      ++pattern.count;
+      pattern.device = add_saturated(pattern.device, sums.device[end] - sums.device[row]);
       pattern.gaps = add_saturated(pattern.gaps, sums.gaps[end] - sums.gaps[row + 1]);
-    }
-    patterns.push_back(std::move(pattern));
+      launches.add_all_but_first(row, end, pattern);
+    });
   }
   return patterns;
 }

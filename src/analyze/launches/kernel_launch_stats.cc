@@ -18,7 +18,7 @@ const Field kColumns[] = {
     {"host_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of the calls."},
     {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of what they started."},
     {"launch_delay_ns", Type::integer, Unit::ns, Role::detail,
-     "Sum over the started rows: from the end of the call to the start on the device."},
+     "Sum over the started rows: from the end of the call to the start on the device, at least 0."},
     {"mean_launch_delay_ns", Type::real, Unit::ns, Role::value, "Mean of that over the rows."},
     {"max_launch_delay_ns", Type::integer, Unit::ns, Role::value, "Longest of them."},
     {"short_rows", Type::integer, Unit::count, Role::value,
@@ -26,7 +26,7 @@ const Field kColumns[] = {
     {"runtime_outliers", Type::integer, Unit::count, Role::value,
      "Rows whose call took longer than runtime_cutoff_ns."},
     {"launch_delay_outliers", Type::integer, Unit::count, Role::detail,
-     "Rows that began later than launch_delay_cutoff_ns after their call."},
+     "Rows whose launch delay is longer than launch_delay_cutoff_ns."},
 };
 
 constexpr Param kParams[] = {kRuntimeCutoff, kLaunchDelayCutoff};

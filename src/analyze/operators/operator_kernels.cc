@@ -20,8 +20,8 @@ const Field kColumns[] = {
     {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of what they start."},
     {"mean_operator_delay_ns", Type::real, Unit::ns, Role::value,
      "Mean time from the operator's start to that of its first launch."},
-    {"mean_launch_delay_ns", Type::real, Unit::ns, Role::value,
-     "Mean time from the start of the first launch to that of its first kernel on the device."},
+    {"mean_call_to_start_ns", Type::real, Unit::ns, Role::value,
+     "Mean time from the start of the first launching call to that of its first kernel on the device: the call itself, and the launch delay (kernel_launch_stats)."},
 };
 
 constexpr Param kParams[] = {kTop};
@@ -55,12 +55,12 @@ std::vector<Started> started_rows(const Trace& trace, i64& outside) {
 
 struct Group {
   i64 calls = 0;
-  Ns device = 0, operator_delay = 0, launch_delay = 0;
+  Ns device = 0, operator_delay = 0, call_to_start = 0;
   void merge(const Group& o) {
     calls += o.calls;
     device += o.device;
     operator_delay = add_saturated(operator_delay, o.operator_delay);
-    launch_delay = add_saturated(launch_delay, o.launch_delay);
+    call_to_start = add_saturated(call_to_start, o.call_to_start);
   }
 };
 using Key = std::vector<StringId>;  // operator, then kernels
@@ -100,7 +100,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   });
   const auto append = [&](std::string_view name, Value kernels, const Group& g) {
     const auto mean = [&](Ns sum) { return static_cast<double>(sum) / static_cast<double>(g.calls); };
-    table.append({name, kernels, g.calls, g.device, mean(g.operator_delay), mean(g.launch_delay)});
+    table.append({name, kernels, g.calls, g.device, mean(g.operator_delay), mean(g.call_to_start)});
   };
   const auto top = static_cast<size_t>(params[kTop.name]);
   const size_t listed = top == 0 ? order.size() : std::min(top, order.size());
@@ -122,8 +122,8 @@ const Analysis kOperatorKernels = {
     .doc =
         "The calls of an operator that start the same device work, by themselves and in the same order, are one row. A "
         "launch belongs to the innermost operator around it on its own thread. The operator delay lies between the operator's start and "
-        "that of its first launch: what the operator does on the host before. The launch delay lies between that "
-        "launch's start and the start of the first kernel that it started; it is long where the queue is. Sorted by device_ns, "
+        "that of its first launch: what the operator does on the host before. From that launch's start to the start of the first kernel "
+        "that it started is mean_call_to_start_ns: the call and its launch delay, which is long where the queue is. Sorted by device_ns, "
         "calls, name; what is not among the first `top` is put into a last row named others. HTA (get_aten_op_kernels_and_delay) looks at aten:: operators of all threads "
         "together (B20), and at no launches of HIP or of graphs (B5).",
     .params = kParams,

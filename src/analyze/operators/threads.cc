@@ -37,9 +37,12 @@ std::vector<u32> autograd_tracks(const Trace& trace) {
   for (StringId s = 0; s < is_mark.size(); ++s)
     is_mark[s] = trace.strings()[s].starts_with("autograd::engine::evaluate_function");
   std::vector<u8> has(trace.tracks().size());
+  const auto is_backward = [&](EventId e) {
+    return is_mark[trace.name[e]] || trace.integer(e, Arg::fwd_thread_id).value_or(0) > 0;
+  };
   for (EventId e = 0; e < trace.size(); ++e)
-    if (is_flow_end[trace.kind[e]] || (is_operator[trace.kind[e]] && is_mark[trace.name[e]]))
-      has[trace.track[e]] = 1;
+    if (!has[trace.track[e]])
+      has[trace.track[e]] = is_flow_end[trace.kind[e]] || (is_operator[trace.kind[e]] && is_backward(e));
   std::vector<u32> tracks;
   for (u32 t = 0; t < has.size(); ++t)
     if (has[t]) tracks.push_back(t);

@@ -1,6 +1,7 @@
 #include "analyze/operators/trace_diff.h"
 
 #include <algorithm>
+#include <cmath>
 #include <map>
 #include <set>
 
@@ -98,6 +99,14 @@ Table trace_diff(const Table& before, const Table& after, DiffOptions options) {
   std::vector<std::string_view> columns;
   for (const Field& field : std::span(kColumns).subspan(1)) columns.push_back(field.name);
   return table::project(table, columns);
+}
+
+bool is_unchanged(const Table& diff, size_t row) {
+  constexpr double kShown = 0.0005;
+  if (diff.integer(row, diff.column("count_change")) != 0) return false;
+  const Value ratio = diff.at(row, diff.column("change_ratio"));
+  if (is_null(ratio)) return diff.integer(row, diff.column("change_ns")) == 0;
+  return std::abs(std::get<double>(ratio)) < kShown;
 }
 
 }  // namespace spotter::analyze

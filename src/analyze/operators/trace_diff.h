@@ -14,4 +14,7 @@ struct DiffOptions {
 // of time first.
 Table trace_diff(const Table& before, const Table& after, DiffOptions options);
 
+// Whether a row of it shows no change: as many as before, and in time less than what text shows as 0.1 %.
+bool is_unchanged(const Table& diff, size_t row);
+
 }  // namespace spotter::analyze

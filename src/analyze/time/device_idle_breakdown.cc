@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -31,12 +32,14 @@ const Field kColumns[] = {
     {"other_count", Type::integer, Unit::count, Role::detail, "Number of such gaps."},
     {"other_ratio", Type::real, Unit::ratio, Role::value, "other_ns / idle_ns."},
     {"unknown_ns", Type::integer, Unit::ns, Role::detail,
-     "Longer gaps of which the launch of the later row is not in the trace."},
+     "Longer gaps whose later row may have been launched late: its launch is not in the trace."},
     {"unknown_count", Type::integer, Unit::count, Role::detail, "Number of such gaps."},
     {"unknown_ratio", Type::real, Unit::ratio, Role::value, "unknown_ns / idle_ns."},
 };
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
+
+constexpr Ns kNever = std::numeric_limits<Ns>::max();
 
 enum Why : u8 { host_wait, kernel_wait, other, unknown };
 
@@ -58,30 +61,34 @@ Union working_time(const trace::DeviceWork& work) {
   return all;
 }
 
-// The launches of the rows that start at one time, asked for ascending times.
+// When the first of the rows that begin at one time was launched.
+struct FirstLaunch {
+  Ns known = kNever;   // by those whose launch is in the trace
+  Ns latest = kNever;  // by all: it may have been earlier, where launches are not in the trace
+};
+
+// Of the rows that start at one time, asked for ascending times.
 class Starts {
  public:
-  explicit Starts(const Trace& trace) : trace_(trace), work_(trace.device_work()) {
+  explicit Starts(const trace::DeviceWork& work) : work_(work) {
     for (const trace::Stream& stream : work_.streams) next_.push_back(stream.begin);
   }
 
-  // The first one; kNone where none is known.
-  EventId launch_at(Ns time) {
-    EventId first = kNone;
+  FirstLaunch launched_at(Ns time) {
+    FirstLaunch first;
     for (size_t s = 0; s < next_.size(); ++s) {
       u32& row = next_[s];
       const u32 end = work_.streams[s].end;
       while (row < end && work_.start[row] < time) ++row;
       for (u32 at = row; at < end && work_.start[at] == time; ++at) {
-        const EventId launch = work_.launch[at];
-        if (launch != kNone && (first == kNone || trace_.ts[launch] < trace_.ts[first])) first = launch;
+        first.latest = std::min(first.latest, work_.launched[at]);
+        if (work_.launch[at] != kNone) first.known = std::min(first.known, work_.launched[at]);
       }
     }
     return first;
   }
 
  private:
-  const Trace& trace_;
   const trace::DeviceWork& work_;
   std::vector<u32> next_;  // of each stream
 };
@@ -97,14 +104,15 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   std::array<Ns, 4> ns{};
   std::array<i64, 4> count{};
   const Union working = working_time(work);
-  Starts starts(trace);
+  Starts starts(work);
   for (size_t i = 1; i < working.size(); ++i) {
     const Ns end = working[i - 1].end, gap = working[i].start - end;
-    const EventId launch = starts.launch_at(working[i].start);
-    const Why why = launch != kNone && trace.ts[launch] > end ? host_wait
-                    : gap < delay                             ? kernel_wait
-                    : launch != kNone                         ? other
-                                                              : unknown;
+    const FirstLaunch first = starts.launched_at(working[i].start);
+    const bool is_in_time = first.latest <= end;
+    const Why why = !is_in_time && first.known != kNever ? host_wait
+                    : gap < delay                        ? kernel_wait
+                    : is_in_time                         ? other
+                                                         : unknown;
     ns[why] += gap;
     ++count[why];
   }
@@ -114,6 +122,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   for (size_t why = 0; why < ns.size(); ++why)
     cells.insert(cells.end(), {ns[why], count[why], ratio(ns[why], idle)});
   table.append(cells);
+  note_inferred_launches(trace, table);
   return table;
 }
 
@@ -129,7 +138,8 @@ const Analysis kDeviceIdleBreakdown = {
         "by the row that ends it, of several the one that was launched first. host_wait: the host call that launched "
         "it started after all earlier work had ended. kernel_wait: else, if the gap is shorter than "
         "consecutive_kernel_delay_ns. other: it had been launched, and yet nothing ran: an event, a host function, "
-        "another process, or a launch that took long. unknown: its launch is not in the trace. "
+        "another process, or a launch that took long. unknown: its launch is not in the trace, and may have been late: as "
+        "a stream runs in the order of the launches, it was not later than the launches of what comes after it there. "
         "idle_time_breakdown tells the gaps of each stream by the same rule, which are no idle time of the device "
         "while another stream runs. Ratios are of idle_ns, null where that is 0.",
     .params = kParams,

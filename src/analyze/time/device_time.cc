@@ -26,6 +26,14 @@ void note_links(const Trace& trace, Table& table) {
         -1, trace.links().unlaunched);
 }
 
+void note_inferred_launches(const Trace& trace, Table& table) {
+  if (trace.device_work().inferred_launches > 0)
+    table.notes.add("inferred_launches", Severity::info,
+                    "pieces of device work have no launch in the trace; they are taken to be launched before "
+                    "what comes after them on their stream",
+                    -1, trace.device_work().inferred_launches);
+}
+
 void note_launches_outside_operators(i64 count, Table& table) {
   if (count > 0)
     table.notes.add(

@@ -14,7 +14,10 @@ void note_no_device_work(Table& table);
 // Says in `table` how much device work has no known launch, if there is some; where rows are left out for
 // that. Also where launches may be those of another process.
 void note_links(const Trace& trace, Table& table);
-// The same of launches with device work that no operator encloses.
+// Says of how much device work the launch is inferred from that of later work (DeviceWork::launched), where
+// the answer counts on it.
+void note_inferred_launches(const Trace& trace, Table& table);
+// Says how many launches with device work no operator encloses.
 void note_launches_outside_operators(i64 count, Table& table);
 
 // Device time of one trace, over all its devices and streams. Several rows at once count once.

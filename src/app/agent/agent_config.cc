@@ -260,6 +260,19 @@ constexpr Key<AgentConfig> kKeys[] = {
        TRY_ASSIGN(c.options.telemetry.per_core, read_flag(node));
        return {};
      }},
+    {"textfile_directory",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       const std::string folder = scalar(node);
+       if (!folder.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" must be absolute", to_printable(folder));
+       c.options.telemetry.textfile_directory = folder;
+       return {};
+     }},
+    {"job_labels",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.telemetry.job_labels = node.as<std::vector<std::string>>();
+       return {};
+     }},
     {"history",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        if (node.IsScalar()) {
@@ -278,6 +291,13 @@ constexpr Key<AgentConfig> kKeys[] = {
        c.options.output_directories = node.as<std::vector<std::string>>();
        for (const std::string& d : c.options.output_directories)
          if (!d.starts_with('/')) return fail(Code::invalid, "\"{}\" must be absolute", to_printable(d));
+       return {};
+     }},
+    {"audit_log",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.audit_log = scalar(node);
+       if (!c.options.audit_log.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.options.audit_log));
        return {};
      }},
     {"log_format",

@@ -56,6 +56,7 @@ TEST_F(AgentConfigTest, AllKeys) {
 TEST_F(AgentConfigTest, Telemetry) {
   const Result<void> r = read(
       "collect: all:2s, -vmstat, disk:10s, pmu\nper_core: true\nroot: /host\n"
+      "textfile_directory: /var/lib/texts\n"
       "dcgm: {address: 'gpu1:5555', embedded: true}\n"
       "prometheus: 127.0.0.1:17\nhistory: {file: /data/h.db, size: 64M}\n"
       "sinks:\n  - {kind: otlp, endpoint: 'http://c:4318', tables: [cpu, 'gpu*']}\n  - {kind: json_lines, name: lines}\n");
@@ -69,6 +70,7 @@ TEST_F(AgentConfigTest, Telemetry) {
   EXPECT_FALSE(periods.contains("vmstat"));
   EXPECT_TRUE(t.per_core);
   EXPECT_EQ(config_.root, "/host");
+  EXPECT_EQ(t.textfile_directory, "/var/lib/texts");
   EXPECT_EQ(t.dcgm_address, "gpu1:5555");
   EXPECT_TRUE(t.dcgm_embedded);
   EXPECT_EQ(config_.doors.said.at("prometheus"), "127.0.0.1:17");
@@ -129,6 +131,7 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("history: off\nper_core: true\nhistory: /a\n", "line 3: history is there twice"));
   EXPECT_TRUE(fails_with("sinks: [{kind: otlp, every: 1s, every: 2s}]", "line 1: every is there twice"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
+  EXPECT_TRUE(fails_with("textfile_directory: texts", "must be absolute"));
 }
 
 // What nobody asks who he is may not be for other hosts by mistake.

@@ -163,6 +163,17 @@ std::string free_name(const std::string& directory) {
   return path;
 }
 
+// The file that they are in; a new directory where none is named.
+Result<std::string> keep_receipts(std::string directory, const render::Document& receipts) {
+  if (directory.empty()) {
+    TRY_ASSIGN(const Output made, make_new_directory());
+    directory = made.path;
+  }
+  std::string file = free_name(directory);
+  TRY(replace_file_atomically(file, render::render(render::kJson, receipts)));
+  return file;
+}
+
 // Asks the agents and follows them until all receipts are final. The first Ctrl-C takes the request back, the
 // second one gives up. `begun` is called when every agent has answered. Whether it was interrupted.
 bool follow(net::Loop& loop, client::Fleet& fleet, const wire::CaptureRequest& wish,
@@ -263,19 +274,13 @@ Result<int> trace(Options options) {
     drop_output();
     output.path.clear();
   }
-  std::string receipts_file;
-  if (is_any) {
-    const bool is_elsewhere = output.path.empty();
-    if (is_elsewhere) {
-      TRY_ASSIGN(output, make_new_directory());
-    }
-    receipts_file = free_name(output.path);
-    TRY(replace_file_atomically(receipts_file,
-                                render::render(render::kJson, {std::span(&receipts, 1), notes})));
-    if (is_elsewhere && options.for_people())
-      std::fprintf(stderr, "the receipts are in %s\n", receipts_file.c_str());
-  }
+  const bool is_elsewhere = output.path.empty();
+  const Result<std::string> kept =
+      is_any ? keep_receipts(output.path, {std::span(&receipts, 1), notes}) : std::string();
+  if (kept && !kept->empty() && is_elsewhere && options.for_people())
+    std::fprintf(stderr, "the receipts are in %s\n", kept->c_str());
   TRY(print(*options.format, {std::span(&receipts, 1), notes}));
+  TRY_ASSIGN(const std::string receipts_file, kept);  // with a full disk they are at least told
   say_when_interrupted(receipts_file.empty()
                            ? traced
                            : fmt::format("{}; the receipts are in {}", traced, to_printable(receipts_file)));

@@ -8,6 +8,7 @@
 #include "app/cli/readers.h"
 #include "base/suggestion.h"
 #include "base/system/file.h"
+#include "base/utf8.h"
 #include "render/list.h"
 
 namespace spotter::app {
@@ -37,11 +38,11 @@ std::string help_of(const std::vector<const render::Format*>& formats) {
   return help + "default: " + render::kText.name;
 }
 
-// ".csv" of "out/r.csv"; empty where the name has none.
+// ".csv" of "out/R.CSV"; empty where the name has none.
 std::string ending_of(const std::string& path) {
   const std::string_view name = base_name(path);
   const size_t dot = name.rfind('.');
-  return dot == name.npos || dot == 0 ? "" : std::string(name.substr(dot));
+  return dot == name.npos || dot == 0 ? "" : ascii_lower(name.substr(dot));
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ struct Options {
   const render::Format* format = &render::kText;
   std::string output;  // empty: standard output
   bool timing = false;
+  bool epoch = false;
   bool names_findings = false;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
@@ -114,26 +115,35 @@ void print_timing(const std::vector<analyze::PhaseTime>& timing) {
   }
 }
 
+// On people's faces times count from the start of the job, unless they want Unix times.
+render::TextStyle job_style_of(const Options& options, const diagnose::Diagnosis& diagnosis, int fd) {
+  render::TextStyle style = style_of(fd);
+  if (!options.epoch) style.time_zero = diagnosis.start;
+  return style;
+}
+
 // The report, or findings as sentences before the tables.
 std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis, int fd) {
   if (options.wants_report())
     return report::report_text(report::make_report(diagnosis, report::names_listed(options.request.params)),
                                page_style_of(fd));
   if (!diagnosis.findings)
-    return render::render(*options.format, {diagnosis.tables, diagnosis.notes}, style_of(fd));
+    return render::render(*options.format, {diagnosis.tables, diagnosis.notes},
+                          job_style_of(options, diagnosis, fd));
   Notes notes = diagnose::notes_beside_findings(diagnosis.notes);
   notes.merge(diagnosis.findings->notes);
   return report::section_text(report::findings_section(*diagnosis.findings), page_style_of(fd)) + "\n" +
-         render::render(*options.format, {diagnosis.tables, notes}, style_of(fd));
+         render::render(*options.format, {diagnosis.tables, notes}, job_style_of(options, diagnosis, fd));
 }
 
 // Findings become the first of the tables; notes that the format does not show are said on standard error.
-std::string data_of(const Options& options, diagnose::Diagnosis& diagnosis, int fd) {
+Result<std::string> data_of(const Options& options, diagnose::Diagnosis& diagnosis, int fd) {
   std::vector<Table>& tables = diagnosis.tables;
   if (diagnosis.findings) tables.insert(tables.begin(), std::move(*diagnosis.findings));
   const render::Document document = {tables, diagnosis.notes};
+  TRY(render::check_rows(*options.format, document, "--table"));
   say_notes(*options.format, document);
-  return render::render(*options.format, document, style_of(fd));
+  return render::render(*options.format, document, job_style_of(options, diagnosis, fd));
 }
 
 // Those that will be shown, without rows.
@@ -145,8 +155,8 @@ std::vector<Table> planned_tables(const Options& options) {
 }
 
 Result<void> analyze(Options options) {
-  const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, job));
   TRY(check_output(options.output, *options.format));
 
@@ -165,8 +175,9 @@ Result<void> analyze(Options options) {
   }
   TRY(diagnosis);
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  const std::string bytes =
-      options.is_text() ? text_of(options, *diagnosis, fd) : data_of(options, *diagnosis, fd);
+  TRY_ASSIGN(const std::string bytes, options.is_text()
+                                          ? Result<std::string>(text_of(options, *diagnosis, fd))
+                                          : data_of(options, *diagnosis, fd));
   if (options.timing) print_timing(diagnosis->timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   return write_output(options.output, bytes);
@@ -238,6 +249,11 @@ Command analyze_command() {
           return {};
         },
         .offer = offer_words([] { return std::vector<std::string>{"hta"}; })},
+       {.names = {"--epoch"},
+        .help =
+            "show Unix times, as programs are given them; else text and pictures count times from the start of the "
+            "job's first span",
+        .read = set(o->epoch)},
        {.names = {"--threads"},
         .value = "N",
         .help = "threads to use; default: one per processor",

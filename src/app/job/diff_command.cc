@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analyze/job/conditions.h"
 #include "analyze/list.h"
 #include "analyze/operators/trace_diff.h"
 #include "app/cli/command.h"
@@ -32,8 +33,8 @@ struct Options {
 };
 
 struct Side {
-  Table totals;
-  i64 ranks = 0, steps = 0;  // steps of all ranks
+  Table totals, conditions;
+  i64 files = 0;
   Notes notes;
 };
 
@@ -48,39 +49,46 @@ Result<Side> run_side(const Job& job, const Options& options) {
   Side side;
   side.notes = render::all_notes(result.tables, result.notes);
   side.totals = std::move(result.tables[0]);
-  const Table& summary = result.tables[1];
-  side.ranks = static_cast<i64>(summary.rows());
-  for (size_t row = 0; row < summary.rows(); ++row)
-    side.steps += summary.integer(row, summary.column("steps"));
+  side.conditions = std::move(result.tables[1]);
+  side.files = static_cast<i64>(result.tables[2].rows());
   return side;
 }
 
-void compare_sizes(const Side& before, const Side& after, Notes& notes) {
-  if (before.ranks != after.ranks)
-    notes.add(
-        "different_ranks", Severity::info,
-        fmt::format("the jobs have different numbers of traces, {} and {}; --ranks chooses the same of both",
-                    before.ranks, after.ranks));
-  else if (before.steps != after.steps)
-    notes.add(
-        "different_steps", Severity::info,
-        fmt::format(
-            "the jobs have different numbers of steps, {} and {} in all traces; --steps chooses as many of both",
-            before.steps, after.steps));
+void warn(const Side& before, const Side& after, Notes& notes) {
+  const Notes differences = analyze::differing_conditions(before.conditions, after.conditions);
+  notes.merge(differences);
+  if (before.files != after.files && differences.count("different_rank") == 0)
+    notes.add("different_files", Severity::info,
+              fmt::format("the jobs have different numbers of traces: {} and {}", before.files, after.files));
+}
+
+// A person has no use for them.
+Table without_unchanged(const Table& diff, Notes& notes) {
+  std::vector<size_t> changed;
+  for (size_t row = 0; row < diff.rows(); ++row)
+    if (!analyze::is_unchanged(diff, row)) changed.push_back(row);
+  const auto others = static_cast<i64>(diff.rows() - changed.size());
+  if (others > 0)
+    notes.add("unchanged", Severity::info,
+              others == 1 ? "1 name without a change is left out; the other formats list it, too"
+                          : "names without a change are left out; the other formats list them, too",
+              -1, others);
+  return table::pick(diff, changed);
 }
 
 Result<void> diff(Options options) {
   TRY(check_output(options.output, *options.format));
-  const std::atomic<bool>* interrupted = interruption();
-  options.request.cancelled = interrupted;
   TRY_ASSIGN(const Job job_before, open_side(options.before, options));
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));
+  const std::atomic<bool>* interrupted = interruption();
+  options.request.cancelled = interrupted;
   TRY_ASSIGN(const Side before, run_side(job_before, options));
   TRY_ASSIGN(const Side after, run_side(job_after, options));
   Table table = analyze::trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
-  compare_sizes(before, after, notes);
+  warn(before, after, notes);
+  if (options.format == &render::kText) table = without_unchanged(table, notes);
   const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
   if (table.rows() > listed)
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
@@ -99,7 +107,7 @@ Result<void> diff(Options options) {
 Command diff_command() {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  o->request.analyses = {&analyze::kEventTotals, &analyze::kSummary};
+  o->request.analyses = {&analyze::kEventTotals, &analyze::kConditions, &analyze::kSummary};
   o->request.threads = all_processors();
   Command command = {
       .name = "diff",

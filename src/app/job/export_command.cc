@@ -28,8 +28,8 @@ struct Options {
 };
 
 Result<void> export_traces(const Options& options) {
-  const std::atomic<bool>* interrupted = interruption();
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, job));
   watch_stream(options.output);
   TRY_ASSIGN(const std::unique_ptr<export_::TraceWriter> out, export_::TraceWriter::open(options.output));

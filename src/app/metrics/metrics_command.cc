@@ -60,6 +60,12 @@ wire::MetricsQuery viewed_query(const Options& options) {
   return query;
 }
 
+// Who asks for nothing in particular wants to see the whole machine, whatever it has many of.
+size_t most_things(const Options& options) {
+  constexpr size_t kMost = 4;
+  return options.query.selection.metrics.empty() ? kMost : SIZE_MAX;
+}
+
 // On a terminal each look is drawn over the last one; elsewhere they follow each other, until nobody reads
 // them.
 Result<int> watch(const Hosts& hosts, const Options& options) {
@@ -73,9 +79,9 @@ Result<int> watch(const Hosts& hosts, const Options& options) {
       style.width = std::min(style.width, terminal_width(STDOUT_FILENO));
       lines = terminal_height(STDOUT_FILENO) - 1;  // the cursor stands below
     }
-    const std::string text = samples
-                                 ? metrics_text(samples->tables, samples->notes, style, lines)
-                                 : render::wrapped(to_printable(samples.error().message), style.width) + "\n";
+    const std::string text =
+        samples ? metrics_text(samples->tables, samples->notes, style, {lines, most_things(options)})
+                : render::wrapped(to_printable(samples.error().message), style.width) + "\n";
     const std::string whole =
         is_drawn ? "\033[H\033[J" + cut_lines(text, terminal_width(STDOUT_FILENO)) : text + "\n";
     const bool is_written =
@@ -97,7 +103,8 @@ Result<int> show(const Options& options) {
   if (!is_view && options.format == &render::kText)
     samples.tables = with_local_times(samples.tables, query.since > kDay / 2);
   if (is_view) {
-    TRY(write_output("", metrics_text(samples.tables, samples.notes, style_of(STDOUT_FILENO), SIZE_MAX)));
+    TRY(write_output("", metrics_text(samples.tables, samples.notes, style_of(STDOUT_FILENO),
+                                      {.most_things = most_things(options)})));
   } else {
     TRY(print(*options.format, {samples.tables, samples.notes}, "--metric"));
   }
@@ -146,7 +153,8 @@ std::vector<Option> sample_options(Options& o) {
   catalogue.excludes = {"--list", "--watch", "--metric", "--job", "--since"};
   return {
       {.names = {"--list"},
-       .help = "list every metric with its unit, source and meaning; collectors; options of sinks",
+       .help =
+           "list every metric with its unit, source and meaning; collectors; options of sinks. In a format of one table: the metrics",
        .read = set(o.list),
        .excludes = {"--job", "--since", "--host", "--hostfile", "--slurm-job"}},
       {.names = {"--metric"},
@@ -211,6 +219,12 @@ std::vector<Option> once_options(Options& o) {
        .help = "with --once: rows for each core, too",
        .read = set(o.of_once.per_core),
        .needs = {"--once"}},
+      {.names = {"--textfile-directory"},
+       .value = "DIR",
+       .help = "with --once: the folder of NAME.prom, metrics that other programs wrote",
+       .read = keep(o.of_once.textfile_directory),
+       .offer = offer_folders(),
+       .needs = {"--once"}},
   };
 }
 
@@ -220,7 +234,8 @@ Result<int> metrics(const Options& options) {
   if (options.list) {
     const Table lists[] = {report::metric_list(options.query.selection), report::collector_list(),
                            report::sink_list(), report::sink_option_list()};
-    TRY(print(*options.format, {lists, {}}));
+    const size_t shown = std::min(std::size(lists), options.format->most_tables);
+    TRY(print(*options.format, {std::span(lists).first(shown), {}}));
     tell(unknown_metrics(options.query.selection, {}));
     return lists[0].rows() == 0 ? kNothing : 0;
   }

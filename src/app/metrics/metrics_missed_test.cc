@@ -7,7 +7,7 @@ namespace {
 
 constexpr Field kColumns[] = {
     {"time_ns", Type::integer, Unit::ns, Role::time, ""},
-    {"user_ratio", Type::real, Unit::ratio, Role::value, ""},
+    {"user_cores", Type::real, Unit::ratio, Role::value, ""},
 };
 
 std::vector<Table> samples(const char* name) {

@@ -57,13 +57,23 @@ double number_of(const Value& value) {
   return std::numeric_limits<double>::quiet_NaN();
 }
 
-// "eth0", "rank 3, job 77": a text stands for itself, a number needs its name.
-std::string entity_of(const Table& table, size_t row) {
-  std::string text;
+using Columns = std::vector<size_t>;
+
+Columns keys_of(const Table& table) {
+  Columns keys;
   for (size_t c = 0; c < table.columns(); ++c) {
+    if (table.schema()[c].role == Role::key) keys.push_back(c);
+  }
+  return keys;
+}
+
+// "eth0", "rank 3, job 77": a text stands for itself, a number needs its name.
+std::string entity_of(const Table& table, size_t row, const Columns& keys) {
+  std::string text;
+  for (const size_t c : keys) {
     const Field& field = table.schema()[c];
     const Value value = table.at(row, c);
-    if (field.role != Role::key || is_null(value)) continue;
+    if (is_null(value)) continue;
     const auto* word = std::get_if<std::string_view>(&value);
     text += fmt::format("{}{}", text.empty() ? "" : ", ",
                         word ? to_printable(*word)
@@ -108,9 +118,9 @@ const Fit& fit_of(const Table& view, int width) {
   return it == std::end(kFits) ? std::end(kFits)[-1] : *it;
 }
 
-Table fitted_view(std::span<const Table> samples, int width) {
-  const Fit& fit = fit_of(metrics_view(samples, 0), width);
-  const Table view = metrics_view(samples, fit.cells);
+Table fitted_view(std::span<const Table> samples, int width, size_t most_things) {
+  const Fit& fit = fit_of(metrics_view(samples, 0, most_things), width);
+  const Table view = metrics_view(samples, fit.cells, most_things);
   std::vector<Field> fields;
   std::vector<size_t> from;
   for (size_t c = 0; c < view.columns(); ++c) {
@@ -154,34 +164,140 @@ std::string curve(std::span<const double> values, size_t cells) {
   return out;
 }
 
-Table metrics_view(std::span<const Table> samples, size_t cells) {
-  Table view("metrics", kColumns);
-  for (const Table& table : samples) {
-    for (size_t begin = 0, end = 0; begin < table.rows(); begin = end) {
-      while (end < table.rows() && is_same_entity(table, begin, end)) ++end;
-      const std::string entity = entity_of(table, begin);
-      for (size_t c = 0; c < table.columns(); ++c) {
-        const Field& field = table.schema()[c];
-        if (!is_shown(field)) continue;
-        std::vector<double> values;
-        for (size_t r = begin; r < end; ++r) values.push_back(number_of(table.at(r, c)));
-        double most = -std::numeric_limits<double>::infinity();
-        for (const double value : values) most = std::isnan(value) ? most : std::max(most, value);
-        if (std::isinf(most)) continue;  // nothing but nulls
-        const std::string now = render::human(table.at(end - 1, c), field.unit, field.role);
-        view.append({std::string_view(table::metric_name(table.name(), field.name)), std::string_view(entity),
-                     std::string_view(now),
-                     std::string_view(render::human(Value(most), field.unit, field.role)),
-                     std::string_view(curve(values, cells))});
-      }
+namespace {
+
+// The rows of one thing, from the oldest to the newest.
+struct Rows {
+  size_t begin, end;
+};
+
+std::vector<Rows> things_of(const Table& table) {
+  std::vector<Rows> things;
+  for (size_t begin = 0, end = 0; begin < table.rows(); begin = end) {
+    while (end < table.rows() && is_same_entity(table, begin, end)) ++end;
+    things.push_back({begin, end});
+  }
+  return things;
+}
+
+std::vector<double> values_of(const Table& table, const Rows& rows, size_t column) {
+  std::vector<double> values;
+  for (size_t r = rows.begin; r < rows.end; ++r) values.push_back(number_of(table.at(r, column)));
+  return values;
+}
+
+// Of those that are numbers; minus infinity where none is.
+double most_of(std::span<const double> values) {
+  double most = -std::numeric_limits<double>::infinity();
+  for (const double value : values) most = std::isnan(value) ? most : std::max(most, value);
+  return most;
+}
+
+class View {
+ public:
+  explicit View(size_t cells) : cells_(cells) {}
+
+  void add_each(const Table& table, const Rows& rows) {
+    const std::string entity = entity_of(table, rows.begin, keys_of(table));
+    for (size_t c = 0; c < table.columns(); ++c) {
+      if (is_shown(table.schema()[c]))
+        add(table, c, entity,
+            render::human(table.at(rows.end - 1, c), table.schema()[c].unit, table.schema()[c].role),
+            values_of(table, rows, c));
     }
   }
-  return view;
+
+  // The mean of all things at each time, counted from the newest.
+  void add_together(const Table& table, std::span<const Rows> things) {
+    const Columns keys = differing_keys(table, things);
+    size_t longest = 0;
+    for (const Rows& rows : things) longest = std::max(longest, rows.end - rows.begin);
+    for (size_t c = 0; c < table.columns(); ++c) {
+      const Field& field = table.schema()[c];
+      if (!is_shown(field)) continue;
+      std::vector<double> sums(longest), counts(longest);
+      const Rows *least = nullptr, *most = nullptr;
+      const auto newest = [&](const Rows* rows) { return number_of(table.at(rows->end - 1, c)); };
+      for (const Rows& rows : things) {
+        for (size_t back = 0; back < rows.end - rows.begin; ++back) {
+          const double value = number_of(table.at(rows.end - 1 - back, c));
+          if (std::isnan(value)) continue;
+          sums[longest - 1 - back] += value;
+          ++counts[longest - 1 - back];
+        }
+        if (std::isnan(newest(&rows))) continue;
+        if (!least || newest(&rows) < newest(least)) least = &rows;
+        if (!most || newest(&rows) > newest(most)) most = &rows;
+      }
+      for (size_t i = 0; i < longest; ++i)
+        sums[i] = counts[i] > 0 ? sums[i] / counts[i] : std::numeric_limits<double>::quiet_NaN();
+      if (!least) continue;
+      const auto shown = [&](double value) { return render::human(Value(value), field.unit, field.role); };
+      const std::string from = shown(newest(least)), to = shown(newest(most));
+      const std::string of = from == to ? fmt::format("{} alike", things.size())
+                                        : fmt::format("{}: {} ({}) to {} ({})", things.size(), from,
+                                                      entity_of(table, least->begin, keys), to,
+                                                      entity_of(table, most->begin, keys));
+      add(table, c, of, shown(sums.back()), sums);
+    }
+  }
+
+  void add_doubts(const Table& table, const Rows& rows) {
+    const auto name = [](const Field& field) { return std::string_view(field.name); };
+    const std::span<const Field> schema = table.schema();
+    const auto quality = static_cast<size_t>(std::ranges::find(schema, "quality", name) - schema.begin());
+    if (quality == table.columns() || is_null(table.at(rows.end - 1, quality))) return;
+    view_.append({std::string_view(table::metric_name(table.name(), "quality")),
+                  std::string_view(entity_of(table, rows.begin, keys_of(table))),
+                  table.at(rows.end - 1, quality), std::string_view(), std::string_view()});
+  }
+
+  Table take() { return std::move(view_); }
+
+ private:
+  void add(const Table& table, size_t column, std::string_view of, std::string_view now,
+           const std::vector<double>& values) {
+    const Field& field = table.schema()[column];
+    const double most = most_of(values);
+    if (std::isinf(most)) return;  // nothing but nulls
+    view_.append({std::string_view(table::metric_name(table.name(), field.name)), of, now,
+                  std::string_view(render::human(Value(most), field.unit, field.role)),
+                  std::string_view(curve(values, cells_))});
+  }
+
+  static Columns differing_keys(const Table& table, std::span<const Rows> things) {
+    Columns keys = keys_of(table);
+    std::erase_if(keys, [&](size_t c) {
+      return std::ranges::all_of(things, [&](const Rows& rows) {
+        return table.at(rows.begin, c) == table.at(things.front().begin, c);
+      });
+    });
+    return keys;
+  }
+
+  Table view_{"metrics", kColumns};
+  size_t cells_;
+};
+
+}  // namespace
+
+Table metrics_view(std::span<const Table> samples, size_t cells, size_t most_things) {
+  View view(cells);
+  for (const Table& table : samples) {
+    const std::vector<Rows> things = things_of(table);
+    if (things.size() > most_things) {
+      view.add_together(table, things);
+    } else {
+      for (const Rows& rows : things) view.add_each(table, rows);
+    }
+    for (const Rows& rows : things) view.add_doubts(table, rows);
+  }
+  return view.take();
 }
 
 std::string metrics_text(std::span<const Table> samples, const Notes& notes, const render::TextStyle& style,
-                         size_t most_lines) {
-  const Table view = fitted_view(samples, style.width);
+                         const ViewSize& size) {
+  const Table view = fitted_view(samples, style.width, size.most_things);
   const std::string below = render::render_text_notes(notes, style);
   if (view.rows() == 0)
     return render::wrapped("Nothing has been measured in the last minute that is looked at.", style.width) +
@@ -194,12 +310,12 @@ std::string metrics_text(std::span<const Table> samples, const Notes& notes, con
               "\n";
     return text + below;
   };
-  size_t rows = std::clamp<size_t>(most_lines, 1, view.rows());
+  size_t rows = std::clamp<size_t>(size.most_lines, 1, view.rows());
   std::string text = text_of(rows);
   for (;;) {
     const auto lines = static_cast<size_t>(std::ranges::count(text, '\n'));
-    if (lines <= most_lines || rows <= 1) return text;
-    rows -= std::min(rows - 1, lines - most_lines);
+    if (lines <= size.most_lines || rows <= 1) return text;
+    rows -= std::min(rows - 1, lines - size.most_lines);
     text = text_of(rows);
   }
 }

@@ -44,6 +44,32 @@ TEST(MetricsView, ALineForEachMetricOfEachThing) {
   EXPECT_EQ(view.text(1, 3), "300 W");
 }
 
+// So that eight GPUs do not hide the host, and one that is lost is not left out.
+TEST(MetricsView, WhatThereAreManyOfHasOneLineInTheOverview) {
+  constexpr Field kColumns[] = {
+      {"time_ns", Type::integer, Unit::ns, Role::time, ""},
+      {"gpu", Type::integer, Unit::none, Role::key, ""},
+      {"quality", Type::text, Unit::none, Role::detail, ""},
+      {"power_watts", Type::real, Unit::watts, Role::value, ""},
+  };
+  Table samples("gpu", kColumns);
+  for (i64 gpu = 0; gpu < 8; ++gpu) {
+    const bool is_lost = gpu == 5;
+    for (const i64 time : {1, 2})
+      samples.append({time, gpu, is_lost ? Value(std::string_view("lost")) : Value(),
+                      is_lost ? Value() : Value(100.0 * static_cast<double>(gpu + time))});
+  }
+  const Table view = metrics_view(std::vector{samples}, 10, 4);
+  ASSERT_EQ(view.rows(), 2U);
+  EXPECT_EQ(view.text(0, 0), "gpu_power_watts");
+  EXPECT_EQ(view.text(0, 1), "8: 200 W (gpu 0) to 900 W (gpu 7)");
+  EXPECT_EQ(view.text(0, 2), "529 W");  // 3,700 W of seven
+  EXPECT_EQ(view.text(1, 0), "gpu_quality");
+  EXPECT_EQ(view.text(1, 1), "gpu 5");
+  EXPECT_EQ(view.text(1, 2), "lost");
+  EXPECT_EQ(metrics_view(std::vector{samples}, 10).rows(), 8U) << "who asks for them gets each";
+}
+
 // The widest line of a text, and how many there are.
 std::pair<int, size_t> extent(const std::string& text) {
   std::pair<int, size_t> extent{0, 0};
@@ -71,7 +97,7 @@ TEST(MetricsView, FitsTheTerminal) {
     for (const size_t lines : {size_t{24}, size_t{11}}) {
       render::TextStyle style;
       style.width = width;
-      const std::string text = metrics_text(samples, notes, style, lines);
+      const std::string text = metrics_text(samples, notes, style, {lines});
       const auto [widest, count] = extent(text);
       EXPECT_LE(widest, width) << text;
       EXPECT_LE(count, lines) << text;
@@ -82,9 +108,9 @@ TEST(MetricsView, FitsTheTerminal) {
       EXPECT_EQ(text.find("more; --metric") != text.npos, lines == 11) << text;
     }
   }
-  EXPECT_EQ(extent(metrics_text(samples, notes, {}, 0)).second, 4U)
+  EXPECT_EQ(extent(metrics_text(samples, notes, {}, {0})).second, 4U)
       << "a header, a row, how many more, the note";
-  EXPECT_TRUE(metrics_text({}, notes, {}, 5).starts_with("Nothing has been measured"));
+  EXPECT_TRUE(metrics_text({}, notes, {}, {5}).starts_with("Nothing has been measured"));
 }
 
 TEST(MetricsView, TheFirstMetricsAreThere) {

@@ -17,8 +17,8 @@ bool is_wanted(const OnceOptions& options, std::string_view table) {
 
 OneSample sample_once(const OnceOptions& options) {
   const Host host = Host::at(options.root);
-  const collect::Surroundings surroundings{host, std::make_shared<collect::Identities>(host),
-                                           options.per_core};
+  collect::Surroundings surroundings{host, std::make_shared<collect::Identities>(host), options.per_core};
+  surroundings.textfile_directory = options.textfile_directory;
   OneSample out;
   for (const collect::CollectorKind* kind : collect::all_collectors()) {
     const auto is_named = [&](const auto& table) { return is_wanted(options, table.name); };

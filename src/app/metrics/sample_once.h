@@ -11,6 +11,7 @@ namespace spotter::app {
 struct OnceOptions {
   std::string root;  // empty: that of this machine
   bool per_core = false;
+  std::string textfile_directory;   // empty: none
   std::vector<std::string> tables;  // none: those of the collectors that are on by default
 };
 

@@ -62,7 +62,9 @@ TEST_F(SafeFolderTest, WhereOthersMayWrite) {
   EXPECT_TRUE(has(why(open), "open is not safe: others may write there (mode 777)")) << why(open);
   ASSERT_EQ(mkdir((open + "/in").c_str(), 0755), 0);
   EXPECT_TRUE(has(why(open + "/in"), "open is not safe")) << "also on the way";
-  if (geteuid() == 0) EXPECT_TRUE(has(why(made("group", 0775)), "others may write there (mode 775)"));
+  if (geteuid() == 0) {
+    EXPECT_TRUE(has(why(made("group", 0775)), "others may write there (mode 775)"));
+  }
 }
 
 TEST_F(SafeFolderTest, OfAnotherUser) {

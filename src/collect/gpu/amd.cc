@@ -7,6 +7,7 @@
 #include "collect/gpu/amd_sysfs.h"
 #include "collect/gpu/gpu_energy.h"
 #include "collect/gpu/gpu_events.h"
+#include "collect/gpu/gpu_jobs.h"
 #include "collect/gpu/gpu_quality.h"
 #include "collect/gpu/owner.h"
 #include "collect/list.h"
@@ -18,6 +19,7 @@ namespace {
 constexpr TableKind kTables[] = {
     gpu_table("amd-smi, /sys/class/drm"),
     gpu_process_table("/sys/class/kfd"),
+    gpu_job_table("/sys/class/kfd"),
     gpu_event_table("amd-smi, /sys/class/drm"),
 };
 
@@ -49,9 +51,13 @@ class Amd : public Collector {
     auto processes = read_amd_processes(host_);
     Table all("gpu", gpu::kFields), on_them("gpu_process", gpu_process::kFields);
     for (AmdGpu& gpu : gpus_) append(all, on_them, gpu, processes[gpu.bus_id]);
+    note_lost_gpus(all, std::ranges::count_if(gpus_, &AmdGpu::is_lost), gpus_.size());
     std::vector<Table> tables;
     tables.push_back(std::move(all));
-    if (on_them.rows() > 0) tables.push_back(std::move(on_them));
+    Table jobs = gpu_jobs(on_them);
+    for (Table* table : {&on_them, &jobs}) {
+      if (table->rows() > 0) tables.push_back(std::move(*table));
+    }
     if (!events_.empty()) tables.push_back(events_.take(host_.unix_now()));
     return tables;
   }
@@ -68,6 +74,7 @@ class Amd : public Collector {
                    .uuid = gpu.uuid,
                    .owner = gpu.owner,
                    .count = 1,
+                   .severity = is_lost ? "critical" : "info",
                    .meaning = is_lost ? "the GPU does not answer any more" : "the GPU answers again"});
     }
     Row row(gpu::kColumns);

@@ -4,8 +4,8 @@
 #include <charconv>
 
 #include "base/system/file.h"
+#include "base/words.h"
 #include "collect/facts.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

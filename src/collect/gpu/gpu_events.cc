@@ -19,6 +19,7 @@ Table GpuEvents::take(Ns unix_ns) {
     row[gpu_event::user] = or_null(event.owner.user);
     row[gpu_event::xid] = or_null(event.xid);
     row[gpu_event::count] = or_null(event.count);
+    row[gpu_event::severity] = or_null(event.severity);
     row[gpu_event::meaning] = or_null(event.meaning);
     table.append(row);
   }
@@ -26,21 +27,28 @@ Table GpuEvents::take(Ns unix_ns) {
   return table;
 }
 
+void note_lost_gpus(Table& table, i64 lost, size_t all) {
+  if (lost > 0)
+    table.notes.add(kDoesNotAnswer, Severity::loss, fmt::format("of {} GPUs do not answer", all), -1, lost);
+}
+
 void MemoryErrors::compare(const Counts& now, const GpuEvent& about, GpuEvents& events) {
   constexpr struct {
     const char* event;
+    const char* severity;
     const char* meaning;
   } kKind[kKinds] = {
-      {"ecc_corrected", "memory errors that were corrected"},
-      {"ecc_uncorrected",
+      {"ecc_corrected", "info", "memory errors that were corrected"},
+      {"ecc_uncorrected", "critical",
        "memory errors that could not be corrected: results may be wrong, processes may end"},
-      {"row_remapped", "memory rows were replaced, from the next reset on"},
-      {"page_retired", "memory pages are used no more, from the next load of the driver on"},
+      {"row_remapped", "error", "memory rows were replaced, from the next reset on"},
+      {"page_retired", "error", "memory pages are used no more, from the next load of the driver on"},
   };
   for (size_t i = 0; i < kKinds; ++i) {
     if (last_[i] && now[i] && *now[i] > *last_[i]) {
       GpuEvent event = about;
       event.event = kKind[i].event;
+      event.severity = kKind[i].severity;
       event.meaning = kKind[i].meaning;
       event.count = *now[i] - *last_[i];
       events.add(std::move(event));

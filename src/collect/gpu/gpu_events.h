@@ -17,7 +17,7 @@ struct GpuEvent {
   std::string uuid = {};
   Who owner = {};
   std::optional<i64> instance = {}, xid = {}, count = {};
-  std::string_view meaning = {};  // for ever
+  std::string_view severity = {}, meaning = {};  // for ever
 };
 
 class GpuEvents {
@@ -30,6 +30,9 @@ class GpuEvents {
  private:
   std::vector<GpuEvent> events_;
 };
+
+// Has a table of `all` GPUs say that some of them do not answer (kDoesNotAnswer).
+void note_lost_gpus(Table& table, i64 lost, size_t all);
 
 // Errors of a GPU's memory. What a device counts beyond the sample before makes an event.
 class MemoryErrors {

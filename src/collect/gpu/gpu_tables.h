@@ -165,18 +165,39 @@ using Row = std::vector<Value>;
   X(tensor_active_ratio, real, ratio, value, "Of the GPU instance: part of the time in tensor pipes.")       \
   X(dram_active_ratio, real, ratio, value, "Of the GPU instance: part of the time in device memory.")
 
-#define SPOTTER_GPU_EVENT_COLUMNS(X)                                                      \
-  X(time_ns, integer, ns, time, "When it was noticed, since 1970.")                       \
+#define SPOTTER_GPU_JOB_COLUMNS(X)                                                        \
   X(gpu, integer, none, key, "Index of the GPU.")                                         \
-  X(event, text, none, key,                                                               \
-    "xid, ecc_corrected, ecc_uncorrected, row_remapped, page_retired, lost or returned.") \
+  X(job, text, none, key, "Job of the scheduler or launcher; none: processes of no job.") \
+  X(rank, integer, none, key, "Rank in the job.")                                         \
+  X(user, text, none, key, "Whose processes they are.")                                   \
+  X(container, text, none, key, "Container: the first digits of its id.")                 \
+  X(pod, text, none, key, "Pod of Kubernetes.")                                           \
+  X(pod_namespace, text, none, key, "Namespace of the pod.")                              \
   X(uuid, text, none, detail, "The GPU's own name.")                                      \
-  X(instance, integer, none, detail, "GPU instance (MIG) that it is about.")              \
-  X(job, text, none, detail, "Job that was on the GPU at the sample before.")             \
-  X(rank, integer, none, detail, "Its rank there.")                                       \
-  X(user, text, none, detail, "Its user.")                                                \
-  X(xid, integer, none, value, "Number of the XID error.")                                \
-  X(count, integer, count, value, "How many since the sample before.")                    \
+  X(processes, integer, count, value, "Processes on the GPU.")                            \
+  X(memory_bytes, integer, bytes, value, "Device memory of these processes.")
+
+#define SPOTTER_GPU_XID_COLUMNS(X)                            \
+  X(gpu, integer, none, key, "Index of the GPU.")             \
+  X(xid, integer, none, key, "Number of the XID error.")      \
+  X(uuid, text, none, detail, "The GPU's own name.")          \
+  X(severity, text, none, detail, "info, error or critical.") \
+  X(meaning, text, none, detail, "What it means.")            \
+  X(occurrences, integer, count, counter, "Errors of this number since the agent began.", Since::agent)
+
+#define SPOTTER_GPU_EVENT_COLUMNS(X)                                                           \
+  X(time_ns, integer, ns, time, "When it was noticed, since 1970.")                            \
+  X(gpu, integer, none, key, "Index of the GPU.")                                              \
+  X(event, text, none, key,                                                                    \
+    "xid, ecc_corrected, ecc_uncorrected, row_remapped, page_retired, lost or returned.")      \
+  X(uuid, text, none, detail, "The GPU's own name.")                                           \
+  X(instance, integer, none, detail, "GPU instance (MIG) that it is about.")                   \
+  X(job, text, none, detail, "Job that was on the GPU at the sample before.")                  \
+  X(rank, integer, none, detail, "Its rank there.")                                            \
+  X(user, text, none, detail, "Its user.")                                                     \
+  X(xid, integer, none, value, "Number of the XID error.")                                     \
+  X(count, integer, count, value, "How many since the sample before.")                         \
+  X(severity, text, none, detail, "info, error or critical: for the process, or for the GPU.") \
   X(meaning, text, none, detail, "What it means.")
 
 #define SPOTTER_ENUMERATOR(name, ...) name,
@@ -190,7 +211,9 @@ using Row = std::vector<Value>;
 SPOTTER_COLUMNS(gpu, SPOTTER_GPU_COLUMNS)
 SPOTTER_COLUMNS(gpu_activity, SPOTTER_GPU_ACTIVITY_COLUMNS)
 SPOTTER_COLUMNS(gpu_process, SPOTTER_GPU_PROCESS_COLUMNS)
+SPOTTER_COLUMNS(gpu_job, SPOTTER_GPU_JOB_COLUMNS)
 SPOTTER_COLUMNS(gpu_mig, SPOTTER_GPU_MIG_COLUMNS)
+SPOTTER_COLUMNS(gpu_xid, SPOTTER_GPU_XID_COLUMNS)
 SPOTTER_COLUMNS(gpu_event, SPOTTER_GPU_EVENT_COLUMNS)
 
 #undef SPOTTER_COLUMNS
@@ -204,7 +227,14 @@ constexpr TableKind gpu_activity_table(const char* source) {
           gpu_activity::kFields};
 }
 constexpr TableKind gpu_process_table(const char* source) {
-  return {"gpu_process", source, "A process on a GPU.", gpu_process::kFields, true};
+  return {"gpu_process", source, "A process on a GPU.", gpu_process::kFields};
+}
+constexpr TableKind gpu_job_table(const char* source) {
+  return {"gpu_job", source, "The processes of one rank of a job on one GPU; two jobs may share a GPU.",
+          gpu_job::kFields};
+}
+constexpr TableKind gpu_xid_table(const char* source) {
+  return {"gpu_xid", source, "XID errors of one number on a GPU.", gpu_xid::kFields};
 }
 constexpr TableKind gpu_mig_table(const char* source) {
   return {"gpu_mig", source, "An instance that a GPU is divided into (MIG).", gpu_mig::kFields};

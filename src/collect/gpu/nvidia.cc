@@ -4,12 +4,14 @@
 #include <utility>
 
 #include "base/time.h"
+#include "collect/gpu/gpu_jobs.h"
 #include "collect/gpu/nvidia_events.h"
 #include "collect/gpu/nvidia_gpm.h"
 #include "collect/gpu/nvidia_gpu.h"
 #include "collect/gpu/nvidia_mig.h"
 #include "collect/gpu/nvidia_processes.h"
 #include "collect/gpu/owner.h"
+#include "collect/gpu/xid.h"
 #include "collect/list.h"
 #include "collect/values.h"
 
@@ -21,8 +23,8 @@ constexpr u32 kMostGpus = 256;
 constexpr std::string_view kLost = "the GPU does not answer any more";
 
 constexpr TableKind kTables[] = {
-    gpu_table("NVML"),     gpu_activity_table("NVML GPM"), gpu_process_table("NVML"),
-    gpu_mig_table("NVML"), gpu_event_table("NVML"),
+    gpu_table("NVML"),     gpu_activity_table("NVML GPM"), gpu_process_table("NVML"), gpu_job_table("NVML"),
+    gpu_mig_table("NVML"), gpu_xid_table("NVML"),          gpu_event_table("NVML"),
 };
 
 class Nvidia : public Collector {
@@ -44,14 +46,18 @@ class Nvidia : public Collector {
     find_lost(sample.steady);
     std::vector<Table> tables;
     Table all("gpu", gpu::kFields), activity("gpu_activity", gpu_activity::kFields),
-        processes("gpu_process", gpu_process::kFields), instances("gpu_mig", gpu_mig::kFields);
+        processes("gpu_process", gpu_process::kFields), instances("gpu_mig", gpu_mig::kFields),
+        xids("gpu_xid", gpu_xid::kFields);
     for (NvidiaDevice& device : devices_) {
       const bool was_lost = device.is_lost;
       look_at(device, sample, all, activity, processes, instances);
-      if (device.is_lost && !was_lost) tell(device, "lost", kLost);
+      append_xids(xids, device);
+      if (device.is_lost && !was_lost) tell(device, "lost", "critical", kLost);
     }
+    note_lost_gpus(all, std::ranges::count_if(devices_, &NvidiaDevice::is_lost), devices_.size());
     tables.push_back(std::move(all));
-    for (Table* table : {&activity, &processes, &instances}) {
+    Table jobs = gpu_jobs(processes);
+    for (Table* table : {&activity, &processes, &jobs, &instances, &xids}) {
       if (table->rows() > 0) tables.push_back(std::move(*table));
     }
     if (!events_.empty()) tables.push_back(events_.take(sample.unix));
@@ -99,12 +105,21 @@ class Nvidia : public Collector {
     table.append(row);
   }
 
-  void tell(const NvidiaDevice& device, const char* event, std::string_view meaning) {
+  static void append_xids(Table& table, const NvidiaDevice& device) {
+    for (const auto& [number, errors] : device.errors_by_xid) {
+      const Xid xid = xid_of(number);
+      table.append({device.index, number, or_null(device.uuid), xid.severity, or_null(xid.meaning), errors});
+    }
+  }
+
+  void tell(const NvidiaDevice& device, const char* event, std::string_view severity,
+            std::string_view meaning) {
     events_.add({.event = event,
                  .gpu = device.index,
                  .uuid = device.uuid,
                  .owner = device.owner,
                  .count = 1,
+                 .severity = severity,
                  .meaning = meaning});
   }
 
@@ -117,8 +132,8 @@ class Nvidia : public Collector {
     let_go();
     if (nvml_->restart()) (void)find_gpus();  // of those that it does not find, the rows say so
     for (size_t i = 0; i < was_lost.size(); ++i) {
-      if (was_lost[i] && !devices_[i].is_lost) tell(devices_[i], "returned", "the GPU answers again");
-      if (!was_lost[i] && devices_[i].is_lost) tell(devices_[i], "lost", kLost);
+      if (was_lost[i] && !devices_[i].is_lost) tell(devices_[i], "returned", "info", "the GPU answers again");
+      if (!was_lost[i] && devices_[i].is_lost) tell(devices_[i], "lost", "critical", kLost);
     }
   }
 

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "base/system/file.h"
-#include "collect/words.h"
+#include "base/words.h"
 
 namespace spotter::collect {
 namespace {

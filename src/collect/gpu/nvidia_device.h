@@ -1,6 +1,7 @@
 // NvidiaDevice: what is known of one GPU, and how it is asked. Whatever the driver answers, the others go on.
 #pragma once
 #include <array>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -99,6 +100,7 @@ struct NvidiaDevice {
   Who owner;                               // likewise
   MemoryErrors memory_errors;
   std::optional<i64> xid_errors, last_xid;  // null while XIDs are not heard
+  std::map<i64, i64> errors_by_xid;
   EnergyWatch energy;
   u64 last_process_sample_us = 0;
 

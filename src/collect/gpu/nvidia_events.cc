@@ -36,11 +36,13 @@ void XidListener::hear(const collect::nvml::Functions& f, std::span<NvidiaDevice
     const i64 xid = static_cast<i64>(data.data);
     device->xid_errors = device->xid_errors.value_or(0) + 1;
     device->last_xid = xid;
+    ++device->errors_by_xid[xid];
     GpuEvent event{.event = "xid", .gpu = device->index, .uuid = device->uuid, .owner = device->owner};
     if (data.gpu_instance != collect::nvml::kNoInstance) event.instance = data.gpu_instance;
     event.xid = xid;
     event.count = 1;
-    event.meaning = xid_meaning(xid);
+    event.severity = xid_of(xid).severity;
+    event.meaning = xid_of(xid).meaning;
     events.add(std::move(event));
   }
 }

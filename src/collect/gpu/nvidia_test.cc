@@ -300,7 +300,13 @@ TEST_F(NvidiaTest, XidsAreEventsAndCounted) {
   EXPECT_TRUE(is_null(s.at("gpu_event", 0, "meaning")));
   EXPECT_EQ(s.integer("gpu_event", 1, "gpu"), 1);
   EXPECT_EQ(s.integer("gpu_event", 1, "xid"), 31);
-  EXPECT_EQ(s.text("gpu_event", 1, "meaning"), std::string(xid_meaning(31)));
+  EXPECT_EQ(s.text("gpu_event", 1, "meaning"), std::string(xid_of(31).meaning));
+  EXPECT_EQ(s.text("gpu_event", 0, "severity"), "error") << "of a number that is not known";
+  EXPECT_EQ(s.text("gpu_event", 2, "severity"), "info");
+  ASSERT_EQ(s.table("gpu_xid").rows(), 3u);
+  EXPECT_EQ(s.integer("gpu_xid", 2, "gpu"), 1);
+  EXPECT_EQ(s.integer("gpu_xid", 2, "xid"), 63);
+  EXPECT_EQ(s.integer("gpu_xid", 2, "occurrences"), 1);
   EXPECT_EQ(s.integer("gpu", 1, "xid_errors"), 2);
   EXPECT_EQ(s.integer("gpu", 1, "last_xid"), 63);
   EXPECT_EQ(collect::test::sample(*collector).table("gpu_event").rows(), 0u);
@@ -327,6 +333,13 @@ TEST_F(NvidiaTest, SaysWhoseAGpuIs) {
   EXPECT_EQ(identities_->gpu_owner(s.text("gpu", 2, "uuid")).job, "");
   EXPECT_EQ(s.text("gpu_activity", 0, "job"), "4711");
   EXPECT_EQ(s.text("gpu_process", 4, "job"), "4712");
+  ASSERT_EQ(s.table("gpu_job").rows(), 5u) << "both jobs of the GPU that they share";
+  EXPECT_EQ(s.integer("gpu_job", 3, "gpu"), 2);
+  EXPECT_EQ(s.text("gpu_job", 3, "job"), "4711");
+  EXPECT_EQ(s.integer("gpu_job", 4, "gpu"), 2);
+  EXPECT_EQ(s.text("gpu_job", 4, "job"), "4712");
+  EXPECT_EQ(s.integer("gpu_job", 4, "processes"), 1);
+  EXPECT_EQ(s.integer("gpu_job", 4, "memory_bytes"), s.integer("gpu_process", 4, "memory_bytes"));
   EXPECT_EQ(s.text("gpu_event", 0, "job"), "4711");
   EXPECT_EQ(s.integer("gpu_event", 0, "rank"), 5);
 }

@@ -5,13 +5,13 @@
 #include <map>
 
 #include "base/saturated.h"
+#include "base/words.h"
 #include "collect/host/cpu_list.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/steady_counter.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {
@@ -42,20 +42,19 @@ class SteadyTimes {
   std::array<SteadyCounter, kModes> counters_;
 };
 
-#define MODES                                                                                           \
-  {"user_ns", Type::integer, Unit::ns, Role::counter, "Time in programs, without guests."},             \
-      {"nice_ns", Type::integer, Unit::ns, Role::counter,                                               \
-       "Time in programs of low priority, without guests."},                                            \
-      {"system_ns", Type::integer, Unit::ns, Role::counter, "Time in the kernel."},                     \
-      {"idle_ns", Type::integer, Unit::ns, Role::counter, "Time without work."},                        \
-      {"iowait_ns", Type::integer, Unit::ns, Role::counter,                                             \
-       "Time without work while a disk or network file system was waited for."},                        \
-      {"irq_ns", Type::integer, Unit::ns, Role::counter, "Time in interrupts."},                        \
-      {"softirq_ns", Type::integer, Unit::ns, Role::counter,                                            \
-       "Time in soft interrupts, mostly of the network."},                                              \
-      {"steal_ns", Type::integer, Unit::ns, Role::counter, "Time that the hypervisor gave to others."}, \
-      {"guest_ns", Type::integer, Unit::ns, Role::counter, "Time in virtual machines."},                \
-      {"guest_nice_ns", Type::integer, Unit::ns, Role::counter, "Time in virtual machines of low priority."}
+constexpr Total kTime = {"ns", "mode",
+                         "Time of processors by what they did; all modes together are the time that passed."};
+
+#define MODE(name, help) \
+  {#name "_ns", Type::integer, Unit::ns, Role::counter, help, Since::boot, &kTime, #name}
+#define MODES                                                                                               \
+  MODE(user, "Time in programs, without guests."),                                                          \
+      MODE(nice, "Time in programs of low priority, without guests."), MODE(system, "Time in the kernel."), \
+      MODE(idle, "Time without work."),                                                                     \
+      MODE(iowait, "Time without work while a disk or network file system was waited for."),                \
+      MODE(irq, "Time in interrupts."), MODE(softirq, "Time in soft interrupts, mostly of the network."),   \
+      MODE(steal, "Time that the hypervisor gave to others."), MODE(guest, "Time in virtual machines."),    \
+      MODE(guest_nice, "Time in virtual machines of low priority.")
 
 constexpr Field kCpuColumns[] = {
     {"cpus", Type::integer, Unit::count, Role::value, "Processors that are online."},
@@ -75,6 +74,7 @@ constexpr Field kCoreColumns[] = {
     MODES,
 };
 #undef MODES
+#undef MODE
 
 constexpr TableKind kTables[] = {
     {"cpu", "/proc/stat", "The machine's processors together.", kCpuColumns},

@@ -1,8 +1,8 @@
 #include "collect/host/cpu_model.h"
 
 #include "base/number.h"
+#include "base/words.h"
 #include "collect/kernel_file.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

@@ -7,11 +7,11 @@
 #include <map>
 
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
-#include "collect/words.h"
 #include "collect/wrapped_counter.h"
 
 namespace spotter::collect {

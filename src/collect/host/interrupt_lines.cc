@@ -9,7 +9,7 @@
 
 #include "base/saturated.h"
 #include "base/system/descriptor.h"
-#include "collect/words.h"
+#include "base/words.h"
 
 namespace spotter::collect {
 namespace {

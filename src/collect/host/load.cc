@@ -1,8 +1,8 @@
 // load: how many threads run or want to. /proc/loadavg, Documentation/filesystems/proc.rst.
+#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

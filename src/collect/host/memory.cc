@@ -4,11 +4,11 @@
 #include <algorithm>
 
 #include "base/system/file.h"
+#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

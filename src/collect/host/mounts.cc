@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "collect/words.h"
+#include "base/words.h"
 
 namespace spotter::collect {
 namespace {
@@ -76,22 +76,6 @@ bool is_one_of(std::span<const std::string_view> list, std::string_view word) {
   return std::ranges::find(list, word) != list.end();
 }
 
-// The kernel writes blanks, tabs, ends of lines and backslashes as \040 and so on.
-std::string unescaped(std::string_view word) {
-  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
-  std::string text;
-  for (size_t i = 0; i < word.size(); ++i) {
-    if (word[i] == '\\' && i + 3 < word.size() && is_octal(word[i + 1]) && is_octal(word[i + 2]) &&
-        is_octal(word[i + 3])) {
-      text += static_cast<char>((word[i + 1] - '0') * 64 + (word[i + 2] - '0') * 8 + (word[i + 3] - '0'));
-      i += 3;
-    } else {
-      text += word[i];
-    }
-  }
-  return text;
-}
-
 // Whether one of the options, parted by commas, is this one.
 bool has_option(std::string_view options, std::string_view option) {
   while (!options.empty()) {
@@ -115,13 +99,13 @@ std::optional<Mount> parse_line(std::string_view line) {
   mount.major = static_cast<u32>(*major);
   mount.minor = static_cast<u32>(*minor);
   next_word(line);  // what of the file system is mounted
-  mount.mount_point = unescaped(next_word(line));
+  mount.mount_point = unescaped_mount_word(next_word(line));
   next_word(line);  // options of the mount
   for (std::string_view word = next_word(line); word != "-"; word = next_word(line)) {
     if (word.empty()) return std::nullopt;
   }
   mount.type = next_word(line);
-  mount.device = unescaped(next_word(line));
+  mount.device = unescaped_mount_word(next_word(line));
   mount.read_only = has_option(next_word(line), "ro");
   mount.is_remote = is_one_of(kRemote, mount.type) || mount.type.starts_with("fuse.");
   if (mount.mount_point.empty() || mount.mount_point.front() != '/' || mount.type.empty())
@@ -139,6 +123,21 @@ bool holds_data(const Mount& mount) {
 }
 
 }  // namespace
+
+std::string unescaped_mount_word(std::string_view word) {
+  const auto is_octal = [](char c) { return c >= '0' && c <= '7'; };
+  std::string text;
+  for (size_t i = 0; i < word.size(); ++i) {
+    if (word[i] == '\\' && i + 3 < word.size() && is_octal(word[i + 1]) && is_octal(word[i + 2]) &&
+        is_octal(word[i + 3])) {
+      text += static_cast<char>((word[i + 1] - '0') * 64 + (word[i + 2] - '0') * 8 + (word[i + 3] - '0'));
+      i += 3;
+    } else {
+      text += word[i];
+    }
+  }
+  return text;
+}
 
 std::vector<Mount> parse_mounts(std::string_view mountinfo) {
   std::vector<Mount> mounts;

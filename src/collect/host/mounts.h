@@ -20,4 +20,8 @@ struct Mount {
 // mounting. Of a path with several mounts on it, the last, which covers the others.
 std::vector<Mount> parse_mounts(std::string_view mountinfo);
 
+// The kernel writes blanks, tabs, ends of lines and backslashes as \040 and so on, in all its lists of
+// mounts.
+std::string unescaped_mount_word(std::string_view word);
+
 }  // namespace spotter::collect

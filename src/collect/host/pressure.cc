@@ -3,10 +3,10 @@
 #include <cmath>
 
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

@@ -2,11 +2,11 @@
 // Documentation/filesystems/proc.rst.
 #include "base/system/file.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 
+#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/process/namespaces.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

@@ -3,12 +3,12 @@
 #include <unistd.h>
 
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"
 #include "collect/process/namespaces.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

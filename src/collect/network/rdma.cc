@@ -14,11 +14,11 @@
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/list.h"
 #include "collect/network/rdma_counters.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

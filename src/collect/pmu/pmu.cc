@@ -14,11 +14,11 @@
 #include "base/saturated.h"
 #include "base/system/file.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/host/cpu_list.h"
 #include "collect/list.h"
 #include "collect/pmu/pmu_counters.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

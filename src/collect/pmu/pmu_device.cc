@@ -4,9 +4,9 @@
 
 #include "base/number.h"
 #include "base/system/file.h"
+#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/host/cpu_list.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

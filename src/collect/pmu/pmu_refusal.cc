@@ -1,8 +1,8 @@
 #include <cerrno>
 
 #include "base/system/file.h"
+#include "base/words.h"
 #include "collect/pmu/pmu.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

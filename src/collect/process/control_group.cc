@@ -5,8 +5,8 @@
 #include "base/saturated.h"
 #include "base/system/file.h"
 #include "base/time.h"
+#include "base/words.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {

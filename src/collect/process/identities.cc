@@ -7,16 +7,16 @@
 #include "base/system/file.h"
 #include "base/time.h"
 #include "base/utf8.h"
+#include "base/words.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/values.h"
-#include "collect/words.h"
 #include "process/process_stat.h"
 #include "process/role.h"
 
 namespace spotter::collect {
 namespace {
 
-constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096;
+constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096, kMostJobs = 4096;
 constexpr size_t kMostText = size_t{1} << 20;
 constexpr Ns kReadAgain = kMinute, kSettled = 30 * kSecond, kOwnerLasts = kMinute;
 constexpr size_t kShownContainer = 12, kUuidDigits = 36;
@@ -85,6 +85,24 @@ bool Identities::is_settled(i64 pid) {
   return it != known_.end() && it->second.is_settled;
 }
 
+process::JobFacts Identities::job_facts(const std::string& job) {
+  std::lock_guard lock(known_mutex_);
+  const auto it = jobs_.find(job);
+  return it == jobs_.end() ? process::JobFacts() : it->second;
+}
+
+void Identities::keep_facts(const std::string& job, process::JobFacts facts) {
+  if (jobs_.size() >= kMostJobs && !jobs_.contains(job)) jobs_.clear();
+  process::JobFacts& known = jobs_[job];
+  using Fact = std::string process::JobFacts::*;
+  for (const Fact fact :
+       {&process::JobFacts::name, &process::JobFacts::account, &process::JobFacts::partition,
+        &process::JobFacts::array_job, &process::JobFacts::array_task}) {
+    if ((known.*fact).empty()) known.*fact = shortened(facts.*fact);
+  }
+  for (const auto& [label, value] : facts.labels) known.labels.try_emplace(label, shortened(value));
+}
+
 void Identities::notice(i64 pid) {
   const std::optional<i64> start = start_of(host_, pid);
   std::lock_guard lock(noticed_mutex_);
@@ -124,6 +142,7 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   const process::Identity identity = process::identify(facts, parent);
   who.is_helper = identity.role == process::Role::helper;
   who.job = shortened(identity.job);
+  if (!who.job.empty()) keep_facts(who.job, process::job_facts(facts, labels_));
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
   who.user = user_name(facts);

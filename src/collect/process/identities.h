@@ -7,6 +7,7 @@
 // files are read under none of them: one that hangs in a driver keeps only those waiting who ask for it. The
 // files of the machine (users, pods), which are on a local disk, are read under the first.
 #pragma once
+#include <functional>
 #include <map>
 #include <mutex>
 #include <optional>
@@ -18,6 +19,7 @@
 #include "base/system/host.h"
 #include "base/types.h"
 #include "process/process_facts.h"
+#include "process/scheduler.h"
 
 namespace spotter::collect {
 
@@ -34,7 +36,9 @@ struct Who {
 
 class Identities {
  public:
-  explicit Identities(Host host) : host_(std::move(host)) {}
+  // `labels`: variables of the environment that job_facts() is to tell.
+  explicit Identities(Host host, std::vector<std::string> labels = {})
+      : host_(std::move(host)), labels_(std::move(labels)) {}
 
   // Empty of a process that is not there, or of which nothing may be read.
   Who who(i64 pid);
@@ -42,6 +46,10 @@ class Identities {
   // Whether the process had run for a while when it was looked up: until then it may yet be put into a
   // control group, and what the kubelet writes about it may come.
   bool is_settled(i64 pid);
+
+  // What the processes of a job say of it: each fact as the first of them did. Empty of a job of which no
+  // process has been looked up.
+  process::JobFacts job_facts(const std::string& job);
 
   // A process that matters though it may have no job: it holds a GPU, or asks for captures.
   void notice(i64 pid);
@@ -71,8 +79,10 @@ class Identities {
   std::string user_name(const process::ProcessFacts& facts);
   std::string name_in_passwd(i64 uid);  // empty: it has none
   void read_pods();
+  void keep_facts(const std::string& job, process::JobFacts facts);
 
   const Host host_;
+  const std::vector<std::string> labels_;
 
   std::mutex known_mutex_;  // of what follows, down to the next mutex
   std::unordered_map<i64, Known> known_;
@@ -80,6 +90,7 @@ class Identities {
   std::map<i64, std::string> users_;
   std::set<std::string, std::less<>> user_names_;
   std::map<std::string, Pod, std::less<>> pods_;
+  std::map<std::string, process::JobFacts> jobs_;
   Ns users_read_ = 0, pods_read_ = 0;  // when; 0: never
 
   std::mutex noticed_mutex_;

@@ -19,8 +19,9 @@ constexpr Field kColumns[] = {
     {"processes", Type::integer, Unit::count, Role::value, "Processes, workers among them."},
     {"threads", Type::integer, Unit::count, Role::value, "Threads."},
     {"cpu_user_ns", Type::integer, Unit::ns, Role::counter,
-     "Processor time in programs, since the agent looks at them.", Since::agent},
-    {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel.", Since::agent},
+     "Processor time in programs, since the agent looks at them.", Since::agent, &kProcessorTime, "user"},
+    {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel.", Since::agent,
+     &kProcessorTime, "system"},
     {"resident_bytes", Type::integer, Unit::bytes, Role::value,
      "Memory that is held; what processes share counts for each."},
     {"minor_faults", Type::integer, Unit::count, Role::counter, "Page faults that no disk was read for.",
@@ -51,9 +52,30 @@ JobTotals::Total& JobTotals::total_of(const Who& who) {
   return total;
 }
 
-void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes& last) {
-  add_unchanged(who, now);
+void JobTotals::enter(const Who& who, const ProcessTimes& now) {
   Total& total = total_of(who);
+  ++total.processes;
+  add_to(total.threads, now.threads);
+  add_to(total.resident_bytes, now.resident_bytes);
+  // Null as long as no process may be asked.
+  add_growth(total.read_bytes, now.read_bytes, now.read_bytes);
+  add_growth(total.written_bytes, now.written_bytes, now.written_bytes);
+}
+
+void JobTotals::add_used(const Who& who, const ProcessTimes& used) {
+  ProcessTimes nothing;
+  nothing.read_bytes = nothing.written_bytes = 0;
+  add_growths(total_of(who), used, nothing);
+}
+
+void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes& last) {
+  Total& total = total_of(who);
+  add_to(total.threads, subtract_saturated(now.threads, last.threads));
+  add_to(total.resident_bytes, subtract_saturated(now.resident_bytes, last.resident_bytes));
+  add_growths(total, now, last);
+}
+
+void JobTotals::add_growths(Total& total, const ProcessTimes& now, const ProcessTimes& last) {
   add_to(total.user_ns, growth(now.user_ns, last.user_ns));
   add_to(total.system_ns, growth(now.system_ns, last.system_ns));
   add_to(total.minor_faults, growth(now.minor_faults, last.minor_faults));
@@ -62,11 +84,11 @@ void JobTotals::add(const Who& who, const ProcessTimes& now, const ProcessTimes&
   add_growth(total.written_bytes, now.written_bytes, last.written_bytes);
 }
 
-void JobTotals::add_unchanged(const Who& who, const ProcessTimes& last) {
+void JobTotals::leave(const Who& who, const ProcessTimes& last) {
   Total& total = total_of(who);
-  ++total.processes;
-  add_to(total.threads, last.threads);
-  add_to(total.resident_bytes, last.resident_bytes);
+  --total.processes;
+  add_to(total.threads, -last.threads);
+  add_to(total.resident_bytes, -last.resident_bytes);
 }
 
 Table JobTotals::take() {
@@ -78,7 +100,6 @@ Table JobTotals::take() {
                   or_null(pod_namespace), or_null(total.world_size), total.processes, total.threads,
                   total.user_ns, total.system_ns, total.resident_bytes, total.minor_faults,
                   total.major_faults, or_null(total.read_bytes), or_null(total.written_bytes)});
-    total.processes = total.threads = total.resident_bytes = 0;
   }
   return table;
 }

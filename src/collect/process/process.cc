@@ -2,20 +2,26 @@
 // groups that limit them. A process is looked at if it has a job or a rank, or somebody noticed it
 // (Identities::notice).
 #include <algorithm>
+#include <iterator>
 #include <map>
+#include <span>
+#include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "base/saturated.h"
 #include "base/system/file.h"
+#include "base/words.h"
 #include "collect/gpu/owner.h"
 #include "collect/list.h"
 #include "collect/process/control_group.h"
 #include "collect/process/identities.h"
+#include "collect/process/job_details.h"
 #include "collect/process/job_totals.h"
 #include "collect/process/process_files.h"
 #include "collect/values.h"
-#include "collect/words.h"
 
 namespace spotter::collect {
 namespace {
@@ -33,8 +39,10 @@ constexpr Field kProcessColumns[] = {
     {"pod", Type::text, Unit::none, Role::detail, "Pod of Kubernetes."},
     {"pod_namespace", Type::text, Unit::none, Role::detail, "Namespace of the pod."},
     {"threads", Type::integer, Unit::count, Role::value, "Threads."},
-    {"cpu_user_ns", Type::integer, Unit::ns, Role::counter, "Processor time in programs."},
-    {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel."},
+    {"cpu_user_ns", Type::integer, Unit::ns, Role::counter, "Processor time in programs.", Since::boot,
+     &kProcessorTime, "user"},
+    {"cpu_system_ns", Type::integer, Unit::ns, Role::counter, "Processor time in the kernel.", Since::boot,
+     &kProcessorTime, "system"},
     {"resident_bytes", Type::integer, Unit::bytes, Role::value,
      "Memory that it holds, shared memory among it."},
     {"minor_faults", Type::integer, Unit::count, Role::counter, "Page faults that no disk was read for."},
@@ -45,16 +53,34 @@ constexpr Field kProcessColumns[] = {
      "Written to disks and network file systems; null where the agent may not know."},
 };
 
+constexpr i64 kTurns = 10;  // samples between two looks at a worker
+
 const TableKind kTables[] = {
-    {"process", "/proc/PID", "A process of a job, or one that holds a GPU.", kProcessColumns, true},
+    {.name = "process",
+     .source = "/proc/PID",
+     .help = "A process of a job, or one that holds a GPU.",
+     .columns = kProcessColumns,
+     .is_unbounded = true,
+     .every = kTurns},
     {"job", "/proc/PID", "The processes of one rank of a job on this host.", job_columns()},
     {"cgroup", "/sys/fs/cgroup", "A control group that limits processes of a job.", control_group_columns()},
+    {.name = "job_allocation",
+     .source = "/proc/PID/environ",
+     .help = "A job, as its scheduler says to its processes.",
+     .columns = allocation_columns(),
+     .every = kTurns},
+    {.name = "job_label",
+     .source = "/proc/PID/environ",
+     .help = "A variable that the processes of a job have; chosen by job_labels.",
+     .columns = label_columns(),
+     .every = kTurns},
 };
 
 constexpr Ns kScanEvery = 5 * kSecond;
 constexpr Ns kLongestWait = 1800 * kSecond;
-constexpr size_t kMostNew = 100;   // looked up at one sample; each takes about 0.1 ms
-constexpr size_t kMostRead = 512;  // read at one sample; more take turns
+constexpr size_t kMostNew = 100;  // looked up at one sample; each takes about 0.1 ms
+constexpr size_t kMostMains = 64,
+                 kMostOthers = 64;  // read at one sample; where there are more, turns are longer
 constexpr size_t kMostTracked = 8192, kMostGroups = 256;
 
 bool is_of_job(const Who& who) { return !who.job.empty() || who.rank; }
@@ -66,20 +92,19 @@ class Processes : public Collector {
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
     if (last_scan_ == 0 || now - last_scan_ >= kScanEvery || !unknown_.empty()) TRY(scan(now));
+    read();
     std::vector<Table> tables;
-    Table& processes = tables.emplace_back("process", kProcessColumns);
-    read(processes);
+    const bool is_full = number_++ % kTurns == 0;
+    if (is_full) tables.push_back(processes());
     tables.push_back(totals_.take());
     tables.push_back(groups());
     if (groups_left_out_ > 0)
-      tables[2].notes.add("too_many_groups", Severity::loss, "control groups are not looked at", -1,
-                          groups_left_out_);
-    if (tracked_.size() > kMostRead)
-      tables[0].notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
-                          static_cast<i64>(tracked_.size()));
-    if (!left_out_.empty())
-      tables[0].notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
-                          static_cast<i64>(left_out_.size()));
+      tables.back().notes.add("too_many_groups", Severity::loss, "control groups are not looked at", -1,
+                              groups_left_out_);
+    if (is_full) {
+      tables.push_back(details_.allocations());
+      tables.push_back(details_.labels());
+    }
     return tables;
   }
 
@@ -89,7 +114,9 @@ class Processes : public Collector {
     bool is_settled = false;
     u64 program = 0;  // when it was asked who it is
     ProcessFiles files;
-    std::optional<ProcessTimes> last;
+    std::optional<ProcessTimes> last = {};
+    i64 turns = 1, turn = 0;  // it is read at each sample whose number, by `turns`, leaves `turn`
+    bool is_news = false;     // since the last table of processes
   };
   // It may yet execute a program of a job, mostly soon: each time it is left alone for twice as long. Who
   // then holds a GPU or asks for captures is noticed at once.
@@ -121,10 +148,12 @@ class Processes : public Collector {
       std::ranges::sort(unknown_, {}, [&](i64 pid) { return std::pair(!others_.contains(pid), pid); });
       for (auto& [pid, tracked] : tracked_) ask_again(pid, tracked);
       const std::vector<i64> noticed = identities_->noticed();
-      std::erase_if(tracked_, [&](const auto& entry) {
-        return !is_of_job(entry.second.who) && !std::ranges::binary_search(noticed, entry.first);
-      });
+      for (auto it = tracked_.begin(); it != tracked_.end();) {
+        const bool matters = is_of_job(it->second.who) || std::ranges::binary_search(noticed, it->first);
+        it = matters ? std::next(it) : forget(it);
+      }
       for (const i64 pid : noticed) track(pid, identities_->who(pid));
+      take_turns(noticed);
     }
     for (size_t i = 0; i < kMostNew && !unknown_.empty(); ++i) {
       const i64 pid = unknown_.back();
@@ -140,6 +169,7 @@ class Processes : public Collector {
       }
     }
     know_groups();
+    know_jobs();
     return {};
   }
 
@@ -151,7 +181,7 @@ class Processes : public Collector {
     }
     left_out_.erase(pid);
     others_.erase(pid);
-    tracked_.emplace(pid, Tracked{who, false, 0, ProcessFiles(host_, pid), {}});
+    tracked_.emplace(pid, Tracked{who, false, 0, ProcessFiles(host_, pid)});
   }
 
   // What a process is may change until it has settled, and when it executes another program.
@@ -159,43 +189,92 @@ class Processes : public Collector {
     if (!tracked.last || tracked.last->program == 0 ||
         (tracked.is_settled && tracked.program == tracked.last->program))
       return;
+    totals_.leave(tracked.who, *tracked.last);
     tracked.who = identities_->who(pid);
+    totals_.enter(tracked.who, *tracked.last);
     tracked.is_settled = identities_->is_settled(pid);
     tracked.program = tracked.last->program;
   }
 
-  void read(Table& table) {
-    size_t count = std::min(tracked_.size(), kMostRead);
-    auto next = tracked_.upper_bound(last_read_);
-    std::vector<i64> ended;
-    std::unordered_set<i64> read_now;
-    for (; count > 0; --count, ++next) {
-      if (next == tracked_.end()) next = tracked_.begin();
-      auto& [pid, tracked] = *next;
-      last_read_ = pid;
-      const Result<ProcessTimes> times = tracked.files.read();
-      if (!times) {
-        ended.push_back(pid);
+  // Of each rank the process that has used the most processor time, which mostly is the one that trains, and
+  // who was noticed are read each time; workers and launchers take turns.
+  void take_turns(std::span<const i64> noticed) {
+    using Rank = std::tuple<std::string_view, std::optional<i64>, std::string_view, std::string_view>;
+    const auto used = [](const Tracked& t) { return t.last ? t.last->user_ns + t.last->system_ns : 0; };
+    std::map<Rank, i64> mains;
+    for (const auto& [pid, tracked] : tracked_) {
+      const Who& who = tracked.who;
+      if (!who.rank || who.is_helper) continue;
+      i64& main = mains.try_emplace({who.job, who.rank, who.user, who.container}, pid).first->second;
+      if (used(tracked) > used(tracked_.at(main))) main = pid;
+    }
+    std::vector<i64> at_each(noticed.begin(), noticed.end());
+    for (const auto& [rank, pid] : mains) at_each.push_back(pid);
+    std::ranges::sort(at_each);
+    std::vector<Tracked*> first, others;
+    for (auto& [pid, tracked] : tracked_)
+      (std::ranges::binary_search(at_each, pid) ? first : others).push_back(&tracked);
+    longest_turn_ = std::max(share_out(first, kMostMains, 1), share_out(others, kMostOthers, kTurns));
+  }
+
+  // How many turns there are.
+  static i64 share_out(std::span<Tracked* const> all, size_t most, i64 least_turns) {
+    const i64 turns = std::max(least_turns, static_cast<i64>((all.size() + most - 1) / most));
+    for (size_t i = 0; i < all.size(); ++i) {
+      all[i]->turns = turns;
+      all[i]->turn = static_cast<i64>(i) % turns;
+    }
+    return turns;
+  }
+
+  void read() {
+    for (auto it = tracked_.begin(); it != tracked_.end();) {
+      Tracked& tracked = it->second;
+      if (tracked.last && number_ % tracked.turns != tracked.turn) {
+        ++it;
         continue;
       }
-      read_now.insert(pid);
-      totals_.add(tracked.who, *times, tracked.last ? *tracked.last : beginning(*times));
+      const Result<ProcessTimes> times = tracked.files.read();
+      if (!times) {
+        it = forget(it);
+        continue;
+      }
+      if (tracked.last) {
+        totals_.add(tracked.who, *times, *tracked.last);
+      } else {
+        totals_.enter(tracked.who, *times);
+        if (has_just_begun(*times)) totals_.add_used(tracked.who, *times);
+      }
       tracked.last = *times;
-      append(table, pid, tracked);
+      tracked.is_news = true;
+      ++it;
     }
-    for (const i64 pid : ended) tracked_.erase(pid);
-    for (const auto& [pid, tracked] : tracked_) {
-      if (!read_now.contains(pid) && tracked.last) totals_.add_unchanged(tracked.who, *tracked.last);
+  }
+
+  std::map<i64, Tracked>::iterator forget(std::map<i64, Tracked>::iterator it) {
+    if (it->second.last) totals_.leave(it->second.who, *it->second.last);
+    return tracked_.erase(it);
+  }
+
+  // Those that were read since the table before.
+  Table processes() {
+    Table table("process", kProcessColumns);
+    for (auto& [pid, tracked] : tracked_) {
+      if (std::exchange(tracked.is_news, false)) append(table, pid, tracked);
     }
+    if (longest_turn_ > kTurns)
+      table.notes.add("in_turns", Severity::info, "processes are read in turns, some at a time", -1,
+                      std::ssize(tracked_));
+    if (!left_out_.empty())
+      table.notes.add("too_many_processes", Severity::loss, "processes of jobs are not looked at", -1,
+                      static_cast<i64>(left_out_.size()));
+    return table;
   }
 
   // What a process had used before it was first looked at counts only if it has just begun: totals that jump
   // by the life of a process look like work that was done in a second.
-  ProcessTimes beginning(const ProcessTimes& now) const {
-    if (subtract_saturated(host_.steady_now(), now.start_ns) > 2 * kScanEvery) return now;
-    ProcessTimes nothing;
-    nothing.read_bytes = nothing.written_bytes = 0;
-    return nothing;
+  bool has_just_begun(const ProcessTimes& now) const {
+    return subtract_saturated(host_.steady_now(), now.start_ns) <= 2 * kScanEvery;
   }
 
   static void append(Table& table, i64 pid, const Tracked& tracked) {
@@ -229,6 +308,14 @@ class Processes : public Collector {
     groups_ = std::move(groups);
   }
 
+  void know_jobs() {
+    std::map<std::string, i64> processes;
+    for (const auto& [pid, tracked] : tracked_) {
+      if (!tracked.who.job.empty()) ++processes[tracked.who.job];
+    }
+    details_.know(processes, *identities_);
+  }
+
   Table groups() {
     Table table("cgroup", control_group_columns());
     for (auto& [path, group] : groups_) group.append_to(table);
@@ -243,9 +330,11 @@ class Processes : public Collector {
   std::unordered_map<i64, Other> others_;  // those that are nobody's job
   std::map<i64, Tracked> tracked_;         // by pid
   std::unordered_set<i64> left_out_;       // for which there is no room in `tracked_`
-  i64 last_read_ = 0, groups_left_out_ = 0;
+  i64 number_ = 0;                         // of samples
+  i64 longest_turn_ = 1, groups_left_out_ = 0;
   JobTotals totals_;
   std::map<std::string, ControlGroup> groups_;  // by path
+  JobDetails details_;
 };
 
 }  // namespace

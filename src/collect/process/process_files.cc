@@ -7,9 +7,9 @@
 #include <array>
 #include <string_view>
 
+#include "base/words.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/values.h"
-#include "collect/words.h"
 #include "process/process_stat.h"
 
 namespace spotter::collect {
@@ -37,6 +37,7 @@ Result<ProcessTimes> ProcessFiles::read() {
   if (text.empty()) return fail(Code::not_found, "{} cannot be read: the process has ended", stat_path_);
   const auto stat = process::parse_stat(text);
   if (!stat) return fail(Code::corrupt, "{} is not as the kernel writes it", stat_path_);
+  if (stat->has_ended) return fail(Code::not_found, "{}: the process has ended", stat_path_);
   const auto user = scaled(stat->user_ticks, ns_per_tick()),
              system = scaled(stat->system_ticks, ns_per_tick()),
              start = scaled(stat->start_ticks, ns_per_tick()),

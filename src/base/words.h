@@ -7,7 +7,7 @@
 
 #include "base/types.h"
 
-namespace spotter::collect {
+namespace spotter {
 
 // Takes the first line off the text, without its end.
 inline std::string_view next_line(std::string_view& text) {
@@ -60,4 +60,4 @@ inline std::optional<double> to_real(std::string_view word) {
   return error == std::errc() && end == word.data() + word.size() ? std::optional(value) : std::nullopt;
 }
 
-}  // namespace spotter::collect
+}  // namespace spotter

@@ -1,0 +1,203 @@
+#include "store/journal.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <bit>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <utility>
+
+#include "base/system/file.h"
+#include "store/block_codec.h"
+#include "store/bytes.h"
+
+namespace spotter::store {
+namespace {
+
+constexpr std::string_view kMagic = "spotter journal 1\n";
+enum Kind : u8 { kSchema, kRows };
+
+std::string bytes_of(auto number) {
+  std::string bytes(sizeof number, '\0');
+  std::memcpy(bytes.data(), &number, sizeof number);
+  return bytes;
+}
+
+// 0 of fewer bytes than that.
+template <class T>
+T number_in(std::string_view bytes) {
+  T number{};
+  if (bytes.size() >= sizeof number) std::memcpy(&number, bytes.data(), sizeof number);
+  return number;
+}
+
+// FNV-1a (http://www.isthe.com/chongo/tech/comp/fnv/), 32 bits.
+u32 checksum(std::string_view bytes) {
+  u32 sum = 2166136261;
+  for (const char c : bytes) sum = (sum ^ static_cast<u8>(c)) * 16777619;
+  return sum;
+}
+
+std::string header(i64 number) { return std::string(kMagic) + bytes_of(number); }
+
+void add_record(std::string& out, std::string_view payload) {
+  out += bytes_of(static_cast<u32>(payload.size()));
+  out += bytes_of(checksum(payload));
+  out += payload;
+}
+
+void add_cell(ByteWriter& out, const Block& block, size_t row, size_t column) {
+  const Column& data = block.columns[column];
+  out.byte(data.valid[row]);
+  if (!data.valid[row]) return;
+  const u64 cell = data.cells[row];
+  if (block.schema->fields[column].type == Type::text)
+    out.text(block.words[static_cast<StringId>(cell)]);
+  else if (block.schema->fields[column].type == Type::real)
+    out.bytes(bytes_of(cell));
+  else
+    out.varint(zigzag(std::bit_cast<i64>(cell)));
+}
+
+Value read_cell(ByteReader& in, Type type) {
+  if (in.byte() == 0) return {};
+  switch (type) {
+    case Type::integer:
+      return unzigzag(in.varint());
+    case Type::real:
+      return number_in<double>(in.bytes(sizeof(double)));
+    case Type::flag:
+      return in.varint() != 0;
+    case Type::text:
+      return in.text();
+  }
+  return {};
+}
+
+std::optional<JournaledRows> read_rows(ByteReader in, std::span<const SharedSchema> schemas) {
+  const u64 schema = in.varint();
+  if (schema >= schemas.size()) return {};
+  JournaledRows rows{Block(schemas[schema]), 0};
+  rows.period = unzigzag(in.varint());
+  const auto& fields = rows.block.schema->fields;
+  std::vector<Value> row(fields.size());
+  for (u64 left = in.varint(); left > 0 && in.ok() && rows.block.cells() < kMostBlockCells; --left) {
+    const Ns time = unzigzag(in.varint());
+    for (size_t i = 0; i < fields.size(); ++i) row[i] = read_cell(in, fields[i].type);
+    if (in.ok()) rows.block.append(time, row);
+  }
+  if (!in.ok() || !in.at_end()) return {};
+  return rows;
+}
+
+std::string rows_record(const JournalPart& part, size_t schema) {
+  const Block& block = *part.block;
+  ByteWriter out;
+  out.byte(kRows);
+  out.varint(schema);
+  out.varint(zigzag(part.period));
+  out.varint(block.rows() - part.from);
+  for (size_t row = part.from; row < block.rows(); ++row) {
+    out.varint(zigzag(block.times[row]));
+    for (size_t column = 0; column < block.columns.size(); ++column) add_cell(out, block, row, column);
+  }
+  return out.out();
+}
+
+tl::unexpected<Error> failed(const std::string& path) {
+  return fail(Code::io, "{}: {}", path, errno_text(errno));
+}
+
+}  // namespace
+
+Result<void> Journal::prepare(i64 number, std::span<const JournalPart> parts) {
+  next_.emplace(next_path());
+  next_->descriptor =
+      Descriptor(::open(next_->path.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
+  Result<void> made = next_->descriptor.fd < 0 ? failed(next_->path) : write(*next_, header(number));
+  if (made) made = append(*next_, parts);
+  if (!made) next_.reset();
+  return made;
+}
+
+Result<void> Journal::take_place() {
+  file_ = std::exchange(next_, std::nullopt);
+  if (!file_ || std::rename(file_->path.c_str(), path_.c_str()) == 0) return {};
+  file_.reset();
+  return failed(path_);
+}
+
+Result<void> Journal::append(std::span<const JournalPart> parts) {
+  if (!file_) return {};
+  Result<void> appended = append(*file_, parts);
+  if (!appended) file_.reset();
+  return appended;
+}
+
+Result<void> Journal::append(File& file, std::span<const JournalPart> parts) const {
+  std::string out;
+  for (const JournalPart& part : parts) {
+    if (part.from >= part.block->rows()) continue;
+    const SharedSchema& schema = part.block->schema;
+    const auto [known, is_new] = file.numbers.try_emplace(schema.get(), file.schemas.size());
+    if (is_new) {
+      file.schemas.push_back(schema);
+      add_record(out, std::string(1, kSchema) + encode(*schema));
+    }
+    add_record(out, rows_record(part, known->second));
+  }
+  return write(file, out);
+}
+
+Result<void> Journal::write(File& file, std::string_view bytes) const {
+  file.bytes += std::ssize(bytes);
+  if (file.bytes > most_bytes_) return fail(Code::io, "{} would have more than {} bytes", path_, most_bytes_);
+  while (!bytes.empty()) {
+    const ssize_t n = ::write(file.descriptor.fd, bytes.data(), bytes.size());
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) return failed(path_);
+    bytes.remove_prefix(static_cast<size_t>(n));
+  }
+  return {};
+}
+
+void Journal::remove() {
+  file_.reset();
+  next_.reset();
+  std::remove(path_.c_str());
+  std::remove(next_path().c_str());
+}
+
+std::vector<JournaledRows> Journal::read(i64 number) const {
+  std::string text;
+  for (const std::string& path : {path_, next_path()}) {
+    if (!text.starts_with(header(number)))
+      text = read_small_file(path, static_cast<size_t>(most_bytes_)).value_or("");
+  }
+  if (!text.starts_with(header(number))) return {};
+  std::vector<JournaledRows> all;
+  std::vector<SharedSchema> schemas;
+  std::string_view rest = std::string_view(text).substr(header(number).size());
+  constexpr size_t kFacts = 2 * sizeof(u32);
+  while (rest.size() > kFacts) {
+    const auto size = number_in<u32>(rest), sum = number_in<u32>(rest.substr(sizeof size));
+    const std::string_view payload = rest.substr(kFacts, size);
+    if (payload.size() != size || checksum(payload) != sum) break;
+    rest.remove_prefix(kFacts + size);
+    ByteReader in(payload);
+    if (in.byte() == kSchema) {
+      Result<Schema> schema = decode_schema(payload.substr(1));
+      if (!schema) break;
+      schemas.push_back(std::make_shared<const Schema>(std::move(*schema)));
+    } else {
+      std::optional<JournaledRows> rows = read_rows(in, schemas);
+      if (!rows) break;
+      all.push_back(std::move(*rows));
+    }
+  }
+  return all;
+}
+
+}  // namespace spotter::store
