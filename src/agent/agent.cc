@@ -18,7 +18,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       registry(host),
       captures(registry, host, host_name),
       waiters(loop, captures),
-      analyses(loop, host, host_name),
+      analyses(loop, host, host_name, {.helper = options.helper}),
       telemetry({loop, host, host_name, identities, profiling_pause}),
       processes(loop, clock, registry, captures, [this](i64 pid) { identities->notice(pid); }),
       control({loop, clock, access, audit, processes, captures, *profiling_pause}) {

@@ -28,6 +28,7 @@ struct AgentOptions {
   std::vector<std::string> output_directories = {"/tmp"};
   std::vector<ClientRule> clients = {};  // on other hosts
   std::string audit_log = {};            // a file; empty: the log has it
+  std::string helper = {};               // the socket of root's helper (helper.h); empty: there is none
   TelemetryOptions telemetry = {};       // nothing is measured without collectors
 };
 

@@ -19,20 +19,44 @@ constexpr bool kBoundsMemory = true;
 #endif
 
 // A container's root is the host's, too, and its files must not be read with his rights.
-Result<std::optional<u32>> reader_of(i64 owner) {
-  if (geteuid() == 0) return std::optional(owner == 0 ? kNobody : static_cast<u32>(owner));
-  if (owner == static_cast<i64>(geteuid())) return std::optional<u32>();
-  return fail(Code::denied,
-              "the files are user {}'s, and this agent, which is not root, may not become that user", owner);
+u32 reader_of(i64 owner) { return owner == 0 ? kNobody : static_cast<u32>(owner); }
+
+// How the reader is begun.
+Result<net::ChildOrder> order_for(i64 owner, const AnalysisLimits& limits) {
+  net::ChildOrder order;
+  order.command = {limits.program, "analyze-part"};
+  if (geteuid() == 0) {
+    order.uid = reader_of(owner);
+  } else if (owner != static_cast<i64>(geteuid())) {
+    if (limits.helper.empty())
+      return fail(
+          Code::denied,
+          "the files are user {}'s, and this agent, which is not root and has no helper, may not become "
+          "that user",
+          owner);
+    order.command = {limits.program,
+                     "ask-helper",
+                     "--socket",
+                     limits.helper,
+                     "--user",
+                     fmt::format("{}", reader_of(owner)),
+                     "--"};
+  }
+  return order;
 }
 
 }  // namespace
 
-AnalysisProcesses::AnalysisProcesses(net::Loop& loop, Host host, std::string host_name, AnalysisLimits limits)
-    : loop_(loop), host_(std::move(host)), host_name_(std::move(host_name)), limits_(std::move(limits)) {
-  if (limits_.output_bytes == 0) limits_.output_bytes = wire::kMostResultsBytes;
-  if (!kBoundsMemory) limits_.memory_bytes = 0;
+AnalysisLimits AnalysisLimits::kept() const {
+  AnalysisLimits limits = *this;
+  if (limits.output_bytes == 0) limits.output_bytes = wire::kMostResultsBytes;
+  if (!kBoundsMemory) limits.memory_bytes = 0;
+  return limits;
 }
+
+AnalysisProcesses::AnalysisProcesses(net::Loop& loop, Host host, std::string host_name,
+                                     const AnalysisLimits& limits)
+    : loop_(loop), host_(std::move(host)), host_name_(std::move(host_name)), limits_(limits.kept()) {}
 
 AnalysisProcesses::~AnalysisProcesses() = default;
 
@@ -42,10 +66,8 @@ Result<void> AnalysisProcesses::start(const std::string& who, const std::vector<
   if (written.empty()) return fail(Code::not_found, "there are no files to analyse");
   if (written.size() > kMostFiles)
     return fail(Code::invalid, "these are {} files; {} at most", written.size(), kMostFiles);
-  net::ChildOrder order;
-  order.command = {limits_.program, "analyze-part"};
   const i64 owner = written[0].uid;
-  TRY_ASSIGN(order.uid, reader_of(owner));
+  TRY_ASSIGN(net::ChildOrder order, order_for(owner, limits_));
   for (const capture::Receipt& receipt : written) {
     if (receipt.uid != owner)
       return fail(Code::denied, "the files are not all one user's, but user {}'s and user {}'s", owner,

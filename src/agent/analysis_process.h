@@ -3,6 +3,8 @@
 // rights of who made it and no more), and out of the way of the training. A few run at one time, and not all
 // of them for one who asks.
 //
+// An agent that is not root asks the helper for readers that are not itself (helper.h).
+//
 // The files are opened here, where the process that wrote them sees them, and handed over open: no name has a
 // meaning to the one that reads.
 #pragma once
@@ -14,6 +16,7 @@
 
 #include "agent/shares.h"
 #include "base/system/host.h"
+#include "base/time.h"
 #include "capture/captures.h"
 #include "net/child.h"
 
@@ -21,16 +24,20 @@ namespace spotter::agent {
 
 struct AnalysisLimits {
   std::string program = "/proc/self/exe";
-  Ns time = 120'000'000'000;
+  std::string helper = {};  // the socket of one who may become other users (helper.h); empty: there is none
+  Ns time = 2 * kMinute;
   size_t output_bytes = 0;  // 0: what file_results.h takes
   size_t memory_bytes = size_t{4} << 30;
+
+  // With numbers for what is left open, and as they can be kept: sanitizers take terabytes of address space.
+  AnalysisLimits kept() const;
 };
 
 class AnalysisProcesses {
  public:
   static constexpr size_t kMost = 3, kMostFiles = 512;
 
-  AnalysisProcesses(net::Loop& loop, Host host, std::string host_name, AnalysisLimits limits = {});
+  AnalysisProcesses(net::Loop& loop, Host host, std::string host_name, const AnalysisLimits& limits = {});
   ~AnalysisProcesses();  // ends those that run
 
   // `who` asks. `written`: receipts of one user's processes. `request`: analyze_request.h. `done` gets the

@@ -15,7 +15,9 @@
   ONE(agent)                  \
   ONE(completion)             \
   ONE(man)                    \
-  ONE(analyze_part)
+  ONE(analyze_part)           \
+  ONE(helper)                 \
+  ONE(ask_helper)
 
 namespace spotter::app {
 

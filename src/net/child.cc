@@ -1,29 +1,19 @@
 #include "net/child.h"
 
-#include <fcntl.h>
-#include <linux/capability.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
-#include <cstring>
 
 #include "base/time.h"
+#include "net/spawn.h"
 
 namespace spotter::net {
 namespace {
 
-constexpr u32 kNobodysGroup = 65534;
-constexpr int kSpareDescriptors = 16;                 // of the program's own
-constexpr int kThisProcess = 1, kIdleDisk = 3 << 13;  // ioprio_set(2); its header is for C alone
-constexpr rlim_t kAddressShare = 16;  // of address space to memory: large arrays reserve what they may need
 constexpr size_t kShownErrors = 400;  // bytes of what it said last
 
 Result<Descriptor> memory_file(const char* name) {
@@ -62,73 +52,6 @@ std::string last_words(int fd) {
   std::string text = contents(fd, std::max<off_t>(0, file.st_size - shown), kShownErrors);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
-}
-
-// What the new process needs, made before there is one: in between only what is safe after a fork may run.
-struct Prepared {
-  std::vector<Descriptor> descriptors;  // in the child's order, each numbered above its place there
-  std::vector<char*> command;
-  pid_t parent = getpid();
-  u32 uid = 0;
-  bool becomes = false;
-  rlim_t output = 0, memory = 0;
-};
-
-[[noreturn]] void give_up(const char* step) {
-  const char* why = strerrordesc_np(errno);
-  for (const char* text : {"cannot ", step, ": ", why ? why : "?"})
-    (void)!write(STDERR_FILENO, text, std::strlen(text));
-  _exit(EXIT_FAILURE);
-}
-
-void limit(decltype(RLIMIT_AS) resource, rlim_t most) {
-  const rlimit both{most, most};
-  if (setrlimit(resource, &both) != 0) give_up("limit itself");
-}
-
-// Whoever runs out of memory on this host, it goes first.
-void go_first() {
-  const int fd = open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd >= 0) (void)!write(fd, "1000", 4);
-}
-
-[[noreturn]] void become(const Prepared& p) {
-  const int count = static_cast<int>(p.descriptors.size());
-  for (int place = 0; place < count; ++place)
-    if (dup2(p.descriptors[static_cast<size_t>(place)].fd, place) < 0) give_up("take its descriptors");
-  if (close_range(static_cast<unsigned>(count), ~0U, 0) != 0) give_up("close what it does not need");
-  // What this process ignores the program would ignore, too.
-  for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
-  setsid();
-  if (chdir("/") != 0) give_up("go to /");
-  setpriority(PRIO_PROCESS, 0, 19);
-  syscall(SYS_ioprio_set, kThisProcess, 0, kIdleDisk);
-  go_first();
-  limit(RLIMIT_CORE, 0);
-  limit(RLIMIT_FSIZE, p.output);
-  limit(RLIMIT_NOFILE, static_cast<rlim_t>(count + kSpareDescriptors));
-  if (p.memory > 0) {
-    limit(RLIMIT_DATA, p.memory);
-    limit(RLIMIT_AS, kAddressShare * p.memory);
-  }
-  if (p.becomes &&
-      (syscall(SYS_setgroups, 0, nullptr) != 0 ||
-       setresgid(kNobodysGroup, kNobodysGroup, kNobodysGroup) != 0 || setresuid(p.uid, p.uid, p.uid) != 0))
-    give_up("become the user it should run as");
-  // A service that is not root may have some that are handed on, and a change of the user leaves what may be.
-  __user_cap_header_struct version{_LINUX_CAPABILITY_VERSION_3, 0};
-  const __user_cap_data_struct no_capabilities[_LINUX_CAPABILITY_U32S_3]{};
-  if (syscall(SYS_capset, &version, no_capabilities) != 0) give_up("give up its capabilities");
-  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) give_up("give up new privileges");
-  // A change of the user clears it.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) give_up("end with its parent");
-  if (getppid() != p.parent) _exit(EXIT_FAILURE);
-  char* const no_environment[] = {nullptr};
-  execve(p.command[0], p.command.data(), no_environment);
-  give_up("run the program");
 }
 
 }  // namespace
@@ -182,24 +105,13 @@ Result<std::unique_ptr<Child>> Child::start(Loop& loop, const ChildOrder& order,
   TRY_ASSIGN(body->output, memory_file("output"));
   TRY_ASSIGN(body->errors, memory_file("errors"));
 
-  Prepared p;
-  std::vector<int> wanted = {input.fd, body->output.fd, body->errors.fd};
-  for (const Descriptor& file : order.files) wanted.push_back(file.fd);
-  for (const int fd : wanted) {
-    p.descriptors.emplace_back(fcntl(fd, F_DUPFD_CLOEXEC, static_cast<int>(wanted.size())));
-    if (p.descriptors.back().fd < 0) return fail(Code::io, "no descriptor is left: {}", errno_text(errno));
-  }
-  std::vector<std::string> words = order.command;
-  for (std::string& word : words) p.command.push_back(word.data());
-  p.command.push_back(nullptr);
-  p.becomes = order.uid.has_value();
-  p.uid = order.uid.value_or(0);
-  p.output = order.output_bytes;
-  p.memory = order.memory_bytes;
-
-  const pid_t pid = fork();
-  if (pid < 0) return fail(Code::io, "no process can be started: {}", errno_text(errno));
-  if (pid == 0) become(p);
+  Spawn wanted{.command = order.command,
+               .descriptors = {input.fd, body->output.fd, body->errors.fd},
+               .uid = order.uid,
+               .output_bytes = order.output_bytes,
+               .memory_bytes = order.memory_bytes};
+  for (const Descriptor& file : order.files) wanted.descriptors.push_back(file.fd);
+  TRY_ASSIGN(const pid_t pid, spawn(wanted));
 
   body->pid = pid;
   std::unique_ptr<Child> child(new Child(body));

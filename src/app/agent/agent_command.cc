@@ -31,6 +31,7 @@
 namespace spotter::app {
 namespace {
 
+constexpr const char* kHelperSocket = "/run/spotter-helper.sock";  // packaging/spotter-helper.socket
 constexpr mode_t kVisibleToAll = 0755, kForAll = 01777, kOwn = 0700;
 
 // Code and constants that only the beginning needed are most of what is in memory; what is used again comes
@@ -62,7 +63,8 @@ Result<AgentConfig> configured(const Options& options) {
     config.options.telemetry.history.emplace();
     config.options.telemetry.history->path = path;
   }
-  config.doors.api_socket = geteuid() == 0 ? system_socket() : user_socket();
+  config.doors.api_socket = own_socket();
+  if (geteuid() != 0 && serves_all_users()) config.options.helper = kHelperSocket;
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
@@ -72,7 +74,7 @@ Result<AgentConfig> configured(const Options& options) {
 
 Result<void> make_folder_of(const std::string& path) {
   const std::string folder = std::filesystem::path(path).parent_path();
-  if (!folder.empty()) TRY(make_safe_folder(folder, geteuid() == 0 ? kVisibleToAll : kOwn));
+  if (!folder.empty()) TRY(make_safe_folder(folder, serves_all_users() ? kVisibleToAll : kOwn));
   return {};
 }
 
@@ -99,7 +101,7 @@ Result<int> run_agent(const Options& options) {
   TRY(make_folder_of(config.doors.api_socket));
   if (const std::string& folder = config.options.ipc_directory; !folder.empty()) {
     if (const auto above = make_folder_of(folder); !above) return within(above.error(), folder);
-    TRY(make_safe_folder(folder, geteuid() == 0 ? kForAll : kOwn));
+    TRY(make_safe_folder(folder, serves_all_users() ? kForAll : kOwn));
   }
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong

@@ -1,68 +1,26 @@
 #include "app/agent/agent_config.h"
 
 #include <fmt/ranges.h>
-#include <pwd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <set>
-#include <span>
 
 #include "api/doors.h"
+#include "app/agent/client_rules.h"
 #include "app/agent/telemetry_config.h"
+#include "app/agent/yaml_map.h"
 #include "app/capture/hosts.h"
 #include "app/cli/words.h"
 #include "base/quantity.h"
-#include "base/strings.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
-#include "net/digest.h"
 
 namespace spotter::app {
 namespace {
 
 constexpr size_t kMostBytes = size_t{1} << 20;
-
-constexpr size_t kDigestDigits = 64;
-
-std::string scalar(const YAML::Node& node) { return node.as<std::string>(); }
-
-template <class To>
-struct Key {
-  const char* name;
-  Result<void> (*read)(const YAML::Node& node, To& to);
-};
-
-// Each member of a map by its key; the line of a wrong one is told.
-template <class To>
-using ReadOther = Result<bool> (*)(const std::string& name, const YAML::Node& node, To& to);
-
-// `other` reads what is none of `keys`; false: there is no such key at all.
-template <class To>
-Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& to,
-                      ReadOther<To> other = nullptr) {
-  if (!map.IsMap()) return fail(Code::invalid, "it must be a list of KEY: VALUE");
-  std::set<std::string> seen;
-  for (const auto& entry : map) {
-    const std::string name = scalar(entry.first);
-    const auto key = std::find_if(keys.begin(), keys.end(), [&](const Key<To>& k) { return name == k.name; });
-    const std::string line = fmt::format("line {}", entry.first.Mark().line + 1);
-    if (!seen.insert(name).second)
-      return fail(Code::invalid, "{}: {} is there twice", line, to_printable(name));
-    Result<bool> is_read = false;
-    if (key != keys.end())
-      is_read = key->read(entry.second, to).map([] { return true; });
-    else if (other)
-      is_read = other(name, entry.second, to);
-    if (!is_read) {
-      if (is_read.error().message.starts_with("line ")) return tl::unexpected(is_read.error());  // further in
-      return within(is_read.error(), fmt::format("{}: {}", line, name));
-    }
-    if (!*is_read) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
-  }
-  return {};
-}
 
 Result<bool> read_flag(const YAML::Node& node) {
   const std::string word = scalar(node);
@@ -87,55 +45,6 @@ constexpr Key<net::TlsFiles> kTlsKeys[] = {
        return {};
      }},
 };
-
-constexpr Key<agent::ClientRule> kClientKeys[] = {
-    {"name",
-     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
-       client.name = scalar(node);
-       return {};
-     }},
-    {"role",
-     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
-       const auto role = agent::role_of(scalar(node));
-       if (!role)
-         return fail(Code::invalid, "\"{}\" is none of view, trace, admin", to_printable(scalar(node)));
-       client.role = *role;
-       return {};
-     }},
-    {"user",
-     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
-       const passwd* user = getpwnam(scalar(node).c_str());
-       if (!user) return fail(Code::invalid, "there is no user {} on this host", to_printable(scalar(node)));
-       client.only_uid = user->pw_uid;
-       return {};
-     }},
-    {"token_sha256",
-     [](const YAML::Node& node, agent::ClientRule& client) -> Result<void> {
-       client.token_sha256 = ascii_lower(scalar(node));
-       if (client.token_sha256.size() != kDigestDigits ||
-           client.token_sha256.find_first_not_of("0123456789abcdef") != std::string::npos)
-         return fail(Code::invalid, "it must have {} hexadecimal digits: printf %s TOKEN | sha256sum",
-                     kDigestDigits);
-       if (client.token_sha256 == net::sha256(""))
-         return fail(Code::invalid, "it is that of an empty token, which anybody can show");
-       return {};
-     }},
-};
-
-Result<void> read_clients(const YAML::Node& list, std::vector<agent::ClientRule>& clients) {
-  if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
-  clients.clear();
-  for (const YAML::Node& entry : list) {
-    agent::ClientRule client;
-    TRY(read_map<agent::ClientRule>(entry, kClientKeys, client));
-    const std::string line = fmt::format("line {}", entry.Mark().line + 1);
-    if (client.name.empty()) return fail(Code::invalid, "{}: a client needs a name", line);
-    if (client.role == agent::AccessRole::nobody)
-      return fail(Code::invalid, "{}: a client needs a role", line);
-    clients.push_back(std::move(client));
-  }
-  return {};
-}
 
 constexpr Key<store::HistoryOptions> kHistoryKeys[] = {
     {"file",
@@ -237,7 +146,8 @@ constexpr Key<AgentConfig> kKeys[] = {
      }},
     {"clients",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
-       return read_clients(node, c.options.clients);
+       TRY_ASSIGN(c.options.clients, read_client_rules(node));
+       return {};
      }},
     {"root",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
@@ -298,6 +208,14 @@ constexpr Key<AgentConfig> kKeys[] = {
        c.options.audit_log = scalar(node);
        if (!c.options.audit_log.starts_with('/'))
          return fail(Code::invalid, "\"{}\" must be absolute", to_printable(c.options.audit_log));
+       return {};
+     }},
+    {"helper",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       const std::string path = scalar(node);
+       if (path != "off" && !path.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" is neither an absolute path nor off", to_printable(path));
+       c.options.helper = path == "off" ? "" : path;
        return {};
      }},
     {"log_format",

@@ -6,9 +6,11 @@
 
 namespace spotter::app {
 
-// The host's agent, if it runs as root, has the first; a user's own one the second.
-std::string system_socket();
-std::string user_socket();
+// Where an agent listens that this process becomes: the host's, which is root's or a service's, at
+// /run/spotter/agent.sock; a user's own at a place of the user's.
+std::string own_socket();
+// Whether it is the host's.
+bool serves_all_users();
 
 // --socket; without it the host's agent if it is there, else the user's.
 Option socket_option(std::string& socket);

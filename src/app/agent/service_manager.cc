@@ -22,7 +22,16 @@ Ns watchdog_period() {
   return whole_number(time).value_or(0) * kMicrosecond / 2;
 }
 
+std::string first_folder(const char* variable) {
+  const char* folders = std::getenv(variable);
+  const std::string_view all = folders ? folders : "";
+  return std::string(all.substr(0, all.find(':')));
+}
+
 }  // namespace
+
+std::string service_runtime_folder() { return first_folder("RUNTIME_DIRECTORY"); }
+std::string service_state_folder() { return first_folder("STATE_DIRECTORY"); }
 
 void tell_service_manager(std::string_view text) {
   const char* name = std::getenv("NOTIFY_SOCKET");

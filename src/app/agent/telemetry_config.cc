@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "app/agent/service_manager.h"
 #include "app/metrics/metric_words.h"
 #include "base/glob.h"
 #include "base/quantity.h"
@@ -87,6 +88,7 @@ Result<std::optional<store::HistoryOptions>> parse_history(const std::string& wo
 
 std::string default_history() {
   if (geteuid() == 0) return "/var/lib/spotter/history.db";
+  if (const std::string folder = service_state_folder(); !folder.empty()) return folder + "/history.db";
   const char* state = std::getenv("XDG_STATE_HOME");
   const char* home = std::getenv("HOME");
   if (state && *state == '/') return fmt::format("{}/spotter/history.db", state);

@@ -16,7 +16,7 @@ Result<std::vector<collect::Wanted>> parse_collectors(const std::string& words);
 
 // "off", or a file. The folder of the default one is made when the agent begins.
 Result<std::optional<store::HistoryOptions>> parse_history(const std::string& word);
-std::string default_history();  // of root, or of this user
+std::string default_history();  // of root, of a service, or of this user
 
 // A sink as the configuration says it: its kind and its settings by key. Errors: invalid.
 Result<agent::SinkOptions> checked_sink(const Settings& said);

@@ -1,0 +1,131 @@
+#include "agent/helper.h"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <vector>
+
+#include "agent/analysis_process.h"
+#include "base/quantity.h"
+#include "base/words.h"
+#include "net/descriptor_packets.h"
+#include "net/spawn.h"
+
+namespace spotter::agent {
+namespace {
+
+constexpr size_t kStandardFiles = 3;
+constexpr off_t kMostNamesBytes = 4 << 20;
+constexpr i64 kMostUid = 0xfffffffe;  // the next is none at all
+
+struct Order {
+  u32 uid = 0;
+  std::vector<std::string> names;
+  std::vector<Descriptor> files;
+};
+
+Result<void> check_client(int connection, i64 client) {
+  ucred peer{};
+  socklen_t length = sizeof peer;
+  if (getsockopt(connection, SOL_SOCKET, SO_PEERCRED, &peer, &length) != 0)
+    return fail(Code::io, "standard input is no connection: {}", errno_text(errno));
+  if (static_cast<i64>(peer.uid) == client) return {};
+  return fail(Code::denied, "user {} asks, and only user {} may", peer.uid, client);
+}
+
+Result<std::vector<std::string>> read_names(int fd) {
+  struct stat info;
+  if (fstat(fd, &info) != 0 || !S_ISREG(info.st_mode) || info.st_size > kMostNamesBytes)
+    return fail(Code::invalid, "the names are in no file, or have more than {} bytes", kMostNamesBytes);
+  std::string text(static_cast<size_t>(info.st_size), '\0');
+  const ssize_t n = pread(fd, text.data(), text.size(), 0);
+  if (n != info.st_size) return fail(Code::io, "the names cannot be read");
+  std::vector<std::string> names;
+  for (size_t at = 0; at < text.size();) {
+    const size_t end = text.find('\0', at);
+    if (end == text.npos) return fail(Code::invalid, "the last name has no end");
+    names.push_back(text.substr(at, end - at));
+    at = end + 1;
+  }
+  return names;
+}
+
+Result<Order> receive_order(int connection) {
+  TRY_ASSIGN(net::DescriptorPacket packet, net::receive_packet(connection));
+  std::string_view words = packet.text;
+  if (next_word(words) != "analyze") return fail(Code::invalid, "the helper knows only how to analyze");
+  constexpr auto most_files = static_cast<i64>(1 + kStandardFiles + AnalysisProcesses::kMostFiles);
+  TRY_ASSIGN(const i64 uid, parse_number(std::string(next_word(words)), 1, kMostUid));
+  TRY_ASSIGN(const i64 count,
+             parse_number(std::string(next_word(words)), 1 + kStandardFiles + 1, most_files));
+  Order order;
+  order.uid = static_cast<u32>(uid);
+  order.files = std::move(packet.descriptors);
+  while (std::ssize(order.files) < count) {
+    TRY_ASSIGN(net::DescriptorPacket more, net::receive_packet(connection));
+    if (more.descriptors.empty())
+      return fail(Code::invalid, "of {} files only {} were sent", count, order.files.size());
+    for (Descriptor& file : more.descriptors) order.files.push_back(std::move(file));
+  }
+  TRY_ASSIGN(order.names, read_names(order.files[0].fd));
+  order.files.erase(order.files.begin());
+  if (order.files.size() != kStandardFiles + order.names.size())
+    return fail(Code::invalid, "there are {} files and {} names", order.files.size() - kStandardFiles,
+                order.names.size());
+  return order;
+}
+
+// False: nobody waits for it any more, or it took too long.
+Result<bool> wait_for_end(int connection, pid_t reader, Ns time) {
+  const Descriptor process(static_cast<int>(syscall(SYS_pidfd_open, reader, 0)));
+  if (process.fd < 0) return fail(Code::io, "the reader cannot be waited for: {}", errno_text(errno));
+  pollfd events[] = {{process.fd, POLLIN, 0}, {connection, POLLIN, 0}};
+  int n;
+  do n = poll(events, std::size(events), static_cast<int>(time / kMillisecond));
+  while (n < 0 && errno == EINTR);
+  return n > 0 && events[0].revents != 0;
+}
+
+Result<int> run_reader(int connection, const Order& order, const AnalysisLimits& limits) {
+  net::Spawn reader{.command = {"/proc/self/exe", "analyze-part"},
+                    .descriptors = {},
+                    .uid = order.uid,
+                    .output_bytes = limits.output_bytes,
+                    .memory_bytes = limits.memory_bytes};
+  reader.command.insert(reader.command.end(), order.names.begin(), order.names.end());
+  for (const Descriptor& file : order.files) reader.descriptors.push_back(file.fd);
+  TRY_ASSIGN(const pid_t pid, net::spawn(reader));
+  const Result<bool> has_ended = wait_for_end(connection, pid, limits.time);
+  if (!has_ended.value_or(false)) kill(pid, SIGKILL);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  if (!has_ended) return tl::unexpected(has_ended.error());
+  return status;
+}
+
+Result<int> serve(int connection, i64 client) {
+  TRY(check_client(connection, client));
+  TRY_ASSIGN(const Order order, receive_order(connection));
+  return run_reader(connection, order, AnalysisLimits{}.kept());
+}
+
+}  // namespace
+
+Result<void> serve_helper(int connection, i64 client) {
+  const Result<int> status = serve(connection, client);
+  const std::string answer =
+      status ? fmt::format("ended {}", *status)
+             : fmt::format("failed {}", status.error().message).substr(0, net::kMostPacketBytes);
+  // Who asked may have gone.
+  std::ignore = net::send_packet(connection, answer);
+  if (!status) return tl::unexpected(status.error());
+  return {};
+}
+
+}  // namespace spotter::agent
