@@ -18,7 +18,7 @@ import time
 import urllib.request
 
 CLONE_NEWNET = 0x40000000
-SETTLING = 40  # seconds: until every process has been looked up, and those that are no job's are left alone
+SETTLING = 70  # seconds: until every process has been looked up, and those that are no job's are left alone
 SCRAPE = 15
 # Ranks of a job, the further processes of each (loaders), threads of each process, and processes of nobody's job.
 SCENARIOS = {
@@ -111,4 +111,5 @@ def main() -> None:
                 process.wait()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -80,7 +80,7 @@ class Agent : public Collector {
 const CollectorKind kAgent = {
     .name = "agent",
     .help = "What measuring costs, and what of it was lost.",
-    .period = kSecond,
+    .period = 10 * kSecond,
     .tables = kTables,
     .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
       return std::make_unique<Agent>(s);

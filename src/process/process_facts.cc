@@ -125,6 +125,10 @@ i64 parent_of(const Host& host, i64 pid) {
   return stat ? stat->parent : 0;
 }
 
+std::string control_group_of(const Host& host, i64 pid) {
+  return path_of_cgroup(text_of(fmt::format("{}/{}/cgroup", host.proc, pid)));
+}
+
 Result<ProcessFacts> read_process(const Host& host, i64 pid) {
   TRY_ASSIGN(ProcessFacts facts, read_process_briefly(host, pid));
   const std::string folder = fmt::format("{}/{}", host.proc, pid);

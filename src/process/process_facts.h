@@ -36,5 +36,7 @@ Result<ProcessFacts> read_process_briefly(const Host& host, i64 pid);
 
 // The parent alone; 0 where there is no such process.
 i64 parent_of(const Host& host, i64 pid);
+// The path of the control group alone; empty where there is no such process.
+std::string control_group_of(const Host& host, i64 pid);
 
 }  // namespace spotter::process

@@ -57,17 +57,32 @@ std::string variable(const process::ProcessFacts& facts, const char* name) {
 Who Identities::who(i64 pid) {
   const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
   if (!stat) return {};
+  const bool settled =
+      subtract_saturated(host_.steady_now(), scaled(stat->start_ticks, ns_per_tick()).value_or(0)) > kSettled;
+  std::optional<std::string> group_before;
   {
     std::lock_guard lock(known_mutex_);
     const auto it = known_.find(pid);
-    // One that is ending has no memory any more that says who it was; a GPU may have it for long.
-    if (it != known_.end() && it->second.start_ticks == stat->start_ticks &&
-        (stat->program == 0 || (it->second.program == stat->program && it->second.is_settled)))
+    if (it != known_.end() && it->second.start_ticks == stat->start_ticks) {
+      const Known& known = it->second;
+      // One that is ending has no memory any more that says who it was; a GPU may have it for long.
+      const bool is_same = known.program == stat->program;
+      if (stat->program == 0 || (is_same && (known.is_settled || !settled))) return known.who;
+      if (is_same) group_before = known.who.cgroup;
+    }
+  }
+  // Of a young one whose program stays the same only the control group may change, and with it what the
+  // kubelet knows.
+  if (group_before && pod_uid_of(*group_before).empty() &&
+      process::control_group_of(host_, pid) == *group_before) {
+    std::lock_guard lock(known_mutex_);
+    const auto it = known_.find(pid);
+    if (it != known_.end() && it->second.start_ticks == stat->start_ticks) {
+      it->second.is_settled = true;
       return it->second.who;
+    }
   }
   // Without the lock: a process that hangs in a driver may keep who reads its memory waiting.
-  const bool settled =
-      subtract_saturated(host_.steady_now(), scaled(stat->start_ticks, ns_per_tick()).value_or(0)) > kSettled;
   const auto facts = process::read_process_briefly(host_, pid);
   if (!facts) return {};
   Result<process::ProcessFacts> parent = fail(Code::not_found, "not asked for");

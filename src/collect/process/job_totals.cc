@@ -28,10 +28,10 @@ constexpr Field kColumns[] = {
      Since::agent},
     {"major_faults", Type::integer, Unit::count, Role::counter, "Page faults that a disk was read for.",
      Since::agent},
-    {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read from disks and network file systems.",
-     Since::agent},
-    {"write_bytes", Type::integer, Unit::bytes, Role::counter, "Written to disks and network file systems.",
-     Since::agent},
+    {"read_bytes", Type::integer, Unit::bytes, Role::counter,
+     "Read from disks and network file systems; of each process asked at every tenth sample.", Since::agent},
+    {"write_bytes", Type::integer, Unit::bytes, Role::counter,
+     "Written to disks and network file systems; of each process asked at every tenth sample.", Since::agent},
 };
 
 i64 growth(i64 now, i64 before) { return std::max<i64>(subtract_saturated(now, before), 0); }

@@ -15,6 +15,7 @@
 #include "base/system/file.h"
 #include "base/words.h"
 #include "collect/gpu/owner.h"
+#include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/process/control_group.h"
 #include "collect/process/identities.h"
@@ -76,8 +77,9 @@ const TableKind kTables[] = {
      .every = kTurns},
 };
 
-constexpr Ns kScanEvery = 5 * kSecond;
+constexpr Ns kScanEvery = 5 * kSecond, kListEvery = kMinute;
 constexpr Ns kLongestWait = 1800 * kSecond;
+constexpr Ns kMoreWait = 4;
 constexpr size_t kMostNew = 100;  // looked up at one sample; each takes about 0.1 ms
 constexpr size_t kMostMains = 64,
                  kMostOthers = 64;  // read at one sample; where there are more, turns are longer
@@ -87,7 +89,8 @@ bool is_of_job(const Who& who) { return !who.job.empty() || who.rank; }
 
 class Processes : public Collector {
  public:
-  explicit Processes(const Surroundings& s) : host_(s.host), identities_(s.identities) {}
+  explicit Processes(const Surroundings& s)
+      : host_(s.host), identities_(s.identities), load_(s.host.proc + "/loadavg") {}
 
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
@@ -115,32 +118,47 @@ class Processes : public Collector {
     u64 program = 0;  // when it was asked who it is
     ProcessFiles files;
     std::optional<ProcessTimes> last = {};
+    i64 looks = 0;
     i64 turns = 1, turn = 0;  // it is read at each sample whose number, by `turns`, leaves `turn`
     bool is_news = false;     // since the last table of processes
   };
-  // It may yet execute a program of a job, mostly soon: each time it is left alone for twice as long. Who
-  // then holds a GPU or asks for captures is noticed at once.
+  // It may yet execute a program of a job, mostly soon: each time it is left alone for four times as long.
+  // Who then holds a GPU or asks for captures is noticed at once.
   struct Other {
     Ns wait = 0, next_look = 0, last_seen = 0;
   };
 
-  // The names of /proc, every few seconds; and who those are that are not known, some at a time: the newest
+  // Which processes there are, as /proc names them. It takes the kernel long to make the list, so it is read
+  // again only where a process or a thread has begun since: where the last number that was given is another.
+  Result<void> list(Ns now) {
+    std::string_view words = load_.read().value_or("");
+    std::string_view newest;
+    for (std::string_view word = next_word(words); !word.empty(); word = next_word(words))
+      newest = trimmed(word);
+    if (!newest.empty() && newest == newest_ && now - listed_ < kListEvery) return {};
+    newest_ = newest;
+    listed_ = now;
+    present_.clear();
+    for (const std::string& name : names_in(host_.proc)) {
+      if (const auto pid = to_integer(name)) present_.push_back(*pid);
+    }
+    if (present_.empty()) return fail(Code::io, "{} shows no processes", host_.proc);
+    return {};
+  }
+
+  // Who there is, every few seconds; and who those are that are not known, some at a time: the newest
   // first, for jobs that begin just now.
   Result<void> scan(Ns now) {
     if (last_scan_ == 0 || now - last_scan_ >= kScanEvery) {
       last_scan_ = now;
-      bool is_any = false;
+      TRY(list(now));
       unknown_.clear();
-      for (const std::string& name : names_in(host_.proc)) {
-        const auto pid = to_integer(name);
-        if (!pid) continue;
-        is_any = true;
-        const auto other = others_.find(*pid);
+      for (const i64 pid : present_) {
+        const auto other = others_.find(pid);
         if (other != others_.end()) other->second.last_seen = now;
-        if (other != others_.end() ? other->second.next_look <= now : !tracked_.contains(*pid))
-          unknown_.push_back(*pid);
+        if (other != others_.end() ? other->second.next_look <= now : !tracked_.contains(pid))
+          unknown_.push_back(pid);
       }
-      if (!is_any) return fail(Code::io, "{} shows no processes", host_.proc);
       std::erase_if(others_, [&](const auto& entry) { return entry.second.last_seen != now; });
       std::ranges::sort(unknown_);
       std::erase_if(left_out_, [&](i64 pid) { return !std::ranges::binary_search(unknown_, pid); });
@@ -163,7 +181,7 @@ class Processes : public Collector {
         track(pid, who);
       } else if (!tracked_.contains(pid)) {
         Other& other = others_[pid];
-        other.wait = other.wait == 0 ? kScanEvery : std::min(2 * other.wait, kLongestWait);
+        other.wait = other.wait == 0 ? kScanEvery : std::min(kMoreWait * other.wait, kLongestWait);
         other.next_look = now + other.wait;
         left_out_.erase(pid);
       }
@@ -234,7 +252,9 @@ class Processes : public Collector {
         ++it;
         continue;
       }
-      const Result<ProcessTimes> times = tracked.files.read();
+      // What it reads and writes is asked as seldom of those that are looked at often.
+      const bool is_whole = tracked.looks++ % std::max<i64>(kTurns / tracked.turns, 1) == 0;
+      const Result<ProcessTimes> times = tracked.files.read(is_whole ? nullptr : &*tracked.last);
       if (!times) {
         it = forget(it);
         continue;
@@ -325,6 +345,10 @@ class Processes : public Collector {
 
   Host host_;
   std::shared_ptr<Identities> identities_;
+  KernelFile load_;
+  std::string newest_;        // pid or thread, when `present_` was made
+  std::vector<i64> present_;  // pids
+  Ns listed_ = 0;
   Ns last_scan_ = 0;
   std::vector<i64> unknown_;               // to be looked up; those never looked at last
   std::unordered_map<i64, Other> others_;  // those that are nobody's job

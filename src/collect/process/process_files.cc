@@ -31,7 +31,7 @@ ProcessFiles::ProcessFiles(const Host& host, i64 pid)
       stat_(open_file(stat_path_)),
       io_(open_file(fmt::format("{}/{}/io", host.proc, pid))) {}
 
-Result<ProcessTimes> ProcessFiles::read() {
+Result<ProcessTimes> ProcessFiles::read(const ProcessTimes* last) {
   std::array<char, kMostText> buffer;
   const std::string_view text = read_text(stat_, buffer);
   if (text.empty()) return fail(Code::not_found, "{} cannot be read: the process has ended", stat_path_);
@@ -53,6 +53,11 @@ Result<ProcessTimes> ProcessFiles::read() {
   times.major_faults = stat->major_faults;
   times.start_ns = *start;
   times.program = stat->program;
+  if (last) {
+    times.read_bytes = last->read_bytes;
+    times.written_bytes = last->written_bytes;
+    return times;
+  }
   for (std::string_view io = read_text(io_, buffer); !io.empty();) {
     std::string_view line = next_line(io);
     const std::string_view name = next_word(line);

@@ -26,8 +26,8 @@ class ProcessFiles {
  public:
   ProcessFiles(const Host& host, i64 pid);
 
-  // Errors: not_found (it has ended), corrupt.
-  Result<ProcessTimes> read();
+  // With `last`, what it has read and written is as it was then. Errors: not_found (it has ended), corrupt.
+  Result<ProcessTimes> read(const ProcessTimes* last = nullptr);
 
  private:
   std::string stat_path_;
