@@ -2,12 +2,11 @@
 
 #include <unistd.h>
 
+#include "agent/helper.h"
 #include "wire/file_results.h"
 
 namespace spotter::agent {
 namespace {
-
-constexpr u32 kNobody = 65534;
 
 // Sanitizers take terabytes of address space for themselves.
 #if defined(__SANITIZE_ADDRESS__)

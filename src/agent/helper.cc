@@ -13,6 +13,7 @@
 
 #include "agent/analysis_process.h"
 #include "base/quantity.h"
+#include "base/utf8.h"
 #include "base/words.h"
 #include "net/descriptor_packets.h"
 #include "net/spawn.h"
@@ -22,7 +23,6 @@ namespace {
 
 constexpr size_t kStandardFiles = 3;
 constexpr off_t kMostNamesBytes = 4 << 20;
-constexpr i64 kMostUid = 0xfffffffe;  // the next is none at all
 
 struct Order {
   u32 uid = 0;
@@ -61,11 +61,10 @@ Result<Order> receive_order(int connection) {
   std::string_view words = packet.text;
   if (next_word(words) != "analyze") return fail(Code::invalid, "the helper knows only how to analyze");
   constexpr auto most_files = static_cast<i64>(1 + kStandardFiles + AnalysisProcesses::kMostFiles);
-  TRY_ASSIGN(const i64 uid, parse_number(std::string(next_word(words)), 1, kMostUid));
+  const std::string uid(next_word(words));
   TRY_ASSIGN(const i64 count,
              parse_number(std::string(next_word(words)), 1 + kStandardFiles + 1, most_files));
   Order order;
-  order.uid = static_cast<u32>(uid);
   order.files = std::move(packet.descriptors);
   while (std::ssize(order.files) < count) {
     TRY_ASSIGN(net::DescriptorPacket more, net::receive_packet(connection));
@@ -73,12 +72,29 @@ Result<Order> receive_order(int connection) {
       return fail(Code::invalid, "of {} files only {} were sent", count, order.files.size());
     for (Descriptor& file : more.descriptors) order.files.push_back(std::move(file));
   }
+  // Only now: who is refused before all has been taken may not get to know why.
+  TRY_ASSIGN(const i64 number, parse_number(uid, 1, kMostUid));
+  order.uid = static_cast<u32>(number);
   TRY_ASSIGN(order.names, read_names(order.files[0].fd));
   order.files.erase(order.files.begin());
   if (order.files.size() != kStandardFiles + order.names.size())
     return fail(Code::invalid, "there are {} files and {} names", order.files.size() - kStandardFiles,
                 order.names.size());
   return order;
+}
+
+// They must be that user's: else whoever takes the agent over could have any user read what he likes.
+Result<void> check_owners(const Order& order) {
+  for (size_t i = 0; i < order.names.size(); ++i) {
+    struct stat info;
+    const std::string shown = to_printable(order.names[i]);
+    if (fstat(order.files[kStandardFiles + i].fd, &info) != 0 || !S_ISREG(info.st_mode))
+      return fail(Code::denied, "{} is no plain file", shown);
+    const bool is_roots = order.uid == kNobody && info.st_uid == 0;
+    if (info.st_uid != order.uid && !is_roots)
+      return fail(Code::denied, "{} is user {}'s, and not user {}'s", shown, info.st_uid, order.uid);
+  }
+  return {};
 }
 
 // False: nobody waits for it any more, or it took too long.
@@ -112,6 +128,7 @@ Result<int> run_reader(int connection, const Order& order, const AnalysisLimits&
 Result<int> serve(int connection, i64 client) {
   TRY(check_client(connection, client));
   TRY_ASSIGN(const Order order, receive_order(connection));
+  TRY(check_owners(order));
   return run_reader(connection, order, AnalysisLimits{}.kept());
 }
 

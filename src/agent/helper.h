@@ -1,4 +1,4 @@
-// The helper: root's part in what an agent does that is not root. A process for each connection, begun by
+// The helper: what an agent that is not root leaves to root. A process for each connection, begun by
 // whoever listens for it (systemd does, by packaging/spotter-helper.socket), so that nothing of it runs while
 // nothing is asked. It knows one thing: to run `spotter analyze-part` as the user whose traces these are. It
 // opens nothing and answers nothing but how that ended: all that is read and written comes as open files.
@@ -6,9 +6,13 @@
 // The one that asks is `spotter ask-helper`, which the agent starts in the place of analyze-part. It ends as
 // that ends; when it is killed the connection is closed, and the helper kills the reader.
 //
-// Packets (net/descriptor_packets.h): "analyze UID FILES", and "more", with the files: the names in
-// a file of memory, a NUL behind each; standard input, output and error; then those that the names are of.
-// The answer is "ended STATUS", as wait(2) has it, or "failed REASON".
+// The way of an analysis: AnalysisProcesses -> `ask-helper` (app/agent/ask_helper_command.cc) -> ask_helper()
+// -> systemd's socket -> `helper` (app/agent/helper_command.cc) -> serve_helper() -> `analyze-part`
+// (app/job/analyze_part_command.cc).
+//
+// Packets (net/descriptor_packets.h): "analyze UID FILES", and "more", with so many files: the names in a
+// file of memory, a NUL behind each; standard input, output and error; then those that the names are of. The
+// answer is "ended STATUS", as wait(2) has it, or "failed REASON".
 #pragma once
 #include <span>
 #include <string>
@@ -18,9 +22,12 @@
 
 namespace spotter::agent {
 
+constexpr i64 kMostUid = 0xfffffffe;  // the next is none at all
+constexpr u32 kNobody = 65534;        // who reads what is root's
+
 // The helper's side, until the reader has ended or nobody waits for it any more. `client`: the user who may
-// ask. Errors: denied (somebody else asks; the reader would be root), invalid (no such order), io. They are
-// told to who asks, too.
+// ask. Errors: denied (somebody else asks; the reader would be root; a file is not that user's), invalid (no
+// such order), io. They are told to who asks, too.
 Result<void> serve_helper(int connection, i64 client);
 
 // The asking side, with the files of this process: 0 to 2, and from 3 on one for each name. How the reader

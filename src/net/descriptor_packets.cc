@@ -2,6 +2,7 @@
 
 #include <sys/socket.h>
 #include <sys/un.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -9,6 +10,12 @@
 #include "base/utf8.h"
 
 namespace spotter::net {
+namespace {
+
+constexpr int kTries = 200;
+constexpr useconds_t kPause = 10'000;  // us
+
+}  // namespace
 
 Result<Descriptor> connect_packets(const std::string& path) {
   sockaddr_un address{};
@@ -39,11 +46,13 @@ Result<void> send_packet(int socket, std::string_view text, std::span<const int>
     header->cmsg_len = CMSG_LEN(descriptors.size_bytes());
     std::memcpy(CMSG_DATA(header), descriptors.data(), descriptors.size_bytes());
   }
-  ssize_t n;
-  do n = sendmsg(socket, &message, MSG_NOSIGNAL);
-  while (n < 0 && errno == EINTR);
-  if (n < 0) return fail(Code::io, "a packet cannot be sent: {}", errno_text(errno));
-  return {};
+  for (int tries = kTries;; --tries) {
+    if (sendmsg(socket, &message, MSG_NOSIGNAL) >= 0) return {};
+    // Others of this user have as many files on their way, which are taken soon (unix(7)).
+    const bool is_full = errno == ETOOMANYREFS && tries > 0;
+    if (is_full) usleep(kPause);
+    if (!is_full && errno != EINTR) return fail(Code::io, "a packet cannot be sent: {}", errno_text(errno));
+  }
 }
 
 Result<DescriptorPacket> receive_packet(int socket) {
@@ -71,8 +80,8 @@ Result<DescriptorPacket> receive_packet(int socket) {
     }
   }
   if ((message.msg_flags & (MSG_TRUNC | MSG_CTRUNC)) != 0)
-    return fail(Code::invalid, "a packet has more than {} bytes or {} files", kMostPacketBytes,
-                kMostDescriptors);
+    return fail(Code::invalid, "a packet has more than {} bytes or {} files, or there is no room for them",
+                kMostPacketBytes, kMostDescriptors);
   return packet;
 }
 

@@ -7,6 +7,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -40,7 +41,10 @@ struct Prepared {
 }
 
 void limit(decltype(RLIMIT_AS) resource, rlim_t most) {
-  const rlimit both{most, most};
+  rlimit now{};
+  if (getrlimit(resource, &now) != 0) give_up("look at its limits");
+  const rlim_t least = std::min(most, now.rlim_max);  // what is lower already cannot be raised
+  const rlimit both{least, least};
   if (setrlimit(resource, &both) != 0) give_up("limit itself");
 }
 

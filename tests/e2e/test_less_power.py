@@ -290,14 +290,21 @@ def memory_file(contents):
 def test_what_the_helper_refuses():
     null = os.open("/dev/null", os.O_RDWR)
     trace = memory_file(b'{"traceEvents":[]}')
+    os.fchown(trace, OWNER, OWNER)
+    roots = memory_file(b'{"traceEvents":[]}')
     pipe, other_end = os.pipe()
     order = (memory_file(b"one\0"), memory_file(b'{"analyses":["summary"],"params":{}}'), null, null, trace)
     assert answer_to((b"analyze 12345 5", order))[:2] == ("ended 0", 0)
+    assert answer_to((b"analyze 65534 5", (*order[:4], roots)))[:2] == ("ended 0", 0)
     for packets, reason in [
             (((b"analyze 0 5", order),), "0"),  # root
             (((b"analyze -1 5", order),), "-1"),
             (((b"analyze 4294967295 5", order),), "4294967295"),
             (((b"analyze 12345 4", order[:4]),), "from 5 to 516"),
+            (((b"analyze 12346 5", order),), "is user 12345's, and not user 12346's"),
+            (((b"analyze 65534 5", order),), "is user 12345's, and not user 65534's"),
+            (((b"analyze 12345 5", (*order[:4], roots)),), "is user 0's"),
+            (((b"analyze 12345 5", (*order[:4], null)),), "no plain file"),
             (((b"analyze 12345 600", order),), "600"),
             (((b"analyze 12345 6", order), (b"more", ())), "only 5 were sent"),
             (((b"analyze 12345 5", (*order[:4], trace, trace)),), "2 files and 1 names"),
@@ -317,5 +324,5 @@ def test_what_the_helper_refuses():
     done = run("helper", "--for", "nobody-at-all")
     assert done.returncode == 1 and "no user" in done.stderr
     assert run("helper", "--for", "daemon").returncode == 1  # standard input is no socket
-    for fd in {*order, null, pipe, other_end}:
+    for fd in {*order, null, roots, pipe, other_end}:
         os.close(fd)

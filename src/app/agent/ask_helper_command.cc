@@ -18,8 +18,6 @@ struct Options {
   std::vector<std::string> names;
 };
 
-constexpr i64 kMostUid = 0xfffffffe;
-
 Result<int> ask(const Options& o) {
   TRY_ASSIGN(const int status, agent::ask_helper(o.socket, o.user, o.names));
   if (WIFSIGNALED(status)) {
@@ -48,7 +46,7 @@ Command ask_helper_command() {
                   {.names = {"--user"},
                    .value = "UID",
                    .help = "as whom the files are read",
-                   .read = number(o.user, 1, kMostUid),
+                   .read = number(o.user, 1, agent::kMostUid),
                    .required = true}},
       .action = [options]() -> Result<int> { return ask(*options); },
   };

@@ -68,11 +68,10 @@ Who Identities::who(i64 pid) {
       // One that is ending has no memory any more that says who it was; a GPU may have it for long.
       const bool is_same = known.program == stat->program;
       if (stat->program == 0 || (is_same && (known.is_settled || !settled))) return known.who;
-      if (is_same) group_before = known.who.cgroup;
+      if (is_same && known.who.job.empty() && !known.who.rank) group_before = known.who.cgroup;
     }
   }
-  // Of a young one whose program stays the same only the control group may change, and with it what the
-  // kubelet knows.
+  // One that is young and no job's becomes one, without another program, only by its control group.
   if (group_before && pod_uid_of(*group_before).empty() &&
       process::control_group_of(host_, pid) == *group_before) {
     std::lock_guard lock(known_mutex_);
@@ -192,7 +191,9 @@ std::string Identities::user_name(const process::ProcessFacts& facts) {
   std::string name;
   for (const char* word : {"SLURM_JOB_USER", "USER", "LOGNAME"}) {
     if (name.empty()) name = variable(facts, word);
-    if (user_names_.empty() || user_names_.contains(name)) name.clear();
+    const bool is_taken =
+        std::ranges::any_of(told_users_, [&](const auto& told) { return told.second == name; });
+    if (user_names_.empty() || user_names_.contains(name) || is_taken) name.clear();
   }
   if (name.empty()) return fmt::format("{}", facts.uid);
   if (told_users_.size() >= kMostKnown) return name;

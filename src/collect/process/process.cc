@@ -130,19 +130,22 @@ class Processes : public Collector {
 
   // Which processes there are, as /proc names them. It takes the kernel long to make the list, so it is read
   // again only where a process or a thread has begun since: where the last number that was given is another.
+  // That is the number of this process's own namespace, whichever /proc is read.
   Result<void> list(Ns now) {
     std::string_view words = load_.read().value_or("");
     std::string_view newest;
     for (std::string_view word = next_word(words); !word.empty(); word = next_word(words))
       newest = trimmed(word);
-    if (!newest.empty() && newest == newest_ && now - listed_ < kListEvery) return {};
-    newest_ = newest;
-    listed_ = now;
+    const bool is_same = !newest.empty() && newest == newest_ && now - listed_ < kListEvery;
+    if (is_same && has_own_proc_) return {};
+    newest_.clear();
     present_.clear();
     for (const std::string& name : names_in(host_.proc)) {
       if (const auto pid = to_integer(name)) present_.push_back(*pid);
     }
     if (present_.empty()) return fail(Code::io, "{} shows no processes", host_.proc);
+    newest_ = newest;
+    listed_ = now;
     return {};
   }
 
@@ -255,7 +258,7 @@ class Processes : public Collector {
       // What it reads and writes is asked as seldom of those that are looked at often.
       const bool is_whole = tracked.looks++ % std::max<i64>(kTurns / tracked.turns, 1) == 0;
       const Result<ProcessTimes> times = tracked.files.read(is_whole ? nullptr : &*tracked.last);
-      if (!times) {
+      if (!times || (times->has_ended && !tracked.last)) {
         it = forget(it);
         continue;
       }
@@ -267,7 +270,7 @@ class Processes : public Collector {
       }
       tracked.last = *times;
       tracked.is_news = true;
-      ++it;
+      it = times->has_ended ? forget(it) : std::next(it);
     }
   }
 
@@ -346,6 +349,7 @@ class Processes : public Collector {
   Host host_;
   std::shared_ptr<Identities> identities_;
   KernelFile load_;
+  const bool has_own_proc_ = host_.proc == Host().proc;
   std::string newest_;        // pid or thread, when `present_` was made
   std::vector<i64> present_;  // pids
   Ns listed_ = 0;

@@ -37,7 +37,6 @@ Result<ProcessTimes> ProcessFiles::read(const ProcessTimes* last) {
   if (text.empty()) return fail(Code::not_found, "{} cannot be read: the process has ended", stat_path_);
   const auto stat = process::parse_stat(text);
   if (!stat) return fail(Code::corrupt, "{} is not as the kernel writes it", stat_path_);
-  if (stat->has_ended) return fail(Code::not_found, "{}: the process has ended", stat_path_);
   const auto user = scaled(stat->user_ticks, ns_per_tick()),
              system = scaled(stat->system_ticks, ns_per_tick()),
              start = scaled(stat->start_ticks, ns_per_tick()),
@@ -53,7 +52,8 @@ Result<ProcessTimes> ProcessFiles::read(const ProcessTimes* last) {
   times.major_faults = stat->major_faults;
   times.start_ns = *start;
   times.program = stat->program;
-  if (last) {
+  times.has_ended = stat->has_ended;
+  if (last && !times.has_ended) {
     times.read_bytes = last->read_bytes;
     times.written_bytes = last->written_bytes;
     return times;

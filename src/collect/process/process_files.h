@@ -16,8 +16,9 @@ struct ProcessTimes {
   i64 threads = 0;
   i64 resident_bytes = 0;
   i64 minor_faults = 0, major_faults = 0;
-  i64 start_ns = 0;  // after boot
-  u64 program = 0;   // of process::ProcessStat
+  i64 start_ns = 0;        // after boot
+  u64 program = 0;         // of process::ProcessStat
+  bool has_ended = false;  // and waits for its parent; what it used is whole
   std::optional<i64> read_bytes,
       written_bytes;  // of disks and network file systems; who may not know has none
 };
@@ -26,7 +27,7 @@ class ProcessFiles {
  public:
   ProcessFiles(const Host& host, i64 pid);
 
-  // With `last`, what it has read and written is as it was then. Errors: not_found (it has ended), corrupt.
+  // With `last`, what it has read and written is as it was then. Errors: not_found (it is gone), corrupt.
   Result<ProcessTimes> read(const ProcessTimes* last = nullptr);
 
  private:
