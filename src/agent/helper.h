@@ -10,9 +10,9 @@
 // -> systemd's socket -> `helper` (app/agent/helper_command.cc) -> serve_helper() -> `analyze-part`
 // (app/job/analyze_part_command.cc).
 //
-// Packets (net/descriptor_packets.h): "analyze UID FILES", and "more", with so many files: the names in a
-// file of memory, a NUL behind each; standard input, output and error; then those that the names are of. The
-// answer is "ended STATUS", as wait(2) has it, or "failed REASON".
+// Packets (net/descriptor_packets.h): "analyze UID FILES", then "more", with so many open files in all: the
+// names, in a file of memory, a NUL behind each; standard input, output and error; those that the names are
+// of. The answer is "ended STATUS", as wait(2) has it, or "failed REASON".
 #pragma once
 #include <span>
 #include <string>
