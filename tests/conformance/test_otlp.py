@@ -99,7 +99,7 @@ def measuring(folder, endpoint, **options):
     config.write_text("sinks:\n  - kind: otlp\n"
                       + "".join(f"    {key}: {json.dumps(value)}\n" for key, value in settings.items())
                       + f"  - kind: json_lines\n    path: {lines}\n    every: 1s\n    tables: \"{TABLES}, agent_sink\"\n")
-    with e2e.Agent("--config", config, "--collect", "all", "--history", "off") as agent:
+    with e2e.Agent("--config", config, "--collect", "all,agent:1s", "--history", "off") as agent:
         yield Measured(agent, lines)
 
 
