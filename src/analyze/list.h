@@ -24,6 +24,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kStragglers, \
   kOperators, \
   kSteps, \
+  kStepBreakdown, \
   kCriticalPath, \
   kCriticalPathNames, \
   kCriticalPathEdges, \

@@ -29,6 +29,31 @@ Union unite(std::vector<Union> parts) {
   return std::move(parts.front());
 }
 
+Union intersection(const Union& a, const Union& b) {
+  Union both;
+  for (size_t i = 0, j = 0; i < a.size() && j < b.size();) {
+    const Ns start = std::max(a[i].start, b[j].start), end = std::min(a[i].end, b[j].end);
+    if (start < end) both.push_back({start, end});
+    ++(a[i].end < b[j].end ? i : j);
+  }
+  return both;
+}
+
+Union difference(const Union& a, const Union& b) {
+  Union rest;
+  size_t j = 0;
+  for (const Interval& i : a) {
+    Ns start = i.start;
+    while (j < b.size() && b[j].end <= start) ++j;
+    for (size_t k = j; k < b.size() && b[k].start < i.end; ++k) {
+      if (start < b[k].start) rest.push_back({start, b[k].start});
+      start = std::max(start, b[k].end);
+    }
+    if (start < i.end) rest.push_back({start, i.end});
+  }
+  return rest;
+}
+
 Ns length(const Union& u) {
   Ns sum = 0;
   for (const Interval& i : u) sum += i.end - i.start;

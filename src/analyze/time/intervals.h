@@ -27,6 +27,8 @@ inline void extend(Union& u, Ns start, Ns end) {
 
 Union unite(const Union& a, const Union& b);
 Union unite(std::vector<Union> parts);
+Union intersection(const Union& a, const Union& b);
+Union difference(const Union& a, const Union& b);  // what of a is not in b
 Ns length(const Union& u);
 
 // The unions of three things, and for each subset of them the time in which exactly that subset is active:

@@ -1,0 +1,104 @@
+#include "analyze/steps/step_windows.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "analyze/time/intervals.h"
+#include "trace/device_work.h"
+#include "trace/nesting.h"
+#include "trace/steps.h"
+
+namespace spotter::analyze {
+namespace {
+
+constexpr Ns kNever = std::numeric_limits<Ns>::max();
+
+// The device work that a step launched.
+struct Launched {
+  i64 count = 0;
+  Ns start = kNever, end = -kNever;
+};
+
+std::vector<StepWindow> one_step_of_operators(const Trace& trace) {
+  Ns start = kNever, end = -kNever;
+  for (const EventId e : trace.nesting().order) {
+    if (trace.category(e) != Category::cpu_op) continue;
+    start = std::min(start, trace.ts[e]);
+    end = std::max(end, trace.end(e));
+  }
+  if (start >= end) return {};
+  return {{0, start, end}};
+}
+
+// The step whose mark [start, end) lies wholly in. Of steps that overlap the first; -1: none.
+i64 step_around(const std::vector<StepWindow>& marks, const std::vector<Ns>& latest_end, Ns start, Ns end) {
+  const auto after = std::ranges::upper_bound(marks, start, {}, &StepWindow::start);
+  i64 found = -1;
+  for (auto i = after - marks.begin(); i > 0 && start < latest_end[static_cast<size_t>(i - 1)]; --i) {
+    if (end <= marks[static_cast<size_t>(i - 1)].end) found = i - 1;
+  }
+  return found;
+}
+
+void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector<Launched>& launched) {
+  std::vector<StepWindow>& steps = windows.steps;
+  const trace::DeviceWork& work = trace.device_work();
+  std::vector<Ns> latest_end;
+  for (const StepWindow& step : steps)
+    latest_end.push_back(latest_end.empty() ? step.end : std::max(latest_end.back(), step.end));
+  std::vector<Interval> foreign;
+  for (size_t row = 0; row < work.event.size(); ++row) {
+    const EventId launch = work.launch[row];
+    const i64 step =
+        launch == kNone ? -1 : step_around(steps, latest_end, trace.ts[launch], trace.end(launch));
+    if (step < 0) {
+      foreign.push_back({work.start[row], work.end[row]});
+      continue;
+    }
+    Launched& of = launched[static_cast<size_t>(step)];
+    ++of.count;
+    of.start = std::min(of.start, work.start[row]);
+    of.end = std::max(of.end, work.end[row]);
+  }
+  if (std::ranges::none_of(launched, [](const Launched& of) { return of.count > 0; })) return;
+  Ns before = steps.front().start;
+  for (const Interval& other : foreign) {
+    if (other.end < launched.front().start && launched.front().count > 0)
+      before = std::max(before, other.end);
+  }
+  for (size_t i = 0; i < steps.size(); ++i) {
+    StepWindow& step = steps[i];
+    step.launched = launched[i].count;
+    step.start = std::max(before, step.start);
+    step.end = std::max({step.end, step.start, launched[i].count > 0 ? launched[i].end : step.start});
+    before = step.end;
+  }
+}
+
+void leave_out_the_end(StepWindows& windows) {
+  std::vector<StepWindow>& steps = windows.steps;
+  size_t kept = steps.size();
+  while (kept > 0 && steps[kept - 1].launched == 0) --kept;
+  if (kept == 0) return;  // no device work: all are as good
+  constexpr i64 kPart = 4, kWhole = 5;
+  if (kept > 1 && kWhole * steps[kept - 1].launched < kPart * steps[kept - 2].launched) --kept;
+  windows.cut_off = static_cast<i64>(steps.size() - kept);
+  steps.resize(kept);
+}
+
+}  // namespace
+
+StepWindows step_windows(const Trace& trace) {
+  StepWindows windows;
+  for (const trace::Step& step : trace.steps().steps)
+    windows.steps.push_back({step.number, step.start, step.end});
+  windows.are_marked = !windows.steps.empty();
+  if (!windows.are_marked) windows.steps = one_step_of_operators(trace);
+  if (windows.steps.empty()) return windows;
+  std::vector<Launched> launched(windows.steps.size());
+  extend_by_device_work(trace, windows, launched);
+  if (windows.steps.size() > 1) leave_out_the_end(windows);
+  return windows;
+}
+
+}  // namespace spotter::analyze

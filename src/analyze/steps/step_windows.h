@@ -1,0 +1,31 @@
+// Windows of the steps: the marks of the host, each with the time in which the device works off what it
+// launched, so that kernels that run behind the host belong to the step that wanted them. Disjoint. After the
+// TensorBoard profiler plugin, whose rules these are.
+#pragma once
+#include <vector>
+
+#include "trace/trace.h"
+
+namespace spotter::analyze {
+
+struct StepWindow {
+  i64 number = 0;
+  Ns start = 0, end = 0;
+  i64 launched = 0;  // pieces of device work whose launch lies wholly in its mark
+};
+
+struct StepWindows {
+  std::vector<StepWindow> steps;  // by start
+  bool are_marked = true;         // else there is one, number 0, of all operators
+  i64 cut_off = 0;  // steps at the end whose device work the recording does not have, or only a part
+};
+
+// A step begins with its mark, but not before the one before it ends, and the first one not before device
+// work has ended that no step launched and that ended before its own device work began. It ends with its
+// mark, or with the last device work of its own if that is later. Left out (cut_off) are steps behind the
+// last one that launched device work, and that one, too, if it launched less than four fifths of what the one
+// before did, unless it is the only one. Without marks all from the first operator's start to the last one's
+// end is one step. Reads trace::kDeviceWorkArgs and kStepArgs.
+StepWindows step_windows(const Trace& trace);
+
+}  // namespace spotter::analyze
