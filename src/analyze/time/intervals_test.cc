@@ -49,6 +49,16 @@ TEST(Intervals, TouchingOnesBecomeOneAndEmptyOnesVanish) {
   EXPECT_EQ(length(u), 5);
 }
 
+TEST(Intervals, WhatTwoHaveTogetherAndWhatOneHasAlone) {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const auto [a, bits_of_a] = random_union(random);
+    const auto [b, bits_of_b] = random_union(random);
+    expect_is_union_of(intersection(a, b), bits_of_a & bits_of_b);
+    expect_is_union_of(difference(a, b), bits_of_a & ~bits_of_b);
+  }
+}
+
 TEST(Intervals, UnionsCoverWhatTheirPartsCover) {
   std::mt19937 random(1);
   for (int round = 0; round < 300; ++round) {
