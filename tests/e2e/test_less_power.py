@@ -269,13 +269,17 @@ def answer_to(*packets, uid=SERVICE.pw_uid):
                                   stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=clean_environment())
         connection.close()
         client.settimeout(20)
-        for text, files in packets:
-            client.sendmsg([text], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else [])
+        with contextlib.suppress(BrokenPipeError):  # who may not ask is refused before
+            for text, files in packets:
+                client.sendmsg([text], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))] if files else [])
         if not packets:
             client.close()
             answer = b""
         else:
-            answer = client.recv(4096)
+            try:
+                answer = client.recv(4096)
+            except ConnectionResetError:  # it is told first that not all was read
+                answer = client.recv(4096)
             client.close()
         errors = helper.communicate(timeout=20)[1]
         return answer.decode(), helper.returncode, errors
