@@ -25,10 +25,14 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kOperators, \
   kSteps, \
   kStepBreakdown, \
+  kDeviceSummary, \
+  kDeviceSteps, \
   kCriticalPath, \
   kCriticalPathNames, \
   kCriticalPathEdges, \
+  kOperatorGroups, \
   kOperatorKernels, \
+  kKernelGroups, \
   kFrequentKernelSequences, \
   kUserAnnotationBreakdown, \
   kKernelsByAnnotation, \

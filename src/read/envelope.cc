@@ -117,6 +117,8 @@ void read_devices(std::string_view raw, TraceInfo& info) {
       if (m.key == "totalGlobalMem") d.memory_bytes = read::json::to_integer(m.raw).value_or(0);
       if (m.key == "numSms" || m.key == "maxComputeUnits")
         d.sm_count = read::json::to_integer(m.raw).value_or(0);
+      if (m.key == "computeMajor") d.compute_major = read::json::to_integer(m.raw);
+      if (m.key == "computeMinor") d.compute_minor = read::json::to_integer(m.raw);
     }
     info.devices.push_back(std::move(d));
   }

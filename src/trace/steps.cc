@@ -8,6 +8,7 @@
 #include <tuple>
 
 #include "base/number.h"
+#include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 #include "trace/per_kind.h"
 
@@ -16,8 +17,6 @@ namespace {
 
 constexpr std::string_view kProfilerStep = "ProfilerStep", kOptimizerStep = "Optimizer.step#";
 
-// Annotations that PyTorch writes by itself: they repeat, but as a part of a step.
-constexpr std::string_view kNoStep[] = {"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "Optimizer."};
 constexpr size_t kLeastRepeats = 3;
 constexpr double kMostVariation = 0.5;
 
@@ -158,10 +157,10 @@ Steps optimizer_steps(const Trace& trace) {
   return steps;
 }
 
+// Not what PyTorch writes by itself: that repeats, but as a part of a step.
 bool may_be_step(std::string_view name) {
   return !name.empty() && name.find("DataLoader") == name.npos && !is_data_loading(name) &&
-         std::none_of(std::begin(kNoStep), std::end(kNoStep),
-                      [&](std::string_view prefix) { return name.starts_with(prefix); });
+         !is_collective_mark(name) && !name.starts_with("Optimizer.");
 }
 
 // Whether marks in order of time follow one another without overlap and at nearly equal distances.
@@ -207,6 +206,10 @@ Steps compute_steps(const Trace& trace) {
   if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
   if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
   return annotation_steps(trace);
+}
+
+bool is_step_mark(const Steps& steps, std::string_view name) {
+  return step_number(name) || (name == steps.mark_name && !name.starts_with(kOptimizerStep));
 }
 
 void add_step_notes(const Steps& steps, Notes& notes) {

@@ -11,6 +11,7 @@
 // count; of several optimizers the one that steps most often counts, then the one that takes the most time.
 #pragma once
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trace/trace.h"
@@ -30,6 +31,9 @@ struct Steps {
 
 Steps compute_steps(const Trace& trace);
 inline const ArgSet kStepArgs = {Arg::finished};  // that it reads
+
+// Whether annotations of this name span steps, and are no work of their own; an optimizer's only end them.
+bool is_step_mark(const Steps& steps, std::string_view name);
 
 // What is worth knowing of them.
 void add_step_notes(const Steps& steps, Notes& notes);

@@ -5,8 +5,8 @@
 
 #include "analyze/list.h"
 #include "analyze/steps/step_windows.h"
-#include "analyze/time/device_time.h"
 #include "analyze/time/intervals.h"
+#include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 #include "trace/device_work.h"
 #include "trace/nesting.h"
@@ -73,18 +73,10 @@ Part part_of(const Trace& trace, const trace::DeviceWork& work, size_t row) {
   return kKernel;
 }
 
-// The operations of torch.distributed, as its backends mark them on the host.
-bool is_communication(std::string_view name) {
-  for (const std::string_view backend : {"nccl:", "gloo:", "mpi:", "ucc:", "xccl:", "hccl:", "rccl:"}) {
-    if (name.starts_with(backend)) return true;
-  }
-  return false;
-}
-
 // Of an operator or an annotation; kParts: of none.
-Part part_of(std::string_view name) {
-  if (name.starts_with("ProfilerStep#")) return kParts;
-  if (is_communication(name)) return kCommunication;
+Part part_of(const trace::Steps& steps, std::string_view name) {
+  if (is_step_mark(steps, name)) return kParts;
+  if (trace::is_collective_mark(name)) return kCommunication;
   return trace::is_data_loading(name) ? kDataLoader : kHost;
 }
 
@@ -101,7 +93,7 @@ void gather_host(const Trace& trace, Lines& lines) {
         part = kRuntime;
       } else if (category == Category::cpu_op || category == Category::user_annotation) {
         std::optional<Part>& known = by_name[trace.name[e]];
-        if (!known) known = part_of(trace.name_of(e));
+        if (!known) known = part_of(trace.steps(), trace.name_of(e));
         part = *known;
       }
       if (part != kParts) lines.add(part, trace.ts[e], trace.end(e));
@@ -121,19 +113,12 @@ PartUnions gather(const Trace& trace) {
   return lines.united();
 }
 
-// How much of each window the intervals take; both ascending and disjoint.
+// How much of each window the intervals take.
 std::vector<Ns> by_step(const std::vector<StepWindow>& steps, const Union& intervals) {
-  std::vector<Ns> time(steps.size());
-  for (size_t s = 0, i = 0; s < steps.size() && i < intervals.size();) {
-    const Ns start = std::max(steps[s].start, intervals[i].start),
-             end = std::min(steps[s].end, intervals[i].end);
-    if (start < end) time[s] += end - start;
-    if (intervals[i].end < steps[s].end)
-      ++i;
-    else
-      ++s;
-  }
-  return time;
+  std::vector<Ns> sums(steps.size());
+  for (const Interval& interval : intervals)
+    for_each_overlap(steps, interval.start, interval.end, [&](size_t s, Ns time) { sums[s] += time; });
+  return sums;
 }
 
 Result<Table> map(const Trace& trace, const ParamValues&) {

@@ -2,6 +2,8 @@
 // launched, so that kernels that run behind the host belong to the step that wanted them. Disjoint. After the
 // TensorBoard profiler plugin, whose rules these are.
 #pragma once
+#include <algorithm>
+#include <span>
 #include <vector>
 
 #include "trace/trace.h"
@@ -19,6 +21,16 @@ struct StepWindows {
   bool are_marked = true;         // else there is one, number 0, of all operators
   i64 cut_off = 0;  // steps at the end whose device work the recording does not have, or only a part
 };
+
+// Calls take(i, time) for each of the windows, which are disjoint and by start, that [start, end) overlaps.
+template <class F>
+void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&& take) {
+  auto window = std::ranges::upper_bound(windows, start, {}, &StepWindow::end);
+  for (; window != windows.end() && window->start < end; ++window) {
+    const Ns time = std::min(end, window->end) - std::max(start, window->start);
+    if (time > 0) take(static_cast<size_t>(window - windows.begin()), time);
+  }
+}
 
 // A step begins with its mark, but not before the one before it ends, and the first one not before device
 // work has ended that no step launched and that ended before its own device work began. It ends with its
