@@ -37,6 +37,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kUserAnnotationBreakdown, \
   kKernelsByAnnotation, \
   kCallTree, \
+  kModules, \
   kTimeline, \
   kEventTotals, \
   kKernelLaunchStats, \

@@ -127,6 +127,48 @@ def test_kernels_by_name(golden):
             assert row["tensor_cores"] == "yes", row
 
 
+def modules_told(golden):
+    found = {}
+
+    def walk(node, path):
+        found[path + node["name"]] = node
+        for child in node["children"]:
+            walk(child, f"{path}{node['name']}/")
+
+    for root in shown(golden, "module")["data"]:
+        walk(root, "")
+    return found
+
+
+def modules_different(golden):
+    """{path: columns}; the modules are the same."""
+    rows = {row["path"]: row for row in analyzed(golden, "modules", top=None)}
+    told = modules_told(golden)
+    assert set(rows) == set(told)
+    different = {}
+    for path, row in rows.items():
+        assert (row["calls"], row["operators"]) == (told[path]["occurences"], told[path]["operators"]), path
+        for column, name in (("host_total", "host_duration"), ("host_self", "self_host_duration"), ("device_total", "device_duration"), ("device_self", "self_device_duration")):
+            if abs(row[f"{column}_ns"] / 1000 - told[path][name]) > 1:  # it subtracts doubles a quarter of a microsecond apart
+                different.setdefault(path, set()).add(column)
+    return different
+
+
+def test_modules():
+    """The root has the calls without an id there (Q5); a launch through the driver is nobody's there (Q1)."""
+    assert modules_different("tl_h100_qwen") == {
+        "Qwen2Model_0": {"host_self", "device_total"}, "Qwen2Model_0/Qwen2RotaryEmbedding_0": {"device_total", "device_self"}}
+
+
+def test_modules_that_are_called_from_several_places():
+    """What activation checkpointing runs again has the numbers of the first run there, and here those of its own place."""
+    different = modules_different("tl_mi300_resnet_act_checkpoint")
+    first = {path: columns for path, columns in different.items() if path.startswith("DistributedDataParallel_0")}
+    calls_itself = ["DistributedDataParallel_0", *(f"DistributedDataParallel_0/ResNet_0/CheckpointWrapper_{i}" for i in range(4))]
+    assert first == {path: {"host_self"} for path in calls_itself}  # of calls of the runtime without an id (Q5)
+    assert len(different) > len(first)
+
+
 # What a matrix unit's kernel may be called, by the instructions and tiles that stand in such names.
 MATRIX_UNITS = re.compile(r"[hsd]884|[hs]1688|16816|tensorop|xmma|wgmma|gmma|nvjet|mfma|xdl|gtcx|_MI\d+x\d+x|flash_fwd_k|flash_bwd_dq|Kernel_Qkv|matmul_ogs|_sm100[af]|attention_2d|tfloat32")
 # Those of the reference traces that no rule knows.
