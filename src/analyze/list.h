@@ -39,6 +39,8 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kCallTree, \
   kModules, \
   kTimeline, \
+  kSpans, \
+  kRankStrip, \
   kEventTotals, \
   kKernelLaunchStats, \
   kKernelLaunches, \

@@ -1,6 +1,6 @@
 #include "analyze/list.h"
 #include "analyze/time/device_time.h"
-#include "trace/extent.h"
+#include "analyze/timeline/time_window.h"
 
 namespace spotter::analyze {
 namespace {
@@ -16,21 +16,16 @@ const Field kColumns[] = {
     {"event", Type::integer, Unit::none, Role::detail, "Position in the file's traceEvents."},
 };
 
-constexpr Param kFrom = {"from_ns", 0, "begin so long after the start of the trace"};
-constexpr Param kTo = {"to_ns", 0, "end so long after the start of the trace; 0: with it"};
 constexpr Param kParams[] = {kFrom, kTo};
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kTimeline.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
-  const trace::Extent extent = trace::extent_of(trace);
-  const Ns from = params[kFrom.name], to = params[kTo.name];
+  const TimeWindow window(trace, params);
   for (const trace::Stream& stream : work.streams) {
     for (u32 row = stream.begin; row < stream.end; ++row) {
-      const Ns last = work.start[row] == work.end[row] ? work.end[row] : work.end[row] - 1;  // of its ns
-      if (last - extent.start < from) continue;
-      if (to != 0 && work.start[row] - extent.start >= to) continue;
+      if (!window.has(work.start[row], work.end[row])) continue;
       const EventId e = work.event[row];
       table.append({stream.device, stream.stream, trace.info().base_ns + work.start[row],
                     work.end[row] - work.start[row], trace::work_kind_name(work.kind[row]), trace.name_of(e),
