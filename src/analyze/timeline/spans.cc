@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <functional>
 #include <queue>
 #include <tuple>
 #include <vector>
@@ -15,18 +16,18 @@ namespace {
 const Field kColumns[] = {
     kRankField,
     {"side", Type::text, Unit::none, Role::key, "host or device."},
-    {"process", Type::integer, Unit::none, Role::detail, "Of a span on the host its process; else null."},
     {"thread", Type::integer, Unit::none, Role::value, "Of a span on the host its thread; else null."},
     {"device", Type::integer, Unit::none, Role::value, "Of a span on a device its number; else null."},
     {"stream", Type::integer, Unit::none, Role::value, "Of a span on a device its stream; else null."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Start, Unix time."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration."},
+    {"name", Type::text, Unit::none, Role::value, "Name of the span."},
+    {"kind", Type::text, Unit::none, Role::value,
+     "compute, communication, memory, operator, runtime, annotation, step, python, synchronization, overhead or other."},
     {"depth", Type::integer, Unit::count, Role::value, "Number of spans around it on its thread or stream."},
     {"lane", Type::integer, Unit::count, Role::detail,
      "0, or 1, 2 ... where a span overlaps one of the same thread or stream and depth in part."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start, Unix time."},
-    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration."},
-    {"kind", Type::text, Unit::none, Role::value,
-     "compute, communication, memory, operator, runtime, annotation, step, python, synchronization, overhead or other."},
-    {"name", Type::text, Unit::none, Role::value, "Name of the span."},
+    {"process", Type::integer, Unit::none, Role::detail, "Of a span on the host its process; else null."},
     {"event", Type::integer, Unit::none, Role::key, "Position in the file's traceEvents."},
     {"link", Type::integer, Unit::none, Role::detail,
      "Of device work the position of its launch, of a backward operator that of the forward one; else null."},
@@ -165,10 +166,10 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   for (const Span& span : spans.all()) {
     const auto if_host = [&](i64 number) { return span.on_device ? Value() : Value(number); };
     const auto if_device = [&](i64 number) { return span.on_device ? Value(number) : Value(); };
-    table.append({span.on_device ? "device" : "host", if_host(span.owner), if_host(span.line),
-                  if_device(span.owner), if_device(span.line), span.depth, span.lane,
-                  trace.info().base_ns + trace.ts[span.event], trace.dur[span.event], span.kind,
-                  trace.name_of(span.event), static_cast<i64>(span.event), position(span.link)});
+    table.append({span.on_device ? "device" : "host", if_host(span.line), if_device(span.owner),
+                  if_device(span.line), trace.info().base_ns + trace.ts[span.event], trace.dur[span.event],
+                  trace.name_of(span.event), span.kind, span.depth, span.lane, if_host(span.owner),
+                  static_cast<i64>(span.event), position(span.link)});
   }
   if (spans.overlapping() > 0)
     table.notes.add("overlapping_spans", Severity::info,
