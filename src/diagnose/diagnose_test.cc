@@ -245,5 +245,83 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   }
 }
 
+// Facts of one rank with a device, whose operators are these.
+JobFacts facts_with(std::vector<DeviceFacts> devices, std::initializer_list<const char*> operators) {
+  RankFacts r = rank(0, kSecond, 0);
+  r.divided = kSecond;
+  r.devices = std::move(devices);
+  JobFacts facts = facts_of({r});
+  for (const char* name : operators) {
+    facts.operators.append({name, i64{1}, kMillisecond, kSecond / 4});
+    facts.operator_device_time += kSecond / 4;
+  }
+  return facts;
+}
+
+DeviceFacts hopper() {
+  return {.id = 1,
+          .name = "H100",
+          .memory = i64{80} << 30,
+          .compute_major = 9,
+          .on_tensor_cores = 0.0,
+          .perhaps_on_tensor_cores = 0.0};
+}
+
+TEST(Diagnose, WaitingForData) {
+  JobFacts facts = facts_with({}, {});
+  facts.ranks[0].data_loading = kSecond / 20;
+  EXPECT_EQ(said(facts, "Of its steps").substr(0, 60),
+            "Of its steps rank 0 waits 5 % (50.0 ms) for the data loader'");
+  facts.ranks[0].data_loading = kSecond / 21;
+  EXPECT_EQ(said(facts, "Of its steps"), "");
+}
+
+TEST(Diagnose, MemoryNearItsLimit) {
+  DeviceFacts device = hopper();
+  device.peak_allocated = i64{73} << 30;
+  EXPECT_EQ(said(facts_with({hopper(), device}, {}), "At its peak").substr(0, 86),
+            "At its peak rank 0 has 91 % of the memory of device 1 in use (73.0 GiB of 80.0 GiB). S");
+  device.peak_allocated = i64{71} << 30;
+  EXPECT_EQ(said(facts_with({device}, {}), "At its peak"), "");
+  device.memory = 0;  // not told
+  EXPECT_EQ(said(facts_with({device}, {}), "At its peak"), "");
+}
+
+TEST(Diagnose, TensorCoresThatNobodyUses) {
+  EXPECT_EQ(said(facts_with({hopper()}, {"aten::mm", "aten::add"}), "No kernel runs").substr(0, 82),
+            "No kernel runs on tensor cores, but 50 % of the operators' device time (250 ms) is");
+  EXPECT_EQ(said(facts_with({hopper()}, {"aten::mul", "aten::add"}), "No kernel runs"), "");
+  DeviceFacts other = hopper();
+  other.on_tensor_cores = 0.1;
+  EXPECT_EQ(said(facts_with({hopper(), other}, {"aten::mm"}), "No kernel runs"), "");
+  other = hopper();
+  other.perhaps_on_tensor_cores = 0.3;  // names that tell nothing
+  EXPECT_EQ(said(facts_with({other}, {"aten::mm"}), "No kernel runs"), "");
+  other = hopper();
+  other.compute_major = 6;  // Pascal has none
+  EXPECT_EQ(said(facts_with({other}, {"aten::mm"}), "No kernel runs"), "");
+  EXPECT_EQ(said(facts_with({}, {"aten::mm"}), "No kernel runs"), "");
+}
+
+TEST(Diagnose, OneProcessForSeveralDevices) {
+  EXPECT_EQ(said(facts_with({hopper(), hopper()}, {"DataParallel.forward"}), "DataParallel").substr(0, 47),
+            "DataParallel drives 2 devices from one process:");
+  EXPECT_EQ(said(facts_with({hopper()}, {"DataParallel.forward"}), "DataParallel"), "");
+  EXPECT_EQ(said(facts_with({hopper(), hopper()}, {"aten::mm"}), "DataParallel"), "");
+}
+
+TEST(Diagnose, GradientsThatGoThroughTheHost) {
+  const auto job = [](Ns communication, std::optional<i64> world_size) {
+    JobFacts facts = facts_with({hopper()}, {"DistributedDataParallel.forward"});
+    facts.ranks[0].communication = communication;
+    facts.ranks[0].world_size = world_size;
+    return facts;
+  };
+  EXPECT_NE(said(job(0, 8), "DistributedDataParallel trains on devices"), "");
+  EXPECT_EQ(said(job(kMillisecond, 8), "DistributedDataParallel"), "");
+  EXPECT_EQ(said(job(0, 1), "DistributedDataParallel"), "");
+  EXPECT_EQ(said(job(0, {}), "DistributedDataParallel"), "");
+}
+
 }  // namespace
 }  // namespace spotter::diagnose

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "analyze/list.h"
+#include "base/number.h"
 #include "base/result.h"
 #include "base/utf8.h"
 #include "render/render.h"
@@ -112,6 +113,35 @@ void add_steps(const Table& t, const ByRank& ranks) {
   });
 }
 
+void add_parts_of_steps(const Table& t, const ByRank& ranks) {
+  ranks.each(t, [&](RankFacts& r, size_t row) {
+    r.divided += integer(t, row, "dur_ns");
+    r.data_loading += integer(t, row, "data_loader_ns");
+  });
+}
+
+void add_devices(const Table& t, const Table& memory, const ByRank& ranks) {
+  ranks.each(t, [&](RankFacts& r, size_t row) {
+    const auto real = [&](std::string_view column) -> std::optional<double> {
+      const Value value = t.at(row, t.column(column));
+      return is_null(value) ? std::nullopt : std::optional(std::get<double>(value));
+    };
+    const std::string capability = text(t, row, "compute_capability");
+    r.devices.push_back(
+        {.id = integer(t, row, "device"),
+         .name = text(t, row, "name"),
+         .memory = integer(t, row, "memory_bytes"),
+         .compute_major = number_in<i64>(capability.substr(0, capability.find('.'))).value_or(0),
+         .on_tensor_cores = real("tensor_core_ratio"),
+         .perhaps_on_tensor_cores = real("tensor_core_unknown_ratio")});
+  });
+  ranks.each(memory, [&](RankFacts& r, size_t row) {
+    if (text(memory, row, "device_type") == "CPU") return;
+    const auto device = std::ranges::find(r.devices, integer(memory, row, "device_id"), &DeviceFacts::id);
+    if (device != r.devices.end()) device->peak_allocated = integer(memory, row, "peak_allocated_bytes");
+  });
+}
+
 void add_kernels(const Table& t, JobFacts& facts) {
   facts.kernel_count = table::sum_of(t, "count");
   facts.kernel_time = table::sum_of(t, "sum_ns");
@@ -136,7 +166,9 @@ std::vector<const Analysis*> fact_analyses() {
   return {&analyze::kSummary,         &analyze::kTemporalBreakdown,
           &analyze::kCommCompOverlap, &analyze::kDeviceIdleBreakdown,
           &analyze::kKernelBreakdown, &analyze::kStragglers,
-          &analyze::kOperators,       &analyze::kSteps};
+          &analyze::kOperators,       &analyze::kSteps,
+          &analyze::kStepBreakdown,   &analyze::kDeviceSummary,
+          &analyze::kMemoryTimeline};
 }
 
 JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
@@ -151,6 +183,9 @@ JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   add_waits(answer_of(analyze::kStragglers, answers), ranks);
   facts.clocks_may_differ = answer_of(analyze::kStragglers, answers).notes.count("collectives_apart") > 0;
   add_steps(answer_of(analyze::kSteps, answers), ranks);
+  add_parts_of_steps(answer_of(analyze::kStepBreakdown, answers), ranks);
+  add_devices(answer_of(analyze::kDeviceSummary, answers), answer_of(analyze::kMemoryTimeline, answers),
+              ranks);
   add_kernels(answer_of(analyze::kKernelBreakdown, answers), facts);
   add_operators(answer_of(analyze::kOperators, answers), facts);
   return facts;

@@ -10,6 +10,15 @@
 
 namespace spotter::diagnose {
 
+struct DeviceFacts {
+  i64 id = 0;
+  std::string name;
+  i64 memory = 0, peak_allocated = 0;  // bytes; 0: not known
+  i64 compute_major = 0;               // of its compute capability; 0: not known
+  // Of the kernels' time, on tensor cores, and of kernels of which that is not known; none without kernels.
+  std::optional<double> on_tensor_cores = {}, perhaps_on_tensor_cores = {};
+};
+
 struct RankFacts {
   std::optional<i64> rank;
   std::string file, host, device, step_mark;
@@ -31,6 +40,9 @@ struct RankFacts {
   Ns step_sum = 0, step_max = 0;
   i64 longest_step = 0;
   std::vector<Ns> step_durations = {};
+  // Of the steps as step_breakdown divides them: all, and waiting for data while no device works.
+  Ns divided = 0, data_loading = 0;
+  std::vector<DeviceFacts> devices = {};  // that have work
 };
 
 struct JobFacts {

@@ -15,6 +15,7 @@ std::span<const Rule* const> all_rules();  // the most telling first: in this or
   kNoEvents, \
   kWaitsForRank, \
   kLaunchBound, \
+  kDataLoading, \
   kHostBound, \
   kIdleForUnknown, \
   kIdleForOthers, \
@@ -31,6 +32,10 @@ std::span<const Rule* const> all_rules();  // the most telling first: in this or
   kNoDeviceWork, \
   kNoSteps, \
   kWorkOutsideOperators, \
+  kMemoryLimit, \
+  kNoTensorCores, \
+  kDataParallel, \
+  kSlowBackend, \
   kDominantKernel, \
   kDominantOperator
 // clang-format on

@@ -73,8 +73,9 @@ analyze::RunRequest fact_request() {
 }
 
 Notes notes_beside_findings(const Notes& notes) {
-  constexpr std::string_view kTold[] = {"no_device_work", "no_operators",   "no_steps",
-                                        "one_rank",       "no_collectives", kCapturesAtDifferentTimes};
+  constexpr std::string_view kTold[] = {"no_device_work", "no_operators",       "no_steps",
+                                        "one_rank",       "no_collectives",     "no_memory_events",
+                                        "cut_off_steps",  "no_total_allocated", kCapturesAtDifferentTimes};
   Notes others;
   for (const Note& note : notes.all()) {
     const bool is_told =
