@@ -34,6 +34,9 @@ void EventWriter::call(const CallEvent& event) {
 void EventWriter::device(const DeviceEvent& event) {
   const DeviceWork& work = program_.work[event.work];
   tally_.device(work.kind, event.start, event.end);
+  if (event.collective != kNone)
+    tally_.collective(event.collective, program_.collectives[event.collective].way == Collective::Way::all,
+                      event.start, event.transfer, event.end);
   extend_annotations(event);
   std::string& head = device_heads_[event.work * size_t{kStreams} + event.stream];
   if (head.empty()) head = parts_.device_head(work, event.stream);

@@ -30,6 +30,7 @@ struct DeviceEvent {
   u32 thread;               // that launched it
   u32 collective = kNone;   // else its index
   i64 sequence = 0;         // of the collective in its group
+  Ns transfer = 0;          // the end of it, when all have come
   u32 graph = 0, node = 0;  // of a CUDA graph; 0: none
 };
 

@@ -82,7 +82,8 @@ void Machine::collective(const Instruction& i) {
                        .correlation = correlation_,
                        .thread = thread_,
                        .collective = i.what,
-                       .sequence = meeting.instance + 1});
+                       .sequence = meeting.instance + 1,
+                       .transfer = ns});
 }
 
 }  // namespace spotter::simulate

@@ -296,6 +296,30 @@ TEST(Tally, CountsEachMomentOnce) {
   EXPECT_EQ(numbers.whole.compute, 30);
 }
 
+TEST(Tally, WaitingIsWhereACollectiveIsAndNoneTransfers) {
+  Tally tally;
+  tally.begin_step(0);
+  const auto add = [&](u32 number, bool is_of_all, Ns start, Ns transfer, Ns end) {
+    tally.device(DeviceKind::communication, start, end);
+    tally.collective(number, is_of_all, start, transfer, end);
+  };
+  add(0, true, 10, 20, 50);   // transfers 30-50
+  add(1, true, 40, 10, 80);   // transfers 70-80
+  add(2, false, 60, 5, 100);  // a receive
+  add(0, true, 110, 10, 120);
+  tally.end_step(130, true);
+  const RankNumbers numbers = tally.take();
+  EXPECT_EQ(numbers.steps[0].transfer, 20 + 10 + 10);
+  EXPECT_EQ(numbers.steps[0].wait, 20 + 20);
+  EXPECT_EQ(numbers.whole.wait, 40);
+  ASSERT_EQ(numbers.collectives.size(), 3u);
+  EXPECT_EQ(numbers.collectives[0].calls, 2);
+  EXPECT_EQ(numbers.collectives[0].time, 50);
+  EXPECT_EQ(numbers.collectives[0].transfer, 30);
+  EXPECT_EQ(numbers.collectives[0].wait, 20);
+  EXPECT_EQ(numbers.collectives[2].wait, 35);
+}
+
 TEST(Schedule, WhatWouldLastForEverIsRefused) {
   Spec spec;
   spec.ranks = 2;

@@ -11,12 +11,24 @@ void Tally::end_step(Ns at, bool ended) {
   numbers_.steps.push_back(step_);
 }
 
+void Tally::collective(u32 number, bool is_of_all, Ns start, Ns transfer, Ns end) {
+  if (numbers_.collectives.size() <= number) numbers_.collectives.resize(number + size_t{1});
+  CollectiveNumbers& all = numbers_.collectives[number];
+  ++all.calls;
+  all.time += end - start;
+  all.transfer += transfer;
+  all.wait += end - start - transfer;
+  if (!is_of_all) return;
+  add(kCollective, start, end);
+  add(kTransfer, end - transfer, end);
+}
+
 void Tally::sweep() {
   if (edges_.empty()) return;
   std::sort(edges_.begin(), edges_.end(), [](const Edge& a, const Edge& b) { return a.at < b.at; });
   step_.device_start = edges_.front().at;
   step_.device_end = edges_.back().at;
-  std::array<i64, 3> running{};
+  std::array<i64, kCounts> running{};
   Ns now = step_.device_start;
   for (const Edge& edge : edges_) {
     const Ns passed = edge.at - now;
@@ -27,7 +39,11 @@ void Tally::sweep() {
     if (runs(DeviceKind::copy)) step_.memory += passed;
     if (computes && communicates) step_.hidden += passed;
     if (!computes && !communicates && !runs(DeviceKind::copy)) step_.idle += passed;
-    running[static_cast<size_t>(edge.kind)] += edge.begins ? 1 : -1;
+    if (running[kTransfer] > 0)
+      step_.transfer += passed;
+    else if (running[kCollective] > 0)
+      step_.wait += passed;
+    running[edge.of] += edge.begins ? 1 : -1;
     now = edge.at;
   }
   edges_.clear();
@@ -48,6 +64,8 @@ void Tally::add_to_whole() {
   whole.communication += step_.communication;
   whole.memory += step_.memory;
   whole.hidden += step_.hidden;
+  whole.transfer += step_.transfer;
+  whole.wait += step_.wait;
   whole.idle += step_.idle;
 }
 

@@ -13,33 +13,46 @@ struct StepNumbers {
   Ns compute = 0, communication = 0, memory = 0;
   Ns hidden = 0;  // communication while something computes
   Ns idle = 0;    // between device_start and device_end
+  // Of collectives without sends and receives: while one transfers; while some wait and none transfers.
+  Ns transfer = 0, wait = 0;
 
   Ns window() const { return device_end - device_start; }
 };
 
+// Of all calls of one.
+struct CollectiveNumbers {
+  i64 calls = 0;
+  Ns time = 0, transfer = 0, wait = 0;
+};
+
 struct RankNumbers {
   std::vector<StepNumbers> steps;
-  StepNumbers whole;         // all device work; start and step are not used
-  std::vector<Ns> injected;  // see Machine
+  StepNumbers whole;                           // all device work; start and step are not used
+  std::vector<CollectiveNumbers> collectives;  // as in the rank's program
+  std::vector<Ns> injected;                    // see Machine
   i64 events = 0;
 };
 
 class Tally {
  public:
   void begin_step(Ns at) { step_ = {.start = at}; }
-  void device(DeviceKind kind, Ns start, Ns end) {
-    edges_.push_back({start, kind, true});
-    edges_.push_back({end, kind, false});
-  }
+  void device(DeviceKind kind, Ns start, Ns end) { add(static_cast<size_t>(kind), start, end); }
+  // Beside device(). `is_of_all`: no send and no receive.
+  void collective(u32 number, bool is_of_all, Ns start, Ns transfer, Ns end);
   void end_step(Ns at, bool ended);
   RankNumbers take() { return std::move(numbers_); }
 
  private:
+  enum : size_t { kCollective = 3, kTransfer, kCounts };  // beside the kinds of device work
   struct Edge {
     Ns at;
-    DeviceKind kind;
+    size_t of;
     bool begins;
   };
+  void add(size_t of, Ns start, Ns end) {
+    edges_.push_back({start, of, true});
+    edges_.push_back({end, of, false});
+  }
   void sweep();
   void add_to_whole();
 

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <functional>
+#include <map>
 #include <optional>
+#include <tuple>
 
 #include "base/utf8.h"
+#include "simulate/costs.h"
 #include "simulate/rank_place.h"
 
 namespace spotter::simulate {
@@ -73,6 +76,8 @@ constexpr Column kDeviceColumns[] = {
     {"hidden_communication_ns", [](const StepNumbers& n) { return n.hidden; }},
     {"exposed_communication_ns", [](const StepNumbers& n) { return n.communication - n.hidden; }},
     {"idle_ns", [](const StepNumbers& n) { return n.idle; }},
+    {"transfer_ns", [](const StepNumbers& n) { return n.transfer; }},
+    {"wait_ns", [](const StepNumbers& n) { return n.wait; }},
 };
 
 std::string schedule_text(const std::vector<RankNumbers>& ranks) {
@@ -100,6 +105,41 @@ std::string whole_text(const std::vector<RankNumbers>& ranks) {
             list(static_cast<i64>(ranks.size()),
                  [&](i64 r) { return std::to_string(column.value(ranks[static_cast<size_t>(r)].whole)); });
   return text;
+}
+
+// What tells the rows of the collectives apart: kind and number of the group, name, elements in and out,
+// bytes that a rank sends.
+using CollectiveKey = std::tuple<GroupKind, i64, std::string_view, i64, i64, i64>;
+
+std::string collective_text(const Layout& layout, const CollectiveKey& key, const CollectiveNumbers& n) {
+  const auto& [kind, group, name, in_elements, out_elements, bytes] = key;
+  return fmt::format(
+      "    {{\"group\": \"{}\", \"ranks\": [{}], \"name\": \"{}\", \"in_bytes\": {}, \"out_bytes\": {}, "
+      "\"sent_bytes\": {}, \"calls\": {}, \"time_ns\": {}, \"transfer_ns\": {}, \"wait_ns\": {}}}",
+      kGroupNames[static_cast<size_t>(kind)], fmt::join(layout.members(kind, group), ","), name,
+      in_elements * kElementBytes, out_elements * kElementBytes, bytes, n.calls, n.time, n.transfer, n.wait);
+}
+
+std::string collectives_text(const Job& job, const std::vector<RankNumbers>& ranks) {
+  std::map<CollectiveKey, CollectiveNumbers> rows;
+  for (size_t rank = 0; rank < ranks.size(); ++rank) {
+    const Program& program = job.program(static_cast<i64>(rank));
+    for (size_t i = 0; i < ranks[rank].collectives.size(); ++i) {
+      const Collective& c = program.collectives[i];
+      const CollectiveNumbers& own = ranks[rank].collectives[i];
+      CollectiveNumbers& all = rows[{c.group, job.layout.group(c.group, static_cast<i64>(rank)), c.name,
+                                     c.in_elements, c.out_elements, c.bytes}];
+      all.calls += own.calls;
+      all.time += own.time;
+      all.transfer += own.transfer;
+      all.wait += own.wait;
+    }
+  }
+  std::string text;
+  for (const auto& [key, numbers] : rows) {
+    if (numbers.calls > 0) text += (text.empty() ? "\n" : ",\n") + collective_text(job.layout, key, numbers);
+  }
+  return text + (text.empty() ? "" : "\n  ");
 }
 
 std::string fault_text(const Job& job, size_t f, const std::vector<RankNumbers>& ranks,
@@ -142,6 +182,7 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
   text += ",\n  \"steps\": " + list(spec.steps, [&](i64 s) { return std::to_string(spec.first_step + s); });
   text += fmt::format(",\n  \"by_rank_and_step\": {{\n{}\n  }}", schedule_text(ranks));
   text += fmt::format(",\n  \"by_rank\": {{\n{}\n  }}", whole_text(ranks));
+  text += fmt::format(",\n  \"collectives\": [{}]", collectives_text(job, ranks));
   text += ",\n  \"faults\": [";
   for (size_t f = 0; f < spec.faults.size(); ++f)
     text += (f > 0 ? ",\n" : "\n") + fault_text(job, f, ranks, without[f]);

@@ -7,8 +7,13 @@
 //                          of the device work that the step launched, each moment counted once:
 //                          device_window_ns (first start to last end), compute_ns, communication_ns,
 //                          memory_ns, hidden_communication_ns (while something computes),
-//                          exposed_communication_ns (the rest), idle_ns (nothing runs)
+//                          exposed_communication_ns (the rest), idle_ns (nothing runs);
+//                          transfer_ns, wait_ns (a collective that is no send or receive transfers, as all
+//                          its ranks have come; some wait and none does)
 //   by_rank                [rank]: the same of all device work
+//   collectives[]          of each group, name and size, all calls of all ranks together: in_bytes and
+//                          out_bytes of a call, sent_bytes that a rank sends in it, calls, and the sums
+//                          time_ns, transfer_ns, wait_ns
 //   faults[]               [rank][step] each: injected_ns, what it added to host and device by itself
 //                          (transfers on each rank that takes part); effect_ns, step_ns minus that of
 //                          the job without this fault but with all others (null: a step did not end)
