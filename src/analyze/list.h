@@ -21,6 +21,8 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kKernelBreakdown, \
   kKernelDurationDistribution, \
   kCommCompOverlap, \
+  kCollectives, \
+  kCommSteps, \
   kStragglers, \
   kOperators, \
   kSteps, \

@@ -215,6 +215,19 @@ def test_kernels_by_launch(golden):
         assert percent((row["blocks_per_sm"] or 0) / 100) == blocks and percent(row["occupancy_ratio"] or 0) == occupancy, row
 
 
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_distributed_views_steps(rank):
+    """Their length, and the time in which any kernel runs: those of NCCL are computation there."""
+    told = shown("hta_sampled_distributed", "overlap")["data"]
+    rows = harness.analyze(SHARED / "traces" / "hta" / "trace_filter", tables=["comm_steps"], top=None)["comm_steps"]
+    found = {str(row["number"]): row for row in rows if row["rank"] == rank}
+    assert set(found) == set(told) - {"all"}
+    for number, row in found.items():
+        computation, overlapping, communication, other = (1000 * us for us in told[number][f"host_{rank}"])
+        assert row["dur_ns"] == computation + overlapping + communication + other
+        assert row["compute_ns"] + row["overlap_ns"] + row["exposed_ns"] == computation + overlapping
+
+
 @pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
 def test_parts_add_up(path):
     """To the nanosecond, on every trace."""
@@ -223,3 +236,15 @@ def test_parts_add_up(path):
     for row in harness.analyze(path, tables=["step_breakdown"], top=None)["step_breakdown"]:
         assert sum(row[column] or 0 for column in PARTS.values()) == row["dur_ns"], row
         assert min(row[column] or 0 for column in PARTS.values()) >= 0, row
+
+
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_distributed_views_calls_and_bytes(rank):
+    """Of the operations that it knows. It takes launches for them, so that its times are others."""
+    [told] = shown("hta_sampled_distributed", "commops")["data"][f"host_{rank}"]["rows"]
+    name, calls, size = told[:3]
+    assert name == "nccl:all_reduce"
+    rows = [row for row in harness.analyze(SHARED / "traces" / "hta" / "trace_filter", tables=["collectives"], top=None,
+                                           options=["--ranks", rank])["collectives"] if row["operation"] == "all_reduce"]
+    assert (sum(row["calls"] for row in rows), sum(row["bytes"] for row in rows)) == (calls, size)
+    assert {row["dtype"] for row in rows} == {"float32"}

@@ -1,6 +1,5 @@
 #include <algorithm>
 #include <numeric>
-#include <unordered_map>
 
 #include "analyze/job/matching.h"
 #include "analyze/list.h"
@@ -8,7 +7,6 @@
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "table/ops.h"
-#include "trace/device_work.h"
 
 namespace spotter::analyze {
 namespace {
@@ -40,52 +38,14 @@ const Field kPartColumns[] = {
 
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kStragglers.name, kPartColumns);
-  const Collectives found = collectives_of(trace);
-  for (const Collective& c : found.runs)
-    table.append({c.group, c.name, c.sequence, trace.info().base_ns + c.start, c.end - c.start});
-  if (found.runs.empty())
+  const CollectiveCalls found = collective_calls(trace);
+  for (const CollectiveCall& c : found.calls)
+    if (c.is_timed)
+      table.append({c.group, c.name, c.sequence, trace.info().base_ns + c.start, c.end - c.start});
+  if (table.rows() == 0)
     table.notes.add("no_collectives", Severity::info, "traces without collectives have no row here");
-  if (found.unclear > 0)
-    table.notes.add(
-        "unclear_collectives", Severity::info,
-        "kernels that send and receive do not say of which collective they are a part, if of any, "
-        "and were left out",
-        -1, found.unclear);
+  note_unclear(found, table.notes);
   return table;
-}
-
-// Of all files that have a rank.
-std::vector<Run> runs_of(std::span<const RankTable> tables, Notes& notes) {
-  std::vector<Run> runs;
-  std::unordered_map<std::string_view, u32> ids;
-  const auto id = [&](std::string_view text) {
-    return ids.try_emplace(text, static_cast<u32>(ids.size())).first->second;
-  };
-  i64 without_rank = 0, impossible = 0;
-  for (size_t part = 0; part < tables.size(); ++part) {
-    const Table& t = tables[part].table;
-    if (!tables[part].rank) {
-      without_rank += t.rows() > 0 ? 1 : 0;
-      continue;
-    }
-    for (size_t r = 0; r < t.rows(); ++r) {
-      const Ns start = t.integer(r, 3), dur = t.integer(r, 4);
-      // As traces are held to it; so no end and no difference of two times overflows.
-      if (start < -kMaxTime || start > 2 * kMaxTime || dur < 0 || dur > kMaxTime) {
-        ++impossible;
-        continue;
-      }
-      const i64 sequence = std::max(t.integer(r, 2), kNoSequence);
-      runs.push_back({id(t.text(r, 0)), id(t.text(r, 1)), sequence, part, start, start + dur, 0});
-    }
-  }
-  if (without_rank > 0)
-    notes.add("no_rank", Severity::loss, "files have collectives but no rank and were left out", -1,
-              without_rank);
-  if (impossible > 0)
-    notes.add("impossible_collective", Severity::loss, "collectives have impossible times and were left out",
-              -1, impossible);
-  return runs;
 }
 
 // A rank's numbers.
@@ -101,7 +61,7 @@ void add_collective(std::span<const Run> runs, std::vector<Waits>& waits) {
       *std::find_if(runs.begin(), runs.end(), [&](const Run& run) { return run.start == last_start; });
   ++waits[straggler.part].last_count;
   for (const Run& run : runs) {
-    const Ns wait = std::min(last_start, run.end) - run.start;
+    const Ns wait = transfer_start(run, last_start) - run.start;
     Waits& own = waits[run.part];
     own.own = add_saturated(own.own, wait);
     waits[straggler.part].caused = add_saturated(waits[straggler.part].caused, wait);
@@ -111,28 +71,18 @@ void add_collective(std::span<const Run> runs, std::vector<Waits>& waits) {
 
 std::vector<Waits> waits_of(std::span<const Run> runs, size_t parts, Notes& notes) {
   std::vector<Waits> waits(parts);
-  i64 unmatched = 0, apart = 0;
-  for (auto begin = runs.begin(); begin != runs.end();) {
-    const auto end =
-        std::find_if(begin, runs.end(), [&](const Run& run) { return run.collective != begin->collective; });
-    const std::span<const Run> collective(begin, end);
-    begin = end;
-    if (collective.size() < 2) {
+  const std::vector<std::span<const Run>> collectives = collectives_of(runs);
+  i64 unmatched = 0;
+  for (const std::span<const Run> collective : collectives) {
+    if (collective.size() < 2)
       ++unmatched;
-      continue;
-    }
-    add_collective(collective, waits);
-    const auto has_ended = [&](const Run& run) { return run.end < collective.back().start; };
-    apart += std::any_of(collective.begin(), collective.end(), has_ended) ? 1 : 0;
+    else
+      add_collective(collective, waits);
   }
   if (unmatched > 0)
     notes.add("unmatched_collectives", Severity::info,
               "collectives were found on one rank only and were left out", -1, unmatched);
-  if (apart > 0)
-    notes.add("collectives_apart", Severity::info,
-              "collectives had ended on one rank before they began on another: the clocks of their hosts may "
-              "differ, see median_late_ns",
-              -1, apart);
+  note_apart(collectives, "median_late_ns", notes);
   return waits;
 }
 
@@ -190,7 +140,7 @@ const Analysis kStragglers = {
         "and says which ranks start late, but not how long the others waited.",
     .params = {},
     .columns = kColumns,
-    .reads = trace::kDeviceWorkArgs | ArgSet{Arg::group_name, Arg::group_ranks, Arg::seq},
+    .reads = kCollectiveCallArgs,
     .map = map,
     .reduce = reduce,
     .part_columns = kPartColumns,

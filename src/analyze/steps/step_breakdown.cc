@@ -113,33 +113,19 @@ PartUnions gather(const Trace& trace) {
   return lines.united();
 }
 
-// How much of each window the intervals take.
-std::vector<Ns> by_step(const std::vector<StepWindow>& steps, const Union& intervals) {
-  std::vector<Ns> sums(steps.size());
-  for (const Interval& interval : intervals)
-    for_each_overlap(steps, interval.start, interval.end, [&](size_t s, Ns time) { sums[s] += time; });
-  return sums;
-}
-
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kStepBreakdown.name, std::span(kColumns).subspan(1));
   const StepWindows windows = step_windows(trace);
-  if (!windows.are_marked && !windows.steps.empty())
-    table.notes.add("no_steps", Severity::info, "traces without steps are divided as one step");
-  if (windows.cut_off > 0)
-    table.notes.add("cut_off_steps", Severity::info,
-                    "steps at the end are left out, since not all of their device work was recorded", -1,
-                    windows.cut_off);
-  trace::add_step_notes(trace.steps(), table.notes);
+  note_step_windows(trace, windows, table.notes);
   Union left;
   for (const StepWindow& step : windows.steps) extend(left, step.start, step.end);
   std::array<std::vector<Ns>, kParts> times;
   PartUnions all = gather(trace);
   for (size_t c = 0; c < kParts; ++c) {
-    times[c] = by_step(windows.steps, intersection(left, all[c]));
+    times[c] = time_by_step(windows.steps, intersection(left, all[c]));
     left = difference(left, all[c]);
   }
-  const std::vector<Ns> other = by_step(windows.steps, left);
+  const std::vector<Ns> other = time_by_step(windows.steps, left);
   const bool has_device_work = !trace.device_work().event.empty();
   for (size_t s = 0; s < windows.steps.size(); ++s) {
     const StepWindow& step = windows.steps[s];

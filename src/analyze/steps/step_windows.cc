@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "analyze/time/intervals.h"
 #include "trace/device_work.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
@@ -99,6 +98,24 @@ StepWindows step_windows(const Trace& trace) {
   extend_by_device_work(trace, windows, launched);
   if (windows.steps.size() > 1) leave_out_the_end(windows);
   return windows;
+}
+
+void note_step_windows(const Trace& trace, const StepWindows& windows, Notes& notes) {
+  if (!windows.are_marked && !windows.steps.empty())
+    notes.add("no_steps", Severity::info, "traces without steps are divided as one step");
+  if (windows.cut_off > 0)
+    notes.add("cut_off_steps", Severity::info,
+              "steps at the end are left out, since not all of their device work was recorded", -1,
+              windows.cut_off);
+  trace::add_step_notes(trace.steps(), notes);
+}
+
+std::vector<Ns> time_by_step(const std::vector<StepWindow>& steps, const Union& intervals) {
+  std::vector<Ns> sums(steps.size());
+  for (const Interval& interval : intervals)
+    for_each_overlap(steps, interval.start, interval.end,
+                     [&](size_t s, Ns time) { sums[s] = add_saturated(sums[s], time); });
+  return sums;
 }
 
 }  // namespace spotter::analyze

@@ -6,6 +6,8 @@
 #include <span>
 #include <vector>
 
+#include "analyze/time/intervals.h"
+#include "base/saturated.h"
 #include "trace/trace.h"
 
 namespace spotter::analyze {
@@ -27,7 +29,7 @@ template <class F>
 void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&& take) {
   auto window = std::ranges::upper_bound(windows, start, {}, &StepWindow::end);
   for (; window != windows.end() && window->start < end; ++window) {
-    const Ns time = std::min(end, window->end) - std::max(start, window->start);
+    const Ns time = subtract_saturated(std::min(end, window->end), std::max(start, window->start));
     if (time > 0) take(static_cast<size_t>(window - windows.begin()), time);
   }
 }
@@ -39,5 +41,11 @@ void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&&
 // before did, unless it is the only one. Without marks all from the first operator's start to the last one's
 // end is one step. Reads trace::kDeviceWorkArgs and kStepArgs.
 StepWindows step_windows(const Trace& trace);
+
+// What is worth knowing of them.
+void note_step_windows(const Trace& trace, const StepWindows& windows, Notes& notes);
+
+// How much of each window the intervals take.
+std::vector<Ns> time_by_step(const std::vector<StepWindow>& steps, const Union& intervals);
 
 }  // namespace spotter::analyze
