@@ -72,8 +72,9 @@ struct Shape {
 struct Device {
   i64 id = 0;
   std::string name;
-  i64 memory_bytes = 0, sm_count = 0;               // 0: not told
-  std::optional<i64> compute_major, compute_minor;  // CUDA's compute capability, or AMD's gfx version
+  i64 memory_bytes = 0, sm_count = 0;  // 0: not told
+  // CUDA's compute capability, or AMD's gfx version.
+  std::optional<i64> compute_major = {}, compute_minor = {};
 };
 
 // What a file says about itself outside the events.
