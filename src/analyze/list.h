@@ -40,6 +40,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kKernelsByAnnotation, \
   kCallTree, \
   kModules, \
+  kPaths, \
   kTimeline, \
   kSpans, \
   kRankStrip, \

@@ -24,6 +24,8 @@ constexpr NameRule kNameRules[] = {
     {"triton_red_", "", kNo},
     {"triton_per_", "", kNo},
     {"triton_for_", "", kNo},
+    // MIOpen's, which has the text of another rule in it.
+    {"subtensorop", "", kNo},
     // CUTLASS and cuDNN say which unit they use; their helpers carry the names of what they help.
     {"_simt_", "", kNo},
     {"_ffma_", "", kNo},
@@ -191,7 +193,6 @@ constexpr NameRule kNameRules[] = {
     {"transpose", "", kNo},
     {"nchwtonhwc", "", kNo},
     {"nhwctonchw", "", kNo},
-    {"subtensorop", "", kNo},
     {"op_tensor_kernel", "", kNo},
     {"scalepackedtensor", "", kNo},
     {"optensor", "", kNo},

@@ -6,6 +6,7 @@
 
 #include "analyze/job/conditions.h"
 #include "analyze/list.h"
+#include "analyze/operators/path_diff.h"
 #include "analyze/operators/trace_diff.h"
 #include "app/cli/command.h"
 #include "app/cli/format_option.h"
@@ -26,6 +27,7 @@ struct Options {
   std::string before, after;
   analyze::RunRequest request;
   analyze::DiffOptions how;
+  bool by_path = false, by_shapes = false;
   i64 top = 20;
   const render::Format* named_format = nullptr;  // by --format
   const render::Format* format = &render::kText;
@@ -63,10 +65,11 @@ void warn(const Side& before, const Side& after, Notes& notes) {
 }
 
 // A person has no use for them.
-Table without_unchanged(const Table& diff, Notes& notes) {
+Table without_unchanged(const Table& diff, bool by_path, Notes& notes) {
+  const auto is_unchanged = by_path ? analyze::is_unchanged_path : analyze::is_unchanged;
   std::vector<size_t> changed;
   for (size_t row = 0; row < diff.rows(); ++row)
-    if (!analyze::is_unchanged(diff, row)) changed.push_back(row);
+    if (!is_unchanged(diff, row)) changed.push_back(row);
   const auto others = static_cast<i64>(diff.rows() - changed.size());
   if (others > 0)
     notes.add("unchanged", Severity::info,
@@ -84,11 +87,12 @@ Result<void> diff(Options options) {
   options.request.cancelled = interrupted;
   TRY_ASSIGN(const Side before, run_side(job_before, options));
   TRY_ASSIGN(const Side after, run_side(job_after, options));
-  Table table = analyze::trace_diff(before.totals, after.totals, options.how);
+  Table table = options.by_path ? analyze::path_diff(before.totals, after.totals)
+                                : analyze::trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
   warn(before, after, notes);
-  if (options.format == &render::kText) table = without_unchanged(table, notes);
+  if (options.format == &render::kText) table = without_unchanged(table, options.by_path, notes);
   const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
   if (table.rows() > listed)
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
@@ -124,6 +128,13 @@ Command diff_command() {
       .footer = "Example: spotter diff traces/monday traces/tuesday --steps 3-7",
       .check = [o]() -> Result<void> {
         TRY_ASSIGN(o->format, choose_format(o->named_format, o->output));
+        o->by_path |= o->by_shapes;
+        if (o->by_path && (o->how.by_rank || o->how.by_function))
+          return fail(
+              Code::invalid,
+              "--by-path is of all ranks, and of operators: it goes neither with --by-rank nor with --by-function");
+        if (o->by_path) o->request.analyses[0] = &analyze::kPaths;
+        if (o->by_shapes) o->request.params = {{analyze::kByShapesOfPaths.name, i64{1}}};
         return {};
       },
       .action = [options]() -> Result<int> {
@@ -136,6 +147,12 @@ Command diff_command() {
          {{.names = {"--by-function"},
            .help = "compare kernels by their functions, without template arguments and parameters",
            .read = set(o->how.by_function)},
+          {.names = {"--by-path"},
+           .help = "compare modules and operators by what they are in, in time per step",
+           .read = set(o->by_path)},
+          {.names = {"--by-shapes"},
+           .help = "--by-path, with the shapes of the operands (record_shapes=True) in the paths",
+           .read = set(o->by_shapes)},
           {.names = {"--by-rank"},
            .help = "compare each rank with itself; else the sums over all ranks",
            .read = set(o->how.by_rank)},
