@@ -178,6 +178,29 @@ RankFacts waiting(Ns RankFacts::* cause, Ns kernel_gap = 0) {
   return r;
 }
 
+// Facts of one rank with a device, whose operators are these.
+JobFacts facts_with(std::vector<DeviceFacts> devices, std::initializer_list<const char*> operators) {
+  RankFacts r = rank(0, kSecond, 0);
+  r.divided = kSecond;
+  r.steps = 1;
+  r.devices = std::move(devices);
+  JobFacts facts = facts_of({r});
+  for (const char* name : operators) {
+    facts.operators.append({name, i64{1}, kMillisecond, kSecond / 4});
+    facts.operator_device_time += kSecond / 4;
+  }
+  return facts;
+}
+
+DeviceFacts hopper() {
+  return {.id = 1,
+          .name = "H100",
+          .memory = i64{80} << 30,
+          .compute_major = 9,
+          .on_tensor_cores = 0.0,
+          .perhaps_on_tensor_cores = 0.0};
+}
+
 // A job that each rule is for, and what else is found there.
 TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   std::map<std::string, JobFacts> jobs;
@@ -237,34 +260,22 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   jobs["dominant_operator"].operators.append({"aten::add", 1, kMillisecond, 0});
   jobs["dominant_operator"].operator_host_time = 4 * kMillisecond;
 
+  jobs["data_loading"] = facts_with({}, {});
+  jobs["data_loading"].ranks[0].data_loading = kSecond / 10;
+  DeviceFacts full = hopper();
+  full.peak_allocated = full.memory;
+  jobs["memory_limit"] = facts_with({full}, {});
+  jobs["no_tensor_cores"] = facts_with({hopper()}, {"aten::mm"});
+  jobs["data_parallel"] = facts_with({hopper(), hopper()}, {"DataParallel.forward"});
+  jobs["slow_backend"] = facts_with({hopper()}, {"DistributedDataParallel.forward"});
+  jobs["slow_backend"].ranks[0].world_size = 8;
+
   for (const Rule* rule : all_rules()) {
     ASSERT_TRUE(jobs.contains(rule->name)) << rule->name << " has no job";
     std::vector<std::string> wanted = {rule->name};
     if (wanted[0] == "dominant_operator") wanted.insert(wanted.begin(), "no_device_work");
     EXPECT_EQ(found_by(jobs[rule->name]), wanted);
   }
-}
-
-// Facts of one rank with a device, whose operators are these.
-JobFacts facts_with(std::vector<DeviceFacts> devices, std::initializer_list<const char*> operators) {
-  RankFacts r = rank(0, kSecond, 0);
-  r.divided = kSecond;
-  r.devices = std::move(devices);
-  JobFacts facts = facts_of({r});
-  for (const char* name : operators) {
-    facts.operators.append({name, i64{1}, kMillisecond, kSecond / 4});
-    facts.operator_device_time += kSecond / 4;
-  }
-  return facts;
-}
-
-DeviceFacts hopper() {
-  return {.id = 1,
-          .name = "H100",
-          .memory = i64{80} << 30,
-          .compute_major = 9,
-          .on_tensor_cores = 0.0,
-          .perhaps_on_tensor_cores = 0.0};
 }
 
 TEST(Diagnose, WaitingForData) {
