@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <csignal>
@@ -161,6 +162,19 @@ TEST(ChildLoopTest, TheLoopMayEndFirst) {
   ASSERT_TRUE(child);
   child->reset();
   loop.reset();
+}
+
+// Who was started with less than an order allows still starts children, with that. In a process of its own,
+// since not everybody gets a limit back.
+TEST_F(ChildTest, LimitsThatItHasItself) {
+  const auto child = [this] {
+    const rlimit low{1 << 20, 1 << 20};
+    if (setrlimit(RLIMIT_FSIZE, &low) != 0) _exit(2);
+    ChildOrder wanted = shell("ulimit -f");  // in blocks of 512 bytes
+    wanted.output_bytes = 1 << 30;
+    _exit(output(wanted) == "2048\n" ? 0 : 1);
+  };
+  EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -134,5 +134,22 @@ TEST_F(ExecTest, AUserHasOneName) {
   }
 }
 
+// Who is in no list of users says what it is called, but not what another is called.
+TEST_F(ExecTest, NobodyPassesForAnotherUser) {
+  machine_.write("etc/passwd", "root:x:0:0:root:/root:/bin/sh\nbob:x:1000:1000::/home/bob:/bin/sh\n");
+  Identities identities(machine_.host());
+  i64 stack = 1000;
+  const auto user = [&](i64 uid, const std::string& told) {
+    machine_.write("proc/42/status", fmt::format("Name:\tpython\nUid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    runs("python", "USER=" + told + '\0', stack += 1000);
+    return identities.who(42).user;
+  };
+  EXPECT_EQ(user(1000, "root"), "bob");  // the machine knows better
+  EXPECT_EQ(user(2000, "root"), "2000");
+  EXPECT_EQ(user(2001, "alice"), "alice");
+  EXPECT_EQ(user(2002, "alice"), "2002") << "that is 2001's name";
+  EXPECT_EQ(user(2001, "carol"), "alice") << "as it said first";
+}
+
 }  // namespace
 }  // namespace spotter::collect
