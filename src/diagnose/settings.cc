@@ -10,21 +10,26 @@
 namespace spotter::diagnose {
 namespace {
 
+double loading_share(const RankFacts& r) { return ratio(r.data_loading, r.divided); }
+
+// Of one rank among others that do not wait, else of the whole job.
 std::optional<Finding> find_data_loading(const JobFacts& f, double threshold) {
-  const RankFacts* worst = nullptr;
-  for (const RankFacts& r : f.ranks)
-    if (!worst || ratio(r.data_loading, r.divided) > ratio(worst->data_loading, worst->divided)) worst = &r;
-  const double share = worst ? ratio(worst->data_loading, worst->divided) : 0;
-  if (share < threshold) return {};
+  const auto waits = [&](const RankFacts& r) { return loading_share(r) >= threshold; };
+  const auto worst = std::ranges::max_element(f.ranks, {}, loading_share);
+  if (worst == f.ranks.end() || !waits(*worst)) return {};
+  const bool is_one_of_many = f.ranks.size() > 1 && std::ranges::count_if(f.ranks, waits) == 1;
+  const Ns time = is_one_of_many ? worst->data_loading : sum_over(f, &RankFacts::data_loading);
+  const double share = is_one_of_many ? loading_share(*worst) : ratio(time, sum_over(f, &RankFacts::divided));
   return Finding{
       .what = fmt::format(
-          "Of its steps {} waits {} ({}) for the data loader's next batch while nothing else runs.",
-          rank_name(*worst), percent(share), render::human_ns(worst->data_loading)),
+          "{} of the steps {}({}) is waiting for the data loader's next batch while nothing else runs.",
+          percent(share), is_one_of_many ? fmt::format("of {} ", rank_name(*worst)) : "",
+          render::human_ns(time)),
       .remedy =
           "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less "
           "for each sample.",
-      .rank = worst->rank,
-      .time = worst->data_loading,
+      .rank = is_one_of_many ? worst->rank : std::nullopt,
+      .time = time,
       .share = share};
 }
 

@@ -159,7 +159,7 @@ def test_the_straggler_is_named(tmp_path):
 SYMPTOMS = {
     "slow-rank:rank=3": ("waits_for_rank", 3),
     "slow-link": ("exposed_communication", None),
-    "data-loader-stall": ("host_bound", None),
+    "data-loader-stall": ("data_loading", None),
     "data-loader-stall:rank=2": ("waits_for_rank", 2),
     "launch-bound": ("launch_bound", None),
     "host-sync": ("host_bound", None),

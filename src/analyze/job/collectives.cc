@@ -99,7 +99,7 @@ void note_calls(const Table& table, i64 untimed, i64 untold, i64 unknown_type, N
   if (table.rows() == 0)
     notes.add("no_collectives", Severity::info, "traces without collectives have no row here");
   if (untimed > 0)
-    notes.add("untimed_collectives", Severity::loss,
+    notes.add("untimed_collectives", Severity::info,
               "collectives have a launch but no kernel in the trace, so that their time is not known: record "
               "the device's activities, too",
               -1, untimed);
@@ -110,7 +110,7 @@ void note_calls(const Table& table, i64 untimed, i64 untold, i64 unknown_type, N
         "that with record_shapes",
         -1, untold);
   if (unknown_type > 0)
-    notes.add("unknown_element_type", Severity::loss,
+    notes.add("unknown_element_type", Severity::info,
               "collectives have elements of a type whose size is not known here, so that theirs is not "
               "either",
               -1, unknown_type);

@@ -151,7 +151,7 @@ void append_steps(const Trace& trace, Table& table) {
   note_step_windows(trace, windows, table.notes);
   const Activity activity = activity_of(trace);
   if (!activity.knows_communication && !windows.steps.empty())
-    table.notes.add("unrecorded_communication", Severity::loss,
+    table.notes.add("unrecorded_communication", Severity::info,
                     "traces have launches of collectives but none of their kernels, so that the time of "
                     "communication is not known: record the device's activities, too");
   const std::vector<Ns> compute = time_by_step(windows.steps, activity.compute),

@@ -1,14 +1,13 @@
 #include <algorithm>
-#include <functional>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 #include <string>
 #include <tuple>
 
 #include "analyze/list.h"
 #include "analyze/operators/span_tree.h"
+#include "analyze/operators/tree_order.h"
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 
@@ -210,17 +209,8 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
     return table;
   }
   const std::vector<Module>& modules = found.all();
-  std::vector<u32> by_last(modules.size());
-  std::iota(by_last.begin(), by_last.end(), 0u);
-  std::ranges::sort(by_last, std::greater(), [&](u32 m) { return std::pair(modules[m].first, m); });
-  std::vector<std::vector<u32>> inside(modules.size());
-  std::vector<u32> open;  // the next one last
-  for (const u32 m : by_last) (modules[m].parent == kNone ? open : inside[modules[m].parent]).push_back(m);
   std::vector<std::string> paths(modules.size());
-  while (!open.empty()) {
-    const u32 m = open.back();
-    open.pop_back();
-    open.insert(open.end(), inside[m].begin(), inside[m].end());
+  for (const u32 m : tree_order(modules)) {
     const Module& module = modules[m];
     paths[m] = module.parent == kNone ? std::string(module.name)
                                       : fmt::format("{}/{}", paths[module.parent], module.name);

@@ -1,6 +1,4 @@
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <string>
 #include <vector>
 
@@ -9,6 +7,7 @@
 #include "analyze/list_text.h"
 #include "analyze/operators/path_diff.h"
 #include "analyze/operators/span_tree.h"
+#include "analyze/operators/tree_order.h"
 
 namespace spotter::analyze {
 namespace {
@@ -162,18 +161,9 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const std::vector<Path>& paths = found.all();
   if (paths.empty())
     table.notes.add("no_operators", Severity::info, "traces without operators have no rows here");
-  std::vector<u32> by_last(paths.size());
-  std::iota(by_last.begin(), by_last.end(), 0u);
-  std::ranges::sort(by_last, std::greater(), [&](u32 p) { return std::pair(paths[p].first, p); });
-  std::vector<std::vector<u32>> inside(paths.size());
-  std::vector<u32> open;  // the next one last
-  for (const u32 p : by_last) (paths[p].parent == kNone ? open : inside[paths[p].parent]).push_back(p);
   std::vector<std::string> texts(paths.size());
   const auto steps = std::max<i64>(1, std::ssize(trace.steps().steps));
-  while (!open.empty()) {
-    const u32 p = open.back();
-    open.pop_back();
-    open.insert(open.end(), inside[p].begin(), inside[p].end());
+  for (const u32 p : tree_order(paths)) {
     const Path& path = paths[p];
     texts[p] = path.parent == kNone ? path.name : fmt::format("{}/{}", texts[path.parent], path.name);
     table.append({std::string_view(texts[p]), kKinds[static_cast<size_t>(path.kind)], path.calls,
