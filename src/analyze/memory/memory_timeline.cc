@@ -1,8 +1,7 @@
 #include <algorithm>
-#include <unordered_map>
 
 #include "analyze/list.h"
-#include "analyze/memory/memory_events.h"
+#include "analyze/memory/allocations.h"
 #include "base/saturated.h"
 
 namespace spotter::analyze {
@@ -10,8 +9,8 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"device_type", Type::text, Unit::none, Role::key, "CPU, CUDA, HIP, XPU, ..."},
-    {"device_id", Type::integer, Unit::none, Role::key, "Number of the device; -1 for the CPU."},
+    kDeviceTypeField,
+    kDeviceIdField,
     {"allocations", Type::integer, Unit::count, Role::value, "Number of allocations."},
     {"frees", Type::integer, Unit::count, Role::value, "Number of frees."},
     {"sum_bytes", Type::integer, Unit::bytes, Role::value, "Sum of the sizes of the allocations."},
@@ -27,29 +26,24 @@ const Field kColumns[] = {
 
 // What was allocated in the trace and is not free at its end.
 Value retained_bytes(const MemoryDevice& device) {
-  std::unordered_map<i64, i64> size_at;
-  for (const MemoryEvent& event : device.events) {
-    if (!event.address) return {};
-    if (event.bytes > 0)
-      size_at[*event.address] = event.bytes;  // an address in use again was freed unseen
-    else if (event.bytes < 0)
-      size_at.erase(*event.address);
-  }
+  const std::optional<Allocations> allocations = pair_allocations(device);
+  if (!allocations) return {};
   i64 sum = 0;
-  for (const auto& [address, size] : size_at) sum = add_saturated(sum, size);
+  for (const Allocation& a : allocations->all)
+    if (a.begin != kNone && a.end == kNone) sum = add_saturated(sum, a.bytes);
   return sum;
 }
 
 void append(const Trace& trace, const MemoryDevice& device, Table& table) {
   i64 allocations = 0, frees = 0, sum = 0;
   std::optional<i64> peak_reserved;
-  for (const MemoryEvent& event : device.events) {
+  for (const AllocatorEvent& event : device.events) {
     allocations += event.bytes > 0;
     frees += event.bytes < 0;
     if (event.bytes > 0) sum = add_saturated(sum, event.bytes);
     if (event.reserved) peak_reserved = std::max(peak_reserved.value_or(*event.reserved), *event.reserved);
   }
-  const MemoryEvent& peak = *std::ranges::max_element(device.events, {}, &MemoryEvent::allocated);
+  const AllocatorEvent& peak = device.events[peak_of(device)];
   table.append({std::string_view(device.type), device.id, allocations, frees, sum, peak.allocated,
                 peak_reserved ? Value(*peak_reserved) : Value(), trace.info().base_ns + peak.time,
                 device.events.front().allocated, device.events.back().allocated, retained_bytes(device)});
@@ -78,7 +72,7 @@ const Analysis kMemoryTimeline = {
         "addresses without looking at the device, and its statistics add up only what was allocated inside operators. What HTA calls memory timeline reads another file, that of export_memory_timeline.",
     .params = {},
     .columns = kColumns,
-    .reads = kMemoryEventArgs,
+    .reads = kAllocatorEventArgs,
     .map = map,
 };
 

@@ -1,13 +1,13 @@
 #include "analyze/list.h"
-#include "analyze/memory/memory_events.h"
+#include "analyze/memory/allocator_events.h"
 
 namespace spotter::analyze {
 namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"device_type", Type::text, Unit::none, Role::key, "CPU, CUDA, HIP, XPU, ..."},
-    {"device_id", Type::integer, Unit::none, Role::key, "Number of the device; -1 for the CPU."},
+    kDeviceTypeField,
+    kDeviceIdField,
     {"time_ns", Type::integer, Unit::ns, Role::time, "Of the allocation or free, Unix time."},
     {"allocated_bytes", Type::integer, Unit::bytes, Role::value, "In use from then on."},
     {"reserved_bytes", Type::integer, Unit::bytes, Role::value,
@@ -17,7 +17,7 @@ const Field kColumns[] = {
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kMemoryTimelineSeries.name, std::span(kColumns).subspan(1));
   for (const MemoryDevice& device : memory_by_device(trace, table))
-    for (const MemoryEvent& event : device.events)
+    for (const AllocatorEvent& event : device.events)
       table.append({std::string_view(device.type), device.id, trace.info().base_ns + event.time,
                     event.allocated, event.reserved ? Value(*event.reserved) : Value()});
   return table;
@@ -33,7 +33,7 @@ const Analysis kMemoryTimelineSeries = {
         "points in MB of 2^20 bytes over the time since the profiler's start, and thins them out to 10,240 per device.",
     .params = {},
     .columns = kColumns,
-    .reads = kMemoryEventArgs,
+    .reads = kAllocatorEventArgs,
     .map = map,
     .on_request = true,
 };

@@ -1,4 +1,4 @@
-#include "analyze/memory/memory_events.h"
+#include "analyze/memory/allocator_events.h"
 
 #include <algorithm>
 #include <map>
@@ -56,9 +56,9 @@ std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table) {
       continue;
     }
     counts.without_total += !total;
-    std::vector<MemoryEvent>& events = devices[{*type, *id}].events;
+    std::vector<AllocatorEvent>& events = devices[{*type, *id}].events;
     const i64 before = events.empty() ? 0 : events.back().allocated;
-    events.push_back({trace.ts[e], *bytes, trace.integer(e, Arg::addr),
+    events.push_back({e, trace.ts[e], *bytes, trace.integer(e, Arg::addr),
                       total ? *total : add_saturated(before, *bytes), trace.integer(e, Arg::total_reserved)});
   }
   note(counts, order.empty(), table);
@@ -69,6 +69,11 @@ std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table) {
     list.push_back(std::move(device));
   }
   return list;
+}
+
+size_t peak_of(const MemoryDevice& device) {
+  return static_cast<size_t>(std::ranges::max_element(device.events, {}, &AllocatorEvent::allocated) -
+                             device.events.begin());
 }
 
 }  // namespace spotter::analyze
