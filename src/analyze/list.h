@@ -54,6 +54,10 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kMemoryBandwidthSeries, \
   kMemoryTimeline, \
   kMemoryTimelineSeries, \
+  kMemoryEvents, \
+  kMemoryByOperator, \
+  kMemoryAtPeak, \
+  kMemoryLeaks, \
   kDeviceBusySeries, \
   kSmEfficiencySeries, \
   kCuptiCounters

@@ -8,10 +8,11 @@
 
 namespace spotter::analyze {
 
-inline constexpr Param kTop = {"top", 20,
-                               "list this many kernels or operators, those that take the most time (per "
-                               "rank, the rest in one row: others); "
-                               "0 lists all"};
+inline constexpr Param kTop = {
+    "top", 20,
+    "list this many kernels or operators, those that take the most time or memory (per "
+    "rank, the rest in one row: others); "
+    "0 lists all"};
 
 // The first `top` of groups that are in order (0: all), and behind them one, Group() before, that all others
 // are merged into, if there are any.

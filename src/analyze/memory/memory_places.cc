@@ -1,0 +1,277 @@
+#include "analyze/memory/memory_places.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "analyze/operators/threads.h"
+#include "trace/annotations.h"
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter::analyze {
+namespace {
+
+constexpr std::string_view kModule = "nn.Module: ";
+
+enum class Mark : u8 { none, module, makes_module, optimizer, backward, wrapper };
+
+// PyTorch's own calls that make a module's parameters and buffers, or move them:
+// "torch/nn/modules/linear.py(96):
+// __init__", "torch/nn/modules/module.py(928): _apply" (of to() and cuda()).
+bool makes_module(std::string_view name) {
+  return name.find("torch/nn/modules/") != std::string_view::npos &&
+         (name.ends_with(": __init__") || name.ends_with(": _apply") || name.ends_with(": reset_parameters"));
+}
+
+Mark mark_of(std::string_view name) {
+  if (name.starts_with(kModule)) return Mark::module;
+  if (name.starts_with("Optimizer.")) return Mark::optimizer;
+  if (name.starts_with("autograd::engine::evaluate_function")) return Mark::backward;
+  if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward" ||
+      name == "DataParallel.forward")
+    return Mark::wrapper;
+  return makes_module(name) ? Mark::makes_module : Mark::none;
+}
+
+// A node of autograd, by its sequence number.
+struct Node {
+  Ns start = 0;         // of its first span
+  EventId op = kNone;   // its forward operator
+  StringId module = 0;  // around that
+};
+using Nodes = std::unordered_map<i64, Node>;
+
+class Walk {
+ public:
+  explicit Walk(const Trace& trace)
+      : trace_(trace),
+        nesting_(trace.nesting()),
+        annotations_(trace),
+        is_op_(trace::per_kind(trace,
+                               [](const Kind& k) { return k.is_span && k.category == Category::cpu_op; })),
+        is_python_(
+            trace::per_kind(trace, [](const Kind& k) { return k.category == Category::python_function; })),
+        marks_(trace.strings().size()),
+        is_autograd_(trace.tracks().size()) {
+    for (StringId s = 0; s < marks_.size(); ++s) marks_[s] = mark_of(trace.strings()[s]);
+    const u32 main = main_track(trace);
+    for (const u32 track : autograd_tracks(trace)) is_autograd_[track] = track != main;
+    find_nodes();
+  }
+
+  MemoryPlaces run(const std::vector<MemoryDevice>& devices) {
+    MemoryPlaces places;
+    std::vector<Record> records = records_of(devices, places);
+    auto record = records.begin();
+    for (const trace::Nesting::Thread& thread : nesting_.threads) {
+      for (; record != records.end() && record->track < thread.track; ++record)
+        *record->place = outside(*record);
+      stack_.clear();
+      at_ = 0;
+      for (u32 i = thread.begin; i < thread.end; ++i) {
+        const Ns start = trace_.ts[nesting_.order[i]];
+        for (; is_before(record, records, thread.track, start); ++record) take(*record);
+        push(i, thread.track, places);
+      }
+      for (; record != records.end() && record->track == thread.track; ++record) take(*record);
+    }
+    for (; record != records.end(); ++record) *record->place = outside(*record);
+    for (const Record& r : records) add_module_of_node(r);
+    std::ranges::sort(places.passes.backward);
+    std::ranges::sort(places.passes.forward_or_optimizer);
+    return places;
+  }
+
+ private:
+  struct Frame {
+    u32 index;
+    Ns end;
+    i64 node;  // sequence number of the innermost node of autograd; -1: none
+    MemoryPlace place;
+  };
+  struct Record {
+    u32 track;
+    Ns time;
+    MemoryPlace* place;
+    i64 node = -1;
+  };
+  using RecordAt = std::vector<Record>::iterator;
+
+  static bool is_before(RecordAt record, std::vector<Record>& records, u32 track, Ns time) {
+    return record != records.end() && record->track == track && record->time < time;
+  }
+
+  // By thread, each thread's by time.
+  std::vector<Record> records_of(const std::vector<MemoryDevice>& devices, MemoryPlaces& places) const {
+    std::vector<Record> records;
+    for (const MemoryDevice& device : devices) {
+      std::vector<MemoryPlace>& of = places.of.emplace_back(device.events.size());
+      for (size_t i = 0; i < of.size(); ++i)
+        records.push_back({trace_.track[device.events[i].event], device.events[i].time, &of[i]});
+    }
+    std::ranges::sort(records, [](const Record& a, const Record& b) {
+      return a.track != b.track ? a.track < b.track : a.time < b.time;
+    });
+    return records;
+  }
+
+  bool is_node(EventId e) const {
+    return marks_[trace_.name[e]] == Mark::backward || trace_.integer(e, Arg::fwd_thread_id).value_or(0) > 0;
+  }
+
+  void find_nodes() {
+    for (EventId e = 0; e < trace_.size(); ++e) {
+      if (!is_op_[trace_.kind[e]] || !is_node(e)) continue;
+      const auto number = trace_.integer(e, Arg::sequence_number);
+      if (!number || *number < 0) continue;
+      const auto [node, is_new] = nodes_.try_emplace(*number, Node{.start = trace_.ts[e]});
+      if (!is_new) node->second.start = std::min(node->second.start, trace_.ts[e]);
+    }
+    if (nodes_.empty()) return;
+    for (EventId e = 0; e < trace_.size(); ++e) {
+      if (!is_op_[trace_.kind[e]] || is_node(e)) continue;
+      Node* node = node_of(e);
+      if (node && trace_.ts[e] < node->start && (node->op == kNone || trace_.ts[node->op] <= trace_.ts[e]))
+        node->op = e;
+    }
+  }
+
+  // Whose sequence number the operator has; nullptr: of none.
+  Node* node_of(EventId e) {
+    const auto number = trace_.integer(e, Arg::sequence_number);
+    const auto known = number ? nodes_.find(*number) : nodes_.end();
+    return known == nodes_.end() ? nullptr : &known->second;
+  }
+
+  void push(u32 i, u32 track, MemoryPlaces& places) {
+    const EventId e = nesting_.order[i];
+    while (!stack_.empty() && stack_.back().index != nesting_.parent[i]) stack_.pop_back();
+    const bool is_top = stack_.empty();
+    Frame frame = is_top ? Frame{i, 0, -1, {}} : stack_.back();
+    frame.index = i;
+    frame.end = trace_.end(e);
+    const TrainingPhase before = frame.place.phase;
+    if (is_top && is_autograd_[track]) frame.place.phase = TrainingPhase::backward;
+    enter(e, i, frame);
+    places.has_modules |= frame.place.module != 0;
+    begin(before, frame.place.phase, trace_.ts[e], places.passes);
+    stack_.push_back(frame);
+    at_ = stack_.size();
+  }
+
+  void enter(EventId e, u32 i, Frame& frame) {
+    const Mark mark = marks_[trace_.name[e]];
+    MemoryPlace& place = frame.place;
+    place.span = i;
+    if (is_python_[trace_.kind[e]]) {
+      if (mark == Mark::module) place.module = trace_.name[e];
+      if (mark == Mark::module && place.phase != TrainingPhase::backward)
+        place.phase = TrainingPhase::forward;
+      if (mark == Mark::makes_module && !place.makes_module) {
+        place.makes_module = true;
+        place.work_end = frame.end;
+      }
+      return;
+    }
+    if (is_op_[trace_.kind[e]]) enter_operator(e, i, frame);
+    if (mark == Mark::optimizer) {
+      place.phase = TrainingPhase::optimizer;
+      place.work_end = frame.end;
+    } else if (mark == Mark::wrapper && place.phase != TrainingPhase::backward) {
+      place.phase = TrainingPhase::forward;
+    }
+  }
+
+  void enter_operator(EventId e, u32 i, Frame& frame) {
+    MemoryPlace& place = frame.place;
+    if (!annotations_.has(e)) {
+      if (place.op == kNone && place.phase == TrainingPhase::other && !place.makes_module)
+        place.work_end = frame.end;
+      place.parent_op = place.op;
+      place.op = i;
+    }
+    if (is_node(e)) {
+      frame.node = trace_.integer(e, Arg::sequence_number).value_or(-1);
+      place.phase = TrainingPhase::backward;
+    } else if (Node* node = node_of(e); node && node->op == e) {
+      node->module = place.module;
+      if (place.phase != TrainingPhase::backward) place.phase = TrainingPhase::forward;
+    }
+  }
+
+  static void begin(TrainingPhase before, TrainingPhase phase, Ns time, Passes& passes) {
+    if (phase == before) return;
+    if (phase == TrainingPhase::backward) passes.backward.push_back(time);
+    if (phase == TrainingPhase::forward ||
+        (phase == TrainingPhase::optimizer && before == TrainingPhase::other))
+      passes.forward_or_optimizer.push_back(time);
+  }
+
+  // The innermost span of the stack that still runs. Spans that ended stay on it, since one of no length at
+  // their end may still lie in them; records come in order of time, so that none is looked at twice.
+  void take(Record& record) {
+    while (at_ > 0 && stack_[at_ - 1].end <= record.time) --at_;
+    if (at_ == 0) {
+      *record.place = outside(record);
+      return;
+    }
+    *record.place = stack_[at_ - 1].place;
+    record.node = stack_[at_ - 1].node;
+  }
+
+  MemoryPlace outside(const Record& record) const {
+    return {.phase = is_autograd_[record.track] ? TrainingPhase::backward : TrainingPhase::other};
+  }
+
+  void add_module_of_node(const Record& record) const {
+    if (record.place->module != 0 || record.place->phase != TrainingPhase::backward) return;
+    if (const auto node = nodes_.find(record.node); node != nodes_.end())
+      record.place->module = node->second.module;
+  }
+
+  const Trace& trace_;
+  const trace::Nesting& nesting_;
+  trace::Annotations annotations_;
+  std::array<u8, 256> is_op_, is_python_;
+  std::vector<Mark> marks_;      // by name
+  std::vector<u8> is_autograd_;  // by track: a thread of autograd other than the main one
+  Nodes nodes_;
+  std::vector<Frame> stack_;  // the spans around the position
+  size_t at_ = 0;             // number of frames around the last record
+};
+
+}  // namespace
+
+const char* name_of(TrainingPhase phase) {
+  static constexpr const char* kNames[] = {"other", "forward", "backward", "optimizer"};
+  return kNames[static_cast<size_t>(phase)];
+}
+
+Ns Passes::end_of(TrainingPhase phase, Ns time) const {
+  const std::vector<Ns>& begins = phase == TrainingPhase::forward ? backward : forward_or_optimizer;
+  const auto next = std::ranges::upper_bound(begins, time);
+  return next == begins.end() ? kMaxTime : *next;
+}
+
+MemoryPlaces memory_places(const Trace& trace, const std::vector<MemoryDevice>& devices) {
+  return devices.empty() ? MemoryPlaces{} : Walk(trace).run(devices);
+}
+
+std::string_view operator_name(const Trace& trace, u32 op) {
+  return op == kNone ? std::string_view() : trace.name_of(trace.nesting().order[op]);
+}
+
+std::string_view module_name(const Trace& trace, StringId module) {
+  return module == 0 ? std::string_view() : trace.strings()[module].substr(kModule.size());
+}
+
+void note_no_modules(const MemoryPlaces& places, Table& table) {
+  if (places.of.empty() || places.has_modules) return;
+  table.notes.add(
+      "no_modules", Severity::info,
+      "traces without nn.Module spans do not tell the modules that memory is of; with_stack=True records "
+      "them");
+}
+
+}  // namespace spotter::analyze
