@@ -5,6 +5,7 @@
 namespace spotter::simulate {
 void Builder::add(Instruction i) {
   i.fault = fault_;
+  i.first_step_only = first_step_only_;
   if (fault_ == 0) i.place = ++program_.places;
   program_.code.push_back(i);
 }
@@ -154,10 +155,11 @@ void Builder::free_and_allocate(Ns ns) {
   add({.op = Op::malloc, .call = Call::malloc, .ns = call_ns(Call::malloc, ns - ns / 2)});
 }
 
-u32 Builder::allocate(i64 bytes) {
+u32 Builder::allocate(i64 bytes, MemoryUse use) {
   allocated_ += bytes;
+  if (first_step_only_) program_.kept_bytes += bytes;
   program_.reserved_bytes = std::max(program_.reserved_bytes, allocated_);
-  program_.allocations.push_back({bytes, next_address_, allocated_});
+  program_.allocations.push_back({bytes, next_address_, allocated_, use});
   next_address_ += static_cast<u64>(bytes + 511) / 512 * 512;
   const auto index = static_cast<u32>(program_.allocations.size() - 1);
   if (!in_graph_) add({.op = Op::memory, .what = index});
@@ -167,7 +169,7 @@ u32 Builder::allocate(i64 bytes) {
 void Builder::free(u32 allocation) {
   const Allocation of = program_.allocations[allocation];
   allocated_ -= of.bytes;
-  program_.allocations.push_back({-of.bytes, of.address, allocated_});
+  program_.allocations.push_back({-of.bytes, of.address, allocated_, of.use});
   if (!in_graph_) add({.op = Op::memory, .what = static_cast<u32>(program_.allocations.size() - 1)});
 }
 

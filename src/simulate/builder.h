@@ -45,7 +45,7 @@ class Builder {
   void wait(Stream waits, Stream on);
   void item();  // reads a number back: the host waits for what it has launched
   void free_and_allocate(Ns ns);
-  u32 allocate(i64 bytes);
+  u32 allocate(i64 bytes, MemoryUse use = MemoryUse::activations);
   void free(u32 allocation);
 
   void begin_graph();  // where the job has them: what follows is launched at once and hides its host side
@@ -61,6 +61,14 @@ class Builder {
       emit(spec_.faults[i]);
       fault_ = 0;
     }
+  }
+
+  // What `emit` writes is there in the first step only.
+  template <class F>
+  void for_first_step(F emit) {
+    first_step_only_ = true;
+    emit();
+    first_step_only_ = false;
   }
 
  private:
@@ -80,7 +88,7 @@ class Builder {
   std::unordered_map<std::string, u32> spans_, work_, collectives_;
   std::vector<u64> open_scales_;  // of the open spans: a span has its scales once, however deep it nests
   u8 fault_ = 0;
-  bool in_graph_ = false;
+  bool in_graph_ = false, first_step_only_ = false;
   u32 graphs_ = 0;
   i64 allocated_ = 0;
   u64 next_address_ = 0x7f20'0000'0000;

@@ -21,6 +21,9 @@ inline constexpr Ns kLaunchLatency = 5'800;  // from a launch's start to its ker
 inline constexpr Ns kKernelGap = 850;        // between kernels that follow each other on a stream
 inline constexpr i64 kLaunchQueue = 1024;    // launches that may wait for a device
 
+// Memory, before the job's first step.
+inline constexpr i64 kStaticBytes = i64{12} << 30;
+
 // Device.
 Ns matrix_product_ns(i64 m, i64 n, i64 k);
 Ns memory_bound_ns(i64 bytes);

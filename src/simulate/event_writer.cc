@@ -5,7 +5,7 @@ namespace spotter::simulate {
 namespace {
 
 constexpr size_t kFlushBytes = 256 << 10;
-constexpr i64 kStaticBytes = i64{12} << 30, kFirstNode = 1'000;  // of parameters and the optimizer
+constexpr i64 kFirstNode = 1'000;
 
 }  // namespace
 
@@ -150,6 +150,9 @@ void EventWriter::write_flow(const char* phase, i64 id, const char* cat, const c
 
 void EventWriter::memory(u32 allocation, u32 thread, Ns at) {
   const Allocation& a = program_.allocations[allocation];
+  tally_.memory(a, at);
+  // Where layers are CUDA graphs, what these allocate is in the program's totals, but no event.
+  const i64 allocated = job_.spec.all_memory_events ? tally_.held() : a.allocated;
   const std::string_view cat = era_.cat[static_cast<size_t>(Cat::memory)];
   text_ << "  {\n    \"ph\": \"i\", ";
   if (!cat.empty()) text_ << "\"cat\": \"" << cat << "\", ";
@@ -158,8 +161,8 @@ void EventWriter::memory(u32 allocation, u32 thread, Ns at) {
   time(at);
   text_ << ",\n    \"args\": {\n      ";
   if (era_.has_totals)
-    text_ << "\"Total Reserved\": " << kStaticBytes + program_.reserved_bytes
-          << ", \"Total Allocated\": " << kStaticBytes + a.allocated
+    text_ << "\"Total Reserved\": " << kStaticBytes + program_.kept_bytes + program_.reserved_bytes
+          << ", \"Total Allocated\": " << kStaticBytes + allocated
           << ", \"Addr\": " << static_cast<i64>(a.address) << ", ";
   text_ << "\"Bytes\": " << a.bytes << ", \"Device Id\": " << place_.device << ", \"Device Type\": 1";
   event_index();

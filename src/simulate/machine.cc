@@ -36,7 +36,7 @@ bool Machine::run() {
     if (!in_step_ && job_.is_cancelled()) return true;
     if (!in_step_) begin_step();
     const Instruction& i = program_.code[at_];
-    if (i.fault == 0 || active_[i.fault - 1u]) {
+    if ((i.fault == 0 || active_[i.fault - 1u]) && (step_ == 0 || !i.first_step_only)) {
       if (!can_run(i)) return false;
       execute(i);
     }

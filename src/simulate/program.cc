@@ -19,6 +19,7 @@ constexpr CallName kCalls[] = {
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::count_));
 
+constexpr i64 kStateBytes = 8;       // kept for each parameter by AdamW with 32-bit state
 constexpr i64 kOptimizerBytes = 28;  // read and written for each parameter by AdamW with 32-bit state
 
 // One step of a rank of this stage.
@@ -39,16 +40,15 @@ class StepWriter {
   void write() {
     const auto python = b_.python("train.py(118): train_step");
     const auto step = b_.step();
+    if (spec_.all_memory_events) b_.for_first_step([this] { make_parameters(); });
     load_data();
-    {
-      const auto zero_grad = b_.annotation("Optimizer.zero_grad#AdamW.zero_grad");
-      b_.work(45'000);
-    }
+    if (!spec_.all_memory_events) zero_grad();
     run_micro_batches();
     if (comms_.reduces() || comms_.shards()) comms_.await_data();
     if (comms_.shards()) comms_.await_scatters();
     if (spec_.pipeline > 1) comms_.await_sends();
     optimizer_step();
+    if (spec_.all_memory_events) zero_grad();
     const auto log = b_.python("train.py(131): log_loss");
     b_.item();
   }
@@ -56,6 +56,32 @@ class StepWriter {
  private:
   bool is_first() const { return stage_ == 0; }
   bool is_last() const { return stage_ == spec_.pipeline - 1; }
+
+  // As model.to("cuda") does.
+  void make_parameters() {
+    const auto apply = b_.python("torch/nn/modules/module.py(928): _apply");
+    const auto to = b_.operation("aten::to");
+    const auto copy = b_.operation("aten::_to_copy");
+    const auto empty = b_.operation("aten::empty_strided");
+    for_weights([this](i64 elements) {
+      model_.allocate(elements * kElementBytes, MemoryUse::parameters);
+      b_.work(1'000);
+    });
+  }
+
+  // Calls f(elements on this rank) for each layer's weights, and for those of the vocabulary.
+  template <class F>
+  void for_weights(F f) {
+    for (i64 l = 0; l < layers_; ++l) f(model_.layer_parameters() / model_.shards());
+    if (is_first()) f(model_.vocabulary_parameters() / model_.shards());
+    if (is_last()) f(model_.vocabulary_parameters() / model_.shards());
+  }
+
+  void zero_grad() {
+    const auto zero_grad = b_.annotation("Optimizer.zero_grad#AdamW.zero_grad");
+    b_.work(45'000);
+    model_.free_gradients();
+  }
 
   void load_data() {
     {
@@ -148,6 +174,7 @@ class StepWriter {
       if (comms_.shards()) comms_.scatter_gradients(model_.layer_parameters());
     }
     if (is_first()) model_.embedding_backward(saved, accumulates);
+    model_.end_backward();
     if (comms_.reduces() && last_backward_) comms_.flush_buckets(true);
     b_.thread(0);
     if (!is_first()) comms_.send(false, model_.activation_elements());
@@ -166,15 +193,21 @@ class StepWriter {
   void optimizer_step() {
     const auto annotation = b_.annotation("Optimizer.step#AdamW.step");
     const auto python = b_.python("torch/optim/adamw.py(220): step");
-    const i64 shards = comms_.shards() ? spec_.data() : 1;
-    for (i64 l = 0; l < layers_; ++l) update(model_.layer_parameters() / shards);
-    if (is_first()) update(model_.vocabulary_parameters() / shards);
-    if (is_last()) update(model_.vocabulary_parameters() / shards);
+    for_weights([this](i64 elements) { update(elements); });
+  }
+
+  void make_state(i64 parameters) {
+    const auto op = b_.operation("aten::zeros_like");
+    model_.allocate(parameters * kStateBytes, MemoryUse::optimizer_state);
+    b_.work(1'000);
   }
 
   void update(i64 parameters) {
+    if (spec_.all_memory_events) b_.for_first_step([&] { make_state(parameters); });
     const auto op = b_.operation("aten::_fused_adamw_");
+    Transformer::Memory pointers = model_.allocate(parameters / 512, MemoryUse::temporaries);
     b_.work(4'000);
+    model_.free(pointers);
     b_.launch(
         {.name =
              "void at::native::(anonymous namespace)::multi_tensor_apply_kernel<at::native::(anonymous namespace)::"

@@ -1,6 +1,7 @@
 // Program: what a rank does in one step, as a list of instructions over tables of the things they name. All
 // ranks of a pipeline stage share one; machine.h runs it. Made by build_program (program.cc), then const.
 #pragma once
+#include <array>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,7 @@ enum Stream : u8 { kCompute, kData, kScatter, kTensor, kSend, kReceive, kStreams
 struct Instruction {
   Op op;
   u8 fault = 0;  // 1 + the fault that it is a part of: skipped where and when that is not; 0: always there
+  bool first_step_only = false;
   u8 stream = kCompute;
   Call call = Call::launch_kernel;
   u32 what = 0;
@@ -90,10 +92,17 @@ struct Collective {
   double scale = 1;
 };
 
+// What memory is for.
+enum class MemoryUse : u8 { parameters, gradients, optimizer_state, activations, temporaries, count_ };
+inline constexpr size_t kMemoryUses = static_cast<size_t>(MemoryUse::count_);
+inline constexpr std::array<const char*, kMemoryUses> kMemoryUseNames = {
+    "parameters", "gradients", "optimizer_state", "activations", "temporaries"};
+
 struct Allocation {
   i64 bytes = 0;  // negative: freed
   u64 address = 0;
-  i64 allocated = 0;  // in all, after it
+  i64 allocated = 0;  // in all, after it, in the first step
+  MemoryUse use = MemoryUse::activations;
 };
 
 struct Program {
@@ -103,9 +112,10 @@ struct Program {
   std::vector<Collective> collectives;
   std::vector<Allocation> allocations;
   u32 places = 0;
-  u32 nodes = 0;  // of autograd in a step
-  i64 reserved_bytes = 0;
-  u64 scales = 0;  // a bit for each of the spec's that something in it has the name of
+  u32 nodes = 0;           // of autograd in a step
+  i64 reserved_bytes = 0;  // the most that is allocated in the first step
+  i64 kept_bytes = 0;      // allocated in the first step alone, and never freed
+  u64 scales = 0;          // a bit for each of the spec's that something in it has the name of
 };
 
 Program build_program(const Spec& spec, i64 stage);

@@ -28,7 +28,10 @@ constexpr NumberOption kNumbers[] = {
 constexpr SwitchOption kSwitches[] = {
     {"--cuda-graphs", &Spec::cuda_graphs, "layers are replayed as CUDA graphs"},
     {"--python-stacks", &Spec::python_stacks, "with python_function events"},
-    {"--memory-events", &Spec::memory_events, "with [memory] events"},
+    {"--memory-events", &Spec::memory_events, "with [memory] events of activations"},
+    {"--all-memory-events", &Spec::all_memory_events,
+     "with [memory] events of all that is made from the first step on, also parameters, gradients, optimizer state and "
+     "temporaries"},
 };
 
 constexpr i64 kMostInStep = 10'000'000;
@@ -94,6 +97,10 @@ Result<void> validate(const Spec& spec) {
   if (spec.hidden % 128 != 0) return fail(Code::invalid, "--hidden {} is no multiple of 128", spec.hidden);
   if (spec.hidden % spec.tensor != 0)
     return fail(Code::invalid, "--hidden {} is no multiple of --tp {}", spec.hidden, spec.tensor);
+  if (spec.all_memory_events && spec.cuda_graphs)
+    return fail(
+        Code::invalid,
+        "--all-memory-events cannot be had with --cuda-graphs, whose memory is allocated before the recording");
   if (std::ranges::count(spec.faults, FaultType::hang, &Fault::type) > 1)
     return fail(Code::invalid, "a job can hang only once");
   if (spec.events / spec.steps > kMostInStep ||

@@ -4,6 +4,13 @@
 
 namespace spotter::simulate {
 
+void Tally::memory(const Allocation& allocation, Ns at) {
+  held_.at = at;
+  held_.bytes += allocation.bytes;
+  held_.by_use[static_cast<size_t>(allocation.use)] += allocation.bytes;
+  if (held_.bytes > numbers_.memory.bytes) numbers_.memory = held_;
+}
+
 void Tally::end_step(Ns at, bool ended) {
   if (ended) step_.step = at - step_.start;
   sweep();

@@ -25,11 +25,19 @@ struct CollectiveNumbers {
   Ns time = 0, transfer = 0, wait = 0;
 };
 
+// What is held at the first moment at which the most is.
+struct MemoryNumbers {
+  Ns at = 0;
+  i64 bytes = 0;  // in all, without what was allocated before the job began
+  std::array<i64, kMemoryUses> by_use{};
+};
+
 struct RankNumbers {
   std::vector<StepNumbers> steps;
   StepNumbers whole;                           // all device work; start and step are not used
   std::vector<CollectiveNumbers> collectives;  // as in the rank's program
-  std::vector<Ns> injected;                    // see Machine
+  MemoryNumbers memory;
+  std::vector<Ns> injected;  // see Machine
   i64 events = 0;
 };
 
@@ -39,6 +47,8 @@ class Tally {
   void device(DeviceKind kind, Ns start, Ns end) { add(static_cast<size_t>(kind), start, end); }
   // Beside device(). `is_of_all`: no send and no receive.
   void collective(u32 number, bool is_of_all, Ns start, Ns transfer, Ns end);
+  void memory(const Allocation& allocation, Ns at);
+  i64 held() const { return held_.bytes; }
   void end_step(Ns at, bool ended);
   RankNumbers take() { return std::move(numbers_); }
 
@@ -58,6 +68,7 @@ class Tally {
 
   StepNumbers step_;
   std::vector<Edge> edges_;
+  MemoryNumbers held_;
   RankNumbers numbers_;
 };
 

@@ -17,6 +17,8 @@ DeviceWork elementwise_kernel(const char* functor, i64 elements, i64 tensors) {
           .in_layer = true};
 }
 
+constexpr i64 kWorkspaceBytes = 4 << 20;  // of a matrix product
+
 constexpr const char* kGelu =
     "GeluCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda(c10::BFloat16)#1}";
 constexpr const char* kAdd = "CUDAFunctor_add<c10::BFloat16>";
@@ -31,7 +33,9 @@ Transformer::Transformer(const Spec& spec, Builder& builder, std::function<void(
       tokens_(spec.batch * kTokens),
       hidden_(spec.hidden),
       tensor_(spec.tensor),
-      memory_(spec.memory_events) {}
+      shards_(spec.sharding == Sharding::fsdp ? spec.data() : 1),
+      memory_(spec.memory_events || spec.all_memory_events),
+      all_memory_(spec.all_memory_events) {}
 
 u32 Transformer::node(Saved& saved) {
   saved.nodes.push_back(b_.new_node());
@@ -52,6 +56,16 @@ void Transformer::release(Saved& saved) {
   if (!memory_) return;
   b_.free(saved.allocations.back());
   saved.allocations.pop_back();
+}
+
+Transformer::Memory Transformer::allocate(i64 bytes, MemoryUse use) {
+  constexpr i64 kPiece = 512;  // of PyTorch's allocator
+  return all_memory_ ? Memory(b_.allocate((bytes + kPiece - 1) / kPiece * kPiece, use)) : std::nullopt;
+}
+
+void Transformer::free(Memory& memory) {
+  if (memory) b_.free(*memory);
+  memory.reset();
 }
 
 void Transformer::product(i64 m, i64 n, i64 k, const char* layout) {
@@ -79,7 +93,9 @@ void Transformer::linear(i64 in, i64 out, Saved& saved, i32 module) {
   const auto addmm =
       b_.operation("aten::addmm", shapes({{out}, {tokens_, in}, {in, out}, {}, {}}), node(saved));
   keep(tokens_ * out, saved);
+  Memory workspace = allocate(kWorkspaceBytes, MemoryUse::temporaries);
   product(tokens_, out, in, "tn");
+  free(workspace);
 }
 
 void Transformer::norm(Saved& saved) {

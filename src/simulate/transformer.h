@@ -2,6 +2,7 @@
 // kernels that they start. What a micro-batch's forward pass leaves for its backward pass is in `Saved`.
 #pragma once
 #include <functional>
+#include <optional>
 
 #include "simulate/builder.h"
 
@@ -29,9 +30,18 @@ class Transformer {
   void attention_backward(Saved& saved, bool accumulates);
   void embedding_backward(Saved& saved, bool accumulates);
 
+  void end_backward();    // of a micro-batch: what its last gradient took is free
+  void free_gradients();  // of the weights
+
   i64 layer_parameters() const { return 12 * hidden_ * hidden_ / tensor_; }
   i64 vocabulary_parameters() const { return kVocabulary * hidden_ / tensor_; }
   i64 activation_elements() const { return tokens_ * hidden_; }
+  i64 shards() const { return shards_; }  // that a weight is cut into
+
+  // Where all memory is recorded; else it is none.
+  using Memory = std::optional<u32>;
+  Memory allocate(i64 bytes, MemoryUse use);
+  void free(Memory& memory);
 
  private:
   void norm(Saved& saved);
@@ -44,6 +54,8 @@ class Transformer {
   void keep(i64 elements, Saved& saved);
   void release(Saved& saved);
   void gradient(i64 elements, bool accumulates);
+  Memory next_gradient(i64 elements);  // of an activation, made from the one before, which it returns
+  void weight_gradient(i64 elements, bool accumulates);
   void product(i64 m, i64 n, i64 k, const char* layout);
   u32 node(Saved& saved);
   static u32 take_node(Saved& saved);
@@ -51,8 +63,10 @@ class Transformer {
   Builder& b_;
   std::function<void()> reduce_;
   std::function<void(i64)> grad_ready_;
-  i64 tokens_, hidden_, tensor_;
-  bool memory_;
+  i64 tokens_, hidden_, tensor_, shards_;
+  bool memory_, all_memory_;
+  Memory activation_gradient_, added_gradient_;  // the latter is added to what earlier micro-batches made
+  std::vector<Memory> weight_gradients_;
 };
 
 }  // namespace spotter::simulate

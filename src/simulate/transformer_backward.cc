@@ -1,8 +1,29 @@
 // The backward half of the layers: the autograd engine's nodes in the opposite order.
+#include <utility>
+
 #include "simulate/hash.h"
 #include "simulate/transformer.h"
 
 namespace spotter::simulate {
+
+Transformer::Memory Transformer::next_gradient(i64 elements) {
+  return std::exchange(activation_gradient_, allocate(elements * kElementBytes, MemoryUse::temporaries));
+}
+
+void Transformer::weight_gradient(i64 elements, bool accumulates) {
+  const i64 bytes = elements / shards_ * kElementBytes;
+  if (accumulates)
+    added_gradient_ = allocate(bytes, MemoryUse::temporaries);
+  else
+    weight_gradients_.push_back(allocate(bytes, MemoryUse::gradients));
+}
+
+void Transformer::end_backward() { free(activation_gradient_); }
+
+void Transformer::free_gradients() {
+  for (Memory& memory : weight_gradients_) free(memory);
+  weight_gradients_.clear();
+}
 
 void Transformer::gradient(i64 elements, bool accumulates) {
   {
@@ -19,6 +40,7 @@ void Transformer::gradient(i64 elements, bool accumulates) {
            .threads = 128,
            .registers = 26,
            .in_layer = true});
+      free(added_gradient_);
     } else {
       const auto detach = b_.operation("aten::detach", shapes({{elements}}));
     }
@@ -31,18 +53,22 @@ void Transformer::linear_backward(i64 in, i64 out, Saved& saved, bool accumulate
     const u32 number = take_node(saved);
     const auto engine = b_.backward_engine("AddmmBackward0", number);
     const auto node = b_.backward_node("AddmmBackward0", number);
+    Memory used;
     {
       const auto t = b_.operation("aten::t", shapes({{in, out}}));
       const auto transpose = b_.operation("aten::transpose", shapes({{in, out}, {}, {}}));
     }
     {
       const auto mm = b_.operation("aten::mm", shapes({{tokens_, out}, {out, in}}));
+      used = next_gradient(tokens_ * in);
       product(tokens_, in, out, "nn");
     }
     {
       const auto mm = b_.operation("aten::mm", shapes({{in, tokens_}, {tokens_, out}}));
+      weight_gradient(in * out, accumulates);
       product(in, out, tokens_, "nt");
     }
+    free(used);
     release(saved);
   }
   gradient(in * out, accumulates);
@@ -55,6 +81,8 @@ void Transformer::norm_backward(Saved& saved, bool accumulates) {
     const auto node = b_.backward_node("NativeLayerNormBackward0", number);
     const auto native = b_.operation("aten::native_layer_norm_backward",
                                      shapes({{tokens_, hidden_}, {tokens_, hidden_}, {}, {}, {}, {}, {}}));
+    Memory used = next_gradient(tokens_ * hidden_);
+    weight_gradient(2 * hidden_, accumulates);
     b_.launch(
         {.name =
              "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel_vectorized<c10::BFloat16, float, false>"
@@ -73,6 +101,7 @@ void Transformer::norm_backward(Saved& saved, bool accumulates) {
          .threads = 256,
          .registers = 56,
          .in_layer = true});
+    free(used);
     release(saved);
   }
   gradient(2 * hidden_, accumulates);
@@ -85,6 +114,7 @@ void Transformer::elementwise_backward(const char* name, const char* op, const c
   const auto node = b_.backward_node(name, number);
   if (op) {
     const auto span = b_.operation(op, shapes({{tokens_, elements / tokens_}, {}}));
+    Memory used = next_gradient(elements);
     b_.launch(
         {.name = fmt::format(
              "void at::native::vectorized_elementwise_kernel<4, at::native::{}, std::array<char*, {}ul> >"
@@ -95,6 +125,7 @@ void Transformer::elementwise_backward(const char* name, const char* op, const c
          .threads = 128,
          .registers = 26,
          .in_layer = true});
+    free(used);
   }
   if (keeps) release(saved);
 }
@@ -107,6 +138,7 @@ void Transformer::loss_backward(Saved& saved, bool accumulates) {
     const auto node = b_.backward_node("LogSoftmaxBackward0", number);
     const auto op = b_.operation("aten::_log_softmax_backward_data",
                                  shapes({{tokens_, width}, {tokens_, width}, {}, {}}));
+    Memory used = next_gradient(tokens_ * width);
     b_.launch(
         {.name =
              "void at::native::(anonymous namespace)::cunn_SoftMaxBackward<8, c10::BFloat16, float, c10::BFloat16, "
@@ -115,6 +147,7 @@ void Transformer::loss_backward(Saved& saved, bool accumulates) {
          .blocks = tokens_,
          .threads = 1024,
          .registers = 32});
+    free(used);
   }
   linear_backward(hidden_, width, saved, accumulates);
 }
@@ -148,6 +181,7 @@ void Transformer::attention_backward(Saved& saved, bool accumulates) {
     const auto node = b_.backward_node("ScaledDotProductFlashAttentionBackward0", number);
     const auto op = b_.operation("aten::_scaled_dot_product_flash_attention_backward");
     const auto inner = b_.operation("aten::_flash_attention_backward");
+    Memory used = next_gradient(3 * tokens_ * width);
     b_.launch(
         {.name =
              "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, "
@@ -159,6 +193,7 @@ void Transformer::attention_backward(Saved& saved, bool accumulates) {
          .registers = 255,
          .shared_bytes = 147'456,
          .in_layer = true});
+    free(used);
     release(saved);
   }
   linear_backward(hidden_, 3 * width, saved, accumulates);
@@ -176,6 +211,7 @@ void Transformer::embedding_backward(Saved& saved, bool accumulates) {
     const auto node = b_.backward_node("EmbeddingBackward0", number);
     const auto op =
         b_.operation("aten::embedding_dense_backward", shapes({{tokens_, hidden_}, {tokens_}, {}, {}, {}}));
+    weight_gradient(kVocabulary * hidden_ / tensor_, accumulates);
     b_.launch(
         {.name =
              "void at::native::(anonymous namespace)::compute_grad_weight<c10::BFloat16, long>(long const*, c10::BFloat16 const*, long const*, long, long)",

@@ -142,6 +142,22 @@ std::string collectives_text(const Job& job, const std::vector<RankNumbers>& ran
   return text + (text.empty() ? "" : "\n  ");
 }
 
+std::string memory_text(const std::vector<RankNumbers>& ranks) {
+  const auto by_rank = [&](const std::function<i64(const MemoryNumbers&)>& value) {
+    return list(static_cast<i64>(ranks.size()),
+                [&](i64 r) { return std::to_string(value(ranks[static_cast<size_t>(r)].memory)); });
+  };
+  std::string text =
+      "    \"peak_time_ns\": " +
+      by_rank([](const MemoryNumbers& n) { return kClockBase + kJobStart + n.at; }) +
+      ",\n    \"peak_bytes\": " + by_rank([](const MemoryNumbers& n) { return kStaticBytes + n.bytes; }) +
+      ",\n    \"before\": " + by_rank([](const MemoryNumbers&) { return kStaticBytes; });
+  for (size_t use = 0; use < kMemoryUses; ++use)
+    text += fmt::format(",\n    \"{}\": {}", kMemoryUseNames[use],
+                        by_rank([&](const MemoryNumbers& n) { return n.by_use[use]; }));
+  return text;
+}
+
 std::string fault_text(const Job& job, size_t f, const std::vector<RankNumbers>& ranks,
                        const StepsWithout& without) {
   const Fault& fault = job.spec.faults[f];
@@ -183,6 +199,8 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
   text += fmt::format(",\n  \"by_rank_and_step\": {{\n{}\n  }}", schedule_text(ranks));
   text += fmt::format(",\n  \"by_rank\": {{\n{}\n  }}", whole_text(ranks));
   text += fmt::format(",\n  \"collectives\": [{}]", collectives_text(job, ranks));
+  if (spec.all_memory_events)
+    text += fmt::format(",\n  \"memory_at_peak\": {{\n{}\n  }}", memory_text(ranks));
   text += ",\n  \"faults\": [";
   for (size_t f = 0; f < spec.faults.size(); ++f)
     text += (f > 0 ? ",\n" : "\n") + fault_text(job, f, ranks, without[f]);

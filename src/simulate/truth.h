@@ -14,6 +14,9 @@
 //   collectives[]          of each group, name and size, all calls of all ranks together: in_bytes and
 //                          out_bytes of a call, sent_bytes that a rank sends in it, calls, and the sums
 //                          time_ns, transfer_ns, wait_ns
+//   memory_at_peak         with --all-memory-events, [rank] each: peak_time_ns (Unix), when the most is held
+//                          first; peak_bytes, what; of that before, allocated before the first step, and
+//                          parameters, gradients, optimizer_state, activations, temporaries
 //   faults[]               [rank][step] each: injected_ns, what it added to host and device by itself
 //                          (transfers on each rank that takes part); effect_ns, step_ns minus that of
 //                          the job without this fault but with all others (null: a step did not end)

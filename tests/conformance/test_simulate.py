@@ -236,6 +236,39 @@ def test_every_era_is_read_whole(tmp_path, era):
     assert {row["collectives"] for row in found["stragglers"]} == {found["stragglers"][0]["collectives"]}
 
 
+MEMORY_JOBS = {
+    "ddp": [],
+    "fsdp": ["--sharding", "fsdp"],
+    "tensor and pipeline": ["--tp", 2, "--pp", 2, "--micro-batches", 5],
+    "accumulated gradients": ["--ranks", 1, "--micro-batches", 3],
+    "one step": ["--ranks", 2, "--steps", 1],
+    "even": ["--jitter", 0],
+}
+
+
+@pytest.mark.parametrize("with_stacks", [True, False])
+@pytest.mark.parametrize("job", MEMORY_JOBS)
+def test_memory_is_held_for_what_was_simulated(tmp_path, job, with_stacks):
+    truth = simulate(tmp_path, "--all-memory-events", *(["--python-stacks"] if with_stacks else []), *MEMORY_JOBS[job])
+    at_peak = truth["memory_at_peak"]
+    found = harness.analyze(tmp_path, tables=["memory_at_peak", "memory_timeline"])
+    for row in found["memory_timeline"]:
+        assert (row["peak_time_ns"], row["peak_allocated_bytes"]) == (
+            at_peak["peak_time_ns"][row["rank"]], at_peak["peak_bytes"][row["rank"]])
+    for rank in range(truth["ranks"]):
+        held = {name: values[rank] for name, values in at_peak.items() if not name.startswith("peak_")}
+        held["unknown"] = held.pop("before")
+        if not with_stacks:  # nothing else tells the calls that make modules
+            held["unknown"] += held.pop("parameters")
+        sums = dict.fromkeys(held, 0)
+        for row in found["memory_at_peak"]:
+            if row["rank"] == rank:
+                sums[row["category"]] += row["bytes"]
+        assert sums == held, rank
+    if truth["steps"][1:]:
+        assert held["activations"] and held["gradients"] and held["optimizer_state"]
+
+
 @pytest.mark.parametrize("era", ["today", "2023", "2021"])
 def test_traces_are_what_a_second_reader_sees(tmp_path, era):
     truth = simulate(tmp_path, "--era", era, "--ranks", 2, "--memory-events", "--python-stacks")
