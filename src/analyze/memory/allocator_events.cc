@@ -4,8 +4,8 @@
 #include <map>
 
 #include "base/saturated.h"
-#include "base/stable_sort.h"
 #include "trace/per_kind.h"
+#include "trace/sort_runs.h"
 
 namespace spotter::analyze {
 namespace {
@@ -44,7 +44,8 @@ std::vector<MemoryDevice> memory_by_device(const Trace& trace, Table& table) {
   std::vector<EventId> order;
   for (EventId e = 0; e < trace.size(); ++e)
     if (trace.name[e] == name && may_be[trace.kind[e]]) order.push_back(e);
-  stable_sort(order, [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
+  std::vector<EventId> spare;
+  trace::sort_runs(std::span(order), spare, [&](EventId a, EventId b) { return trace.ts[a] < trace.ts[b]; });
 
   std::map<std::pair<i64, i64>, MemoryDevice> devices;
   Counts counts;

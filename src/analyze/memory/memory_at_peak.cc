@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 #include <map>
 #include <optional>
 #include <tuple>
@@ -8,6 +9,7 @@
 #include "analyze/statistics.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
+#include "base/stable_sort.h"
 
 namespace spotter::analyze {
 namespace {
@@ -81,9 +83,9 @@ void sort_by_bytes(std::vector<Holder>& holders) {
 // Of those that are not among the first `top` (0: all are) makes one for each category.
 void fold_others(std::vector<Holder>& holders, size_t top) {
   if (top == 0 || holders.size() <= top) return;
-  std::map<MemoryCategory, Holder> folded;
+  std::map<MemoryCategory, Holder> others;
   for (const Holder& h : std::span(holders).subspan(top)) {
-    Holder& sum = folded[h.category];
+    Holder& sum = others[h.category];
     sum = {h.category,
            "others",
            {},
@@ -91,11 +93,18 @@ void fold_others(std::vector<Holder>& holders, size_t top) {
            add_saturated(sum.bytes, h.bytes),
            sum.pieces.value_or(0) + h.pieces.value_or(0)};
   }
-  std::vector<Holder> others;
-  for (const auto& [category, holder] : folded) others.push_back(holder);
-  sort_by_bytes(others);
   holders.resize(top);
-  holders.insert(holders.end(), others.begin(), others.end());
+  for (const auto& [category, holder] : others) holders.push_back(holder);
+}
+
+// The categories with the most first; within each the order stays.
+void sort_by_category(std::vector<Holder>& holders) {
+  std::array<i64, kMemoryCategories> bytes{};
+  const auto sum = [&](const Holder& h) -> i64& { return bytes[static_cast<size_t>(h.category)]; };
+  for (const Holder& h : holders) sum(h) = add_saturated(sum(h), h.bytes);
+  stable_sort(holders, [&](const Holder& a, const Holder& b) {
+    return std::tuple(sum(b), a.category) < std::tuple(sum(a), b.category);
+  });
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
@@ -116,6 +125,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
           "devices have less in use at their peak than is known to be allocated: releases were not "
           "recorded");
     fold_others(holders, static_cast<size_t>(params[kTop.name]));
+    sort_by_category(holders);
     for (const Holder& h : holders)
       table.append({std::string_view(device.type), device.id, name_of(h.category), or_null(h.op), h.bytes,
                     ratio(h.bytes, device.events[peak].allocated), or_null(h.pieces), or_null(h.phase),
@@ -148,8 +158,8 @@ const Analysis kMemoryAtPeak = {
         "reset_parameters of torch/nn/modules, and they outlive the outermost of these calls; traces without Python functions "
         "do not tell them. temporaries: what is released before these moments; also what is allocated in the phase forward, released, and not "
         "followed by a backward phase, and in the phase other what is released before the outermost operator around it ends. "
-        "unknown: the rest. Sorted by bytes; what is not among the first `top` of a device is put into rows named "
-        "others, one for each category. Traces whose events have no addresses (PyTorch before 1.12) have no rows.",
+        "unknown: the rest. Sorted by the bytes of the category, then of the row; what is not among the `top` largest of a device is put into rows named "
+        "others, the last of each category. Traces whose events have no addresses (PyTorch before 1.12) have no rows.",
     .params = kParams,
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,

@@ -8,6 +8,7 @@
 #include "trace/annotations.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
+#include "trace/sort_runs.h"
 
 namespace spotter::analyze {
 namespace {
@@ -62,22 +63,16 @@ class Walk {
 
   MemoryPlaces run(const std::vector<MemoryDevice>& devices) {
     MemoryPlaces places;
-    std::vector<Record> records = records_of(devices, places);
-    auto record = records.begin();
+    std::vector<std::vector<Record>> records = records_by_track(devices, places);
+    std::vector<Record> spare;
     for (const trace::Nesting::Thread& thread : nesting_.threads) {
-      for (; record != records.end() && record->track < thread.track; ++record)
-        *record->place = outside(*record);
-      stack_.clear();
-      at_ = 0;
-      for (u32 i = thread.begin; i < thread.end; ++i) {
-        const Ns start = trace_.ts[nesting_.order[i]];
-        for (; is_before(record, records, thread.track, start); ++record) take(*record);
-        push(i, thread.track, places);
-      }
-      for (; record != records.end() && record->track == thread.track; ++record) take(*record);
+      std::vector<Record>& of_thread = records[thread.track];
+      trace::sort_runs(std::span(of_thread), spare,
+                       [](const Record& a, const Record& b) { return a.time < b.time; });
+      walk(thread, of_thread, places);
     }
-    for (; record != records.end(); ++record) *record->place = outside(*record);
-    for (const Record& r : records) add_module_of_node(r);
+    for (const std::vector<Record>& of_thread : records)
+      for (const Record& record : of_thread) add_module_of_node(record);
     std::ranges::sort(places.passes.backward);
     std::ranges::sort(places.passes.forward_or_optimizer);
     return places;
@@ -91,29 +86,36 @@ class Walk {
     MemoryPlace place;
   };
   struct Record {
-    u32 track;
     Ns time;
     MemoryPlace* place;
     i64 node = -1;
   };
-  using RecordAt = std::vector<Record>::iterator;
 
-  static bool is_before(RecordAt record, std::vector<Record>& records, u32 track, Ns time) {
-    return record != records.end() && record->track == track && record->time < time;
-  }
-
-  // By thread, each thread's by time.
-  std::vector<Record> records_of(const std::vector<MemoryDevice>& devices, MemoryPlaces& places) const {
-    std::vector<Record> records;
+  // Each thread's by device, then by time; for now with the places outside of all spans.
+  std::vector<std::vector<Record>> records_by_track(const std::vector<MemoryDevice>& devices,
+                                                    MemoryPlaces& places) const {
+    std::vector<std::vector<Record>> records(trace_.tracks().size());
     for (const MemoryDevice& device : devices) {
       std::vector<MemoryPlace>& of = places.of.emplace_back(device.events.size());
-      for (size_t i = 0; i < of.size(); ++i)
-        records.push_back({trace_.track[device.events[i].event], device.events[i].time, &of[i]});
+      for (size_t i = 0; i < of.size(); ++i) {
+        const u32 track = trace_.track[device.events[i].event];
+        if (is_autograd_[track]) of[i].phase = TrainingPhase::backward;
+        records[track].push_back({device.events[i].time, &of[i]});
+      }
     }
-    std::ranges::sort(records, [](const Record& a, const Record& b) {
-      return a.track != b.track ? a.track < b.track : a.time < b.time;
-    });
     return records;
+  }
+
+  void walk(const trace::Nesting::Thread& thread, std::vector<Record>& records, MemoryPlaces& places) {
+    stack_.clear();
+    at_ = 0;
+    auto record = records.begin();
+    for (u32 i = thread.begin; i < thread.end; ++i) {
+      const Ns start = trace_.ts[nesting_.order[i]];
+      for (; record != records.end() && record->time < start; ++record) take(*record);
+      push(i, thread.track, places);
+    }
+    for (; record != records.end(); ++record) take(*record);
   }
 
   bool is_node(EventId e) const {
@@ -193,6 +195,7 @@ class Walk {
     }
     if (is_node(e)) {
       frame.node = trace_.integer(e, Arg::sequence_number).value_or(-1);
+      place.module = 0;  // one around the whole backward pass is not the node's
       place.phase = TrainingPhase::backward;
     } else if (Node* node = node_of(e); node && node->op == e) {
       node->module = place.module;
@@ -204,7 +207,7 @@ class Walk {
     if (phase == before) return;
     if (phase == TrainingPhase::backward) passes.backward.push_back(time);
     if (phase == TrainingPhase::forward ||
-        (phase == TrainingPhase::optimizer && before == TrainingPhase::other))
+        (phase == TrainingPhase::optimizer && before != TrainingPhase::backward))
       passes.forward_or_optimizer.push_back(time);
   }
 
@@ -212,16 +215,9 @@ class Walk {
   // their end may still lie in them; records come in order of time, so that none is looked at twice.
   void take(Record& record) {
     while (at_ > 0 && stack_[at_ - 1].end <= record.time) --at_;
-    if (at_ == 0) {
-      *record.place = outside(record);
-      return;
-    }
+    if (at_ == 0) return;
     *record.place = stack_[at_ - 1].place;
     record.node = stack_[at_ - 1].node;
-  }
-
-  MemoryPlace outside(const Record& record) const {
-    return {.phase = is_autograd_[record.track] ? TrainingPhase::backward : TrainingPhase::other};
   }
 
   void add_module_of_node(const Record& record) const {
