@@ -38,8 +38,8 @@ std::optional<Allocations> pair_allocations(const MemoryDevice& device, Table& t
         "PyTorch records addresses from 1.12 on");
   else if (found->unseen_releases > 0)
     table.notes.add(
-        "unseen_release", Severity::loss,
-        "allocations are at an address that is still in use: the release between was not recorded", -1,
+        "unseen_release", Severity::repair,
+        "allocations are at an address that is still in use; what was there counts as released by then", -1,
         found->unseen_releases);
   return found;
 }

@@ -121,9 +121,8 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     sort_by_bytes(holders);
     if (!holders.empty() && holders.back().bytes < 0)
       table.notes.add(
-          "more_than_in_use", Severity::loss,
-          "devices have less in use at their peak than is known to be allocated: releases were not "
-          "recorded");
+          "more_than_in_use", Severity::repair,
+          "devices have less in use at their peak than is known to be allocated; the phase before has what is too much");
     fold_others(holders, static_cast<size_t>(params[kTop.name]));
     sort_by_category(holders);
     for (const Holder& h : holders)
