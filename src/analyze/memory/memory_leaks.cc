@@ -152,7 +152,7 @@ const Analysis kMemoryLeaks = {
         "with fewer than three steps has no rows. What a program keeps on purpose is here, too: state that the optimizer makes in its first step, "
         "caches that fill up; a leak is what comes again from step to step, which steps tells. An allocation whose release went unseen counts as "
         "released when its address is allocated again. operator, phase and module are those of memory_at_peak. stack is what the innermost "
-        "span around the allocation that has a Call stack says (with_stack=True before PyTorch 2.1 or so), else the Python functions around "
+        "span around the allocation that has a Call stack says, else the Python functions around "
         "the allocation's event on its thread, the innermost first, among the nearest 500 spans; of what is allocated in "
         "the backward pass mostly none. Sorted by bytes, operator and the rest. The plugin of TensorBoard has no such view.",
     .params = {},
