@@ -17,7 +17,8 @@ const Field kColumns[] = {
     kDeviceIdField,
     {"operator", Type::text, Unit::none, Role::key, "Operator; others: all that are not listed."},
     {"calls", Type::integer, Unit::count, Role::value,
-     "Number of calls, also of those that allocate nothing, and whatever the device."},
+     "Number of calls, also of those that allocate nothing, and whatever the device; one that is all that a call of the same "
+     "operator does is no other call."},
     {"self_allocated_bytes", Type::integer, Unit::bytes, Role::value,
      "Sum of the sizes that the operator itself allocated."},
     {"self_increase_bytes", Type::integer, Unit::bytes, Role::value,
@@ -103,12 +104,24 @@ class Tree {
   std::vector<u32>& item_of_;  // by span, or kNone; as it was when the tree is gone
 };
 
-// Number of calls by name.
+// Number of calls by name. One that is all that a call of the same operator does is no other call, as in
+// PyTorch's own profiler.
 std::vector<i64> count_calls(const Trace& trace, const std::vector<u8>& is_op) {
-  std::vector<i64> calls(trace.strings().size());
   const trace::Nesting& nesting = trace.nesting();
-  for (size_t i = 0; i < is_op.size(); ++i)
-    if (is_op[i]) ++calls[trace.name[nesting.order[i]]];
+  const auto name = [&](u32 span) { return trace.name[nesting.order[span]]; };
+  std::vector<u32> around(is_op.size(), kNone), inner_calls(is_op.size());  // of operators
+  for (u32 i = 0; i < is_op.size(); ++i) {
+    const u32 parent = nesting.parent[i];
+    if (parent == kNone) continue;
+    around[i] = is_op[parent] ? parent : around[parent];
+    if (is_op[i] && around[i] != kNone) ++inner_calls[around[i]];
+  }
+  std::vector<i64> calls(trace.strings().size());
+  for (u32 i = 0; i < is_op.size(); ++i) {
+    const bool is_in_its_like =
+        around[i] != kNone && inner_calls[around[i]] == 1 && name(around[i]) == name(i);
+    calls[name(i)] += is_op[i] && !is_in_its_like;
+  }
   return calls;
 }
 
