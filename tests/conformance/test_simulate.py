@@ -251,7 +251,7 @@ MEMORY_JOBS = {
 def test_memory_is_held_for_what_was_simulated(tmp_path, job, with_stacks):
     truth = simulate(tmp_path, "--all-memory-events", *(["--python-stacks"] if with_stacks else []), *MEMORY_JOBS[job])
     at_peak = truth["memory_at_peak"]
-    found = harness.analyze(tmp_path, tables=["memory_at_peak", "memory_timeline"])
+    found = harness.analyze(tmp_path, tables=["memory_at_peak", "memory_timeline", "memory_leaks"])
     for row in found["memory_timeline"]:
         assert (row["peak_time_ns"], row["peak_allocated_bytes"]) == (
             at_peak["peak_time_ns"][row["rank"]], at_peak["peak_bytes"][row["rank"]])
@@ -265,6 +265,10 @@ def test_memory_is_held_for_what_was_simulated(tmp_path, job, with_stacks):
             if row["rank"] == rank:
                 sums[row["category"]] += row["bytes"]
         assert sums == held, rank
+        # What the first of three steps leaves for good.
+        kept = sum(row["retained_bytes"] for row in found["memory_leaks"] if row["rank"] == rank)
+        made = at_peak["parameters"][rank] + at_peak["optimizer_state"][rank]
+        assert kept == (made if len(truth["steps"]) > 2 else 0), rank
     if truth["steps"][1:]:
         assert held["activations"] and held["gradients"] and held["optimizer_state"]
 
