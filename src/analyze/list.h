@@ -35,6 +35,8 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kOperatorGroups, \
   kOperatorKernels, \
   kKernelGroups, \
+  kOperatorEfficiency, \
+  kMfu, \
   kFrequentKernelSequences, \
   kUserAnnotationBreakdown, \
   kKernelsByAnnotation, \

@@ -1,5 +1,6 @@
 #include "simulate/builder.h"
 
+#include "base/saturated.h"
 #include "simulate/hash.h"
 
 namespace spotter::simulate {
@@ -183,6 +184,23 @@ void Builder::begin_graph() {
 }
 
 void Builder::end_graph() { in_graph_ = false; }
+
+void Builder::multiply(i64 additions) {
+  program_.flops = add_saturated(program_.flops, multiply_saturated(2, additions));
+}
+
+std::string arguments(std::initializer_list<Argument> arguments) {
+  std::string dims, types, values;
+  for (const Argument& a : arguments) {
+    const char* between = dims.empty() ? "" : ", ";
+    const char* type = !a.dims.empty() ? "c10::BFloat16" : a.value.empty() ? "" : "Scalar";
+    dims += fmt::format("{}[{}]", between, fmt::join(a.dims, ", "));
+    types += fmt::format("{}\"{}\"", between, type);
+    values += fmt::format("{}\"{}\"", between, a.value);
+  }
+  return fmt::format("\"Concrete Inputs\": [{}], \"Input type\": [{}], \"Input Dims\": [{}]", values, types,
+                     dims);
+}
 
 std::string shapes(std::initializer_list<std::initializer_list<i64>> dims) {
   std::string lists, types;

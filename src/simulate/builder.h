@@ -40,6 +40,8 @@ class Builder {
   void work(Ns ns);
   void thread(u32 number);
   void launch(const DeviceWork& work, Call call = Call::launch_kernel);
+  void multiply(
+      i64 additions);  // so many multiplications, each with an addition, are part of the step's work
   u32 collective(Collective what, std::string kernel);  // only makes it known
   void start(u32 collective, Stream stream);
   void wait(Stream waits, Stream on);
@@ -96,5 +98,12 @@ class Builder {
 
 // `"Input Dims": [[8, 4], []], "Input type": ["c10::BFloat16", "Scalar"]`; an empty shape is a scalar's.
 std::string shapes(std::initializer_list<std::initializer_list<i64>> dims);
+
+// The same with values: of tensors their shape, of others their text.
+struct Argument {
+  std::vector<i64> dims = {};
+  std::string value = {};
+};
+std::string arguments(std::initializer_list<Argument> arguments);
 
 }  // namespace spotter::simulate

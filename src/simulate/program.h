@@ -115,6 +115,7 @@ struct Program {
   u32 nodes = 0;           // of autograd in a step
   i64 reserved_bytes = 0;  // the most that is allocated in the first step
   i64 kept_bytes = 0;      // allocated in the first step alone, and never freed
+  i64 flops = 0;           // of products of matrices and attention; saturated
   u64 scales = 0;          // a bit for each of the spec's that something in it has the name of
 };
 

@@ -32,6 +32,8 @@ constexpr SwitchOption kSwitches[] = {
     {"--all-memory-events", &Spec::all_memory_events,
      "with [memory] events of all that is made from the first step on, also parameters, gradients, optimizer state and "
      "temporaries"},
+    {"--all-shapes", &Spec::all_shapes,
+     "with the shapes and values of attention's arguments, too, and in truth.json the flops of a step", true},
 };
 
 constexpr i64 kMostInStep = 10'000'000;

@@ -35,7 +35,8 @@ Transformer::Transformer(const Spec& spec, Builder& builder, std::function<void(
       tensor_(spec.tensor),
       shards_(spec.sharding == Sharding::fsdp ? spec.data() : 1),
       memory_(spec.memory_events || spec.all_memory_events),
-      all_memory_(spec.all_memory_events) {}
+      all_memory_(spec.all_memory_events),
+      all_shapes_(spec.all_shapes) {}
 
 u32 Transformer::node(Saved& saved) {
   saved.nodes.push_back(b_.new_node());
@@ -68,7 +69,51 @@ void Transformer::free(Memory& memory) {
   memory.reset();
 }
 
+// As wide as usual where that divides the rank's part of the model.
+Transformer::Heads Transformer::heads() const {
+  const i64 width = hidden_ / tensor_;
+  const i64 count = width % kHeadWidth == 0 ? width / kHeadWidth : 1;
+  return {count, width / count};
+}
+
+void Transformer::multiply_pairs(i64 products) {
+  const auto [count, width] = heads();
+  const i64 pairs = kTokens * (kTokens + 1) / 2;
+  b_.multiply(products * tokens_ / kTokens * count * pairs * width);
+}
+
+// query, key, value, dropout_p, is_causal, return_debug_mask, scale
+std::string Transformer::attention_arguments() const {
+  if (!all_shapes_) return {};
+  const std::vector<i64> dims = {tokens_ / kTokens, heads().count, kTokens, heads().width};
+  return arguments({{dims}, {dims}, {dims}, {{}, "0."}, {{}, "True"}, {{}, "False"}, {}});
+}
+
+// grad_out, query, key, value, out, logsumexp, cum_seq_q, cum_seq_k, max_q, max_k, dropout_p, is_causal,
+// philox_seed, philox_offset, scale
+std::string Transformer::attention_backward_arguments() const {
+  if (!all_shapes_) return {};
+  const std::vector<i64> dims = {tokens_ / kTokens, heads().count, kTokens, heads().width};
+  const std::string length = std::to_string(kTokens);
+  return arguments({{dims},
+                    {dims},
+                    {dims},
+                    {dims},
+                    {dims},
+                    {{dims[0], dims[1], kTokens}},
+                    {},
+                    {},
+                    {{}, length},
+                    {{}, length},
+                    {{}, "0."},
+                    {{}, "True"},
+                    {},
+                    {},
+                    {}});
+}
+
 void Transformer::product(i64 m, i64 n, i64 k, const char* layout) {
+  b_.multiply(m * n * k);
   b_.launch({.name = fmt::format(
                  "sm90_xmma_gemm_bf16bf16_bf16f32_f32_{}_n_tilesize128x128x64_warpgroupsize2x1x1_execute_"
                  "segment_k_off_kernel__5x_cublas",
@@ -149,8 +194,11 @@ void Transformer::attention(i64 layer, Saved& saved) {
     const auto sdpa =
         b_.operation("aten::scaled_dot_product_attention",
                      shapes({{tokens_ / kTokens, width / kHeadWidth, kTokens, kHeadWidth}, {}, {}}));
-    const auto flash = b_.operation("aten::_scaled_dot_product_flash_attention", {}, node(saved));
+    const auto flash =
+        b_.operation("aten::_scaled_dot_product_flash_attention", attention_arguments(), node(saved));
     const auto forward = b_.operation("aten::_flash_attention_forward");
+    constexpr i64 kProducts = 2;
+    multiply_pairs(kProducts);
     keep(tokens_ * width, saved);
     b_.launch(
         {.name =

@@ -57,6 +57,14 @@ class Transformer {
   Memory next_gradient(i64 elements);  // of an activation, made from the one before, which it returns
   void weight_gradient(i64 elements, bool accumulates);
   void product(i64 m, i64 n, i64 k, const char* layout);
+  struct Heads {
+    i64 count, width;
+  };
+  Heads heads() const;
+  void multiply_pairs(i64 products);  // of queries and keys, causal
+  // With --all-shapes, else empty.
+  std::string attention_arguments() const;
+  std::string attention_backward_arguments() const;
   u32 node(Saved& saved);
   static u32 take_node(Saved& saved);
 
@@ -64,7 +72,7 @@ class Transformer {
   std::function<void()> reduce_;
   std::function<void(i64)> grad_ready_;
   i64 tokens_, hidden_, tensor_, shards_;
-  bool memory_, all_memory_;
+  bool memory_, all_memory_, all_shapes_;
   Memory activation_gradient_, added_gradient_;  // the latter is added to what earlier micro-batches made
   std::vector<Memory> weight_gradients_;
 };

@@ -179,9 +179,12 @@ void Transformer::attention_backward(Saved& saved, bool accumulates) {
     const u32 number = take_node(saved);
     const auto engine = b_.backward_engine("ScaledDotProductFlashAttentionBackward0", number);
     const auto node = b_.backward_node("ScaledDotProductFlashAttentionBackward0", number);
-    const auto op = b_.operation("aten::_scaled_dot_product_flash_attention_backward");
+    const auto op =
+        b_.operation("aten::_scaled_dot_product_flash_attention_backward", attention_backward_arguments());
     const auto inner = b_.operation("aten::_flash_attention_backward");
     Memory used = next_gradient(3 * tokens_ * width);
+    constexpr i64 kProducts = 5;  // with the scores, once more
+    multiply_pairs(kProducts);
     b_.launch(
         {.name =
              "void pytorch_flash::flash_bwd_dq_dk_dv_loop_seqk_parallel_kernel<Flash_bwd_kernel_traits<128, 64, 128, 8, 2, 4, 2, false, false, "

@@ -39,7 +39,8 @@ std::string spec_text(const Spec& spec) {
   for (const NumberOption& option : number_options())
     text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
   for (const SwitchOption& option : switch_options())
-    text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
+    if (spec.*option.value || !option.tells_only_if_set)
+      text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
   text += fmt::format("\"sharding\": {}, \"era\": {}, \"scale\": ",
                       quoted(kShardingNames[static_cast<size_t>(spec.sharding)]), quoted(spec.era->name));
   text += list(static_cast<i64>(spec.scales.size()), [&](i64 i) {
@@ -194,6 +195,9 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
   text += ",\n  \"files\": " + list(spec.ranks, [&](i64 r) { return quoted(files[static_cast<size_t>(r)]); });
   text += ",\n  \"events\": " +
           list(spec.ranks, [&](i64 r) { return std::to_string(ranks[static_cast<size_t>(r)].events); });
+  if (spec.all_shapes)
+    text += ",\n  \"step_flops\": " +
+            list(spec.ranks, [&](i64 r) { return std::to_string(job.program(r).flops); });
   text += fmt::format(",\n  \"groups\": {{{}}}", groups_text(job.layout));
   text += ",\n  \"steps\": " + list(spec.steps, [&](i64 s) { return std::to_string(spec.first_step + s); });
   text += fmt::format(",\n  \"by_rank_and_step\": {{\n{}\n  }}", schedule_text(ranks));

@@ -3,6 +3,9 @@
 //   version, exact         1; whether the era writes nanoseconds, else its traces are rounded
 //   options                of `spotter simulate`, which gives the same bytes with them
 //   ranks, hosts, files, events, groups, steps
+//   step_flops             with --all-shapes: [rank], of the products of matrices and of attention in a step:
+//   2 for
+//                          each multiplication and the addition behind it, causal pairs alone
 //   by_rank_and_step       [rank][step]: start_ns (Unix), step_ns (null: it did not end) of the host;
 //                          of the device work that the step launched, each moment counted once:
 //                          device_window_ns (first start to last end), compute_ns, communication_ns,

@@ -114,10 +114,15 @@ std::optional<double> Trace::real(EventId e, Arg arg) const {
   return value ? std::optional<double>(static_cast<double>(*value)) : std::nullopt;
 }
 
-std::optional<std::string_view> Trace::text(EventId e, Arg arg) const {
+std::optional<StringId> Trace::text_id(EventId e, Arg arg) const {
   const Shape::Item* item = find(e, arg);
   if (!item || (item->type != ArgType::text && item->type != ArgType::json)) return std::nullopt;
-  return data_.strings[*cell_of(e, *item)];
+  return *cell_of(e, *item);
+}
+
+std::optional<std::string_view> Trace::text(EventId e, Arg arg) const {
+  const std::optional<StringId> id = text_id(e, arg);
+  return id ? std::optional(data_.strings[*id]) : std::nullopt;
 }
 
 std::string_view Trace::arg_name(ArgId id) const {

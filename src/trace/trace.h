@@ -163,6 +163,7 @@ class Trace {
   std::optional<i64> integer(EventId e, Arg arg) const;
   std::optional<double> real(EventId e, Arg arg) const;
   std::optional<std::string_view> text(EventId e, Arg arg) const;  // text and json as stored
+  std::optional<StringId> text_id(EventId e, Arg arg) const;       // the same, in strings()
   bool has(EventId e, Arg arg) const { return find(e, arg) != nullptr; }
   const Shape& shape_of(EventId e) const { return data_.shapes[data_.shape[e]]; }
   std::string_view arg_name(ArgId id) const;  // the spelling that is written today

@@ -29,27 +29,14 @@ std::vector<StepWindow> one_step_of_operators(const Trace& trace) {
   return {{0, start, end}};
 }
 
-// The step whose mark [start, end) lies wholly in. Of steps that overlap the first; -1: none.
-i64 step_around(const std::vector<StepWindow>& marks, const std::vector<Ns>& latest_end, Ns start, Ns end) {
-  const auto after = std::ranges::upper_bound(marks, start, {}, &StepWindow::start);
-  i64 found = -1;
-  for (auto i = after - marks.begin(); i > 0 && start < latest_end[static_cast<size_t>(i - 1)]; --i) {
-    if (end <= marks[static_cast<size_t>(i - 1)].end) found = i - 1;
-  }
-  return found;
-}
-
 void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector<Launched>& launched) {
   std::vector<StepWindow>& steps = windows.steps;
   const trace::DeviceWork& work = trace.device_work();
-  std::vector<Ns> latest_end;
-  for (const StepWindow& step : steps)
-    latest_end.push_back(latest_end.empty() ? step.end : std::max(latest_end.back(), step.end));
+  const StepMarks marks(steps);
   std::vector<Interval> foreign;
   for (size_t row = 0; row < work.event.size(); ++row) {
     const EventId launch = work.launch[row];
-    const i64 step =
-        launch == kNone ? -1 : step_around(steps, latest_end, trace.ts[launch], trace.end(launch));
+    const i64 step = launch == kNone ? -1 : marks.around(trace.ts[launch], trace.end(launch));
     if (step < 0) {
       foreign.push_back({work.start[row], work.end[row]});
       continue;
@@ -85,12 +72,17 @@ void leave_out_the_end(StepWindows& windows) {
   steps.resize(kept);
 }
 
+std::vector<StepWindow> marked_steps(const Trace& trace) {
+  std::vector<StepWindow> marks;
+  for (const trace::Step& step : trace.steps().steps) marks.push_back({step.number, step.start, step.end});
+  return marks;
+}
+
 }  // namespace
 
 StepWindows step_windows(const Trace& trace) {
   StepWindows windows;
-  for (const trace::Step& step : trace.steps().steps)
-    windows.steps.push_back({step.number, step.start, step.end});
+  windows.steps = marked_steps(trace);
   windows.are_marked = !windows.steps.empty();
   if (!windows.are_marked) windows.steps = one_step_of_operators(trace);
   if (windows.steps.empty()) return windows;
@@ -116,6 +108,23 @@ std::vector<Ns> time_by_step(const std::vector<StepWindow>& steps, const Union& 
     for_each_overlap(steps, interval.start, interval.end,
                      [&](size_t s, Ns time) { sums[s] = add_saturated(sums[s], time); });
   return sums;
+}
+
+StepMarks::StepMarks(std::vector<StepWindow> marks) : marks_(std::move(marks)) {
+  for (const StepWindow& mark : marks_)
+    latest_end_.push_back(latest_end_.empty() ? mark.end : std::max(latest_end_.back(), mark.end));
+}
+
+StepMarks::StepMarks(const Trace& trace, const StepWindows& windows)
+    : StepMarks(windows.are_marked ? marked_steps(trace) : windows.steps) {}
+
+i64 StepMarks::around(Ns start, Ns end) const {
+  const auto after = std::ranges::upper_bound(marks_, start, {}, &StepWindow::start);
+  i64 found = -1;
+  for (auto i = after - marks_.begin(); i > 0 && start < latest_end_[static_cast<size_t>(i - 1)]; --i) {
+    if (end <= marks_[static_cast<size_t>(i - 1)].end) found = i - 1;
+  }
+  return found;
 }
 
 }  // namespace spotter::analyze

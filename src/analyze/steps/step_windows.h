@@ -48,4 +48,18 @@ void note_step_windows(const Trace& trace, const StepWindows& windows, Notes& no
 // How much of each window the intervals take.
 std::vector<Ns> time_by_step(const std::vector<StepWindow>& steps, const Union& intervals);
 
+// Which step a span of the host lies wholly in, and so what it launched: by the marks, not by the windows.
+class StepMarks {
+ public:
+  explicit StepMarks(std::vector<StepWindow> marks);  // by start
+  // Of step_windows(trace), in the same order.
+  StepMarks(const Trace& trace, const StepWindows& windows);
+  // Of steps that overlap the first; -1: none.
+  i64 around(Ns start, Ns end) const;
+
+ private:
+  std::vector<StepWindow> marks_;
+  std::vector<Ns> latest_end_;  // per mark, of it and those before it
+};
+
 }  // namespace spotter::analyze

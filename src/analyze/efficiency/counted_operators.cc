@@ -1,0 +1,214 @@
+#include "analyze/efficiency/counted_operators.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_map>
+
+#include "trace/device_work.h"
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter::analyze {
+namespace {
+
+using trace::Precision;
+
+// What an operator was called as and with: name, dims, types, values.
+using FormKey = std::array<u32, 4>;
+struct FormHash {
+  size_t operator()(const FormKey& key) const {
+    u64 hash = 0;
+    for (const u32 part : key) hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15 + (hash >> 29);
+    return hash;
+  }
+};
+
+class Forms {
+ public:
+  explicit Forms(const Trace& trace) : trace_(trace), formula_of_(trace.strings().size(), kNotLookedUp) {}
+
+  // kNone for an operator without a formula.
+  u32 of(EventId e) {
+    u16& formula = formula_of_[trace_.name[e]];
+    if (formula == kNotLookedUp) formula = look_up(trace_.name_of(e));
+    if (formula == kNoFormula) return kNone;
+    const auto id = [&](Arg arg) { return trace_.text_id(e, arg).value_or(kNone); };
+    const FormKey key = {trace_.name[e], id(Arg::input_dims), id(Arg::input_type), id(Arg::concrete_inputs)};
+    const auto [known, is_new] = ids_.try_emplace(key, static_cast<u32>(forms_.size()));
+    if (is_new) forms_.push_back(make(key, flop_formulas()[formula]));
+    return known->second;
+  }
+  const OperatorForm& operator[](u32 form) const { return forms_[form]; }
+  std::vector<OperatorForm> take() { return std::move(forms_); }
+
+ private:
+  static constexpr u16 kNotLookedUp = 0xffff, kNoFormula = 0xfffe;
+
+  static u16 look_up(std::string_view name) {
+    const FlopFormula* formula = find_flop_formula(name);
+    return formula ? static_cast<u16>(formula - flop_formulas().data()) : kNoFormula;
+  }
+
+  OperatorForm make(const FormKey& key, const FlopFormula& formula) const {
+    OperatorForm form = {.name = key[0], .formula = &formula, .work = {}, .shapes = {}};
+    if (key[1] == kNone || key[2] == kNone) return form;
+    const Strings& strings = trace_.strings();
+    const auto inputs = parse_recorded_inputs(
+        strings[key[1]], strings[key[2]], key[3] == kNone ? std::nullopt : std::optional(strings[key[3]]));
+    if (!inputs) return form;
+    form.work = formula.of(*inputs);
+    form.shapes = shapes_text(*inputs);
+    return form;
+  }
+
+  const Trace& trace_;
+  std::vector<u16> formula_of_;  // by name
+  std::unordered_map<FormKey, u32, FormHash> ids_;
+  std::vector<OperatorForm> forms_;
+};
+
+// What counts inside a span.
+enum Inside : u8 { kMatrixCounts = 1, kAnyCounts = 2, kMatrixUnknown = 4, kAnyUnknown = 8 };
+
+// From the innermost outwards: a parent stands before its children in the nesting's order.
+void choose_innermost(const Trace& trace, Forms& forms, std::vector<u32>& form_of) {
+  const trace::Nesting& nesting = trace.nesting();
+  const auto is_operator =
+      trace::per_kind(trace, [](const Kind& k) { return k.category == Category::cpu_op; });
+  std::vector<u8> inside(nesting.order.size());
+  for (size_t i = nesting.order.size(); i-- > 0;) {
+    const EventId e = nesting.order[i];
+    const u32 form = is_operator[trace.kind[e]] ? forms.of(e) : kNone;
+    if (form != kNone) {
+      const bool matrix = forms[form].is_matrix(), known = forms[form].work.has_value();
+      const int counts = inside[i] & (matrix ? kMatrixCounts : kAnyCounts);
+      const int unknown = inside[i] & (matrix ? kMatrixUnknown : kAnyUnknown);
+      if (!counts && (known || !unknown)) {
+        form_of[e] = form;
+        inside[i] |= known ? kAnyCounts : kAnyUnknown;
+        if (matrix) inside[i] |= known ? kMatrixCounts : kMatrixUnknown;
+      }
+    }
+    if (nesting.parent[i] != kNone) inside[nesting.parent[i]] |= inside[i];
+  }
+}
+
+// What is not known inside of one that counts is part of that.
+void find_around(const Trace& trace, CountedOperators& counted) {
+  const trace::Nesting& nesting = trace.nesting();
+  for (size_t i = 0; i < nesting.order.size(); ++i) {
+    const EventId e = nesting.order[i];
+    if (nesting.parent[i] == kNone) continue;
+    const EventId parent = nesting.order[nesting.parent[i]];
+    const EventId around = counted.form[parent] != kNone ? parent : counted.around[parent];
+    counted.around[e] = around;
+    if (around == kNone || counted.form[e] == kNone) continue;
+    const bool known = counted.forms[counted.form[e]].work.has_value();
+    if (!known && counted.forms[counted.form[around]].work) counted.form[e] = kNone;
+  }
+}
+
+// Kernels of products in TF32, as cuBLAS, CUTLASS and cuDNN name them; those without are in full 32 bits.
+bool is_tf32(std::string_view kernel) {
+  return kernel.find("tf32") != kernel.npos || kernel.find("_s1688") != kernel.npos;
+}
+
+void find_tf32(const Trace& trace, CountedOperators& counted) {
+  const trace::DeviceWork& work = trace.device_work();
+  for (size_t row = 0; row < work.event.size(); ++row) {
+    const EventId owner = counted.owner(work.launch[row]);
+    if (owner == kNone) continue;
+    OperatorForm& form = counted.forms[counted.form[owner]];
+    if (form.has_tf32_kernel || !form.is_matrix() || !form.work) continue;
+    if (precision_of(form.work->type) != Precision::fp32) continue;
+    form.has_tf32_kernel = is_tf32(trace.name_of(work.event[row]));
+  }
+}
+
+bool any_shapes(const Trace& trace) {
+  return std::ranges::any_of(trace.nesting().order, [&](EventId e) { return trace.has(e, Arg::input_dims); });
+}
+
+// ROCm numbers the devices of the node in events, and those that the process sees in the list of them: of a
+// device that is not listed it is known what it is if all that are listed are one kind.
+const trace::DevicePeaks* peaks_of_device(const std::vector<Device>& all, i64 id) {
+  if (all.empty()) return nullptr;
+  const auto device = std::ranges::find(all, id, &Device::id);
+  if (device != all.end()) return trace::peaks_of(*device);
+  const trace::DevicePeaks* peaks = trace::peaks_of(all.front());
+  const bool alike = std::ranges::all_of(all, [&](const Device& d) { return trace::peaks_of(d) == peaks; });
+  return alike ? peaks : nullptr;
+}
+
+}  // namespace
+
+std::optional<Precision> OperatorForm::precision() const {
+  if (!work) return std::nullopt;
+  const std::optional<Precision> precision = precision_of(work->type);
+  if (!precision) return std::nullopt;
+  if (is_matrix()) return has_tf32_kernel ? Precision::tf32 : precision;
+  return precision == Precision::fp64 ? Precision::fp64_vector : Precision::fp32_vector;
+}
+
+CountedOperators counted_operators(const Trace& trace) {
+  CountedOperators counted;
+  counted.form.assign(trace.size(), kNone);
+  counted.around.assign(trace.size(), kNone);
+  Forms forms(trace);
+  choose_innermost(trace, forms, counted.form);
+  counted.forms = forms.take();
+  find_around(trace, counted);
+  find_tf32(trace, counted);
+  counted.has_shapes = any_shapes(trace);
+  return counted;
+}
+
+DevicesInUse devices_in_use(const Trace& trace) {
+  DevicesInUse devices;
+  std::optional<i64> last;
+  for (const trace::Stream& stream : trace.device_work().streams) {
+    if (last == stream.device) continue;
+    last = stream.device;
+    const trace::DevicePeaks* peaks = peaks_of_device(trace.info().devices, stream.device);
+    if (devices.count++ == 0) devices.peaks = peaks;
+    if (peaks != devices.peaks) devices.peaks = nullptr;
+  }
+  return devices;
+}
+
+void note_unknown_work(const Trace& trace, const CountedOperators& counted, const DevicesInUse& devices,
+                       Table& table) {
+  const auto note = [&](const char* kind, const char* sentence, i64 count) {
+    if (count > 0) table.notes.add(kind, Severity::info, sentence, -1, count);
+  };
+  i64 operators = 0, unknown = 0;
+  for (const u32 form : counted.form) {
+    if (form == kNone) continue;
+    ++operators;
+    unknown += !counted.forms[form].work;
+  }
+  if (!counted.has_shapes)
+    note("no_shapes",
+         "calls of operators were recorded without their shapes, so that their flops are not known; "
+         "torch.profiler.profile(record_shapes=True) records them",
+         operators);
+  else
+    note("unknown_flops", "calls of operators have inputs that do not tell their flops", unknown);
+  if (devices.count > 0 && !devices.peaks)
+    note("unknown_device",
+         "traces are of devices whose peaks are not known, so that there are no shares of them", 1);
+  const trace::DeviceWork& work = trace.device_work();
+  i64 others = 0;
+  for (const EventId launch : work.launch) {
+    const EventId owner = counted.owner(launch);
+    others += owner == kNone || !counted.forms[counted.form[owner]].work;
+  }
+  if (counted.has_shapes)
+    note(
+        "without_formula",
+        "pieces of device work are of no operator whose flops are known: copies, what graphs and compiled kernels do, and "
+        "others",
+        others);
+}
+
+}  // namespace spotter::analyze
