@@ -80,8 +80,8 @@ def test_causal_attention_is_the_pairs_that_its_mask_leaves(models):
 H100_BF16 = 989e12
 
 
-def simulated(folder, *options):
-    done = harness.run("simulate", "-o", folder, "--ranks", 4, "--steps", 3, "--layers", 4, "--all-shapes", *options)
+def simulated(folder, *options, ranks=4):
+    done = harness.run("simulate", "-o", folder, "--ranks", ranks, "--steps", 3, "--layers", 4, "--all-shapes", *options)
     assert done.returncode == 0, done.stderr.decode()
     return json.loads((folder / "truth.json").read_text())
 
@@ -109,7 +109,7 @@ def test_mfu_of_a_simulated_job(tmp_path, options):
 def test_a_model_of_known_size(tmp_path):
     """One rank, 4 layers of 2048, one batch of 2048 tokens: 6 flops for each parameter and token but for the embedding's, and
     attention: 16 heads of 128, 2048 * 2049 / 2 pairs, two products forward and five backward."""
-    simulated(tmp_path, "--ranks", 1, "--sharding", "none", "--jitter", 0, "--hidden", 2048, "--batch", 1)
+    simulated(tmp_path, "--sharding", "none", "--jitter", 0, "--hidden", 2048, "--batch", 1, ranks=1)
     parameters = 4 * 12 * 2048**2 + 32_000 * 2048
     attention = 4 * 16 * (2048 * 2049 // 2) * 128 * 2 * (2 + 5)
     for row in harness.analyze(tmp_path, tables=["mfu"], top=None)["mfu"]:

@@ -194,7 +194,7 @@ void note_unknown_work(const Trace& trace, const CountedOperators& counted, cons
          operators);
   else
     note("unknown_flops", "calls of operators have inputs that do not tell their flops", unknown);
-  if (devices.count > 0 && !devices.peaks)
+  if (unknown < operators && devices.count > 0 && !devices.peaks)
     note("unknown_device",
          "traces are of devices whose peaks are not known, so that there are no shares of them", 1);
   const trace::DeviceWork& work = trace.device_work();

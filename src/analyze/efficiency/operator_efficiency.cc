@@ -19,7 +19,6 @@ const Field kColumns[] = {
      "Shapes of its arguments, [] for one that is no tensor; null where they were not recorded, and for others."},
     {"dtype", Type::text, Unit::none, Role::value,
      "What it computes in: fp32, tf32, bf16 ..., else the type as PyTorch names it; null as shapes."},
-    {"calls", Type::integer, Unit::count, Role::value, "Number of calls that count."},
     {"device_ns", Type::integer, Unit::ns, Role::value,
      "Sum of the durations of the device work that they launched; null in a trace without device work."},
     {"tflops", Type::real, Unit::none, Role::value,
@@ -27,11 +26,12 @@ const Field kColumns[] = {
      "the two is not known or there is no time."},
     {"compute_ratio", Type::real, Unit::ratio, Role::value,
      "tflops divided by the device's peak for this dtype; null where that is not known."},
-    {"gbs", Type::real, Unit::none, Role::value, "10^9 bytes in a second, as tflops."},
     {"memory_ratio", Type::real, Unit::ratio, Role::value,
      "gbs divided by the device's memory bandwidth; null where that is not known."},
     {"bound", Type::text, Unit::none, Role::value,
      "Which of the two peaks it would meet first: compute or memory; null where one is not known."},
+    {"gbs", Type::real, Unit::none, Role::value, "10^9 bytes in a second, as tflops."},
+    {"calls", Type::integer, Unit::count, Role::value, "Number of calls that count."},
     {"device_ratio", Type::real, Unit::ratio, Role::value, "Share of all device work's durations."},
     {"flops", Type::integer, Unit::count, Role::value, "Of all these calls; null where shapes do not tell."},
     {"bytes", Type::integer, Unit::bytes, Role::value,
@@ -142,13 +142,12 @@ class Rates {
     std::optional<double> tflops = in_a_ns(t.flops);
     if (tflops) *tflops /= kGigaInTera;
     const std::optional<double> gbs = in_a_ns(t.bytes);
+    const bool has_bytes = t.flops && t.bytes && *t.bytes > 0;
     table.append({std::string_view(row.name), or_null(std::string_view(row.shapes)),
-                  or_null(std::string_view(row.dtype)), t.calls, has_device_work_ ? Value(t.device) : Value(),
-                  or_null(tflops), ratio(tflops, peak), or_null(gbs), ratio(gbs, memory_peak),
-                  bound(t, peak, memory_peak), device_ratio(t), or_null(t.flops), or_null(t.bytes),
-                  t.flops && t.bytes && *t.bytes > 0
-                      ? Value(static_cast<double>(*t.flops) / static_cast<double>(*t.bytes))
-                      : Value(),
+                  or_null(std::string_view(row.dtype)), has_device_work_ ? Value(t.device) : Value(),
+                  or_null(tflops), ratio(tflops, peak), ratio(gbs, memory_peak), bound(t, peak, memory_peak),
+                  or_null(gbs), t.calls, device_ratio(t), or_null(t.flops), or_null(t.bytes),
+                  has_bytes ? Value(static_cast<double>(*t.flops) / static_cast<double>(*t.bytes)) : Value(),
                   t.host});
   }
 
