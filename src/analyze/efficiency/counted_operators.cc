@@ -166,8 +166,10 @@ CountedOperators counted_operators(const Trace& trace) {
 DevicesInUse devices_in_use(const Trace& trace) {
   DevicesInUse devices;
   std::optional<i64> last;
-  for (const trace::Stream& stream : trace.device_work().streams) {
-    if (last == stream.device) continue;
+  const trace::DeviceWork& work = trace.device_work();
+  for (const trace::Stream& stream : work.streams) {
+    const auto kinds = std::span(work.kind).subspan(stream.begin, stream.end - stream.begin);
+    if (last == stream.device || !std::ranges::count(kinds, trace::WorkKind::compute)) continue;
     last = stream.device;
     const trace::DevicePeaks* peaks = peaks_of_device(trace.info().devices, stream.device);
     if (devices.count++ == 0) devices.peaks = peaks;

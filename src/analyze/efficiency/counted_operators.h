@@ -42,7 +42,7 @@ struct CountedOperators {
 // Reads kRecordedInputArgs and trace::kDeviceWorkArgs.
 CountedOperators counted_operators(const Trace& trace);
 
-// What the rank's devices that do work can do: those of its own process.
+// What the devices can do that run kernels of this process other than of communication.
 struct DevicesInUse {
   i64 count = 0;
   const trace::DevicePeaks* peaks = nullptr;  // of each; nullptr: not known, or not of one kind

@@ -56,9 +56,10 @@ class Bytes {
   std::optional<i64> sum_ = 0;
 };
 
-// Each of the multiplications of a product with the addition behind it; complex ones are four of each.
+// Each of the multiplications of a product with the addition behind it; complex ones are four of each. Of
+// packed numbers the summed axis is as many times longer.
 i64 product_flops(std::string_view type, std::initializer_list<i64> factors) {
-  return multiply_saturated(is_complex(type) ? 8 : 2, product(factors));
+  return multiply_saturated((is_complex(type) ? 8 : 2) * numbers_in_element(type), product(factors));
 }
 
 // What torch.dtype's number, as arguments hold it, is written as otherwise.
@@ -395,9 +396,11 @@ constexpr FlopFormula kFormulas[] = {
     {"aten::baddbmm", kMatrix, matrix_product, {1, 2, -1}},
     {"aten::baddbmm_", kMatrix, matrix_product, {1, 2, -1}},
     {"aten::_scaled_mm", kMatrix, matrix_product, {0, 1, 6}},
+    {"aten::_scaled_mm_v2", kMatrix, matrix_product, {0, 1, 10}},
     {"aten::_int_mm", kMatrix, matrix_product, {0, 1, -1}},
     {"aten::_grouped_mm", kMatrix, grouped_product, {0, 1}},
     {"aten::_scaled_grouped_mm", kMatrix, grouped_product, {0, 1}},
+    {"aten::_scaled_grouped_mm_v2", kMatrix, grouped_product, {0, 1}},
     {"aten::mv", kMatrix, vector_product, {0, 1}},
     {"aten::addmv", kMatrix, vector_product, {1, 2}},
     {"aten::addmv_", kMatrix, vector_product, {1, 2}},

@@ -51,6 +51,10 @@ TEST(FlopFormulas, Products) {
       {"aten::_scaled_mm", "[[128, 64], [64, 32], [], [], [], [], [], []]",
        R"(["c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "float", "float", "", "", "Scalar", "Scalar"])",
        R"(["", "", "", "", "", "", "15", "True"])", 524'288, 18'432},
+      // Two numbers of 4 bits in each element: 2 * 128 * 64 * 32; 4096 + 1024 and 4096 in bfloat16
+      {"aten::_scaled_mm", "[[128, 32], [32, 32], [], [], [], [], [], []]",
+       R"(["c10::Float4_e2m1fn_x2", "c10::Float4_e2m1fn_x2", "c10::Float8_e4m3fn", "c10::Float8_e4m3fn", "", "", "Scalar", "Scalar"])",
+       R"(["", "", "", "", "", "", "15", "False"])", 524'288, 13'312},
       // Rows of 4 groups: 2 * 100 * 64 * 32
       {"aten::_grouped_mm", "[[100, 64], [4, 64, 32], [4]]", R"(["c10::BFloat16", "c10::BFloat16", "int"])",
        kNoValues, 409'600, std::nullopt},

@@ -15,6 +15,7 @@ struct ElementType {
   i64 bytes;
   std::optional<Precision> precision = {};
   bool is_complex = false;
+  i64 numbers = 1;  // in an element
 };
 
 constexpr ElementType kElementTypes[] = {
@@ -26,6 +27,7 @@ constexpr ElementType kElementTypes[] = {
     {"c10::Float8_e5m2", 1, Precision::fp8},
     {"c10::Float8_e4m3fnuz", 1, Precision::fp8},
     {"c10::Float8_e5m2fnuz", 1, Precision::fp8},
+    {"c10::Float4_e2m1fn_x2", 1, {}, false, 2},
     {"c10::complex<c10::Half>", 4, Precision::fp16, true},
     {"c10::complex<float>", 8, Precision::fp32, true},
     {"c10::complex<double>", 16, Precision::fp64, true},
@@ -164,6 +166,11 @@ i64 element_bytes(std::string_view type) {
 bool is_complex(std::string_view type) {
   const ElementType* found = find_type(type);
   return found && found->is_complex;
+}
+
+i64 numbers_in_element(std::string_view type) {
+  const ElementType* found = find_type(type);
+  return found ? found->numbers : 1;
 }
 
 std::optional<Precision> precision_of(std::string_view type) {

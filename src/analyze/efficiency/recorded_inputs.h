@@ -15,6 +15,7 @@ namespace spotter::analyze {
 // An element's size as its type is written ("c10::BFloat16"); 0 for what is no type of an element.
 i64 element_bytes(std::string_view type);
 bool is_complex(std::string_view type);
+i64 numbers_in_element(std::string_view type);  // 2 of a packed type, else 1
 // That a product of matrices of this type is computed in, without TF32 (which the type does not tell).
 std::optional<trace::Precision> precision_of(std::string_view type);
 
