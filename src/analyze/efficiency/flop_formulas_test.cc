@@ -1,5 +1,6 @@
 #include "analyze/efficiency/flop_formulas.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <set>
@@ -266,26 +267,24 @@ TEST(FlopFormulas, WhatDoesNotTellGivesNone) {
 
 // No call makes a formula look at an argument that is not there.
 TEST(FlopFormulas, AnyCallIsAnswered) {
-  const char* const dims[] = {
-      "[]",
-      "[[]]",
-      "[[3, 4]]",
-      "[[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]]",
-      "[[0, 0, 0], [0, 0, 0], [0, 0, 0]]",
-      "[[9223372036854775807, 9223372036854775807, 1, 1], [9223372036854775807, 9223372036854775807, 1, 1], "
-      "[9223372036854775807, 9223372036854775807, 1, 1], [9223372036854775807, 9223372036854775807, 1, 1]]"};
+  const std::string huge = "[9223372036854775807, 9223372036854775807, 1, 1]";
+  const std::string dims[] = {"[]",
+                              "[[]]",
+                              "[[3, 4]]",
+                              "[[1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4], [1, 2, 3, 4]]",
+                              "[[0, 0, 0], [0, 0, 0], [0, 0, 0]]",
+                              fmt::format("[{}, {}, {}, {}]", huge, huge, huge, huge)};
   for (const FlopFormula& formula : flop_formulas()) {
-    for (const char* d : dims) {
+    for (const std::string& text : dims) {
       std::string types;
-      const std::string_view text = d;
       // As many types as there are lists inside.
       for (size_t at = 1; at < text.size(); ++at)
         if (text[at] == '[') types += types.empty() ? "\"float\"" : ", \"float\"";
       const auto inputs = parse_recorded_inputs(text, "[" + types + "]", std::nullopt);
-      ASSERT_TRUE(inputs) << d;
+      ASSERT_TRUE(inputs) << text;
       const auto work = formula.of(*inputs);
-      EXPECT_TRUE(!work || work->flops >= 0) << formula.op << " " << d;
-      EXPECT_TRUE(!work || !work->bytes || *work->bytes >= 0) << formula.op << " " << d;
+      EXPECT_TRUE(!work || work->flops >= 0) << formula.op << " " << text;
+      EXPECT_TRUE(!work || !work->bytes || *work->bytes >= 0) << formula.op << " " << text;
     }
   }
 }
