@@ -7,6 +7,7 @@
 #include "trace/device_work.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
+#include "trace/tensor_cores.h"
 
 namespace spotter::analyze {
 namespace {
@@ -108,20 +109,19 @@ void find_around(const Trace& trace, CountedOperators& counted) {
   }
 }
 
-// Kernels of products in TF32, as cuBLAS, CUTLASS and cuDNN name them; those without are in full 32 bits.
-bool is_tf32(std::string_view kernel) {
-  return kernel.find("tf32") != kernel.npos || kernel.find("_s1688") != kernel.npos;
-}
-
+// Tensor cores of NVIDIA have no product of floats in all their 32 bits, while AMD's matrix units do.
 void find_tf32(const Trace& trace, CountedOperators& counted) {
+  const auto is_of_floats = [](const OperatorForm& form) {
+    return form.is_matrix() && form.work && precision_of(form.work->type) == Precision::fp32;
+  };
+  if (std::ranges::none_of(counted.forms, is_of_floats)) return;
   const trace::DeviceWork& work = trace.device_work();
+  const std::vector<trace::TensorCores> cores = trace::tensor_cores_by_row(trace);
   for (size_t row = 0; row < work.event.size(); ++row) {
-    const EventId owner = counted.owner(work.launch[row]);
-    if (owner == kNone) continue;
+    const EventId launch = work.launch[row], owner = counted.owner(launch);
+    if (owner == kNone || cores[row] != trace::TensorCores::yes) continue;
     OperatorForm& form = counted.forms[counted.form[owner]];
-    if (form.has_tf32_kernel || !form.is_matrix() || !form.work) continue;
-    if (precision_of(form.work->type) != Precision::fp32) continue;
-    form.has_tf32_kernel = is_tf32(trace.name_of(work.event[row]));
+    if (is_of_floats(form) && !trace.name_of(launch).starts_with("hip")) form.has_tf32_kernel = true;
   }
 }
 

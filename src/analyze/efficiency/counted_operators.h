@@ -18,7 +18,7 @@ struct OperatorForm {
   const FlopFormula* formula = nullptr;
   std::optional<OperatorWork> work;  // nullopt: its inputs are not recorded, or do not tell
   std::string shapes;                // shapes_text(); empty: not recorded
-  bool has_tf32_kernel = false;
+  bool has_tf32_kernel = false;      // products of floats on NVIDIA's tensor cores
 
   bool is_matrix() const { return formula->unit == WorkUnit::matrix; }
   // That it is computed in. Other work than products is computed by vector units in 64 or 32 bits: PyTorch

@@ -214,8 +214,8 @@ const Analysis kOperatorEfficiency = {
         "weight 2, for the bias 1. Softmax 5, backward 4. Element-wise work: 1 for an element of the result (addcmul, addcdiv and derivatives of functions 2, "
         "lerp 3). Complex products count four times. Bytes are the least that must move: each tensor that is read, and each that is written, once. "
         "Device time is that of the work whose launch the operator encloses and no other one here inside it. Peaks are those of the makers' data sheets, without "
-        "sparsity, by the device's name and number of multiprocessors; a device that is not known has none. Products of float count "
-        "against TF32's peak where a kernel's name says so. Other work than products is held against the vector units' peak, 64 bits wide or 32. "
+        "sparsity, by the device's name and number of multiprocessors; a device that is not known has none. Products of float are held "
+        "against TF32's peak where their kernels run on NVIDIA's tensor cores (kernel_groups tells which do). Other work than products is held against the vector units' peak, 64 bits wide or 32. "
         "bound is compute if the flops at that peak take at least as long as the bytes at the memory's. What several streams do at once counts for each. Sorted by device_ns, host_ns, "
         "name; what is not among the first `top` is put into a last row named others. Without device work the rates are those of the host.",
     .params = kParams,
