@@ -8,6 +8,7 @@
 #include "analyze/top.h"
 #include "base/saturated.h"
 #include "trace/device_work.h"
+#include "trace/element_types.h"
 
 namespace spotter::analyze {
 namespace {
@@ -18,7 +19,7 @@ const Field kColumns[] = {
     {"shapes", Type::text, Unit::none, Role::value,
      "Shapes of its arguments, [] for one that is no tensor; null where they were not recorded, and for others."},
     {"dtype", Type::text, Unit::none, Role::value,
-     "What it computes in: fp32, tf32, bf16 ..., else the type as PyTorch names it; null as shapes."},
+     "What it computes in: fp32, tf32, bf16 ..., else the name of the torch.dtype; null as shapes."},
     {"device_ns", Type::integer, Unit::ns, Role::value,
      "Sum of the durations of the device work that they launched; null in a trace without device work."},
     {"tflops", Type::real, Unit::none, Role::value,
@@ -95,7 +96,9 @@ std::string dtype_of(const OperatorForm& form) {
   if (!form.work) return {};
   if (form.has_tf32_kernel) return trace::precision_name(trace::Precision::tf32);
   const std::optional<trace::Precision> precision = precision_of(form.work->type);
-  return precision && !is_complex(form.work->type) ? trace::precision_name(*precision) : form.work->type;
+  if (precision && !is_complex(form.work->type)) return trace::precision_name(*precision);
+  const trace::ElementType* type = trace::element_type(form.work->type);
+  return type ? type->name : form.work->type;
 }
 
 // Calls that differ only in other arguments, such as strides, are one row.

@@ -4,51 +4,35 @@
 
 #include "base/number.h"
 #include "base/saturated.h"
+#include "trace/element_types.h"
 
 namespace spotter::analyze {
 namespace {
 
 using trace::Precision;
 
-struct ElementType {
-  std::string_view name;  // as c10::TypeMeta or c10::ScalarType writes it
-  i64 bytes;
-  std::optional<Precision> precision = {};
+struct Arithmetic {
+  std::string_view type;  // of torch.dtype
+  std::optional<Precision> precision;
   bool is_complex = false;
   i64 numbers = 1;  // in an element
 };
 
-constexpr ElementType kElementTypes[] = {
-    {"float", 4, Precision::fp32},
-    {"double", 8, Precision::fp64},
-    {"c10::Half", 2, Precision::fp16},
-    {"c10::BFloat16", 2, Precision::bf16},
-    {"c10::Float8_e4m3fn", 1, Precision::fp8},
-    {"c10::Float8_e5m2", 1, Precision::fp8},
-    {"c10::Float8_e4m3fnuz", 1, Precision::fp8},
-    {"c10::Float8_e5m2fnuz", 1, Precision::fp8},
-    {"c10::Float4_e2m1fn_x2", 1, {}, false, 2},
-    {"c10::complex<c10::Half>", 4, Precision::fp16, true},
-    {"c10::complex<float>", 8, Precision::fp32, true},
-    {"c10::complex<double>", 16, Precision::fp64, true},
-    {"bool", 1},
-    {"unsigned char", 1},
-    {"signed char", 1},
-    {"short", 2},
-    {"short int", 2},
-    {"int", 4},
-    {"long", 8},
-    {"long int", 8},
-    {"unsigned short", 2},
-    {"short unsigned int", 2},
-    {"unsigned int", 4},
-    {"unsigned long", 8},
-    {"long unsigned int", 8},
+constexpr Arithmetic kArithmetic[] = {
+    {"float32", Precision::fp32},         {"float64", Precision::fp64},
+    {"float16", Precision::fp16},         {"bfloat16", Precision::bf16},
+    {"float8_e4m3fn", Precision::fp8},    {"float8_e5m2", Precision::fp8},
+    {"float8_e4m3fnuz", Precision::fp8},  {"float8_e5m2fnuz", Precision::fp8},
+    {"float4_e2m1fn_x2", {}, false, 2},   {"complex32", Precision::fp16, true},
+    {"complex64", Precision::fp32, true}, {"complex128", Precision::fp64, true},
 };
 
-const ElementType* find_type(std::string_view name) {
-  const auto* found = std::ranges::find(kElementTypes, name, &ElementType::name);
-  return found == std::end(kElementTypes) ? nullptr : found;
+// nullptr: of whole numbers, or not known.
+const Arithmetic* arithmetic_of(std::string_view type) {
+  const trace::ElementType* element = trace::element_type(type);
+  if (!element) return nullptr;
+  const auto* found = std::ranges::find(kArithmetic, std::string_view(element->name), &Arithmetic::type);
+  return found == std::end(kArithmetic) ? nullptr : found;
 }
 
 // Reads lists of numbers, texts and lists, each as far as it is one.
@@ -159,22 +143,22 @@ bool read_shapes(std::string_view text, RecordedInputs& into) {
 }  // namespace
 
 i64 element_bytes(std::string_view type) {
-  const ElementType* found = find_type(type);
-  return found ? found->bytes : 0;
+  const trace::ElementType* element = trace::element_type(type);
+  return element ? element->bytes : 0;
 }
 
 bool is_complex(std::string_view type) {
-  const ElementType* found = find_type(type);
+  const Arithmetic* found = arithmetic_of(type);
   return found && found->is_complex;
 }
 
 i64 numbers_in_element(std::string_view type) {
-  const ElementType* found = find_type(type);
+  const Arithmetic* found = arithmetic_of(type);
   return found ? found->numbers : 1;
 }
 
 std::optional<Precision> precision_of(std::string_view type) {
-  const ElementType* found = find_type(type);
+  const Arithmetic* found = arithmetic_of(type);
   return found ? found->precision : std::nullopt;
 }
 
