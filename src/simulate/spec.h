@@ -22,7 +22,8 @@ struct Spec {
   i64 micro_batches = 0;  // 0: as many as the pipeline needs
   i64 events = 0;         // of a rank, about; 0: what micro_batches gives
   i64 tensor = 1, pipeline = 1, gpus_per_node = 8, bucket_mb = 25, jitter_percent = 2, seed = 1;
-  bool cuda_graphs = false, python_stacks = false, memory_events = false, all_memory_events = false, all_shapes = false;
+  bool cuda_graphs = false, python_stacks = false, memory_events = false, all_memory_events = false,
+       all_shapes = false;
   Sharding sharding = Sharding::ddp;
   const Era* era = &eras()[0];
   // Of device work, host spans (with what they call on the host) and calls; at most kMostScales.
