@@ -129,17 +129,6 @@ bool any_shapes(const Trace& trace) {
   return std::ranges::any_of(trace.nesting().order, [&](EventId e) { return trace.has(e, Arg::input_dims); });
 }
 
-// ROCm numbers the devices of the node in events, and those that the process sees in the list of them: of a
-// device that is not listed it is known what it is if all that are listed are one kind.
-const trace::DevicePeaks* peaks_of_device(const std::vector<Device>& all, i64 id) {
-  if (all.empty()) return nullptr;
-  const auto device = std::ranges::find(all, id, &Device::id);
-  if (device != all.end()) return trace::peaks_of(*device);
-  const trace::DevicePeaks* peaks = trace::peaks_of(all.front());
-  const bool alike = std::ranges::all_of(all, [&](const Device& d) { return trace::peaks_of(d) == peaks; });
-  return alike ? peaks : nullptr;
-}
-
 }  // namespace
 
 std::optional<Precision> OperatorForm::precision() const {
@@ -171,7 +160,7 @@ DevicesInUse devices_in_use(const Trace& trace) {
     const auto kinds = std::span(work.kind).subspan(stream.begin, stream.end - stream.begin);
     if (last == stream.device || !std::ranges::count(kinds, trace::WorkKind::compute)) continue;
     last = stream.device;
-    const trace::DevicePeaks* peaks = peaks_of_device(trace.info().devices, stream.device);
+    const trace::DevicePeaks* peaks = trace::peaks_of(trace.info().devices, stream.device);
     if (devices.count++ == 0) devices.peaks = peaks;
     if (peaks != devices.peaks) devices.peaks = nullptr;
   }

@@ -10,6 +10,7 @@
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "trace/collective_marks.h"
+#include "trace/device_peaks.h"
 
 namespace spotter::analyze {
 namespace {
@@ -36,6 +37,8 @@ const Field kColumns[] = {
     {"max_skew_ns", Type::integer, Unit::ns, Role::detail, "Largest of these."},
     {"algorithm_bytes_per_s", Type::real, Unit::bytes_per_s, Role::value,
      "size_bytes divided by the mean transfer of a call."},
+    {"link_ratio", Type::real, Unit::ratio, Role::value,
+     "bus_bytes_per_s divided by what the devices' own links (NVLink, Infinity Fabric) do in one direction; null as that, and for devices without such links or whose links are not known."},
     {"group_size", Type::integer, Unit::count, Role::value,
      "Ranks in the group; null where the trace does not say it."},
     {"ranks", Type::integer, Unit::count, Role::detail, "Ranks of the files that have such calls."},
@@ -63,6 +66,8 @@ const Field kPartColumns[] = {
     {"group_name", Type::text, Unit::none, Role::value, "Name of the group."},
     {"group_ranks", Type::text, Unit::none, Role::value, "Ranks of the group; may be empty."},
     {"description", Type::text, Unit::none, Role::value, "Description of the group; may be empty."},
+    {"link_bytes_per_s", Type::real, Unit::bytes_per_s, Role::value,
+     "Of the device's own link in one direction, or 0."},
 };
 enum Part : u8 {
   kGroup,
@@ -76,7 +81,8 @@ enum Part : u8 {
   kGroupSize,
   kGroupName,
   kGroupRanks,
-  kDescription
+  kDescription,
+  kLink
 };
 
 // An argument of the kernel, else of the operator that launched it; may be empty.
@@ -93,6 +99,15 @@ std::string group_name_of(const Trace& trace, const CollectiveCall& call) {
   if (call.kernel == kNone) return std::string(trace::backend_of_mark(call.name).name);
   std::string name = told(trace, call, Arg::group_name);
   return name.empty() ? call.group : name;
+}
+
+// In one direction; 0: not known.
+double link_of(const Trace& trace, const CollectiveCall& call) {
+  if (call.kernel == kNone) return 0;
+  const i64 device =
+      trace.integer(call.kernel, Arg::device).value_or(trace.tracks()[trace.track[call.kernel]].pid);
+  const trace::DevicePeaks* peaks = trace::peaks_of(trace.info().devices, device);
+  return peaks ? peaks->link_gbs / 2 * 1e9 : 0;
 }
 
 void note_calls(const Table& table, i64 untimed, i64 untold, i64 unknown_type, Notes& notes) {
@@ -127,7 +142,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
                       description = told(trace, call, Arg::group_desc);
     table.append({call.group, call.name, call.sequence, trace.info().base_ns + call.start,
                   call.end - call.start, call.is_timed, message.type, size.value_or(kNoBytes), message.ranks,
-                  group, ranks, description});
+                  group, ranks, description, link_of(trace, call)});
     untimed += call.is_timed ? 0 : 1;
     unknown_type += message.is_of_unknown_type ? 1 : 0;
     untold += !size && !message.is_of_unknown_type ? 1 : 0;
@@ -141,6 +156,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
 struct Row {
   std::string_view group = {}, operation = {}, type = {};
   i64 size = kNoBytes, group_size = 0;
+  double link = 0;  // of all calls; 0: not known, or not the same
   std::string_view group_name = {}, group_ranks = {}, description = {};
   i64 calls = 0, timed = 0, matched = 0, ranks = 0, collectives = 0;
   Ns time = 0, transfer = 0, wait = 0, skew = 0, max_skew = 0;
@@ -186,10 +202,12 @@ Rows rows_of(std::span<const RankTable> tables, Operations& operations) {
         row.group_name = t.text(r, kGroupName);
         row.group_ranks = t.text(r, kGroupRanks);
         row.description = t.text(r, kDescription);
+        row.link = t.real(r, kLink);
         rows.rows.push_back(row);
       }
       Row& all = rows.rows[place->second];
       ++all.calls;
+      if (t.real(r, kLink) != all.link) all.link = 0;
       all.ranks += all.last_part == part ? 0 : 1;
       all.last_part = part;
     }
@@ -251,6 +269,7 @@ void append(Table& answer, const Row& row) {
                      ? Value(static_cast<double>(row.skew) / static_cast<double>(row.collectives))
                      : Value(),
                  known_or_null(row.max_skew, row.collectives > 0), or_null(algorithm),
+                 bus && row.link > 0 ? Value(*bus / row.link) : Value(),
                  known_or_null(row.group_size, row.group_size > 0), row.ranks, row.matched,
                  known_or_null(bytes, has_size), or_null(row.description), or_null(row.group_ranks)});
 }
@@ -289,7 +308,8 @@ const Analysis kCollectives = {
         "on, to their own ends; before, they wait, at most for their own duration. skew is the last start minus the first. Algorithm bandwidth is "
         "size_bytes x matched_calls / transfer_ns. Bus bandwidth is that times the share of the message that crosses each rank's link, of n "
         "ranks: 2 (n - 1) / n for all_reduce; (n - 1) / n for all_gather, reduce_scatter, all_to_all, gather and scatter; 1 for broadcast and "
-        "reduce (nccl-tests, doc/PERFORMANCE.md; its GB/s are 10^9 bytes a second). Where the clocks of hosts differ, the difference is part of every start. "
+        "reduce (nccl-tests, doc/PERFORMANCE.md; its GB/s are 10^9 bytes a second). link_ratio holds the bus bandwidth against the data sheet's bandwidth of the device's own links (docs/flops.md), "
+        "of which half is one direction; a group across hosts is bound by their network, and stays far below. Where the clocks of hosts differ, the difference is part of every start. "
         "Sorted by time_ns, most first. The TensorBoard profiler plugin (torch-tb-profiler 0.4.3) matches by order alone, knows five operations, and "
         "takes each collective's shortest rank for its transfer.",
     .params = {},
