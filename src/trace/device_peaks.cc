@@ -1,7 +1,5 @@
 #include "trace/device_peaks.h"
 
-#include <algorithm>
-
 namespace spotter::trace {
 namespace {
 
@@ -211,14 +209,5 @@ const DevicePeaks* peaks_of(std::string_view device_name, i64 multiprocessors) {
 }
 
 std::span<const DevicePeaks> all_device_peaks() { return kPeaks; }
-
-const DevicePeaks* peaks_of(std::span<const Device> devices, i64 id) {
-  if (devices.empty()) return nullptr;
-  const auto device = std::ranges::find(devices, id, &Device::id);
-  if (device != devices.end()) return peaks_of(*device);
-  const DevicePeaks* peaks = peaks_of(devices.front());
-  const bool alike = std::ranges::all_of(devices, [&](const Device& d) { return peaks_of(d) == peaks; });
-  return alike ? peaks : nullptr;
-}
 
 }  // namespace spotter::trace

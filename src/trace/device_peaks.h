@@ -39,11 +39,6 @@ struct DevicePeaks {
 const DevicePeaks* peaks_of(std::string_view device_name, i64 multiprocessors = 0);
 inline const DevicePeaks* peaks_of(const Device& device) { return peaks_of(device.name, device.sm_count); }
 
-// Of the device of that number. ROCm numbers the devices of the node in events, and those that the process
-// sees in the list of them: of a device that is not listed it is known what it is if all that are listed are
-// one kind.
-const DevicePeaks* peaks_of(std::span<const Device> devices, i64 id);
-
 std::span<const DevicePeaks> all_device_peaks();
 
 }  // namespace spotter::trace

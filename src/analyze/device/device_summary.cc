@@ -1,10 +1,9 @@
-#include <algorithm>
-
 #include "analyze/device/device_use.h"
 #include "analyze/list.h"
 #include "analyze/operators/threads.h"
 #include "analyze/time/device_busy.h"
 #include "analyze/time/device_time.h"
+#include "trace/devices.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
@@ -40,12 +39,6 @@ StepWindow window_of(const Trace& trace) {
   return {0, time.first_start, time.last_end};
 }
 
-const Device* find_device(const Trace& trace, i64 id) {
-  const auto& devices = trace.info().devices;
-  const auto found = std::ranges::find(devices, id, &Device::id);
-  return found == devices.end() ? nullptr : &*found;
-}
-
 std::string capability_of(const Device& device) {
   if (!device.compute_major || !device.compute_minor) return {};
   return fmt::format("{}.{}", *device.compute_major, *device.compute_minor);
@@ -65,7 +58,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   const u32 main = main_track(trace);
   for (const i64 id : devices_of(trace.device_work())) {
     static const Device kUnknown;
-    const Device* found = find_device(trace, id);
+    const Device* found = trace::device_of(trace.info().devices, id);
     const Device& device = found ? *found : kUnknown;
     const auto use = values_of(device_use(trace, tensor_cores, id, std::span(&window, 1))[0], length);
     const std::string capability = capability_of(device);

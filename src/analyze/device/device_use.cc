@@ -37,7 +37,7 @@ void add_kernels(const Trace& trace, std::span<const trace::TensorCores> tensor_
         uses[i].kernels += time;
         if (tensor_cores[row] == trace::TensorCores::yes) uses[i].tensor += time;
         if (tensor_cores[row] == trace::TensorCores::unknown) uses[i].unknown += time;
-        if (!occupancy || *occupancy < 0) return;
+        if (!occupancy || *occupancy < 0 || *occupancy > kPercent) return;
         sums[i].occupancy += *occupancy / kPercent * static_cast<double>(time);
         sums[i].occupied += time;
       });

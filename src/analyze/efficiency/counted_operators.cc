@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "trace/device_work.h"
+#include "trace/devices.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 #include "trace/tensor_cores.h"
@@ -160,7 +161,8 @@ DevicesInUse devices_in_use(const Trace& trace) {
     const auto kinds = std::span(work.kind).subspan(stream.begin, stream.end - stream.begin);
     if (last == stream.device || !std::ranges::count(kinds, trace::WorkKind::compute)) continue;
     last = stream.device;
-    const trace::DevicePeaks* peaks = trace::peaks_of(trace.info().devices, stream.device);
+    const Device* device = trace::device_of(trace.info().devices, stream.device);
+    const trace::DevicePeaks* peaks = device ? trace::peaks_of(*device) : nullptr;
     if (devices.count++ == 0) devices.peaks = peaks;
     if (peaks != devices.peaks) devices.peaks = nullptr;
   }

@@ -9,7 +9,7 @@
 #include <span>
 #include <string>
 
-#include "analyze/efficiency/recorded_inputs.h"
+#include "analyze/recorded_inputs.h"
 
 namespace spotter::analyze {
 

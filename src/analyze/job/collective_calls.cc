@@ -70,7 +70,8 @@ std::string group_of(const Trace& trace, EventId e) {
   std::string group;
   if (e == kNone) return group;
   for (const Arg arg : {Arg::group_name, Arg::group_ranks}) {
-    if (const auto text = trace.text(e, arg))
+    const auto text = trace.text(e, arg);
+    if (text && !text->empty())
       group += fmt::format(" {}", *text);
     else if (const auto number = trace.integer(e, arg))
       group += fmt::format(" {}", *number);

@@ -1,10 +1,10 @@
 #include "analyze/job/collective_message.h"
 
 #include <algorithm>
-#include <vector>
+#include <limits>
 
 #include "analyze/job/collective_names.h"
-#include "base/number.h"
+#include "analyze/recorded_inputs.h"
 #include "trace/element_types.h"
 
 namespace spotter::analyze {
@@ -22,66 +22,16 @@ std::optional<i64> sum(std::optional<i64> a, std::optional<i64> b) {
   return all;
 }
 
-std::string_view trimmed(std::string_view text) {
-  const size_t begin = text.find_first_not_of(" \t\r\n");
-  if (begin == text.npos) return {};
-  return text.substr(begin, text.find_last_not_of(" \t\r\n") - begin + 1);
+// As far as they were recorded.
+RecordedInputs inputs_of(const Trace& trace, EventId e) {
+  if (e == kNone) return {};
+  return parse_recorded_inputs(trace.text(e, Arg::input_dims).value_or(""),
+                               trace.text(e, Arg::input_type).value_or(""), std::nullopt)
+      .value_or(RecordedInputs());
 }
 
-// The elements of a JSON list, as they are written; of anything else none.
-std::vector<std::string_view> elements_of(std::string_view list) {
-  list = trimmed(list);
-  if (list.size() < 2 || list.front() != '[' || list.back() != ']') return {};
-  list = trimmed(list.substr(1, list.size() - 2));
-  std::vector<std::string_view> elements;
-  if (list.empty()) return elements;
-  i64 depth = 0;
-  bool in_text = false;
-  size_t begin = 0;
-  for (size_t at = 0; at < list.size(); ++at) {
-    const char c = list[at];
-    if (in_text && c == '\\') ++at;
-    if (c == '"') in_text = !in_text;
-    if (in_text) continue;
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c != ',' || depth > 0) continue;
-    elements.push_back(trimmed(list.substr(begin, at - begin)));
-    begin = at + 1;
-  }
-  elements.push_back(trimmed(list.substr(begin)));
-  return depth == 0 ? elements : std::vector<std::string_view>();
-}
-
-// Of a tensor with these sizes; a scalar has none. nullopt: it is no single tensor.
-std::optional<i64> element_count(std::string_view sizes) {
-  if (!sizes.starts_with('[')) return std::nullopt;
-  std::optional<i64> count = 1;
-  for (const std::string_view size : elements_of(sizes)) {
-    const std::optional<i64> number = number_in<i64>(size);
-    count = number ? product(count, *number) : std::nullopt;
-  }
-  return count;
-}
-
-struct Input {
-  std::string_view type;  // as the trace has it; no tensors are "Scalar", "TensorList", "" ...
-  std::optional<i64> elements;
-};
-
-std::vector<Input> inputs_of(const Trace& trace, EventId e) {
-  std::vector<Input> inputs;
-  if (e == kNone) return inputs;
-  const std::vector<std::string_view> dims = elements_of(trace.text(e, Arg::input_dims).value_or("")),
-                                      types = elements_of(trace.text(e, Arg::input_type).value_or(""));
-  for (size_t i = 0; i < std::min(dims.size(), types.size()); ++i) {
-    std::string_view type = types[i];
-    if (type.size() >= 2 && type.front() == '"' && type.back() == '"') type = type.substr(1, type.size() - 2);
-    inputs.push_back({type, element_count(dims[i])});
-  }
-  return inputs;
-}
-
-bool is_tensor(const Input& input) {
+// Also of an element that is not known here.
+bool is_one_tensor(const RecordedInput& input) {
   for (const std::string_view other : {"", "Scalar", "ScalarList", "TensorList", "GenericList"})
     if (input.type == other) return false;
   return true;
@@ -97,9 +47,10 @@ void set_type(CollectiveMessage& message, std::string_view text) {
     message.type = "mixed";
 }
 
-std::optional<i64> bytes_of(const Input& input) {
-  const trace::ElementType* type = trace::element_type(input.type);
-  return type ? product(input.elements, type->bytes) : std::nullopt;
+// nullopt also where that is more than fits.
+std::optional<i64> bytes_of(const RecordedInput& input) {
+  const std::optional<i64> bytes = input.bytes();
+  return bytes == std::numeric_limits<i64>::max() ? std::nullopt : bytes;
 }
 
 // What collectives say themselves, since PyTorch 2.2. False where they do not.
@@ -122,8 +73,8 @@ bool take_told(const Trace& trace, EventId e, CollectiveMessage& message) {
 bool take_inputs(const Trace& trace, EventId e, CollectiveMessage& message) {
   std::optional<i64> bytes = 0;
   bool has_any = false;
-  for (const Input& input : inputs_of(trace, e)) {
-    if (!is_tensor(input)) continue;
+  for (const RecordedInput& input : inputs_of(trace, e)) {
+    if (!is_one_tensor(input)) continue;
     has_any = true;
     set_type(message, input.type);
     bytes = sum(bytes, bytes_of(input));
@@ -135,8 +86,8 @@ bool take_inputs(const Trace& trace, EventId e, CollectiveMessage& message) {
 // c10d::_allgather_base_, _reduce_scatter_base_ and alltoall_base_ have the output first, then the input.
 void take_output(const Trace& trace, EventId op, CollectiveMessage& message) {
   if (op == kNone || trace.name_of(op).find("_base_") == std::string_view::npos) return;
-  const std::vector<Input> inputs = inputs_of(trace, op);
-  if (inputs.size() >= 2 && is_tensor(inputs[0]) && is_tensor(inputs[1]))
+  const RecordedInputs inputs = inputs_of(trace, op);
+  if (inputs.size() >= 2 && is_one_tensor(inputs[0]) && is_one_tensor(inputs[1]))
     message.out_bytes = bytes_of(inputs[0]);
 }
 

@@ -11,13 +11,14 @@
 #include "base/stable_sort.h"
 #include "trace/collective_marks.h"
 #include "trace/device_peaks.h"
+#include "trace/devices.h"
 
 namespace spotter::analyze {
 namespace {
 
 const Field kColumns[] = {
     {"group", Type::text, Unit::none, Role::key,
-     "Name of the group of processes, else the stream that it works on, else the backend."},
+     "Name of the group of processes, else its ranks, else the stream that it works on, else the backend."},
     {"operation", Type::text, Unit::none, Role::key,
      "all_reduce, all_gather, reduce_scatter ..., else the name of the kernel."},
     {"dtype", Type::text, Unit::none, Role::key,
@@ -89,7 +90,7 @@ enum Part : u8 {
 std::string told(const Trace& trace, const CollectiveCall& call, Arg arg) {
   for (const EventId e : {call.kernel, call.record}) {
     if (e == kNone) continue;
-    if (const auto text = trace.text(e, arg)) return std::string(*text);
+    if (const auto text = trace.text(e, arg); text && !text->empty()) return std::string(*text);
     if (const auto number = trace.integer(e, arg)) return std::to_string(*number);
   }
   return {};
@@ -97,16 +98,18 @@ std::string told(const Trace& trace, const CollectiveCall& call, Arg arg) {
 
 std::string group_name_of(const Trace& trace, const CollectiveCall& call) {
   if (call.kernel == kNone) return std::string(trace::backend_of_mark(call.name).name);
-  std::string name = told(trace, call, Arg::group_name);
-  return name.empty() ? call.group : name;
+  for (const Arg arg : {Arg::group_name, Arg::group_ranks})
+    if (std::string name = told(trace, call, arg); !name.empty()) return name;
+  return call.group;
 }
 
 // In one direction; 0: not known.
 double link_of(const Trace& trace, const CollectiveCall& call) {
   if (call.kernel == kNone) return 0;
-  const i64 device =
+  const i64 id =
       trace.integer(call.kernel, Arg::device).value_or(trace.tracks()[trace.track[call.kernel]].pid);
-  const trace::DevicePeaks* peaks = trace::peaks_of(trace.info().devices, device);
+  const Device* device = trace::device_of(trace.info().devices, id);
+  const trace::DevicePeaks* peaks = device ? trace::peaks_of(*device) : nullptr;
   return peaks ? peaks->link_gbs / 2 * 1e9 : 0;
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <limits>
 
 #include "analyze/group_ids.h"
 #include "analyze/kernels/kernel_stats.h"
@@ -46,8 +47,8 @@ constexpr double kPercent = 100;
 // Mean of what some kernels say, by their time.
 struct Weighted {
   double sum = 0, weight = 0;
-  void add(const std::optional<double>& x, Ns dur) {
-    if (!x || *x < 0) return;
+  void add(const std::optional<double>& x, Ns dur, double most = std::numeric_limits<double>::max()) {
+    if (!x || *x < 0 || *x > most) return;
     sum += *x * static_cast<double>(dur);
     weight += static_cast<double>(dur);
   }
@@ -97,7 +98,7 @@ class Grouping {
       const Ns dur = work_.end[row] - work_.start[row];
       groups[id].durations.add(dur);
       groups[id].blocks.add(trace_.real(work_.event[row], Arg::blocks_per_sm), dur);
-      groups[id].occupancy.add(trace_.real(work_.event[row], Arg::occupancy), dur);
+      groups[id].occupancy.add(trace_.real(work_.event[row], Arg::occupancy), dur, kPercent);
     }
     return groups;
   }
@@ -130,6 +131,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     return std::tuple(-g.durations.sum, -g.durations.count, trace.name_of(work.event[g.row]), g.row);
   };
   std::ranges::sort(groups, {}, cost);
+  const std::vector<trace::TensorCores> tensor_cores = trace::tensor_cores_by_row(trace);
   const auto append = [&](const Group& g) {
     const Durations& d = g.durations;
     const bool is_listed = g.row != kNone;
@@ -138,7 +140,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     const std::string block = is_listed ? list_text(grouping.text(g.row, Arg::block)) : "";
     const auto number = [&](Arg arg) { return is_listed ? or_null(grouping.integer(g.row, arg)) : Value(); };
     table.append({name, d.count, d.sum, d.mean(),
-                  is_listed ? Value(trace::tensor_cores_name(trace::tensor_cores(name))) : Value(),
+                  is_listed ? Value(trace::tensor_cores_name(tensor_cores[g.row])) : Value(),
                   is_listed ? or_null(grouping.operator_of(g.row)) : Value(), g.blocks.mean(1),
                   g.occupancy.mean(kPercent), d.min, d.max, or_null(std::string_view(grid)),
                   or_null(std::string_view(block)), number(Arg::registers_per_thread),

@@ -6,14 +6,13 @@
 
 #include "analyze/operators/threads.h"
 #include "trace/annotations.h"
+#include "trace/module_spans.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
 
 namespace spotter::analyze {
 namespace {
-
-constexpr std::string_view kModule = "nn.Module: ";
 
 enum class Mark : u8 { none, module, makes_module, optimizer, backward, wrapper };
 
@@ -26,7 +25,7 @@ bool makes_module(std::string_view name) {
 }
 
 Mark mark_of(std::string_view name) {
-  if (name.starts_with(kModule)) return Mark::module;
+  if (trace::is_module_span(name)) return Mark::module;
   if (name.starts_with("Optimizer.")) return Mark::optimizer;
   if (name.starts_with("autograd::engine::evaluate_function")) return Mark::backward;
   if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward" ||
@@ -259,7 +258,7 @@ std::string_view operator_name(const Trace& trace, u32 op) {
 }
 
 std::string_view module_name(const Trace& trace, StringId module) {
-  return module == 0 ? std::string_view() : trace.strings()[module].substr(kModule.size());
+  return module == 0 ? std::string_view() : trace::module_of_span(trace.strings()[module]);
 }
 
 void note_no_modules(const MemoryPlaces& places, Table& table) {

@@ -10,6 +10,7 @@
 #include "analyze/operators/tree_order.h"
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
+#include "trace/module_spans.h"
 
 namespace spotter::analyze {
 namespace {
@@ -42,7 +43,7 @@ const Field kColumns[] = {
 enum class Source : u8 { none, annotation, lightning, python };
 
 constexpr const char* kSources[] = {"", "annotation", "lightning", "python"};
-constexpr std::string_view kPythonModule = "nn.Module: ", kLightningModule = "[pl][module]",
+constexpr std::string_view kLightningModule = "[pl][module]",
                            kAccumulate =
                                "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
@@ -53,8 +54,8 @@ struct Word {
 };
 
 Word word_of(const trace::Steps& steps, Category category, std::string_view name) {
-  if (category == Category::python_function && name.starts_with(kPythonModule))
-    return {Source::python, name.substr(kPythonModule.size())};
+  if (category == Category::python_function && trace::is_module_span(name))
+    return {Source::python, trace::module_of_span(name)};
   if (name.starts_with(kLightningModule)) {
     const size_t colon = name.rfind(": ");
     return {Source::lightning, name.substr(colon == name.npos ? kLightningModule.size() : colon + 2)};
@@ -90,6 +91,7 @@ class Modules {
 
   Source source() const { return source_; }
   const std::vector<Module>& all() const { return modules_; }
+  i64 too_deep() const { return too_deep_; }
 
  private:
   void find_words() {
@@ -126,7 +128,9 @@ class Modules {
     const u32 owner = around == kNone ? kNone : owner_[around];
     const Word& word = words_[trace_.name[e]];
     const Ns dur = trace_.dur[e];
-    if (word.source == source_) {
+    const bool is_too_deep = module != kNone && modules_[module].depth + 1 >= kDeepest;
+    too_deep_ += word.source == source_ && is_too_deep;
+    if (word.source == source_ && !is_too_deep) {
       place_[i] = owner_[i] = module_at(module, word.name, trace_.integer(e, Arg::python_module_id));
       Module& own = modules_[place_[i]];
       ++own.calls;
@@ -145,7 +149,7 @@ class Modules {
     if (owner == kNone || !(is_operator || is_host_call(trace_.category(e)))) return;
     modules_[owner].operators += is_operator;
     modules_[owner].host_self -= dur;
-    owner_[i] = kNone;
+    owner_[i] = kNone;  // what is in it is a part of what was subtracted
   }
 
   // Per element of Nesting::order: whether it or something below it launched communication.
@@ -193,6 +197,7 @@ class Modules {
   Source source_ = Source::none;
   std::vector<Word> words_;  // by name
   std::vector<Module> modules_;
+  i64 too_deep_ = 0;
   std::map<std::tuple<u32, std::string_view, i64>, u32> ids_;
   // Per element of Nesting::order: the innermost module at or around it; the same, but kNone at and in
   // operators and calls of the runtime.
@@ -209,6 +214,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
     return table;
   }
   const std::vector<Module>& modules = found.all();
+  note_too_deep(found.too_deep(), table);
   std::vector<std::string> paths(modules.size());
   for (const u32 m : tree_order(modules)) {
     const Module& module = modules[m];
@@ -235,7 +241,7 @@ const Analysis kModules = {
         "around a call is decided per thread, by time. device_total sums the durations of the kernels, copies and sets that were launched in the calls, so that work on several streams adds "
         "up; device_self leaves out what was launched in modules inside; host_self is the duration without the modules, operators and calls of the device's runtime or driver directly "
         "below, so Python's own time. Forward and backward are apart: an operator of the backward pass belongs to the module of the forward operator with the same Sequence number and to all around that; of operators inside one another "
-        "the outermost counts, and what accumulates a parameter's gradient belongs to the backward operator before it on its thread, unless it sends a bucket of gradients to other ranks. In order of the first calls, each module before those inside. After the module view of the "
+        "the outermost counts, and what accumulates a parameter's gradient belongs to the backward operator before it on its thread, unless it sends a bucket of gradients to other ranks. What is more than 100 deep is a part of what is around it. In order of the first calls, each module before those inside. After the module view of the "
         "TensorBoard profiler plugin (torch-tb-profiler 0.4.3), which adds up a module that is called from several places and shows the sum at each, gives calls of the runtime without an id to the first module (Q5), and has no backward times.",
     .params = {},
     .columns = kColumns,

@@ -8,6 +8,7 @@
 #include "analyze/operators/path_diff.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
+#include "trace/module_spans.h"
 
 namespace spotter::analyze {
 namespace {
@@ -33,7 +34,7 @@ constexpr Param kParams[] = {kByShapesOfPaths};
 
 enum class PathKind : u8 { annotation, module, op, backward };
 constexpr const char* kKinds[] = {"annotation", "module", "operator", "backward"};
-constexpr std::string_view kPythonModule = "nn.Module: ", kBackward = "backward";
+constexpr std::string_view kBackward = "backward";
 
 struct Path {
   u32 parent = kNone;
@@ -70,6 +71,7 @@ class Paths {
   }
 
   const std::vector<Path>& all() const { return paths_; }
+  i64 too_deep() const { return too_deep_; }
 
  private:
   bool is_in_step(EventId e) const {
@@ -99,13 +101,16 @@ class Paths {
         break;
       case Category::python_function:
         kind = PathKind::module;
-        if (!name.starts_with(kPythonModule)) return;
+        if (!trace::is_module_span(name)) return;
         break;
       default:
         return;
     }
+    const bool is_too_deep = parent != kNone && paths_[parent].depth + 1 >= kDeepest;
     if (is_step_mark(trace_.steps(), name) || !is_in_step(e)) return;
-    std::string shown(kind == PathKind::module ? name.substr(kPythonModule.size()) : name);
+    too_deep_ += is_too_deep;
+    if (is_too_deep) return;
+    std::string shown(kind == PathKind::module ? trace::module_of_span(name) : name);
     u64 shapes_id = 0;
     if (const auto shapes = by_shapes_ ? trace_.text(e, Arg::input_dims) : std::nullopt) {
       shapes_id = trace_.strings().find(*shapes);
@@ -152,6 +157,7 @@ class Paths {
   const bool by_shapes_;
   GroupIds<3> ids_;  // of the path around, the name and the shapes
   std::vector<Path> paths_;
+  i64 too_deep_ = 0;
   std::vector<u32> place_;  // per element of Nesting::order: the innermost path at or around it
 };
 
@@ -159,6 +165,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kPaths.name, std::span(kColumns).subspan(1));
   const Paths found(trace, params[kByShapesOfPaths.name] != 0);
   const std::vector<Path>& paths = found.all();
+  note_too_deep(found.too_deep(), table);
   if (paths.empty())
     table.notes.add("no_operators", Severity::info, "traces without operators have no rows here");
   std::vector<std::string> texts(paths.size());
@@ -183,7 +190,7 @@ const Analysis kPaths = {
         "Annotations, modules (calls of nn.Module, which with_modules=True or with_stack=True record) and operators that begin in a step, or anywhere in a trace without steps, by path: their names and "
         "those of all such spans around them on their thread; steps' marks are left out, and other Python functions. What the backward pass runs is in the path backward of the "
         "innermost module or annotation around its forward operator, which is the one with the same Sequence number. host_total is the sum of the durations, device_total that of the device work that was "
-        "launched in them; the self times leave out the paths below. With --path-shapes 1 a name has the shapes of its operands (record_shapes=True). Each path comes before those in it, in order "
+        "launched in them; the self times leave out the paths below. What is more than 100 deep is a part of what is around it. With --path-shapes 1 a name has the shapes of its operands (record_shapes=True). Each path comes before those in it, in order "
         "of their first calls. diff --by-path compares two jobs so.",
     .params = kParams,
     .columns = kColumns,

@@ -7,8 +7,20 @@
 #include <vector>
 
 #include "base/types.h"
+#include "table/table.h"
 
 namespace spotter::analyze {
+
+// What is deeper in a tree is its ancestor's at that depth: paths are texts, and a recursion a thousand calls
+// deep would have megabytes of them.
+inline constexpr i64 kDeepest = 100;
+
+inline void note_too_deep(i64 count, Table& table) {
+  if (count > 0)
+    table.notes.add("too_deep", Severity::info,
+                    "spans are more than 100 deep in others, and are a part of what is around them", -1,
+                    count);
+}
 
 // Places of the nodes, each before those in it; siblings by `first`. A node has its `parent`, the place of an
 // earlier one or kNone.

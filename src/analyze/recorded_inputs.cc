@@ -1,4 +1,4 @@
-#include "analyze/efficiency/recorded_inputs.h"
+#include "analyze/recorded_inputs.h"
 
 #include <algorithm>
 
