@@ -131,6 +131,7 @@ bool read_shapes(std::string_view text, RecordedInputs& into) {
   const bool is_list = reader.list([&] {
     RecordedInput& input = into.emplace_back();
     if (!reader.is_at_list_of_lists()) return reader.numbers(input.dims);
+    input.is_list = true;
     std::vector<i64> of_one;
     return reader.list([&] { return reader.numbers(of_one); });
   });

@@ -23,8 +23,9 @@ struct RecordedInput {
   std::string type;                     // "float", "Scalar", "ScalarList", "TensorList"; empty: not given
   std::vector<i64> dims;                // of a tensor, each 0 or more; a list of tensors has none here
   std::optional<std::string> concrete;  // value of what is no tensor: "True", "[1, 1]"; nullopt: not recorded
+  bool is_list = false;                 // of tensors, by its dims
 
-  bool is_tensor() const { return !dims.empty() || element_bytes(type) > 0; }
+  bool is_tensor() const { return !is_list && (!dims.empty() || element_bytes(type) > 0); }
   i64 elements() const;              // saturated
   std::optional<i64> bytes() const;  // nullopt: of an unknown type
   std::optional<bool> flag() const;  // "True", "False"

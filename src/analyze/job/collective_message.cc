@@ -34,7 +34,7 @@ RecordedInputs inputs_of(const Trace& trace, EventId e) {
 bool is_one_tensor(const RecordedInput& input) {
   for (const std::string_view other : {"", "Scalar", "ScalarList", "TensorList", "GenericList"})
     if (input.type == other) return false;
-  return true;
+  return !input.is_list;
 }
 
 void set_type(CollectiveMessage& message, std::string_view text) {

@@ -14,6 +14,7 @@ struct Call {
   Ns start, dur;
   i64 size = 1000, group_size = 2;
   bool is_timed = true;
+  double link = 0;
 };
 
 // A part as another host may send it.
@@ -21,7 +22,7 @@ RankTable part(std::optional<i64> rank, std::vector<Call> calls) {
   Table table("collectives", map_columns(*find_analysis("collectives")));
   for (const Call& c : calls)
     table.append({c.group, c.name, c.sequence, c.start, c.dur, c.is_timed, "float32", c.size, c.group_size,
-                  c.group, "", ""});
+                  c.group, "", "", c.link});
   return {rank, "path", std::move(table)};
 }
 
@@ -49,6 +50,19 @@ TEST(Collectives, TransferBeginsWhenTheLastRankComes) {
   EXPECT_DOUBLE_EQ(real(table, 0, "algorithm_bytes_per_s"), 1000 * 4 / 80e-9);
   EXPECT_DOUBLE_EQ(real(table, 0, "bus_bytes_per_s"), 1000 * 4 / 80e-9);  // 2 (2 - 1) / 2
   EXPECT_TRUE(table.notes.empty());
+}
+
+TEST(Collectives, AShareOfALinkIsOfOneThatAllHave) {
+  const auto share = [](double first, double second) {
+    const auto call = [](Ns start, double link) {
+      return Call{"g", "allreduce", 1, start, 50, 1000, 2, true, link};
+    };
+    const Table table = reduce({part(0, {call(0, first)}), part(1, {call(0, second)})});
+    return table.at(0, table.column("link_ratio"));
+  };
+  EXPECT_DOUBLE_EQ(std::get<double>(share(80e9, 80e9)), 20e9 / 80e9);  // 1000 bytes in 50 ns
+  EXPECT_TRUE(is_null(share(80e9, 40e9)));
+  EXPECT_TRUE(is_null(share(0, 0)));
 }
 
 TEST(Collectives, GroupsOperationsTypesAndSizesAreRows) {
