@@ -195,12 +195,12 @@ std::optional<std::vector<bool>> RecordedInput::flags() const {
   if (!concrete) return std::nullopt;
   std::vector<bool> values;
   ListReader reader(*concrete);
-  const bool is_list = reader.list([&] {
+  const bool are_flags = reader.list([&] {
     const std::optional<bool> value = reader.flag();
     if (value) values.push_back(*value);
     return value.has_value();
   });
-  return is_list && reader.at_end() ? std::optional(std::move(values)) : std::nullopt;
+  return are_flags && reader.at_end() ? std::optional(std::move(values)) : std::nullopt;
 }
 
 std::optional<RecordedInputs> parse_recorded_inputs(std::string_view dims, std::string_view types,
