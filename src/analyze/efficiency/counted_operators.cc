@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <unordered_map>
 
+#include "analyze/group_ids.h"
 #include "trace/device_work.h"
 #include "trace/devices.h"
 #include "trace/nesting.h"
@@ -16,14 +16,7 @@ namespace {
 using trace::Precision;
 
 // What an operator was called as and with: name, dims, types, values.
-using FormKey = std::array<u32, 4>;
-struct FormHash {
-  size_t operator()(const FormKey& key) const {
-    u64 hash = 0;
-    for (const u32 part : key) hash = (hash ^ part) * 0x9e37'79b9'7f4a'7c15 + (hash >> 29);
-    return hash;
-  }
-};
+using FormIds = GroupIds<4>;
 
 class Forms {
  public:
@@ -35,10 +28,11 @@ class Forms {
     if (formula == kNotLookedUp) formula = look_up(trace_.name_of(e));
     if (formula == kNoFormula) return kNone;
     const auto id = [&](Arg arg) { return trace_.text_id(e, arg).value_or(kNone); };
-    const FormKey key = {trace_.name[e], id(Arg::input_dims), id(Arg::input_type), id(Arg::concrete_inputs)};
-    const auto [known, is_new] = ids_.try_emplace(key, static_cast<u32>(forms_.size()));
-    if (is_new) forms_.push_back(make(key, flop_formulas()[formula]));
-    return known->second;
+    const FormIds::Key key = {trace_.name[e], id(Arg::input_dims), id(Arg::input_type),
+                              id(Arg::concrete_inputs)};
+    const u32 form = ids_.id(key);
+    if (form == forms_.size()) forms_.push_back(make(key, flop_formulas()[formula]));
+    return form;
   }
   const OperatorForm& operator[](u32 form) const { return forms_[form]; }
   std::vector<OperatorForm> take() { return std::move(forms_); }
@@ -51,12 +45,13 @@ class Forms {
     return formula ? static_cast<u16>(formula - flop_formulas().data()) : kNoFormula;
   }
 
-  OperatorForm make(const FormKey& key, const FlopFormula& formula) const {
-    OperatorForm form = {.name = key[0], .formula = &formula, .work = {}, .shapes = {}};
-    if (key[1] == kNone || key[2] == kNone) return form;
+  OperatorForm make(const FormIds::Key& key, const FlopFormula& formula) const {
+    const auto id = [&](size_t part) { return static_cast<StringId>(key[part]); };
+    OperatorForm form = {.name = id(0), .formula = &formula, .work = {}, .shapes = {}};
+    if (id(1) == kNone || id(2) == kNone) return form;
     const Strings& strings = trace_.strings();
-    const auto inputs = parse_recorded_inputs(
-        strings[key[1]], strings[key[2]], key[3] == kNone ? std::nullopt : std::optional(strings[key[3]]));
+    const auto inputs = parse_recorded_inputs(strings[id(1)], strings[id(2)],
+                                              id(3) == kNone ? std::nullopt : std::optional(strings[id(3)]));
     if (!inputs) return form;
     form.work = formula.of(*inputs);
     form.shapes = shapes_text(*inputs);
@@ -65,7 +60,7 @@ class Forms {
 
   const Trace& trace_;
   std::vector<u16> formula_of_;  // by name
-  std::unordered_map<FormKey, u32, FormHash> ids_;
+  FormIds ids_;
   std::vector<OperatorForm> forms_;
 };
 

@@ -61,9 +61,11 @@ struct Totals {
 };
 
 struct Row {
-  std::string name, shapes, dtype;  // empty: not known
+  std::string name = "others", shapes, dtype;  // empty: not known
   std::optional<trace::Precision> precision;
   Totals totals;
+
+  void merge(const Row& o) { totals.add(o.totals); }
 };
 
 std::vector<Totals> totals_by_form(const Trace& trace, const CountedOperators& counted) {
@@ -181,17 +183,11 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorEfficiency.name, std::span(kColumns).subspan(1));
   const CountedOperators counted = counted_operators(trace);
   const DevicesInUse devices = devices_in_use(trace);
-  const std::vector<Row> rows = rows_of(trace, counted);
+  std::vector<Row> rows = rows_of(trace, counted);
   note_unknown_work(trace, counted, devices, table);
   note_links(trace, table);
   const Rates rates(trace, devices.peaks);
-  const auto top = static_cast<size_t>(params[kTop.name]);
-  const size_t listed = top == 0 ? rows.size() : std::min(top, rows.size());
-  for (const Row& row : std::span(rows).first(listed)) rates.append(row, table);
-  if (listed == rows.size()) return table;
-  Row others{.name = "others", .shapes = {}, .dtype = {}, .precision = {}, .totals = {}};
-  for (const Row& row : std::span(rows).subspan(listed)) others.totals.add(row.totals);
-  rates.append(others, table);
+  for (const Row& row : first_and_others(std::move(rows), params[kTop.name])) rates.append(row, table);
   return table;
 }
 

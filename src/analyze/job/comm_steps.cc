@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <array>
 #include <optional>
+#include <utility>
 
 #include "analyze/job/matching.h"
 #include "analyze/list.h"
@@ -73,77 +75,59 @@ struct Activity {
   bool knows_communication = true;
 };
 
-// The spans of one kind, by line of the timeline, on which they come by start.
-class Lines {
- public:
-  void next() { lines_.emplace_back(); }
-  void add(Ns start, Ns end) { extend(lines_.back(), start, end); }
-  Union united() { return unite(std::move(lines_)); }
+enum Kind : u8 { kComputing, kCommunicating, kKinds };
 
- private:
-  std::vector<Union> lines_;
+struct Lines {
+  LineUnions<kKinds> lines;
+  bool communicates = false;  // kernels of communication are among them
+  bool launches = false;      // marks of backends whose kernels communicate are among them
 };
 
-struct DeviceLines {
-  Lines compute, communication;
-  bool communicates = false;
-};
-
-DeviceLines device_lines(const trace::DeviceWork& work) {
-  DeviceLines lines;
+Lines device_lines(const trace::DeviceWork& work) {
+  Lines found;
   for (const trace::Stream& stream : work.streams) {
-    lines.compute.next();
-    lines.communication.next();
+    found.lines.next_line();
     for (u32 row = stream.begin; row < stream.end; ++row) {
+      if (work.kind[row] == trace::WorkKind::memory) continue;
       const bool communicates = work.kind[row] == trace::WorkKind::communication;
-      lines.communicates |= communicates;
-      if (communicates)
-        lines.communication.add(work.start[row], work.end[row]);
-      else if (work.kind[row] == trace::WorkKind::compute)
-        lines.compute.add(work.start[row], work.end[row]);
+      found.communicates |= communicates;
+      found.lines.add(communicates ? kCommunicating : kComputing, work.start[row], work.end[row]);
     }
   }
-  return lines;
+  return found;
 }
 
-struct HostLines {
-  Lines operators, communication;
-  bool launches_communication = false;
-};
-
-HostLines host_lines(const Trace& trace) {
+Lines host_lines(const Trace& trace) {
   using Backend = trace::CollectiveBackend;
-  HostLines lines;
+  Lines found;
   const trace::Nesting& nesting = trace.nesting();
   for (const trace::Nesting::Thread& thread : nesting.threads) {
-    lines.operators.next();
-    lines.communication.next();
+    found.lines.next_line();
     for (u32 i = thread.begin; i < thread.end; ++i) {
       const EventId e = nesting.order[i];
       const Category category = trace.category(e);
       if (category != Category::cpu_op && category != Category::user_annotation) continue;
       const std::string_view name = trace.name_of(e);
       const Backend backend = trace::backend_of_mark(name).backend;
-      lines.launches_communication |= backend == Backend::on_device;
+      found.launches |= backend == Backend::on_device;
       if (backend == Backend::on_host)
-        lines.communication.add(trace.ts[e], trace.end(e));
+        found.lines.add(kCommunicating, trace.ts[e], trace.end(e));
       else if (backend == Backend::none && !is_step_mark(trace.steps(), name) &&
                !trace::is_data_loading(name))
-        lines.operators.add(trace.ts[e], trace.end(e));
+        found.lines.add(kComputing, trace.ts[e], trace.end(e));
     }
   }
-  return lines;
+  return found;
 }
 
 Activity activity_of(const Trace& trace) {
-  DeviceLines device = device_lines(trace.device_work());
-  HostLines host = host_lines(trace);
-  Activity activity;
+  Lines device = device_lines(trace.device_work()), host = host_lines(trace);
+  std::array<Union, kKinds> on_device = std::move(device.lines).united(),
+                            on_host = std::move(host.lines).united();
   const bool has_device_work = !trace.device_work().event.empty();
-  activity.compute = has_device_work ? device.compute.united() : host.operators.united();
-  activity.communication = device.communicates ? device.communication.united() : host.communication.united();
-  activity.knows_communication = device.communicates || !host.launches_communication;
-  return activity;
+  return {.compute = std::move((has_device_work ? on_device : on_host)[kComputing]),
+          .communication = std::move((device.communicates ? on_device : on_host)[kCommunicating]),
+          .knows_communication = device.communicates || !host.launches};
 }
 
 void append_steps(const Trace& trace, Table& table) {

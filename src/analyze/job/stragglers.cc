@@ -124,8 +124,8 @@ const Analysis kStragglers = {
     .name = "stragglers",
     .summary = "Which rank makes the others wait: who starts the collectives late.",
     .doc =
-        "Collectives are the communication kernels of a rank or, where it has none, its annotations that "
-        "begin with gloo:. Sends and receives are left out. Runs on two or more ranks are one collective "
+        "Collectives are the communication kernels of a rank or, where it has none, its annotations of "
+        "backends that work on the host (gloo:, mpi:). Sends and receives are left out. Runs on two or more ranks are one collective "
         "where process group (name and ranks, else the stream's number), collective name and sequence "
         "number are equal. Without a sequence number (PyTorch before 2.12) runs of one group and name are "
         "one collective where all overlap in time, as none ends before the last has begun; their order "

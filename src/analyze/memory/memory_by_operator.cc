@@ -51,9 +51,15 @@ struct Sums {
 };
 
 struct Operator {
-  StringId name = 0;
-  Sums self, all;
-  i64 open = 0;  // calls that enclose the current position
+  StringId name = kNone;  // kNone: others
+  i64 calls = 0;
+  Sums self, all;  // of others `all` would count calls in each other twice
+  i64 open = 0;    // calls that enclose the current position
+
+  void merge(const Operator& o) {
+    calls += o.calls;
+    self.add(o.self);
+  }
 };
 
 // What is allocated inside the spans that have any share in it, of one device.
@@ -137,7 +143,7 @@ std::vector<u8> find_operators(const Trace& trace) {
 // The operators that allocate or release on the device, those that allocate the most themselves first.
 std::vector<Operator> operators_of(const Trace& trace, const MemoryDevice& device,
                                    const std::vector<MemoryPlace>& places, const std::vector<u8>& is_op,
-                                   std::vector<u32>& item_of) {
+                                   const std::vector<i64>& calls, std::vector<u32>& item_of) {
   const trace::Nesting& nesting = trace.nesting();
   std::unordered_map<StringId, Operator> by_name;
   const auto named = [&](u32 span) -> Operator& { return by_name[trace.name[nesting.order[span]]]; };
@@ -159,6 +165,7 @@ std::vector<Operator> operators_of(const Trace& trace, const MemoryDevice& devic
   std::vector<Operator> list;
   for (auto& [name, op] : by_name) {
     op.name = name;
+    op.calls = calls[name];
     list.push_back(op);
   }
   std::ranges::sort(list, [&](const Operator& a, const Operator& b) {
@@ -178,24 +185,15 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   std::vector<u32> item_of(is_op.size(), kNone);
   for (size_t d = 0; d < devices.size(); ++d) {
     const MemoryDevice& device = devices[d];
-    const std::vector<Operator> operators = operators_of(trace, device, places.of[d], is_op, item_of);
-    const auto append = [&](std::string_view name, i64 n, const Sums& self, const Sums* all) {
-      table.append({std::string_view(device.type), device.id, name, n, self.allocated, self.increase,
-                    self.allocations, all ? Value(all->allocated) : Value(),
-                    all ? Value(all->increase) : Value(), all ? Value(all->allocations) : Value()});
-    };
-    const auto top = static_cast<size_t>(params[kTop.name]);
-    const size_t listed = top == 0 ? operators.size() : std::min(top, operators.size());
-    for (const Operator& op : std::span(operators).first(listed))
-      append(trace.strings()[op.name], calls[op.name], op.self, &op.all);
-    if (listed == operators.size()) continue;
-    i64 other_calls = 0;
-    Sums others;
-    for (const Operator& op : std::span(operators).subspan(listed)) {
-      other_calls += calls[op.name];
-      others.add(op.self);
+    std::vector<Operator> operators = operators_of(trace, device, places.of[d], is_op, calls, item_of);
+    for (const Operator& op : first_and_others(std::move(operators), params[kTop.name])) {
+      const bool is_listed = op.name != kNone;
+      const auto with_calls = [&](i64 number) { return is_listed ? Value(number) : Value(); };
+      table.append({std::string_view(device.type), device.id, is_listed ? trace.strings()[op.name] : "others",
+                    op.calls, op.self.allocated, op.self.increase, op.self.allocations,
+                    with_calls(op.all.allocated), with_calls(op.all.increase),
+                    with_calls(op.all.allocations)});
     }
-    append("others", other_calls, others, nullptr);
   }
   return table;
 }

@@ -39,26 +39,7 @@ const Field kColumns[] = {
 
 // In the order in which they count.
 enum Part : u8 { kKernel, kCopy, kSet, kCommunication, kRuntime, kDataLoader, kHost, kParts };
-using PartUnions = std::array<Union, kParts>;
-
-// Gathers the spans of one line of the timeline, which come by start, and unites those of all lines.
-class Lines {
- public:
-  void next() { lines_.emplace_back(); }
-  void add(Part part, Ns start, Ns end) { extend(lines_.back()[part], start, end); }
-  PartUnions united() {
-    PartUnions all;
-    for (size_t c = 0; c < kParts; ++c) {
-      std::vector<Union> parts;
-      for (PartUnions& line : lines_) parts.push_back(std::move(line[c]));
-      all[c] = unite(std::move(parts));
-    }
-    return all;
-  }
-
- private:
-  std::vector<PartUnions> lines_;
-};
+using Lines = LineUnions<kParts>;
 
 Part part_of(const Trace& trace, const trace::DeviceWork& work, size_t row) {
   if (trace.category(work.event[row]) == Category::gpu_memset) return kSet;
@@ -84,7 +65,7 @@ void gather_host(const Trace& trace, Lines& lines) {
   std::vector<std::optional<Part>> by_name(trace.strings().size());
   const trace::Nesting& nesting = trace.nesting();
   for (const auto& thread : nesting.threads) {
-    lines.next();
+    lines.next_line();
     for (u32 i = thread.begin; i < thread.end; ++i) {
       const EventId e = nesting.order[i];
       const Category category = trace.category(e);
@@ -101,16 +82,16 @@ void gather_host(const Trace& trace, Lines& lines) {
   }
 }
 
-PartUnions gather(const Trace& trace) {
+std::array<Union, kParts> gather(const Trace& trace) {
   Lines lines;
   const trace::DeviceWork& work = trace.device_work();
   for (const trace::Stream& stream : work.streams) {
-    lines.next();
+    lines.next_line();
     for (u32 row = stream.begin; row < stream.end; ++row)
       lines.add(part_of(trace, work, row), work.start[row], work.end[row]);
   }
   gather_host(trace, lines);
-  return lines.united();
+  return std::move(lines).united();
 }
 
 Result<Table> map(const Trace& trace, const ParamValues&) {
@@ -120,7 +101,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   Union left;
   for (const StepWindow& step : windows.steps) extend(left, step.start, step.end);
   std::array<std::vector<Ns>, kParts> times;
-  PartUnions all = gather(trace);
+  const std::array<Union, kParts> all = gather(trace);
   for (size_t c = 0; c < kParts; ++c) {
     times[c] = time_by_step(windows.steps, intersection(left, all[c]));
     left = difference(left, all[c]);

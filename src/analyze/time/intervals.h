@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <array>
+#include <utility>
 #include <vector>
 
 #include "base/types.h"
@@ -35,5 +36,25 @@ Ns length(const Union& u);
 // element m is for the things whose bits are set in m. Element 0 is 0.
 using Unions = std::array<Union, 3>;
 std::array<Ns, 8> time_by_set(const Unions& unions);
+
+// The unions of `kinds` kinds of spans over all lines of a timeline, each of which has its spans by start.
+template <size_t kinds>
+class LineUnions {
+ public:
+  void next_line() { lines_.emplace_back(); }
+  void add(size_t kind, Ns start, Ns end) { extend(lines_.back()[kind], start, end); }
+  std::array<Union, kinds> united() && {
+    std::array<Union, kinds> all;
+    for (size_t kind = 0; kind < kinds; ++kind) {
+      std::vector<Union> parts;
+      for (auto& line : lines_) parts.push_back(std::move(line[kind]));
+      all[kind] = unite(std::move(parts));
+    }
+    return all;
+  }
+
+ private:
+  std::vector<std::array<Union, kinds>> lines_;
+};
 
 }  // namespace spotter::analyze

@@ -49,26 +49,24 @@ Ns width_of(Ns start, Ns end) {
 }
 
 std::array<Union, kKinds> unions_of(const Trace& trace) {
-  std::array<std::vector<Union>, kKinds> lines;
+  LineUnions<kKinds> lines;
   const trace::DeviceWork& work = trace.device_work();
   for (const trace::Stream& stream : work.streams) {
-    for (const Kind kind : {kBusy, kCompute, kCommunication, kMemory}) lines[kind].emplace_back();
+    lines.next_line();
     for (u32 row = stream.begin; row < stream.end; ++row) {
-      extend(lines[kBusy].back(), work.start[row], work.end[row]);
-      extend(lines[kCompute + static_cast<size_t>(work.kind[row])].back(), work.start[row], work.end[row]);
+      lines.add(kBusy, work.start[row], work.end[row]);
+      lines.add(kCompute + static_cast<size_t>(work.kind[row]), work.start[row], work.end[row]);
     }
   }
   const trace::Nesting& nesting = trace.nesting();
   for (const trace::Nesting::Thread& thread : nesting.threads) {
-    Union& host = lines[kHost].emplace_back();
+    lines.next_line();
     for (u32 i = thread.begin; i < thread.end; ++i) {
       const EventId e = nesting.order[i];
-      if (trace.category(e) == Category::cpu_op) extend(host, trace.ts[e], trace.end(e));
+      if (trace.category(e) == Category::cpu_op) lines.add(kHost, trace.ts[e], trace.end(e));
     }
   }
-  std::array<Union, kKinds> unions;
-  for (size_t kind = 0; kind < kKinds; ++kind) unions[kind] = unite(std::move(lines[kind]));
-  return unions;
+  return std::move(lines).united();
 }
 
 Result<Table> map(const Trace& trace, const ParamValues&) {
