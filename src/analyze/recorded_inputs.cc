@@ -4,7 +4,7 @@
 
 #include "base/number.h"
 #include "base/saturated.h"
-#include "trace/element_types.h"
+#include "trace/facts/element_types.h"
 
 namespace spotter::analyze {
 namespace {

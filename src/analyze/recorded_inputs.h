@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trace/device_peaks.h"
+#include "trace/facts/device_peaks.h"
 #include "trace/trace.h"
 
 namespace spotter::analyze {

@@ -5,7 +5,7 @@
 #include "diagnose/list.h"
 #include "render/render.h"
 #include "table/ops.h"
-#include "trace/tensor_cores.h"
+#include "trace/facts/tensor_cores.h"
 
 namespace spotter::diagnose {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyze/steps/step_windows.h"
 #include "table/table.h"
 #include "trace/device_work.h"
-#include "trace/tensor_cores.h"
+#include "trace/facts/tensor_cores.h"
 
 namespace spotter::analyze {
 

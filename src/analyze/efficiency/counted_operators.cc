@@ -6,9 +6,9 @@
 #include "analyze/group_ids.h"
 #include "trace/device_work.h"
 #include "trace/devices.h"
+#include "trace/facts/tensor_cores.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
-#include "trace/tensor_cores.h"
 
 namespace spotter::analyze {
 namespace {

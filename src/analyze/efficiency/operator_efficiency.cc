@@ -8,7 +8,7 @@
 #include "analyze/top.h"
 #include "base/saturated.h"
 #include "trace/device_work.h"
-#include "trace/element_types.h"
+#include "trace/facts/element_types.h"
 
 namespace spotter::analyze {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "analyze/job/collective_names.h"
 #include "analyze/recorded_inputs.h"
-#include "trace/element_types.h"
+#include "trace/facts/element_types.h"
 
 namespace spotter::analyze {
 namespace {

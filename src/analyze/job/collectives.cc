@@ -10,8 +10,8 @@
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 #include "trace/collective_marks.h"
-#include "trace/device_peaks.h"
 #include "trace/devices.h"
+#include "trace/facts/device_peaks.h"
 
 namespace spotter::analyze {
 namespace {

@@ -8,7 +8,7 @@
 #include "analyze/list_text.h"
 #include "analyze/time/device_time.h"
 #include "analyze/top.h"
-#include "trace/tensor_cores.h"
+#include "trace/facts/tensor_cores.h"
 
 namespace spotter::analyze {
 namespace {

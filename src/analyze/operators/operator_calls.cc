@@ -6,9 +6,9 @@
 #include "analyze/launches/launching_operators.h"
 #include "base/saturated.h"
 #include "trace/data_loading.h"
+#include "trace/facts/tensor_cores.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
-#include "trace/tensor_cores.h"
 
 namespace spotter::analyze {
 namespace {

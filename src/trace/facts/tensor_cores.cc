@@ -1,4 +1,4 @@
-#include "trace/tensor_cores.h"
+#include "trace/facts/tensor_cores.h"
 
 #include <algorithm>
 #include <optional>

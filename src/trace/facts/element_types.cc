@@ -1,4 +1,4 @@
-#include "trace/element_types.h"
+#include "trace/facts/element_types.h"
 
 #include <algorithm>
 

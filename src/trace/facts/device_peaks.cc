@@ -1,4 +1,4 @@
-#include "trace/device_peaks.h"
+#include "trace/facts/device_peaks.h"
 
 namespace spotter::trace {
 namespace {
