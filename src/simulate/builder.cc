@@ -156,6 +156,22 @@ void Builder::free_and_allocate(Ns ns) {
   add({.op = Op::malloc, .call = Call::malloc, .ns = call_ns(Call::malloc, ns - ns / 2)});
 }
 
+void Builder::allocate_again(Ns ns) {
+  add({.op = Op::malloc, .call = Call::malloc, .ns = call_ns(Call::malloc, ns / 4)});
+  free_and_allocate(ns - ns / 4);
+}
+
+void Builder::copy(const DeviceWork& work) {
+  const u32 what = intern(work);
+  add({.op = Op::copy,
+       .call = Call::memcpy_async,
+       .what = what,
+       .ns = call_ns(Call::memcpy_async, kCopyCall)});
+  add({.op = Op::synchronize, .call = Call::stream_synchronize});
+}
+
+void Builder::load_module(Ns ns) { add({.op = Op::load_module, .ns = host(ns)}); }
+
 u32 Builder::allocate(i64 bytes, MemoryUse use) {
   allocated_ += bytes;
   if (first_step_only_) program_.kept_bytes += bytes;

@@ -47,6 +47,9 @@ class Builder {
   void wait(Stream waits, Stream on);
   void item();  // reads a number back: the host waits for what it has launched
   void free_and_allocate(Ns ns);
+  void allocate_again(Ns ns);         // the first time fails
+  void copy(const DeviceWork& work);  // of pageable memory, for which the host waits
+  void load_module(Ns ns);
   u32 allocate(i64 bytes, MemoryUse use = MemoryUse::activations);
   void free(u32 allocation);
 

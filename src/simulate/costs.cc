@@ -6,7 +6,7 @@
 namespace spotter::simulate {
 namespace {
 
-constexpr double kFlopsPerNs = 520e3, kBytesPerNs = 2'600, kPcieBytesPerNs = 48;
+constexpr double kFlopsPerNs = 520e3, kBytesPerNs = 2'600, kPcieBytesPerNs = 48, kPageableBytesPerNs = 9;
 constexpr double kNvlinkBytesPerNs = 330, kNetworkBytesPerNs = 42;
 constexpr Ns kKernelFloor = 2'400, kNvlinkRound = 6'000, kNetworkRound = 14'000;
 
@@ -21,6 +21,8 @@ Ns matrix_product_ns(i64 m, i64 n, i64 k) {
 
 Ns memory_bound_ns(i64 bytes) { return rounded(static_cast<double>(bytes) / kBytesPerNs, kKernelFloor); }
 Ns host_copy_ns(i64 bytes) { return rounded(static_cast<double>(bytes) / kPcieBytesPerNs, 1'400); }
+
+Ns pageable_copy_ns(i64 bytes) { return rounded(static_cast<double>(bytes) / kPageableBytesPerNs, 1'400); }
 
 Link link_of(const Layout& layout, GroupKind kind, i64 group) {
   const std::vector<i64> members = layout.members(kind, group);

@@ -23,11 +23,13 @@ inline constexpr i64 kLaunchQueue = 1024;    // launches that may wait for a dev
 
 // Memory, before the job's first step.
 inline constexpr i64 kStaticBytes = i64{12} << 30;
+inline constexpr i64 kDeviceBytes = 85'029'158'912;
 
 // Device.
 Ns matrix_product_ns(i64 m, i64 n, i64 k);
 Ns memory_bound_ns(i64 bytes);
 Ns host_copy_ns(i64 bytes);
+Ns pageable_copy_ns(i64 bytes);
 
 // What joins a group of ranks.
 struct Link {

@@ -1,5 +1,6 @@
 #include "simulate/envelope.h"
 
+#include "simulate/costs.h"
 #include "simulate/hash.h"
 
 namespace spotter::simulate {
@@ -8,8 +9,8 @@ namespace {
 constexpr Ns kBefore = 120'000, kAfter = 60'000;  // what the recording covers around the job
 
 // A time in the era's unit.
-std::string time_text(const Era& era, Ns at) {
-  const Ns time = kJobStart + at;
+std::string time_text(const Era& era, const RankPlace& place, Ns at) {
+  const Ns time = kJobStart + place.clock.at(at);
   if (era.whole_us) return std::to_string((kClockBase + time) / 1000);
   return fmt::format("{}.{:03}", time / 1000, time % 1000);
 }
@@ -18,12 +19,12 @@ std::string devices(const Job& job) {
   std::string text;
   for (i64 d = 0; d < job.spec.gpus_per_node; ++d)
     text += fmt::format(
-        "{}\n    {{\n      \"id\": {}, \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": 85029158912,\n"
+        "{}\n    {{\n      \"id\": {}, \"name\": \"NVIDIA H100 80GB HBM3\", \"totalGlobalMem\": {},\n"
         "      \"computeMajor\": 9, \"computeMinor\": 0,\n"
         "      \"maxThreadsPerBlock\": 1024, \"maxThreadsPerMultiprocessor\": 2048,\n"
         "      \"regsPerBlock\": 65536, \"warpSize\": 32,\n      \"sharedMemPerBlock\": 49152, \"numSms\": 132,\n"
         "      \"regsPerMultiprocessor\": 65536, \"sharedMemPerBlockOptin\": 232448, \"sharedMemPerMultiprocessor\": 233472\n    }}",
-        d == 0 ? "" : ",", d);
+        d == 0 ? "" : ",", d, kDeviceBytes);
   return text;
 }
 
@@ -90,7 +91,7 @@ class Metadata {
 
 std::string metadata(const Job& job, const RankPlace& place) {
   constexpr i64 kDeviceSort = 5'000'000;
-  Metadata m(time_text(*job.spec.era, -kBefore));
+  Metadata m(time_text(*job.spec.era, place, -kBefore));
   m.process(place.pid, "CPU", place.pid);
   m.process(place.device, fmt::format("GPU {}", place.device), kDeviceSort + place.device);
   for (u32 thread = 0; thread < 2; ++thread) {
@@ -132,9 +133,10 @@ std::string envelope_head(const Job& job, const RankPlace& place, const std::str
 
 std::string envelope_tail(const Job& job, const RankPlace& place, const std::string& name, Ns end) {
   const Era& era = *job.spec.era;
-  const std::string start = time_text(era, -kBefore), stop = time_text(era, end + kAfter);
-  std::string dur = fmt::format("{}.{:03}", (end + kAfter + kBefore) / 1000, (end + kAfter + kBefore) % 1000);
-  if (era.whole_us) dur = std::to_string((kJobStart + end + kAfter) / 1000 - (kJobStart - kBefore) / 1000);
+  const std::string start = time_text(era, place, -kBefore), stop = time_text(era, place, end + kAfter);
+  const Ns from = kJobStart + place.clock.at(-kBefore), to = kJobStart + place.clock.at(end + kAfter);
+  std::string dur = fmt::format("{}.{:03}", (to - from) / 1000, (to - from) % 1000);
+  if (era.whole_us) dur = std::to_string(to / 1000 - from / 1000);
   std::string text = metadata(job, place);
   text += fmt::format(
       "  {{\n    \"ph\": \"X\", \"cat\": \"Trace\", \"ts\": {}, \"dur\": {},\n    \"pid\": \"Spans\", \"tid\": \"PyTorch Profiler\",\n"

@@ -4,14 +4,15 @@ namespace spotter::simulate {
 namespace {
 
 constexpr std::array<const char*, kCats> kCats2024 = {
-    "cpu_op",     "user_annotation",     "python_function", "cuda_runtime",     "kernel",
-    "gpu_memcpy", "gpu_user_annotation", "cuda_sync",       "cpu_instant_event"};
-constexpr std::array<const char*, kCats> kCats2022 = {"cpu_op",       "user_annotation", "python_function",
-                                                      "cuda_runtime", "kernel",          "gpu_memcpy",
-                                                      nullptr,        nullptr,           "cpu_instant_event"};
+    "cpu_op",     "user_annotation",     "python_function", "cuda_runtime",      "kernel",
+    "gpu_memcpy", "gpu_user_annotation", "cuda_sync",       "cpu_instant_event", "cuda_driver",
+    "overhead"};
+constexpr std::array<const char*, kCats> kCats2022 = {
+    "cpu_op", "user_annotation", "python_function",   "cuda_runtime", "kernel",  "gpu_memcpy",
+    nullptr,  nullptr,           "cpu_instant_event", nullptr,        "overhead"};
 // Annotations were operators, and memory events had no category.
-constexpr std::array<const char*, kCats> kCats2021 = {"Operator", "Operator", nullptr, "Runtime", "Kernel",
-                                                      "Memcpy",   nullptr,    nullptr, ""};
+constexpr std::array<const char*, kCats> kCats2021 = {
+    "Operator", "Operator", nullptr, "Runtime", "Kernel", "Memcpy", nullptr, nullptr, "", nullptr, nullptr};
 
 constexpr const char* kArgs2024 = "(ncclDevKernelArgsStorage<4096ul>)";
 constexpr const char* kArgs2023 = "(ncclDevComm*, unsigned long, ncclWork*)";

@@ -19,6 +19,8 @@ enum class Cat : u8 {
   gpu_user_annotation,
   sync,
   memory,
+  driver,
+  overhead,
   count_
 };
 inline constexpr size_t kCats = static_cast<size_t>(Cat::count_);

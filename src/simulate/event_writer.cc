@@ -1,6 +1,8 @@
 // The host's side: spans, python functions, memory.
 #include "simulate/event_writer.h"
 
+#include <algorithm>
+
 namespace spotter::simulate {
 namespace {
 
@@ -28,13 +30,13 @@ EventWriter::EventWriter(const Job& job, const RankPlace& place, TraceFile* file
   for (u8 c = 0; c < static_cast<u8>(Call::count_); ++c) {
     const CallName& name = name_of(static_cast<Call>(c));
     for (u32 thread = 0; thread < 2; ++thread)
-      call_heads_.push_back(parts_.host_head(Cat::runtime, name.name, thread));
+      call_heads_.push_back(is_known(name.cat) ? parts_.host_head(name.cat, name.name, thread) : "");
     call_args_.push_back(fmt::format("\"cbid\": {}, \"correlation\": ", name.cbid));
   }
 }
 
 void EventWriter::time(Ns at) {
-  at += kJobStart;
+  at = kJobStart + place_.clock.at(at);
   if (era_.whole_us)
     text_ << (kClockBase + at) / 1000;
   else
@@ -44,6 +46,8 @@ void EventWriter::time(Ns at) {
 void EventWriter::times(Ns start, Ns end) {
   time(start);
   text_ << ", \"dur\": ";
+  start = place_.clock.at(start);
+  end = place_.clock.at(end);
   if (era_.whole_us)
     text_ << (kJobStart + end) / 1000 - (kJobStart + start) / 1000;
   else
@@ -89,7 +93,7 @@ void EventWriter::close(Ns at, bool finished) {
   const OpenSpan open = open_.back();
   open_.pop_back();
   const Cat cat = open.span ? open.span->cat : Cat::user_annotation;
-  if (!era_.cat[static_cast<size_t>(cat)]) return;
+  if (!is_known(cat)) return;
   if (!open.span) {
     const std::string name = fmt::format("ProfilerStep#{}", open.number);
     write_span(open, parts_.host_head(cat, name, open.thread), at, finished);
@@ -161,12 +165,19 @@ void EventWriter::memory(u32 allocation, u32 thread, Ns at) {
   time(at);
   text_ << ",\n    \"args\": {\n      ";
   if (era_.has_totals)
-    text_ << "\"Total Reserved\": " << kStaticBytes + program_.kept_bytes + program_.reserved_bytes
-          << ", \"Total Allocated\": " << kStaticBytes + allocated
+    text_ << "\"Total Reserved\": " << reserved() << ", \"Total Allocated\": " << kStaticBytes + allocated
           << ", \"Addr\": " << static_cast<i64>(a.address) << ", ";
   text_ << "\"Bytes\": " << a.bytes << ", \"Device Id\": " << place_.device << ", \"Device Type\": 1";
   event_index();
   end_event();
+}
+
+i64 EventWriter::reserved() const {
+  i64 bytes = kStaticBytes + program_.kept_bytes + program_.reserved_bytes;
+  for (const Fault& fault : job_.spec.faults)
+    if (fault.type == FaultType::memory_pressure && fault.is_at(place_.rank, step_))
+      bytes = std::max(bytes, kDeviceBytes / 100 * fault.count);
+  return bytes;
 }
 
 void EventWriter::end_step(Ns at) { tally_.end_step(at, at <= stop_); }

@@ -17,6 +17,7 @@ class EventWriter final : public Observer {
   void call(const CallEvent& event) override;
   void device(const DeviceEvent& event) override;
   void synchronize(const SyncEvent& event) override;
+  void load_module(Ns start, Ns end) override;
   void memory(u32 allocation, u32 thread, Ns at) override;
   void end_step(Ns at) override;
 
@@ -39,6 +40,7 @@ class EventWriter final : public Observer {
     std::array<Range, kStreams> device = {};
   };
 
+  bool is_known(Cat cat) const { return era_.cat[static_cast<size_t>(cat)] != nullptr; }  // to the era
   void close(Ns at, bool finished);
   void write_span(const OpenSpan& open, std::string_view head, Ns at, bool finished);
   void write_device_annotations(const OpenSpan& open, std::string_view name);
@@ -48,6 +50,7 @@ class EventWriter final : public Observer {
   void extend_annotations(const DeviceEvent& event);
   void write_copy_args(const DeviceWork& work, Ns ns);
   void write_collective_args(const DeviceEvent& event);
+  i64 reserved() const;     // memory, in all
   i64 operator_id() const;  // of the innermost operator or annotation
   void time(Ns at);
   void times(Ns start, Ns end);

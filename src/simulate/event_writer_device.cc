@@ -61,7 +61,7 @@ void EventWriter::device(const DeviceEvent& event) {
 }
 
 void EventWriter::synchronize(const SyncEvent& event) {
-  if (!era_.cat[static_cast<size_t>(Cat::sync)]) return;
+  if (!is_known(Cat::sync)) return;
   const char* kind = event.is_of_stream ? "Stream Wait Event" : "Stream Sync";
   const i64 stream = kStreamIds[event.stream];
   text_ << parts_.head(Cat::sync, kind, place_.device,
@@ -75,6 +75,14 @@ void EventWriter::synchronize(const SyncEvent& event) {
     text_ << ", \"wait_on_stream\": " << kStreamIds[event.on]
           << ", \"wait_on_cuda_event_record_corr_id\": " << event.record
           << ", \"wait_on_cuda_event_id\": " << i64{1 + event.on};
+  end_event();
+}
+
+void EventWriter::load_module(Ns start, Ns end) {
+  if (!is_known(Cat::overhead)) return;
+  text_ << parts_.head(Cat::overhead, "Runtime Triggered Module Loading", -1, "0");
+  times(start, end);
+  text_ << ",\n    \"args\": {";
   end_event();
 }
 
@@ -104,7 +112,7 @@ void EventWriter::extend_annotations(const DeviceEvent& event) {
 }
 
 void EventWriter::write_device_annotations(const OpenSpan& open, std::string_view name) {
-  if (!era_.cat[static_cast<size_t>(Cat::gpu_user_annotation)]) return;
+  if (!is_known(Cat::gpu_user_annotation)) return;
   for (u8 s = 0; s < kStreams; ++s) {
     const Range& range = open.device[s];
     if (range.end == 0) continue;

@@ -38,9 +38,14 @@ TEST(Fault, ErrorsNameTheRemedy) {
   EXPECT_EQ(error("slow-rank:factor"),
             "\"factor\" of the fault slow-rank does not fit; factor: its kernels and copies take this many "
             "times as long (1 to 1000)");
-  for (const char* text : {"slow-rank:rank=last", "slow-rank:rank=-1", "slow-rank:rank=3-2",
-                           "slow-rank:factor=0", "slow-rank:factor=nan", "data-loader-stall:ms=-1",
-                           "launch-bound:pieces=0", "slow-link:group=x", "throttle:step=1x"})
+  EXPECT_EQ(
+      error("slow-link:ranks=0-1,index=0"),
+      "the fault slow-link is either between two ranks or at groups of them; leave out ranks or group and index");
+  for (const char* text :
+       {"slow-link:ranks=3", "slow-link:ranks=3-3", "slow-link:ranks=1-x", "copies:mb=0",
+        "memory-pressure:percent=101", "slow-rank:rank=last", "slow-rank:rank=-1", "slow-rank:rank=3-2",
+        "slow-rank:factor=0", "slow-rank:factor=nan", "data-loader-stall:ms=-1", "launch-bound:pieces=0",
+        "slow-link:group=x", "throttle:step=1x"})
     EXPECT_NE(error(text), "") << text;
 }
 

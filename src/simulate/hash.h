@@ -18,6 +18,11 @@ inline u64 mix(u64 x) {
 
 inline u64 mix(u64 a, u64 b) { return mix(a ^ mix(b)); }
 
+// Of a rank in a step, from 0.
+inline u64 step_hash(i64 seed, i64 rank, i64 step) {
+  return mix(mix(static_cast<u64>(seed), static_cast<u64>(rank)), static_cast<u64>(step));
+}
+
 // In [0, 1).
 inline double unit(u64 hash) { return static_cast<double>(hash >> 11) * 0x1p-53; }
 

@@ -4,12 +4,13 @@
 
 #include "simulate/layout.h"
 #include "simulate/program.h"
+#include "simulate/shares.h"
 
 namespace spotter::simulate {
 
 struct Job {
   explicit Job(const Spec& s, const std::atomic<bool>* cancel = nullptr)
-      : spec(s), layout(s), cancelled(cancel) {
+      : spec(s), layout(s), shares(spec, layout), cancelled(cancel) {
     for (i64 stage = 0; stage < s.pipeline; ++stage) programs.push_back(build_program(spec, stage));
   }
   Job(const Job&) = delete;
@@ -21,6 +22,7 @@ struct Job {
 
   const Spec spec;
   const Layout layout;
+  const Shares shares;
   const std::atomic<bool>* const cancelled;
   std::vector<Program> programs;  // by pipeline stage
 };

@@ -22,6 +22,7 @@ Machine::Machine(const Job& job, i64 rank, Rendezvous& rendezvous, Observer* obs
       queue_(kLaunchQueue),
       active_(job.spec.faults.size()),
       stretch_(static_cast<double>(job.spec.jitter_percent) / 100),
+      device_factor_(device_factor(job.spec.noise, job.spec.seed, rank)),
       injected_(job.spec.faults.size() * static_cast<size_t>(job.spec.steps)) {
   for (size_t k = 0; k < kGroupKinds; ++k) {
     const auto kind = static_cast<GroupKind>(k);
@@ -48,7 +49,8 @@ bool Machine::run() {
 void Machine::begin_step() {
   in_step_ = true;
   const i64 number = job_.spec.first_step + step_;
-  step_hash_ = mix(mix(static_cast<u64>(job_.spec.seed), static_cast<u64>(rank_)), static_cast<u64>(step_));
+  step_hash_ = step_hash(job_.spec.seed, rank_, step_);
+  hiccup_place_ = hiccup_place(job_.spec.noise, step_hash_, program_.places);
   slows_device_ = false;
   for (size_t f = 0; f < active_.size(); ++f) {
     const Fault& fault = job_.spec.faults[f];
@@ -58,7 +60,10 @@ void Machine::begin_step() {
 }
 
 void Machine::end_step() {
-  if (now_ < kNever && now_ <= stop_) step_ns_.push_back(now_ - step_start_);
+  if (now_ < kNever && now_ <= stop_) {
+    step_ns_.push_back(now_ - step_start_);
+    step_ends_.push_back(now_);
+  }
   if (observer_) observer_->end_step(now_);
   now_ += kBetweenSteps;
   in_step_ = false;
@@ -85,6 +90,7 @@ bool Machine::can_run(const Instruction& i) {
     case Op::launch:
     case Op::collective:
     case Op::node:
+    case Op::copy:
     case Op::synchronize:
       return settle(streams_[i.stream]);
     case Op::wait:
@@ -97,6 +103,7 @@ bool Machine::can_run(const Instruction& i) {
 }
 
 void Machine::execute(const Instruction& i) {
+  if (i.place != 0 && i.place == hiccup_place_) now_ += kHiccup;
   switch (i.op) {
     case Op::enter_step:
       step_start_ = now_;
@@ -109,7 +116,7 @@ void Machine::execute(const Instruction& i) {
       if (observer_) observer_->leave(now_);
       break;
     case Op::work: {
-      const Ns ns = stretched(i.ns, jitter(i, 0));
+      const Ns ns = stretched(i.ns, jitter(i, kOnHost));
       inject(i, ns);
       now_ += ns;
       break;
@@ -126,10 +133,21 @@ void Machine::execute(const Instruction& i) {
     case Op::graph:
       graph_ = i.id;
       node_ = 0;
-      graph_call_start_ = call(i.call, stretched(i.ns, jitter(i, 0)));
+      graph_call_start_ = call(i.call, stretched(i.ns, jitter(i, kOnHost)));
       break;
     case Op::node:
-      run_on_compute(i.what, stretched(program_.work[i.what].ns, jitter(i, 1)), graph_call_start_, ++node_);
+      tell_of_compute(i.what,
+                      run_on_compute(i.what, stretched(program_.work[i.what].ns, jitter(i, kOnDevice)), now_,
+                                     graph_call_start_),
+                      ++node_);
+      break;
+    case Op::copy:
+      copy(i);
+      break;
+    case Op::load_module:
+      inject(i, i.ns);
+      if (observer_ && now_ + i.ns <= stop_) observer_->load_module(now_, now_ + i.ns);
+      now_ += i.ns;
       break;
     case Op::wait:
       wait(i);
@@ -139,7 +157,7 @@ void Machine::execute(const Instruction& i) {
       break;
     case Op::free_all: {
       Ns idle = 0;
-      for (const StreamState& s : streams_) idle = std::max(idle, s.end);
+      for (const StreamState& s : streams_) idle = std::max(idle, s.done());
       inject(i, i.ns);
       call(i.call, i.ns, at_most_never(idle) + i.ns);
       break;
@@ -154,9 +172,13 @@ void Machine::execute(const Instruction& i) {
   }
 }
 
-double Machine::jitter(const Instruction& i, u64 salt) const {
-  if (stretch_ == 0 || i.place == 0) return 1;
-  return 1 + stretch_ * (2 * unit(mix(step_hash_ + 2 * u64{i.place} + salt)) - 1);
+double Machine::jitter(const Instruction& i, Side side) const {
+  const bool is_quiet = job_.spec.noise == Noise::quiet;
+  if (i.place == 0 || (stretch_ == 0 && is_quiet)) return 1;
+  const u64 hash = mix(step_hash_ + 2 * u64{i.place} + side);
+  const double even = stretch_ == 0 ? 1 : 1 + stretch_ * (2 * unit(hash) - 1);
+  if (is_quiet) return even;
+  return even * tail(job_.spec.noise, hash) * (side == kOnDevice ? device_factor_ : 1);
 }
 
 void Machine::inject(const Instruction& i, Ns ns) {

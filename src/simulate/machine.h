@@ -6,6 +6,7 @@
 // run on from there. In the second pass all are known, and an Observer is told of everything. Times are
 // nanoseconds since the job began.
 #pragma once
+#include <algorithm>
 #include <array>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Observer {
   virtual void call(const CallEvent& event) = 0;
   virtual void device(const DeviceEvent& event) = 0;
   virtual void synchronize(const SyncEvent& event) = 0;
+  virtual void load_module(Ns start, Ns end) = 0;
   virtual void memory(u32 allocation, u32 thread, Ns at) = 0;
   virtual void end_step(Ns at) = 0;  // the device is idle
 };
@@ -71,14 +73,18 @@ class Machine {
 
   // Of each step that ended.
   const std::vector<Ns>& step_ns() const { return step_ns_; }
+  const std::vector<Ns>& step_ends() const { return step_ends_; }
   // What faults added on this rank: [fault * steps + step].
   const std::vector<Ns>& injected() const { return injected_; }
 
  private:
   struct StreamState {
-    Ns end = 0, not_before = 0;
-    Meeting pending;  // its last work is a collective whose end is not known yet
+    Ns end = 0, not_before = 0;  // of its last work; of what it waits for
+    Meeting pending;             // its last work is a collective whose end is not known yet
     Ns pending_start = 0, pending_ns = 0;
+
+    // When all that has been asked of it is done, waits included: what an event that is recorded now tells.
+    Ns done() const { return std::max(end, not_before); }
   };
   struct Meetings {
     u32 data = 0, tensor = 0, send_next = 0, send_previous = 0, receive_next = 0, receive_previous = 0;
@@ -91,16 +97,20 @@ class Machine {
   void end_step();
   void launch(const Instruction& i);
   void launch_piece(const Instruction& i, Ns call, Ns work);
+  void copy(const Instruction& i);
   void collective(const Instruction& i);
   void wait(const Instruction& i);
   void synchronize(const Instruction& i);
   Ns call(Call call, Ns ns, Ns until = 0);  // returns its start
   Ns start_on(StreamState& stream, Ns launched, Ns call_start);
-  Ns slowed(const DeviceWork& work, Ns ns, Ns start);  // by faults
-  void run_on_compute(u32 work, Ns ns, Ns call_start, u32 node = 0);
+  Ns slowed(const DeviceWork& work, Ns ns, Ns start);              // by faults
+  Ns run_on_compute(u32 work, Ns ns, Ns launched, Ns call_start);  // returns its start
+  void tell_of_compute(u32 work, Ns start, u32 node = 0);
   Ns collective_ns(const Collective& c, u32 instance, bool injects);
+  bool goes_over(const Fault& link, const Collective& c) const;
   Meeting next_meeting(const Collective& c);
-  double jitter(const Instruction& i, u64 salt) const;
+  enum Side : u64 { kOnHost, kOnDevice };
+  double jitter(const Instruction& i, Side side) const;
   void inject(const Instruction& i, Ns ns);
   void inject(size_t fault, Ns ns);
 
@@ -128,7 +138,9 @@ class Machine {
   std::vector<u8> active_;  // by fault
   bool slows_device_ = false;
   double stretch_ = 0;  // by jitter
-  std::vector<Ns> step_ns_, injected_;
+  double device_factor_ = 1;
+  u32 hiccup_place_ = 0;
+  std::vector<Ns> step_ns_, step_ends_, injected_;
 };
 
 }  // namespace spotter::simulate

@@ -35,16 +35,33 @@ Ns Machine::collective_ns(const Collective& c, u32 instance, bool injects) {
   const u64 hash =
       mix(mix(static_cast<u64>(job_.spec.seed), kind + 1), mix(static_cast<u64>(group), instance));
   Ns ns = stretch_ == 0 ? plain : stretched(plain, 1 + stretch_ * (2 * unit(hash) - 1));
+  if (job_.spec.noise != Noise::quiet) ns = stretched(ns, tail(job_.spec.noise, hash));
   for (size_t f = 0; f < active_.size(); ++f) {
     const Fault& fault = job_.spec.faults[f];
-    if (!active_[f] || fault.type != FaultType::slow_link || fault.group != c.group ||
-        !fault.groups.has(group))
-      continue;
+    if (!active_[f] || fault.type != FaultType::slow_link || !goes_over(fault, c)) continue;
     const Ns slow = stretched(ns, fault.factor);
     if (injects) inject(f, slow - ns);
     ns = slow;
   }
   return ns;
+}
+
+bool Machine::goes_over(const Fault& link, const Collective& c) const {
+  const Layout& layout = job_.layout;
+  const i64 group = layout.group(c.group, rank_);
+  if (!link.pair) return link.group == c.group && link.groups.has(group);
+  switch (c.way) {
+    case Way::all:
+      return layout.group(c.group, link.pair->one) == group &&
+             layout.group(c.group, link.pair->other) == group;
+    case Way::send_next:
+    case Way::receive_next:
+      return link.pair->is(rank_, layout.next_stage(rank_));
+    case Way::send_previous:
+    case Way::receive_previous:
+      return link.pair->is(rank_, layout.previous_stage(rank_));
+  }
+  return false;
 }
 
 void Machine::collective(const Instruction& i) {
@@ -56,7 +73,7 @@ void Machine::collective(const Instruction& i) {
   }
   const Collective& c = program_.collectives[i.what];
   StreamState& stream = streams_[i.stream];
-  const Ns call_start = call(i.call, stretched(i.ns, jitter(i, 0)), queue_[launches_ % queue_.size()]);
+  const Ns call_start = call(i.call, stretched(i.ns, jitter(i, kOnHost)), queue_[launches_ % queue_.size()]);
   const Ns start = start_on(stream, now_, call_start);
   const Meeting meeting = next_meeting(c);
   const Ns ns = collective_ns(c, meeting.instance, start < kNever);

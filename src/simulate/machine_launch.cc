@@ -33,10 +33,10 @@ Ns Machine::start_on(StreamState& stream, Ns launched, Ns call_start) {
 }
 
 void Machine::launch(const Instruction& i) {
-  const Ns ns = stretched(i.ns, jitter(i, 0));
-  inject(i, ns);
+  const Ns ns = stretched(i.ns, jitter(i, kOnHost));
   const DeviceWork& work = program_.work[i.what];
-  const Ns work_time = stretched(work.ns, jitter(i, 1));
+  const Ns work_time = stretched(work.ns, jitter(i, kOnDevice));
+  inject(i, ns + work_time);
   i64 pieces = 1;
   for (size_t f = 0; work.kind == DeviceKind::compute && f < active_.size(); ++f) {
     if (!active_[f] || job_.spec.faults[f].type != FaultType::launch_bound) continue;
@@ -51,19 +51,34 @@ void Machine::launch(const Instruction& i) {
 
 void Machine::launch_piece(const Instruction& i, Ns ns, Ns work) {
   const Ns start = call(i.call, ns, queue_[launches_ % queue_.size()]);
-  run_on_compute(i.what, work, start);
+  tell_of_compute(i.what, run_on_compute(i.what, work, now_, start));
 }
 
-void Machine::run_on_compute(u32 what, Ns ns, Ns call_start, u32 node) {
+// The driver takes pageable memory through buffers of its own: it returns when the copy is done.
+void Machine::copy(const Instruction& i) {
+  const Ns ns = stretched(i.ns, jitter(i, kOnHost)),
+           work = stretched(program_.work[i.what].ns, jitter(i, kOnDevice));
+  inject(i, ns + work);
+  const Ns launched = std::max(now_ + ns, queue_[launches_ % queue_.size()]);
+  const Ns start = run_on_compute(i.what, work, launched, now_);
+  call(i.call, ns, streams_[kCompute].end + kSynchronizeCall);
+  tell_of_compute(i.what, start);
+}
+
+Ns Machine::run_on_compute(u32 what, Ns ns, Ns launched, Ns call_start) {
   StreamState& stream = streams_[kCompute];
-  const DeviceWork& work = program_.work[what];
-  const Ns start = start_on(stream, now_, call_start);
-  stream.end = at_most_never(start + (slows_device_ ? slowed(work, ns, start) : ns));
-  if (observer_ && stream.end <= stop_)
+  const Ns start = start_on(stream, launched, call_start);
+  stream.end = at_most_never(start + (slows_device_ ? slowed(program_.work[what], ns, start) : ns));
+  return start;
+}
+
+void Machine::tell_of_compute(u32 what, Ns start, u32 node) {
+  const Ns end = streams_[kCompute].end;
+  if (observer_ && end <= stop_)
     observer_->device({.work = what,
                        .stream = kCompute,
                        .start = start,
-                       .end = stream.end,
+                       .end = end,
                        .correlation = correlation_,
                        .thread = thread_,
                        .graph = node > 0 ? graph_ : 0,
@@ -76,9 +91,9 @@ Ns Machine::slowed(const DeviceWork& work, Ns ns, Ns start) {
     if (!active_[f] || !slows_device(fault.type)) continue;
     if (work.kind != DeviceKind::compute && fault.type != FaultType::slow_rank) continue;
     if (fault.type == FaultType::imbalance && !work.in_layer) continue;
+    if (fault.type == FaultType::low_efficiency && !work.is_product) continue;
     if (fault.type == FaultType::throttle && start < fault.from_ns) continue;
-    const bool varies = fault.type == FaultType::imbalance;
-    const double factor = varies ? 1 + (fault.factor - 1) * unit(mix(step_hash_, f)) : fault.factor;
+    const double factor = fault.type == FaultType::imbalance ? job_.shares.of(f, rank_, step_) : fault.factor;
     const Ns slow = stretched(ns, factor);
     inject(f, slow - ns);
     ns = slow;
@@ -87,13 +102,13 @@ Ns Machine::slowed(const DeviceWork& work, Ns ns, Ns start) {
 }
 
 void Machine::wait(const Instruction& i) {
-  const Ns ns = stretched(i.ns, jitter(i, 0));
+  const Ns ns = stretched(i.ns, jitter(i, kOnHost));
   inject(i, 2 * ns);
   call(Call::event_record, ns);
   const i64 record = correlation_;
   const Ns start = call(Call::stream_wait_event, ns);
   StreamState& waits = streams_[i.stream];
-  waits.not_before = std::max(waits.not_before, streams_[i.what].end);
+  waits.not_before = std::max(waits.not_before, streams_[i.what].done());
   if (observer_ && now_ <= stop_)
     observer_->synchronize({.stream = static_cast<Stream>(i.stream),
                             .is_of_stream = true,
@@ -105,7 +120,7 @@ void Machine::wait(const Instruction& i) {
 }
 
 void Machine::synchronize(const Instruction& i) {
-  const Ns start = call(i.call, kSynchronizeCall, streams_[i.stream].end + kSynchronizeCall);
+  const Ns start = call(i.call, kSynchronizeCall, streams_[i.stream].done() + kSynchronizeCall);
   if (observer_ && now_ <= stop_)
     observer_->synchronize(
         {.stream = static_cast<Stream>(i.stream), .start = start, .end = now_, .correlation = correlation_});

@@ -1,20 +1,16 @@
 #include "simulate/program.h"
 
 #include "simulate/communication.h"
+#include "simulate/step_faults.h"
 #include "simulate/transformer.h"
 
 namespace spotter::simulate {
 namespace {
 
 constexpr CallName kCalls[] = {
-    {"cudaLaunchKernel", 211},
-    {"cudaLaunchKernelExC", 430},
-    {"cudaMemcpyAsync", 41},
-    {"cudaGraphLaunch", 311},
-    {"cudaEventRecord", 135},
-    {"cudaStreamWaitEvent", 147},
-    {"cudaStreamSynchronize", 131},
-    {"cudaFree", 22},
+    {"cudaLaunchKernel", 211},    {"cudaLaunchKernelExC", 430},         {"cudaMemcpyAsync", 41},
+    {"cudaGraphLaunch", 311},     {"cuLaunchKernel", 307, Cat::driver}, {"cudaEventRecord", 135},
+    {"cudaStreamWaitEvent", 147}, {"cudaStreamSynchronize", 131},       {"cudaFree", 22},
     {"cudaMalloc", 20},
 };
 static_assert(std::size(kCalls) == static_cast<size_t>(Call::count_));
@@ -35,6 +31,7 @@ class StepWriter {
         model_(
             spec, b_, [this] { comms_.reduce_tensor(model_.activation_elements()); },
             [this](i64 bytes) { grad_ready(bytes); }),
+        faults_(b_, model_, layers_ * spec.micro_batches),
         saved_(static_cast<size_t>(spec.micro_batches)) {}
 
   void write() {
@@ -117,6 +114,7 @@ class StepWriter {
     if (!is_first()) comms_.receive(true, model_.activation_elements());
     {
       const auto scope = forward_scope();
+      if (micro_batch == 0) faults_.before_forward();
       if (comms_.shards()) comms_.gather_parameters(model_.layer_parameters());
       if (is_first()) model_.embedding(saved);
       for (i64 l = 0; l < layers_; ++l) {
@@ -124,16 +122,11 @@ class StepWriter {
         if (comms_.shards() && l + 1 < layers_) comms_.gather_parameters(model_.layer_parameters());
         const auto block = b_.python(fmt::format("nn.Module: TransformerBlock_{}", first_layer_ + l),
                                      static_cast<i32>(4 * l));
-        retry_allocations(micro_batch * layers_ + l);
+        faults_.before_layer(micro_batch * layers_ + l);
         model_.attention(first_layer_ + l, saved);
-        if (micro_batch == 0 && l == layers_ / 2)
-          b_.for_faults(FaultType::gc_pause, [&](const Fault& fault) { b_.work(fault.ns); });
+        if (micro_batch == 0 && l == layers_ / 2) faults_.amid_layers();
         model_.perceptron(first_layer_ + l, saved);
-        b_.for_faults(FaultType::host_sync, [&](const Fault& fault) {
-          if ((first_layer_ + l + 1) % fault.count != 0) return;
-          b_.item();
-          b_.work(fault.ns);
-        });
+        faults_.after_layer(first_layer_ + l);
       }
       if (is_last()) model_.loss(saved);
     }
@@ -144,15 +137,6 @@ class StepWriter {
     if (comms_.reduces()) return b_.annotation("DistributedDataParallel.forward");
     if (comms_.shards()) return b_.annotation("FullyShardedDataParallel.forward");
     return Builder::Within(nullptr);
-  }
-
-  // `slot`: number of this forward pass of a layer in the step.
-  void retry_allocations(i64 slot) {
-    const i64 slots = layers_ * spec_.micro_batches;
-    b_.for_faults(FaultType::allocator_retries, [&](const Fault& fault) {
-      for (i64 i = slot * fault.count / slots; i < (slot + 1) * fault.count / slots; ++i)
-        b_.free_and_allocate(fault.ns);
-    });
   }
 
   void backward(i64 micro_batch) {
@@ -224,6 +208,7 @@ class StepWriter {
   Builder b_;
   Communication comms_;
   Transformer model_;
+  StepFaults faults_;
   std::vector<Transformer::Saved> saved_;
   bool last_backward_ = false;
 };

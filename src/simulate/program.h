@@ -19,6 +19,8 @@ enum class Op : u8 {
   collective,   // the same for collective `what`
   graph,        // cudaGraphLaunch of graph `id`; its `node`s follow
   node,         // device work `what` of the graph before
+  copy,         // as launch, of a copy of pageable memory: the call ends with it
+  load_module,  // the host waits for `ns` until the driver has loaded code
   wait,         // `stream` waits for what is on stream `what` now; the host calls for `ns`
   synchronize,  // the host calls `call` until all that is on `stream` is done
   free_all,     // the same for all streams, then goes on calling for `ns`
@@ -31,6 +33,7 @@ enum class Call : u8 {
   launch_kernel_ex,
   memcpy_async,
   graph_launch,
+  driver_launch,
   event_record,
   stream_wait_event,
   stream_synchronize,
@@ -41,6 +44,7 @@ enum class Call : u8 {
 struct CallName {
   const char* name;
   int cbid;
+  Cat cat = Cat::runtime;
 };
 const CallName& name_of(Call call);
 
@@ -79,6 +83,7 @@ struct DeviceWork {
   i64 blocks = 1, threads = 128;
   int registers = 32, shared_bytes = 0;
   bool in_layer = false;
+  bool is_product = false;  // of matrices
 };
 
 struct Collective {

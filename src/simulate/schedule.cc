@@ -11,17 +11,32 @@ const Fault* find_hang(const Spec& spec) {
   return hang == spec.faults.end() ? nullptr : &*hang;
 }
 
+std::vector<Ns> job_steps(const std::vector<Machine>& machines, Ns begin) {
+  std::vector<Ns> steps;
+  for (size_t s = 0;; ++s) {
+    Ns end = begin;
+    for (const Machine& m : machines) {
+      if (s >= m.step_ends().size()) return steps;
+      end = std::max(end, m.step_ends()[s]);
+    }
+    steps.push_back(end - begin);
+    begin = end;
+  }
+}
+
 }  // namespace
 
 Result<Schedule> schedule(const Job& job) {
-  Schedule result{Rendezvous(job.layout), kNever, {}};
+  Schedule result{Rendezvous(job.layout), kNever, {}, {}};
   Rendezvous& rendezvous = result.rendezvous;
   std::vector<Machine> machines;
   machines.reserve(static_cast<size_t>(job.spec.ranks));
   std::deque<i64> ready;
+  Ns begin = kNever;
   for (i64 rank = 0; rank < job.spec.ranks; ++rank) {
     machines.emplace_back(job, rank, rendezvous);
     ready.push_back(rank);
+    begin = std::min(begin, machines.back().now());
   }
   const auto take_woken = [&] {
     for (const i64 rank : rendezvous.take_woken()) ready.push_back(rank);
@@ -54,6 +69,7 @@ Result<Schedule> schedule(const Job& job) {
       if (m.hangs()) result.stop = std::min(result.stop, m.hang_at() + hang->ns);
   }
   for (const Machine& m : machines) result.steps.push_back(m.step_ns());
+  result.job_steps = job_steps(machines, begin);
   return result;
 }
 

@@ -6,80 +6,10 @@
 #include <set>
 
 #include "simulate/tally.h"
+#include "simulate/test_job.h"
 
 namespace spotter::simulate {
 namespace {
-
-struct Seen {
-  DeviceEvent event;
-  std::string name;
-  DeviceKind kind;
-};
-
-// All device work of a rank.
-class Recorder final : public Observer {
- public:
-  explicit Recorder(const Program& program) : program_(program) {}
-  void enter_step(i64, Ns at) override {
-    steps.push_back(at);
-    ++depth;
-  }
-  void enter(const Instruction&, u32, Ns) override { ++depth; }
-  void leave(Ns) override { --depth; }
-  void call(const CallEvent& event) override { calls.push_back(event); }
-  void device(const DeviceEvent& event) override {
-    seen.push_back({event, program_.work[event.work].name, program_.work[event.work].kind});
-  }
-  void synchronize(const SyncEvent& event) override { syncs.push_back(event); }
-  void memory(u32, u32, Ns) override {}
-  void end_step(Ns at) override { ends.push_back(at); }
-
-  std::vector<Seen> of(Stream stream) const {
-    std::vector<Seen> found;
-    std::ranges::copy_if(seen, std::back_inserter(found),
-                         [&](const Seen& s) { return s.event.stream == stream; });
-    return found;
-  }
-
-  std::vector<Seen> seen;
-  std::vector<CallEvent> calls;
-  std::vector<SyncEvent> syncs;
-  std::vector<Ns> steps, ends;
-  int depth = 0;
-
- private:
-  const Program& program_;
-};
-
-struct Simulated {
-  explicit Simulated(const Spec& spec) : job(spec), plan(schedule(job).value()) {
-    for (i64 rank = 0; rank < spec.ranks; ++rank) {
-      ranks.emplace_back(job.program(rank));
-      Machine machine(job, rank, plan.rendezvous, &ranks.back(), plan.stop);
-      machine.run();
-      injected.push_back(machine.injected());
-      step_ns.push_back(machine.step_ns());
-    }
-  }
-  Job job;
-  Schedule plan;
-  std::vector<Recorder> ranks;
-  std::vector<std::vector<Ns>> injected, step_ns;
-};
-
-Spec small() {
-  Spec spec;
-  spec.ranks = 4;
-  spec.steps = 2;
-  spec.layers = 4;
-  spec.micro_batches = 1;
-  return spec;
-}
-
-Spec with(Spec spec, const std::string& fault) {
-  spec.faults.push_back(*parse_fault(fault, spec.last_step()));
-  return spec;
-}
 
 TEST(Schedule, ACollectiveEndsOnAllRanksAtOnceAfterTheLastHasCome) {
   const Simulated run(small());
@@ -142,6 +72,32 @@ TEST(Schedule, AStreamThatWaitsGoesOnWhenTheOtherIsDone) {
     ++waits;
   }
   EXPECT_EQ(waits, 2u);  // for the gradients, once in each step
+}
+
+TEST(Schedule, AnEventWaitsForWhatItsStreamStillWaitsFor) {
+  Spec spec = small();
+  spec.ranks = spec.steps = 1;
+  Job job(spec);
+  Program& program = job.programs[0];
+  program = {};
+  program.work.push_back({.name = "long", .ns = 1'000'000});
+  program.code = {
+      {.op = Op::enter_step},
+      {.op = Op::launch},
+      {.op = Op::wait, .stream = kTensor, .what = kCompute},
+      {.op = Op::wait,
+       .stream = kData,
+       .call = Call::stream_wait_event,
+       .what = kTensor},  // nothing ran there
+      {.op = Op::synchronize, .stream = kData, .call = Call::stream_synchronize},
+      {.op = Op::leave},
+  };
+  Schedule plan = schedule(job).value();
+  Recorder seen(program);
+  Machine(job, 0, plan.rendezvous, &seen).run();
+  ASSERT_EQ(seen.seen.size(), 1u);
+  ASSERT_EQ(seen.syncs.size(), 3u);
+  EXPECT_GT(seen.syncs[2].end, seen.seen[0].event.end);
 }
 
 TEST(Schedule, AReceiverWaitsForItsSender) {
@@ -226,48 +182,6 @@ TEST(Schedule, AHangLeavesTheOthersInTheirCollective) {
     for (const Seen& work : run.ranks[rank].seen) EXPECT_LE(work.event.end, run.plan.stop);
   }
   EXPECT_EQ(run.ranks[0].of(kData).size(), run.ranks[1].of(kData).size());
-}
-
-Ns total(const std::vector<Ns>& injected) {
-  Ns sum = 0;
-  for (const Ns ns : injected) sum += ns;
-  return sum;
-}
-
-TEST(Faults, CostWhatTheySay) {
-  Spec spec = small();
-  spec.jitter_percent = 0;
-  const auto injected = [&](const char* fault) { return Simulated(with(spec, fault)).injected; };
-  EXPECT_EQ(injected("data-loader-stall:rank=2,step=3,ms=7")[2], (std::vector<Ns>{7'000'000, 0}));
-  EXPECT_EQ(injected("gc-pause:rank=1,ms=3")[1], (std::vector<Ns>{3'000'000, 3'000'000}));
-  EXPECT_EQ(total(injected("gc-pause:rank=1,ms=3")[0]), 0);
-  EXPECT_GE(total(injected("allocator-retries:count=2,ms=4")[0]), 2 * 2 * 4'000'000);
-  EXPECT_GE(total(injected("host-sync:every=2,ms=1")[0]), 2 * 2 * 1'000'000);
-  EXPECT_GT(total(injected("launch-bound")[3]), 0);
-  EXPECT_GT(total(injected("unoverlapped-communication")[3]), 0);
-  EXPECT_EQ(injected("slow-link:factor=2")[0], injected("slow-link:factor=2")[3]);
-}
-
-TEST(Faults, ASlowDeviceCostsItsShare) {
-  Spec spec = small();
-  spec.jitter_percent = 0;
-  const Simulated plain(spec);
-  Ns compute = 0;
-  for (const Seen& work : plain.ranks[1].seen)
-    if (work.kind == DeviceKind::compute) compute += work.event.end - work.event.start;
-  for (const char* fault : {"throttle:rank=1,factor=1.5", "straggling-step:rank=1,step=all,factor=1.5"}) {
-    const Simulated run(with(spec, fault));
-    EXPECT_NEAR(static_cast<double>(total(run.injected[1])), static_cast<double>(compute) / 2, 1000) << fault;
-  }
-  EXPECT_EQ(Simulated(with(spec, "throttle:rank=1,step=4")).injected[1][0], 0);
-  const Simulated uneven(with(spec, "imbalance"));
-  EXPECT_NE(uneven.injected[0], uneven.injected[1]);
-}
-
-TEST(Faults, OneFaultLeavesTheRestOfTheJobAsItWas) {
-  const Simulated plain(small()), stalled(with(small(), "data-loader-stall:step=4,ms=5"));
-  EXPECT_EQ(plain.step_ns[0][0], stalled.step_ns[0][0]);
-  EXPECT_NEAR(static_cast<double>(stalled.step_ns[0][1] - plain.step_ns[0][1]), 5e6, 2e5);
 }
 
 TEST(Tally, CountsEachMomentOnce) {

@@ -5,9 +5,9 @@
 
 #include "base/parallel_for.h"
 #include "base/system/file.h"
+#include "simulate/effects.h"
 #include "simulate/envelope.h"
 #include "simulate/event_writer.h"
-#include "simulate/schedule.h"
 #include "simulate/truth.h"
 
 namespace spotter::simulate {
@@ -56,7 +56,7 @@ Result<i64> events_of_step(Spec spec, i64 micro_batches, const std::atomic<bool>
   spec.steps = 1;
   spec.faults.clear();
   const Job job(spec, cancelled);
-  const RankPlace place(job.layout, 0);
+  const RankPlace place(job, 0);
   TRY_ASSIGN(Schedule plan, schedule(job));
   EventWriter writer(job, place, nullptr, plan.stop);
   Machine(job, place.rank, plan.rendezvous, &writer).run();
@@ -83,13 +83,17 @@ Result<void> check_scales(const Job& job) {
   return {};
 }
 
-// The same job without a fault.
-Result<StepsWithout> steps_without(const Job& job, size_t fault) {
-  Spec spec = job.spec;
-  spec.faults.erase(spec.faults.begin() + static_cast<std::ptrdiff_t>(fault));
-  const Job healthier(spec, job.cancelled);
-  TRY_ASSIGN(Schedule plan, schedule(healthier));
-  return std::move(plan.steps);
+// The numbers of a rank whose trace is omitted.
+Result<RankNumbers> run_rank(const Job& job, Schedule& schedule, const RankPlace& place) {
+  EventWriter writer(job, place, nullptr, schedule.stop);
+  Machine machine(job, place.rank, schedule.rendezvous, &writer, schedule.stop);
+  machine.run();
+  if (job.is_cancelled()) return fail(Code::cancelled, "interrupted");
+  writer.finish(std::min(machine.now(), schedule.stop));
+  RankNumbers numbers = writer.take_numbers();
+  numbers.injected = machine.injected();
+  numbers.events = 0;
+  return numbers;
 }
 
 Result<RankNumbers> write_rank(const Job& job, Schedule& schedule, const RankPlace& place,
@@ -117,18 +121,15 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   Spec spec = request.spec;
   TRY(validate(spec));
   if (!request.force) TRY(check_is_free(request.folder));
+  for (size_t f = 0; f < spec.faults.size(); ++f) spec.faults[f].number = f;
   if (spec.micro_batches == 0) spec.micro_batches = spec.pipeline > 1 ? 4 * spec.pipeline : 1;
   if (spec.events > 0) {
     TRY_ASSIGN(spec.micro_batches, micro_batches_for(spec, request.cancelled));
   }
   const Job job(spec, request.cancelled);
   TRY(check_scales(job));
-  std::vector<StepsWithout> without;
-  for (size_t f = 0; f < spec.faults.size(); ++f) {
-    TRY_ASSIGN(StepsWithout steps, steps_without(job, f));
-    without.push_back(std::move(steps));
-  }
   TRY_ASSIGN(Schedule plan, schedule(job));
+  TRY_ASSIGN(const Effects effects, effects_of(job, plan));
   TRY(make_room(request.folder));  // at last: a job that cannot be made costs no earlier one
 
   const auto n = static_cast<size_t>(spec.ranks);
@@ -136,19 +137,24 @@ Result<SimulateReceipt> simulate(const SimulateRequest& request) {
   std::vector<RankNumbers> numbers(n);
   std::vector<Result<void>> done(n);
   parallel_for(n, request.threads, [&](size_t rank) {
-    const RankPlace place(job.layout, static_cast<i64>(rank));
-    names[rank] = trace_name(place, request.gzip);
+    const RankPlace place(job, static_cast<i64>(rank));
+    if (!spec.omits(place.rank)) names[rank] = trace_name(place, request.gzip);
     Result<RankNumbers> written =
-        write_rank(job, plan, place, request.folder + "/" + names[rank], names[rank], request.gzip);
+        names[rank].empty()
+            ? run_rank(job, plan, place)
+            : write_rank(job, plan, place, request.folder + "/" + names[rank], names[rank], request.gzip);
     if (written)
       numbers[rank] = std::move(*written);
     else
       done[rank] = tl::unexpected<Error>(written.error());
   });
   for (const Result<void>& rank : done) TRY(rank);
-  TRY(replace_file_atomically(request.folder + "/" + kTruth, truth_text(job, names, numbers, without)));
+  TRY(replace_file_atomically(request.folder + "/" + kTruth, truth_text(job, names, numbers, effects)));
   SimulateReceipt receipt;
-  for (const RankNumbers& rank : numbers) receipt.events += rank.events;
+  for (size_t rank = 0; rank < n; ++rank) {
+    receipt.traces += names[rank].empty() ? 0 : 1;
+    receipt.events += numbers[rank].events;
+  }
   return receipt;
 }
 

@@ -19,7 +19,8 @@ struct SimulateRequest {
 };
 
 struct SimulateReceipt {
-  i64 events = 0;  // of all ranks
+  i64 traces = 0;
+  i64 events = 0;  // in all of them
 };
 
 // Errors: invalid (the options do not fit each other), busy (the folder holds traces; force replaces them),

@@ -10,6 +10,7 @@
 #include <sstream>
 
 #include "base/system/file.h"
+#include "simulate/clock.h"
 
 namespace spotter::simulate {
 namespace {
@@ -99,6 +100,48 @@ TEST_F(Simulate, WhatIsCancelledLeavesNoPartOfAFile) {
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().code, Code::cancelled);
   EXPECT_TRUE(files(r).empty());
+}
+
+TEST_F(Simulate, AnOmittedRankHasNumbersButNoTrace) {
+  SimulateRequest r = request("omitted");
+  const auto all = run(r);
+  r.folder = (folder_ / "some").string();
+  r.spec.omitted = {{0, 0}, {2}};
+  auto some = run(r);
+  EXPECT_EQ(some.size(), 2u);  // rank 1's, and the truth
+  EXPECT_EQ(some.at("rank_0001.node000.pt.trace.json"), all.at("rank_0001.node000.pt.trace.json"));
+  const auto numbers = [](const std::string& truth) {
+    return truth.substr(truth.find("\"by_rank_and_step\""));
+  };
+  EXPECT_EQ(numbers(some.at("truth.json")), numbers(all.at("truth.json")));
+  r.spec.omitted = {{0}};
+  EXPECT_FALSE(validate(r.spec));
+  r.spec.omitted = {{4, 4}};
+  EXPECT_FALSE(validate(r.spec));
+}
+
+TEST_F(Simulate, AClockThatIsOffMovesTimesOfItsHostAlone) {
+  SimulateRequest r = request("right");
+  r.spec.gpus_per_node = 2;
+  const auto right = run(r);
+  r.folder = (folder_ / "off").string();
+  r.spec.clock_offset = 1'000'000;
+  const auto off = run(r);
+  const auto first_step = [](const std::string& trace) {
+    simdjson::dom::parser parser;
+    const simdjson::padded_string text(trace);
+    for (const simdjson::dom::object event : parser.parse(text)["traceEvents"].get_array())
+      if (std::string_view(event["name"]) == "ProfilerStep#3" &&
+          event["cat"].get_string().value() == "user_annotation")
+        return event["ts"].get_double().value();
+    return 0.;
+  };
+  for (const auto& [name, trace] : off) {
+    if (name == "truth.json") continue;
+    const Clock clock = clock_of(r.spec, name.find("node000") != name.npos ? 0 : 1);
+    EXPECT_NEAR(first_step(trace) - first_step(right.at(name)), static_cast<double>(clock.offset) / 1000,
+                0.01);
+  }
 }
 
 TEST_F(Simulate, AFolderWithTracesIsLeftAlone) {

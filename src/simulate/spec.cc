@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "simulate/layout.h"
+
 namespace spotter::simulate {
 namespace {
 
@@ -51,18 +53,50 @@ i64 groups(const Spec& spec, GroupKind kind) {
   return spec.ranks / sizes[static_cast<size_t>(kind)];
 }
 
+bool is_in_some_step(const Fault& fault, const Spec& spec) {
+  const i64 last = std::min(fault.steps.last, spec.last_step());
+  return last / fault.every * fault.every >= std::max(fault.steps.first, spec.first_step);
+}
+
+// Whether anything goes from one to the other.
+Result<void> validate_pair(const Spec& spec, const RankPair& pair) {
+  const Layout layout(spec);
+  if (const i64 last = std::max(pair.one, pair.other); last >= spec.ranks)
+    return fail(Code::invalid, "the fault slow-link is at rank {}, but the ranks are 0 to {}", last,
+                spec.ranks - 1);
+  for (size_t k = 0; k < kGroupKinds; ++k) {
+    const auto kind = static_cast<GroupKind>(k);
+    if (!has_group(spec, kind) || layout.group(kind, pair.one) != layout.group(kind, pair.other)) continue;
+    const i64 stages = layout.stage(pair.one) - layout.stage(pair.other);
+    if (kind != GroupKind::pipeline || stages == 1 || stages == -1) return {};
+  }
+  return fail(Code::invalid,
+              "the fault slow-link is between the ranks {} and {}, which send each other nothing", pair.one,
+              pair.other);
+}
+
 Result<void> validate(const Spec& spec, const Fault& fault) {
   const char* name = kind_of(fault.type).name;
-  const bool is_open = fault.ranks.last == NumberRange{}.last;
-  if (const i64 rank = is_open ? fault.ranks.first : fault.ranks.last; rank >= spec.ranks)
+  if (const i64 rank = fault.ranks.is_open() ? fault.ranks.first : fault.ranks.last; rank >= spec.ranks)
     return fail(Code::invalid, "the fault {} is at rank {}, but the ranks are 0 to {}", name, rank,
                 spec.ranks - 1);
   if (fault.steps.first > spec.last_step() || fault.steps.last < spec.first_step)
     return fail(Code::invalid, "the fault {} is at step {}, but the steps are {} to {}", name,
                 fault.steps.first, spec.first_step, spec.last_step());
+  if (fault.type == FaultType::imbalance && spec.ranks == spec.pipeline)
+    return fail(Code::invalid, "the fault {} needs two ranks of a stage, to give one what the other has less",
+                name);
   if (fault.type == FaultType::unoverlapped_communication && !has_data_collectives(spec))
     return fail(Code::invalid,
                 "the fault {} needs --sharding ddp or fsdp and more than one data-parallel rank", name);
+  if (!is_in_some_step(fault, spec))
+    return fail(Code::invalid, "the fault {} is in every {}th step, but none of the steps {} to {} is one",
+                name, fault.every, std::max(fault.steps.first, spec.first_step),
+                std::min(fault.steps.last, spec.last_step()));
+  if (fault.type == FaultType::compilation && !spec.era->cat[static_cast<size_t>(Cat::driver)])
+    return fail(Code::invalid, "the fault {} cannot be had in the era {}, which has no torch.compile", name,
+                spec.era->name);
+  if (fault.type == FaultType::slow_link && fault.pair) return validate_pair(spec, *fault.pair);
   if (fault.type == FaultType::slow_link) {
     const char* group = kGroupNames[static_cast<size_t>(fault.group)];
     if (!has_group(spec, fault.group))
@@ -116,6 +150,13 @@ Result<void> validate(const Spec& spec) {
   if (spec.faults.size() > kMostFaults)
     return fail(Code::invalid, "a job has at most {} faults", kMostFaults);
   for (const Fault& fault : spec.faults) TRY(validate(spec, fault));
+  for (const NumberRange& omitted : spec.omitted)
+    if (const i64 last = omitted.is_open() ? omitted.first : omitted.last; last >= spec.ranks)
+      return fail(Code::invalid, "--omit-ranks: there is no rank {}; the ranks are 0 to {}", last,
+                  spec.ranks - 1);
+  bool writes = false;
+  for (i64 rank = 0; rank < spec.ranks && !writes; ++rank) writes = !spec.omits(rank);
+  if (!writes) return fail(Code::invalid, "--omit-ranks leaves no rank whose trace could be written");
   return {};
 }
 

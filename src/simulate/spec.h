@@ -1,6 +1,7 @@
 // Spec: the job to simulate, as its options say. spec.cc holds the one table of its numbers and switches,
 // from which the command line and truth.json are made.
 #pragma once
+#include <algorithm>
 #include <span>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "base/result.h"
 #include "simulate/era.h"
 #include "simulate/fault.h"
+#include "simulate/noise.h"
 
 namespace spotter::simulate {
 
@@ -29,9 +31,15 @@ struct Spec {
   // Of device work, host spans (with what they call on the host) and calls; at most kMostScales.
   std::vector<NameFactor> scales;
   std::vector<Fault> faults;
+  std::vector<NumberRange> omitted;  // ranks whose traces are not written
+  Ns clock_offset = 0;               // hosts' clocks are up to so much off
+  Noise noise = Noise::quiet;
 
   i64 last_step() const { return first_step + steps - 1; }
   i64 data() const { return ranks / (tensor * pipeline); }
+  bool omits(i64 rank) const {
+    return std::ranges::any_of(omitted, [&](const NumberRange& range) { return range.has(rank); });
+  }
 };
 
 struct NumberOption {

@@ -123,7 +123,8 @@ void Transformer::product(i64 m, i64 n, i64 k, const char* layout) {
              .threads = 384,
              .registers = 168,
              .shared_bytes = 213'504,
-             .in_layer = true},
+             .in_layer = true,
+             .is_product = true},
             Call::launch_kernel_ex);
 }
 
@@ -234,6 +235,12 @@ void Transformer::perceptron(i64 layer, Saved& saved) {
   b_.begin_graph();
   elementwise("aten::add", kAdd, tokens_ * hidden_, 3, saved, true);
   b_.end_graph();
+}
+
+void Transformer::activate_again() {
+  const i64 width = 4 * hidden_ / tensor_;
+  const auto span = b_.operation("aten::gelu", shapes({{tokens_, width}, {}}));
+  b_.launch(elementwise_kernel(kGelu, tokens_ * width, 2));
 }
 
 void Transformer::loss(Saved& saved) {

@@ -23,6 +23,7 @@ class Transformer {
   void attention(i64 layer, Saved& saved);
   void perceptron(i64 layer, Saved& saved);
   void loss(Saved& saved);
+  void activate_again();  // of no use; its result is thrown away
 
   // In the opposite order.
   void loss_backward(Saved& saved, bool accumulates);

@@ -34,6 +34,16 @@ std::string list(i64 count, const std::function<std::string(i64)>& item, const c
 
 std::string number_or_null(std::optional<i64> number) { return number ? std::to_string(*number) : "null"; }
 
+std::string ranges_text(const std::vector<NumberRange>& ranges) {
+  std::string text;
+  for (const NumberRange& range : ranges)
+    text += (text.empty() ? "" : ",") + std::to_string(range.first) +
+            (range.last == range.first ? ""
+             : range.is_open()         ? "-"
+                                       : fmt::format("-{}", range.last));
+  return text;
+}
+
 std::string spec_text(const Spec& spec) {
   std::string text = "{";
   for (const NumberOption& option : number_options())
@@ -50,7 +60,20 @@ std::string spec_text(const Spec& spec) {
   text += ", \"fault\": ";
   text += list(static_cast<i64>(spec.faults.size()),
                [&](i64 i) { return quoted(spec.faults[static_cast<size_t>(i)].text); });
+  if (!spec.omitted.empty()) text += fmt::format(", \"omit-ranks\": {}", quoted(ranges_text(spec.omitted)));
+  if (spec.clock_offset > 0) text += fmt::format(", \"clock-offset\": \"{}ns\"", spec.clock_offset);
+  if (spec.noise != Noise::quiet)
+    text += fmt::format(", \"noise\": {}", quoted(kNoiseNames[static_cast<size_t>(spec.noise)]));
   return text + "}";
+}
+
+std::string clocks_text(const Job& job) {
+  const auto by_rank = [&](const std::function<i64(const Clock&)>& value) {
+    return list(job.spec.ranks,
+                [&](i64 r) { return std::to_string(value(clock_of(job.spec, job.layout.node(r)))); });
+  };
+  return ",\n  \"clock_offset_ns\": " + by_rank([](const Clock& c) { return c.offset; }) +
+         ",\n  \"clock_drift_ns_per_s\": " + by_rank([](const Clock& c) { return c.drift; });
 }
 
 std::string groups_text(const Layout& layout) {
@@ -159,9 +182,37 @@ std::string memory_text(const std::vector<RankNumbers>& ranks) {
   return text;
 }
 
+// How much longer each step of the job takes with something than without it, and their sum.
+std::string effect_text(const char* name, i64 steps, const JobSteps& with, const JobSteps& without) {
+  const size_t known = std::min(with.size(), without.size());
+  std::optional<i64> total;
+  if (known == static_cast<size_t>(steps)) total = 0;
+  std::string text = fmt::format("\"{}_ns\": ", name) + list(steps, [&](i64 step) {
+                       const auto s = static_cast<size_t>(step);
+                       if (s >= known) return number_or_null({});
+                       if (total) *total += with[s] - without[s];
+                       return number_or_null(with[s] - without[s]);
+                     });
+  return text + fmt::format(", \"{}_total_ns\": {}", name, number_or_null(total));
+}
+
+std::string job_text(i64 steps, const Effects& effects) {
+  const auto each = [&](const JobSteps& of) {
+    return list(steps, [&](i64 step) {
+      const auto s = static_cast<size_t>(step);
+      return s < of.size() ? std::to_string(of[s]) : number_or_null({});
+    });
+  };
+  return fmt::format("    \"step_ns\": {},\n    \"step_without_faults_ns\": {},\n    {}", each(effects.job),
+                     each(effects.job_without_faults),
+                     effect_text("effect", steps, effects.job, effects.job_without_faults));
+}
+
 std::string fault_text(const Job& job, size_t f, const std::vector<RankNumbers>& ranks,
-                       const StepsWithout& without) {
+                       const Effects& effects) {
   const Fault& fault = job.spec.faults[f];
+  const FaultEffect& effect = effects.faults[f];
+  const auto& without = effect.steps_without;
   const auto each = [&](const std::function<std::string(size_t, size_t)>& value) {
     return list(job.spec.ranks, [&](i64 r) {
       return list(job.spec.steps,
@@ -180,19 +231,26 @@ std::string fault_text(const Job& job, size_t f, const std::vector<RankNumbers>&
     if (s >= steps.size() || steps[s].step < 0 || s >= without[r].size()) return number_or_null({});
     return number_or_null(steps[s].step - without[r][s]);
   });
+  const i64 steps = job.spec.steps;
+  text += ",\n     " + effect_text("job_effect", steps, effects.job, effect.job_without);
+  text += ",\n     " +
+          effect_text("job_effect_alone", steps, effect.job_with_it_alone, effects.job_without_faults);
   return text + "}";
 }
 
 }  // namespace
 
 std::string truth_text(const Job& job, const std::vector<std::string>& files,
-                       const std::vector<RankNumbers>& ranks, const std::vector<StepsWithout>& without) {
+                       const std::vector<RankNumbers>& ranks, const Effects& effects) {
   const Spec& spec = job.spec;
   std::string text =
       fmt::format("{{\n  \"version\": 1,\n  \"exact\": {},\n  \"options\": {},\n  \"ranks\": {},\n",
-                  !spec.era->whole_us, spec_text(spec), spec.ranks);
+                  !spec.era->whole_us && spec.clock_offset == 0, spec_text(spec), spec.ranks);
   text += "  \"hosts\": " + list(spec.ranks, [&](i64 r) { return quoted(job.layout.host(r)); });
-  text += ",\n  \"files\": " + list(spec.ranks, [&](i64 r) { return quoted(files[static_cast<size_t>(r)]); });
+  text += ",\n  \"files\": " + list(spec.ranks, [&](i64 r) {
+            return spec.omits(r) ? number_or_null({}) : quoted(files[static_cast<size_t>(r)]);
+          });
+  if (spec.clock_offset > 0) text += clocks_text(job);
   text += ",\n  \"events\": " +
           list(spec.ranks, [&](i64 r) { return std::to_string(ranks[static_cast<size_t>(r)].events); });
   if (spec.all_shapes)
@@ -205,9 +263,10 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
   text += fmt::format(",\n  \"collectives\": [{}]", collectives_text(job, ranks));
   if (spec.all_memory_events)
     text += fmt::format(",\n  \"memory_at_peak\": {{\n{}\n  }}", memory_text(ranks));
+  text += fmt::format(",\n  \"job\": {{\n{}\n  }}", job_text(spec.steps, effects));
   text += ",\n  \"faults\": [";
   for (size_t f = 0; f < spec.faults.size(); ++f)
-    text += (f > 0 ? ",\n" : "\n") + fault_text(job, f, ranks, without[f]);
+    text += (f > 0 ? ",\n" : "\n") + fault_text(job, f, ranks, effects);
   return text + (spec.faults.empty() ? "]\n}\n" : "\n  ]\n}\n");
 }
 

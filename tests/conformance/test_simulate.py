@@ -29,6 +29,14 @@ FAULTS = {
     "unoverlapped-communication": [],
     "unoverlapped-communication:rank=all,step=4": ["--sharding", "fsdp"],
     "straggling-step": [],
+    "data-loader-stall:ms=20,every=2": [],
+    "extra-calls:rank=2": [],
+    "copies": [],
+    "compilation:rank=1": [],
+    "memory-pressure": ["--memory-events"],
+    "low-efficiency": [],
+    "slow-link:ranks=0-2,factor=20": ["--tp", 2],
+    "slow-link:ranks=1-3,factor=50": ["--pp", 2],
 }
 JOBS = {
     "ddp": [],
@@ -42,6 +50,8 @@ JOBS = {
     "one rank": ["--ranks", 1],
     "many events": ["--ranks", 2, "--events", 60000],
     "two faults": ["--fault", "throttle:rank=1", "--fault", "host-sync"],
+    "rough": ["--noise", "rough"],
+    "three faults": ["--fault", "memory-pressure", "--fault", "copies", "--fault", "compilation"],
 }
 
 
@@ -57,6 +67,14 @@ def measured_steps(folder):
     """{(rank, step): duration}"""
     return {(row["rank"], row["number"]): row["dur_ns"]
             for row in harness.analyze(folder, tables=["steps"], top=None)["steps"]}
+
+
+def job_ends(folder):
+    """{step: when it has ended on all ranks}"""
+    ends = {}
+    for row in harness.analyze(folder, tables=["steps"], top=None)["steps"]:
+        ends[row["number"]] = max(ends.get(row["number"], 0), row["start_ns"] + row["dur_ns"])
+    return ends
 
 
 def check_numbers(rows, truth_columns, pick):
@@ -121,6 +139,13 @@ def test_effect_of_a_fault(tmp_path, fault):
             largest = max(largest, effect)
     assert largest > 1_000_000
     assert max(map(max, told["injected_ns"])) > 0
+    off, on = job_ends(tmp_path / "off"), job_ends(tmp_path / "on")
+    later = 0
+    for step, effect in zip(truth["steps"], told["job_effect_ns"], strict=True):
+        later += effect
+        assert on[step] - off[step] == later
+    assert told["job_effect_total_ns"] == later
+    assert told["job_effect_alone_ns"] == told["job_effect_ns"] == truth["job"]["effect_ns"]
 
 
 def test_effects_of_two_faults_are_each_against_the_other(tmp_path):
@@ -133,6 +158,75 @@ def test_effects_of_two_faults_are_each_against_the_other(tmp_path):
         without = measured_steps(tmp_path / other.split(":")[0])
         for (rank, step), dur in both.items():
             assert dur - without[rank, step] == told["effect_ns"][rank][truth["steps"].index(step)]
+    simulate(tmp_path / "neither")
+    last = truth["steps"][-1]
+    neither, either = job_ends(tmp_path / "neither")[last], job_ends(tmp_path / "both")[last]
+    assert truth["job"]["effect_total_ns"] == either - neither
+    for told, other in zip(truth["faults"], (second, first), strict=True):
+        alone = job_ends(tmp_path / told["type"])[last] - neither
+        with_other = job_ends(tmp_path / other.split(":")[0])[last]
+        assert told["job_effect_alone_total_ns"] == alone > 1_000_000
+        assert told["job_effect_total_ns"] == either - with_other
+
+
+@pytest.mark.parametrize("spread", [0.3, 3])
+def test_imbalance_conserves_work(tmp_path, spread):
+    compute = {}
+    for name, options in (("off", []), ("on", ["--fault", f"imbalance:spread={spread}"])):
+        simulate(tmp_path / name, "--jitter", 0, *options)
+        rows = harness.analyze(tmp_path / name, tables=["kernel_breakdown"])["kernel_breakdown"]
+        compute[name] = [sum(row["sum_ns"] for row in rows if row["rank"] == rank and "nccl" not in row["name"])
+                         for rank in range(SMALL["--ranks"])]
+    assert sum(compute["on"]) == pytest.approx(sum(compute["off"]), rel=1e-5)
+    assert max(compute["off"]) == min(compute["off"])
+    assert min(compute["on"]) < 0.99 * min(compute["off"])
+    assert max(compute["on"]) > 1.01 * max(compute["off"])
+
+
+def test_clocks_differ_by_what_the_truth_tells(tmp_path):
+    sizes = ["--gpus-per-node", 2, "--sharding", "none"]  # no collective ties the hosts together
+    simulate(tmp_path / "right", *sizes)
+    truth = simulate(tmp_path / "off", *sizes, "--clock-offset", "5ms")
+    assert not truth["exact"]
+    offsets, drifts = truth["clock_offset_ns"], truth["clock_drift_ns_per_s"]
+    assert offsets[0] == offsets[1] != offsets[2] == offsets[3]
+    right, off = job_starts(tmp_path / "right"), job_starts(tmp_path / "off")
+    begin = min(right.values())
+    for (rank, step), start in right.items():
+        gained = (start - begin) * drifts[rank] / 1e9
+        assert off[rank, step] - start == pytest.approx(offsets[rank] + gained, abs=3)
+
+
+def job_starts(folder):
+    return {(row["rank"], row["number"]): row["start_ns"]
+            for row in harness.analyze(folder, tables=["steps"], top=None)["steps"]}
+
+
+def test_omitted_ranks_have_no_file(tmp_path):
+    truth = simulate(tmp_path, "--omit-ranks", "1,3-")
+    assert truth["files"][1] is truth["files"][3] is None
+    assert sorted(path.name for path in tmp_path.iterdir()) == [truth["files"][0], truth["files"][2], "truth.json"]
+    assert [row["rank"] for row in harness.analyze(tmp_path, tables=["summary"], top=None)["summary"]] == [0, 2]
+    assert all(truth["by_rank"]["compute_ns"])
+
+
+def test_compilation_is_told_as_pytorch_does(tmp_path):
+    truth = simulate(tmp_path, "--fault", "compilation:ms=50")
+    events = json.loads(harness.text_of(tmp_path / truth["files"][0]))["traceEvents"]
+    (step,) = [e for e in events if e["name"] == f"ProfilerStep#{truth['steps'][-1]}" and e["cat"] == "user_annotation"]
+    for cat, name in (("user_annotation", "_compile.compile_inner (dynamo_timed)"), ("cpu_op", "Torch-Compiled Region: 0/1"),
+                      ("overhead", "Runtime Triggered Module Loading"), ("cuda_driver", "cuLaunchKernel")):
+        (event,) = [e for e in events if e["name"] == name and e["cat"] == cat]
+        assert step["ts"] < event["ts"] < step["ts"] + step["dur"]
+
+
+def test_memory_pressure_reserves_nearly_all_of_the_device(tmp_path):
+    truth = simulate(tmp_path, "--memory-events", "--fault", "memory-pressure:rank=1,percent=97")
+    for rank, least, most in ((0, 0, 0.9), (1, 0.96, 1)):
+        events = json.loads(harness.text_of(tmp_path / truth["files"][rank]))
+        size = events["deviceProperties"][0]["totalGlobalMem"]
+        reserved = max(e["args"]["Total Reserved"] for e in events["traceEvents"] if e["name"] == "[memory]")
+        assert least * size <= reserved <= most * size
 
 
 def test_scaled_kernels_are_the_job_simulated_anew(tmp_path):

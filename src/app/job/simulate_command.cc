@@ -9,6 +9,7 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "base/parallel_for.h"
+#include "base/time.h"
 #include "base/utf8.h"
 #include "simulate/simulate.h"
 
@@ -46,6 +47,33 @@ Result<const simulate::Era*> parse_era(const std::string& text) {
   return fail(Code::invalid, "there is no era \"{}\"; there are {}", text, fmt::join(era_names(), ", "));
 }
 
+std::vector<std::string> noise_names() {
+  return {simulate::kNoiseNames.begin(), simulate::kNoiseNames.end()};
+}
+
+Result<simulate::Noise> parse_noise(const std::string& text) {
+  const auto* found = std::ranges::find(simulate::kNoiseNames, text);
+  if (found == simulate::kNoiseNames.end())
+    return fail(Code::invalid, "\"{}\" is not {}", text, fmt::join(simulate::kNoiseNames, " or "));
+  return static_cast<simulate::Noise>(found - simulate::kNoiseNames.begin());
+}
+
+Result<std::vector<simulate::NumberRange>> parse_ranks(const std::string& text) {
+  std::vector<simulate::NumberRange> ranks;
+  for (const std::string& word : split_commas(text)) {
+    const auto range = simulate::parse_number_range(word);
+    if (!range) return fail(Code::invalid, "\"{}\" is no rank and no range of them, such as 3 or 4-7", word);
+    ranks.push_back(*range);
+  }
+  return ranks;
+}
+
+Result<Ns> parse_clock_offset(const std::string& text) {
+  TRY_ASSIGN(const Ns offset, parse_duration_ns(text));
+  if (offset < 0 || offset > kHour) return fail(Code::invalid, "\"{}\" is more than an hour", text);
+  return offset;
+}
+
 std::string era_help() {
   std::string text = "how the trace is spelled:";
   for (const simulate::Era& era : simulate::eras())
@@ -69,7 +97,7 @@ Result<int> run_simulate(Options& options) {
   TRY_ASSIGN(const simulate::SimulateReceipt receipt, simulate::simulate(request));
   say_when_interrupted(fmt::format("{} holds the whole job", to_printable(request.folder)));
   TRY(write_output({}, fmt::format("{}: traces of {} ranks with {} events, and truth.json\n", request.folder,
-                                   request.spec.ranks, receipt.events)));
+                                   receipt.traces, receipt.events)));
   return 0;
 }
 
@@ -107,6 +135,21 @@ std::vector<Option> spec_options(simulate::Spec& spec) {
          return {};
        },
        .repeatable = true});
+  options.push_back({.names = {"--omit-ranks"},
+                     .value = "LIST",
+                     .help = "ranks whose traces are not written, such as 3,8-15",
+                     .read = parsed(spec.omitted, parse_ranks)});
+  options.push_back({.names = {"--clock-offset"},
+                     .value = "TIME",
+                     .help = "clocks of hosts are up to so much off, such as 5ms, and drift",
+                     .read = parsed(spec.clock_offset, parse_clock_offset)});
+  options.push_back(
+      {.names = {"--noise"},
+       .value = "HOW",
+       .help = "quiet, or rough: now and then a host stands still, durations have a heavy tail, and devices "
+               "are slightly unequal (default quiet)",
+       .read = parsed(spec.noise, parse_noise),
+       .offer = offer_words(noise_names)});
   return options;
 }
 
