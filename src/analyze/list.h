@@ -62,7 +62,9 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kMemoryLeaks, \
   kDeviceBusySeries, \
   kSmEfficiencySeries, \
-  kCuptiCounters
+  kCuptiCounters, \
+  kReplay, \
+  kSkeleton
 // clang-format on
 extern const Analysis SPOTTER_ANALYSES;
 

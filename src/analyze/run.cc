@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 #include <tuple>
+#include <utility>
 
 #include "analyze/range_text.h"
 #include "analyze/run_files.h"
@@ -213,6 +214,11 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
     for (const Part& part : parts)
       if (!part.file->error)
         tables.push_back({part.rank, part.file->evidence.path, std::move(part.file->tables[i])});
+    if (request.analyses[i] == request.in_parts) {
+      result.parts = std::exchange(tables, {});
+      result.tables.emplace_back(request.analyses[i]->name, request.analyses[i]->columns);
+      continue;
+    }
     TRY_ASSIGN(Table answer, phases.time(reduce_phase(i), [&] {
       return reduce_parts(*request.analyses[i], params[i], tables);
     }));

@@ -25,8 +25,9 @@ struct RunRequest {
   ParamSettings params;                        // a name that none of the analyses has is an error
   std::map<size_t, ParamSettings> own_params;  // of the analysis at that place; they go before `params`
   std::optional<Range> steps;
-  std::vector<Range> ranks;  // empty: all
-  bool as_hta = false;       // on the rows and times that HTA sees (trace/hta_rows.h)
+  std::vector<Range> ranks;            // empty: all
+  const Analysis* in_parts = nullptr;  // of `analyses`: its ranks' tables are wanted, not what they reduce to
+  bool as_hta = false;                 // on the rows and times that HTA sees (trace/hta_rows.h)
   int threads = 1;
   i64 memory_bytes = 0;  // budget for traces held at one time; 0: half of the machine
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;  // any thread
@@ -57,7 +58,8 @@ struct MappedJob {
 };
 
 struct RunResult {
-  std::vector<Table> tables;      // one per wanted analysis, in order
+  std::vector<Table> tables;      // one per wanted analysis, in order; of RunRequest::in_parts without rows
+  std::vector<RankTable> parts;   // of RunRequest::in_parts
   Notes notes;                    // of the job and of every trace
   std::optional<Ns> start = {};   // of the first span of the wanted ranks, Unix time
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce

@@ -65,20 +65,6 @@ class LaunchSites {
   std::unordered_map<EventId, u32> place_;  // of host calls in Nesting::order
 };
 
-// Both, as groups that have no rank in common may have one name. Empty where the event says neither.
-std::string group_of(const Trace& trace, EventId e) {
-  std::string group;
-  if (e == kNone) return group;
-  for (const Arg arg : {Arg::group_name, Arg::group_ranks}) {
-    const auto text = trace.text(e, arg);
-    if (text && !text->empty())
-      group += fmt::format(" {}", *text);
-    else if (const auto number = trace.integer(e, arg))
-      group += fmt::format(" {}", *number);
-  }
-  return group;
-}
-
 std::string_view collective_name(const Trace& trace, EventId e) {
   return e == kNone ? std::string_view() : trace.text(e, Arg::collective_name).value_or(std::string_view());
 }
@@ -97,7 +83,7 @@ i64 sequence_of(const Trace& trace, const CollectiveCall& call) {
   return std::max(sequence.value_or(kNoSequence), kNoSequence);
 }
 
-void add_device_collectives(const Trace& trace, CollectiveCalls& found) {
+void add_device_collectives(const Trace& trace, Sends sends, CollectiveCalls& found) {
   const trace::DeviceWork& work = trace.device_work();
   LaunchSites sites(trace);
   for (const trace::Stream& stream : work.streams) {
@@ -108,7 +94,7 @@ void add_device_collectives(const Trace& trace, CollectiveCalls& found) {
       call.name = told_name(trace, call);
       const bool is_named = !call.name.empty();
       if (!is_named) call.name = trace.name_of(call.kernel);
-      if (is_point_to_point(call.name)) {
+      if (sends == Sends::left_out && is_point_to_point(call.name)) {
         found.unclear += is_named ? 0 : 1;
         continue;
       }
@@ -138,9 +124,22 @@ void add_host_collectives(const Trace& trace, trace::CollectiveBackend backend, 
 
 }  // namespace
 
-CollectiveCalls collective_calls(const Trace& trace) {
+std::string group_of(const Trace& trace, EventId e) {
+  std::string group;
+  if (e == kNone) return group;
+  for (const Arg arg : {Arg::group_name, Arg::group_ranks}) {
+    const auto text = trace.text(e, arg);
+    if (text && !text->empty())
+      group += fmt::format(" {}", *text);
+    else if (const auto number = trace.integer(e, arg))
+      group += fmt::format(" {}", *number);
+  }
+  return group;
+}
+
+CollectiveCalls collective_calls(const Trace& trace, Sends sends) {
   CollectiveCalls found;
-  add_device_collectives(trace, found);
+  add_device_collectives(trace, sends, found);
   if (found.calls.empty()) add_host_collectives(trace, trace::CollectiveBackend::on_host, found);
   if (found.calls.empty()) add_host_collectives(trace, trace::CollectiveBackend::on_device, found);
   return found;

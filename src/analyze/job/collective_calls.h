@@ -39,8 +39,15 @@ struct CollectiveCalls {
 inline const ArgSet kCollectiveCallArgs =
     trace::kDeviceWorkArgs | ArgSet{Arg::group_name, Arg::group_ranks, Arg::seq};
 
+// Name and ranks of the group that an event tells, since groups that have no rank in common may have one
+// name. Empty where it says neither.
+std::string group_of(const Trace& trace, EventId e);
+
+// Sends and receives are no collectives, but are communication all the same.
+enum class Sends : u8 { left_out, taken };
+
 // Reads kCollectiveCallArgs.
-CollectiveCalls collective_calls(const Trace& trace);
+CollectiveCalls collective_calls(const Trace& trace, Sends sends = Sends::left_out);
 void note_unclear(const CollectiveCalls& found, Notes& notes);
 
 }  // namespace spotter::analyze

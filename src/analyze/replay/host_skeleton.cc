@@ -1,0 +1,246 @@
+#include "analyze/replay/host_skeleton.h"
+
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <unordered_map>
+
+#include "analyze/job/collective_calls.h"
+#include "analyze/job/collective_message.h"
+#include "analyze/job/collective_names.h"
+#include "analyze/operators/threads.h"
+#include "analyze/replay/gap_cover.h"
+#include "analyze/replay/host_items.h"
+#include "analyze/replay/text_hash.h"
+#include "analyze/replay/work_kinds.h"
+#include "trace/annotations.h"
+#include "trace/collective_marks.h"
+#include "trace/data_loading.h"
+#include "trace/nesting.h"
+#include "trace/steps.h"
+
+namespace spotter::analyze {
+namespace {
+
+constexpr Ns kLongGap = 200'000;
+// A thread that waited for a call goes on that long after its end: the worker's span may end later than that.
+constexpr Ns kReaction = 2'000'000;
+constexpr i64 kReactionPart = 20;  // or this part of the call
+
+// A piece of the main thread's time.
+struct Piece {
+  enum class Kind : u8 { end, step, issue, pause, work, wait };
+  Kind kind;
+  Ns begin, end;
+  EventId event = kNone;
+  i64 step = 0;
+  size_t call = 0;  // of issue and wait
+};
+
+class Builder {
+ public:
+  explicit Builder(const Trace& trace)
+      : trace_(trace), track_(main_track(trace)), cover_(trace, std::span(&track_, 1)), kinds_(trace) {
+    read_calls();
+    read_thread();
+    read_gaps();
+    for (const trace::Step& s : trace.steps().steps)
+      add({Piece::Kind::step, s.start, s.start, kNone, s.number});
+    if (trace.steps().steps.empty() && !pieces_.empty()) add({Piece::Kind::step, first_, first_});
+    const Ns last = trace.steps().steps.empty()
+                        ? last_
+                        : std::ranges::max_element(trace.steps().steps, {}, &trace::Step::end)->end;
+    if (!pieces_.empty()) add({Piece::Kind::end, last, last});
+    std::ranges::sort(pieces_, {}, [](const Piece& p) { return std::tuple(p.begin, p.kind, p.event); });
+  }
+
+  Skeleton build() && {
+    for (const Piece& piece : pieces_) take(piece);
+    advance(last_);
+    kinds_.write_step(skeleton_);
+    return std::move(skeleton_);
+  }
+
+ private:
+  void add(Piece piece) { pieces_.push_back(piece); }
+
+  void read_calls() {
+    for (CollectiveCall& call : collective_calls(trace_, Sends::taken).calls)
+      if (call.is_timed) calls_.push_back(std::move(call));
+    std::ranges::sort(calls_, {}, [](const CollectiveCall& c) { return std::pair(c.start, c.annotation); });
+  }
+
+  // Its outermost operators, in annotations or not.
+  void read_thread() {
+    const trace::Annotations annotations(trace_);
+    const trace::Nesting& nesting = trace_.nesting();
+    size_t issued = 0;
+    for (const trace::Nesting::Thread& thread : nesting.threads) {
+      if (thread.track != track_) continue;
+      Ns covered = -kMaxTime;
+      for (u32 i = thread.begin; i < thread.end; ++i) {
+        const EventId e = nesting.order[i];
+        const std::string_view name = trace_.name_of(e);
+        if (is_step_mark(trace_.steps(), name)) continue;
+        if (name.starts_with("c10d::") && issued < calls_.size() && trace_.ts[e] >= covered)
+          add({Piece::Kind::issue, trace_.ts[e], trace_.ts[e], e, 0, issued++});
+        if (trace_.ts[e] < covered || trace_.dur[e] == 0) continue;
+        const bool loads = trace::is_data_loading(name);
+        const bool works =
+            trace_.category(e) == Category::cpu_op && !annotations.has(e) && !trace::is_collective_mark(name);
+        if (!loads && !works) continue;
+        covered = trace_.end(e);
+        add({loads ? Piece::Kind::pause : Piece::Kind::work, trace_.ts[e], covered, e});
+        first_ = std::min(first_, trace_.ts[e]);
+        last_ = std::max(last_, covered);
+      }
+    }
+  }
+
+  // Gaps in which it waits for calls: each call for the gap that it overlaps most.
+  void read_gaps() {
+    std::vector<Piece> busy = pieces_;
+    std::erase_if(busy, [](const Piece& p) { return p.kind == Piece::Kind::issue; });
+    std::ranges::sort(busy, {}, &Piece::begin);
+    std::map<std::pair<Ns, Ns>, size_t> awaited;  // gap -> the call that ends last
+    for (size_t c = 0; c < calls_.size(); ++c) {
+      const Ns reaction = std::max(kReaction, (calls_[c].end - calls_[c].start) / kReactionPart);
+      std::optional<std::pair<Ns, Ns>> best;
+      Ns most = 0;
+      const auto after = std::ranges::lower_bound(busy, calls_[c].start, {}, &Piece::end);
+      for (auto next = after; next != busy.end(); ++next) {
+        const Ns begin = next == busy.begin() ? first_ : std::prev(next)->end;
+        if (begin >= calls_[c].end) break;
+        const Ns overlap = std::min(next->begin, calls_[c].end) - std::max(begin, calls_[c].start);
+        const Ns late = next->begin - calls_[c].end;
+        if (overlap <= most || late > reaction || -late > reaction) continue;
+        best = {begin, next->begin};
+        most = overlap;
+      }
+      if (!best) continue;
+      const auto [gap, is_new] = awaited.try_emplace(*best, c);
+      if (!is_new && calls_[c].end > calls_[gap->second].end) gap->second = c;
+    }
+    for (const auto& [gap, call] : awaited) add({Piece::Kind::wait, gap.first, gap.second, kNone, 0, call});
+  }
+
+  void take(const Piece& piece) {
+    take_gap(piece);
+    switch (piece.kind) {
+      case Piece::Kind::step:
+        kinds_.write_step(skeleton_);
+        push(piece.begin, {.op = SkeletonOp::step,
+                           .group = skeleton_.strings.intern(trace_.info().host_name),
+                           .number = piece.step});
+        places_.clear();
+        break;
+      case Piece::Kind::end:
+        push(piece.begin, {.op = SkeletonOp::end,
+                           .start = trace_.info().base_ns + piece.begin,
+                           .end = trace_.info().base_ns + piece.begin});
+        break;
+      case Piece::Kind::issue:
+        push_call(calls_[piece.call], piece);
+        break;
+      case Piece::Kind::pause:
+        push(piece.begin,
+             pause(Pause::data_loading, piece.begin, piece.end, trace_.name[piece.event], piece.event));
+        advance(piece.end);
+        break;
+      case Piece::Kind::work:
+        if (skeleton_.rows.empty() || skeleton_.rows[tile_].op != SkeletonOp::compute)
+          push(piece.begin, {.op = SkeletonOp::compute});
+        advance(piece.begin);
+        skeleton_.rows[tile_].device += piece.end - piece.begin;
+        ++skeleton_.rows[tile_].count;
+        mark_ = std::max(mark_, piece.end);
+        kinds_.add(piece.event);
+        break;
+      case Piece::Kind::wait:
+        wait_for(piece);
+        break;
+    }
+    cursor_ = std::max(cursor_, piece.end);
+    if (piece.event != kNone) last_event_ = piece.event;
+  }
+
+  void take_gap(const Piece& next) {
+    if (cursor_ == -kMaxTime || next.begin - cursor_ <= kLongGap) return;
+    advance(cursor_);
+    push(cursor_,
+         pause(Pause::silence, cursor_, next.begin, cover_.name_in(cursor_, next.begin, kNone), next.event));
+    advance(next.begin);
+  }
+
+  SkeletonRow pause(Pause kind, Ns begin, Ns end, StringId name, EventId next) {
+    u64 place = mix(mix(static_cast<u64>(kind), hash_of(last_event_)), hash_of(next));
+    place = mix(place, places_[place]++);
+    return {.op = SkeletonOp::pause,
+            .pause = kind,
+            .name = name == 0 ? 0 : skeleton_.strings.intern(trace_.strings()[name]),
+            .count = cover_.covered(begin, end),
+            .number = static_cast<i64>(place)};
+  }
+
+  void push_call(const CollectiveCall& call, const Piece& piece) {
+    const u32 track = trace_.track[call.annotation];
+    const u32 stream = streams_.try_emplace(track, static_cast<u32>(streams_.size())).first->second;
+    const CollectiveMessage message = message_of(trace_, call);
+    const std::string operation = operation_of(call.name.substr(call.name.find(':') + 1));
+    SkeletonRow row = {.op = SkeletonOp::collective,
+                       .points = 1,
+                       .name = skeleton_.strings.intern(operation),
+                       .group = skeleton_.strings.intern(call.group),
+                       .stream = stream,
+                       .start = trace_.info().base_ns + call.start,
+                       .end = trace_.info().base_ns + call.end,
+                       .count = measured_bytes(message, operation).value_or(0),
+                       .number = call.sequence};
+    row.hull[0].lead = std::max<Ns>(0, call.start - piece.begin);
+    row_of_call_[piece.call] = static_cast<u32>(skeleton_.rows.size());
+    push(piece.begin, row);
+  }
+
+  void wait_for(const Piece& piece) {
+    const auto row = row_of_call_.find(piece.call);
+    if (row == row_of_call_.end()) return;
+    push(piece.begin, {.op = SkeletonOp::await, .target = row->second});
+    push(piece.begin, {.op = SkeletonOp::sync});
+    mark_ = std::max(mark_, std::min(calls_[piece.call].end, piece.end));
+    advance(piece.end);
+  }
+
+  void advance(Ns time) {
+    if (!skeleton_.rows.empty() && time > mark_) skeleton_.rows[tile_].host += time - mark_;
+    mark_ = std::max(mark_, time);
+  }
+  void push(Ns at, SkeletonRow row) {
+    advance(at);
+    row.at = trace_.info().base_ns + at;
+    tile_ = skeleton_.rows.size();
+    skeleton_.rows.push_back(row);
+  }
+  u64 hash_of(EventId e) const { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); }
+
+  const Trace& trace_;
+  const u32 track_;
+  const GapCover cover_;
+  WorkKinds kinds_;
+  std::vector<CollectiveCall> calls_;  // by start
+  std::vector<Piece> pieces_;          // by time
+  Ns first_ = kMaxTime, last_ = -kMaxTime;
+  std::unordered_map<u32, u32> streams_;  // of the threads that communicate
+  std::unordered_map<size_t, u32> row_of_call_;
+  std::unordered_map<u64, u64> places_;
+
+  Skeleton skeleton_;
+  Ns cursor_ = -kMaxTime, mark_ = -kMaxTime;
+  size_t tile_ = 0;
+  EventId last_event_ = kNone;
+};
+
+}  // namespace
+
+Skeleton build_host_skeleton(const Trace& trace) { return Builder(trace).build(); }
+
+}  // namespace spotter::analyze

@@ -1,0 +1,114 @@
+#include "analyze/replay/job_calls.h"
+
+#include <algorithm>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyze/job/collective_calls.h"
+#include "analyze/replay/text_hash.h"
+
+namespace spotter::analyze {
+namespace {
+
+// What rows of one call have in common, hashed.
+struct Keyed {
+  u64 key;
+  Member member;
+  bool is_send = false;
+};
+
+class Keys {
+ public:
+  Keys(const RankProgram& rank, u32 index) : rank_(rank), index_(index) {}
+
+  std::vector<Keyed> collect() {
+    std::vector<Keyed> keyed;
+    i64 step = kNoPeer;
+    for (u32 i = 0; i < rank_.rows().size(); ++i) {
+      const SkeletonRow& row = rank_.rows()[i];
+      if (row.op == SkeletonOp::step) {
+        step = row.number;
+        numbers_.clear();
+      }
+      if (row.op == SkeletonOp::collective) keyed.push_back(key_of(row, i, static_cast<u64>(step)));
+    }
+    return keyed;
+  }
+
+ private:
+  Keyed key_of(const SkeletonRow& row, u32 i, u64 step) {
+    Keyed keyed{.key = 0, .member = {index_, i}};
+    const std::string_view name = rank_.skeleton.strings[row.name];
+    keyed.is_send = row.peer >= 0 && name == "send";
+    if (row.peer >= 0) {
+      const auto own = static_cast<u64>(rank_.rank.value_or(-1)), peer = static_cast<u64>(row.peer);
+      const u64 pair = keyed.is_send ? mix(own, peer) : mix(peer, own);
+      keyed.key = numbered(mix(pair, 2), step);
+    } else {
+      const u64 group = text_hash_of(rank_.skeleton.strings[row.group]);
+      const bool has_number = row.number != kNoSequence;
+      // Calls that were made as one share a number.
+      keyed.key = has_number ? numbered(mix(mix(group, text_hash_of(name)), static_cast<u64>(row.number)), 0)
+                             : numbered(mix(mix(group, text_hash_of(name)), 3), step);
+    }
+    return keyed;
+  }
+  u64 numbered(u64 key, u64 step) {
+    key = mix(key, step);
+    return mix(key, numbers_[key]++);
+  }
+
+  const RankProgram& rank_;
+  u32 index_;
+  std::unordered_map<u64, u64> numbers_;
+};
+
+// From when the last one has come to the end of all: of ends that differ a little the latest.
+Ns transfer_of(const JobProgram& job, std::span<const Member> members) {
+  Ns last_start = -kMaxTime, end = -kMaxTime;
+  for (const Member& m : members) {
+    last_start = std::max(last_start, job.start(m));
+    end = std::max(end, job.end(m));
+  }
+  return std::max<Ns>(0, end - last_start);
+}
+
+}  // namespace
+
+void match_calls(JobProgram& job) {
+  std::vector<Keyed> all;
+  for (u32 i = 0; i < job.ranks.size(); ++i) {
+    const std::vector<Keyed> keyed = Keys(job.ranks[i], i).collect();
+    all.insert(all.end(), keyed.begin(), keyed.end());
+  }
+  std::ranges::sort(
+      all, {}, [](const Keyed& k) { return std::tuple(k.key, !k.is_send, k.member.rank, k.member.row); });
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].key == all[begin].key) ++end;
+    const auto call = static_cast<u32>(job.calls.size());
+    job.calls.push_back({.first_member = static_cast<u32>(begin), .members = static_cast<u32>(end - begin)});
+    job.calls.back().is_send = end - begin == 2 && all[begin].is_send;
+    for (size_t i = begin; i < end; ++i) {
+      job.members.push_back(all[i].member);
+      job.ranks[all[i].member.rank].call[all[i].member.row] = call;
+    }
+  }
+}
+
+void set_transfers(JobProgram& job) {
+  for (JobCall& call : job.calls) call.transfer = transfer_of(job, job.members_of(call));
+  const auto ended_before_receive = [&](const JobCall& call) {
+    return call.is_send && job.end(job.members_of(call)[0]) < job.start(job.members_of(call)[1]);
+  };
+  if (std::ranges::none_of(job.calls, ended_before_receive)) return;
+  for (JobCall& call : job.calls) {
+    if (!call.is_send) continue;
+    const Member &sender = job.members_of(call)[0], &receiver = job.members_of(call)[1];
+    call.is_eager = true;
+    call.sending = job.end(sender) - job.start(sender);
+    call.transfer = std::max<Ns>(0, job.end(receiver) - std::max(job.start(sender), job.start(receiver)));
+  }
+}
+
+}  // namespace spotter::analyze

@@ -1,0 +1,16 @@
+// Which rows of different ranks are one call, and what of it is transfer.
+#pragma once
+#include "analyze/replay/job_program.h"
+
+namespace spotter::analyze {
+
+// Fills in calls and members. Collectives belong together by their group and number, where the trace does not
+// number them by the step and their place in it; a send and its receive by both ranks, the step and their
+// place.
+void match_calls(JobProgram& job);
+
+// Sets how long calls transfer, by the clocks as they are set. Sends are eager if one of them ended before
+// its receive began.
+void set_transfers(JobProgram& job);
+
+}  // namespace spotter::analyze

@@ -1,0 +1,51 @@
+#include "analyze/replay/job_program.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "analyze/replay/job_calls.h"
+#include "analyze/replay/job_clocks.h"
+#include "analyze/replay/skeleton_table.h"
+#include "base/system/file.h"
+
+namespace spotter::analyze {
+namespace {
+
+RankProgram read_rank(RankTable& table) {
+  RankProgram rank;
+  rank.rank = table.rank;
+  rank.path = std::move(table.path);
+  rank.skeleton = skeleton_of(table.table);
+  table.table = Table();
+  rank.call.assign(rank.rows().size(), kNone);
+  for (u32 i = 0; i < rank.rows().size(); ++i) {
+    const SkeletonRow& row = rank.rows()[i];
+    if (row.stream != kNone) rank.streams = std::max(rank.streams, row.stream + 1);
+    if (row.op != SkeletonOp::step && row.op != SkeletonOp::end) continue;
+    rank.step_rows.push_back(i);
+    if (row.op == SkeletonOp::end) continue;
+    rank.step_numbers.push_back(row.number);
+    rank.host = rank.skeleton.strings[row.group];
+  }
+  return rank;
+}
+
+}  // namespace
+
+JobProgram make_program(std::vector<RankTable> tables) {
+  JobProgram job;
+  for (RankTable& table : tables) {
+    if (table.table.rows() == 0) continue;
+    RankProgram rank = read_rank(table);
+    rank.first_row = std::exchange(job.rows, job.rows + static_cast<u32>(rank.rows().size()));
+    rank.first_step = std::exchange(job.steps, job.steps + rank.steps());
+    job.notes.merge(rank.skeleton.notes, base_name(rank.path));
+    job.ranks.push_back(std::move(rank));
+  }
+  match_calls(job);
+  set_clocks(job);
+  set_transfers(job);
+  return job;
+}
+
+}  // namespace spotter::analyze

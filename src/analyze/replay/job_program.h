@@ -1,0 +1,67 @@
+// JobProgram: the skeletons of all ranks with the calls in which they meet: what a replay runs.
+#pragma once
+#include <algorithm>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/analysis.h"
+#include "analyze/replay/skeleton.h"
+
+namespace spotter::analyze {
+
+struct RankProgram {
+  std::optional<i64> rank;
+  std::string path, host;  // host: empty where the trace does not say
+  Skeleton skeleton;
+  u32 streams = 0;
+  u32 first_row = 0;   // of all ranks' rows
+  u32 first_step = 0;  // of all ranks' steps
+  std::vector<i64> step_numbers;
+  std::vector<u32> step_rows;  // where each begins; one more: the end
+  std::vector<u32> call;       // per row: of JobProgram::calls, or kNone
+  Ns clock = 0;                // its clock is ahead of the job's by that
+
+  const std::vector<SkeletonRow>& rows() const { return skeleton.rows; }
+  u32 steps() const { return static_cast<u32>(step_numbers.size()); }
+  // When the host came to a row, on the job's clock.
+  Ns at(u32 row) const { return skeleton.rows[row].at - clock; }
+  // When its last step's mark, and all device work launched before that, had ended.
+  Ns end() const { return std::max(at(step_rows.back()), rows()[step_rows.back()].end - clock); }
+};
+
+struct Member {
+  u32 rank;  // of JobProgram::ranks
+  u32 row;
+};
+
+// Something that several ranks do together: it begins when the last of them has come.
+struct JobCall {
+  u32 first_member = 0, members = 0;
+  bool is_send = false;   // a send and its receive, in this order
+  bool is_eager = false;  // the sender goes on by itself, after its own time; else all end together
+  Ns transfer = 0;        // from when the last one has come
+  Ns sending = 0;         // of an eager sender
+};
+
+struct JobProgram {
+  std::vector<RankProgram> ranks;
+  std::vector<JobCall> calls;
+  std::vector<Member> members;
+  u32 rows = 0, steps = 0;  // of all ranks
+  i64 unmatched = 0;        // calls of which only one rank is here, though others take part
+  Notes notes;
+
+  std::span<const Member> members_of(const JobCall& call) const {
+    return std::span(members).subspan(call.first_member, call.members);
+  }
+  const SkeletonRow& row(const Member& m) const { return ranks[m.rank].rows()[m.row]; }
+  Ns start(const Member& m) const { return row(m).start - ranks[m.rank].clock; }
+  Ns end(const Member& m) const { return row(m).end - ranks[m.rank].clock; }
+};
+
+// Their columns are kSkeletonColumns but the rank. Each is freed when its rank is read.
+JobProgram make_program(std::vector<RankTable> tables);
+
+}  // namespace spotter::analyze

@@ -1,0 +1,27 @@
+// Replay: runs a job again by the rules of streams. The host goes from row to row; work of a stream begins
+// when it has been launched, when the work before it has ended and what the stream waits for is done; a call
+// begins so on each rank and ends when the last one has come and it has transferred; no more than 1,024
+// launches of a rank are outstanding. With the times as they were measured the steps come out as they were.
+//
+// Cost: 50 to 100 ns a row.
+#pragma once
+#include <vector>
+
+#include "analyze/replay/job_program.h"
+#include "analyze/replay/scenario.h"
+
+namespace spotter::analyze {
+
+struct Replayed {
+  std::vector<Ns> step_start;  // per step of all ranks, on the job's clock
+  std::vector<Ns> finish;      // per rank: when its last step's mark and all work before that have ended
+  std::vector<Ns> call_start;  // per call: when the last one has come
+  i64 forced = 0;  // calls that were ended without some of their ranks, since all waited for each other
+
+  // When the last rank has finished.
+  Ns end() const;
+};
+
+Replayed replay(const JobProgram& job, const Scenario& scenario);
+
+}  // namespace spotter::analyze

@@ -1,0 +1,90 @@
+// Skeleton: what of one rank's trace it takes to run its job again with other times. A program of some
+// hundred rows a step in the order in which the host came to them, whatever its thread: what it launched,
+// what waited for what, where it stood still, and how long its kernels took by kind. A few kB a step, so that
+// the skeletons of a thousand ranks fit where none of their traces would.
+//
+// Rows tile the host's time: a row takes `host` of it, then the next one begins. Waiting for the device is in
+// no row: it follows anew from the others. Times of the trace overrule what was inferred: a wait that nobody
+// recorded is believed only where they allow it.
+#pragma once
+#include <array>
+#include <vector>
+
+#include "base/notes.h"
+#include "base/strings.h"
+#include "base/types.h"
+
+namespace spotter::analyze {
+
+enum class SkeletonOp : u8 {
+  step,        // a step begins; `number` is its own
+  end,         // the last step's mark has ended
+  last_call,   // of a group, at the recording's end: what was asked of it, and what of that has ended
+  open_span,   // the host was inside it when the recording ended
+  run,         // launches that follow each other onto one stream, without a row between
+  collective,  // a kernel of communication, sends and receives included
+  wait,        // what comes next on `stream` waits for row `target`
+  await,       // what the next `sync` waits for: row `target`
+  sync,        // the host waits for the rows awaited
+  pause,       // the host launches nothing for longer than usual; `pause` says what it does
+  compute,     // without a device: operators that follow each other on the host, `device` in all
+  work,        // device work of one kind in the step before: `count` pieces, `device` in all
+  count_
+};
+
+enum class Pause : u8 {
+  none,
+  silence,       // longer than usual, whatever it did
+  after_sync,    // right behind a wait for the device, of any length: it could prepare nothing meanwhile
+  data_loading,  // it waits for the next batch
+  allocation,    // a call of the device's allocator
+  compilation,   // code is compiled or loaded onto the device
+  copy,          // of a sync: for its own copy, from or to pageable memory
+  count_
+};
+
+// Where a launch of a run comes to its stream, since the run's first call began, and how long the stream then
+// works to the run's end.
+struct HullPoint {
+  Ns lead = 0, rest = 0;
+  bool operator==(const HullPoint&) const = default;
+};
+inline constexpr size_t kHullPoints = 4;
+inline constexpr i64 kNoPeer = -1;
+
+struct SkeletonRow {
+  SkeletonOp op = SkeletonOp::run;
+  Pause pause = Pause::none;
+  u8 points = 0;      // of `hull`
+  StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
+                      // of sync, pause: what was around it
+  StringId group = 0;  // of collective: name, ranks and description of its group, else its stream's number;
+                       // of step: the host
+  u32 stream = kNone;  // of run, collective, wait: its number among the rank's streams
+  u32 target = kNone;  // of wait, await: a row before this one
+  Ns at = 0;           // when the host came to it, Unix time
+  Ns host = 0;         // that it takes of the host's time; of sync: behind the wait
+  Ns device = 0;       // of run, compute, work: their pieces together
+  Ns gap = 0;          // of run, collective: how long its stream idled though the work had been launched
+  Ns start = 0, end = 0;  // of collective: its kernel, Unix time; of end: the mark's end, and when all work
+                          // before it has ended
+  i64 count = 0;  // of last_call: calls that were made; of run, work: pieces; of collective: bytes that cross
+                  // a link, 0: not known; of pause: time that operators cover
+  i64 number = 0;  // of step: its own; of last_call: calls that have ended; of collective: that in its group,
+                   // else -1; of pause: its place in the step; of work: its kind. Places and kinds are equal
+                   // on all ranks for the same thing.
+  i64 peer = kNoPeer;  // of a send or receive: the other rank
+  // When a run ends is the latest of (the end of its stream before) + gap + device and, for each point, (the
+  // first call's start) + lead + rest. A collective has one point, without a rest.
+  std::array<HullPoint, kHullPoints> hull{};
+
+  bool operator==(const SkeletonRow&) const = default;
+};
+
+struct Skeleton {
+  std::vector<SkeletonRow> rows;
+  Strings strings;  // names and groups
+  Notes notes;
+};
+
+}  // namespace spotter::analyze

@@ -1,0 +1,341 @@
+#include "analyze/replay/skeleton_builder.h"
+
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "analyze/job/collective_names.h"
+#include "analyze/replay/gap_cover.h"
+#include "analyze/replay/host_skeleton.h"
+#include "analyze/replay/run_hull.h"
+#include "analyze/replay/text_hash.h"
+#include "analyze/replay/unfinished.h"
+#include "analyze/replay/work_kinds.h"
+#include "trace/devices.h"
+
+namespace spotter::analyze {
+namespace {
+
+// A host that launches nothing for longer than this does something else.
+constexpr Ns kLongGap = 200'000;
+// So much longer than usual a launch call waits: for room in the queue, or for its own copy.
+constexpr Ns kLongCall = 20'000;
+constexpr Ns kUsualCalls = 4;
+constexpr i64 kFullQueue = 512;  // launches outstanding
+
+class Builder {
+ public:
+  explicit Builder(const Trace& trace)
+      : trace_(trace),
+        work_(trace.device_work()),
+        dependencies_(trace),
+        found_(host_items(trace, dependencies_)),
+        cover_(trace, found_.tracks),
+        kinds_(trace),
+        streams_(work_.streams.size()),
+        row_of_(work_.event.size(), kNone),
+        is_awaited_(work_.event.size()) {
+    for (u32 s = 0; s < work_.streams.size(); ++s)
+      for (u32 row = work_.streams[s].begin; row < work_.streams[s].end; ++row) stream_of_.push_back(s);
+    for (CollectiveCall& call : collective_calls(trace, Sends::taken).calls)
+      if (call.kernel != kNone) calls_.emplace(call.kernel, std::move(call));
+    find_awaited();
+  }
+
+  Skeleton build() && {
+    for (const HostItem& item : found_.items) take(item);
+    finish();
+    return std::move(skeleton_);
+  }
+
+ private:
+  struct StreamState {
+    Ns end = -kMaxTime;        // of its work so far
+    Ns ready = -kMaxTime;      // the latest of that and of what it waits for
+    EventId launch = kNone;    // of its last work
+    std::vector<u32> awaited;  // per stream: the last row of DeviceWork that it waited for, + 1
+  };
+
+  // Rows that others wait for end their run: else it would seem that they waited for all of it.
+  void find_awaited() {
+    std::vector<u32> awaited;
+    first_awaited_.assign(work_.event.size() + 1, 0);
+    for (u32 row = 0; row < work_.event.size(); ++row) {
+      awaited.clear();
+      dependencies_.awaited_by_row(row, awaited);
+      StreamState& stream = streams_[stream_of_[row]];
+      stream.awaited.resize(streams_.size());
+      for (const u32 other : awaited) {
+        u32& last = stream.awaited[stream_of_[other]];
+        if (stream_of_[other] == stream_of_[row] || other < last) continue;
+        last = other + 1;
+        is_awaited_[other] = 1;
+        awaited_.push_back(other);
+      }
+      first_awaited_[row + 1] = static_cast<u32>(awaited_.size());
+    }
+    for (const HostItem& item : found_.items)
+      if (item.kind == HostItem::Kind::sync) is_awaited_[found_.rows[item.first]] = 1;
+  }
+
+  void take(const HostItem& item) {
+    take_gap(item);
+    switch (item.kind) {
+      case HostItem::Kind::step:
+        kinds_.write_step(skeleton_);
+        push(item.begin, {.op = SkeletonOp::step,
+                          .group = skeleton_.strings.intern(trace_.info().host_name),
+                          .number = item.step});
+        places_.clear();
+        break;
+      case HostItem::Kind::end:
+        push_end(item.begin);
+        break;
+      case HostItem::Kind::pause:
+        push(item.begin, pause(item.pause, item.begin, item.end, trace_.name[item.event]));
+        advance(item.end);
+        break;
+      case HostItem::Kind::sync:
+        take_sync(item, found_.rows[item.first]);
+        break;
+      case HostItem::Kind::launch:
+        take_launch(item);
+        break;
+    }
+    cursor_ = std::max(cursor_, item.end);
+    if (item.event != kNone) last_event_ = item.event;
+  }
+
+  void push_end(Ns at) {
+    Ns end = at;
+    for (const StreamState& stream : streams_) end = std::max(end, stream.end);
+    push(at, {.op = SkeletonOp::end,
+              .name = skeleton_.strings.intern(device_name()),
+              .start = trace_.info().base_ns + at,
+              .end = trace_.info().base_ns + end});
+  }
+
+  std::string_view device_name() const {
+    const Device* device =
+        work_.streams.empty() ? nullptr : trace::device_of(trace_.info().devices, work_.streams[0].device);
+    return device ? std::string_view(device->name) : std::string_view();
+  }
+
+  void take_gap(const HostItem& next) {
+    const Ns begin = cursor_, end = next.begin;
+    const bool after_sync = std::exchange(was_sync_, false);
+    if (begin == -kMaxTime || end <= begin) return;
+    const bool ends_step = next.kind == HostItem::Kind::step || next.kind == HostItem::Kind::end;
+    if (end - begin <= kLongGap && (!after_sync || ends_step)) return;
+    advance(begin);
+    push(begin, pause(end - begin > kLongGap ? Pause::silence : Pause::after_sync, begin, end,
+                      cover_.name_in(begin, end, next.event), next.event));
+    advance(end);
+  }
+
+  SkeletonRow pause(Pause kind, Ns begin, Ns end, StringId name, EventId next = kNone) {
+    // Where in its step, told by what is launched around it and how often that was so before.
+    u64 place = mix(mix(static_cast<u64>(kind), text_hash(last_event_)), text_hash(next));
+    place = mix(place, places_[place]++);
+    return {.op = SkeletonOp::pause,
+            .pause = kind,
+            .name = intern(name),
+            .count = cover_.covered(begin, end),
+            .number = static_cast<i64>(place)};
+  }
+
+  void take_sync(const HostItem& item, u32 awaited) {
+    if (row_of_[awaited] == kNone) return;  // it has no place in the program yet: its launch is not known
+    push(item.begin, {.op = SkeletonOp::await, .target = row_of_[awaited]});
+    // A copy from or to pageable memory is waited for twice: in its own call, and right behind it.
+    const Pause kind = awaited == copied_ ? Pause::copy : item.pause;
+    push(item.begin, {.op = SkeletonOp::sync, .pause = kind, .name = intern(cover_.around(item.event))});
+    wait_until(work_.end[awaited], item.end);
+  }
+
+  // What of [now, end) was before `awaited` is no host time.
+  void wait_until(Ns awaited, Ns end) {
+    mark_ = std::max(mark_, std::min(awaited, end));
+    advance(end);
+    was_sync_ = true;
+    is_open_ = false;
+  }
+
+  void take_launch(const HostItem& item) {
+    const auto rows = std::span(found_.rows).subspan(item.first, item.count);
+    const u32 last = rows.back();
+    const bool is_long =
+        item.event != kNone && item.end - item.begin > kUsualCalls * found_.usual_call + kLongCall;
+    const bool is_blocking_copy =
+        is_long && work_.kind[last] == trace::WorkKind::memory && work_.end[last] <= item.end;
+    if (is_blocking_copy) is_open_ = false;  // it has a row of its own
+    for (const u32 row : rows) take_work(item, row);
+    if (!is_long) return;
+    if (is_blocking_copy) {
+      push(item.begin, {.op = SkeletonOp::await, .target = row_of_[last]});
+      push(item.begin,
+           {.op = SkeletonOp::sync, .pause = Pause::copy, .name = intern(cover_.around(item.event))});
+      copied_ = last;
+      return wait_until(work_.end[last], item.end);
+    }
+    if (outstanding(last, item.begin) < kFullQueue) return;
+    advance(item.begin + found_.usual_call);
+    mark_ = std::max(mark_, item.end);
+    is_open_ = false;
+  }
+
+  // Work of its stream that was launched before this row and had not begun.
+  i64 outstanding(u32 row, Ns time) const {
+    const u32 begin = work_.streams[stream_of_[row]].begin;
+    const auto first = work_.start.begin() + begin, here = work_.start.begin() + row;
+    return here - std::upper_bound(first, here, time);
+  }
+
+  void take_work(const HostItem& item, u32 row) {
+    StreamState& stream = streams_[stream_of_[row]];
+    const Ns start = work_.start[row], end = work_.end[row];
+    for (u32 i = first_awaited_[row]; i < first_awaited_[row + 1]; ++i)
+      await(stream, awaited_[i], item.begin, row);
+    // Of what it could wait for the latest explains its start, and takes all the time up to it. What nothing
+    // launched and nothing is before is there when it is.
+    const bool is_first = stream.ready == -kMaxTime,
+               is_launched = item.event != kNone && std::exchange(stream.launch, item.event) != item.event;
+    const Ns usual = item.begin + dependencies_.usual_launch_time();
+    const bool by_launch = is_first || (is_launched && usual >= stream.ready);
+    const Ns gap = by_launch ? 0 : std::max<Ns>(0, start - stream.ready);
+    std::optional<Ns> arrival;
+    if (by_launch || is_launched) arrival = by_launch ? start : std::min(usual, start);
+    // Work that runs beside the work before it only adds what it is longer.
+    const Ns dur = std::min(end - start, std::max<Ns>(0, end - std::max(stream.end, start)));
+    const auto call = calls_.find(work_.event[row]);
+    if (call != calls_.end())
+      push_collective(call->second, item.begin, row, arrival, gap);
+    else
+      add_to_run(item.begin, row, arrival, gap, dur);
+    if (call == calls_.end()) kinds_.add(work_.event[row]);
+    stream.end = std::max(stream.end, end);
+    stream.ready = stream.end;
+    row_of_[row] = static_cast<u32>(skeleton_.rows.size() - 1);
+    if (is_awaited_[row]) is_open_ = false;
+  }
+
+  void await(StreamState& stream, u32 other, Ns at, u32 row) {
+    if (row_of_[other] == kNone || work_.end[other] > work_.start[row]) return;
+    stream.ready = std::max(stream.ready, work_.end[other]);
+    push(at, {.op = SkeletonOp::wait, .stream = stream_of_[row], .target = row_of_[other]});
+  }
+
+  void add_to_run(Ns at, u32 row, std::optional<Ns> arrival, Ns gap, Ns dur) {
+    const auto add = [&] {
+      SkeletonRow& run = skeleton_.rows.back();
+      RunHull hull(run);
+      if (arrival) return hull.add(std::max<Ns>(0, *arrival - run_begin_), gap, dur);
+      hull.extend(gap, dur);
+      return true;
+    };
+    if (is_open_ && skeleton_.rows.back().stream == stream_of_[row] && add()) return;
+    push(at, {.op = SkeletonOp::run, .stream = stream_of_[row]});
+    run_begin_ = std::max(at, mark_);
+    is_open_ = true;
+    add();
+  }
+
+  void push_collective(const CollectiveCall& call, Ns at, u32 row, std::optional<Ns> arrival, Ns gap) {
+    const CollectiveMessage message = message_of(trace_, call);
+    const std::string operation = operation_of(call.name);
+    const std::optional<i64> size = measured_bytes(message, operation);
+    const double factor = bus_factor(operation, message.ranks).value_or(1);
+    SkeletonRow one = {.op = SkeletonOp::collective,
+                       .points = arrival ? u8{1} : u8{0},
+                       .name = skeleton_.strings.intern(operation),
+                       .group = skeleton_.strings.intern(group_words(call)),
+                       .stream = stream_of_[row],
+                       .gap = gap,
+                       .start = trace_.info().base_ns + call.start,
+                       .end = trace_.info().base_ns + call.end,
+                       .count = static_cast<i64>(static_cast<double>(size.value_or(0)) * factor),
+                       .number = call.sequence,
+                       .peer = peer_of(call)};
+    if (arrival) one.hull[0].lead = std::max<Ns>(0, *arrival - std::max(at, mark_));
+    push(at, one);
+  }
+
+  // Also what the group is for, as the program says: "5 [0, 1] mesh_tp".
+  std::string group_words(const CollectiveCall& call) const {
+    const std::string group =
+        call.group.substr(std::min(call.group.find_first_not_of(' '), call.group.size()));
+    for (const EventId e : {call.kernel, call.record})
+      if (const auto text = e == kNone ? std::nullopt : trace_.text(e, Arg::group_desc);
+          text && !text->empty())
+        return group + " " + std::string(*text);
+    return group;
+  }
+
+  i64 peer_of(const CollectiveCall& call) const {
+    for (const EventId e : {call.kernel, call.record})
+      for (const Arg arg : {Arg::src_rank, Arg::dst_rank})
+        if (const auto rank = e == kNone ? std::nullopt : trace_.integer(e, arg)) return *rank;
+    return kNoPeer;
+  }
+
+  // The host has come to `time`: what passed since was the last row's.
+  void advance(Ns time) {
+    if (!skeleton_.rows.empty() && time > mark_) skeleton_.rows[tile_].host += time - mark_;
+    mark_ = std::max(mark_, time);
+  }
+
+  void push(Ns at, SkeletonRow row) {
+    advance(at);
+    row.at = trace_.info().base_ns + at;
+    is_open_ = false;
+    tile_ = skeleton_.rows.size();
+    skeleton_.rows.push_back(row);
+  }
+
+  void finish() {
+    advance(cursor_);
+    kinds_.write_step(skeleton_);
+    add_unfinished(trace_, skeleton_);
+    for (SkeletonRow& row : skeleton_.rows)
+      if (row.op == SkeletonOp::run) RunHull::finish(row);
+  }
+
+  StringId intern(StringId of_trace) {
+    return of_trace == 0 ? 0 : skeleton_.strings.intern(trace_.strings()[of_trace]);
+  }
+  u64 text_hash(EventId e) const { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); }
+
+  const Trace& trace_;
+  const trace::DeviceWork& work_;
+  const Dependencies dependencies_;
+  const HostItems found_;
+  const GapCover cover_;
+  WorkKinds kinds_;
+  std::vector<u32> stream_of_;                         // per row of DeviceWork
+  std::unordered_map<EventId, CollectiveCall> calls_;  // by kernel
+  std::vector<StreamState> streams_;
+  std::vector<u32> row_of_;  // of the program, per row of DeviceWork
+  std::vector<u8> is_awaited_;
+  std::vector<u32> awaited_, first_awaited_;  // per row of DeviceWork: those it waits for
+  std::unordered_map<u64, u64> places_;       // in the present step: how often each was there
+
+  Skeleton skeleton_;
+  Ns cursor_ = -kMaxTime;  // the host is in no item from here on
+  Ns mark_ = -kMaxTime;    // host time is given to rows up to here
+  size_t tile_ = 0;        // the row that takes it next
+  Ns run_begin_ = 0;
+  bool is_open_ = false;  // the last row is a run that may go on
+  bool was_sync_ = false;
+  u32 copied_ = kNone;  // the row of the last copy that its own call waited for
+  EventId last_event_ = kNone;
+};
+
+}  // namespace
+
+Skeleton build_skeleton(const Trace& trace) {
+  if (trace.device_work().event.empty()) return build_host_skeleton(trace);
+  return Builder(trace).build();
+}
+
+}  // namespace spotter::analyze

@@ -1,0 +1,134 @@
+#include "analyze/replay/skeleton_table.h"
+
+#include <algorithm>
+#include <iterator>
+#include <string_view>
+
+#include "base/result.h"
+#include "trace/trace.h"
+
+namespace spotter::analyze {
+namespace {
+
+constexpr std::string_view kOps[] = {"step", "end",   "last_call", "open_span", "run",     "collective",
+                                     "wait", "await", "sync",      "pause",     "compute", "work"};
+static_assert(std::size(kOps) == static_cast<size_t>(SkeletonOp::count_));
+constexpr std::string_view kPauses[] = {"",           "silence",     "after_sync", "data_loading",
+                                        "allocation", "compilation", "copy"};
+static_assert(std::size(kPauses) == static_cast<size_t>(Pause::count_));
+
+enum Column : u8 {
+  kOp,
+  kCause,
+  kName,
+  kGroup,
+  kStream,
+  kTarget,
+  kAt,
+  kHost,
+  kDevice,
+  kGap,
+  kStart,
+  kEnd,
+  kCount,
+  kNumber,
+  kPeer,
+  kPoints,
+  kHull
+};
+static_assert(std::size(kSkeletonColumns) == 1 + kHull + 2 * kHullPoints);
+
+i64 number_of(u32 place) { return place == kNone ? -1 : i64{place}; }
+
+size_t place_of(std::span<const std::string_view> names, std::string_view name) {
+  return static_cast<size_t>(std::ranges::find(names, name) - names.begin());
+}
+
+bool is_time(Ns time) { return time >= -kMaxTime && time <= 2 * kMaxTime; }
+bool is_duration(Ns time) { return time >= 0 && time <= kMaxTime; }
+
+// Sums of some of these do not overflow, and no row waits for one that comes after it.
+bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before) {
+  if (row.op == SkeletonOp::count_ || row.pause == Pause::count_ || row.points > kHullPoints) return false;
+  const bool awaits = row.op == SkeletonOp::wait || row.op == SkeletonOp::await;
+  const bool is_on_device =
+      row.op == SkeletonOp::run || row.op == SkeletonOp::collective || row.op == SkeletonOp::wait;
+  constexpr i64 kMostStreams = 1 << 16;
+  if (awaits && (target < 0 || target >= rows_before)) return false;
+  if (is_on_device && (stream < 0 || stream >= kMostStreams)) return false;
+  if (!is_time(row.at) || !is_time(row.start) || !is_time(row.end) || row.end < row.start) return false;
+  return is_duration(row.host) && is_duration(row.device) && is_duration(row.gap) && row.count >= 0 &&
+         std::ranges::all_of(row.hull,
+                             [](const HullPoint& p) { return is_duration(p.lead) && is_duration(p.rest); });
+}
+
+}  // namespace
+
+Table skeleton_table(Skeleton skeleton) {
+  Table table("skeleton", std::span(kSkeletonColumns).subspan(1));
+  table.notes = std::move(skeleton.notes);
+  std::array<Value, std::size(kSkeletonColumns) - 1> cells;
+  for (const SkeletonRow& row : skeleton.rows) {
+    cells = {kOps[static_cast<size_t>(row.op)],
+             kPauses[static_cast<size_t>(row.pause)],
+             skeleton.strings[row.name],
+             skeleton.strings[row.group],
+             number_of(row.stream),
+             number_of(row.target),
+             row.at,
+             row.host,
+             row.device,
+             row.gap,
+             row.start,
+             row.end,
+             row.count,
+             row.number,
+             row.peer,
+             i64{row.points}};
+    for (size_t i = 0; i < kHullPoints; ++i) {
+      cells[kHull + 2 * i] = row.hull[i].lead;
+      cells[kHull + 2 * i + 1] = row.hull[i].rest;
+    }
+    table.append(cells);
+  }
+  return table;
+}
+
+Skeleton skeleton_of(const Table& table) {
+  Skeleton skeleton;
+  skeleton.rows.reserve(table.rows());
+  i64 impossible = 0;
+  for (size_t r = 0; r < table.rows(); ++r) {
+    const auto number = [&](size_t column) { return table.integer(r, column); };
+    const i64 stream = number(kStream), target = number(kTarget), points = number(kPoints);
+    SkeletonRow row = {.op = static_cast<SkeletonOp>(place_of(kOps, table.text(r, kOp))),
+                       .pause = static_cast<Pause>(place_of(kPauses, table.text(r, kCause))),
+                       .points = static_cast<u8>(std::clamp<i64>(points, 0, kHullPoints + 1)),
+                       .name = skeleton.strings.intern(table.text(r, kName)),
+                       .group = skeleton.strings.intern(table.text(r, kGroup)),
+                       .stream = stream < 0 ? kNone : static_cast<u32>(stream),
+                       .target = target < 0 ? kNone : static_cast<u32>(target),
+                       .at = number(kAt),
+                       .host = number(kHost),
+                       .device = number(kDevice),
+                       .gap = number(kGap),
+                       .start = number(kStart),
+                       .end = number(kEnd),
+                       .count = number(kCount),
+                       .number = number(kNumber),
+                       .peer = number(kPeer)};
+    for (size_t i = 0; i < kHullPoints; ++i) row.hull[i] = {number(kHull + 2 * i), number(kHull + 2 * i + 1)};
+    // It keeps its place, since others may refer to it.
+    if (!is_possible(row, stream, target, static_cast<i64>(r))) {
+      ++impossible;
+      row = {.op = SkeletonOp::end};
+    }
+    skeleton.rows.push_back(row);
+  }
+  if (impossible > 0)
+    skeleton.notes.add("impossible_row", Severity::loss,
+                       "rows of skeletons have impossible values and were left out", -1, impossible);
+  return skeleton;
+}
+
+}  // namespace spotter::analyze

@@ -1,0 +1,54 @@
+#include "analyze/replay/unfinished.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+
+#include "analyze/job/collective_calls.h"
+#include "trace/nesting.h"
+#include "trace/per_kind.h"
+
+namespace spotter::analyze {
+namespace {
+
+struct Group {
+  i64 made = 0, ended = 0;
+  Ns last = 0;  // when the last one was made
+  EventId record = kNone;
+};
+
+bool has_ended(const Trace& trace, EventId e) { return trace.integer(e, Arg::finished).value_or(1) != 0; }
+
+}  // namespace
+
+void add_unfinished(const Trace& trace, Skeleton& skeleton) {
+  std::map<std::string, Group> groups;
+  const trace::Nesting& nesting = trace.nesting();
+  const StringId record = trace.strings().find("record_param_comms");
+  for (const EventId e : nesting.order) {
+    if (!has_ended(trace, e))
+      skeleton.rows.push_back({.op = SkeletonOp::open_span,
+                               .name = skeleton.strings.intern(trace.name_of(e)),
+                               .at = trace.info().base_ns + trace.ts[e]});
+    if (record == kNone || trace.name[e] != record || !has_ended(trace, e)) continue;
+    const std::string name = group_of(trace, e);
+    if (name.empty()) continue;
+    Group& group = groups[name];
+    ++group.made;
+    if (trace.ts[e] < group.last) continue;
+    group.last = trace.ts[e];
+    group.record = e;
+  }
+  for (const CollectiveCall& call : collective_calls(trace, Sends::taken).calls)
+    if (const auto group = groups.find(call.group); group != groups.end()) ++group->second.ended;
+  for (const auto& [name, group] : groups)
+    skeleton.rows.push_back(
+        {.op = SkeletonOp::last_call,
+         .name = skeleton.strings.intern(trace.text(group.record, Arg::collective_name).value_or("")),
+         .group = skeleton.strings.intern(std::string_view(name).substr(name.find_first_not_of(' '))),
+         .at = trace.info().base_ns + group.last,
+         .count = group.made,
+         .number = group.ended});
+}
+
+}  // namespace spotter::analyze
