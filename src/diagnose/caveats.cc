@@ -72,7 +72,7 @@ const Rule kNoEvents = {
     .kind = Rule::Kind::caveat,
     .summary = "No trace has a timed event.",
     .threshold = 0,
-    .evidence = "summary",
+    .evidence = "--table summary",
     .find = find_no_events,
 };
 const Rule kCapturesApart = {
@@ -80,7 +80,7 @@ const Rule kCapturesApart = {
     .kind = Rule::Kind::caveat,
     .summary = "The files do not say their ranks and do not overlap in time.",
     .threshold = 0,
-    .evidence = "summary",
+    .evidence = "--table summary",
     .find = find_apart,
 };
 const Rule kNoDeviceWork = {
@@ -88,7 +88,7 @@ const Rule kNoDeviceWork = {
     .kind = Rule::Kind::caveat,
     .summary = "No trace has device work.",
     .threshold = 0,
-    .evidence = "summary",
+    .evidence = "--table summary",
     .find = find_no_device_work,
 };
 const Rule kNoSteps = {
@@ -96,7 +96,7 @@ const Rule kNoSteps = {
     .kind = Rule::Kind::caveat,
     .summary = "No trace has marks of steps.",
     .threshold = 0,
-    .evidence = "summary",
+    .evidence = "--table summary",
     .find = find_no_steps,
 };
 const Rule kWorkOutsideOperators = {
@@ -104,7 +104,7 @@ const Rule kWorkOutsideOperators = {
     .kind = Rule::Kind::caveat,
     .summary = "Operators start {} of the device work or less.",
     .threshold = 0.5,
-    .evidence = "operators, kernel_breakdown",
+    .evidence = "--table operators --table kernel_breakdown",
     .find = find_outside,
 };
 

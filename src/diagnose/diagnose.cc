@@ -1,49 +1,112 @@
 #include "diagnose/diagnose.h"
 
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
 #include "diagnose/list.h"
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/words.h"
 
 namespace spotter::diagnose {
 namespace {
 
 constexpr Field kColumns[] = {
-    {"rule", Type::text, Unit::none, Role::key, "The rule that found it."},
+    {"mechanism", Type::text, Unit::none, Role::key,
+     "How the time is lost; of a caveat the rule that told it."},
     {"kind", Type::text, Unit::none, Role::detail,
-     "cause: where time goes that might be saved; caveat: why something cannot be told."},
-    {"rank", Type::integer, Unit::none, Role::detail,
-     "Whom it is about; null: all, or a file without a rank."},
-    {"time_ns", Type::integer, Unit::ns, Role::value, "The time at stake; null where it is not about time."},
-    {"share", Type::real, Unit::ratio, Role::value,
-     "That time as a share of what the finding takes it from."},
+     "fault: something is not as it should be; opportunity: what the way the job is built costs; caveat: why something cannot "
+     "be told."},
+    {"ranks", Type::text, Unit::none, Role::detail, "Whose it is, as 3 or 0-3,7; null: the whole job."},
+    {"group", Type::text, Unit::none, Role::detail, "The group of ranks that is meant; else null."},
+    {"steps", Type::text, Unit::none, Role::detail, "Numbers of the steps it is in; null: all."},
+    {"time_ns", Type::integer, Unit::ns, Role::value,
+     "What a step of the job would gain if this alone were gone; null where it is not about time."},
+    {"share", Type::real, Unit::ratio, Role::value, "That as a share of the job's mean step."},
+    {"confidence", Type::text, Unit::none, Role::detail,
+     "high: two independent measurements agree; medium; low; null of a caveat."},
     {"finding", Type::text, Unit::none, Role::key, "What was found, with its numbers."},
     {"remedy", Type::text, Unit::none, Role::detail, "What to do; null where there is no general answer."},
-    {"evidence", Type::text, Unit::none, Role::detail, "The analyses that show more."},
+    {"evidence", Type::text, Unit::none, Role::detail, "A command that shows the rows."},
+    {"against", Type::text, Unit::none, Role::detail,
+     "What speaks against it; null: nothing that was looked at."},
+    {"subject", Type::text, Unit::none, Role::detail,
+     "Text from the job that the finding speaks of: an operator, a call, a group; null: none."},
 };
 
-const char* kind_name(Rule::Kind kind) { return kind == Rule::Kind::cause ? "cause" : "caveat"; }
+std::string without_blanks(std::string text) {
+  std::erase(text, ' ');
+  return text;
+}
+
+// Rows of these ranks and steps, as a command shows them.
+std::string command_of(const std::string& paths, const char* evidence, const std::string& ranks,
+                       const std::vector<i64>& steps) {
+  std::string command = fmt::format("spotter analyze {} {}", paths.empty() ? "PATH" : paths, evidence);
+  if (!ranks.empty()) command += fmt::format(" --ranks {}", ranks);
+  if (steps.empty()) return command;
+  const auto [first, last] = std::ranges::minmax_element(steps);
+  return command + (*first == *last ? fmt::format(" --steps {}", *first)
+                                    : fmt::format(" --steps {}-{}", *first, *last));
+}
+
+void append(Table& table, const JobModel& model, const Found& found, const std::string& paths) {
+  const Candidate& c = found.candidate;
+  const bool is_of_all = are_all(model, c.ranks);
+  const std::string ranks = is_of_all ? "" : without_blanks(ranks_text(model, c.ranks)),
+                    steps = without_blanks(steps_text(c.steps));
+  const std::string gain = fmt::format("{} ({})", human(found.gain), percent_of(found.share));
+  const std::string sentence = c.is_certain ? c.what + "."
+                               : c.is_opportunity
+                                   ? fmt::format("{}: worth up to {} of each step.", c.what, gain)
+                                   : fmt::format("{}; without that a step takes {} less.", c.what, gain);
+  // A job of many ranks: one that has it is enough to see it.
+  const std::string shown = is_of_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
+  table.append({found.mechanism->name, c.is_opportunity ? "opportunity" : "fault", or_null(ranks),
+                or_null(c.group), or_null(steps), c.is_certain ? Value() : Value(found.gain),
+                c.is_certain ? Value() : Value(found.share), confidence_name(found.confidence),
+                std::string_view(sentence),
+                c.remedy.empty() ? Value(found.mechanism->remedy) : Value(std::string_view(c.remedy)),
+                std::string_view(command_of(paths, found.mechanism->evidence, shown, c.steps)),
+                or_null(c.against), or_null(c.subject)});
+}
+
+void append(Table& table, const Rule& rule, const Finding& finding, const std::string& paths) {
+  const std::string rank = finding.rank ? fmt::format("{}", *finding.rank) : "";
+  table.append({rule.name, rule.kind == Rule::Kind::caveat ? "caveat" : "opportunity", or_null(rank), Value(),
+                Value(), or_null(finding.time), or_null(finding.share), Value(),
+                std::string_view(finding.what), or_null(finding.remedy),
+                std::string_view(command_of(paths, rule.evidence, rank, {})), Value(), Value()});
+}
 
 }  // namespace
 
 std::span<const Field> finding_columns() { return kColumns; }
 
-Table findings(const JobFacts& facts) {
+Table findings(const JobFacts& facts, const JobModel& model, const std::vector<Found>& found,
+               const std::string& paths) {
   Table table(kFindings, kColumns);
-  for (const Rule* rule : all_rules()) {
-    const std::optional<Finding> found = rule->find(facts, rule->threshold);
-    if (!found) continue;
-    table.append({rule->name, kind_name(rule->kind), or_null(found->rank), or_null(found->time),
-                  or_null(found->share), std::string_view(found->what), or_null(found->remedy),
-                  rule->evidence});
-  }
+  for (const Found& one : found) append(table, model, one, paths);
+  for (const Rule::Kind kind : {Rule::Kind::opportunity, Rule::Kind::caveat})
+    for (const Rule* rule : all_rules())
+      if (rule->kind == kind)
+        if (const std::optional<Finding> finding = rule->find(facts, rule->threshold))
+          append(table, *rule, *finding, paths);
   return table;
 }
 
 std::string findings_definition() {
-  return "What stands out, most telling first. Each rule compares the numbers of other analyses, over all ranks "
-         "that were chosen, with a threshold; times are sums over these ranks unless the finding names one.";
+  return "What is wrong with the job, what could be won, and what cannot be told: faults first, then opportunities, each by what it "
+         "costs, then caveats. The time of a mechanism is what the job's step would gain if this alone were gone: the job is run "
+         "again from its traces by the rules of streams and collectives, across all ranks, once as it was and once without it (see "
+         "replay). Waiting that something else hides costs nothing. What is found later is what it adds to what was "
+         "found before. Under a share of 1 % of the step (--sensitivity) nothing is told.";
 }
 
 std::vector<std::pair<std::string, std::string>> rule_meanings() {
   std::vector<std::pair<std::string, std::string>> meanings;
+  for (const Mechanism* mechanism : all_mechanisms())
+    meanings.emplace_back(mechanism->name, mechanism->summary);
   for (const Rule* rule : all_rules()) {
     const std::string threshold =
         rule->threshold < 1 ? percent(rule->threshold) : fmt::format("{}", rule->threshold);

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <numeric>
 
 #include "base/time.h"
 #include "diagnose/list.h"
@@ -54,7 +53,7 @@ JobFacts facts_of(std::vector<RankFacts> ranks, i64 count = 1000, Ns sum = 100 *
 
 // What the finding that begins so says and advises; empty if there is none.
 std::string said(const JobFacts& facts, std::string_view beginning) {
-  const Table found = findings(facts);
+  const Table found = findings(facts, JobModel({}), {}, "");
   for (size_t row = 0; row < found.rows(); row++) {
     const std::string_view finding = found.text(row, found.column("finding"));
     const std::string_view remedy = table::text_or_empty(found, row, "remedy");
@@ -62,45 +61,6 @@ std::string said(const JobFacts& facts, std::string_view beginning) {
       return fmt::format("{}{}{}", finding, remedy.empty() ? "" : " ", remedy);
   }
   return {};
-}
-
-TEST(Diagnose, OneIdleRankAmongManyIsNamedAlsoWithoutSteps) {
-  std::vector<RankFacts> ranks;
-  for (i64 i = 0; i < 8; i++) ranks.push_back(rank(i, 5 * kMillisecond, kMillisecond / 5));
-  EXPECT_EQ(said(facts_of(ranks), "The device of rank"), "");
-  ranks[3] = rank(3, 10 * kMillisecond, 5 * kMillisecond);
-  EXPECT_EQ(said(facts_of(ranks), "The device of rank"),
-            "The device of rank 3 takes 10.0 ms and is idle for 50 % of it; the others (median) take 5.00 ms "
-            "and 4 %. Look at this rank first, with --ranks 3.");
-  ranks[3] = rank(3, 5 * kMillisecond, kMillisecond);  // as long, but idle
-  EXPECT_NE(said(facts_of(ranks), "The device of rank 3 takes 5.00 ms and is idle for 20 %"), "");
-}
-
-TEST(Diagnose, WhoWaitsInCollectivesIsSaidByEvidenceOnly) {
-  std::vector<RankFacts> ranks = {rank(0, 10 * kMillisecond, kMillisecond),
-                                  rank(1, 10 * kMillisecond, kMillisecond)};
-  ranks[1].compute = 5 * kMillisecond;
-  ranks[0].communication = ranks[0].hidden_communication = kMillisecond;
-  ranks[1].communication = ranks[1].hidden_communication = kMillisecond;
-  EXPECT_EQ(
-      said(facts_of(ranks), "The device of rank 0"),
-      "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the work is uneven.");
-  ranks[1].communication = ranks[1].hidden_communication = 4 * kMillisecond;
-  EXPECT_EQ(said(facts_of(ranks), "The device of rank 0"),
-            "The device of rank 0 computes for 9.00 ms, that of rank 1 only for 5.00 ms: the latter "
-            "communicates longer, 4.00 ms against 1.00 ms.");
-}
-
-TEST(Diagnose, ShortKernelsAreToBlameOnlyWhereTheGapsAreLaunches) {
-  RankFacts r = rank(0, 100 * kMillisecond, 50 * kMillisecond);
-  r.host_wait = 50 * kMillisecond;
-  r.host_gaps = 5000;  // 10 µs each
-  EXPECT_NE(said(facts_of({r}, 10'000, 40 * kMillisecond), "The device does nothing").find("CUDA graphs"),
-            std::string::npos);
-  r.host_gaps = 4;
-  const std::string text = said(facts_of({r}, 10'000, 40 * kMillisecond), "The device does nothing");
-  EXPECT_EQ(text.find("CUDA graphs"), std::string::npos);
-  EXPECT_NE(text.find("gaps of 12.5 ms on average. Look for host work"), std::string::npos);
 }
 
 TEST(Diagnose, WorkOutsideOperatorsIsNotCalledGraphs) {
@@ -121,61 +81,12 @@ TEST(Diagnose, WorkOutsideOperatorsIsNotCalledGraphs) {
             std::string::npos);
 }
 
-TEST(Diagnose, BlameIsSharedAsItIs) {
-  const auto job = [](const std::vector<Ns>& caused) {
-    std::vector<RankFacts> ranks;
-    for (const Ns ns : caused) {
-      RankFacts& r = ranks.emplace_back(rank(std::ssize(ranks), 100 * kMillisecond, kMillisecond));
-      r.collectives = 10;
-      r.caused_wait = ns * kMillisecond;
-      r.own_wait = 30 * kMillisecond;
-    }
-    return said(facts_of(ranks), "Ranks wait");
-  };
-  EXPECT_NE(job({1, 20, 1, 2}).find("83 % of that is for rank 1, which begins last. Look"),
-            std::string::npos);
-  EXPECT_NE(job({1, 20, 19, 2}).find("Most is for rank 1 (48 %) and rank 2 (45 %), which"),
-            std::string::npos);
-  EXPECT_NE(job(std::vector<Ns>(8, 10))
-                .find("No two ranks are behind half of that; rank 0 is most of all, with 12 %"),
-            std::string::npos);
-}
-
-// A rank whose clock goes behind looks like one that is waited for; what else is found of the others is told
-// then.
-TEST(Diagnose, ClocksThatDifferHideNoIdleRank) {
-  std::vector<RankFacts> ranks = {rank(0, 100 * kMillisecond, 50 * kMillisecond),
-                                  rank(1, 100 * kMillisecond, kMillisecond)};
-  for (RankFacts& r : ranks) r.collectives = 10;
-  ranks[0].own_wait = ranks[1].caused_wait = 40 * kMillisecond;
-  JobFacts facts = facts_of(ranks);
-  EXPECT_EQ(said(facts, "The device of rank 0 takes"), "");
-  facts.clocks_may_differ = true;
-  EXPECT_NE(said(facts, "The device of rank 0 takes"), "");
-}
-
 // The rules that find something, in order.
 std::vector<std::string> found_by(const JobFacts& facts) {
   std::vector<std::string> names;
-  const Table found = findings(facts);
+  const Table found = findings(facts, JobModel({}), {}, "");
   for (size_t row = 0; row < found.rows(); row++) names.emplace_back(found.text(row, 0));
   return names;
-}
-
-void set_steps(RankFacts& r, std::vector<Ns> durations) {
-  r.steps = std::ssize(durations);
-  r.step_sum = std::accumulate(durations.begin(), durations.end(), Ns{0});
-  r.step_max = std::ranges::max(durations);
-  r.longest_step = std::ranges::max_element(durations) - durations.begin();
-  r.step_durations = std::move(durations);
-}
-
-RankFacts waiting(Ns RankFacts::* cause, Ns kernel_gap = 0) {
-  RankFacts r = rank(0, 100 * kMillisecond, 50 * kMillisecond);
-  r.*cause = 50 * kMillisecond;
-  r.host_gaps = kernel_gap > 0 ? 50 * kMillisecond / kernel_gap : 1;
-  r.steps = 1;
-  return r;
 }
 
 // Facts of one rank with a device, whose operators are these.
@@ -221,29 +132,6 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   EXPECT_TRUE(found_by(one(rank(0, 100 * kMillisecond, kMillisecond))).empty());
   EXPECT_TRUE(found_by(two([](RankFacts&) {})).empty());
 
-  jobs["launch_bound"] = one(waiting(&RankFacts::host_wait, 10'000), 100'000);
-  jobs["host_bound"] = one(waiting(&RankFacts::host_wait));
-  jobs["idle_for_others"] = one(waiting(&RankFacts::other_wait));
-  jobs["idle_for_unknown"] = one(waiting(&RankFacts::unknown_wait));
-  jobs["idle_between_kernels"] = one(waiting(&RankFacts::kernel_wait));
-  jobs["idle_for_no_one_cause"] = one(rank(0, 100 * kMillisecond, 20 * kMillisecond));
-  jobs["device_uncovered"] = one(rank(0, 100 * kMillisecond, kMillisecond));
-  jobs["device_uncovered"].ranks[0].span = 200 * kMillisecond;
-  jobs["exposed_communication"] = one(rank(0, 100 * kMillisecond, kMillisecond));
-  jobs["exposed_communication"].ranks[0].communication = 20 * kMillisecond;
-  jobs["ranks_out_of_step"] = two([](RankFacts& r) { r.step_sum = 110 * kMillisecond; });
-  jobs["slow_rank"] = two([](RankFacts& r) { r.device_time = 110 * kMillisecond; });
-  jobs["idle_rank"] = two([](RankFacts& r) { r.idle = 14 * kMillisecond; });
-  jobs["uneven_work"] = two([](RankFacts& r) { r.compute = 90 * kMillisecond; });
-  jobs["long_step"] = one(rank(0, 100 * kMillisecond, kMillisecond));
-  set_steps(jobs["long_step"].ranks[0],
-            {20 * kMillisecond, 20 * kMillisecond, 20 * kMillisecond, 40 * kMillisecond});
-  jobs["uneven_steps"] = one(rank(0, 100 * kMillisecond, kMillisecond));
-  set_steps(jobs["uneven_steps"].ranks[0],
-            {20 * kMillisecond, 40 * kMillisecond, 20 * kMillisecond, 40 * kMillisecond, 20 * kMillisecond});
-  jobs["waits_for_rank"] = two([](RankFacts& r) { r.own_wait = 30 * kMillisecond; });
-  for (RankFacts& r : jobs["waits_for_rank"].ranks) r.collectives = 10;
-  jobs["waits_for_rank"].ranks[0].caused_wait = 30 * kMillisecond;
   jobs["captures_apart"] = two([](RankFacts& r) { r.step_sum = 110 * kMillisecond; });
   jobs["captures_apart"].are_apart = true;
   jobs["no_events"].ranks.resize(1);
@@ -252,16 +140,6 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   jobs["no_steps"] = facts_of({rank(0, 100 * kMillisecond, kMillisecond)});
   jobs["work_outside_operators"] = one(rank(0, 100 * kMillisecond, kMillisecond));
   jobs["work_outside_operators"].operators.append({"aten::mm", 1, kMillisecond, 0});
-  jobs["dominant_kernel"] = one(rank(0, 100 * kMillisecond, kMillisecond));
-  jobs["dominant_kernel"].kernel_time = 30 * kMillisecond;  // each of the ten takes 10 ms
-  jobs["dominant_operator"] = jobs["no_device_work"];
-  jobs["dominant_operator"].operators = Table("operators", kOperators);
-  jobs["dominant_operator"].operators.append({"aten::mm", 1, 3 * kMillisecond, 0});
-  jobs["dominant_operator"].operators.append({"aten::add", 1, kMillisecond, 0});
-  jobs["dominant_operator"].operator_host_time = 4 * kMillisecond;
-
-  jobs["data_loading"] = facts_with({}, {});
-  jobs["data_loading"].ranks[0].data_loading = kSecond / 10;
   DeviceFacts full = hopper();
   full.peak_allocated = full.memory;
   jobs["memory_limit"] = facts_with({full}, {});
@@ -273,24 +151,8 @@ TEST(Diagnose, EachRuleFindsItsJobAndNoneABusyOne) {
   for (const Rule* rule : all_rules()) {
     ASSERT_TRUE(jobs.contains(rule->name)) << rule->name << " has no job";
     std::vector<std::string> wanted = {rule->name};
-    if (wanted[0] == "dominant_operator") wanted.insert(wanted.begin(), "no_device_work");
     EXPECT_EQ(found_by(jobs[rule->name]), wanted);
   }
-}
-
-TEST(Diagnose, WaitingForData) {
-  JobFacts facts = facts_with({}, {});
-  const std::string of_all = "5 % of the steps (50.0 ms) is waiting for the data loader's";
-  facts.ranks[0].data_loading = kSecond / 20;
-  EXPECT_NE(said(facts, of_all), "");
-  facts.ranks[0].data_loading = kSecond / 21;
-  EXPECT_EQ(said(facts, "5 % of the steps"), "");
-  facts.ranks.push_back(facts.ranks[0]);
-  facts.ranks[1].rank = 1;
-  facts.ranks[1].data_loading = kSecond / 5;
-  EXPECT_NE(said(facts, "20 % of the steps of rank 1 (200 ms) is waiting"), "");
-  facts.ranks[0].data_loading = kSecond / 10;
-  EXPECT_NE(said(facts, "15 % of the steps (300 ms) is waiting"), "");
 }
 
 TEST(Diagnose, MemoryNearItsLimit) {

@@ -168,7 +168,7 @@ std::vector<const Analysis*> fact_analyses() {
           &analyze::kKernelBreakdown, &analyze::kStragglers,
           &analyze::kOperators,       &analyze::kSteps,
           &analyze::kStepBreakdown,   &analyze::kDeviceSummary,
-          &analyze::kMemoryTimeline};
+          &analyze::kMemoryTimeline,  &analyze::kSkeleton};
 }
 
 JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {

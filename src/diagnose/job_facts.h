@@ -45,11 +45,19 @@ struct RankFacts {
   std::vector<DeviceFacts> devices = {};  // that have work
 };
 
+// Steps of the job, from the first rank's start to the last one's end.
+struct StepFacts {
+  i64 count = 0;
+  Ns mean = 0;
+  double deviation = 0;  // of the steps' lengths, as a share of the mean
+};
+
 struct JobFacts {
   std::vector<RankFacts> ranks;  // in the order of the summary table
   // Over all ranks, most time first.
   Table kernels;    // kind, name, count, sum_ns
   Table operators;  // name, calls, host_self_ns, device_self_ns
+  StepFacts steps;
   i64 kernel_count = 0;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;

@@ -13,31 +13,13 @@ std::span<const Rule* const> all_rules();  // the most telling first: in this or
 #define SPOTTER_RULES \
   kCapturesApart, \
   kNoEvents, \
-  kWaitsForRank, \
-  kLaunchBound, \
-  kDataLoading, \
-  kHostBound, \
-  kIdleForUnknown, \
-  kIdleForOthers, \
-  kIdleBetweenKernels, \
-  kIdleForNoOneCause, \
-  kDeviceUncovered, \
-  kExposedCommunication, \
-  kRanksOutOfStep, \
-  kSlowRank, \
-  kIdleRank, \
-  kUnevenWork, \
-  kLongStep, \
-  kUnevenSteps, \
   kNoDeviceWork, \
   kNoSteps, \
   kWorkOutsideOperators, \
   kMemoryLimit, \
   kNoTensorCores, \
   kDataParallel, \
-  kSlowBackend, \
-  kDominantKernel, \
-  kDominantOperator
+  kSlowBackend
 // clang-format on
 extern const Rule SPOTTER_RULES;
 

@@ -23,14 +23,14 @@ struct Finding {
 
 struct Rule {
   enum class Kind : u8 {
-    cause,   // where time goes that might be saved
-    caveat,  // why something cannot be told, or is not what it looks like
+    opportunity,  // what the way the job is set up costs
+    caveat,       // why something cannot be told, or is not what it looks like
   };
   const char* name;
   Kind kind;
   const char* summary;   // when it finds something; the threshold is `{}` in it
   double threshold;      // 0 where the summary has none
-  const char* evidence;  // the analyses that show more
+  const char* evidence;  // what shows more, behind `spotter analyze PATH`
   std::optional<Finding> (*find)(const JobFacts& facts, double threshold);
 };
 

@@ -4,8 +4,10 @@
 #include <iterator>
 #include <string_view>
 
+#include "analyze/list.h"
 #include "analyze/top.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/search.h"
 #include "render/render.h"
 #include "trace/job.h"
 
@@ -33,7 +35,8 @@ std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
 }
 
 // Takes the answers behind the first `wanted` ones away again.
-void find(const std::vector<size_t>& places, size_t wanted, Diagnosis& diagnosis) {
+void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTable> parts,
+          const Request& request, Diagnosis& diagnosis) {
   std::vector<Table>& tables = diagnosis.tables;
   const Notes own = render::all_notes(std::span(tables).subspan(wanted), {});
   std::vector<Table> answers;
@@ -41,7 +44,9 @@ void find(const std::vector<size_t>& places, size_t wanted, Diagnosis& diagnosis
     answers.push_back(place < wanted ? tables[place] : std::move(tables[place]));
   tables.resize(wanted);
   diagnosis.facts = gather_facts(answers, diagnosis.notes);
-  diagnosis.findings = findings(diagnosis.facts);
+  const JobModel model(analyze::make_program(std::move(parts)));
+  diagnosis.facts.steps = model.step_facts();
+  diagnosis.findings = findings(diagnosis.facts, model, search(model, request.sensitivity), request.paths);
   diagnosis.findings->notes = notes_beside_findings(own);
 }
 
@@ -52,6 +57,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   CHECK(request.elsewhere.empty() || !request.findings || wanted == 0);
   std::vector<size_t> places;
   if (request.findings) places = add_fact_analyses(request.run);
+  if (request.findings) request.run.in_parts = &analyze::kSkeleton;
   TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(job, request.run, load));
   std::ranges::move(request.elsewhere, std::back_inserter(mapped.files));
   TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
@@ -61,7 +67,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
                       .notes = std::move(result.notes),
                       .start = result.start,
                       .timing = std::move(result.timing)};
-  if (request.findings) find(places, wanted, diagnosis);
+  if (request.findings) find(places, wanted, std::move(result.parts), request, diagnosis);
   return diagnosis;
 }
 

@@ -9,9 +9,13 @@
 
 namespace spotter::diagnose {
 
+inline constexpr double kSensitivity = 0.01;
+
 struct Request {
-  analyze::RunRequest run = {};  // the tables that are wanted, and their parameters; may be none
-  bool findings = false;         // their parameters are their own: they are made from all rows
+  analyze::RunRequest run = {};       // the tables that are wanted, and their parameters; may be none
+  bool findings = false;              // their parameters are their own: they are made from all rows
+  std::string paths = {};             // of the job, as a command names them: for the evidence of findings
+  double sensitivity = kSensitivity;  // the share of the job's step below which nothing is told
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
   // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};

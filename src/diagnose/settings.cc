@@ -10,29 +10,6 @@
 namespace spotter::diagnose {
 namespace {
 
-double loading_share(const RankFacts& r) { return ratio(r.data_loading, r.divided); }
-
-// Of one rank among others that do not wait, else of the whole job.
-std::optional<Finding> find_data_loading(const JobFacts& f, double threshold) {
-  const auto waits = [&](const RankFacts& r) { return loading_share(r) >= threshold; };
-  const auto worst = std::ranges::max_element(f.ranks, {}, loading_share);
-  if (worst == f.ranks.end() || !waits(*worst)) return {};
-  const bool is_one_of_many = f.ranks.size() > 1 && std::ranges::count_if(f.ranks, waits) == 1;
-  const Ns time = is_one_of_many ? worst->data_loading : sum_over(f, &RankFacts::data_loading);
-  const double share = is_one_of_many ? loading_share(*worst) : ratio(time, sum_over(f, &RankFacts::divided));
-  return Finding{
-      .what = fmt::format(
-          "{} of the steps {}({}) is waiting for the data loader's next batch while nothing else runs.",
-          percent(share), is_one_of_many ? fmt::format("of {} ", rank_name(*worst)) : "",
-          render::human_ns(time)),
-      .remedy =
-          "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less "
-          "for each sample.",
-      .rank = is_one_of_many ? worst->rank : std::nullopt,
-      .time = time,
-      .share = share};
-}
-
 std::string bytes(i64 number) { return render::human(number, Unit::bytes, Role::value); }
 
 std::optional<Finding> find_memory_limit(const JobFacts& f, double threshold) {
@@ -122,46 +99,37 @@ std::optional<Finding> find_slow_backend(const JobFacts& f, double) {
 
 }  // namespace
 
-const Rule kDataLoading = {
-    .name = "data_loading",
-    .kind = Rule::Kind::cause,
-    .summary =
-        "A rank waits {} of its steps or more for the data loader's next batch while neither its devices nor other calls run.",
-    .threshold = 0.05,
-    .evidence = "step_breakdown",
-    .find = find_data_loading,
-};
 const Rule kMemoryLimit = {
     .name = "memory_limit",
-    .kind = Rule::Kind::cause,
+    .kind = Rule::Kind::opportunity,
     .summary = "At its peak a process has {} of a device's memory or more in use.",
     .threshold = 0.9,
-    .evidence = "memory_timeline, memory_at_peak",
+    .evidence = "--table memory_timeline --table memory_at_peak",
     .find = find_memory_limit,
 };
 const Rule kNoTensorCores = {
     .name = "no_tensor_cores",
-    .kind = Rule::Kind::cause,
+    .kind = Rule::Kind::opportunity,
     .summary =
         "Devices have tensor cores that no kernel uses, and operators that could use them take {} of the operators' device time or more.",
     .threshold = 0.1,
-    .evidence = "device_summary, operator_groups, kernel_groups",
+    .evidence = "--table device_summary --table operator_groups --table kernel_groups",
     .find = find_no_tensor_cores,
 };
 const Rule kDataParallel = {
     .name = "data_parallel",
-    .kind = Rule::Kind::cause,
+    .kind = Rule::Kind::opportunity,
     .summary = "DataParallel drives several devices from one process.",
     .threshold = 0,
-    .evidence = "operators, device_summary",
+    .evidence = "--table operators --table device_summary",
     .find = find_data_parallel,
 };
 const Rule kSlowBackend = {
     .name = "slow_backend",
-    .kind = Rule::Kind::cause,
+    .kind = Rule::Kind::opportunity,
     .summary = "DistributedDataParallel trains on devices of several ranks, and none of them communicates.",
     .threshold = 0,
-    .evidence = "comm_comp_overlap, operators",
+    .evidence = "--table comm_comp_overlap --table operators",
     .find = find_slow_backend,
 };
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import subprocess
 
 import pytest
@@ -247,56 +246,6 @@ def test_the_straggler_is_named(tmp_path):
     rows = harness.analyze(tmp_path, tables=["stragglers"], top=None)["stragglers"]
     assert rows[0]["rank"] == 2
     assert rows[0]["caused_wait_ns"] > 5 * sum(row["caused_wait_ns"] for row in rows[1:])
-
-
-# The first finding of each fault: its rule, and the rank that is to blame.
-SYMPTOMS = {
-    "slow-rank:rank=3": ("waits_for_rank", 3),
-    "slow-link": ("exposed_communication", None),
-    "data-loader-stall": ("data_loading", None),
-    "data-loader-stall:rank=2": ("waits_for_rank", 2),
-    "launch-bound": ("launch_bound", None),
-    "host-sync": ("host_bound", None),
-    "gc-pause:rank=1": ("waits_for_rank", 1),
-    "throttle:rank=1": ("waits_for_rank", 1),
-    "imbalance": ("waits_for_rank", None),
-    "allocator-retries:ms=6": ("host_bound", None),
-    "unoverlapped-communication": ("exposed_communication", None),
-    "straggling-step:rank=2": ("waits_for_rank", 2),
-    "hang:rank=2": ("device_uncovered", 2),
-}
-
-
-def findings_of(folder, *options):
-    done = harness.run("simulate", "-o", folder, *options)
-    assert done.returncode == 0, done.stderr.decode()
-    return harness.analyze(folder, tables=["findings"], top=None)["findings"]
-
-
-@pytest.mark.parametrize("fault", [None, *SYMPTOMS])
-def test_findings_name_the_symptom_and_its_rank(tmp_path, fault):
-    findings = findings_of(tmp_path, *(["--fault", fault] if fault else []))
-    assert [(f["rule"], f["rank"]) for f in findings[:1]] == ([SYMPTOMS[fault]] if fault else [])
-
-
-@pytest.mark.parametrize("fault", ["slow-rank:rank=1", "data-loader-stall:rank=1", "gc-pause:rank=1", "throttle:rank=1"])
-def test_of_two_ranks_the_one_that_waits_is_not_blamed(tmp_path, fault):
-    findings = findings_of(tmp_path, "--ranks", 2, "--fault", fault)
-    assert (findings[0]["rule"], findings[0]["rank"]) == ("waits_for_rank", 1)
-    assert {f["rank"] for f in findings} <= {1, None}
-
-
-@pytest.mark.parametrize("fault", ["data-loader-stall:rank=2", "gc-pause:rank=2"])
-def test_in_a_pipeline_nobody_is_blamed_alone(tmp_path, fault):
-    """The next stage begins its collectives late, too, since it waits for what it receives."""
-    findings = findings_of(tmp_path, "--pp", 2, "--fault", fault)
-    assert (findings[0]["rule"], findings[0]["rank"]) == ("waits_for_rank", None)
-    assert re.search(r"Most is for rank [26] .* and rank [26] ", findings[0]["finding"])
-
-
-def test_a_long_step_is_told(tmp_path):
-    findings = findings_of(tmp_path, "--fault", "straggling-step:rank=2")
-    assert [f["finding"] for f in findings if f["rule"] == "long_step"] == ["Step 7 of rank 2 takes 177 ms, 2.0 times the median."]
 
 
 @pytest.mark.parametrize("options", [[], ["--pp", 2], ["--tp", 2], ["--sharding", "fsdp"]])

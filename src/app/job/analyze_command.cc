@@ -16,7 +16,9 @@
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
+#include "base/number.h"
 #include "base/parallel_for.h"
+#include "base/shell_word.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "read/open.h"
@@ -37,6 +39,7 @@ struct Options {
   bool timing = false;
   bool epoch = false;
   bool names_findings = false;
+  double sensitivity = diagnose::kSensitivity;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // People are shown a report, programs are given everything.
   bool is_text() const { return format == &render::kText; }
@@ -164,7 +167,10 @@ Result<void> analyze(Options options) {
 
   diagnose::Request request{.run = options.request,
                             .findings = options.names_findings || options.wants_report(),
+                            .sensitivity = options.sensitivity,
                             .elsewhere = std::move(options.elsewhere)};
+  for (const std::string& path : options.paths)
+    request.paths += (request.paths.empty() ? "" : " ") + shell_word(path);
   request.run.analyses = options.wanted();
   request.run.cancelled = interrupted;
   Result<diagnose::Diagnosis> diagnosis;
@@ -249,6 +255,17 @@ Command analyze_command() {
           return {};
         },
         .offer = offer_words([] { return std::vector<std::string>{"hta"}; })},
+       {.names = {"--sensitivity"},
+        .value = "PERCENT",
+        .help = "tell of findings from this share of the step on (default 1)",
+        .read = [o](const std::string& word) -> Result<void> {
+          const auto percent = number_in<double>(word);
+          if (!percent || !(*percent >= 0 && *percent <= 100))
+            return fail(Code::invalid, "\"{}\" is no share of a step; write a number of percent, such as 0.5",
+                        word);
+          o->sensitivity = *percent / 100;
+          return {};
+        }},
        {.names = {"--epoch"},
         .help =
             "show Unix times, as programs are given them; else text and pictures count times from the start of the "

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "diagnose/diagnose.h"
+#include "diagnose/rule.h"
 #include "render/render.h"
 #include "report/list.h"
 #include "report/report.h"
@@ -22,24 +23,46 @@ std::string told(const Table& findings, size_t row) {
 
 // Its rule, its numbers and where to see more.
 std::string about(const Table& findings, size_t row) {
-  std::string text = fmt::format("{}, {}", findings.text(row, findings.column("rule")),
+  std::string text = fmt::format("{}, {}", findings.text(row, findings.column("mechanism")),
                                  findings.text(row, findings.column("kind")));
-  for (const std::string_view name : {"rank", "time_ns", "share"}) {
+  for (const std::string_view name : {"ranks", "time_ns", "share"}) {
     const Value value = findings.at(row, findings.column(name));
     if (is_null(value)) continue;
     const Field& field = findings.schema()[findings.column(name)];
     text +=
-        fmt::format(", {}{}", name == "rank" ? "rank " : "", render::human(value, field.unit, field.role));
+        fmt::format(", {}{}", name == "ranks" ? "ranks " : "", render::human(value, field.unit, field.role));
   }
-  return text + fmt::format("; more in {}", findings.text(row, findings.column("evidence")));
+  return text + fmt::format("; see {}", findings.text(row, findings.column("evidence")));
+}
+
+constexpr double kSmall = 0.02;  // faults that cost less are told below the sentence that there is none
+
+bool is_fault(const Table& findings, size_t row) {
+  const Value share = findings.at(row, findings.column("share"));
+  return findings.text(row, findings.column("kind")) == "fault" &&
+         (is_null(share) || std::get<double>(share) >= kSmall);
+}
+
+// What a job without a fault is told.
+std::string healthy(const Subject& subject) {
+  const diagnose::StepFacts& steps = subject.facts.steps;
+  std::string text = fmt::format("No fault found: steps take {}", render::human_ns(steps.mean));
+  if (steps.count > 1) text += fmt::format(" ± {:.0f} %", 100 * steps.deviation);
+  const i64 device = sum_over(subject.facts, &diagnose::RankFacts::device_time);
+  if (device > 0)
+    text += fmt::format(
+        ", {} of the device time is compute",
+        diagnose::percent(diagnose::ratio(sum_over(subject.facts, &diagnose::RankFacts::compute), device)));
+  return text + ".";
 }
 
 std::vector<Part> parts(const Subject& subject) {
   Points points;
+  bool has_fault = false;
+  for (size_t row = 0; row < subject.findings.rows(); row++) has_fault |= is_fault(subject.findings, row);
+  if (!has_fault && subject.facts.steps.mean > 0) points.push_back({healthy(subject)});
   for (size_t row = 0; row < std::min(subject.findings.rows(), kMost); row++)
     points.push_back({told(subject.findings, row)});
-  if (points.empty())
-    points.push_back({"Nothing: the device is busy, communication is hidden, the ranks are in step."});
   return {points};
 }
 
@@ -51,7 +74,7 @@ ShownSection findings_section(const Table& findings) {
   for (size_t row = 0; row < findings.rows(); row++)
     points.push_back({told(findings, row), about(findings, row)});
   section.parts = {points};
-  if (points.empty()) section.sentence = "No rule finds anything.";
+  if (points.empty()) section.sentence = "Nothing was found.";
   return section;
 }
 

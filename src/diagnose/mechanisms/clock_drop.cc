@@ -1,0 +1,146 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "diagnose/mechanisms/device_rows.h"
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+constexpr double kShift = 0.02;  // of a whole job, which has no peers to be compared with
+constexpr u32 kBefore = 2;       // steps at the old level that it takes then
+
+std::vector<u32> steps_from(u32 first, u32 end) {
+  std::vector<u32> steps(end - first);
+  std::iota(steps.begin(), steps.end(), first);
+  return steps;
+}
+
+// Without the first one, in the middle of which the clock may have dropped.
+std::vector<u32> but_first(const std::vector<u32>& steps) {
+  return {steps.begin() + (steps.size() > 1 ? 1 : 0), steps.end()};
+}
+
+// Where its steps begin to be high to the last, if not at the first; 0: nowhere.
+u32 drop_of(const DeviceRow& row) {
+  const auto steps = static_cast<u32>(row.excess.size());
+  u32 first = steps;
+  for (auto high = row.high.rbegin(); high != row.high.rend() && *high + 1 == first; ++high) first = *high;
+  const bool is_only_these = row.high.size() == steps - first;
+  if (first == 0 || first + 2 > steps || !is_only_these) return 0;
+  if (!row.is_even(but_first(steps_from(first, steps)))) return 0;
+  // In the step in which it drops some kernels are slow and others are not, so that its mean may not stand
+  // out.
+  const bool began_before = first > 1 && row.excess[first - 1] > Cell::kLeast;
+  return began_before ? first - 1 : first;
+}
+
+// Of steps of all ranks together: where the level goes up for good.
+u32 shift_of(const DeviceRow& row) {
+  const auto steps = static_cast<u32>(row.excess.size());
+  u32 best = 0;
+  double most = kShift;
+  for (u32 first = kBefore; first + 2 <= steps; ++first) {
+    const std::vector<u32> before = steps_from(0, first), after = but_first(steps_from(first, steps));
+    const double shift = row.mean(after) - row.mean(before);
+    double spread = 0, error = 0;
+    for (const auto& [side, mean] : {std::pair(before, row.mean(before)), std::pair(after, row.mean(after))})
+      for (const u32 s : side) {
+        spread = std::max(spread, std::abs(row.excess[s] - mean));
+        error = std::max(error, row.error[s]);
+      }
+    if (shift <= most || spread > 0.2 * shift + Cell::kErrors * error || shift <= Cell::kErrors * error)
+      continue;
+    best = first;
+    most = shift;
+  }
+  return best;
+}
+
+std::string since(const JobModel& model, u32 rank, u32 step) {
+  const Ns after = model.job.ranks[rank].at(model.job.ranks[rank].step_rows[step]) -
+                   model.job.ranks[rank].at(model.job.ranks[rank].step_rows[0]);
+  return fmt::format("from step {} ({} into the recording) on", model.step_number(rank, step), human(after));
+}
+
+Candidate of_rank(const JobModel& model, const DeviceRow& row, u32 first) {
+  const std::vector<u32> after = steps_from(first, static_cast<u32>(row.excess.size()));
+  const double excess = row.mean(but_first(after));
+  Candidate c;
+  c.ranks = {row.rank};
+  c.steps = step_numbers(model, row.rank, after);
+  c.what = fmt::format("{} computes {} longer {} than its peers, and no longer before", who(model, c.ranks),
+                       percent_of(excess), since(model, row.rank, first));
+  c.is_confirmed = static_cast<double>(model.lateness(row.rank)) * 2 >=
+                   excess * static_cast<double>(row.mean_device) * static_cast<double>(after.size()) /
+                       static_cast<double>(row.excess.size());
+  c.undo = [&model, rank = row.rank, after](analyze::Scenario& s) { level(model, rank, after, s); };
+  return c;
+}
+
+// The median over the ranks of a job.
+DeviceRow median_row(const JobModel& model) {
+  DeviceRow middle;
+  for (u32 s = 0;; ++s) {
+    std::vector<double> excess, error;
+    for (u32 r = 0; r < model.job.ranks.size(); ++r) {
+      if (s >= model.cells.steps(r) || !model.cells.at(r, s).is_known) continue;
+      excess.push_back(model.cells.at(r, s).excess());
+      error.push_back(model.cells.at(r, s).error);
+    }
+    if (2 * excess.size() <= model.job.ranks.size()) return middle;
+    for (std::vector<double>* of : {&excess, &error})
+      std::ranges::nth_element(*of, of->begin() + static_cast<std::ptrdiff_t>(of->size() / 2));
+    middle.excess.push_back(excess[excess.size() / 2]);
+    middle.error.push_back(error[error.size() / 2]);
+  }
+}
+
+Candidate of_job(const JobModel& model, const DeviceRow& row, u32 first) {
+  const auto steps = static_cast<u32>(row.excess.size());
+  const double before = 1 + row.mean(steps_from(0, first));
+  const double excess = (1 + row.mean(but_first(steps_from(first, steps)))) / before - 1;
+  Candidate c;
+  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.steps = step_numbers(model, 0, steps_from(first, steps));
+  c.what = fmt::format("{} computes {} longer {} than before, for the same work", who(model, c.ranks),
+                       percent_of(excess), since(model, 0, first));
+  c.undo = [&model, first, before](analyze::Scenario& s) {
+    for (u32 r = 0; r < model.job.ranks.size(); ++r)
+      for (u32 step = first; step < model.cells.steps(r); ++step)
+        s.device[model.step_index(r, step)] *= std::min(1.0, before / model.cells.at(r, step).factor);
+  };
+  return c;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  // What most ranks do has no peers to be compared with: it is the job's.
+  const DeviceRow middle = median_row(model);
+  if (const u32 first = shift_of(middle); first > 0) return {of_job(model, middle, first)};
+  std::vector<Candidate> all;
+  for (u32 r = 0; r < model.job.ranks.size(); ++r) {
+    const DeviceRow row = device_row(model, r);
+    if (const u32 first = drop_of(row); first > 0 && model.job.ranks.size() > 1)
+      all.push_back(of_rank(model, row, first));
+  }
+  return all;
+}
+
+}  // namespace
+
+const Mechanism kClockDrop = {
+    .name = "clock_drop",
+    .summary =
+        "From some step of the recording to its end a device takes longer for the same kernels than its peers' (as "
+        "slow_device measures it), evenly, and did not before. Of all ranks together, or of one alone, the level has to "
+        "shift by 2 % or more after two steps or more.",
+    .remedy =
+        "Look at power, temperature and clocks at that time (spotter metrics --metric 'gpu_*'): throttling ends "
+        "with the cause of it, a power cap, cooling or a neighbour.",
+    .evidence = "--table steps",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/sync_rows.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  std::vector<const SyncAt*> syncs;
+  for (const SyncAt& sync : model.syncs)
+    if (sync.kind == analyze::Pause::copy) syncs.push_back(&sync);
+  if (syncs.empty()) return {};
+  Candidate c;
+  c.ranks = ranks_of(syncs);
+  c.subject = name_of(model, *syncs[0]);
+  c.what = fmt::format(
+      "{} waits for its own copies from or to pageable memory, {:.1f} times a step (in {}), and launches nothing meanwhile",
+      model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, c.ranks)),
+      static_cast<double>(syncs.size()) / static_cast<double>(c.ranks.size()) /
+          static_cast<double>(std::max<i64>(1, model.steps)),
+      render::short_name(c.subject, 56));
+  c.is_confirmed = true;  // the call ends with its copy
+  c.undo = [&model, syncs](analyze::Scenario& s) {
+    skip(model, syncs, s);
+    // From pinned memory they run beside computation.
+    for (const SyncAt* sync : syncs)
+      s.is_skipped[model.row_index(sync->rank, model.job.ranks[sync->rank].rows()[sync->row - 1].target)] = 1;
+  };
+  return {std::move(c)};
+}
+
+}  // namespace
+
+const Mechanism kCopies = {
+    .name = "copies",
+    .summary =
+        "A call that copies takes far longer than launches do (four times their median and 20 µs) and ends with its copy: from and to pageable memory the host "
+        "waits for it, while more of the step is still to be launched.",
+    .remedy =
+        "Copy from pinned memory with non_blocking=True (pin_memory=True of the loader), and bring results back at the step's end.",
+    .evidence = "--table memory_bandwidth",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

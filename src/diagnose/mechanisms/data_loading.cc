@@ -1,0 +1,51 @@
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/pause_sums.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  const auto all =
+      pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Pause::data_loading; });
+  if (all.empty()) return {};
+  const std::vector<RankPauses> ranks = standing_out(model, all);
+  const PauseFacts facts = facts_of(model, ranks), everybody = facts_of(model, all);
+  Candidate c;
+  c.ranks = ranks_of(ranks);
+  c.steps = few_steps(model, ranks);
+  c.subject = facts.name;
+  const Ns mean = facts.host / static_cast<Ns>(facts.count);
+  const bool are_some = ranks.size() < all.size();
+  c.what = fmt::format("{} {} {} for {} next batch{}", who(model, c.ranks),
+                       c.ranks.size() == 1 || are_all(model, c.ranks) ? "waits" : "wait", human(mean),
+                       c.ranks.size() == 1 || are_all(model, c.ranks) ? "its" : "their",
+                       c.steps.empty() ? " in each step"
+                                       : fmt::format(" in {} {}", c.steps.size() == 1 ? "step" : "steps",
+                                                     steps_text(c.steps)));
+  if (are_some) {
+    const size_t others = everybody.count - facts.count;
+    c.what += fmt::format(", the others {}",
+                          human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
+  }
+  for (const u32 r : c.ranks) c.is_confirmed |= are_some && 2 * model.lateness(r) >= mean;
+  c.is_confirmed |= !are_some;  // the span says so itself, on every rank
+  c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
+  return {std::move(c)};
+}
+
+}  // namespace
+
+const Mechanism kDataLoading = {
+    .name = "data_loading",
+    .summary =
+        "The host is in enumerate(DataLoader)#... or enumerate(DataPipe)#... and launches nothing. Ranks that stand out (three times the median and 0.3 % of "
+        "the step) are told, else all. A loader that keeps up takes 0.1 to 0.2 ms.",
+    .remedy =
+        "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less for each sample; "
+        "of single ranks look at their host's storage and processors.",
+    .evidence = "--table step_breakdown",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

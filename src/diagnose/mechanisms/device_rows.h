@@ -1,0 +1,29 @@
+// How a rank's device does step by step, as several mechanisms tell its patterns apart.
+#pragma once
+#include <vector>
+
+#include "diagnose/model/job_model.h"
+
+namespace spotter::diagnose {
+
+struct DeviceRow {
+  u32 rank = 0;
+  u32 known = 0;                                // steps in which it works
+  std::vector<u32> high = {};                   // steps in which it takes longer than its peers
+  double mean_excess = 0;                       // over those
+  Ns mean_device = 0;                           // of all its steps
+  std::vector<double> excess = {}, error = {};  // per step
+
+  // Whether these steps are slow by about the same: their range is at most 40 % of their mean, and what the
+  // work's own scatter explains.
+  bool is_even(const std::vector<u32>& steps) const;
+  double mean(const std::vector<u32>& steps) const;
+};
+
+DeviceRow device_row(const JobModel& model, u32 rank);
+
+// In the scenario the rank's device is as fast as its peers' in these steps; its jitter stays, as theirs
+// does.
+void level(const JobModel& model, u32 rank, const std::vector<u32>& steps, analyze::Scenario& scenario);
+
+}  // namespace spotter::diagnose

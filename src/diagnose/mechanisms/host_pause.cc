@@ -1,0 +1,93 @@
+#include <algorithm>
+
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/pause_sums.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+constexpr Ns kLeast = 500'000;
+constexpr double kBeyond = 0.2;  // of the ideal
+
+bool is_pause(const PauseAt& p) {
+  return p.kind == analyze::Pause::silence && !p.follows_sync && p.host > kLeast &&
+         static_cast<double>(p.excess()) > kBeyond * static_cast<double>(p.ideal);
+}
+
+// What all ranks do alike in every step belongs to the program.
+bool is_own_code(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  return ranks.size() == model.job.ranks.size() && std::ranges::all_of(ranks, [&](const RankPauses& r) {
+           return 10 * r.steps.size() >= 9 * size_t{model.job.ranks[r.rank].steps()};
+         });
+}
+
+std::string sentence(const JobModel& model, const Candidate& c, const std::vector<RankPauses>& ranks,
+                     const PauseFacts& facts) {
+  const bool is_covered = 2 * facts.covered >= facts.host;
+  const bool is_one = c.ranks.size() == 1;
+  const std::string hosts =
+      model.job.ranks.size() == 1
+          ? "The host"
+          : fmt::format("The {} of {}", is_one ? "host" : "hosts", lower_first(who(model, c.ranks)));
+  std::string text =
+      fmt::format("{} {} for {}", hosts,
+                  is_one || model.job.ranks.size() == 1 ? (is_covered ? "launches nothing" : "stands still")
+                                                        : (is_covered ? "launch nothing" : "stand still"),
+                  facts.count == 1 ? human(facts.longest) : human(facts.median));
+  if (!c.subject.empty()) text += " in " + render::short_name(c.subject, 56);
+  const bool are_uneven = facts.count > 1 && facts.longest > 2 * facts.median;
+  if (are_uneven) text += fmt::format(" (up to {})", human(facts.longest));
+  if (!c.steps.empty())
+    text += fmt::format(", in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps));
+  else if (facts.count > 1)
+    text += fmt::format(", {:.1f} times a step", static_cast<double>(facts.count) /
+                                                     static_cast<double>(model.steps) /
+                                                     static_cast<double>(ranks.size()));
+  return text;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  const auto all = pauses_by_rank(model, is_pause);
+  if (all.empty()) return {};
+  std::vector<std::vector<RankPauses>> groups;
+  if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
+    groups.push_back(all);
+  } else {
+    for (const RankPauses& rank : standing_out(model, all)) groups.push_back({rank});
+  }
+  std::vector<Candidate> found;
+  for (const std::vector<RankPauses>& ranks : groups) {
+    const PauseFacts facts = facts_of(model, ranks);
+    Candidate c;
+    c.ranks = ranks_of(ranks);
+    c.steps = few_steps(model, ranks);
+    c.subject = facts.name;
+    c.what = sentence(model, c, ranks, facts);
+    c.is_opportunity = is_own_code(model, ranks) && model.job.ranks.size() > 0;
+    if (c.is_opportunity)
+      c.against =
+          "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
+    for (const u32 r : c.ranks)
+      c.is_confirmed |= 2 * model.lateness(r) * model.steps >= facts.excess / static_cast<Ns>(ranks.size());
+    c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
+    found.push_back(std::move(c));
+  }
+  return found;
+}
+
+}  // namespace
+
+const Mechanism kHostPause = {
+    .name = "host_pause",
+    .summary =
+        "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
+        "loading, wait for the device, or call of the allocator is there. What all ranks have alike in every step is an opportunity.",
+    .remedy =
+        "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
+        "ranks at once), logging, checkpoints, locks, other processes on its processors.",
+    .evidence = "--table call_tree",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

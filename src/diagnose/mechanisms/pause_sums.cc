@@ -1,0 +1,78 @@
+#include "diagnose/mechanisms/pause_sums.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+namespace spotter::diagnose {
+
+std::vector<RankPauses> pauses_by_rank(const JobModel& model,
+                                       const std::function<bool(const PauseAt&)>& counts) {
+  std::vector<RankPauses> ranks;
+  for (const PauseAt& pause : model.pauses) {
+    if (!counts(pause)) continue;
+    if (ranks.empty() || ranks.back().rank != pause.rank) ranks.push_back({.rank = pause.rank});
+    RankPauses& rank = ranks.back();
+    rank.excess += pause.excess();
+    rank.pauses.push_back(&pause);
+    if (rank.steps.empty() || rank.steps.back() != pause.step) rank.steps.push_back(pause.step);
+  }
+  return ranks;
+}
+
+std::vector<RankPauses> standing_out(const JobModel& model, std::vector<RankPauses> ranks) {
+  constexpr double kMuch = 0.003;
+  std::vector<Ns> excess(model.job.ranks.size());
+  for (size_t i = 0; i < ranks.size(); ++i) excess[i] = ranks[i].excess;
+  const auto middle = excess.begin() + static_cast<std::ptrdiff_t>(excess.size() / 2);
+  std::ranges::nth_element(excess, middle);
+  const Ns limit = 3 * *middle + static_cast<Ns>(kMuch * static_cast<double>(model.whole));
+  const auto stands_out = [&](const RankPauses& r) { return r.excess > limit; };
+  if (std::ranges::none_of(ranks, stands_out)) return ranks;
+  std::erase_if(ranks, [&](const RankPauses& r) { return !stands_out(r); });
+  return ranks;
+}
+
+PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  PauseFacts facts;
+  std::map<std::string_view, Ns> by_name;
+  std::vector<Ns> times;
+  for (const RankPauses& rank : ranks)
+    for (const PauseAt* pause : rank.pauses) {
+      const analyze::Skeleton& skeleton = model.job.ranks[rank.rank].skeleton;
+      by_name[skeleton.strings[skeleton.rows[pause->row].name]] += pause->excess();
+      facts.excess += pause->excess();
+      facts.covered += pause->covered;
+      facts.host += pause->host;
+      times.push_back(pause->host);
+    }
+  facts.count = times.size();
+  if (times.empty()) return facts;
+  std::ranges::sort(times);
+  facts.longest = times.back();
+  facts.median = times[times.size() / 2];
+  facts.name = std::ranges::max_element(by_name, {}, [](const auto& n) { return n.second; })->first;
+  return facts;
+}
+
+void end_pauses(const JobModel& model, const std::vector<RankPauses>& ranks, analyze::Scenario& scenario) {
+  for (const RankPauses& rank : ranks)
+    for (const PauseAt* pause : rank.pauses)
+      scenario.host[model.row_index(rank.rank, pause->row)] = std::min(pause->ideal, pause->host);
+}
+
+std::vector<u32> ranks_of(const std::vector<RankPauses>& ranks) {
+  std::vector<u32> all;
+  for (const RankPauses& rank : ranks) all.push_back(rank.rank);
+  return all;
+}
+
+std::vector<i64> few_steps(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  std::set<i64> numbers;
+  for (const RankPauses& rank : ranks)
+    for (const u32 step : rank.steps) numbers.insert(model.step_number(rank.rank, step));
+  if (2 * static_cast<i64>(numbers.size()) >= model.steps) return {};
+  return {numbers.begin(), numbers.end()};
+}
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,41 @@
+// Pauses of one kind by rank, and who stands out by them.
+#pragma once
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "diagnose/model/job_model.h"
+
+namespace spotter::diagnose {
+
+struct RankPauses {
+  u32 rank = 0;
+  Ns excess = 0;                            // in all its steps
+  std::vector<u32> steps = {};              // in which there is any, ascending
+  std::vector<const PauseAt*> pauses = {};  // by time
+};
+
+// Of the pauses that `counts` takes: a row for each rank that has any.
+std::vector<RankPauses> pauses_by_rank(const JobModel& model,
+                                       const std::function<bool(const PauseAt&)>& counts);
+
+// The ranks with over 3 times the median of all ranks and 0.3 % of the step more; where none does, all: the
+// second is then what the job is like.
+std::vector<RankPauses> standing_out(const JobModel& model, std::vector<RankPauses> ranks);
+
+// What covers the most of these pauses' excess by name, and how long the longest and their median are.
+struct PauseFacts {
+  std::string name;
+  Ns excess = 0, longest = 0, median = 0, covered = 0, host = 0;
+  size_t count = 0;
+};
+PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks);
+
+// In the scenario these pauses last as long as they should.
+void end_pauses(const JobModel& model, const std::vector<RankPauses>& ranks, analyze::Scenario& scenario);
+
+std::vector<u32> ranks_of(const std::vector<RankPauses>& ranks);
+// The numbers of the steps that have them, where that is under half of all; else empty.
+std::vector<i64> few_steps(const JobModel& model, const std::vector<RankPauses>& ranks);
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,200 @@
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+using analyze::JobCall;
+using analyze::Member;
+
+constexpr i64 kLargeMessage = 1'000'000;              // smaller ones are latency
+constexpr double kSlow = 0.6;                         // of the reference
+constexpr Ns kRound = 6'000, kRoundOfHosts = 14'000;  // what a message takes however small it is
+
+// Groups that do the same: of one size, over as many hosts, with the same operations.
+struct Sort {
+  size_t ranks, hosts;
+  bool is_send;
+  auto operator<=>(const Sort&) const = default;
+};
+
+struct Group {
+  std::string name;
+  std::set<u32> ranks;
+  Sort sort{};
+  std::vector<u32> calls;
+  double bytes = 0, time = 0;  // of large messages
+  std::vector<double> bytes_by_step, time_by_step;
+  double bandwidth() const { return time > 0 ? bytes / time : 0; }  // bytes/ns
+};
+
+i64 bytes_of(const JobModel& model, const JobCall& call) {
+  return model.job.row(model.job.members_of(call)[0]).count;
+}
+
+std::vector<u32> step_by_call(const JobModel& model) {
+  std::vector<u32> steps(model.job.calls.size(), kNone);
+  for (const analyze::RankProgram& rank : model.job.ranks) {
+    u32 step = kNone;
+    for (u32 i = 0; i < rank.rows().size(); ++i) {
+      if (rank.rows()[i].op == analyze::SkeletonOp::step) step = step == kNone ? 0 : step + 1;
+      if (rank.call[i] != kNone && steps[rank.call[i]] == kNone) steps[rank.call[i]] = step;
+    }
+  }
+  return steps;
+}
+
+std::vector<Group> groups_of(const JobModel& model) {
+  std::map<std::string, Group> groups;
+  const std::vector<u32> steps = step_by_call(model);
+  for (u32 c = 0; c < model.job.calls.size(); ++c) {
+    const JobCall& call = model.job.calls[c];
+    const auto members = model.job.members_of(call);
+    if (members.size() < 2 || bytes_of(model, call) < kLargeMessage || call.transfer <= 0) continue;
+    const analyze::Skeleton& skeleton = model.job.ranks[members[0].rank].skeleton;
+    std::string name(skeleton.strings[skeleton.rows[members[0].row].group]);
+    if (call.is_send)
+      name = fmt::format("{} -> {}", model.job.ranks[members[0].rank].rank.value_or(-1),
+                         model.job.ranks[members[1].rank].rank.value_or(-1));
+    Group& group = groups[name];
+    group.name = name;
+    group.sort.is_send = call.is_send;
+    for (const Member& m : members) group.ranks.insert(m.rank);
+    group.calls.push_back(c);
+    group.bytes_by_step.resize(static_cast<size_t>(model.steps));
+    group.time_by_step.resize(static_cast<size_t>(model.steps));
+    const auto bytes = static_cast<double>(bytes_of(model, call)), time = static_cast<double>(call.transfer);
+    group.bytes += bytes;
+    group.time += time;
+    if (steps[c] < model.steps) {
+      group.bytes_by_step[steps[c]] += bytes;
+      group.time_by_step[steps[c]] += time;
+    }
+  }
+  std::vector<Group> all;
+  for (auto& [name, group] : groups) {
+    std::set<std::string> hosts;
+    for (const u32 r : group.ranks) hosts.insert(model.job.ranks[r].host);
+    group.sort.ranks = group.ranks.size();
+    group.sort.hosts = hosts.size();
+    all.push_back(std::move(group));
+  }
+  return all;
+}
+
+struct Reference {
+  double bandwidth = 0;
+  std::string words;
+  bool is_of_device = false;
+};
+
+// What groups usually reach on such devices in large messages, bus bandwidth in GB/s: within a host, and for
+// each member of a host over the network (one card for each device). Under their data sheets' figures, which
+// no collective reaches.
+struct UsualLink {
+  std::string_view device;
+  double inside, network;
+};
+constexpr UsualLink kUsual[] = {{"B200", 600, 40},  {"H100", 300, 40}, {"H200", 300, 40},
+                                {"MI300", 250, 40}, {"A100", 200, 20}, {"V100", 100, 10}};
+
+std::optional<double> usual_of(const JobModel& model, u32 rank, bool is_inside) {
+  const analyze::RankProgram& program = model.job.ranks[rank];
+  for (const analyze::SkeletonRow& row : program.rows()) {
+    if (row.op != analyze::SkeletonOp::end) continue;
+    const std::string_view device = program.skeleton.strings[row.name];
+    for (const UsualLink& usual : kUsual)
+      if (device.find(usual.device) != device.npos) return is_inside ? usual.inside : usual.network;
+  }
+  return {};
+}
+
+std::vector<Reference> references_of(const JobModel& model, const std::vector<Group>& all,
+                                     const Group& group) {
+  std::vector<Reference> references;
+  std::vector<double> peers;
+  for (const Group& other : all)
+    if (&other != &group && other.sort == group.sort) peers.push_back(other.bandwidth());
+  if (peers.size() >= 2) {
+    std::ranges::sort(peers);
+    references.push_back(
+        {peers[peers.size() / 2], fmt::format("{} other groups of its kind move", peers.size())});
+  }
+  double best = 0;
+  for (size_t s = 0; s < group.time_by_step.size(); ++s)
+    if (group.time_by_step[s] > 0) best = std::max(best, group.bytes_by_step[s] / group.time_by_step[s]);
+  if (best > 0) references.push_back({best, "it moves in its best step"});
+  if (!group.sort.is_send && group.sort.hosts == 1) {
+    std::vector<double> inside;
+    for (const Group& other : all)
+      if (&other != &group && !other.sort.is_send && other.sort.hosts == 1 && other.sort != group.sort)
+        inside.push_back(other.bandwidth());
+    if (!inside.empty())
+      references.push_back({*std::ranges::max_element(inside), "other groups within hosts move"});
+  }
+  if (group.sort.is_send) return references;
+  if (const auto usual = usual_of(model, *group.ranks.begin(), group.sort.hosts == 1)) {
+    const auto per_host = static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts);
+    references.push_back(
+        {group.sort.hosts == 1 ? *usual : *usual * per_host, "such devices usually move", true});
+  }
+  return references;
+}
+
+std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<Group>& all,
+                                      const Group& group) {
+  std::vector<Reference> slow;
+  for (Reference& reference : references_of(model, all, group))
+    if (group.bandwidth() < kSlow * reference.bandwidth) slow.push_back(std::move(reference));
+  if (slow.empty()) return {};
+  const Reference best = *std::ranges::max_element(slow, {}, &Reference::bandwidth);
+  Candidate c;
+  c.ranks = {group.ranks.begin(), group.ranks.end()};
+  c.group = group.name;
+  c.subject = group.name;
+  c.what = fmt::format("The link of ranks {} ({} host{}) moves {:.1f} GB/s, where {} {:.1f}",
+                       ranks_text(model, c.ranks), group.sort.hosts, group.sort.hosts == 1 ? "" : "s",
+                       group.bandwidth(), best.words, best.bandwidth);
+  c.is_confirmed = slow.size() > 1;
+  if (slow.size() == 1 && slow[0].is_of_device)
+    c.against = "no other group of the job tells: the network may be just that";
+  const Ns round = group.sort.hosts == 1 ? kRound : kRoundOfHosts;
+  c.undo = [&model, calls = group.calls, best, round](analyze::Scenario& s) {
+    for (const u32 call : calls) {
+      const auto ideal =
+          static_cast<Ns>(static_cast<double>(bytes_of(model, model.job.calls[call])) / best.bandwidth) +
+          round;
+      s.transfer[call] = std::min(s.transfer[call], ideal);
+    }
+  };
+  return c;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  const std::vector<Group> all = groups_of(model);
+  std::vector<Candidate> found;
+  for (const Group& group : all)
+    if (auto c = candidate_of(model, all, group)) found.push_back(std::move(*c));
+  return found;
+}
+
+}  // namespace
+
+const Mechanism kSlowLink = {
+    .name = "slow_link",
+    .summary =
+        "A group of ranks moves messages of 1 MB or more at under 60 % of a reference: what two or more groups of its size and number of hosts move, "
+        "what it moves itself in its best step, what other groups within hosts move, or what the device's link does. Bus "
+        "bandwidth, of transfers alone: waiting for a rank is none.",
+    .remedy =
+        "Look at that link: spotter metrics --metric 'rdma_*,network_*,gpu_nvlink_*' of its hosts (errors, retransmissions, rate, a "
+        "missing rail), NCCL_DEBUG=INFO for the path that NCCL took.",
+    .evidence = "--table collectives",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

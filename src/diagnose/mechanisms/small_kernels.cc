@@ -1,0 +1,42 @@
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+constexpr Ns kSmall = 10'000;
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  i64 count = 0;
+  Ns device = 0, gap = 0;
+  for (const analyze::RankProgram& rank : model.job.ranks)
+    for (const analyze::SkeletonRow& row : rank.rows()) {
+      if (row.op != analyze::SkeletonOp::run) continue;
+      count += row.count;
+      device += row.device;
+      gap += row.gap;
+    }
+  if (count == 0 || device / count >= kSmall) return {};
+  Candidate c;
+  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.what = fmt::format(
+      "Kernels last {} on average, with {} from one to the next: a CUDA graph or fusion would take the gaps away",
+      human(device / count), human(gap / count));
+  c.is_opportunity = true;
+  c.undo = [](analyze::Scenario& s) { s.gaps = 0; };
+  return {std::move(c)};
+}
+
+}  // namespace
+
+const Mechanism kSmallKernels = {
+    .name = "small_kernels",
+    .summary =
+        "Kernels are launched in time, but last under 10 µs on average, so that the gaps between them count: what the job would gain without these "
+        "gaps. Where the host is late with its launches it is launch_bound.",
+    .remedy = "Fuse kernels (torch.compile) or replay them as a CUDA graph.",
+    .evidence = "--table kernel_breakdown",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,30 @@
+#include "diagnose/mechanisms/sync_rows.h"
+
+#include <algorithm>
+
+namespace spotter::diagnose {
+
+std::string name_of(const JobModel& model, const SyncAt& sync) {
+  const analyze::Skeleton& skeleton = model.job.ranks[sync.rank].skeleton;
+  return std::string(skeleton.strings[skeleton.rows[sync.row].name]);
+}
+
+std::vector<u32> ranks_of(const std::vector<const SyncAt*>& syncs) {
+  std::vector<u32> ranks;
+  for (const SyncAt* sync : syncs)
+    if (ranks.empty() || ranks.back() != sync->rank) ranks.push_back(sync->rank);
+  return ranks;
+}
+
+void skip(const JobModel& model, const std::vector<const SyncAt*>& syncs, analyze::Scenario& scenario) {
+  for (const SyncAt* sync : syncs) {
+    scenario.is_skipped[model.row_index(sync->rank, sync->row)] = 1;
+    const std::vector<analyze::SkeletonRow>& rows = model.job.ranks[sync->rank].rows();
+    const u32 next = sync->row + 1;
+    if (next >= rows.size() || rows[next].op != analyze::SkeletonOp::pause) continue;
+    Ns& host = scenario.host[model.row_index(sync->rank, next)];
+    host = std::min(host, rows[next].count);
+  }
+}
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,48 @@
+#include "diagnose/mechanisms/uneven.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace spotter::diagnose {
+namespace {
+
+double median_factor(const JobModel& model, const std::vector<u32>& stage, u32 step) {
+  std::vector<double> factors;
+  for (const u32 r : stage)
+    if (step < model.cells.steps(r) && model.cells.at(r, step).is_known)
+      factors.push_back(model.cells.at(r, step).factor);
+  if (factors.empty()) return 1;
+  const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
+  std::ranges::nth_element(factors, middle);
+  return *middle;
+}
+
+}  // namespace
+
+std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage) {
+  constexpr double kLeast = 0.01, kErrors = 4, kPart = 0.3;
+  constexpr size_t kRanks = 3;
+  std::vector<double> shared;
+  for (u32 s = 0; s < model.steps; ++s) shared.push_back(median_factor(model, stage, s));
+  std::vector<u32> varying;
+  for (const u32 r : stage) {
+    double sum = 0, squares = 0, error = 0, n = 0;
+    for (u32 s = 0; s < model.cells.steps(r); ++s) {
+      const Cell& cell = model.cells.at(r, s);
+      if (!cell.is_known) continue;
+      const double own = cell.factor - shared[s];
+      sum += own;
+      squares += own * own;
+      error += cell.error;
+      ++n;
+    }
+    if (n < 2) continue;
+    const double deviation = std::sqrt(std::max(0.0, squares / n - (sum / n) * (sum / n)));
+    if (deviation > kLeast && deviation > kErrors * error / n) varying.push_back(r);
+  }
+  const bool are_many = varying.size() >= kRanks &&
+                        static_cast<double>(varying.size()) >= kPart * static_cast<double>(stage.size());
+  return are_many ? varying : std::vector<u32>();
+}
+
+}  // namespace spotter::diagnose

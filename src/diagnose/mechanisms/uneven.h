@@ -1,0 +1,11 @@
+// Stages whose ranks have work of unequal size, other in each step: no device and no step is to blame.
+#pragma once
+#include "diagnose/model/job_model.h"
+
+namespace spotter::diagnose {
+
+// Ranks whose device time varies from step to step beyond what the stage shares: by more than 1 % (standard
+// deviation) and four standard errors. Empty unless they are three or more, and 30 % of the stage.
+std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage);
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,99 @@
+#include <algorithm>
+
+#include "diagnose/mechanisms/device_rows.h"
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/uneven.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+constexpr double kMore = 0.005;  // of the step: further calls that are worth a look
+
+// (a) Work can be moved between ranks, not removed: each step at the mean of its ranks.
+void even_out(const JobModel& model, const std::vector<u32>& stage, analyze::Scenario& scenario) {
+  for (u32 s = 0; s < model.steps; ++s) {
+    double sum = 0, n = 0;
+    const auto known = [&](u32 r) { return s < model.cells.steps(r) && model.cells.at(r, s).is_known; };
+    for (const u32 r : stage) {
+      if (!known(r)) continue;
+      sum += model.cells.at(r, s).factor;
+      ++n;
+    }
+    for (const u32 r : stage)
+      if (known(r)) scenario.device[model.step_index(r, s)] *= sum / n / model.cells.at(r, s).factor;
+  }
+}
+
+Candidate of_stage(const JobModel& model, const std::vector<u32>& stage, const std::vector<u32>& varying) {
+  Candidate c;
+  c.ranks = stage;
+  double most = 0;
+  for (const u32 r : varying)
+    for (u32 s = 0; s < model.cells.steps(r); ++s) most = std::max(most, model.cells.at(r, s).excess());
+  c.what = fmt::format(
+      "The same kernels take {} of {} ranks other times in each step, up to {} longer: their work is "
+      "of unequal size, and in each step the others wait for the one that has most",
+      varying.size(), stage.size(), percent_of(most));
+  c.is_confirmed = varying.size() * 2 > stage.size();
+  c.undo = [&model, stage](analyze::Scenario& s) { even_out(model, stage, s); };
+  return c;
+}
+
+// (b) A rank that does more of the same.
+std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
+  const DeviceRow row = device_row(model, r);
+  double more = 0;
+  u32 steps = 0;
+  for (u32 s = 0; s < model.cells.steps(r); ++s) {
+    more += model.cells.at(r, s).more;
+    steps += model.cells.at(r, s).more > kMore * static_cast<double>(model.step_ns()) ? 1 : 0;
+  }
+  if (row.known == 0 || 2 * steps < row.known ||
+      more / row.known < kMore * static_cast<double>(model.step_ns()))
+    return {};
+  Candidate c;
+  c.ranks = {r};
+  const size_t peers = model.stages.ranks[model.stages.of[r]].size() - 1;
+  c.what = fmt::format(
+      "{} does more than the {}: {} of device work in each step that they do not do", who(model, c.ranks),
+      peers == 1 ? "other" : fmt::format("{} others of its kind", peers), human(more / row.known));
+  c.is_confirmed = static_cast<double>(model.lateness(r)) * 2 >= more / row.known;
+  c.undo = [&model, r](analyze::Scenario& s) {
+    for (u32 step = 0; step < model.cells.steps(r); ++step) {
+      const Cell& cell = model.cells.at(r, step);
+      if (cell.device > 0)
+        s.device[model.step_index(r, step)] *=
+            std::max(0.0, 1 - cell.more * cell.factor / static_cast<double>(cell.device));
+    }
+  };
+  return c;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  std::vector<Candidate> all;
+  for (const std::vector<u32>& stage : model.stages.ranks) {
+    if (stage.size() < 2) continue;
+    const std::vector<u32> varying = varying_ranks(model, stage);
+    if (!varying.empty()) all.push_back(of_stage(model, stage, varying));
+    for (const u32 r : stage)
+      if (auto c = of_rank(model, r)) all.push_back(std::move(*c));
+  }
+  return all;
+}
+
+}  // namespace
+
+const Mechanism kUnevenWork = {
+    .name = "uneven_work",
+    .summary =
+        "(a) Of three ranks or more, and 30 % of a stage, the same kernels take times that differ from step to step beyond "
+        "what the stage shares: by 1 % (standard deviation) and four standard errors. (b) A rank runs more pieces of work than the "
+        "median of its stage, worth over 0.5 % of the step. A rank that does the same more slowly is slow_device.",
+    .remedy =
+        "Give each rank as much to do: sort or pack samples by length, balance tokens and experts between ranks.",
+    .evidence = "--table operators",
+    .candidates = candidates,
+};
+
+}  // namespace spotter::diagnose

@@ -1,0 +1,48 @@
+// Words that the sentences of several mechanisms are made of.
+#pragma once
+#include <fmt/format.h>
+
+#include <string>
+#include <vector>
+
+#include "analyze/range_text.h"
+#include "diagnose/mechanism.h"
+#include "render/render.h"
+
+namespace spotter::diagnose {
+
+inline std::string human(Ns ns) { return render::human_ns(ns); }
+inline std::string human(double ns) { return render::human_ns(static_cast<Ns>(ns + 0.5)); }
+
+// "15 %", "1.3 %".
+inline std::string percent_of(double ratio) {
+  return ratio < 0.095 ? fmt::format("{:.1f} %", 100 * ratio) : fmt::format("{:.0f} %", 100 * ratio);
+}
+
+// "3", "0-3, 7", by their numbers in the job; empty for the whole job.
+std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks);
+std::string steps_text(const std::vector<i64>& steps);
+
+// The numbers of the first few of them.
+std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks);
+
+// "Rank 5 (host n3)", "Ranks 0-3 (host n0)", "Ranks 0-3, 7"; "Every rank" for all of several.
+std::string who(const JobModel& model, const std::vector<u32>& ranks);
+
+// The same within a sentence: "rank 5 (host n3)".
+inline std::string lower_first(std::string text) {
+  if (!text.empty() && text[0] >= 'A' && text[0] <= 'Z') text[0] = static_cast<char>(text[0] - 'A' + 'a');
+  return text;
+}
+
+// "in all 8 steps", "in steps 3-5", "in step 4".
+std::string when(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+
+std::vector<i64> step_numbers(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+
+// Whether the ranks are all that there are.
+inline bool are_all(const JobModel& model, const std::vector<u32>& ranks) {
+  return ranks.size() == model.job.ranks.size();
+}
+
+}  // namespace spotter::diagnose

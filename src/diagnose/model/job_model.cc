@@ -1,0 +1,90 @@
+#include "diagnose/model/job_model.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace spotter::diagnose {
+namespace {
+
+using namespace analyze;
+
+std::vector<Ns> lateness_of(const JobProgram& job) {
+  std::vector<Ns> most(job.steps), sums(job.ranks.size());
+  std::vector<std::vector<u32>> step_of(job.ranks.size());  // per row
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    u32 step = kNone;
+    for (const SkeletonRow& row : job.ranks[r].rows()) {
+      if (row.op == SkeletonOp::step) step = step == kNone ? 0 : step + 1;
+      step_of[r].push_back(step);
+    }
+  }
+  for (const JobCall& call : job.calls) {
+    const auto members = job.members_of(call);
+    if (members.size() < 2 || call.is_eager) continue;
+    const Member* last = nullptr;
+    Ns latest = -kMaxTime, next = -kMaxTime;
+    for (const Member& m : members) {
+      const Ns start = job.start(m);
+      if (start > latest) {
+        next = std::exchange(latest, start);
+        last = &m;
+      } else {
+        next = std::max(next, start);
+      }
+    }
+    const u32 step = step_of[last->rank][last->row];
+    if (step == kNone) continue;
+    Ns& of = most[job.ranks[last->rank].first_step + step];
+    of = std::max(of, latest - next);
+  }
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    const RankProgram& rank = job.ranks[r];
+    for (u32 s = 0; s < rank.steps(); ++s) sums[r] += most[rank.first_step + s];
+    if (rank.steps() > 0) sums[r] /= rank.steps();
+  }
+  return sums;
+}
+
+}  // namespace
+
+JobModel::JobModel(JobProgram program)
+    : job(std::move(program)),
+      base(job),
+      played(replay(job, base)),
+      stages(stages_of(job)),
+      cells(job, stages),
+      pauses(pauses_of(job, stages)),
+      syncs(syncs_of(job)),
+      lateness_(lateness_of(job)) {
+  Ns start = kMaxTime;
+  for (const RankProgram& rank : job.ranks) {
+    steps = std::max(steps, i64{rank.steps()});
+    if (rank.steps() > 0) start = std::min(start, played.step_start[rank.first_step]);
+  }
+  if (steps > 0) whole = std::max<Ns>(0, played.end() - start);
+}
+
+StepFacts JobModel::step_facts() const {
+  StepFacts facts{.count = steps, .mean = step_ns()};
+  double sum = 0, squares = 0, n = 0;
+  for (i64 s = 0; s < steps; ++s) {
+    Ns longest = 0;
+    for (const RankProgram& rank : job.ranks) {
+      if (s >= rank.steps()) continue;
+      const bool is_last = s + 1 == rank.steps();
+      longest =
+          std::max(longest, (is_last ? rank.end() : rank.at(rank.step_rows[static_cast<size_t>(s) + 1])) -
+                                rank.at(rank.step_rows[static_cast<size_t>(s)]));
+    }
+    const auto length = static_cast<double>(longest);
+    sum += length;
+    squares += length * length;
+    ++n;
+  }
+  if (n > 1 && sum > 0)
+    facts.deviation = std::sqrt(std::max(0.0, squares / n - sum / n * (sum / n))) / (sum / n);
+  return facts;
+}
+
+}  // namespace spotter::diagnose

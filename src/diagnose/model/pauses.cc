@@ -1,0 +1,93 @@
+#include "diagnose/model/pauses.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace spotter::diagnose {
+namespace {
+
+using analyze::JobProgram;
+using analyze::Pause;
+using analyze::RankProgram;
+using analyze::SkeletonOp;
+using analyze::SkeletonRow;
+
+bool has_ideal(Pause kind) { return kind == Pause::silence || kind == Pause::after_sync; }
+
+void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
+  i64 step = -1;
+  for (u32 i = 0; i < program.rows().size(); ++i) {
+    const SkeletonRow& row = program.rows()[i];
+    if (row.op == SkeletonOp::step) ++step;
+    if (row.op != SkeletonOp::pause || step < 0) continue;
+    pauses.push_back({rank, static_cast<u32>(step), i, row.pause, row.host, 0, row.count});
+  }
+}
+
+// Those that follow one of these waits.
+void mark_behind(const std::vector<SyncAt>& syncs, std::vector<PauseAt>& pauses) {
+  auto sync = syncs.begin();
+  for (PauseAt& pause : pauses) {
+    while (sync != syncs.end() && std::pair(sync->rank, sync->row + 1) < std::pair(pause.rank, pause.row))
+      ++sync;
+    pause.follows_sync = sync != syncs.end() && sync->rank == pause.rank && sync->row + 1 == pause.row;
+  }
+}
+
+void set_ideals(const JobProgram& job, const std::vector<u32>& ranks, std::vector<PauseAt>& pauses) {
+  u64 cells = 0;
+  std::vector<u8> is_of_stage(job.ranks.size());
+  for (const u32 r : ranks) {
+    cells += job.ranks[r].steps();
+    is_of_stage[r] = 1;
+  }
+  std::unordered_map<i64, std::vector<Ns>> by_place;
+  const auto each = [&](auto&& act) {
+    for (PauseAt& p : pauses)
+      if (is_of_stage[p.rank] && has_ideal(p.kind)) act(p, job.ranks[p.rank].rows()[p.row].number);
+  };
+  each([&](PauseAt& p, i64 place) { by_place[place].push_back(p.host); });
+  std::unordered_map<i64, Ns> ideal;
+  for (auto& [place, times] : by_place) {
+    if (4 * times.size() < 3 * cells) continue;
+    const auto quartile = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 4);
+    std::ranges::nth_element(times, quartile);
+    ideal.emplace(place, *quartile);
+  }
+  each([&](PauseAt& p, i64 place) {
+    const auto found = ideal.find(place);
+    p.ideal = found == ideal.end() ? 0 : std::min(found->second, p.host);
+  });
+}
+
+}  // namespace
+
+std::vector<SyncAt> syncs_of(const JobProgram& job) {
+  std::vector<SyncAt> syncs;
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
+    size_t open = syncs.size();  // since the last launch
+    i64 step = -1;
+    for (u32 i = 0; i < rows.size(); ++i) {
+      if (rows[i].op == SkeletonOp::step || rows[i].op == SkeletonOp::end) {
+        syncs.resize(open);
+        ++step;
+      }
+      if (rows[i].op == SkeletonOp::sync && step >= 0)
+        syncs.push_back({r, static_cast<u32>(step), i, rows[i].pause});
+      if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();
+    }
+    syncs.resize(open);
+  }
+  return syncs;
+}
+
+std::vector<PauseAt> pauses_of(const JobProgram& job, const Stages& stages) {
+  std::vector<PauseAt> pauses;
+  for (u32 r = 0; r < job.ranks.size(); ++r) read(job.ranks[r], r, pauses);
+  mark_behind(syncs_of(job), pauses);
+  for (const std::vector<u32>& ranks : stages.ranks) set_ideals(job, ranks, pauses);
+  return pauses;
+}
+
+}  // namespace spotter::diagnose

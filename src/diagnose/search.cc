@@ -1,0 +1,129 @@
+#include "diagnose/search.h"
+
+#include <algorithm>
+#include <optional>
+
+#include "diagnose/mechanisms/list.h"
+
+namespace spotter::diagnose {
+namespace {
+
+using analyze::Scenario;
+
+struct Open {
+  const Mechanism* mechanism;
+  Candidate candidate;
+};
+
+class Searcher {
+ public:
+  Searcher(const JobModel& model, double least)
+      : model_(model),
+        least_(static_cast<Ns>(least * static_cast<double>(model.whole))),
+        scenario_(model.base),
+        end_(model.played.end()) {}
+
+  std::vector<Found> run() && {
+    std::vector<Open> faults, opportunities, rest;
+    for (const Mechanism* mechanism : all_mechanisms())
+      for (Candidate& c : mechanism->candidates(model_)) {
+        auto& open = mechanism->is_rest ? rest : c.is_opportunity ? opportunities : faults;
+        open.push_back({mechanism, std::move(c)});
+      }
+    for (size_t i = faults.size(); i-- > 0;)
+      if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
+    take(faults, true);
+    const size_t first = found_.size();
+    take(opportunities, false);
+    take(rest, false);
+    for (const auto& [begin, end] : {std::pair(size_t{0}, first), std::pair(first, found_.size())})
+      std::stable_sort(found_.begin() + static_cast<std::ptrdiff_t>(begin),
+                       found_.begin() + static_cast<std::ptrdiff_t>(end),
+                       [](const Found& a, const Found& b) { return a.gain > b.gain; });
+    return std::move(found_);
+  }
+
+ private:
+  Ns end_with(const Open& open) const {
+    Scenario scenario = scenario_;
+    open.candidate.undo(scenario);
+    return analyze::replay(model_.job, scenario).end();
+  }
+
+  void take(std::vector<Open>& open, bool together) {
+    while (!open.empty()) {
+      size_t best = open.size();
+      Ns most = 0;
+      for (size_t i = 0; i < open.size(); ++i) {
+        const Ns gain = open[i].candidate.undo ? end_ - end_with(open[i]) : open[i].candidate.known_gain;
+        if (gain <= most) continue;
+        best = i;
+        most = gain;
+      }
+      const bool is_alone = most >= least_;
+      if (!is_alone && together) std::tie(best, most) = most_beside_others(open);
+      if (best == open.size() || most < least_) return;
+      keep(open, best, most, is_alone);
+    }
+  }
+
+  // Where equal faults on two ranks cover each other, taking one away gains nothing: the one that costs most
+  // where all others are gone.
+  std::pair<size_t, Ns> most_beside_others(const std::vector<Open>& open) const {
+    std::pair<size_t, Ns> best = {open.size(), 0};
+    if (open.size() < 2) return best;
+    Scenario all = scenario_;
+    for (const Open& one : open)
+      if (one.candidate.undo) one.candidate.undo(all);
+    const Ns end = analyze::replay(model_.job, all).end();
+    if (end_ - end < least_) return best;
+    for (size_t i = 0; i < open.size(); ++i) {
+      Scenario others = scenario_;
+      for (size_t k = 0; k < open.size(); ++k)
+        if (k != i && open[k].candidate.undo) open[k].candidate.undo(others);
+      const Ns cost = analyze::replay(model_.job, others).end() - end;
+      if (cost > best.second) best = {i, cost};
+    }
+    return best;
+  }
+
+  void keep(std::vector<Open>& open, size_t i, Ns gain, bool is_alone) {
+    Open one = std::move(open[i]);
+    open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+    if (one.candidate.undo) {
+      one.candidate.undo(scenario_);
+      end_ = analyze::replay(model_.job, scenario_).end();
+    }
+    Found found{.mechanism = one.mechanism, .candidate = std::move(one.candidate)};
+    found.gain = model_.steps > 0 ? gain / model_.steps : gain;
+    found.share = model_.whole > 0 ? static_cast<double>(gain) / static_cast<double>(model_.whole) : 0;
+    constexpr double kMedium = 0.02;
+    if (!is_alone && found.candidate.against.empty())
+      found.candidate.against = "taken away alone it gains little: another fault holds the job up as long";
+    if (found.candidate.is_confirmed)
+      found.confidence = is_alone ? Confidence::high : Confidence::medium;
+    else
+      found.confidence = found.share >= kMedium ? Confidence::medium : Confidence::low;
+    found_.push_back(std::move(found));
+  }
+
+  const JobModel& model_;
+  Ns least_;
+  Scenario scenario_;  // without what was found so far
+  Ns end_;
+  std::vector<Found> found_;
+};
+
+}  // namespace
+
+const char* confidence_name(Confidence confidence) {
+  constexpr const char* kNames[] = {"low", "medium", "high"};
+  return kNames[static_cast<size_t>(confidence)];
+}
+
+std::vector<Found> search(const JobModel& model, double least) {
+  if (model.whole <= 0) return {};
+  return Searcher(model, least).run();
+}
+
+}  // namespace spotter::diagnose
