@@ -46,7 +46,7 @@ std::string groups(const Job& job, i64 rank) {
   for (size_t k = 0; k < layout.kinds(); ++k) {
     const auto kind = static_cast<GroupKind>(k);
     const i64 group = layout.group(kind, rank);
-    if (layout.size(kind) > 1 && layout.size(kind) < job.spec.ranks)
+    if (layout.size(kind) > 1 && !layout.is_whole_job(kind))
       add(layout.group_name(kind, group), layout.group_description(kind), layout.members(kind, group));
   }
   return fmt::format("\"pg_count\": {}, \"pg_config\": [{}], \"nccl_version\": \"2.27.5\"", count, text);

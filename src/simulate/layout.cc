@@ -49,7 +49,7 @@ std::vector<i64> Layout::members(GroupKind kind, i64 group) const {
 }
 
 std::string Layout::group_name(GroupKind kind, i64 group) const {
-  if (size(kind) == ranks_) return "0";
+  if (is_whole_job(kind)) return "0";
   i64 number = 1 + group;
   for (size_t k = 0; k < static_cast<size_t>(kind); ++k) number += groups(static_cast<GroupKind>(k));
   return std::to_string(number);
@@ -57,7 +57,7 @@ std::string Layout::group_name(GroupKind kind, i64 group) const {
 
 std::string Layout::group_description(GroupKind kind) const {
   static constexpr const char* kMeshNames[] = {"mesh_dp", "mesh_tp", "mesh_pp", "mesh_ep", "mesh_ep_dp"};
-  return size(kind) == ranks_ ? "default_pg" : kMeshNames[static_cast<size_t>(kind)];
+  return is_whole_job(kind) ? "default_pg" : kMeshNames[static_cast<size_t>(kind)];
 }
 
 }  // namespace spotter::simulate

@@ -32,8 +32,10 @@ class Layout {
   i64 node(i64 rank) const { return rank / per_node_; }
   i64 device(i64 rank) const { return rank % per_node_; }
   std::string host(i64 rank) const { return fmt::format("node{:03}", node(rank)); }
-  // As PyTorch names process groups: by number, the whole job first; empty where the group is the whole
-  // job's.
+  // Whether the group is the one that every job has. Expert groups are always made anew, also where all ranks
+  // are in one, as data-parallel ones then are, too.
+  bool is_whole_job(GroupKind kind) const { return size(kind) == ranks_ && kind < GroupKind::expert; }
+  // As PyTorch names process groups: by number, the whole job first.
   std::string group_name(GroupKind kind, i64 group) const;
   std::string group_description(GroupKind kind) const;
 

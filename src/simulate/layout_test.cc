@@ -31,5 +31,14 @@ TEST(Layout, ExpertGroupsShareOutDataGroups) {
   }
 }
 
+TEST(Layout, OneGroupAloneIsTheWholeJobs) {
+  Spec spec;
+  spec.ranks = spec.expert = 4;
+  const Layout layout(spec);
+  EXPECT_EQ(layout.group_name(GroupKind::data, 0), "0");
+  EXPECT_NE(layout.group_name(GroupKind::expert, 0), "0");
+  EXPECT_EQ(layout.group_description(GroupKind::expert), "mesh_ep");
+}
+
 }  // namespace
 }  // namespace spotter::simulate

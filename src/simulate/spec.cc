@@ -146,7 +146,8 @@ Result<void> validate(const Spec& spec, const Fault& fault) {
     return fail(Code::invalid,
                 "the fault {} cannot be had with --cuda-graphs, which launch all kernels of a layer at once",
                 name);
-  if (fault.type == FaultType::hang && !has_data_collectives(spec) && spec.tensor == 1 && spec.pipeline == 1)
+  if (fault.type == FaultType::hang && !has_data_collectives(spec) && spec.tensor == 1 &&
+      spec.pipeline == 1 && spec.expert == 1)
     return fail(Code::invalid,
                 "the fault {} needs ranks that wait for each other; see --ranks and --sharding", name);
   return {};

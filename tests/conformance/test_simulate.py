@@ -268,6 +268,13 @@ SYMPTOMS = {
     "unoverlapped-communication": ("exposed_communication", None),
     "straggling-step:rank=2": ("waits_for_rank", 2),
     "hang:rank=2": ("device_uncovered", 2),
+    "extra-calls:rank=2": ("waits_for_rank", 2),
+    "copies:rank=1": ("waits_for_rank", 1),
+    "compilation": ("host_bound", None),
+    "compilation:rank=2": ("waits_for_rank", 2),
+    "memory-pressure:rank=2": ("waits_for_rank", 2),
+    "slow-link:ranks=0-4,factor=20": ("exposed_communication", None),
+    "data-loader-stall:every=2": ("data_loading", None),
 }
 
 
@@ -296,6 +303,32 @@ def test_in_a_pipeline_nobody_is_blamed_alone(tmp_path, fault):
     findings = findings_of(tmp_path, "--pp", 2, "--fault", fault)
     assert (findings[0]["rule"], findings[0]["rank"]) == ("waits_for_rank", None)
     assert re.search(r"Most is for rank [26] .* and rank [26] ", findings[0]["finding"])
+
+
+def test_an_exchange_is_of_no_call_that_names_a_peer(tmp_path):
+    truth = simulate(tmp_path, "--pp", 4, "--micro-batches", 6, "--coupled-sends", "--steps", 1)
+    ends = {}
+    for rank, name in enumerate(truth["files"]):
+        events = json.loads(harness.text_of(tmp_path / name))["traceEvents"]
+        kernels = [e for e in events if e.get("cat") == "kernel" and "SendRecv" in e["name"]]
+        coupled = [e for e in kernels if "Group size" not in e["args"]]
+        both = sum(e["name"] == "nccl:coalesced" and e["cat"] == "user_annotation" for e in events)
+        assert len(coupled) == both == sum(6 - (3 - stage) for stage in (rank, rank - 1) if 0 <= stage < 3)
+        names = [e["args"]["Collective name"] for e in events if e["name"] == "record_param_comms"]
+        assert names.count("send") == names.count("recv") == (6 if rank in (0, 3) else 12)
+        ends[rank] = {round(e["ts"] * 1000 + e["dur"] * 1000) for e in coupled}
+    assert ends[1] & ends[0] == ends[0] and ends[0]
+
+
+def test_tokens_are_exchanged_within_expert_groups(tmp_path):
+    truth = simulate(tmp_path, "--ranks", 8, "--tp", 2, "--ep", 2, "--steps", 1)
+    assert truth["groups"]["expert"][:2] == [[0, 2], [4, 6]]
+    assert truth["groups"]["expert_data"][:2] == [[0, 4], [2, 6]]
+    found = {(row["group"], tuple(row["ranks"]), row["name"]): row["calls"] for row in truth["collectives"]}
+    assert found["expert", (0, 2), "all_to_all"] == 2 * 4 * SMALL["--layers"]  # of 2 ranks
+    assert found["expert_data", (0, 4), "allreduce"] > 0
+    rows = harness.analyze(tmp_path, tables=["stragglers"], top=None)["stragglers"]
+    assert [row["rank"] for row in rows if not row["collectives"]] == []
 
 
 def test_a_long_step_is_told(tmp_path):
