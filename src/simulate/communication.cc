@@ -1,5 +1,7 @@
 #include "simulate/communication.h"
 
+#include <utility>
+
 namespace spotter::simulate {
 
 // What one collective is called on each level.
@@ -71,22 +73,46 @@ void Communication::scatter_gradients(i64 elements) {
   wait_if_unoverlapped(kScatter);
 }
 
-void Communication::add_gradient(i64 bytes) { bucket_bytes_ += bytes; }
+void Communication::exchange_tokens(i64 elements) {
+  const i64 n = spec_.expert;
+  issue({"c10d::alltoall_base_", "nccl:all_to_all", kSendRecvKernel},
+        {.group = GroupKind::expert,
+         .name = "all_to_all",
+         .in_elements = elements,
+         .out_elements = elements,
+         .bytes = elements * kElementBytes * (n - 1) / n},
+        kExpert);
+  b_.wait(kCompute, kExpert);
+}
+
+// Ranks that share the experts out have other ones each: their gradients are nobody else's.
+void Communication::add_gradient(i64 bytes, bool of_experts) {
+  if (!of_experts)
+    bucket_bytes_ += bytes;
+  else if (reduces_experts())
+    expert_bucket_bytes_ += bytes;
+}
 
 void Communication::flush_buckets(bool all) {
-  const i64 n = spec_.data(), full = spec_.bucket_mb << 20;
-  while (bucket_bytes_ >= full || (all && bucket_bytes_ > 0)) {
-    const i64 bytes = std::min(bucket_bytes_, full);
-    bucket_bytes_ -= bytes;
+  flush(GroupKind::data, kData, all, bucket_bytes_);
+  flush(GroupKind::expert_data, kExpertData, all, expert_bucket_bytes_);
+}
+
+void Communication::flush(GroupKind group, Stream stream, bool all, i64& bucket_bytes) {
+  const i64 n = group == GroupKind::data ? spec_.data() : spec_.data() / spec_.expert;
+  const i64 full = spec_.bucket_mb << 20;
+  while (bucket_bytes >= full || (all && bucket_bytes > 0)) {
+    const i64 bytes = std::min(bucket_bytes, full);
+    bucket_bytes -= bytes;
     issue({"c10d::allreduce_", "nccl:all_reduce", kAllReduceKernel},
-          {.group = GroupKind::data,
+          {.group = group,
            .name = "allreduce",
            .in_elements = bytes / kElementBytes,
            .out_elements = bytes / kElementBytes,
            .bytes = 2 * bytes * (n - 1) / n,
            .rounds = 2},
-          kData);
-    wait_if_unoverlapped(kData);
+          stream);
+    wait_if_unoverlapped(stream);
   }
 }
 
@@ -100,6 +126,33 @@ void Communication::send(bool forward, i64 elements) {
          .out_elements = elements,
          .bytes = elements * kElementBytes},
         kSend);
+}
+
+// ProcessGroupNCCL tells the calls one by one, and launches their kernel when their group ends.
+void Communication::exchange(bool with_next, i64 elements) {
+  using Way = Collective::Way;
+  const auto known = [&](Way way, const char* name) {
+    return b_.collective({.group = GroupKind::pipeline,
+                          .way = way,
+                          .name = name,
+                          .in_elements = elements,
+                          .out_elements = elements,
+                          .bytes = elements * kElementBytes},
+                         std::string(kSendRecvKernel) + spec_.era->nccl_args);
+  };
+  const u32 send = known(with_next ? Way::send_next : Way::send_previous, "send");
+  const u32 receive = known(with_next ? Way::receive_next : Way::receive_previous, "recv");
+  const u32 both = known(with_next ? Way::exchange_next : Way::exchange_previous, "coalesced");
+  for (const auto& [op, collective] : {std::pair("c10d::send", send), std::pair("c10d::recv_", receive)}) {
+    const auto operation = b_.operation(op);
+    const auto record = b_.comms_record(collective);
+    b_.work(kRecord);
+  }
+  {
+    const auto annotation = b_.annotation("nccl:coalesced");
+    b_.start(both, kSend);
+  }
+  b_.wait(kCompute, kSend);
 }
 
 void Communication::receive(bool forward, i64 elements) {

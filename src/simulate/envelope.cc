@@ -43,10 +43,10 @@ std::string groups(const Job& job, i64 rank) {
         count++ == 0 ? "" : ", ", name, description, ranks.size(), fmt::join(ranks, ", "));
   };
   add("0", "default_pg", all);
-  for (size_t k = 0; k < kGroupKinds; ++k) {
+  for (size_t k = 0; k < layout.kinds(); ++k) {
     const auto kind = static_cast<GroupKind>(k);
     const i64 group = layout.group(kind, rank);
-    if (layout.size(kind) > 1 && layout.size(kind) < job.spec.ranks)
+    if (layout.size(kind) > 1 && !layout.is_whole_job(kind))
       add(layout.group_name(kind, group), layout.group_description(kind), layout.members(kind, group));
   }
   return fmt::format("\"pg_count\": {}, \"pg_config\": [{}], \"nccl_version\": \"2.27.5\"", count, text);
@@ -99,7 +99,9 @@ std::string metadata(const Job& job, const RankPlace& place) {
     m.thread(place.pid, std::to_string(tid),
              fmt::format("thread {} ({})", tid, thread == 0 ? "python3" : "pt_autograd_0"), tid);
   }
-  for (const i64 stream : kStreamIds) {
+  const size_t streams = job.spec.expert > 1 ? size_t{kStreams} : size_t{kExpert};
+  for (size_t s = 0; s < streams; ++s) {
+    const i64 stream = kStreamIds[s];
     const std::string tid =
         job.spec.era->stream_words ? fmt::format("\"stream {}\"", stream) : std::to_string(stream);
     m.thread(place.device, tid, fmt::format("stream {} ", stream), stream);

@@ -54,7 +54,8 @@ std::string EventText::device_tail(const DeviceWork& work) const {
 // Libraries wrote more from release to release: first sizes, then names and ranks, then sequence numbers.
 std::string EventText::collective_args(const Collective& c, bool is_kernel) const {
   const CollectiveArgs written = job_.spec.era->collective_args;
-  if (written == CollectiveArgs::none) return {};
+  // The kernel of an exchange is launched when its group of calls ends, under no call of its own.
+  if (written == CollectiveArgs::none || (is_kernel && c.exchanges())) return {};
   const Layout& layout = job_.layout;
   const i64 group = layout.group(c.group, place_.rank);
   std::string text;

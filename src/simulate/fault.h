@@ -34,9 +34,12 @@ enum class FaultType : u8 {
   low_efficiency,
 };
 
-enum class GroupKind : u8 { data, tensor, pipeline };
-inline constexpr size_t kGroupKinds = 3;
-inline constexpr std::array<const char*, kGroupKinds> kGroupNames = {"data", "tensor", "pipeline"};
+// The experts of a mixture are shared out among the ranks of an expert group; those with the same ones are an
+// expert_data group.
+enum class GroupKind : u8 { data, tensor, pipeline, expert, expert_data };
+inline constexpr size_t kGroupKinds = 5;
+inline constexpr std::array<const char*, kGroupKinds> kGroupNames = {"data", "tensor", "pipeline", "expert",
+                                                                     "expert_data"};
 
 struct RankPair {
   i64 one = 0, other = 0;

@@ -101,7 +101,7 @@ constexpr FaultParam kSlowRank[] = {
     kAnyStep,
     {"factor", "1.3", "its kernels and copies take this many times as long (1 to 1000)", set_times}};
 constexpr FaultParam kSlowLink[] = {
-    {"group", "data", "data, tensor or pipeline", set_kind},
+    {"group", "data", "data, tensor, pipeline, expert or expert_data", set_kind},
     {"index", "all", "which of these groups: all, 0 or 1-3", set_groups},
     {"ranks", "all", "in place of group and index: the link between two ranks, such as 0-5", set_pair},
     kAnyStep,

@@ -83,6 +83,21 @@ TEST(Spec, SizesMustFit) {
   spec = {};
   spec.events = 1'000'000'000;
   EXPECT_NE(invalid(spec), "");
+  spec = {};
+  spec.expert = 3;
+  EXPECT_EQ(invalid(spec), "--ep 3 does not divide the 8 data-parallel ranks; see --ranks, --tp and --pp");
+  spec = {};
+  spec.virtual_stages = 2;
+  EXPECT_EQ(invalid(spec), "--virtual-stages needs a pipeline of three stages at least (--pp)");
+  spec.pipeline = 4;
+  EXPECT_EQ(invalid(spec), "--layers 12 is no multiple of --pp 4 times --virtual-stages 2");
+  spec.layers = 16;
+  EXPECT_EQ(invalid(spec), "");
+  spec.micro_batches = 6;
+  EXPECT_EQ(invalid(spec), "--micro-batches 6 is no multiple of --pp 4, as --virtual-stages wants it");
+  spec = {};
+  spec.coupled_sends = true;
+  EXPECT_NE(invalid(spec), "");
 }
 
 }  // namespace

@@ -87,7 +87,9 @@ class Machine {
     Ns done() const { return std::max(end, not_before); }
   };
   struct Meetings {
-    u32 data = 0, tensor = 0, send_next = 0, send_previous = 0, receive_next = 0, receive_previous = 0;
+    std::array<u32, kGroupKinds> of_group{};
+    u32 send_next = 0, send_previous = 0, receive_next = 0, receive_previous = 0;
+    u32 exchange_next = 0, exchange_previous = 0;
   };
 
   bool can_run(const Instruction& i);

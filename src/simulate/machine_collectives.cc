@@ -11,10 +11,13 @@ using Way = Collective::Way;
 Meeting Machine::next_meeting(const Collective& c) {
   const Layout& layout = job_.layout;
   switch (c.way) {
-    case Way::all: {
-      u32& count = c.group == GroupKind::data ? meetings_.data : meetings_.tensor;
-      return {rendezvous_.group_channel(c.group, layout.group(c.group, rank_)), count++};
-    }
+    case Way::all:
+      return {rendezvous_.group_channel(c.group, layout.group(c.group, rank_)),
+              meetings_.of_group[static_cast<size_t>(c.group)]++};
+    case Way::exchange_next:
+      return {rendezvous_.exchange_channel(rank_), meetings_.exchange_next++};
+    case Way::exchange_previous:
+      return {rendezvous_.exchange_channel(layout.previous_stage(rank_)), meetings_.exchange_previous++};
     case Way::send_next:
       return {rendezvous_.send_channel(rank_, true), meetings_.send_next++};
     case Way::send_previous:
@@ -56,9 +59,11 @@ bool Machine::goes_over(const Fault& link, const Collective& c) const {
              layout.group(c.group, link.pair->other) == group;
     case Way::send_next:
     case Way::receive_next:
+    case Way::exchange_next:
       return link.pair->is(rank_, layout.next_stage(rank_));
     case Way::send_previous:
     case Way::receive_previous:
+    case Way::exchange_previous:
       return link.pair->is(rank_, layout.previous_stage(rank_));
   }
   return false;
@@ -84,10 +89,11 @@ void Machine::collective(const Instruction& i) {
   } else if (start >= kNever) {
     stream.end = kNever;
   } else {
-    if (c.way == Way::all) rendezvous_.arrive(meeting, start, ns);
+    const bool meets = c.way == Way::all || c.exchanges();
+    if (meets) rendezvous_.arrive(meeting, start, ns);
     stream.pending = meeting;
     stream.pending_start = start;
-    stream.pending_ns = c.way == Way::all ? 0 : ns;
+    stream.pending_ns = meets ? 0 : ns;
   }
   if (!observer_) return;
   settle(stream);

@@ -1,6 +1,7 @@
 #include "simulate/program.h"
 
 #include "simulate/communication.h"
+#include "simulate/pipeline_order.h"
 #include "simulate/step_faults.h"
 #include "simulate/transformer.h"
 
@@ -24,15 +25,15 @@ class StepWriter {
   StepWriter(const Spec& spec, i64 stage, Program& program)
       : spec_(spec),
         stage_(stage),
-        layers_(spec.layers / spec.pipeline),
-        first_layer_(stage * layers_),
+        layers_(spec.chunk_layers()),
         b_(spec, program),
         comms_(spec, b_),
         model_(
             spec, b_, [this] { comms_.reduce_tensor(model_.activation_elements()); },
-            [this](i64 bytes) { grad_ready(bytes); }),
-        faults_(b_, model_, layers_ * spec.micro_batches),
-        saved_(static_cast<size_t>(spec.micro_batches)) {}
+            [this] { comms_.exchange_tokens(model_.activation_elements()); },
+            [this](i64 bytes, bool of_experts) { grad_ready(bytes, of_experts); }),
+        faults_(b_, model_, layers_ * passes()),
+        saved_(static_cast<size_t>(passes())) {}
 
   void write() {
     const auto python = b_.python("train.py(118): train_step");
@@ -43,6 +44,7 @@ class StepWriter {
     run_micro_batches();
     if (comms_.reduces() || comms_.shards()) comms_.await_data();
     if (comms_.shards()) comms_.await_scatters();
+    if (comms_.reduces_experts()) comms_.await_experts();
     if (spec_.pipeline > 1) comms_.await_sends();
     optimizer_step();
     if (spec_.all_memory_events) zero_grad();
@@ -51,8 +53,13 @@ class StepWriter {
   }
 
  private:
-  bool is_first() const { return stage_ == 0; }
-  bool is_last() const { return stage_ == spec_.pipeline - 1; }
+  i64 passes() const { return spec_.virtual_stages * spec_.micro_batches; }  // of a part of the model
+  bool is_first() const { return is_first(0); }
+  bool is_last() const { return is_last(spec_.virtual_stages - 1); }
+  bool is_first(i64 chunk) const { return chunk_number(spec_, stage_, chunk) == 0; }
+  bool is_last(i64 chunk) const {
+    return chunk_number(spec_, stage_, chunk) + 1 == spec_.pipeline * spec_.virtual_stages;
+  }
 
   // As model.to("cuda") does.
   void make_parameters() {
@@ -69,7 +76,7 @@ class StepWriter {
   // Calls f(elements on this rank) for each layer's weights, and for those of the vocabulary.
   template <class F>
   void for_weights(F f) {
-    for (i64 l = 0; l < layers_; ++l) f(model_.layer_parameters() / model_.shards());
+    for (i64 l = 0; l < layers_ * spec_.virtual_stages; ++l) f(model_.layer_parameters() / model_.shards());
     if (is_first()) f(model_.vocabulary_parameters() / model_.shards());
     if (is_last()) f(model_.vocabulary_parameters() / model_.shards());
   }
@@ -99,38 +106,45 @@ class StepWriter {
               Call::memcpy_async);
   }
 
-  // One forward, one backward: a stage runs ahead as far as it needs to keep the later ones busy.
   void run_micro_batches() {
-    const i64 n = spec_.micro_batches, ahead = std::min(spec_.pipeline - stage_ - 1, n);
-    for (i64 i = 0; i < n + ahead; ++i) {
-      if (i < n) forward(i);
-      if (i >= ahead) backward(i - ahead);
+    using What = PipelineItem::What;
+    for (const PipelineItem& item : pipeline_order(spec_, stage_)) {
+      if (item.what == What::forward)
+        forward(item);
+      else if (item.what == What::backward)
+        backward(item);
+      else
+        comms_.exchange(item.what == What::exchange_next, model_.activation_elements());
     }
   }
 
-  void forward(i64 micro_batch) {
-    Transformer::Saved& saved = saved_[static_cast<size_t>(micro_batch)];
+  void forward(const PipelineItem& item) {
+    const auto [what, micro_batch, chunk, receives, sends] = item;
+    const i64 pass = micro_batch * spec_.virtual_stages + chunk;
+    const i64 first_layer = chunk_number(spec_, stage_, chunk) * layers_;
+    Transformer::Saved& saved = saved_[static_cast<size_t>(pass)];
     const auto python = b_.python("nn.Module: Transformer_0", 0);
-    if (!is_first()) comms_.receive(true, model_.activation_elements());
+    if (receives) comms_.receive(true, model_.activation_elements());
     {
       const auto scope = forward_scope();
-      if (micro_batch == 0) faults_.before_forward();
+      if (pass == 0) faults_.before_forward();
       if (comms_.shards()) comms_.gather_parameters(model_.layer_parameters());
-      if (is_first()) model_.embedding(saved);
+      if (is_first(chunk)) model_.embedding(saved);
       for (i64 l = 0; l < layers_; ++l) {
         if (comms_.shards()) comms_.await_data();
         if (comms_.shards() && l + 1 < layers_) comms_.gather_parameters(model_.layer_parameters());
-        const auto block = b_.python(fmt::format("nn.Module: TransformerBlock_{}", first_layer_ + l),
-                                     static_cast<i32>(4 * l));
-        faults_.before_layer(micro_batch * layers_ + l);
-        model_.attention(first_layer_ + l, saved);
-        if (micro_batch == 0 && l == layers_ / 2) faults_.amid_layers();
-        model_.perceptron(first_layer_ + l, saved);
-        faults_.after_layer(first_layer_ + l);
+        const auto block = b_.python(fmt::format("nn.Module: TransformerBlock_{}", first_layer + l),
+                                     static_cast<i32>(4 * (chunk * layers_ + l)));
+        faults_.before_layer(pass * layers_ + l);
+        model_.attention(first_layer + l, saved);
+        if (micro_batch == 0 && chunk * layers_ + l == spec_.virtual_stages * layers_ / 2)
+          faults_.amid_layers();
+        model_.perceptron(first_layer + l, saved);
+        faults_.after_layer(first_layer + l);
       }
-      if (is_last()) model_.loss(saved);
+      if (is_last(chunk)) model_.loss(saved);
     }
-    if (!is_last()) comms_.send(true, model_.activation_elements());
+    if (sends) comms_.send(true, model_.activation_elements());
   }
 
   Builder::Within forward_scope() {
@@ -139,16 +153,17 @@ class StepWriter {
     return Builder::Within(nullptr);
   }
 
-  void backward(i64 micro_batch) {
-    Transformer::Saved& saved = saved_[static_cast<size_t>(micro_batch)];
+  void backward(const PipelineItem& item) {
+    const auto [what, micro_batch, chunk, receives, sends] = item;
+    Transformer::Saved& saved = saved_[static_cast<size_t>(micro_batch * spec_.virtual_stages + chunk)];
     const bool accumulates = micro_batch > 0;
     const auto python = b_.python("torch/_tensor.py(648): backward");
     const auto engine = b_.python("torch/autograd/graph.py(824): _engine_run_backward");
-    if (!is_last()) comms_.receive(false, model_.activation_elements());
+    if (receives) comms_.receive(false, model_.activation_elements());
     last_backward_ = micro_batch + 1 == spec_.micro_batches;
     b_.thread(1);
     if (comms_.shards()) comms_.gather_parameters(model_.layer_parameters());
-    if (is_last()) model_.loss_backward(saved, accumulates);
+    if (is_last(chunk)) model_.loss_backward(saved, accumulates);
     for (i64 l = layers_ - 1; l >= 0; --l) {
       if (comms_.shards()) comms_.await_data();
       if (comms_.shards() && l > 0) comms_.gather_parameters(model_.layer_parameters());
@@ -157,16 +172,16 @@ class StepWriter {
       reduce_ready();
       if (comms_.shards()) comms_.scatter_gradients(model_.layer_parameters());
     }
-    if (is_first()) model_.embedding_backward(saved, accumulates);
+    if (is_first(chunk)) model_.embedding_backward(saved, accumulates);
     model_.end_backward();
     if (comms_.reduces() && last_backward_) comms_.flush_buckets(true);
     b_.thread(0);
-    if (!is_first()) comms_.send(false, model_.activation_elements());
+    if (sends) comms_.send(false, model_.activation_elements());
   }
 
-  void grad_ready(i64 bytes) {
+  void grad_ready(i64 bytes, bool of_experts) {
     if (!comms_.reduces() || !last_backward_) return;
-    comms_.add_gradient(bytes);
+    comms_.add_gradient(bytes, of_experts);
     reduce_ready();
   }
 
@@ -204,7 +219,7 @@ class StepWriter {
   }
 
   const Spec& spec_;
-  i64 stage_, layers_, first_layer_;
+  i64 stage_, layers_;  // of one part of the model
   Builder b_;
   Communication comms_;
   Transformer model_;

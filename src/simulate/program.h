@@ -49,7 +49,7 @@ struct CallName {
 const CallName& name_of(Call call);
 
 // Streams of a device: what may run at the same time.
-enum Stream : u8 { kCompute, kData, kScatter, kTensor, kSend, kReceive, kStreams };
+enum Stream : u8 { kCompute, kData, kScatter, kTensor, kSend, kReceive, kExpert, kExpertData, kStreams };
 
 struct Instruction {
   Op op;
@@ -88,13 +88,24 @@ struct DeviceWork {
 
 struct Collective {
   GroupKind group = GroupKind::data;
-  enum class Way : u8 { all, send_next, receive_next, send_previous, receive_previous } way = Way::all;
+  // An exchange is a send to a neighbour and a receive from it as one.
+  enum class Way : u8 {
+    all,
+    send_next,
+    receive_next,
+    send_previous,
+    receive_previous,
+    exchange_next,
+    exchange_previous
+  } way = Way::all;
   std::string name;  // allreduce ...
   i64 in_elements = 0, out_elements = 0;
   u32 work = 0;   // its kernel, without the duration
   i64 bytes = 0;  // that a rank sends in all
   i64 rounds = 1;
   double scale = 1;
+
+  bool exchanges() const { return way == Way::exchange_next || way == Way::exchange_previous; }
 };
 
 // What memory is for.

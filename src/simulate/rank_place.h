@@ -25,6 +25,6 @@ struct RankPlace {
   Clock clock;
 };
 
-inline constexpr std::array<i64, kStreams> kStreamIds = {7, 20, 24, 28, 32, 36};
+inline constexpr std::array<i64, kStreams> kStreamIds = {7, 20, 24, 28, 32, 36, 40, 44};
 
 }  // namespace spotter::simulate

@@ -4,14 +4,28 @@
 
 namespace spotter::simulate {
 
-Rendezvous::Rendezvous(const Layout& layout)
-    : layout_(layout),
-      first_tensor_(static_cast<u32>(layout.groups(GroupKind::data))),
-      first_send_(first_tensor_ + static_cast<u32>(layout.groups(GroupKind::tensor))),
-      ends_(first_send_ + 2 * static_cast<size_t>(layout.ranks())) {}
+Rendezvous::Rendezvous(const Layout& layout) : layout_(layout) {
+  const auto ranks = static_cast<u32>(layout.ranks());
+  for (size_t k = 0; k < kGroupKinds; ++k) {
+    first_group_[k] = first_send_;
+    first_send_ += static_cast<u32>(layout.groups(static_cast<GroupKind>(k)));
+  }
+  first_exchange_ = first_send_ + 2 * ranks;
+  ends_.resize(first_exchange_ + ranks);
+}
 
 u32 Rendezvous::group_channel(GroupKind kind, i64 group) const {
-  return static_cast<u32>(group) + (kind == GroupKind::tensor ? first_tensor_ : 0);
+  return first_group_[static_cast<size_t>(kind)] + static_cast<u32>(group);
+}
+
+u32 Rendezvous::exchange_channel(i64 rank) const { return first_exchange_ + static_cast<u32>(rank); }
+
+i64 Rendezvous::size(u32 channel) const {
+  if (channel >= first_exchange_) return 2;
+  if (channel >= first_send_) return 1;
+  size_t kind = kGroupKinds - 1;
+  while (channel < first_group_[kind]) --kind;
+  return layout_.size(static_cast<GroupKind>(kind));
 }
 
 u32 Rendezvous::send_channel(i64 rank, bool to_next) const {
@@ -20,12 +34,9 @@ u32 Rendezvous::send_channel(i64 rank, bool to_next) const {
 
 void Rendezvous::arrive(Meeting meeting, Ns at, Ns duration) {
   if (settled_ || at >= kNever) return;
-  i64 size = 1;
-  if (meeting.channel < first_send_)
-    size = layout_.size(meeting.channel < first_tensor_ ? GroupKind::data : GroupKind::tensor);
   Open& open = open_[key(meeting)];
   open.latest = std::max(open.latest, at);
-  if (++open.present == size) set_end(meeting, open.latest + duration);
+  if (++open.present == size(meeting.channel)) set_end(meeting, open.latest + duration);
 }
 
 Ns Rendezvous::end(Meeting meeting) const {

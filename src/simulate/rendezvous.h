@@ -2,6 +2,7 @@
 // pass; settled, then shared by all threads of the second. An end takes 8 bytes; only meetings at which
 // somebody is still missing take more.
 #pragma once
+#include <array>
 #include <limits>
 #include <unordered_map>
 #include <vector>
@@ -22,10 +23,11 @@ class Rendezvous {
  public:
   explicit Rendezvous(const Layout& layout);
 
-  // A channel is a group, whose meetings all members attend, or a pipeline stage's way to a neighbour: that
-  // it "ends" when the sender comes.
+  // A channel is a group, whose meetings all members attend, or two neighbours in a pipeline that send each
+  // other something at once, or a pipeline stage's way to a neighbour: that it "ends" when the sender comes.
   u32 group_channel(GroupKind kind, i64 group) const;
   u32 send_channel(i64 rank, bool to_next) const;
+  u32 exchange_channel(i64 rank) const;  // of both, with the next stage
 
   // The last to come ends it `duration` later. Who comes at kNever does not come.
   void arrive(Meeting meeting, Ns at, Ns duration);
@@ -43,9 +45,11 @@ class Rendezvous {
   };
   static u64 key(Meeting m) { return u64{m.channel} << 32 | m.instance; }
   void set_end(Meeting meeting, Ns end);
+  i64 size(u32 channel) const;
 
   const Layout& layout_;
-  u32 first_tensor_, first_send_;
+  std::array<u32, kGroupKinds> first_group_{};
+  u32 first_send_ = 0, first_exchange_ = 0;
   std::vector<std::vector<Ns>> ends_;
   std::unordered_map<u64, Open> open_;
   std::vector<i64> woken_;

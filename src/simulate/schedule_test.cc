@@ -121,6 +121,59 @@ TEST(Schedule, AReceiverWaitsForItsSender) {
   }
 }
 
+TEST(Schedule, AnExchangeEndsOnBothAtOnceAfterBothHaveCome) {
+  Spec spec = small();
+  spec.pipeline = 4;
+  spec.micro_batches = 6;
+  spec.coupled_sends = true;
+  const Simulated run(spec);
+  EXPECT_EQ(run.step_ns, run.plan.steps);
+  const auto exchanges = [&](size_t rank, Collective::Way way) {
+    std::vector<DeviceEvent> found;
+    for (const Seen& seen : run.ranks[rank].seen)
+      if (seen.event.collective != kNone &&
+          run.job.program(static_cast<i64>(rank)).collectives[seen.event.collective].way == way)
+        found.push_back(seen.event);
+    return found;
+  };
+  for (size_t rank = 0; rank < 3; ++rank) {
+    const auto here = exchanges(rank, Collective::Way::exchange_next);
+    const auto there = exchanges(rank + 1, Collective::Way::exchange_previous);
+    ASSERT_EQ(here.size(), 2 * (6 - (3 - rank)));
+    ASSERT_EQ(here.size(), there.size());
+    for (size_t i = 0; i < here.size(); ++i) {
+      EXPECT_EQ(here[i].end, there[i].end);
+      EXPECT_EQ(here[i].end, std::max(here[i].start, there[i].start) + here[i].transfer);
+    }
+  }
+}
+
+TEST(Schedule, MorePartsOfTheModelMakeASmallerBubble) {
+  Spec spec = small();
+  spec.pipeline = 4;
+  spec.layers = 16;
+  spec.micro_batches = 8;
+  spec.jitter_percent = 0;
+  const Simulated plain(spec);
+  spec.virtual_stages = 4;
+  const Simulated interleaved(spec);
+  EXPECT_EQ(interleaved.step_ns, interleaved.plan.steps);
+  EXPECT_LT(interleaved.step_ns[0][0], plain.step_ns[0][0]);
+}
+
+TEST(Schedule, TokensGoToTheirExpertsAndBack) {
+  Spec spec = small();
+  spec.expert = 2;
+  const Simulated run(spec);
+  EXPECT_EQ(run.step_ns, run.plan.steps);
+  const i64 passes = 2 * spec.layers * 2;  // forward and backward, there and back
+  EXPECT_EQ(run.ranks[0].of(kExpert).size(), static_cast<size_t>(passes * spec.steps));
+  EXPECT_EQ(run.ranks[0].of(kExpert)[0].event.end, run.ranks[1].of(kExpert)[0].event.end);
+  EXPECT_NE(run.ranks[0].of(kExpert)[0].event.end, run.ranks[2].of(kExpert)[0].event.end);
+  EXPECT_FALSE(run.ranks[0].of(kExpertData).empty());
+  EXPECT_EQ(run.ranks[0].of(kExpertData)[0].event.end, run.ranks[2].of(kExpertData)[0].event.end);
+}
+
 TEST(Schedule, WithoutJitterStepsAreEqual) {
   Spec spec = small();
   spec.jitter_percent = 0;

@@ -66,10 +66,11 @@ Result<i64> events_of_step(Spec spec, i64 micro_batches, const std::atomic<bool>
 
 // Each further micro-batch adds the same number of events.
 Result<i64> micro_batches_for(const Spec& spec, const std::atomic<bool>* cancelled) {
-  TRY_ASSIGN(const i64 one, events_of_step(spec, 1, cancelled));
-  TRY_ASSIGN(const i64 two, events_of_step(spec, 2, cancelled));
+  const i64 unit = spec.virtual_stages > 1 ? spec.pipeline : 1;
+  TRY_ASSIGN(const i64 one, events_of_step(spec, unit, cancelled));
+  TRY_ASSIGN(const i64 two, events_of_step(spec, 2 * unit, cancelled));
   const i64 more = two - one;
-  return std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
+  return unit * std::max(i64{1}, 1 + (spec.events / spec.steps - one + more / 2) / more);
 }
 
 // A scale that changes nothing is a name mistaken.

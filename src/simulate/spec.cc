@@ -1,6 +1,7 @@
 #include "simulate/spec.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "simulate/layout.h"
 
@@ -20,6 +21,11 @@ constexpr NumberOption kNumbers[] = {
      "about so many events in a rank's trace, by more micro-batches; 0: as they come"},
     {"--tp", &Spec::tensor, 1, 1024, "ranks of a tensor-parallel group"},
     {"--pp", &Spec::pipeline, 1, 1024, "stages of the pipeline (1F1B)"},
+    {"--virtual-stages", &Spec::virtual_stages, 1, 1024,
+     "parts of the model that each stage has, which take turns (interleaved 1F1B)", true},
+    {"--ep", &Spec::expert, 1, 1024,
+     "ranks of an expert-parallel group, with an expert each: tokens are sent there and back (all-to-all)",
+     true},
     {"--bucket-mb", &Spec::bucket_mb, 1, 100'000, "size of a bucket of gradients (--sharding ddp)"},
     {"--gpus-per-node", &Spec::gpus_per_node, 1, 1024, "ranks on a host"},
     {"--jitter", &Spec::jitter_percent, 0, 50,
@@ -36,6 +42,8 @@ constexpr SwitchOption kSwitches[] = {
      "temporaries"},
     {"--all-shapes", &Spec::all_shapes,
      "with the shapes and values of attention's arguments, too, and in truth.json the flops of a step", true},
+    {"--coupled-sends", &Spec::coupled_sends,
+     "stages send and receive at once, by one kernel, where both fall together (batch_isend_irecv)", true},
 };
 
 constexpr i64 kMostInStep = 10'000'000;
@@ -45,12 +53,36 @@ bool has_data_collectives(const Spec& spec) { return spec.sharding != Sharding::
 
 bool has_group(const Spec& spec, GroupKind kind) {
   if (kind == GroupKind::data) return has_data_collectives(spec);
+  if (kind == GroupKind::expert_data)
+    return spec.sharding == Sharding::ddp && spec.expert > 1 && spec.data() > spec.expert;
+  if (kind == GroupKind::expert) return spec.expert > 1;
   return (kind == GroupKind::tensor ? spec.tensor : spec.pipeline) > 1;
 }
 
-i64 groups(const Spec& spec, GroupKind kind) {
-  const i64 sizes[] = {spec.data(), spec.tensor, spec.pipeline};
-  return spec.ranks / sizes[static_cast<size_t>(kind)];
+Result<void> validate_stages(const Spec& spec) {
+  const bool is_interleaved = spec.virtual_stages > 1;
+  if (is_interleaved && spec.pipeline < 3)
+    return fail(Code::invalid, "--virtual-stages needs a pipeline of three stages at least (--pp)");
+  if (is_interleaved && spec.layers % (spec.pipeline * spec.virtual_stages) != 0)
+    return fail(Code::invalid, "--layers {} is no multiple of --pp {} times --virtual-stages {}", spec.layers,
+                spec.pipeline, spec.virtual_stages);
+  if (is_interleaved && spec.micro_batches % spec.pipeline != 0)
+    return fail(Code::invalid, "--micro-batches {} is no multiple of --pp {}, as --virtual-stages wants it",
+                spec.micro_batches, spec.pipeline);
+  if (spec.coupled_sends && (spec.pipeline == 1 || is_interleaved))
+    return fail(Code::invalid, "--coupled-sends needs a pipeline (--pp) without --virtual-stages");
+  return {};
+}
+
+Result<void> validate_experts(const Spec& spec) {
+  if (spec.expert == 1) return {};
+  if (spec.data() % spec.expert != 0)
+    return fail(Code::invalid,
+                "--ep {} does not divide the {} data-parallel ranks; see --ranks, --tp and --pp", spec.expert,
+                spec.data());
+  if (spec.sharding == Sharding::fsdp)
+    return fail(Code::invalid, "--ep cannot be had with --sharding fsdp, which would gather all experts");
+  return {};
 }
 
 bool is_in_some_step(const Fault& fault, const Spec& spec) {
@@ -68,7 +100,8 @@ Result<void> validate_pair(const Spec& spec, const RankPair& pair) {
     const auto kind = static_cast<GroupKind>(k);
     if (!has_group(spec, kind) || layout.group(kind, pair.one) != layout.group(kind, pair.other)) continue;
     const i64 stages = layout.stage(pair.one) - layout.stage(pair.other);
-    if (kind != GroupKind::pipeline || stages == 1 || stages == -1) return {};
+    const bool wraps = spec.virtual_stages > 1 && std::abs(stages) == spec.pipeline - 1;
+    if (kind != GroupKind::pipeline || std::abs(stages) == 1 || wraps) return {};
   }
   return fail(Code::invalid,
               "the fault slow-link is between the ranks {} and {}, which send each other nothing", pair.one,
@@ -104,16 +137,17 @@ Result<void> validate(const Spec& spec, const Fault& fault) {
           Code::invalid,
           "the fault {} is at group={}, but no ranks of this job make such a group; see --tp, --pp and --sharding",
           name, group);
-    if (fault.groups.first >= groups(spec, fault.group))
+    if (fault.groups.first >= Layout(spec).groups(fault.group))
       return fail(Code::invalid,
                   "the fault {} is at index={}, but the job has {} groups of ranks for {} parallelism", name,
-                  fault.groups.first, groups(spec, fault.group), group);
+                  fault.groups.first, Layout(spec).groups(fault.group), group);
   }
   if (fault.type == FaultType::launch_bound && spec.cuda_graphs)
     return fail(Code::invalid,
                 "the fault {} cannot be had with --cuda-graphs, which launch all kernels of a layer at once",
                 name);
-  if (fault.type == FaultType::hang && !has_data_collectives(spec) && spec.tensor == 1 && spec.pipeline == 1)
+  if (fault.type == FaultType::hang && !has_data_collectives(spec) && spec.tensor == 1 &&
+      spec.pipeline == 1 && spec.expert == 1)
     return fail(Code::invalid,
                 "the fault {} needs ranks that wait for each other; see --ranks and --sharding", name);
   return {};
@@ -130,6 +164,8 @@ Result<void> validate(const Spec& spec) {
                 spec.pipeline);
   if (spec.layers % spec.pipeline != 0)
     return fail(Code::invalid, "--layers {} is no multiple of --pp {}", spec.layers, spec.pipeline);
+  TRY(validate_stages(spec));
+  TRY(validate_experts(spec));
   if (spec.hidden % 128 != 0) return fail(Code::invalid, "--hidden {} is no multiple of 128", spec.hidden);
   if (spec.hidden % spec.tensor != 0)
     return fail(Code::invalid, "--hidden {} is no multiple of --tp {}", spec.hidden, spec.tensor);

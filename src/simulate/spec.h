@@ -23,9 +23,10 @@ struct Spec {
   i64 ranks = 8, steps = 5, first_step = 3, layers = 12, hidden = 2048, batch = 4;
   i64 micro_batches = 0;  // 0: as many as the pipeline needs
   i64 events = 0;         // of a rank, about; 0: what micro_batches gives
-  i64 tensor = 1, pipeline = 1, gpus_per_node = 8, bucket_mb = 25, jitter_percent = 2, seed = 1;
+  i64 tensor = 1, pipeline = 1, expert = 1, virtual_stages = 1, gpus_per_node = 8, bucket_mb = 25,
+      jitter_percent = 2, seed = 1;
   bool cuda_graphs = false, python_stacks = false, memory_events = false, all_memory_events = false,
-       all_shapes = false;
+       all_shapes = false, coupled_sends = false;
   Sharding sharding = Sharding::ddp;
   const Era* era = &eras()[0];
   // Of device work, host spans (with what they call on the host) and calls; at most kMostScales.
@@ -37,6 +38,7 @@ struct Spec {
 
   i64 last_step() const { return first_step + steps - 1; }
   i64 data() const { return ranks / (tensor * pipeline); }
+  i64 chunk_layers() const { return layers / (pipeline * virtual_stages); }  // of one part of a stage
   bool omits(i64 rank) const {
     return std::ranges::any_of(omitted, [&](const NumberRange& range) { return range.has(rank); });
   }
@@ -47,12 +49,13 @@ struct NumberOption {
   i64 Spec::* value;
   i64 least, most;
   const char* help;
+  bool tells_only_if_set = false;  // truth.json: so that the other jobs' stay as they are
 };
 struct SwitchOption {
   const char* flag;
   bool Spec::* value;
   const char* help;
-  bool tells_only_if_set = false;  // truth.json: so that the other jobs' stay as they are
+  bool tells_only_if_set = false;
 };
 std::span<const NumberOption> number_options();
 std::span<const SwitchOption> switch_options();

@@ -26,9 +26,10 @@ constexpr const char* kAdd = "CUDAFunctor_add<c10::BFloat16>";
 }  // namespace
 
 Transformer::Transformer(const Spec& spec, Builder& builder, std::function<void()> reduce,
-                         std::function<void(i64)> grad_ready)
+                         std::function<void()> exchange, std::function<void(i64, bool)> grad_ready)
     : b_(builder),
       reduce_(std::move(reduce)),
+      exchange_(std::move(exchange)),
       grad_ready_(std::move(grad_ready)),
       tokens_(spec.batch * kTokens),
       hidden_(spec.hidden),
@@ -36,7 +37,8 @@ Transformer::Transformer(const Spec& spec, Builder& builder, std::function<void(
       shards_(spec.sharding == Sharding::fsdp ? spec.data() : 1),
       memory_(spec.memory_events || spec.all_memory_events),
       all_memory_(spec.all_memory_events),
-      all_shapes_(spec.all_shapes) {}
+      all_shapes_(spec.all_shapes),
+      has_experts_(spec.expert > 1) {}
 
 u32 Transformer::node(Saved& saved) {
   saved.nodes.push_back(b_.new_node());
@@ -227,9 +229,11 @@ void Transformer::perceptron(i64 layer, Saved& saved) {
   const auto python = b_.python(fmt::format("nn.Module: FeedForward_{}", layer), module);
   b_.begin_graph();
   norm(saved);
+  change_experts(saved, true);
   linear(hidden_, width, saved, module + 1);
   elementwise("aten::gelu", kGelu, tokens_ * width, 2, saved, true);
   linear(width, hidden_, saved, module + 2);
+  change_experts(saved, false);
   b_.end_graph();
   reduce_();
   b_.begin_graph();

@@ -14,10 +14,11 @@ class Transformer {
     std::vector<u32> nodes, allocations;
   };
 
-  // `grad_ready` is called with the bytes of each gradient when the host may say so; `reduce`, for a tensor
-  // that the tensor-parallel ranks add up.
+  // `grad_ready` is called with the bytes of each gradient, and whether it is an expert's, when the host may
+  // say so; `reduce`, for a tensor that the tensor-parallel ranks add up; `exchange`, where tokens go to
+  // their experts or come back.
   Transformer(const Spec& spec, Builder& builder, std::function<void()> reduce,
-              std::function<void(i64)> grad_ready);
+              std::function<void()> exchange, std::function<void(i64, bool)> grad_ready);
 
   void embedding(Saved& saved);
   void attention(i64 layer, Saved& saved);
@@ -46,6 +47,8 @@ class Transformer {
 
  private:
   void norm(Saved& saved);
+  void change_experts(Saved& saved, bool to_them);
+  void change_experts_backward(Saved& saved, bool to_them);
   void linear(i64 in, i64 out, Saved& saved, i32 module);
   void elementwise(const char* op, const char* functor, i64 elements, i64 tensors, Saved& saved, bool keeps);
   void norm_backward(Saved& saved, bool accumulates);
@@ -70,10 +73,11 @@ class Transformer {
   static u32 take_node(Saved& saved);
 
   Builder& b_;
-  std::function<void()> reduce_;
-  std::function<void(i64)> grad_ready_;
+  std::function<void()> reduce_, exchange_;
+  std::function<void(i64, bool)> grad_ready_;
   i64 tokens_, hidden_, tensor_, shards_;
-  bool memory_, all_memory_, all_shapes_;
+  bool memory_, all_memory_, all_shapes_, has_experts_;
+  bool in_experts_ = false;
   Memory activation_gradient_, added_gradient_;  // the latter is added to what earlier micro-batches made
   std::vector<Memory> weight_gradients_;
 };

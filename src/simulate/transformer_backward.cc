@@ -45,7 +45,7 @@ void Transformer::gradient(i64 elements, bool accumulates) {
       const auto detach = b_.operation("aten::detach", shapes({{elements}}));
     }
   }
-  grad_ready_(elements * kElementBytes);
+  grad_ready_(elements * kElementBytes, in_experts_);
 }
 
 void Transformer::linear_backward(i64 in, i64 out, Saved& saved, bool accumulates) {
@@ -156,12 +156,16 @@ void Transformer::perceptron_backward(Saved& saved, bool accumulates) {
   const i64 width = 4 * hidden_ / tensor_;
   b_.begin_graph();
   elementwise_backward("AddBackward0", nullptr, "", 0, 0, saved, true);
+  change_experts_backward(saved, false);
+  in_experts_ = has_experts_;
   linear_backward(width, hidden_, saved, accumulates);
   elementwise_backward(
       "GeluBackward0", "aten::gelu_backward",
       "GeluBackwardCUDAKernelImpl(at::TensorIteratorBase&, at::native::GeluType)::{lambda(c10::BFloat16, c10::BFloat16)#1}",
       tokens_ * width, 3, saved, true);
   linear_backward(hidden_, width, saved, accumulates);
+  in_experts_ = false;
+  change_experts_backward(saved, true);
   b_.end_graph();
   reduce_();
   b_.begin_graph();

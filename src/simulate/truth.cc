@@ -47,7 +47,8 @@ std::string ranges_text(const std::vector<NumberRange>& ranges) {
 std::string spec_text(const Spec& spec) {
   std::string text = "{";
   for (const NumberOption& option : number_options())
-    text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
+    if (spec.*option.value != Spec{}.*option.value || !option.tells_only_if_set)
+      text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
   for (const SwitchOption& option : switch_options())
     if (spec.*option.value || !option.tells_only_if_set)
       text += fmt::format("{}: {}, ", quoted(option.flag + 2), spec.*option.value);
@@ -78,7 +79,7 @@ std::string clocks_text(const Job& job) {
 
 std::string groups_text(const Layout& layout) {
   std::string text;
-  for (size_t k = 0; k < kGroupKinds; ++k) {
+  for (size_t k = 0; k < layout.kinds(); ++k) {
     const auto kind = static_cast<GroupKind>(k);
     text += fmt::format("{}\"{}\": ", k > 0 ? ", " : "", kGroupNames[k]);
     text += list(layout.groups(kind),

@@ -44,7 +44,11 @@ JOBS = {
     "tensor": ["--tp", 2],
     "pipeline": ["--pp", 2, "--micro-batches", 6],
     "all three": ["--ranks", 16, "--tp", 2, "--pp", 4, "--gpus-per-node", 4, "--steps", 2],
+    "interleaved": ["--pp", 4, "--virtual-stages", 2, "--layers", 8],
+    "coupled": ["--pp", 4, "--micro-batches", 6, "--coupled-sends"],
+    "experts": ["--ranks", 8, "--tp", 2, "--ep", 2],
     "graphs": ["--cuda-graphs"],
+    "experts in graphs": ["--ep", 4, "--cuda-graphs"],
     "even": ["--jitter", 0],
     "one rank": ["--ranks", 1],
     "many events": ["--ranks", 2, "--events", 60000],
@@ -246,6 +250,37 @@ def test_the_straggler_is_named(tmp_path):
     rows = harness.analyze(tmp_path, tables=["stragglers"], top=None)["stragglers"]
     assert rows[0]["rank"] == 2
     assert rows[0]["caused_wait_ns"] > 5 * sum(row["caused_wait_ns"] for row in rows[1:])
+
+
+def test_an_exchange_is_of_no_call_that_names_a_peer(tmp_path):
+    truth = simulate(tmp_path, "--pp", 4, "--micro-batches", 6, "--coupled-sends", "--steps", 1)
+    ends = {}
+    for rank, name in enumerate(truth["files"]):
+        events = json.loads(harness.text_of(tmp_path / name))["traceEvents"]
+        kernels = [e for e in events if e.get("cat") == "kernel" and "SendRecv" in e["name"]]
+        coupled = [e for e in kernels if "Group size" not in e["args"]]
+        both = sum(e["name"] == "nccl:coalesced" and e["cat"] == "user_annotation" for e in events)
+        assert len(coupled) == both == sum(6 - (3 - stage) for stage in (rank, rank - 1) if 0 <= stage < 3)
+        names = [e["args"]["Collective name"] for e in events if e["name"] == "record_param_comms"]
+        assert names.count("send") == names.count("recv") == (6 if rank in (0, 3) else 12)
+        ends[rank] = {round(e["ts"] * 1000 + e["dur"] * 1000) for e in coupled}
+    assert ends[1] & ends[0] == ends[0] and ends[0]
+
+
+def test_tokens_are_exchanged_within_expert_groups(tmp_path):
+    truth = simulate(tmp_path, "--ranks", 8, "--tp", 2, "--ep", 2, "--steps", 1)
+    assert truth["groups"]["expert"][:2] == [[0, 2], [4, 6]]
+    assert truth["groups"]["expert_data"][:2] == [[0, 4], [2, 6]]
+    found = {(row["group"], tuple(row["ranks"]), row["name"]): row["calls"] for row in truth["collectives"]}
+    assert found["expert", (0, 2), "all_to_all"] == 2 * 4 * SMALL["--layers"]  # of 2 ranks
+    assert found["expert_data", (0, 4), "allreduce"] > 0
+    rows = harness.analyze(tmp_path, tables=["stragglers"], top=None)["stragglers"]
+    assert [row["rank"] for row in rows if not row["collectives"]] == []
+
+
+def test_a_long_step_is_told(tmp_path):
+    findings = findings_of(tmp_path, "--fault", "straggling-step:rank=2")
+    assert [f["finding"] for f in findings if f["rule"] == "long_step"] == ["Step 7 of rank 2 takes 177 ms, 2.0 times the median."]
 
 
 @pytest.mark.parametrize("options", [[], ["--pp", 2], ["--tp", 2], ["--sharding", "fsdp"]])
