@@ -1,11 +1,11 @@
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "trace/collective_marks.h"
 #include "trace/nesting.h"
 

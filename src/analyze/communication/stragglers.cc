@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyze/job/matching.h"
+#include "analyze/communication/matching.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 #include "base/saturated.h"

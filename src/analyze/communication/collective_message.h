@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 
 namespace spotter::analyze {
 

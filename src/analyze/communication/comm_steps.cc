@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "analyze/job/matching.h"
+#include "analyze/communication/matching.h"
 #include "analyze/list.h"
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/intervals.h"

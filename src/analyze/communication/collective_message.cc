@@ -1,9 +1,9 @@
-#include "analyze/job/collective_message.h"
+#include "analyze/communication/collective_message.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "analyze/recorded_inputs.h"
 #include "trace/facts/element_types.h"
 
