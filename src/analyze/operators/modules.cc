@@ -11,6 +11,7 @@
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 #include "trace/module_spans.h"
+#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {
@@ -62,7 +63,7 @@ Word word_of(const trace::Steps& steps, Category category, std::string_view name
   }
   const bool is_users = category == Category::user_annotation && !is_step_mark(steps, name) &&
                         !trace::is_collective_mark(name) && !trace::is_data_loading(name) &&
-                        !name.starts_with("Optimizer.") && !name.starts_with("[pl][");
+                        !trace::is_optimizer_mark(name) && !name.starts_with("[pl][");
   return is_users ? Word{Source::annotation, name} : Word{};
 }
 

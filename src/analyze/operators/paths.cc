@@ -9,6 +9,7 @@
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
 #include "trace/module_spans.h"
+#include "trace/steps_at.h"
 
 namespace spotter::analyze {
 namespace {
@@ -50,6 +51,7 @@ class Paths {
       : trace_(trace),
         nesting_(trace.nesting()),
         tree_(trace),
+        steps_(trace.steps().steps),
         by_shapes_(by_shapes),
         place_(nesting_.order.size(), kNone) {
     std::vector<u32> index(trace.size(), kNone);
@@ -75,10 +77,7 @@ class Paths {
 
  private:
   bool is_in_step(EventId e) const {
-    const std::vector<trace::Step>& steps = trace_.steps().steps;
-    if (steps.empty()) return true;
-    const auto after = std::ranges::upper_bound(steps, trace_.ts[e], {}, &trace::Step::start);
-    return after != steps.begin() && trace_.ts[e] < std::prev(after)->end;
+    return trace_.steps().steps.empty() || steps_.last(trace_.ts[e]) != kNone;
   }
 
   // The backward part of the innermost module or annotation around a forward operator.
@@ -154,6 +153,7 @@ class Paths {
   const Trace& trace_;
   const trace::Nesting& nesting_;
   const SpanTree tree_;
+  const trace::StepsAt steps_;
   const bool by_shapes_;
   GroupIds<3> ids_;  // of the path around, the name and the shapes
   std::vector<Path> paths_;
