@@ -26,7 +26,7 @@ std::vector<StepWindow> one_step_of_operators(const Trace& trace) {
     end = std::max(end, trace.end(e));
   }
   if (start >= end) return {};
-  return {{0, start, end}};
+  return {{0, start, end, 0, {start, end}}};
 }
 
 void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector<Launched>& launched) {
@@ -74,7 +74,8 @@ void leave_out_the_end(StepWindows& windows) {
 
 std::vector<StepWindow> marked_steps(const Trace& trace) {
   std::vector<StepWindow> marks;
-  for (const trace::Step& step : trace.steps().steps) marks.push_back({step.number, step.start, step.end});
+  for (const trace::Step& step : trace.steps().steps)
+    marks.push_back({step.number, step.start, step.end, 0, {step.start, step.end}});
   return marks;
 }
 
