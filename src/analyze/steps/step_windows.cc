@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "trace/device_work.h"
 #include "trace/nesting.h"
@@ -48,6 +49,10 @@ void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector
   }
   if (std::ranges::none_of(launched, [](const Launched& of) { return of.count > 0; })) return;
   Ns before = steps.front().start;
+  if (const std::optional<Ns> end_before = trace.steps().end_before) {
+    before = std::max(before, *end_before);
+    foreign.clear();
+  }
   for (const Interval& other : foreign) {
     if (other.end < launched.front().start && launched.front().count > 0)
       before = std::max(before, other.end);

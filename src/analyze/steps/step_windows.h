@@ -36,7 +36,8 @@ void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&&
 }
 
 // A step begins with its mark, but not before the one before it ends, and the first one not before device
-// work has ended that no step launched and that ended before its own device work began. It ends with its
+// work has ended that no step launched and that ended before its own device work began, nor, where it was
+// chosen from more, before the step before it ended. It ends with its
 // mark, or with the last device work of its own if that is later. Left out (cut_off) are steps behind the
 // last one that launched device work, and that one, too, if it launched less than four fifths of what the one
 // before did, unless it is the only one. Without marks all from the first operator's start to the last one's
