@@ -6,6 +6,7 @@
 #include "analyze/list.h"
 #include "analyze/list_text.h"
 #include "analyze/operators/path_diff.h"
+#include "analyze/operators/path_text.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
 #include "trace/module_spans.h"
@@ -17,7 +18,7 @@ namespace {
 const Field kColumns[] = {
     kRankField,
     {"path", Type::text, Unit::none, Role::key,
-     "What the calls are in, the outermost first, and their own name, joined by /."},
+     "What the calls are in, the outermost first, and their own name, joined by /; one in a name is \\/."},
     {"kind", Type::text, Unit::none, Role::value, "annotation, module, operator or backward."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls."},
     {"host_total_ns", Type::integer, Unit::ns, Role::value, "Sum of their durations."},
@@ -172,7 +173,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const auto steps = std::max<i64>(1, std::ssize(trace.steps().steps));
   for (const u32 p : tree_order(paths)) {
     const Path& path = paths[p];
-    texts[p] = path.parent == kNone ? path.name : fmt::format("{}/{}", texts[path.parent], path.name);
+    texts[p] = path_text(path.parent == kNone ? "" : texts[path.parent], path.name);
     table.append({std::string_view(texts[p]), kKinds[static_cast<size_t>(path.kind)], path.calls,
                   path.host_total, path.device_total, std::max<Ns>(0, path.host_self),
                   std::max<Ns>(0, path.device_self), path.depth, steps});
