@@ -180,7 +180,8 @@ std::optional<double> known(double number) { return number > 0 ? std::optional(n
 }  // namespace
 
 const char* precision_name(Precision precision) {
-  constexpr const char* kNames[] = {"fp64", "fp32", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8"};
+  constexpr const char* kNames[] = {"float64", "float32", "float64",  "float32",
+                                    "tf32",    "float16", "bfloat16", "float8"};
   static_assert(std::size(kNames) == kPrecisions);
   return kNames[static_cast<size_t>(precision)];
 }
