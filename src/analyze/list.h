@@ -27,6 +27,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kOperators, \
   kSteps, \
   kStepBreakdown, \
+  kStepBudget, \
   kDeviceSummary, \
   kDeviceSteps, \
   kCriticalPath, \

@@ -217,17 +217,4 @@ std::optional<RecordedInputs> parse_recorded_inputs(std::string_view dims, std::
   return inputs;
 }
 
-std::string shapes_text(const RecordedInputs& inputs) {
-  size_t last = inputs.size();
-  while (last > 0 && !inputs[last - 1].is_tensor()) --last;
-  std::string text;
-  for (size_t i = 0; i < last; ++i) {
-    text += i > 0 ? ",[" : "[";
-    for (size_t d = 0; d < inputs[i].dims.size(); ++d)
-      text += (d > 0 ? "," : "") + std::to_string(inputs[i].dims[d]);
-    text += ']';
-  }
-  return "[" + text + "]";
-}
-
 }  // namespace spotter::analyze

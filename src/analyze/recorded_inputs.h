@@ -41,9 +41,6 @@ using RecordedInputs = std::vector<RecordedInput>;
 std::optional<RecordedInputs> parse_recorded_inputs(std::string_view dims, std::string_view types,
                                                     std::optional<std::string_view> concrete);
 
-// "[[64,256],[256,512]]": the dims as one text, without the arguments at the end that are no tensors.
-std::string shapes_text(const RecordedInputs& inputs);
-
 // What trace analyses read for it.
 inline const ArgSet kRecordedInputArgs = {Arg::input_dims, Arg::input_type, Arg::concrete_inputs};
 

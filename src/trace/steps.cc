@@ -11,6 +11,7 @@
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 #include "trace/per_kind.h"
+#include "trace/torch_marks.h"
 
 namespace spotter::trace {
 namespace {
@@ -160,7 +161,7 @@ Steps optimizer_steps(const Trace& trace) {
 // Not what PyTorch writes by itself: that repeats, but as a part of a step.
 bool may_be_step(std::string_view name) {
   return !name.empty() && name.find("DataLoader") == name.npos && !is_data_loading(name) &&
-         !is_collective_mark(name) && !name.starts_with("Optimizer.");
+         !is_collective_mark(name) && !is_optimizer_mark(name);
 }
 
 // Whether marks in order of time follow one another without overlap and at nearly equal distances.

@@ -10,6 +10,7 @@
 // Of several profiler steps with one number that overlap the earliest counts, and those that do not all
 // count; of several optimizers the one that steps most often counts, then the one that takes the most time.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +28,9 @@ struct Steps {
   std::string mark_name;    // "ProfilerStep", "Optimizer.step#SGD.step", the annotation's name; empty: none
   std::vector<Step> steps;  // by start
   i64 unfinished = 0;       // marks like theirs that had not ended
+  // Of chosen steps: when those before the first had ended, with the device work that was launched wholly
+  // inside their marks.
+  std::optional<Ns> end_before = {};
 };
 
 Steps compute_steps(const Trace& trace);

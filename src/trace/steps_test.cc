@@ -182,5 +182,21 @@ TEST(SelectSteps, KeepsTheNumbersOfTheWhole) {
   EXPECT_EQ(some->size(), 4u);
 }
 
+// With it a window of a chosen step is that of the whole trace.
+TEST(SelectSteps, TellsWhenTheStepsBeforeHadEnded) {
+  TraceBuilder b;
+  for (i64 n = 1; n <= 3; ++n)
+    b.span("user_annotation", "ProfilerStep#" + std::to_string(n), 1, 1, n * 100, 100);
+  b.span("cuda_runtime", "launch 1", 1, 1, 150, 5, {{Arg::correlation, i64{1}}});
+  b.span("kernel", "of step 1", 0, 7, 160, 90, {{Arg::correlation, i64{1}}});
+  b.span("cuda_runtime", "launch over the end", 1, 1, 190, 20, {{Arg::correlation, i64{2}}});
+  b.span("kernel", "of none", 0, 7, 400, 90, {{Arg::correlation, i64{2}}});
+  const TracePtr t = b.build();
+  EXPECT_EQ(t->steps().end_before, std::nullopt);
+  EXPECT_EQ(select_steps(*t, 1, 3)->steps().end_before, std::nullopt);
+  EXPECT_EQ(select_steps(*t, 2, 2)->steps().end_before, 250);
+  EXPECT_EQ(select_steps(*t, 3, 3)->steps().end_before, 300);
+}
+
 }  // namespace
 }  // namespace spotter::trace

@@ -37,7 +37,7 @@ def counted(trace):
         name = row["operator"].removeprefix("aten::")
         if name in ("mm", "bmm", "addmm", "baddbmm") or "convolution" in name or "attention" in name:
             by_operator["convolution" if name == "_convolution" else name] += row["flops"]
-    (whole,) = [row for row in harness.analyze(trace, tables=["mfu"], top=None)["mfu"] if row["step"] == "all"]
+    (whole,) = [row for row in harness.analyze(trace, tables=["mfu"], top=None)["mfu"] if row["number"] is None]
     return by_operator, whole["flops"]
 
 
@@ -91,17 +91,17 @@ def simulated(folder, *options, ranks=4):
 def test_mfu_of_a_simulated_job(tmp_path, options):
     truth = simulated(tmp_path, *options)
     answer = harness.analyze(tmp_path, tables=["mfu", "step_breakdown"], top=None)
-    windows = {(row["rank"], str(row["number"])): row["dur_ns"] for row in answer["step_breakdown"]}
-    rows = {(row["rank"], row["step"]): row for row in answer["mfu"]}
-    assert set(rows) == set(windows) | {(rank, "all") for rank in range(4)}
+    windows = {(row["rank"], row["number"]): row["dur_ns"] for row in answer["step_breakdown"]}
+    rows = {(row["rank"], row["number"]): row for row in answer["mfu"]}
+    assert set(rows) == set(windows) | {(rank, None) for rank in range(4)}
     for (rank, step), row in rows.items():
-        steps = 3 if step == "all" else 1
+        steps = 3 if step is None else 1
         assert row["flops"] == steps * truth["step_flops"][rank]
         ns = windows.get((rank, step)) or sum(dur for (r, _), dur in windows.items() if r == rank)
         assert row["mfu"] == pytest.approx(steps * truth["step_flops"][rank] / (ns / 1e9) / H100_BF16, rel=1e-9)
-        assert (row["dtype"], row["peak_tflops"]) == ("bf16", 989)
+        assert (row["dtype"], row["peak_tflops"]) == ("bfloat16", 989)
     # The step of the host, which the schedule knows, is the window but for what the device works off behind it.
-    first = rows[0, str(truth["steps"][0])]
+    first = rows[0, truth["steps"][0]]
     known = truth["step_flops"][0] / (truth["by_rank_and_step"]["step_ns"][0][0] / 1e9) / H100_BF16
     assert first["mfu"] == pytest.approx(known, rel=0.01)
 
@@ -113,7 +113,7 @@ def test_a_model_of_known_size(tmp_path):
     parameters = 4 * 12 * 2048**2 + 32_000 * 2048
     attention = 4 * 16 * (2048 * 2049 // 2) * 128 * 2 * (2 + 5)
     for row in harness.analyze(tmp_path, tables=["mfu"], top=None)["mfu"]:
-        steps = 3 if row["step"] == "all" else 1
+        steps = 3 if row["number"] is None else 1
         assert row["flops"] == steps * (6 * parameters * 2048 + attention)
 
 

@@ -26,10 +26,15 @@ const Field kColumns[] = {
 constexpr Param kParams[] = {kTop, kWhatIf};
 
 struct Group {
-  StringId name;
-  BoundBy bound;
+  StringId name = kNone;  // kNone: others
+  BoundBy bound = BoundBy::unknown;
   i64 pieces = 0;
   Ns dur = 0;
+
+  void merge(const Group& o) {
+    pieces += o.pieces;
+    dur = add_saturated(dur, o.dur);
+  }
 };
 
 // Of each name, itself or, of the marks of steps ("ProfilerStep#7"), the first of them: they are one.
@@ -71,6 +76,8 @@ std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
 
 // Marks of steps without their number.
 std::string_view shown(const Trace& trace, StringId name) {
+  if (name == kNone) return "others";
+  if (name == 0) return "(none)";
   const std::string& mark = trace.steps().mark_name;
   const std::string_view text = trace.strings()[name];
   return !mark.empty() && text.starts_with(mark + "#") ? std::string_view(mark) : text;
@@ -79,24 +86,15 @@ std::string_view shown(const Trace& trace, StringId name) {
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
-  const std::vector<Group> groups = groups_of(trace, what_if);
+  std::vector<Group> groups = groups_of(trace, what_if);
   what_if.note_unknown_name(table);
   note_inferred_launches(trace, table);
   Ns total = 0;
   for (const Group& group : groups) total = add_saturated(total, group.dur);
-  const auto top = static_cast<size_t>(params[kTop.name]);
-  const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
-  for (const Group& group : std::span(groups).first(listed)) {
-    const std::string_view name = group.name == 0 ? "(none)" : shown(trace, group.name);
-    table.append(
-        {name, std::string_view(bound_name(group.bound)), group.pieces, group.dur, ratio(group.dur, total)});
+  for (const Group& group : first_and_others(std::move(groups), params[kTop.name])) {
+    const Value bound = group.name == kNone ? Value() : Value(std::string_view(bound_name(group.bound)));
+    table.append({shown(trace, group.name), bound, group.pieces, group.dur, ratio(group.dur, total)});
   }
-  Group others{};
-  for (const Group& group : std::span(groups).subspan(listed)) {
-    others.pieces += group.pieces;
-    others.dur = add_saturated(others.dur, group.dur);
-  }
-  if (others.pieces > 0) table.append({"others", {}, others.pieces, others.dur, ratio(others.dur, total)});
   return table;
 }
 

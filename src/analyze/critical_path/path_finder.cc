@@ -144,7 +144,11 @@ class PathFinder {
 
 void for_each_critical_path(const Trace& trace, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use) {
-  const std::vector<PathWindow> windows = windows_of(trace);
+  for_each_critical_path(trace, windows_of(trace), what_if, use);
+}
+
+void for_each_critical_path(const Trace& trace, std::span<const PathWindow> windows, WhatIf& what_if,
+                            const std::function<void(const CriticalPath& path)>& use) {
   if (windows.empty()) return;
   const Dependencies dependencies(trace);
   PathGraphBuilder builder(trace, dependencies, autograd_tracks(trace), what_if);

@@ -6,6 +6,7 @@
 #pragma once
 #include <algorithm>
 #include <functional>
+#include <span>
 #include <vector>
 
 #include "analyze/critical_path/path_graph.h"
@@ -56,6 +57,9 @@ struct CriticalPath {
 // trace has no spans. `use` is called with each path, which is gone afterwards: paths of a trace together may
 // be as large as the trace. Reads kCriticalPathArgs.
 void for_each_critical_path(const Trace& trace, WhatIf& what_if,
+                            const std::function<void(const CriticalPath& path)>& use);
+// Of these windows, which come by start and are not empty.
+void for_each_critical_path(const Trace& trace, std::span<const PathWindow> windows, WhatIf& what_if,
                             const std::function<void(const CriticalPath& path)>& use);
 
 inline const ArgSet kCriticalPathArgs = kDependencyArgs | trace::kStepArgs | ArgSet{Arg::fwd_thread_id};

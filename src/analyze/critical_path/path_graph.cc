@@ -72,7 +72,7 @@ u32 PathGraphBuilder::find_row(u32 row) const {
 }
 
 void PathGraphBuilder::find_rows() {
-  graph_.end = window_.mark_end;
+  graph_.end = window_.end.value_or(window_.mark_end);
   for (size_t s = 0; s < work_.streams.size(); ++s) {
     const u32 last = dependencies_.first_not_launched_before(s, window_.mark_end);
     for (u32 row = dependencies_.first_ending_after(s, window_.start); row < last; ++row) {
@@ -80,18 +80,18 @@ void PathGraphBuilder::find_rows() {
       if (launched >= window_.mark_end || work_.end[row] <= window_.start) continue;
       const bool is_own = launched >= window_.start;
       rows_.push_back({row, kNone, kNone, is_own});
-      if (is_own) graph_.end = std::max(graph_.end, work_.end[row]);
-      if (is_own && work_.launch[row] != kNone) launches_.push_back({work_.launch[row], row});
+      if (is_own && !window_.end) graph_.end = std::max(graph_.end, work_.end[row]);
     }
   }
-  std::ranges::sort(launches_, {}, [](const Launch& l) { return std::pair(l.call, l.row); });
   // What runs on beyond the window holds nothing in it up.
   std::erase_if(rows_, [&](const Row& r) { return work_.end[r.row] > graph_.end; });
   for (Row& r : rows_) {
     const Ns start = std::max(work_.start[r.row], window_.start), end = work_.end[r.row];
     r.start = add_draft(start, kWorkStart, kNone, work_.event[r.row], r.row);
     r.end = add_draft(end, end > start ? kWorkEnd : kEmptyWorkEnd, kNone, work_.event[r.row], r.row);
+    if (r.is_own && work_.launch[r.row] != kNone) launches_.push_back({work_.launch[r.row], r.row});
   }
+  std::ranges::sort(launches_, {}, [](const Launch& l) { return std::pair(l.call, l.row); });
 }
 
 void PathGraphBuilder::add_lanes() {

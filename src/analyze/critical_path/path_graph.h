@@ -17,6 +17,7 @@
 // is its cause, and takes all the time up to the node. So a node's time is the latest, over its edges, of
 // their node's time and theirs; and that same rule gives the times when some edges take longer or shorter.
 #pragma once
+#include <optional>
 #include <vector>
 
 #include "analyze/critical_path/dependencies.h"
@@ -41,12 +42,13 @@ struct PathNode {
   u32 first_edge = 0;     // its edges end where the next node's begin
 };
 
-// Where a window begins and ends. The end of the window is that of the mark or of the last device work that
-// was launched before the mark's end, whichever is later.
+// Where a window begins and ends: if nothing else is said with the mark or with the last device work that was
+// launched before the mark's end, whichever is later.
 struct PathWindow {
   i64 step = 0;
   Ns start = 0, mark_end = 0;
   u32 main_track = 0;
+  std::optional<Ns> end = {};  // not before mark_end
 };
 
 struct PathGraph {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analyze/group_ids.h"
+#include "analyze/list_text.h"
 #include "trace/device_work.h"
 #include "trace/devices.h"
 #include "trace/facts/tensor_cores.h"
@@ -54,7 +55,7 @@ class Forms {
                                               id(3) == kNone ? std::nullopt : std::optional(strings[id(3)]));
     if (!inputs) return form;
     form.work = formula.of(*inputs);
-    form.shapes = shapes_text(*inputs);
+    form.shapes = list_text(strings[id(1)]);
     return form;
   }
 

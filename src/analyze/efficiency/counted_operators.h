@@ -17,7 +17,7 @@ struct OperatorForm {
   StringId name = 0;
   const FlopFormula* formula = nullptr;
   std::optional<OperatorWork> work;  // nullopt: its inputs are not recorded, or do not tell
-  std::string shapes;                // shapes_text(); empty: not recorded
+  std::string shapes;                // list_text(); empty: not recorded
   bool has_tf32_kernel = false;      // products of floats on NVIDIA's tensor cores
 
   bool is_matrix() const { return formula->unit == WorkUnit::matrix; }

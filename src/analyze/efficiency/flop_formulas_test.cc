@@ -5,6 +5,8 @@
 
 #include <set>
 
+#include "trace/facts/tensor_cores.h"
+
 namespace spotter::analyze {
 namespace {
 
@@ -296,6 +298,16 @@ TEST(FlopFormulas, EachNameOnce) {
     EXPECT_EQ(find_flop_formula(formula.op), &formula);
   }
   EXPECT_EQ(find_flop_formula("aten::view"), nullptr);
+}
+
+// But for what has no matrix, and what never runs on a device.
+TEST(FlopFormulas, ProductsAreOperatorsOfTensorCores) {
+  for (const FlopFormula& formula : flop_formulas()) {
+    const std::string_view op = formula.op;
+    const bool may = formula.unit == WorkUnit::matrix && op != "aten::dot" &&
+                     op.find("_for_cpu") == std::string_view::npos;
+    EXPECT_EQ(trace::is_tensor_core_operator(op), may) << op;
+  }
 }
 
 }  // namespace

@@ -16,8 +16,8 @@ using trace::Precision;
 
 const Field kColumns[] = {
     kRankField,
-    {"step", Type::text, Unit::none, Role::key,
-     "Number of the step, as its mark says, else counted from 0; all: of all of them."},
+    {"number", Type::integer, Unit::none, Role::value,
+     "Number of the step, as its mark says, else counted from 0; null: all of them together."},
     {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Length of the window; of all: their sum."},
     {"mfu", Type::real, Unit::ratio, Role::value,
@@ -131,7 +131,7 @@ class Rows {
   Rows(const DevicesInUse& devices, bool has_shapes, Table& table)
       : devices_(devices), has_shapes_(has_shapes), table_(table) {}
 
-  void append(std::string_view name, Ns start, Ns dur, const StepFlops& step) {
+  void append(std::optional<i64> number, Ns start, Ns dur, const StepFlops& step) {
     const bool is_known = has_shapes_ && step.unknown == 0;
     const auto most = std::ranges::max_element(step.by_precision);
     const auto dtype = static_cast<Precision>(most - step.by_precision.begin());
@@ -147,7 +147,7 @@ class Rows {
       covered = static_cast<double>(step.covered);
       launched = static_cast<double>(step.device);
     }
-    table_.append({name, start, dur, ratio(tflops, peak), or_null(tflops),
+    table_.append({or_null(number), start, dur, ratio(tflops, peak), or_null(tflops),
                    *most > 0 ? Value(std::string_view(trace::precision_name(dtype))) : Value(), or_null(peak),
                    is_known ? Value(step.flops()) : Value(), ratio(covered, launched),
                    has_shapes_ ? Value(step.vector) : Value(), ratio(tflops, achievable)});
@@ -182,11 +182,11 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   for (size_t s = 0; s < steps.size(); ++s) {
     const StepWindow& window = windows.steps[s];
     const Ns dur = window.end - window.start;
-    rows.append(std::to_string(window.number), trace.info().base_ns + window.start, dur, steps[s]);
+    rows.append(window.number, trace.info().base_ns + window.start, dur, steps[s]);
     all.add(steps[s]);
     all_dur = add_saturated(all_dur, dur);
   }
-  rows.append("all", trace.info().base_ns + windows.steps.front().start, all_dur, all);
+  rows.append(std::nullopt, trace.info().base_ns + windows.steps.front().start, all_dur, all);
   return table;
 }
 

@@ -19,19 +19,19 @@ const Field kColumns[] = {
     {"shapes", Type::text, Unit::none, Role::value,
      "Shapes of its arguments, [] for one that is no tensor; null where they were not recorded, and for others."},
     {"dtype", Type::text, Unit::none, Role::value,
-     "What it computes in: fp32, tf32, bf16 ..., else the name of the torch.dtype; null as shapes."},
+     "What it computes in: the torch.dtype of its operands, or tf32; null as shapes."},
     {"device_ns", Type::integer, Unit::ns, Role::value,
      "Sum of the durations of the device work that they launched; null in a trace without device work."},
     {"tflops", Type::real, Unit::none, Role::value,
      "10^12 flops in a second of device_ns, or of host_ns in a trace without device work; null where one of "
      "the two is not known or there is no time."},
-    {"compute_ratio", Type::real, Unit::ratio, Role::value,
+    {"flops_utilization_ratio", Type::real, Unit::ratio, Role::value,
      "tflops divided by the device's peak for this dtype; null where that is not known."},
-    {"memory_ratio", Type::real, Unit::ratio, Role::value,
-     "gbs divided by the device's memory bandwidth; null where that is not known."},
+    {"bandwidth_utilization_ratio", Type::real, Unit::ratio, Role::value,
+     "bytes_per_s divided by the device's memory bandwidth; null where that is not known."},
     {"bound", Type::text, Unit::none, Role::value,
      "Which of the two peaks it would meet first: compute or memory; null where one is not known."},
-    {"gbs", Type::real, Unit::none, Role::value, "10^9 bytes in a second, as tflops."},
+    {"bytes_per_s", Type::real, Unit::bytes_per_s, Role::value, "bytes in a second, as tflops."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls that count."},
     {"device_ratio", Type::real, Unit::ratio, Role::value, "Share of all device work's durations."},
     {"flops", Type::integer, Unit::count, Role::value, "Of all these calls; null where shapes do not tell."},
@@ -97,8 +97,6 @@ std::vector<Totals> totals_by_form(const Trace& trace, const CountedOperators& c
 std::string dtype_of(const OperatorForm& form) {
   if (!form.work) return {};
   if (form.has_tf32_kernel) return trace::precision_name(trace::Precision::tf32);
-  const std::optional<trace::Precision> precision = precision_of(form.work->type);
-  if (precision && !is_complex(form.work->type)) return trace::precision_name(*precision);
   const trace::ElementType* type = trace::element_type(form.work->type);
   return type ? type->name : form.work->type;
 }
@@ -146,18 +144,19 @@ class Rates {
     const double memory_peak = peaks_ ? peaks_->memory_gbs : 0;
     std::optional<double> tflops = in_a_ns(t.flops);
     if (tflops) *tflops /= kGigaInTera;
-    const std::optional<double> gbs = in_a_ns(t.bytes);
+    std::optional<double> bytes_per_s = in_a_ns(t.bytes);
+    if (bytes_per_s) *bytes_per_s *= kBytesInGiga;
     const bool has_bytes = t.flops && t.bytes && *t.bytes > 0;
-    table.append({std::string_view(row.name), or_null(std::string_view(row.shapes)),
-                  or_null(std::string_view(row.dtype)), has_device_work_ ? Value(t.device) : Value(),
-                  or_null(tflops), ratio(tflops, peak), ratio(gbs, memory_peak), bound(t, peak, memory_peak),
-                  or_null(gbs), t.calls, device_ratio(t), or_null(t.flops), or_null(t.bytes),
-                  has_bytes ? Value(static_cast<double>(*t.flops) / static_cast<double>(*t.bytes)) : Value(),
-                  t.host});
+    table.append(
+        {std::string_view(row.name), or_null(std::string_view(row.shapes)),
+         or_null(std::string_view(row.dtype)), has_device_work_ ? Value(t.device) : Value(), or_null(tflops),
+         ratio(tflops, peak), ratio(bytes_per_s, memory_peak * kBytesInGiga), bound(t, peak, memory_peak),
+         or_null(bytes_per_s), t.calls, device_ratio(t), or_null(t.flops), or_null(t.bytes),
+         has_bytes ? Value(static_cast<double>(*t.flops) / static_cast<double>(*t.bytes)) : Value(), t.host});
   }
 
  private:
-  static constexpr double kGigaInTera = 1000;
+  static constexpr double kGigaInTera = 1000, kBytesInGiga = 1e9;  // a byte in a ns is a GB/s
 
   // Peaks of 0 are not known.
   static Value ratio(const std::optional<double>& rate, double peak) {

@@ -64,9 +64,11 @@ class Around {
 };
 
 struct Group {
-  StringId annotation = 0, kernel = 0;
+  StringId annotation = 0, kernel = kNone;  // kNone: others
   bool is_annotated = false;
   Durations durations;
+
+  void merge(const Group& o) { durations.merge(o.durations); }
 };
 
 std::vector<Group> groups_of(const Trace& trace) {
@@ -102,21 +104,16 @@ std::vector<Group> groups_of(const Trace& trace) {
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kKernelsByAnnotation.name, std::span(kColumns).subspan(1));
-  const std::vector<Group> groups = groups_of(trace);
+  std::vector<Group> groups = groups_of(trace);
   if (groups.empty()) note_no_device_work(table);
   Ns total = 0;
   for (const Group& group : groups) total += group.durations.sum;
-  const auto append = [&](Value annotation, std::string_view kernel, const Durations& d) {
-    table.append({annotation, kernel, d.count, d.sum, d.mean(), d.max, ratio(d.sum, total)});
-  };
-  const auto top = static_cast<size_t>(params[kTop.name]);
-  const size_t listed = top == 0 ? groups.size() : std::min(top, groups.size());
-  for (const Group& g : std::span(groups).first(listed))
-    append(g.is_annotated ? Value(trace.strings()[g.annotation]) : Value(), trace.strings()[g.kernel],
-           g.durations);
-  Durations others;
-  for (const Group& g : std::span(groups).subspan(listed)) others.merge(g.durations);
-  if (others.count > 0) append({}, "others", others);
+  for (const Group& g : first_and_others(std::move(groups), params[kTop.name])) {
+    const Durations& d = g.durations;
+    table.append({g.is_annotated ? Value(trace.strings()[g.annotation]) : Value(),
+                  g.kernel == kNone ? "others" : trace.strings()[g.kernel], d.count, d.sum, d.mean(), d.max,
+                  ratio(d.sum, total)});
+  }
   return table;
 }
 

@@ -3,6 +3,7 @@
 
 #include "analyze/list.h"
 #include "analyze/memory/memory_places.h"
+#include "analyze/operators/repeated_calls.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
 #include "trace/annotations.h"
@@ -110,24 +111,20 @@ class Tree {
   std::vector<u32>& item_of_;  // by span, or kNone; as it was when the tree is gone
 };
 
-// Number of calls by name. One that is all that a call of the same operator does is no other call, as in
-// PyTorch's own profiler.
+// Number of calls by name, without repeated ones.
 std::vector<i64> count_calls(const Trace& trace, const std::vector<u8>& is_op) {
   const trace::Nesting& nesting = trace.nesting();
   const auto name = [&](u32 span) { return trace.name[nesting.order[span]]; };
-  std::vector<u32> around(is_op.size(), kNone), inner_calls(is_op.size());  // of operators
+  std::vector<u32> around(is_op.size(), kNone), call_around(is_op.size(), kNone);
   for (u32 i = 0; i < is_op.size(); ++i) {
     const u32 parent = nesting.parent[i];
     if (parent == kNone) continue;
     around[i] = is_op[parent] ? parent : around[parent];
-    if (is_op[i] && around[i] != kNone) ++inner_calls[around[i]];
+    if (is_op[i]) call_around[i] = around[i];
   }
+  const std::vector<u8> repeats = repeated_calls(call_around, name);
   std::vector<i64> calls(trace.strings().size());
-  for (u32 i = 0; i < is_op.size(); ++i) {
-    const bool is_in_its_like =
-        around[i] != kNone && inner_calls[around[i]] == 1 && name(around[i]) == name(i);
-    calls[name(i)] += is_op[i] && !is_in_its_like;
-  }
+  for (u32 i = 0; i < is_op.size(); ++i) calls[name(i)] += is_op[i] && !repeats[i];
   return calls;
 }
 

@@ -7,6 +7,7 @@
 #include "analyze/memory/memory_places.h"
 #include "base/saturated.h"
 #include "trace/nesting.h"
+#include "trace/steps_at.h"
 
 namespace spotter::analyze {
 namespace {
@@ -40,21 +41,20 @@ constexpr size_t kMostSpans = 500;  // that a stack is looked for in, so that de
 // The steps that are followed by two others, in order of time.
 class JudgedSteps {
  public:
-  explicit JudgedSteps(const std::vector<trace::Step>& steps) : steps_(steps) {}
+  explicit JudgedSteps(const std::vector<trace::Step>& steps) : steps_(steps), at_(steps) {}
 
   size_t size() const { return steps_.size() > kStepsLater ? steps_.size() - kStepsLater : 0; }
 
   // The one that `time` lies in; kNone where there is none. Of several the last to begin.
   u32 at(Ns time) const {
-    const auto after = std::ranges::upper_bound(steps_, time, {}, &trace::Step::start);
-    if (after == steps_.begin() || time >= (after - 1)->end) return kNone;
-    const auto index = static_cast<size_t>(after - steps_.begin()) - 1;
-    return index < size() ? static_cast<u32>(index) : kNone;
+    const u32 step = at_.last(time);
+    return step < size() ? step : kNone;
   }
   Ns end_of_lifetime(u32 step) const { return steps_[step + kStepsLater].end; }
 
  private:
   const std::vector<trace::Step>& steps_;
+  const trace::StepsAt at_;
 };
 
 // What the operator says of its Python callers, else the Python functions around the span.

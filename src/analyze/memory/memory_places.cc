@@ -6,15 +6,17 @@
 
 #include "analyze/operators/threads.h"
 #include "trace/annotations.h"
+#include "trace/forward_links.h"
 #include "trace/module_spans.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
+#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {
 
-enum class Mark : u8 { none, module, makes_module, optimizer, backward, wrapper };
+enum class Mark : u8 { none, module, makes_module, optimizer, wrapper };
 
 // PyTorch's own calls that make a module's parameters and buffers, or move them:
 // "torch/nn/modules/linear.py(96):
@@ -26,21 +28,10 @@ bool makes_module(std::string_view name) {
 
 Mark mark_of(std::string_view name) {
   if (trace::is_module_span(name)) return Mark::module;
-  if (name.starts_with("Optimizer.")) return Mark::optimizer;
-  if (name.starts_with("autograd::engine::evaluate_function")) return Mark::backward;
-  if (name == "DistributedDataParallel.forward" || name == "FullyShardedDataParallel.forward" ||
-      name == "DataParallel.forward")
-    return Mark::wrapper;
+  if (trace::is_optimizer_mark(name)) return Mark::optimizer;
+  if (trace::is_wrapper_mark(name)) return Mark::wrapper;
   return makes_module(name) ? Mark::makes_module : Mark::none;
 }
-
-// A node of autograd, by its sequence number.
-struct Node {
-  Ns start = 0;         // of its first span
-  EventId op = kNone;   // its forward operator
-  StringId module = 0;  // around that
-};
-using Nodes = std::unordered_map<i64, Node>;
 
 class Walk {
  public:
@@ -48,6 +39,7 @@ class Walk {
       : trace_(trace),
         nesting_(trace.nesting()),
         annotations_(trace),
+        links_(trace),
         is_op_(trace::per_kind(trace,
                                [](const Kind& k) { return k.is_span && k.category == Category::cpu_op; })),
         is_python_(
@@ -57,7 +49,6 @@ class Walk {
     for (StringId s = 0; s < marks_.size(); ++s) marks_[s] = mark_of(trace.strings()[s]);
     const u32 main = main_track(trace);
     for (const u32 track : autograd_tracks(trace)) is_autograd_[track] = track != main;
-    find_nodes();
   }
 
   MemoryPlaces run(const std::vector<MemoryDevice>& devices) {
@@ -117,34 +108,6 @@ class Walk {
     for (; record != records.end(); ++record) take(*record);
   }
 
-  bool is_node(EventId e) const {
-    return marks_[trace_.name[e]] == Mark::backward || trace_.integer(e, Arg::fwd_thread_id).value_or(0) > 0;
-  }
-
-  void find_nodes() {
-    for (EventId e = 0; e < trace_.size(); ++e) {
-      if (!is_op_[trace_.kind[e]] || !is_node(e)) continue;
-      const auto number = trace_.integer(e, Arg::sequence_number);
-      if (!number || *number < 0) continue;
-      const auto [node, is_new] = nodes_.try_emplace(*number, Node{.start = trace_.ts[e]});
-      if (!is_new) node->second.start = std::min(node->second.start, trace_.ts[e]);
-    }
-    if (nodes_.empty()) return;
-    for (EventId e = 0; e < trace_.size(); ++e) {
-      if (!is_op_[trace_.kind[e]] || is_node(e)) continue;
-      Node* node = node_of(e);
-      if (node && trace_.ts[e] < node->start && (node->op == kNone || trace_.ts[node->op] <= trace_.ts[e]))
-        node->op = e;
-    }
-  }
-
-  // Whose sequence number the operator has; nullptr: of none.
-  Node* node_of(EventId e) {
-    const auto number = trace_.integer(e, Arg::sequence_number);
-    const auto known = number ? nodes_.find(*number) : nodes_.end();
-    return known == nodes_.end() ? nullptr : &known->second;
-  }
-
   void push(u32 i, u32 track, MemoryPlaces& places) {
     const EventId e = nesting_.order[i];
     while (!stack_.empty() && stack_.back().index != nesting_.parent[i]) stack_.pop_back();
@@ -192,12 +155,13 @@ class Walk {
       place.parent_op = place.op;
       place.op = i;
     }
-    if (is_node(e)) {
-      frame.node = trace_.integer(e, Arg::sequence_number).value_or(-1);
+    const i64 node = links_.node(e);
+    if (links_.backward().has(e)) {
+      frame.node = node;
       place.module = 0;  // one around the whole backward pass is not the node's
       place.phase = TrainingPhase::backward;
-    } else if (Node* node = node_of(e); node && node->op == e) {
-      node->module = place.module;
+    } else if (links_.forward(node) == e) {
+      module_of_node_[node] = place.module;
       if (place.phase != TrainingPhase::backward) place.phase = TrainingPhase::forward;
     }
   }
@@ -221,19 +185,20 @@ class Walk {
 
   void add_module_of_node(const Record& record) const {
     if (record.place->module != 0 || record.place->phase != TrainingPhase::backward) return;
-    if (const auto node = nodes_.find(record.node); node != nodes_.end())
-      record.place->module = node->second.module;
+    if (const auto node = module_of_node_.find(record.node); node != module_of_node_.end())
+      record.place->module = node->second;
   }
 
   const Trace& trace_;
   const trace::Nesting& nesting_;
-  trace::Annotations annotations_;
+  const trace::Annotations annotations_;
+  const trace::ForwardLinks links_;
   std::array<u8, 256> is_op_, is_python_;
   std::vector<Mark> marks_;      // by name
   std::vector<u8> is_autograd_;  // by track: a thread of autograd other than the main one
-  Nodes nodes_;
-  std::vector<Frame> stack_;  // the spans around the position
-  size_t at_ = 0;             // number of frames around the last record
+  std::unordered_map<i64, StringId> module_of_node_;  // around its forward operator
+  std::vector<Frame> stack_;                          // the spans around the position
+  size_t at_ = 0;                                     // number of frames around the last record
 };
 
 }  // namespace

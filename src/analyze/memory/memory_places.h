@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "analyze/memory/allocator_events.h"
+#include "trace/forward_links.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
@@ -48,16 +49,14 @@ struct MemoryPlaces {
 // Inside a node of autograd (autograd::engine::evaluate_function..., an operator that tells its forward
 // thread), or on a thread of autograd other than the main one, it is backward. Inside a module, one of the
 // annotations of PyTorch's wrappers (DistributedDataParallel.forward ...) or the forward operator of a node
-// of autograd in this trace it is forward. The innermost of them counts; but what runs forward inside a
-// backward pass is recomputed for it, and is backward. The forward operator of a node is the last one to
-// begin, before it, with its sequence number: operators that make no node have the number of the next one.
+// of autograd in this trace (ForwardLinks) it is forward. The innermost of them counts; but what runs forward
+// inside a backward pass is recomputed for it, and is backward.
 //
 // The module is the innermost nn.Module around it on its thread; of what is backward and in none, that around
 // the forward operator of the innermost node of autograd.
 MemoryPlaces memory_places(const Trace& trace, const std::vector<MemoryDevice>& devices);
 
-inline const ArgSet kMemoryPlaceArgs =
-    kAllocatorEventArgs | trace::kStepArgs | ArgSet{Arg::sequence_number, Arg::fwd_thread_id};
+inline const ArgSet kMemoryPlaceArgs = kAllocatorEventArgs | trace::kStepArgs | trace::kForwardLinkArgs;
 
 // Of MemoryPlace::op or parent_op, and of a module as users know it (Linear_0); empty where there is none.
 std::string_view operator_name(const Trace& trace, u32 op);

@@ -6,11 +6,13 @@
 #include <tuple>
 
 #include "analyze/list.h"
+#include "analyze/operators/path_text.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
 #include "trace/module_spans.h"
+#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {
@@ -18,7 +20,7 @@ namespace {
 const Field kColumns[] = {
     kRankField,
     {"path", Type::text, Unit::none, Role::key,
-     "The module and those around it, the outermost first, joined by /."},
+     "The module and those around it, the outermost first, joined by /; one in a name is \\/."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls."},
     {"device_total_ns", Type::integer, Unit::ns, Role::value,
      "Sum of the durations of the device work that was launched in the calls."},
@@ -62,7 +64,7 @@ Word word_of(const trace::Steps& steps, Category category, std::string_view name
   }
   const bool is_users = category == Category::user_annotation && !is_step_mark(steps, name) &&
                         !trace::is_collective_mark(name) && !trace::is_data_loading(name) &&
-                        !name.starts_with("Optimizer.") && !name.starts_with("[pl][");
+                        !trace::is_optimizer_mark(name) && !name.starts_with("[pl][");
   return is_users ? Word{Source::annotation, name} : Word{};
 }
 
@@ -218,8 +220,7 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   std::vector<std::string> paths(modules.size());
   for (const u32 m : tree_order(modules)) {
     const Module& module = modules[m];
-    paths[m] = module.parent == kNone ? std::string(module.name)
-                                      : fmt::format("{}/{}", paths[module.parent], module.name);
+    paths[m] = path_text(module.parent == kNone ? "" : paths[module.parent], module.name);
     table.append({std::string_view(paths[m]), module.calls, module.device_total,
                   std::max<Ns>(0, module.device_self), module.backward_device, module.host_total,
                   std::max<Ns>(0, module.host_self), module.backward_host, module.operators, module.depth,

@@ -4,11 +4,13 @@
 #include <set>
 
 #include "analyze/launches/launching_operators.h"
+#include "analyze/operators/repeated_calls.h"
 #include "base/saturated.h"
 #include "trace/data_loading.h"
 #include "trace/facts/tensor_cores.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
+#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {
@@ -18,9 +20,8 @@ struct NameFacts {
 };
 
 NameFacts facts_of(const trace::Steps& steps, std::string_view name) {
-  const bool is_operator = !trace::is_data_loading(name) && !name.starts_with("Optimizer.") &&
-                           name != "DataParallel.forward" && name != "DistributedDataParallel.forward" &&
-                           !trace::is_step_mark(steps, name);
+  const bool is_operator = !trace::is_data_loading(name) && !trace::is_optimizer_mark(name) &&
+                           !trace::is_wrapper_mark(name) && !trace::is_step_mark(steps, name);
   return {is_operator, is_operator && trace::is_tensor_core_operator(name)};
 }
 
@@ -94,27 +95,25 @@ void add_up(std::vector<OperatorCall>& calls) {
   }
 }
 
-// Gives what an only inner call of the same operator has to the call around it, and drops it.
+// Gives what a call that is all that another of its operator calls has to that one, and drops it.
 void join_repeated(const Trace& trace, std::vector<OperatorCall>& calls) {
-  std::vector<u32> children(calls.size()), joined(calls.size());
-  for (const OperatorCall& call : calls)
-    if (call.parent != kNone) ++children[call.parent];
+  std::vector<u32> around, joined;
+  for (const OperatorCall& call : calls) around.push_back(call.parent);
+  const std::vector<u8> repeats = repeated_calls(around, [&](u32 i) { return trace.name[calls[i].event]; });
   u32 kept = 0;
   for (u32 i = 0; i < calls.size(); ++i) {
     OperatorCall call = calls[i];
-    const u32 parent = call.parent;
-    if (parent != kNone) call.parent = joined[parent];
-    const bool repeats = parent != kNone && children[parent] == 1 && call.is_operator &&
-                         trace.name[call.event] == trace.name[calls[call.parent].event];
-    joined[i] = repeats ? call.parent : kept;
-    if (!repeats) {
+    if (call.parent != kNone) call.parent = joined[call.parent];
+    const bool is_joined = repeats[i] && call.is_operator;
+    joined.push_back(is_joined ? call.parent : kept);
+    if (!is_joined) {
       calls[kept++] = call;
       continue;
     }
-    OperatorCall& around = calls[call.parent];
-    around.host_self += call.host_self;
-    around.device_self = add_saturated(around.device_self, call.device_self);
-    around.tensor_self = add_saturated(around.tensor_self, call.tensor_self);
+    OperatorCall& outer = calls[call.parent];
+    outer.host_self += call.host_self;
+    outer.device_self = add_saturated(outer.device_self, call.device_self);
+    outer.tensor_self = add_saturated(outer.tensor_self, call.tensor_self);
   }
   calls.resize(kept);
 }

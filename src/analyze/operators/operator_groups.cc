@@ -123,7 +123,7 @@ const Analysis kOperatorGroups = {
     .summary =
         "Operators by name, by the shapes of their operands or by who calls them, with host and device time and tensor cores.",
     .doc =
-        "Calls of operators (host spans of category cpu_op, but not PyTorch's marks of data loading, optimizers, steps and DataParallel) are added up by name, "
+        "Calls of operators (host spans of category cpu_op, but not PyTorch's marks of data loading, optimizers, steps and of DataParallel and its like) are added up by name, "
         "by the shapes of their operands where those are recorded (record_shapes=True), and with --by-stack 1 by the Python frames around them (with_stack=True, where the release writes them into the operators). "
         "An operator whose only inner call is of the same operator counts once, with the outer duration. host_total is the sum of the "
         "durations, host_self without the operators and the calls into the device's runtime or driver directly below; device_self sums the durations of the kernels, copies and sets that the calls launched "

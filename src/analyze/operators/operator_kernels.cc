@@ -54,6 +54,7 @@ std::vector<Started> started_rows(const Trace& trace, i64& outside) {
 }
 
 struct Group {
+  std::vector<StringId> key = {};  // operator, then kernels; empty: others
   i64 calls = 0;
   Ns device = 0, operator_delay = 0, call_to_start = 0;
   void merge(const Group& o) {
@@ -63,16 +64,15 @@ struct Group {
     call_to_start = add_saturated(call_to_start, o.call_to_start);
   }
 };
-using Key = std::vector<StringId>;  // operator, then kernels
-using Groups = std::map<Key, Group>;
 
-Groups groups_of(const Trace& trace, std::span<const Started> started) {
+// Those that start the most device time first.
+std::vector<Group> groups_of(const Trace& trace, std::span<const Started> started) {
   const trace::DeviceWork& work = trace.device_work();
-  Groups groups;
-  Key key;
+  std::map<std::vector<StringId>, Group> groups;
+  std::vector<StringId> key;
   for (size_t begin = 0, end = 0; begin < started.size(); begin = end) {
     const EventId op = started[begin].op, call = work.launch[started[begin].row];
-    Group one{1, 0, trace.ts[call] - trace.ts[op], work.start[started[begin].row] - trace.ts[call]};
+    Group one{{}, 1, 0, trace.ts[call] - trace.ts[op], work.start[started[begin].row] - trace.ts[call]};
     key = {trace.name[op]};
     for (; end < started.size() && started[end].op == op; ++end) {
       const u32 row = started[end].row;
@@ -81,7 +81,17 @@ Groups groups_of(const Trace& trace, std::span<const Started> started) {
     }
     groups[key].merge(one);
   }
-  return groups;
+  std::vector<Group> list;
+  for (auto& [kernels, group] : groups) {
+    group.key = kernels;
+    list.push_back(std::move(group));
+  }
+  std::sort(list.begin(), list.end(), [&](const Group& a, const Group& b) {
+    if (a.device != b.device) return a.device > b.device;
+    if (a.calls != b.calls) return a.calls > b.calls;
+    return is_before(trace, a.key, b.key);
+  });
+  return list;
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
@@ -89,28 +99,16 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
   i64 outside = 0;
-  const Groups groups = groups_of(trace, started_rows(trace, outside));
+  std::vector<Group> groups = groups_of(trace, started_rows(trace, outside));
   note_launches_outside_operators(outside, table);
-  std::vector<const Groups::value_type*> order;
-  for (const auto& group : groups) order.push_back(&group);
-  std::sort(order.begin(), order.end(), [&](const auto* a, const auto* b) {
-    if (a->second.device != b->second.device) return a->second.device > b->second.device;
-    if (a->second.calls != b->second.calls) return a->second.calls > b->second.calls;
-    return is_before(trace, a->first, b->first);
-  });
-  const auto append = [&](std::string_view name, Value kernels, const Group& g) {
+  for (const Group& g : first_and_others(std::move(groups), params[kTop.name])) {
+    const bool is_listed = !g.key.empty();
+    const std::string kernels = is_listed ? joined(trace, std::span(g.key).subspan(1)) : std::string();
     const auto mean = [&](Ns sum) { return static_cast<double>(sum) / static_cast<double>(g.calls); };
-    table.append({name, kernels, g.calls, g.device, mean(g.operator_delay), mean(g.call_to_start)});
-  };
-  const auto top = static_cast<size_t>(params[kTop.name]);
-  const size_t listed = top == 0 ? order.size() : std::min(top, order.size());
-  for (const auto* group : std::span(order).first(listed)) {
-    const std::string kernels = joined(trace, std::span(group->first).subspan(1));
-    append(trace.strings()[group->first[0]], std::string_view(kernels), group->second);
+    table.append({is_listed ? trace.strings()[g.key[0]] : "others",
+                  is_listed ? Value(std::string_view(kernels)) : Value(), g.calls, g.device,
+                  mean(g.operator_delay), mean(g.call_to_start)});
   }
-  Group others;
-  for (const auto* group : std::span(order).subspan(listed)) others.merge(group->second);
-  if (others.calls > 0) append("others", {}, others);
   return table;
 }
 

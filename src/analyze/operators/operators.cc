@@ -30,10 +30,16 @@ const Field kColumns[] = {
 constexpr Param kParams[] = {kTop};
 
 struct Operator {
-  StringId name = 0;
+  StringId name = kNone;  // kNone: others
   i64 calls = 0;
   i64 open = 0;  // calls that enclose the current position
   Ns host_total = 0, host_self = 0, device_total = 0, device_self = 0;
+
+  void merge(const Operator& o) {  // but not totals, which may be of calls in each other
+    calls += o.calls;
+    host_self += o.host_self;
+    device_self += o.device_self;
+  }
 };
 
 enum class Part : u8 { transparent, host_call, op };
@@ -180,19 +186,11 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
        "host spans overlap another one on their thread without lying inside it; they count as its siblings",
        trace.nesting().partial_overlaps);
   sort_by_cost(operators, trace.strings());
-  const auto top = static_cast<size_t>(params["top"]);
-  const size_t listed = top == 0 ? operators.size() : std::min(top, operators.size());
-  for (const Operator& op : std::span(operators).first(listed))
-    table.append(
-        {trace.strings()[op.name], op.calls, op.host_total, op.host_self, op.device_total, op.device_self});
-  if (listed < operators.size()) {
-    Operator others;
-    for (const Operator& op : std::span(operators).subspan(listed)) {
-      others.calls += op.calls;
-      others.host_self += op.host_self;
-      others.device_self += op.device_self;
-    }
-    table.append({"others", others.calls, {}, others.host_self, {}, others.device_self});
+  for (const Operator& op : first_and_others(std::move(operators), params[kTop.name])) {
+    const bool is_listed = op.name != kNone;
+    const auto total = [&](Ns time) { return is_listed ? Value(time) : Value(); };
+    table.append({is_listed ? trace.strings()[op.name] : "others", op.calls, total(op.host_total),
+                  op.host_self, total(op.device_total), op.device_self});
   }
   return table;
 }

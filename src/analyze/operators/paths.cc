@@ -6,9 +6,11 @@
 #include "analyze/list.h"
 #include "analyze/list_text.h"
 #include "analyze/operators/path_diff.h"
+#include "analyze/operators/path_text.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
 #include "trace/module_spans.h"
+#include "trace/steps_at.h"
 
 namespace spotter::analyze {
 namespace {
@@ -16,7 +18,7 @@ namespace {
 const Field kColumns[] = {
     kRankField,
     {"path", Type::text, Unit::none, Role::key,
-     "What the calls are in, the outermost first, and their own name, joined by /."},
+     "What the calls are in, the outermost first, and their own name, joined by /; one in a name is \\/."},
     {"kind", Type::text, Unit::none, Role::value, "annotation, module, operator or backward."},
     {"calls", Type::integer, Unit::count, Role::value, "Number of calls."},
     {"host_total_ns", Type::integer, Unit::ns, Role::value, "Sum of their durations."},
@@ -50,6 +52,7 @@ class Paths {
       : trace_(trace),
         nesting_(trace.nesting()),
         tree_(trace),
+        steps_(trace.steps().steps),
         by_shapes_(by_shapes),
         place_(nesting_.order.size(), kNone) {
     std::vector<u32> index(trace.size(), kNone);
@@ -75,10 +78,7 @@ class Paths {
 
  private:
   bool is_in_step(EventId e) const {
-    const std::vector<trace::Step>& steps = trace_.steps().steps;
-    if (steps.empty()) return true;
-    const auto after = std::ranges::upper_bound(steps, trace_.ts[e], {}, &trace::Step::start);
-    return after != steps.begin() && trace_.ts[e] < std::prev(after)->end;
+    return trace_.steps().steps.empty() || steps_.last(trace_.ts[e]) != kNone;
   }
 
   // The backward part of the innermost module or annotation around a forward operator.
@@ -154,6 +154,7 @@ class Paths {
   const Trace& trace_;
   const trace::Nesting& nesting_;
   const SpanTree tree_;
+  const trace::StepsAt steps_;
   const bool by_shapes_;
   GroupIds<3> ids_;  // of the path around, the name and the shapes
   std::vector<Path> paths_;
@@ -172,7 +173,7 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const auto steps = std::max<i64>(1, std::ssize(trace.steps().steps));
   for (const u32 p : tree_order(paths)) {
     const Path& path = paths[p];
-    texts[p] = path.parent == kNone ? path.name : fmt::format("{}/{}", texts[path.parent], path.name);
+    texts[p] = path_text(path.parent == kNone ? "" : texts[path.parent], path.name);
     table.append({std::string_view(texts[p]), kKinds[static_cast<size_t>(path.kind)], path.calls,
                   path.host_total, path.device_total, std::max<Ns>(0, path.host_self),
                   std::max<Ns>(0, path.device_self), path.depth, steps});

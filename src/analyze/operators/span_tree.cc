@@ -1,10 +1,6 @@
 #include "analyze/operators/span_tree.h"
 
-#include <unordered_map>
-#include <utility>
-
 #include "analyze/operators/threads.h"
-#include "trace/per_kind.h"
 
 namespace spotter::analyze {
 
@@ -63,28 +59,13 @@ void SpanTree::add_up() {
       if (parent_[i] != kNone) below_[parent_[i]].merge(below_[i]);
 }
 
-// As Kineto draws its arrows: autograd numbers what a forward operator leaves for the backward pass, and of
-// several operators with the number, one inside the other, the last to begin counts.
 void SpanTree::link_forward() {
   forward_.assign(parent_.size(), kNone);
-  const auto is_operator =
-      trace::per_kind(trace_, [](const Kind& k) { return k.category == Category::cpu_op; });
-  std::unordered_map<i64, EventId> forward;  // by sequence number
-  std::vector<std::pair<u32, i64>> backward;
+  const trace::ForwardLinks links(trace_);
   for (u32 i = 0; i < nesting_.order.size(); ++i) {
     const EventId e = nesting_.order[i];
-    if (!is_operator[trace_.kind[e]]) continue;
-    const auto number = trace_.integer(e, Arg::sequence_number);
-    if (!number || *number < 0) continue;
-    if (trace_.integer(e, Arg::fwd_thread_id).value_or(0) > 0) {
-      backward.emplace_back(i, *number);
-      continue;
-    }
-    const auto [found, is_new] = forward.try_emplace(*number, e);
-    if (!is_new && trace_.ts[e] >= trace_.ts[found->second]) found->second = e;
+    if (links.backward().has(e)) forward_[i] = links.forward(links.node(e));
   }
-  for (const auto& [i, number] : backward)
-    if (const auto found = forward.find(number); found != forward.end()) forward_[i] = found->second;
 }
 
 }  // namespace spotter::analyze

@@ -7,13 +7,13 @@
 
 #include "base/saturated.h"
 #include "trace/device_work.h"
+#include "trace/forward_links.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
 
-inline const ArgSet kSpanTreeArgs =
-    trace::kDeviceWorkArgs | trace::kStepArgs | ArgSet{Arg::sequence_number, Arg::fwd_thread_id};
+inline const ArgSet kSpanTreeArgs = trace::kDeviceWorkArgs | trace::kStepArgs | trace::kForwardLinkArgs;
 
 // Elements are those of Nesting::order.
 class SpanTree {
@@ -38,7 +38,7 @@ class SpanTree {
   // Siblings that overlap may be longer than what they are in.
   Ns self(u32 i) const { return std::max<Ns>(0, self_[i]); }
   const Below& below(u32 i) const { return below_[i]; }
-  // Of an operator of the backward pass the one whose gradient it computes; else kNone.
+  // Of an operator of the backward pass the one whose gradient it computes (ForwardLinks); else kNone.
   EventId forward(u32 i) const { return forward_[i]; }
 
  private:

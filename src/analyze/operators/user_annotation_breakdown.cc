@@ -23,9 +23,14 @@ const Field kColumns[] = {
 constexpr Param kParams[] = {kTop};
 
 struct Annotation {
-  std::string_view name;
-  std::vector<Ns> durations;
+  std::string_view name = "others";
+  std::vector<Ns> durations = {};
   Ns sum = 0;
+
+  void merge(const Annotation& o) {
+    durations.insert(durations.end(), o.durations.begin(), o.durations.end());
+    sum += o.sum;
+  }
 };
 
 std::vector<Annotation> annotations_of(const Trace& trace, Category category) {
@@ -34,7 +39,7 @@ std::vector<Annotation> annotations_of(const Trace& trace, Category category) {
   for (EventId e = 0; e < trace.size(); ++e) {
     if (trace.category(e) != category || !trace.is_span(e)) continue;
     const u32 id = ids.id(trace.name[e]);
-    if (id == all.size()) all.push_back({trace.name_of(e), {}, 0});
+    if (id == all.size()) all.push_back({.name = trace.name_of(e)});
     all[id].durations.push_back(trace.dur[e]);
     all[id].sum += trace.dur[e];
   }
@@ -44,23 +49,12 @@ std::vector<Annotation> annotations_of(const Trace& trace, Category category) {
   return all;
 }
 
-void fold_others(std::vector<Annotation>& all, size_t top) {
-  if (top == 0 || all.size() <= top) return;
-  Annotation others{"others", {}, 0};
-  for (const Annotation& a : std::span(all).subspan(top))
-    others.durations.insert(others.durations.end(), a.durations.begin(), a.durations.end());
-  all.resize(top);
-  all.push_back(std::move(others));
-}
-
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kUserAnnotationBreakdown.name, std::span(kColumns).subspan(1));
   constexpr std::pair<const char*, Category> kSides[] = {{"host", Category::user_annotation},
                                                          {"device", Category::gpu_user_annotation}};
   for (const auto& [side, category] : kSides) {
-    std::vector<Annotation> all = annotations_of(trace, category);
-    fold_others(all, static_cast<size_t>(params[kTop.name]));
-    for (Annotation& a : all) {
+    for (Annotation& a : first_and_others(annotations_of(trace, category), params[kTop.name])) {
       const Statistics s = statistics_of(a.durations);
       table.append({side, a.name, s.count, s.sum, s.min, s.max, s.mean, s.std});
     }

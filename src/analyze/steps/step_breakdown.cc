@@ -1,16 +1,12 @@
 #include <array>
-#include <optional>
-#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analyze/list.h"
+#include "analyze/steps/step_parts.h"
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/intervals.h"
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
-#include "trace/device_work.h"
 #include "trace/nesting.h"
-#include "trace/steps.h"
 
 namespace spotter::analyze {
 namespace {
@@ -21,74 +17,42 @@ const Field kColumns[] = {
      "Number of the step, as its mark says, else counted from 0."},
     {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
     {"dur_ns", Type::integer, Unit::ns, Role::value,
-     "Length of the window; the times behind it add up to it."},
-    {"kernel_ns", Type::integer, Unit::ns, Role::value,
-     "Kernels run, other than those of communication; null in a trace without device work."},
-    {"copy_ns", Type::integer, Unit::ns, Role::value, "None of these: the device copies; null as kernel_ns."},
-    {"set_ns", Type::integer, Unit::ns, Role::value,
-     "None of these: the device sets memory; null as kernel_ns."},
-    {"communication_ns", Type::integer, Unit::ns, Role::value,
-     "None of these: kernels of communication run, or the host is inside an operation of it."},
-    {"runtime_ns", Type::integer, Unit::ns, Role::value,
-     "None of these: the host is in a call of the device's runtime or driver."},
-    {"data_loader_ns", Type::integer, Unit::ns, Role::value, "None of these: the host waits for a batch."},
-    {"host_ns", Type::integer, Unit::ns, Role::value,
-     "None of these: the host is inside an operator or an annotation."},
-    {"other_ns", Type::integer, Unit::ns, Role::value, "Nothing of these."},
+     "Length of the window; the times behind it add up to it: each moment counts for the first of them."},
+    kStepPartFields[0],
+    kStepPartFields[1],
+    kStepPartFields[2],
+    kStepPartFields[3],
+    kStepPartFields[4],
+    kStepPartFields[5],
+    kStepPartFields[6],
+    kStepPartFields[7],
 };
 
-// In the order in which they count.
-enum Part : u8 { kKernel, kCopy, kSet, kCommunication, kRuntime, kDataLoader, kHost, kParts };
-using Lines = LineUnions<kParts>;
-
-Part part_of(const Trace& trace, const trace::DeviceWork& work, size_t row) {
-  if (trace.category(work.event[row]) == Category::gpu_memset) return kSet;
-  switch (work.kind[row]) {
-    case trace::WorkKind::communication:
-      return kCommunication;
-    case trace::WorkKind::memory:
-      return kCopy;
-    case trace::WorkKind::compute:
-      break;
-  }
-  return kKernel;
-}
-
-// Of an operator or an annotation; kParts: of none.
-Part part_of(const trace::Steps& steps, std::string_view name) {
-  if (is_step_mark(steps, name)) return kParts;
-  if (trace::is_collective_mark(name)) return kCommunication;
-  return trace::is_data_loading(name) ? kDataLoader : kHost;
-}
+// Of all parts but other, which is what these leave.
+using Lines = LineUnions<kStepParts>;
 
 void gather_host(const Trace& trace, Lines& lines) {
-  std::vector<std::optional<Part>> by_name(trace.strings().size());
+  HostParts parts(trace);
   const trace::Nesting& nesting = trace.nesting();
   for (const auto& thread : nesting.threads) {
     lines.next_line();
     for (u32 i = thread.begin; i < thread.end; ++i) {
       const EventId e = nesting.order[i];
-      const Category category = trace.category(e);
-      Part part = kParts;
-      if (is_host_call(category)) {
-        part = kRuntime;
-      } else if (category == Category::cpu_op || category == Category::user_annotation) {
-        std::optional<Part>& known = by_name[trace.name[e]];
-        if (!known) known = part_of(trace.steps(), trace.name_of(e));
-        part = *known;
-      }
-      if (part != kParts) lines.add(part, trace.ts[e], trace.end(e));
+      const StepPart part = parts.of(e);
+      if (part != StepPart::other) lines.add(static_cast<size_t>(part), trace.ts[e], trace.end(e));
     }
   }
 }
 
-std::array<Union, kParts> gather(const Trace& trace) {
+std::array<Union, kStepParts> gather(const Trace& trace) {
   Lines lines;
   const trace::DeviceWork& work = trace.device_work();
   for (const trace::Stream& stream : work.streams) {
     lines.next_line();
-    for (u32 row = stream.begin; row < stream.end; ++row)
-      lines.add(part_of(trace, work, row), work.start[row], work.end[row]);
+    for (u32 row = stream.begin; row < stream.end; ++row) {
+      const StepPart part = part_of_device_work(trace.category(work.event[row]), work.kind[row]);
+      lines.add(static_cast<size_t>(part), work.start[row], work.end[row]);
+    }
   }
   gather_host(trace, lines);
   return std::move(lines).united();
@@ -100,20 +64,24 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   note_step_windows(trace, windows, table.notes);
   Union left;
   for (const StepWindow& step : windows.steps) extend(left, step.start, step.end);
-  std::array<std::vector<Ns>, kParts> times;
-  const std::array<Union, kParts> all = gather(trace);
-  for (size_t c = 0; c < kParts; ++c) {
-    times[c] = time_by_step(windows.steps, intersection(left, all[c]));
-    left = difference(left, all[c]);
+  std::array<Union, kStepParts> parts = gather(trace);
+  for (Union& part : parts) {
+    Union first = intersection(left, part);
+    left = difference(left, part);
+    part = std::move(first);
   }
-  const std::vector<Ns> other = time_by_step(windows.steps, left);
+  parts.back() = std::move(left);
+  std::vector<PartTimes> times(windows.steps.size());
+  for (size_t p = 0; p < kStepParts; ++p) {
+    const std::vector<Ns> by_step = time_by_step(windows.steps, parts[p]);
+    for (size_t s = 0; s < times.size(); ++s) times[s][p] = by_step[s];
+  }
   const bool has_device_work = !trace.device_work().event.empty();
-  for (size_t s = 0; s < windows.steps.size(); ++s) {
+  for (size_t s = 0; s < times.size(); ++s) {
     const StepWindow& step = windows.steps[s];
-    const auto of_device = [&](Part c) { return has_device_work ? Value(times[c][s]) : Value(); };
-    table.append({step.number, trace.info().base_ns + step.start, step.end - step.start, of_device(kKernel),
-                  of_device(kCopy), of_device(kSet), times[kCommunication][s], times[kRuntime][s],
-                  times[kDataLoader][s], times[kHost][s], other[s]});
+    std::vector<Value> row = {step.number, trace.info().base_ns + step.start, step.end - step.start};
+    for (const Value& value : part_values(times[s], has_device_work)) row.push_back(value);
+    table.append(row);
   }
   return table;
 }
@@ -139,7 +107,7 @@ const Analysis kStepBreakdown = {
         "covered whole are divided like all others. A rank without steps and operators has no rows.",
     .params = {},
     .columns = kColumns,
-    .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
+    .reads = kStepPartArgs,
     .map = map,
 };
 

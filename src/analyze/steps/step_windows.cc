@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <optional>
 
 #include "trace/device_work.h"
 #include "trace/nesting.h"
@@ -26,7 +27,7 @@ std::vector<StepWindow> one_step_of_operators(const Trace& trace) {
     end = std::max(end, trace.end(e));
   }
   if (start >= end) return {};
-  return {{0, start, end}};
+  return {{0, start, end, 0, {start, end}}};
 }
 
 void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector<Launched>& launched) {
@@ -48,6 +49,10 @@ void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector
   }
   if (std::ranges::none_of(launched, [](const Launched& of) { return of.count > 0; })) return;
   Ns before = steps.front().start;
+  if (const std::optional<Ns> end_before = trace.steps().end_before) {
+    before = std::max(before, *end_before);
+    foreign.clear();
+  }
   for (const Interval& other : foreign) {
     if (other.end < launched.front().start && launched.front().count > 0)
       before = std::max(before, other.end);
@@ -74,7 +79,8 @@ void leave_out_the_end(StepWindows& windows) {
 
 std::vector<StepWindow> marked_steps(const Trace& trace) {
   std::vector<StepWindow> marks;
-  for (const trace::Step& step : trace.steps().steps) marks.push_back({step.number, step.start, step.end});
+  for (const trace::Step& step : trace.steps().steps)
+    marks.push_back({step.number, step.start, step.end, 0, {step.start, step.end}});
   return marks;
 }
 

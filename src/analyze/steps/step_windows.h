@@ -15,7 +15,8 @@ namespace spotter::analyze {
 struct StepWindow {
   i64 number = 0;
   Ns start = 0, end = 0;
-  i64 launched = 0;  // pieces of device work whose launch lies wholly in its mark
+  i64 launched = 0;    // pieces of device work whose launch lies wholly in its mark
+  Interval mark = {};  // of the host
 };
 
 struct StepWindows {
@@ -35,11 +36,12 @@ void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&&
 }
 
 // A step begins with its mark, but not before the one before it ends, and the first one not before device
-// work has ended that no step launched and that ended before its own device work began. It ends with its
+// work has ended that no step launched and that ended before its own device work began, nor, where it was
+// chosen from more, before the step before it ended. It ends with its
 // mark, or with the last device work of its own if that is later. Left out (cut_off) are steps behind the
 // last one that launched device work, and that one, too, if it launched less than four fifths of what the one
 // before did, unless it is the only one. Without marks all from the first operator's start to the last one's
-// end is one step. Reads trace::kDeviceWorkArgs and kStepArgs.
+// end is the mark of one step. Reads trace::kDeviceWorkArgs and kStepArgs.
 StepWindows step_windows(const Trace& trace);
 
 // What is worth knowing of them.

@@ -1,10 +1,9 @@
 #include "trace/steps.h"
 
-#include <algorithm>
-
 #include "analyze/list.h"
 #include "analyze/time/device_time.h"
 #include "analyze/time/intervals.h"
+#include "trace/steps_at.h"
 
 namespace spotter::analyze {
 namespace {
@@ -21,29 +20,16 @@ const Field kColumns[] = {
      "work."},
 };
 
-// Steps may overlap or enclose one another: calls f(index) for each that contains `time`, the last first.
-// `latest_end`: per step, of it and those before it.
-template <class F>
-void for_each_step_at(const std::vector<trace::Step>& steps, const std::vector<Ns>& latest_end, Ns time,
-                      F f) {
-  const auto after = std::upper_bound(steps.begin(), steps.end(), time,
-                                      [](Ns t, const trace::Step& step) { return t < step.start; });
-  for (auto i = static_cast<size_t>(after - steps.begin()); i > 0 && time < latest_end[i - 1]; --i)
-    if (time < steps[i - 1].end) f(i - 1);
-}
-
 std::vector<Ns> busy_by_step(const Trace& trace, const std::vector<trace::Step>& steps) {
   const trace::DeviceWork& work = trace.device_work();
-  std::vector<Ns> latest_end;
-  for (const trace::Step& step : steps)
-    latest_end.push_back(latest_end.empty() ? step.end : std::max(latest_end.back(), step.end));
+  const trace::StepsAt at(steps);
   std::vector<std::vector<Union>> by_stream(steps.size());
   std::vector<size_t> last_stream(steps.size(), work.streams.size());
   for (size_t s = 0; s < work.streams.size(); ++s) {
     for (u32 row = work.streams[s].begin; row < work.streams[s].end; ++row) {
       const EventId launch = work.launch[row];
       const Ns time = launch == kNone ? work.start[row] : trace.ts[launch];
-      for_each_step_at(steps, latest_end, time, [&](size_t step) {
+      at.for_each(time, [&](size_t step) {
         if (last_stream[step] != s) by_stream[step].emplace_back();
         last_stream[step] = s;
         extend(by_stream[step].back(), work.start[row], work.end[row]);

@@ -14,11 +14,6 @@ constexpr DevicePeaks kPeaks[] = {
      .link_gbs = 300,
      .multiprocessors = 80,
      .source = "NVIDIA V100 data sheet, SXM2"},
-    {.names = {"V100-DGXS-16GB", "V100-DGXS-32GB"},
-     .tflops = {7.8, 15.7, 7.8, 15.7, 0, 125, 0, 0},
-     .memory_gbs = 900,
-     .multiprocessors = 80,
-     .source = "NVIDIA DGX Station data sheet: 500 fp16 of four; V100's otherwise; the link is not given"},
     {.names = {"V100-PCIE-16GB", "V100-PCIE-32GB"},
      .tflops = {7, 14, 7, 14, 0, 112, 0, 0},
      .memory_gbs = 900,
@@ -111,22 +106,25 @@ constexpr DevicePeaks kPeaks[] = {
      .memory_gbs = 8'000,
      .link_gbs = 1'800,
      .multiprocessors = 148,
-     .source = "NVIDIA HGX data sheet, an eighth of HGX B200"},
+     .source =
+         "nvidia.com/en-us/data-center/hgx, an eighth of HGX B200; memory: DGX B200 data sheet, 64 TB/s of eight"},
     {.names = {"GB200"},
      .tflops = {40, 80, 40, 80, 1'250, 2'500, 2'500, 5'000},
      .memory_gbs = 8'000,
      .link_gbs = 1'800,
-     .source = "NVIDIA GB200 NVL72 data sheet, one of 72"},
+     .source = "nvidia.com/en-us/data-center/gb200-nvl72, one of 72"},
     {.names = {"B300", "B300 SXM6 AC"},
      .tflops = {0, 75, 0, 75, 1'125, 2'250, 2'250, 4'500},
      .memory_gbs = 8'000,
      .link_gbs = 1'800,
-     .source = "NVIDIA HGX data sheet, an eighth of HGX B300; of fp64 it is not exact"},
+     .source =
+         "nvidia.com/en-us/data-center/hgx, an eighth of HGX B300; fp64 is told in whole tens, and so not here"},
     {.names = {"GB300"},
      .tflops = {0, 80, 0, 80, 1'250, 2'500, 2'500, 5'000},
      .memory_gbs = 8'000,
      .link_gbs = 1'800,
-     .source = "NVIDIA GB300 NVL72 data sheet, one of 72; of fp64 it is not exact"},
+     .source =
+         "nvidia.com/en-us/data-center/gb300-nvl72, one of 72; fp64 is told in whole hundreds, and so not here"},
     {.names = {"RTX 4090"},
      .tflops = {0, 82.6, 0, 82.6, 82.6, 165, 165, 330},
      .memory_gbs = 1'008,
@@ -180,7 +178,8 @@ std::optional<double> known(double number) { return number > 0 ? std::optional(n
 }  // namespace
 
 const char* precision_name(Precision precision) {
-  constexpr const char* kNames[] = {"fp64", "fp32", "fp64", "fp32", "tf32", "fp16", "bf16", "fp8"};
+  constexpr const char* kNames[] = {"float64", "float32", "float64",  "float32",
+                                    "tf32",    "float16", "bfloat16", "float8"};
   static_assert(std::size(kNames) == kPrecisions);
   return kNames[static_cast<size_t>(precision)];
 }

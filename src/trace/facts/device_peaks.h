@@ -17,7 +17,7 @@ namespace spotter::trace {
 // fast as on its vector units; the others are the vector units alone.
 enum class Precision : u8 { fp64_vector, fp32_vector, fp64, fp32, tf32, fp16, bf16, fp8, count_ };
 inline constexpr size_t kPrecisions = static_cast<size_t>(Precision::count_);
-const char* precision_name(Precision precision);  // "fp32" for both of them
+const char* precision_name(Precision precision);  // as torch.dtype: "float32", for both of them
 
 struct DevicePeaks {
   std::array<std::string_view, 3> names = {};   // as its driver spells it, without the maker's words in front

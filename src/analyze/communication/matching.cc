@@ -1,4 +1,4 @@
-#include "analyze/job/matching.h"
+#include "analyze/communication/matching.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 
 namespace spotter::analyze {
 

@@ -1,11 +1,11 @@
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <unordered_map>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "trace/collective_marks.h"
 #include "trace/nesting.h"
 
@@ -77,10 +77,11 @@ std::string_view told_name(const Trace& trace, const CollectiveCall& call) {
   return is_coalesced(name) ? std::string_view() : name;
 }
 
-i64 sequence_of(const Trace& trace, const CollectiveCall& call) {
-  std::optional<i64> sequence = trace.integer(call.kernel, Arg::seq);
-  if (!sequence && call.record != kNone) sequence = trace.integer(call.record, Arg::seq);
-  return std::max(sequence.value_or(kNoSequence), kNoSequence);
+// Of the kernel, else of what launched it; at least `fallback`.
+i64 told_number(const Trace& trace, const CollectiveCall& call, Arg arg, i64 fallback) {
+  std::optional<i64> number = trace.integer(call.kernel, arg);
+  if (!number && call.record != kNone) number = trace.integer(call.record, arg);
+  return std::max(number.value_or(fallback), fallback);
 }
 
 void add_device_collectives(const Trace& trace, Sends sends, CollectiveCalls& found) {
@@ -101,7 +102,8 @@ void add_device_collectives(const Trace& trace, Sends sends, CollectiveCalls& fo
       call.group = group_of(trace, call.kernel);
       if (call.group.empty()) call.group = group_of(trace, call.record);
       if (call.group.empty()) call.group = fmt::format("stream {}", stream.stream);
-      call.sequence = sequence_of(trace, call);
+      call.sequence = told_number(trace, call, Arg::seq, kNoSequence);
+      call.group_size = told_number(trace, call, Arg::group_size, 0);
       found.calls.push_back(std::move(call));
     }
   }

@@ -1,4 +1,4 @@
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 
 #include <algorithm>
 

@@ -20,6 +20,7 @@ struct CollectiveCall {
   std::string group = {};      // of processes; where the trace does not say: the stream's number, or empty
   std::string_view name = {};  // of Arg::collective_name, else of the host's annotation, else of the kernel
   i64 sequence = kNoSequence;  // its number within the group
+  i64 group_size = 0;          // ranks in the group; 0: not known
   Ns start = 0, end = 0;
   bool is_timed = true;  // false: start is its launch's, end equals it
 
@@ -37,7 +38,7 @@ struct CollectiveCalls {
 };
 
 inline const ArgSet kCollectiveCallArgs =
-    trace::kDeviceWorkArgs | ArgSet{Arg::group_name, Arg::group_ranks, Arg::seq};
+    trace::kDeviceWorkArgs | ArgSet{Arg::group_name, Arg::group_ranks, Arg::group_size, Arg::seq};
 
 // Name and ranks of the group that an event tells, since groups that have no rank in common may have one
 // name. Empty where it says neither.

@@ -4,21 +4,21 @@
 #include <optional>
 #include <string>
 
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 
 namespace spotter::analyze {
 
 struct CollectiveMessage {
   std::string type;  // of the elements: torch.dtype's name, or the trace's where that is not known; may be
                      // empty
-  bool is_of_unknown_type = false;         // so that sizes are not known
-  i64 ranks = 0;                           // of the group; 0: not known
+  bool is_of_unknown_type = false;  // so that sizes are not known
+  i64 ranks = 0;                    // of the group, as it is told or as the two sizes tell; 0: not known
   std::optional<i64> in_bytes, out_bytes;  // that the rank puts in, and gets
 };
 
 inline const ArgSet kCollectiveMessageArgs =
-    kCollectiveCallArgs | ArgSet{Arg::dtype,      Arg::in_msg_nelems, Arg::out_msg_nelems,
-                                 Arg::group_size, Arg::input_dims,    Arg::input_type};
+    kCollectiveCallArgs |
+    ArgSet{Arg::dtype, Arg::in_msg_nelems, Arg::out_msg_nelems, Arg::input_dims, Arg::input_type};
 
 // Reads kCollectiveMessageArgs.
 CollectiveMessage message_of(const Trace& trace, const CollectiveCall& call);

@@ -1,9 +1,9 @@
-#include "analyze/job/collective_message.h"
+#include "analyze/communication/collective_message.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "analyze/recorded_inputs.h"
 #include "trace/facts/element_types.h"
 
@@ -61,7 +61,6 @@ bool take_told(const Trace& trace, EventId e, CollectiveMessage& message) {
   const std::string_view text = trace.text(e, Arg::dtype).value_or(std::string_view());
   if (!in || text.empty()) return false;
   set_type(message, text);
-  message.ranks = std::max<i64>(trace.integer(e, Arg::group_size).value_or(0), 0);
   if (const trace::ElementType* type = trace::element_type(text)) {
     message.in_bytes = product(in, type->bytes);
     message.out_bytes = product(out, type->bytes);
@@ -107,6 +106,7 @@ i64 ranks_by_sizes(const CollectiveMessage& message, std::string_view operation)
 
 CollectiveMessage message_of(const Trace& trace, const CollectiveCall& call) {
   CollectiveMessage message;
+  message.ranks = call.group_size;
   if (!take_told(trace, call.kernel, message) && !take_told(trace, call.record, message) &&
       !is_of_several(trace, call.annotation)) {
     if (!take_inputs(trace, call.annotation, message)) take_inputs(trace, call.record, message);

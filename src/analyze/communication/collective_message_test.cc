@@ -1,8 +1,8 @@
-#include "analyze/job/collective_message.h"
+#include "analyze/communication/collective_message.h"
 
 #include <gtest/gtest.h>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "base/result.h"
 #include "trace/builder.h"
 

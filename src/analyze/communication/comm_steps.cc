@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "analyze/job/matching.h"
+#include "analyze/communication/matching.h"
 #include "analyze/list.h"
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/intervals.h"
@@ -154,21 +154,12 @@ void append_steps(const Trace& trace, Table& table) {
   }
 }
 
-// Of the kernel, else of what launched it; 0: not known.
-i64 group_size_of(const Trace& trace, const CollectiveCall& call) {
-  for (const EventId e : {call.kernel, call.record}) {
-    if (e == kNone) continue;
-    if (const auto size = trace.integer(e, Arg::group_size)) return std::max<i64>(*size, 0);
-  }
-  return 0;
-}
-
 void append_runs(const Trace& trace, Table& table) {
   const CollectiveCalls found = collective_calls(trace);
   for (const CollectiveCall& call : found.calls)
     if (call.is_timed)
       table.append({false, i64{0}, trace.info().base_ns + call.start, call.end - call.start, i64{0}, i64{0},
-                    i64{0}, call.group, call.name, call.sequence, group_size_of(trace, call)});
+                    i64{0}, call.group, call.name, call.sequence, call.group_size});
   note_unclear(found, table.notes);
 }
 
@@ -284,7 +275,7 @@ const Analysis kCommSteps = {
         "1.12 for computation, matches collectives by their order alone, and takes the shortest rank's time for the transfer of all.",
     .params = {},
     .columns = kColumns,
-    .reads = kCollectiveCallArgs | trace::kStepArgs | ArgSet{Arg::group_size},
+    .reads = kCollectiveCallArgs | trace::kStepArgs,
     .map = map,
     .reduce = reduce,
     .part_columns = kPartColumns,

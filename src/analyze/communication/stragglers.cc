@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <numeric>
 
-#include "analyze/job/matching.h"
+#include "analyze/communication/matching.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 #include "base/saturated.h"
@@ -34,14 +34,17 @@ const Field kPartColumns[] = {
     {"sequence", Type::integer, Unit::none, Role::key, "Number of the collective in its group, or -1."},
     {"start_ns", Type::integer, Unit::ns, Role::time, "Start, Unix time."},
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration."},
+    {"group_size", Type::integer, Unit::count, Role::value, "Ranks in the group, or 0."},
 };
+constexpr size_t kGroupSize = std::size(kPartColumns) - 1;
 
 Result<Table> map(const Trace& trace, const ParamValues&) {
   Table table(kStragglers.name, kPartColumns);
   const CollectiveCalls found = collective_calls(trace);
   for (const CollectiveCall& c : found.calls)
     if (c.is_timed)
-      table.append({c.group, c.name, c.sequence, trace.info().base_ns + c.start, c.end - c.start});
+      table.append(
+          {c.group, c.name, c.sequence, trace.info().base_ns + c.start, c.end - c.start, c.group_size});
   if (table.rows() == 0)
     table.notes.add("no_collectives", Severity::info, "traces without collectives have no row here");
   note_unclear(found, table.notes);
@@ -69,19 +72,18 @@ void add_collective(std::span<const Run> runs, std::vector<Waits>& waits) {
   }
 }
 
-std::vector<Waits> waits_of(std::span<const Run> runs, size_t parts, Notes& notes) {
-  std::vector<Waits> waits(parts);
+std::vector<Waits> waits_of(std::span<const Run> runs, std::span<const RankTable> tables, Notes& notes) {
+  std::vector<Waits> waits(tables.size());
   const std::vector<std::span<const Run>> collectives = collectives_of(runs);
-  i64 unmatched = 0;
+  Presences presences;
   for (const std::span<const Run> collective : collectives) {
-    if (collective.size() < 2)
-      ++unmatched;
-    else
-      add_collective(collective, waits);
+    const Run& first = collective.front();
+    const Presence presence =
+        presence_of(collective, tables[first.part].table.integer(first.row, kGroupSize));
+    presences.add(presence);
+    if (can_tell_last(presence) && collective.size() > 1) add_collective(collective, waits);
   }
-  if (unmatched > 0)
-    notes.add("unmatched_collectives", Severity::info,
-              "collectives were found on one rank only and were left out", -1, unmatched);
+  presences.note(runs, notes);
   note_apart(collectives, "median_late_ns", notes);
   return waits;
 }
@@ -102,7 +104,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
     return answer;
   }
   match(runs);
-  std::vector<Waits> waits = waits_of(runs, tables.size(), answer.notes);
+  std::vector<Waits> waits = waits_of(runs, tables, answer.notes);
 
   std::vector<size_t> order(tables.size());
   std::iota(order.begin(), order.end(), size_t{0});
@@ -129,7 +131,8 @@ const Analysis kStragglers = {
         "where process group (name and ranks, else the stream's number), collective name and sequence "
         "number are equal. Without a sequence number (PyTorch before 2.12) runs of one group and name are "
         "one collective where all overlap in time, as none ends before the last has begun; their order "
-        "would not do, as files may begin at different collectives. The rank that starts last is the "
+        "would not do, as files may begin at different collectives. What more ranks match than the group has may be of "
+        "several groups, and is left out. The rank that starts last is the "
         "straggler. A rank waits from its start to the last start, at most for its own duration. "
         "caused_wait sums what the others waited where this rank was the last; late is its start minus the "
         "first start. Unix times are compared: where the clocks of hosts differ, the difference is part of "

@@ -3,9 +3,9 @@
 #include <map>
 #include <unordered_map>
 
-#include "analyze/job/collective_message.h"
-#include "analyze/job/collective_names.h"
-#include "analyze/job/matching.h"
+#include "analyze/communication/collective_message.h"
+#include "analyze/communication/collective_names.h"
+#include "analyze/communication/matching.h"
 #include "analyze/list.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"

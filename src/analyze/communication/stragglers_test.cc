@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "analyze/communication/collective_calls.h"
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
 
@@ -12,12 +13,14 @@ struct PartRow {
   const char *group, *name;
   i64 sequence;
   Ns start, dur;
+  i64 group_size = 0;
 };
 
 // A part as another host may send it.
 RankTable part(std::optional<i64> rank, std::vector<PartRow> rows) {
   Table table("stragglers", map_columns(*find_analysis("stragglers")));
-  for (const PartRow& row : rows) table.append({row.group, row.name, row.sequence, row.start, row.dur});
+  for (const PartRow& row : rows)
+    table.append({row.group, row.name, row.sequence, row.start, row.dur, row.group_size});
   return {rank, "path", std::move(table)};
 }
 
@@ -48,6 +51,21 @@ TEST(Stragglers, TheLastToStartMakesTheOthersWait) {
   EXPECT_EQ(integer(table, 2, "caused_wait_ns"), 0);
   EXPECT_EQ(integer(table, 2, "own_wait_ns"), 30 + 5);
   EXPECT_TRUE(table.notes.empty());
+}
+
+// Traces of PyTorch before 2.4 do not name groups: what two of them do at a time looks like one.
+TEST(Stragglers, WhatMoreRanksMatchThanTheGroupHasIsLeftOut) {
+  const Table table =
+      reduce({part(0, {{"stream 7", "a", kNoSequence, 100, 50, 2}, {"g", "b", 1, 200, 9, 3}}),
+              part(1, {{"stream 7", "a", kNoSequence, 110, 40, 2}, {"g", "b", 1, 203, 6, 3}}),
+              part(2, {{"stream 7", "a", kNoSequence, 120, 30, 2}}), part(3, {{"one", "c", 1, 120, 30, 1}})});
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(integer(table, 0, "rank"), 1);
+  EXPECT_EQ(integer(table, 0, "caused_wait_ns"), 3);
+  EXPECT_EQ(integer(table, 0, "collectives"), 1);
+  EXPECT_EQ(table.notes.count("mixed_groups"), 1);
+  EXPECT_EQ(table.notes.count("missing_members"), 1);
+  EXPECT_EQ(table.notes.count("unmatched_collectives"), 0);
 }
 
 TEST(Stragglers, AWaitEndsWithTheRunAndClocksThatDifferAreNoted) {
