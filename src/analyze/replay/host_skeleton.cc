@@ -5,9 +5,9 @@
 #include <optional>
 #include <unordered_map>
 
-#include "analyze/job/collective_calls.h"
-#include "analyze/job/collective_message.h"
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_calls.h"
+#include "analyze/communication/collective_message.h"
+#include "analyze/communication/collective_names.h"
 #include "analyze/operators/threads.h"
 #include "analyze/replay/gap_cover.h"
 #include "analyze/replay/host_items.h"

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 #include "analyze/replay/text_hash.h"
 
 namespace spotter::analyze {

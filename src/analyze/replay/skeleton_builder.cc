@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <utility>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "analyze/replay/gap_cover.h"
 #include "analyze/replay/host_skeleton.h"
 #include "analyze/replay/run_hull.h"

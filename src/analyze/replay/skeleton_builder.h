@@ -1,6 +1,6 @@
 // From a trace to its skeleton.
 #pragma once
-#include "analyze/job/collective_message.h"
+#include "analyze/communication/collective_message.h"
 #include "analyze/replay/host_items.h"
 #include "analyze/replay/skeleton.h"
 #include "trace/trace.h"

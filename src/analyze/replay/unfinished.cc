@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "analyze/job/collective_calls.h"
+#include "analyze/communication/collective_calls.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 
