@@ -10,6 +10,7 @@ import pytest
 
 import harness
 from harness import SHARED
+from test_exact import base_ns
 from test_tb_plugin import GOLDEN, MB, PARTS, SAMPLES, SUMS, TRACES, WITH_ADDRESSES, device_of, shown_kb, shown_operator
 
 pytestmark = harness.needs_shared()
@@ -31,14 +32,14 @@ def analyzed(golden):
     return harness.analyze(SHARED / "traces" / TRACES[golden], tables=tables, options=("--compat", "tb_plugin", "--by-shapes", "0"))
 
 
-def base_us(golden):
-    """What its times count from: those of the file as they are."""
-    text = json.loads(harness.text_of(SHARED / "traces" / TRACES[golden]))
-    return text.get("baseTimeNanoseconds", 0) / 1000
-
-
 def us(ns):
     return ns / 1000
+
+
+def times_of(golden):
+    """From Unix time to its: microseconds as the file counts them."""
+    base = base_ns(SHARED / "traces" / TRACES[golden])
+    return lambda ns: us(ns - base)
 
 
 def near(value, unit=0):
@@ -216,14 +217,14 @@ def by_device(rows):
 def test_memory_events(golden):
     found = by_device(analyzed(golden)["memory_events"])
     told = shown(golden, "memory_events")["rows"]
-    start = base_us(golden) + shown(golden, "memory_curve")["metadata"]["first_ts"]
+    start, time = shown(golden, "memory_curve")["metadata"]["first_ts"], times_of(golden)
     assert found.keys() == told.keys()
     for device, pieces in told.items():
         assert len(found[device]) == len(pieces)
         for row, (operator, kb, allocated, released, held) in zip(found[device], pieces):
             assert (shown_operator(row), shown_kb(row["bytes"])) == (operator, kb), row
             for ns, ms in ((row["allocated_ns"], allocated), (row["released_ns"], released)):
-                assert (us(ns) - start) / 1000 == near(ms, 0.01), row
+                assert (time(ns) - start) / 1000 == near(ms, 0.01), row
             assert row["held_ns"] / 1e6 == near(held, 0.01), row
 
 
@@ -231,11 +232,11 @@ def test_memory_events(golden):
 def test_memory_curves(golden):
     curve = shown(golden, "memory_curve")
     found = by_device(analyzed(golden)["memory_timeline_series"])
-    start = base_us(golden) + curve["metadata"]["first_ts"]
+    start, time = curve["metadata"]["first_ts"], times_of(golden)
     assert found.keys() == curve["rows"].keys()
     for device, points in curve["rows"].items():
         assert [[row["allocated_bytes"] / MB, row["reserved_bytes"] / MB] for row in found[device]] == [point[1:] for point in points]
-        assert [(us(row["time_ns"]) - start) / 1000 for row in found[device]] == pytest.approx([point[0] for point in points], abs=1e-3)
+        assert [(time(row["time_ns"]) - start) / 1000 for row in found[device]] == pytest.approx([point[0] for point in points], abs=1e-6, rel=0)
     peaks = {device_of(row): f"Peak Memory Usage: {row['peak_allocated_bytes'] / MB:.1f}MB" for row in analyzed(golden)["memory_timeline"]}
     assert peaks == curve["metadata"]["peaks"]
 
@@ -248,16 +249,16 @@ def test_counters(golden):
         [value] = event["args"].values()
         told[event["name"]].append((event["ts"], value))
     found = collections.defaultdict(list)
-    base = base_us(golden)
+    time = times_of(golden)
     for table, column, name in (("device_busy_series", "busy_ratio", "GPU {} Utilization"),
                                 ("sm_efficiency_series", "sm_efficiency_ratio", "GPU {} Est. SM Efficiency")):
         for row in analyzed(golden)[table]:
-            found[name.format(row["device"])].append((us(row["time_ns"]) - base, row[column]))
+            found[name.format(row["device"])].append((time(row["time_ns"]), row[column]))
     assert found.keys() == told.keys()
     for name, points in told.items():
         assert [value for _, value in points[:2]] == [1, 0]
         assert [value for _, value in found[name]] == pytest.approx([value for _, value in points[2:]], abs=1e-9), name
-        assert [time for time, _ in found[name]] == pytest.approx([time for time, _ in points[2:]], abs=1e-3), name
+        assert [at for at, _ in found[name]] == pytest.approx([at for at, _ in points[2:]], abs=0.001, rel=0), name  # doubles are so far apart
 
 
 @functools.lru_cache

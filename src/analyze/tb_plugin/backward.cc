@@ -19,6 +19,14 @@ constexpr std::string_view kEvaluate = "autograd::engine::evaluate_function:",
                            kAccumulate =
                                "autograd::engine::evaluate_function: torch::autograd::AccumulateGrad";
 
+// Backward roots that belong together. Each operator that starts at the time of their flow has them again;
+// but a file may have any number of such.
+constexpr i64 kMostUses = 100;
+struct Group {
+  std::vector<u32> roots;
+  i64 uses = 0;
+};
+
 struct Flow {
   Us forward = 0, backward = 0;
 };
@@ -145,7 +153,7 @@ class Backward {
       if (root == root_at.end()) continue;
       auto group = left.extract(root->second);
       if (!group) return false;
-      group_of_.insert_or_assign(flow.forward, std::move(group.mapped()));
+      group_of_.insert_or_assign(flow.forward, Group{std::move(group.mapped())});
     }
     return true;
   }
@@ -184,8 +192,10 @@ class Backward {
           open.emplace_back(i, add_module(added));
           continue;
         }
-        if (const auto group = group_of_.find(node(i).time.start); group != group_of_.end())
-          node(added).children.insert(node(added).children.end(), group->second.begin(), group->second.end());
+        if (const auto group = group_of_.find(node(i).time.start);
+            group != group_of_.end() && group->second.uses++ < kMostUses)
+          node(added).children.insert(node(added).children.end(), group->second.roots.begin(),
+                                      group->second.roots.end());
         open.emplace_back(i, added);
       }
     }
@@ -207,12 +217,16 @@ class Backward {
       added_.push_back(added);
   }
 
-  // Where the main thread waits for them.
+  // Where the main thread waits for them. What is outside of its time is lost: of a trace with copies of the
+  // marks of steps on the device's timeline the main thread is a stream (Q2).
   void insert() {
     const auto by_start = [&](u32 a, u32 b) { return node(a).time.start < node(b).time.start; };
     stable_sort(added_, by_start);
+    const u32 root = tree_.threads[main_].root;
     for (const u32 added : added_) {
-      for (u32 around = tree_.threads[main_].root;;) {
+      if (node(added).time.end < node(root).time.start || node(added).time.start > node(root).time.end)
+        continue;
+      for (u32 around = root;;) {
         std::vector<u32>& children = node(around).children;
         const auto next = std::ranges::upper_bound(children, added, by_start);
         const bool is_inside =
@@ -231,7 +245,7 @@ class Backward {
   Tree& tree_;
   u32 main_ = kNone;
   std::vector<u32> modules_, roots_, added_;
-  std::unordered_map<Us, std::vector<u32>> group_of_;  // backward roots, by the start of a forward operator
+  std::unordered_map<Us, Group> group_of_;  // by the start of a forward operator
 };
 
 }  // namespace

@@ -1,3 +1,7 @@
+#include <map>
+#include <utility>
+#include <vector>
+
 #include "analyze/tb_plugin/list.h"
 #include "analyze/tb_plugin/matched_ranges.h"
 #include "analyze/tb_plugin/steps.h"
@@ -78,16 +82,16 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
 
 void append_steps(const RankTable& rank, const std::vector<Range>& ranges, Table& answer) {
   const Table& part = rank.table;
+  std::map<i64, std::pair<std::vector<Interval>, std::vector<Interval>>> by_step;  // all of it, and transfers
+  for (const Range& range : ranges) {
+    auto& [times, transfers] = by_step[part.integer(range.row, kStep)];
+    times.push_back(range.time);
+    transfers.push_back(range.transfer);
+  }
   i64 step = 0;
   for (size_t row = 0; row < part.rows(); ++row) {
     if (part.integer(row, kCollective) >= 0) continue;
-    std::vector<Interval> times, transfers;
-    for (const Range& range : ranges) {
-      if (part.integer(range.row, kStep) != step) continue;
-      times.push_back(range.time);
-      transfers.push_back(range.transfer);
-    }
-    ++step;
+    auto& [times, transfers] = by_step[step++];
     const bool has_any = !times.empty();
     const Ns dur = part.integer(row, kDur), overlap = part.integer(row, kOverlap),
              compute = subtract_saturated(part.integer(row, kCompute), overlap),

@@ -1,5 +1,6 @@
 #include "analyze/tb_plugin/intervals.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
@@ -53,7 +54,8 @@ Us length(const UsIntervals& intervals) {
 
 Us length_in(const UsInterval& window, const UsIntervals& intervals) {
   Us sum = 0;
-  for (const UsInterval& i : intervals) sum += overlap(window, i);
+  auto i = std::ranges::upper_bound(intervals, window.start, {}, &UsInterval::end);
+  for (; i != intervals.end() && i->start < window.end; ++i) sum += overlap(window, *i);
   return sum;
 }
 

@@ -27,6 +27,7 @@ inline Us overlap(const UsInterval& a, const UsInterval& b) {
   return std::max<Us>(0, std::min(a.end, b.end) - std::max(a.start, b.start));
 }
 Us length(const UsIntervals& intervals);
+// Of merged ones.
 Us length_in(const UsInterval& window, const UsIntervals& intervals);
 
 // Nearest nanosecond; ends where 64 bits do.

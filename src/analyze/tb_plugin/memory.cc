@@ -8,21 +8,38 @@
 namespace spotter::analyze::tb_plugin {
 namespace {
 
-// The innermost node around a time; marks those on the way. kNone: not even the root is.
-u32 innermost(const Tree& tree, u32 root, Us time, std::vector<u8>& was_visited) {
-  u32 found = kNone;
-  for (u32 next = root; next != kNone;) {
-    const UsInterval& around = tree.nodes[next].time;
-    if (time < around.start || time >= around.end) break;
-    found = next;
-    was_visited[found] = true;
-    const std::vector<u32>& children = tree.nodes[found].children;
-    const auto behind =
-        std::ranges::upper_bound(children, time, {}, [&](u32 i) { return tree.nodes[i].time.start; });
-    next = behind == children.begin() ? kNone : *(behind - 1);
+// The innermost node around times that only grow, on one thread; marks those on the way.
+class Walk {
+ public:
+  Walk(const Tree& tree, u32 root) : tree_(tree), root_(root) {}
+
+  // kNone: not even the root is.
+  u32 to(Us time, std::vector<u8>& was_visited) {
+    while (!open_.empty() && !is_around(open_.back(), time)) open_.pop_back();
+    for (u32 next = open_.empty() ? root_ : child_at(open_.back(), time);
+         next != kNone && is_around(next, time); next = child_at(next, time)) {
+      open_.push_back(next);
+      was_visited[next] = true;
+    }
+    return open_.empty() ? kNone : open_.back();
   }
-  return found;
-}
+
+ private:
+  bool is_around(u32 i, Us time) const {
+    return tree_.nodes[i].time.start <= time && time < tree_.nodes[i].time.end;
+  }
+  // The last one that has begun.
+  u32 child_at(u32 i, Us time) const {
+    const std::vector<u32>& children = tree_.nodes[i].children;
+    const auto behind =
+        std::ranges::upper_bound(children, time, {}, [&](u32 c) { return tree_.nodes[c].time.start; });
+    return behind == children.begin() ? kNone : *(behind - 1);
+  }
+
+  const Tree& tree_;
+  u32 root_;
+  std::vector<u32> open_;
+};
 
 }  // namespace
 
@@ -53,14 +70,13 @@ std::vector<Record> records_of(const Trace& trace, const Events& events, Notes& 
 }
 
 Charges charge(const Trace& trace, const Tree& tree, const std::vector<Record>& records) {
-  std::unordered_map<i64, u32> roots;
-  for (const Thread& thread : tree.threads) roots[thread.tid] = thread.root;
+  std::unordered_map<i64, Walk> walks;
+  for (const Thread& thread : tree.threads) walks.try_emplace(thread.tid, tree, thread.root);
   Charges charges;
   charges.was_visited.resize(tree.nodes.size());
   for (const Record& record : records) {
-    const auto root = roots.find(thread_of(trace, record.event));
-    const u32 node =
-        root == roots.end() ? kNone : innermost(tree, root->second, record.time, charges.was_visited);
+    const auto walk = walks.find(thread_of(trace, record.event));
+    const u32 node = walk == walks.end() ? kNone : walk->second.to(record.time, charges.was_visited);
     charges.node.push_back(node != kNone && tree.nodes[node].is_operator ? node : kNone);
   }
   return charges;

@@ -1,6 +1,8 @@
 #include <algorithm>
-#include <set>
+#include <map>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "analyze/tb_plugin/list.h"
 #include "analyze/tb_plugin/memory.h"
@@ -75,19 +77,26 @@ std::unordered_map<StringId, i64> count_calls(const Trace& trace, const Tree& tr
   return calls;
 }
 
+using Charge = std::pair<u32, i64>;  // a node, and bytes
+
 // Those with anything, by name.
-std::vector<Operator> operators_of(const Trace& trace, const Tree& tree, const std::vector<Record>& records,
-                                   const Charges& charges, const MemoryPlace& place) {
-  std::unordered_map<u32, Sums> self, all;  // by node
-  for (size_t r = 0; r < records.size(); ++r) {
-    if (records[r].place != place || charges.node[r] == kNone) continue;
-    self[charges.node[r]].add(records[r].bytes);
-    for (u32 node = charges.node[r]; node != kNone; node = tree.nodes[node].parent)
-      if (tree.nodes[node].is_operator) all[node].add(records[r].bytes);
-  }
+std::vector<Operator> operators_of(const Trace& trace, const Tree& tree, const std::vector<Charge>& charges,
+                                   const std::vector<u32>& place_in_order) {
+  std::unordered_map<u32, Sums> all;  // by node, and what is around them
   std::unordered_map<StringId, Operator> by_name;
-  for (const auto& [node, sums] : self) by_name[trace.name[tree.nodes[node].event]].self.add(sums);
-  for (const auto& [node, sums] : all) by_name[trace.name[tree.nodes[node].event]].all.add(sums);
+  const auto named = [&](u32 node) -> Operator& { return by_name[trace.name[tree.nodes[node].event]]; };
+  for (const auto& [charged, bytes] : charges) {
+    for (u32 node = charged; node != kNone && all.try_emplace(node).second;) node = tree.nodes[node].parent;
+    all[charged].add(bytes);
+    named(charged).self.add(bytes);
+  }
+  std::vector<u32> nodes;
+  for (const auto& [node, sums] : all) nodes.push_back(node);
+  std::ranges::sort(nodes, {}, [&](u32 node) { return place_in_order[node]; });  // the inner ones first
+  for (const u32 node : nodes) {
+    if (const u32 around = tree.nodes[node].parent; around != kNone) all[around].add(all[node]);
+    if (tree.nodes[node].is_operator) named(node).all.add(all[node]);
+  }
   std::vector<Operator> list;
   for (auto& [name, op] : by_name) {
     op.name = name;
@@ -103,10 +112,14 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   const Tree tree = tree_of(trace, events, launches_of(trace, events));
   const Charges charges = charge(trace, tree, records);
   auto calls = count_calls(trace, tree, charges);
-  std::set<MemoryPlace> places;
-  for (const Record& record : records) places.insert(record.place);
-  for (const MemoryPlace& place : places) {
-    std::vector<Operator> operators = operators_of(trace, tree, records, charges, place);
+  std::map<MemoryPlace, std::vector<Charge>> by_place;
+  for (size_t r = 0; r < records.size(); ++r)
+    if (charges.node[r] != kNone) by_place[records[r].place].emplace_back(charges.node[r], records[r].bytes);
+  const std::vector<u32> order = tree.in_post_order();
+  std::vector<u32> place_in_order(tree.nodes.size());
+  for (u32 i = 0; i < order.size(); ++i) place_in_order[order[i]] = i;
+  for (const auto& [place, own] : by_place) {
+    std::vector<Operator> operators = operators_of(trace, tree, own, place_in_order);
     for (Operator& op : operators) op.calls = calls[op.name];
     std::ranges::sort(operators, [&](const Operator& a, const Operator& b) {
       if (a.self.increase != b.self.increase) return a.self.increase > b.self.increase;

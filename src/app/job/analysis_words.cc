@@ -18,10 +18,10 @@ Option compat_option(const analyze::Compat*& to) {
     for (const analyze::Compat* compat : analyze::all_compats()) all.emplace_back(compat->name);
     return all;
   };
-  std::string help = "to compare numbers with another tool's.";
+  std::vector<std::string> tools;
   for (const analyze::Compat* compat : analyze::all_compats())
-    help += fmt::format(" {}: {}.", compat->name, compat->summary);
-  help.pop_back();
+    tools.push_back(fmt::format("{} ({})", compat->name, compat->summary));
+  const std::string help = fmt::format("to compare numbers with another tool: {}", fmt::join(tools, ", "));
   const auto read = [&to, names](const std::string& word) -> Result<void> {
     to = analyze::find_compat(word);
     if (to) return {};
