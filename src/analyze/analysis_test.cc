@@ -6,6 +6,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/compat.h"
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
 
@@ -43,6 +44,14 @@ TEST(Analysis, ParamsKeepTheLastValue) {
   EXPECT_EQ(params["other"], 4);
 }
 
+// With those that stand in for other tools' sake.
+std::vector<const Analysis*> every_analysis() {
+  std::vector<const Analysis*> every(all_analyses().begin(), all_analyses().end());
+  for (const Compat* compat : all_compats())
+    every.insert(every.end(), compat->instead.begin(), compat->instead.end());
+  return every;
+}
+
 TEST(List, NamesAreUniqueAndFound) {
   std::set<std::string_view> names;
   for (const Analysis* a : all_analyses()) {
@@ -55,7 +64,7 @@ TEST(List, NamesAreUniqueAndFound) {
 // They become flags of one command, beside its own.
 TEST(List, ParametersOfOneNameAreOneParameter) {
   std::map<std::string_view, const Param*> known;
-  for (const Analysis* a : all_analyses()) {
+  for (const Analysis* a : every_analysis()) {
     for (const Param& p : a->params) {
       const Param* same = known.try_emplace(p.name, &p).first->second;
       EXPECT_EQ(fallback_of(*same), fallback_of(p)) << p.name;
@@ -68,7 +77,7 @@ TEST(List, ParametersOfOneNameAreOneParameter) {
 }
 
 TEST(List, EveryAnalysisExplainsItselfAndItsColumns) {
-  for (const Analysis* a : all_analyses()) {
+  for (const Analysis* a : every_analysis()) {
     EXPECT_TRUE(std::string_view(a->summary).ends_with('.')) << a->name;
     EXPECT_TRUE(std::string_view(a->doc).ends_with('.')) << a->name;
     ASSERT_FALSE(a->columns.empty()) << a->name;
@@ -127,7 +136,7 @@ TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
         {{Arg::mem_bytes, most}, {Arg::addr, i}, {Arg::device_type, i64{1}}, {Arg::device_id, i64{0}}});
   }
   traces.push_back(extreme.build());
-  for (const Analysis* a : all_analyses()) {
+  for (const Analysis* a : every_analysis()) {
     for (const TracePtr& trace : traces) {
       const Table table = answer_of(*a, *trace);
       ASSERT_EQ(table.columns(), a->columns.size()) << a->name;
@@ -142,7 +151,7 @@ TEST(List, EveryAnalysisTakesAnyTraceAndKeepsItsPromise) {
 // A trace has the arguments that an analysis reads and no others: asking for another one would end the
 // program.
 TEST(List, EveryAnalysisSaysWhatItReads) {
-  for (const Analysis* a : all_analyses()) {
+  for (const Analysis* a : every_analysis()) {
     TraceData data;
     data.loaded = a->reads;
     for (u8 c = 0; c <= static_cast<u8>(Category::other); ++c)

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "analyze/analysis.h"
+#include "analyze/compat.h"
 #include "base/result.h"
 #include "trace/load.h"
 
@@ -27,7 +28,8 @@ struct RunRequest {
   std::optional<Range> steps;
   std::vector<Range> ranks;            // empty: all
   const Analysis* in_parts = nullptr;  // of `analyses`: its ranks' tables are wanted, not what they reduce to
-  bool as_hta = false;                 // on the rows and times that HTA sees (trace/hta_rows.h)
+  const Compat* compat =
+      nullptr;  // on the rows that it sees; `analyses` are already what stands in (stand_ins())
   int threads = 1;
   i64 memory_bytes = 0;  // budget for traces held at one time; 0: half of the machine
   std::function<void(i64 done_bytes, i64 total_bytes)> on_progress;  // any thread

@@ -5,7 +5,6 @@
 #include "analyze/budget.h"
 #include "base/parallel_for.h"
 #include "trace/extent.h"
-#include "trace/hta_rows.h"
 #include "trace/per_kind.h"
 #include "trace/steps.h"
 
@@ -104,7 +103,8 @@ class FileRunner {
     result.notes = trace->notes();
     result.unwanted = is_unwanted(request_, result.evidence);
     if (result.unwanted) return {};
-    if (request_.as_hta) trace = phases_.time(kSelectPhase, [&] { return trace::as_hta_reads(*trace); });
+    if (request_.compat && request_.compat->rows)
+      trace = phases_.time(kSelectPhase, [&] { return request_.compat->rows(*trace); });
     if (request_.steps && result.evidence.has_events) {
       TRY_ASSIGN(trace,
                  phases_.time(kSelectPhase, [&] { return select(std::move(trace), *request_.steps); }));
@@ -158,7 +158,7 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   LoadRequest how;
   how.args = ArgSet();
   for (const Analysis* analysis : request.analyses) how.args |= analysis->reads;
-  if (request.as_hta) how.args |= ArgSet{Arg::correlation, Arg::stream};
+  if (request.compat) how.args |= request.compat->reads;
   if (request.steps)  // device rows go to the step of their launch
     how.args |= trace::kStepArgs | ArgSet{Arg::correlation};
   how.threads = std::max(1, request.threads / static_cast<int>(at_once));

@@ -5,7 +5,7 @@
 #include <set>
 #include <unordered_set>
 
-#include "base/time.h"
+#include "trace/microseconds.h"
 
 namespace spotter::trace {
 namespace {
@@ -53,13 +53,11 @@ std::vector<EventId> kept_rows(const Trace& trace) {
   return keep;
 }
 
-// As Python reads it: the nearest double. Times have up to 62 bits, which a double has not.
-double microseconds(Ns time) { return static_cast<double>(static_cast<long double>(time) / kMicrosecond); }
 Ns ns(double microseconds) { return static_cast<Ns>(microseconds) * kMicrosecond; }
 
 }  // namespace
 
-std::unique_ptr<Trace> as_hta_reads(const Trace& trace) {
+TracePtr as_hta_reads(const Trace& trace) {
   TraceData data = trace.copy(kept_rows(trace));
   const auto has_fraction = [](Ns time) { return time % kMicrosecond != 0; };
   if (std::ranges::any_of(trace.ts, has_fraction)) {

@@ -2,8 +2,6 @@
 // that its numbers can be checked against HTA's own; what differs from the exact ones, and why, is in
 // docs/hta.md by the numbers used here.
 #pragma once
-#include <memory>
-
 #include "trace/trace.h"
 
 namespace spotter::trace {
@@ -14,6 +12,6 @@ namespace spotter::trace {
 // starts up, ends down, so that a short row may last -1 us (B1). Before that they are doubles of
 // microseconds, as in HTA: if they count from 1970, these are 0.25 us apart. Reads Arg::correlation and
 // stream.
-std::unique_ptr<Trace> as_hta_reads(const Trace& trace);
+TracePtr as_hta_reads(const Trace& trace);
 
 }  // namespace spotter::trace

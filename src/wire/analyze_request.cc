@@ -48,7 +48,7 @@ Result<void> read_params(const json::object& object, analyze::RunRequest& reques
 }  // namespace
 
 std::string analyze_request_text(const analyze::RunRequest& request) {
-  CHECK(request.own_params.empty());  // the text has no place for them
+  CHECK(request.own_params.empty() && !request.compat);  // the text has no place for them
   json::array analyses;
   for (const Analysis* analysis : request.analyses) analyses.emplace_back(analysis->name);
   json::object params;

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "analyze/group_ids.h"
+#include "analyze/grouping_params.h"
 #include "analyze/kernels/kernel_stats.h"
 #include "analyze/launches/launching_operators.h"
 #include "analyze/list.h"
@@ -37,9 +38,6 @@ const Field kColumns[] = {
      "Shared memory of a block, static and dynamic; null as grid."},
 };
 
-constexpr Param kByLaunch = {
-    "by_launch", 0,
-    "1: what differs in operator, grid, block, registers or shared memory is a row of its own"};
 constexpr Param kParams[] = {kByLaunch, kTop};
 
 constexpr double kPercent = 100;

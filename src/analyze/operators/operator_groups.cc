@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "analyze/group_ids.h"
+#include "analyze/grouping_params.h"
 #include "analyze/list.h"
 #include "analyze/list_text.h"
 #include "analyze/operators/operator_calls.h"
@@ -35,9 +36,6 @@ const Field kColumns[] = {
      "Python frames that called; null where they were not recorded, without --by-stack 1, and for others."},
 };
 
-constexpr Param kByShapes = {"by_shapes", 1, "0: calls with operands of different shapes are one row"};
-constexpr Param kByStack = {"by_stack", 0,
-                            "1: calls from different Python call stacks are rows of their own"};
 constexpr Param kParams[] = {kByShapes, kByStack, kTop};
 
 struct Group {

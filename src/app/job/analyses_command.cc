@@ -18,9 +18,9 @@ namespace {
 
 using Meanings = std::vector<std::pair<std::string, std::string>>;
 
-std::string list(const render::TextStyle& style) {
+std::string list(const analyze::Compat* compat, const render::TextStyle& style) {
   Meanings meanings = {{diagnose::kFindings, "What stands out, with evidence and remedy. On request."}};
-  for (const Analysis* a : analyze::all_analyses())
+  for (const Analysis* a : analyze::stand_ins(compat, analyze::all_analyses()))
     meanings.emplace_back(a->name, fmt::format("{}{}", a->summary, a->on_request ? " On request." : ""));
   return render::render_meanings(meanings, style.width) + "\n" +
          render::wrapped(
@@ -60,20 +60,26 @@ std::string definition_of_findings(const render::TextStyle& style) {
 }  // namespace
 
 Command analyses_command() {
-  const auto asked = std::make_shared<std::optional<const Analysis*>>();  // none: all; nullptr: the findings
+  struct Asked {
+    std::optional<const Analysis*> analysis;  // none: all; nullptr: the findings
+    const analyze::Compat* compat = nullptr;
+  };
+  const auto asked = std::make_shared<Asked>();
   return {
       .name = "analyses",
       .summary = "List the analyses, or define the numbers of one.",
       .arguments = {{.name = "NAME",
                      .help = "the analysis to define; without one, all are listed",
-                     .read = parsed(*asked, parse_table),
+                     .read = parsed(asked->analysis, parse_table),
                      .offer = offer_words(table_names),
                      .required = false}},
+      .options = {compat_option(asked->compat)},
       .action = [asked]() -> Result<int> {
         const render::TextStyle style = page_style_of(STDOUT_FILENO);
-        TRY(write_output("", !*asked   ? list(style)
-                             : **asked ? definition(***asked, style)
-                                       : definition_of_findings(style)));
+        const std::optional<const Analysis*>& one = asked->analysis;
+        TRY(write_output("", !one   ? list(asked->compat, style)
+                             : *one ? definition(*analyze::stand_in(asked->compat, *one), style)
+                                    : definition_of_findings(style)));
         return 0;
       },
   };

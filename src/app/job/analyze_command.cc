@@ -41,12 +41,16 @@ struct Options {
   bool names_findings = false;
   double sensitivity = diagnose::kSensitivity;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
-  // People are shown a report, programs are given everything.
   bool is_text() const { return format == &render::kText; }
-  bool wants_report() const { return !names_tables() && is_text(); }
+  // People are shown a report, programs are given everything. There is no report of another tool's tables:
+  // people are shown those.
+  bool wants_report() const { return !names_tables() && is_text() && !has_other_tables(); }
+  bool has_other_tables() const { return request.compat && !request.compat->instead.empty(); }
   // The report's tables are made from findings and what they are made from.
   std::vector<const Analysis*> wanted() const {
-    return names_tables() || wants_report() ? request.analyses : analyze::usual_analyses();
+    if (names_tables() || wants_report()) return analyze::stand_ins(request.compat, request.analyses);
+    if (is_text()) return analyze::usual_tables(*request.compat);
+    return analyze::stand_ins(request.compat, analyze::usual_analyses());
   }
   // Those whose parameters may be set.
   std::vector<const Analysis*> chosen() const {
@@ -243,19 +247,10 @@ Command analyze_command() {
       output_option(o->output)};
   append(all, job_part_options(r.ranks, r.steps));
   for (const Param& param : all_params()) all.push_back(option_of(param, r.params));
+  all.push_back(compat_option(r.compat));
   append(
       all,
-      {{.names = {"--compat"},
-        .value = "TOOL",
-        .help = "hta: the rows and rounded times that HTA sees, to compare numbers with",
-        .read = [&r](const std::string& word) -> Result<void> {
-          if (word != "hta")
-            return fail(Code::invalid, "there is no tool \"{}\" to be compatible with; there is hta", word);
-          r.as_hta = true;
-          return {};
-        },
-        .offer = offer_words([] { return std::vector<std::string>{"hta"}; })},
-       {.names = {"--sensitivity"},
+      {{.names = {"--sensitivity"},
         .value = "PERCENT",
         .help = "tell of findings from this share of the step on (default 1)",
         .read = [o](const std::string& word) -> Result<void> {
