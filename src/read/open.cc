@@ -10,6 +10,7 @@
 
 #include "read/endings.h"
 #include "read/envelope.h"
+#include "read/flight_recorder/flight_recorder.h"
 #include "read/pipeline.h"
 #include "read/receipts.h"
 #include "read/source.h"
@@ -22,7 +23,7 @@ constexpr std::string_view kTruth =
 
 // What the paths stand for.
 struct Found {
-  std::set<std::string> traces, receipts;
+  std::set<std::string> traces, receipts, flight_records;
   std::set<std::string> in_folders;  // of the traces those that nobody named
 };
 
@@ -51,10 +52,12 @@ Result<bool> list_files(const std::string& path, Found& found, std::set<std::str
     const std::string_view name = entry->d_name;
     const std::string inside = inside_of(path, name);
     if (folders && name.front() != '.' && is_directory(inside)) folders->emplace(name);
-    if (name.front() == '.' || name == kTruth || !ending_of(name) || is_pipe_or_device(inside)) continue;
+    if (name.front() == '.' || name == kTruth || is_pipe_or_device(inside)) continue;
     if (is_named_receipts(name) || begins_like_receipts(inside)) {
       found.receipts.insert(inside);
-    } else {
+    } else if (begins_like_flight_record(inside)) {
+      found.flight_records.insert(inside);
+    } else if (ending_of(name)) {
       found.traces.insert(inside);
       found.in_folders.insert(inside);
       any = true;
@@ -87,7 +90,7 @@ std::string hint_at_folders(const std::string& path, const std::set<std::string>
 Result<void> list_directory(const std::string& path, Found& found) {
   std::set<std::string> folders;
   TRY_ASSIGN(const bool any, list_files(path, found, &folders));
-  if (any) return {};
+  if (any || !found.flight_records.empty()) return {};
   return fail(Code::not_found,
               "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst){}", path,
               hint_at_folders(path, folders));
@@ -109,7 +112,10 @@ Result<void> add(const std::string& path, Found& found) {
     found.traces.insert(path);
   } else if (::stat(path.c_str(), &info) == 0) {
     if (S_ISDIR(info.st_mode)) return list_directory(path, found);
-    (begins_like_receipts(path) ? found.receipts : found.traces).insert(path);
+    (begins_like_receipts(path)        ? found.receipts
+     : begins_like_flight_record(path) ? found.flight_records
+                                       : found.traces)
+        .insert(path);
   } else if (errno != ENOENT) {
     return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", path, errno_text(errno));
   } else {
@@ -143,6 +149,15 @@ void read_head(TraceFile& file) {
   }
 }
 
+// JSON beside a pickle of the same dump only tells less.
+void add_flight_records(const std::set<std::string>& found, Job& job) {
+  for (const std::string& path : found) {
+    const std::string stem(without_ending(path));
+    const std::optional<i64> rank = rank_of_flight_record(path);
+    if (rank && (stem == path || !found.contains(stem))) job.flight_records.push_back({path, *rank});
+  }
+}
+
 }  // namespace
 
 Result<Job> open_job(std::span<const std::string> paths) {
@@ -151,6 +166,10 @@ Result<Job> open_job(std::span<const std::string> paths) {
   if (found.traces.empty() && !found.receipts.empty()) {
     return fail(Code::not_found, "{}: the receipts of a capture, not a trace; open the folder of its traces",
                 *found.receipts.begin());
+  }
+  if (found.traces.empty() && !found.flight_records.empty()) {
+    return fail(Code::not_found, "{}: the dump of a flight recorder, and there is no trace beside it",
+                *found.flight_records.begin());
   }
   std::set<std::pair<dev_t, ino_t>> seen;  // one file by two names is one file
   Job job;
@@ -174,6 +193,7 @@ Result<Job> open_job(std::span<const std::string> paths) {
     }
   }
   add_receipts(found.receipts, job);
+  add_flight_records(found.flight_records, job);
   return job;
 }
 

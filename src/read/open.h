@@ -16,6 +16,8 @@ namespace spotter::read {
 // The trace files behind the paths: a file stands for itself whatever its name; of a directory, every *.json,
 // *.json.gz and *.json.zst in it (not below it); a pattern with * ? [ ] for what it matches; "-" for standard
 // input. Receipts among them or beside them (read/receipts.h) are no traces, but say what they know of them.
+// Nor are dumps of flight recorders (read/flight_recorder) among them, which the job keeps: of a directory
+// those whose names end with a rank.
 Result<Job> open_job(std::span<const std::string> paths);
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request);

@@ -99,6 +99,32 @@ TEST_F(OpenJob, APattern) {
   EXPECT_EQ(names({path("a[1].json")}), Names{"a[1].json"});
 }
 
+// They are no traces, and what is wrong with one is said when it is read.
+TEST_F(OpenJob, DumpsOfFlightRecordersBesideTraces) {
+  const fs::path dumps = "tests/fixtures/flight_recorder/lost_rank";
+  for (const auto& entry : fs::directory_iterator(dumps)) fs::copy(entry, folder());
+  std::ofstream(folder() / "snapshot_7", std::ios::binary) << "\x80\x04}.";
+  std::ofstream(folder() / "fr_trace_9", std::ios::binary) << "\x80\x02}(X\x09pg_config";
+  add("log_3");
+  EXPECT_EQ(names({folder().string()}), Names{"r10.json"});
+  const Result<Job> job = open_job(Names{folder().string()});
+  ASSERT_TRUE(job);
+  EXPECT_TRUE(job->notes.empty());
+  std::vector<std::pair<std::string, i64>> found;
+  for (const FlightRecordFile& f : job->flight_records)
+    found.emplace_back(fs::path(f.path).filename().string(), f.rank);
+  EXPECT_EQ(found, (std::vector<std::pair<std::string, i64>>{{"fr_trace_9", 9},
+                                                             {"nccl_trace_rank_0", 0},
+                                                             {"nccl_trace_rank_1", 1},
+                                                             {"nccl_trace_rank_2", 2},
+                                                             {"nccl_trace_rank_3", 3}}));
+  EXPECT_EQ(open_job(Names{path("r10.json")})->flight_records.size(), 0u);
+  EXPECT_EQ(open_job(Names{path("r10.json"), path("nccl_trace_rank_0.json")})->flight_records.size(), 1u);
+  EXPECT_EQ(error(path("nccl_trace_rank_1")), Code::not_found);
+  fs::remove(folder() / "r10.json");
+  EXPECT_EQ(error(folder().string()), Code::not_found);
+}
+
 TEST_F(OpenJob, EachFileOnce) {
   add("r1.json");
   EXPECT_EQ(names({path("r1.json"), folder().string(), path("*.json")}), (Names{"r1.json", "r10.json"}));

@@ -22,6 +22,7 @@ struct Magic {
   const char* what;
   Code code = Code::invalid;  // a trace may be inside; unsupported: it is none
 };
+constexpr const char* kPickle = "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace";
 constexpr Magic kOthers[] = {
     {"PK\x03\x04", "a zip archive: unpack it and give the trace files inside"},
     {"\xFD"
@@ -34,8 +35,10 @@ constexpr Magic kOthers[] = {
      "ELF",
      "a program, not a trace", Code::unsupported},
     {"%PDF", "a PDF document, not a trace", Code::unsupported},
-    {"\x80\x02", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace", Code::unsupported},
-    {"\x80\x04", "a Python pickle (a memory snapshot looks so), not a Kineto JSON trace", Code::unsupported},
+    {"\x80\x02", kPickle, Code::unsupported},
+    {"\x80\x03", kPickle, Code::unsupported},
+    {"\x80\x04", kPickle, Code::unsupported},
+    {"\x80\x05", kPickle, Code::unsupported},
     {{"\xFF\xFE\0\0", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
     {{"\0\0\xFE\xFF", 4}, "UTF-32 text: convert it first (iconv -t UTF-8)"},
     {"\xFF\xFE", "UTF-16 text: convert it first (iconv -t UTF-8)"},
@@ -69,6 +72,37 @@ class PlainSource final : public Source {
  private:
   RawInput& input_;
 };
+
+Result<std::string_view> head_of(RawInput& input) {
+  TRY_ASSIGN(const std::span<const u8> head, input.peek(kSniffBytes));
+  return std::string_view(reinterpret_cast<const char*>(head.data()), head.size());
+}
+
+std::unique_ptr<Source> decoder_of(RawInput& input, std::string_view head) {
+  if (head.starts_with("\x1F\x8B")) return gzip_source(input);
+  if (head.starts_with("\x28\xB5\x2F\xFD") || is_skippable_frame(head)) return zstd_source(input);
+  return plain_source(input);
+}
+
+Result<std::unique_ptr<RawInput>> open_plain_file(const std::string& path) {
+  TRY_ASSIGN(std::unique_ptr<RawInput> input, RawInput::open(path));
+  if (!input->is_file()) return fail(Code::invalid, "{}: is no plain file", path);
+  return input;
+}
+
+Result<std::string> beginning_of(Source& source, size_t most, Notes& notes) {
+  constexpr size_t kFirst = size_t{64} << 10;
+  std::string text;
+  while (text.size() < most) {
+    const size_t used = text.size();
+    text.resize(std::min(most, std::max(kFirst, used * 2)));
+    TRY_ASSIGN(const size_t got, source.read(std::span(text).subspan(used), notes));
+    const bool at_end = got < text.size() - used;
+    text.resize(used + got);
+    if (at_end) break;
+  }
+  return text;
+}
 
 }  // namespace
 
@@ -154,34 +188,26 @@ size_t leading_zeros(std::span<const u8> bytes) {
 std::unique_ptr<Source> plain_source(RawInput& input) { return std::make_unique<PlainSource>(input); }
 
 Result<std::unique_ptr<Source>> open_source(RawInput& input) {
-  TRY_ASSIGN(const std::span<const u8> head, input.peek(kSniffBytes));
-  const std::string_view text(reinterpret_cast<const char*>(head.data()), head.size());
-  if (text.empty()) {
+  TRY_ASSIGN(const std::string_view head, head_of(input));
+  if (head.empty()) {
     return fail(Code::corrupt,
                 "{}: the file is empty; the process that wrote it may have ended before its trace did",
                 input.path());
   }
-  TRY(check_format(text, input.path()));
-  if (text.starts_with("\x1F\x8B")) return gzip_source(input);
-  if (text.starts_with("\x28\xB5\x2F\xFD") || is_skippable_frame(text)) return zstd_source(input);
-  return plain_source(input);
+  TRY(check_format(head, input.path()));
+  return decoder_of(input, head);
 }
 
 Result<std::string> read_text(const std::string& path, size_t most, Notes& notes) {
-  constexpr size_t kFirst = size_t{64} << 10;
-  TRY_ASSIGN(const std::unique_ptr<RawInput> input, RawInput::open(path));
-  if (!input->is_file()) return fail(Code::invalid, "{}: is no plain file", path);
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, open_plain_file(path));
   TRY_ASSIGN(const std::unique_ptr<Source> source, open_source(*input));
-  std::string text;
-  while (text.size() < most) {
-    const size_t used = text.size();
-    text.resize(std::min(most, std::max(kFirst, used * 2)));
-    TRY_ASSIGN(const size_t got, source->read(std::span(text).subspan(used), notes));
-    const bool at_end = got < text.size() - used;
-    text.resize(used + got);
-    if (at_end) break;
-  }
-  return text;
+  return beginning_of(*source, most, notes);
+}
+
+Result<std::string> read_bytes(const std::string& path, size_t most, Notes& notes) {
+  TRY_ASSIGN(const std::unique_ptr<RawInput> input, open_plain_file(path));
+  TRY_ASSIGN(const std::string_view head, head_of(*input));
+  return beginning_of(*decoder_of(*input, head), most, notes);
 }
 
 }  // namespace spotter::read

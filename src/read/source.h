@@ -67,6 +67,8 @@ Result<std::unique_ptr<Source>> open_source(RawInput& input);
 // The beginning of a plain file's text, uncompressed: `most` bytes, or all if there are less. What is no
 // plain file, and might keep its reader waiting, is invalid.
 Result<std::string> read_text(const std::string& path, size_t most, Notes& notes);
+// The same of a file that may hold anything.
+Result<std::string> read_bytes(const std::string& path, size_t most, Notes& notes);
 
 // The decoders, one file each.
 std::unique_ptr<Source> plain_source(RawInput& input);

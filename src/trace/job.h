@@ -7,6 +7,7 @@
 
 #include "base/notes.h"
 #include "base/result.h"
+#include "trace/flight_record.h"
 #include "trace/trace.h"
 
 namespace spotter {
@@ -27,8 +28,9 @@ struct TraceFile {
 };
 
 struct Job {
-  std::vector<TraceFile> files;       // by path
-  std::vector<std::string> receipts;  // files that told of the traces: receipts of captures
+  std::vector<TraceFile> files;                  // by path
+  std::vector<std::string> receipts;             // files that told of the traces: receipts of captures
+  std::vector<FlightRecordFile> flight_records;  // dumps that lie beside the traces, by path
   Notes notes;
 };
 

@@ -32,7 +32,7 @@ def needs_shared():
 def trace_files():
     """Every file of the fixtures and of the shared traces, as (id, path)."""
     found = []
-    for name, folder in (("fixtures", FIXTURES), ("shared", SHARED / "traces")):
+    for name, folder in (("fixtures/traces", FIXTURES / "traces"), ("shared", SHARED / "traces")):
         if folder.is_dir():
             found += [(f"{name}/{path.relative_to(folder)}", path) for path in sorted(folder.rglob("*"))
                       if path.is_file() and path.suffix in (".json", ".gz")]

@@ -23,7 +23,8 @@ Result<void> check_output(const std::string& path, const Job& job) {
            input.st_ino == output.st_ino;
   };
   if (std::ranges::any_of(job.files, is_output, &TraceFile::path) ||
-      std::ranges::any_of(job.receipts, is_output))
+      std::ranges::any_of(job.receipts, is_output) ||
+      std::ranges::any_of(job.flight_records, is_output, &FlightRecordFile::path))
     return fail(Code::invalid, "{} is one of the files that are read; write to another one", path);
   return {};
 }
