@@ -13,9 +13,9 @@ const Field kColumns[] = {
     {"description", Type::text, Unit::none, Role::key, "What the program calls the group."},
     {"finding", Type::text, Unit::none, Role::key,
      "completed: the last collective that all ranks whose dumps tell have ended; not_joined: some ranks have "
-     "called it, others have not; left_behind: some have ended it that others are still in; unfinished: all are in "
-     "it; differs: ranks call different operations under one number, or with other sizes or types; unanswered: "
-     "ranks receive what the sender is not sending."},
+     "called it, others have not; left_behind: all that tell have called it, and some have ended it that others "
+     "are still in; unfinished: all that tell are in it; differs: ranks call different operations under one "
+     "number, or with other sizes or types; unanswered: ranks receive what the sender is not sending."},
     {"sequence", Type::integer, Unit::none, Role::value,
      "Number of the collective within its group; of unanswered receives the group's number of the first."},
     {"operation", Type::text, Unit::none, Role::value, "What is called; null where no dump has it any more."},

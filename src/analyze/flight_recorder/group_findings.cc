@@ -112,21 +112,42 @@ class GroupReader {
 
   using Form = std::vector<u32>;  // of coalesced calls
 
+  // The first number under which calls differ; what comes behind it may differ for that alone.
   void find_difference() {
-    std::map<i64, std::map<i64, Form>> collectives;  // by number, by rank
+    struct Made {
+      i64 sequence, rank;
+      u32 form;
+    };
+    std::vector<Made> all;
     for (const auto& [rank, place] : group_.ranks)
-      for (const GroupCall& call : place.collectives) collectives[call.sequence][rank].push_back(call.form);
-    for (const auto& [sequence, forms] : collectives) {
-      std::map<std::string, std::set<i64>> by_agreed;
-      for (const auto& [rank, form] : forms) by_agreed[agreed(form)].insert(rank);
-      const std::string sums = by_agreed.size() == 1 ? unequal_sums(forms) : "";
-      if (by_agreed.size() == 1 && sums.empty()) continue;
-      GroupFinding f = at(sequence);
-      f.kind = Kind::differs;
-      f.ranks.clear();
-      f.detail = sums.empty() ? difference(by_agreed, forms, f.ranks) : sums;
-      return add(std::move(f));
+      for (const GroupCall& call : place.collectives) all.push_back({call.sequence, rank, call.form});
+    stable_sort(all, [](const Made& a, const Made& b) { return a.sequence < b.sequence; });
+    std::map<i64, Form> forms;
+    for (size_t i = 0; i < all.size(); ++i) {
+      forms[all[i].rank].push_back(all[i].form);
+      if (i + 1 < all.size() && all[i + 1].sequence == all[i].sequence) continue;
+      if (std::optional<GroupFinding> f = difference_at(all[i].sequence, forms)) return add(std::move(*f));
+      forms.clear();
     }
+  }
+
+  std::optional<GroupFinding> difference_at(i64 sequence, const std::map<i64, Form>& forms) const {
+    const Form& first = forms.begin()->second;
+    const bool are_same = std::ranges::all_of(forms, [&](const auto& one) { return one.second == first; });
+    if (are_same && !all_.form(first.front()).is_all_to_all) return std::nullopt;
+    size_t longest = 0;
+    for (const auto& [rank, form] : forms) longest = std::max(longest, form.size());
+    for (const auto& [rank, form] : forms)
+      if (form.size() < longest && group_.ranks.at(rank).may_lack_part(sequence)) return std::nullopt;
+    std::map<std::string, std::set<i64>> by_agreed;
+    for (const auto& [rank, form] : forms) by_agreed[agreed(form)].insert(rank);
+    const std::string sums = by_agreed.size() == 1 ? unequal_sums(forms) : "";
+    if (by_agreed.size() == 1 && sums.empty()) return std::nullopt;
+    GroupFinding f = at(sequence);
+    f.kind = Kind::differs;
+    f.ranks.clear();
+    f.detail = sums.empty() ? difference(by_agreed, forms, f.ranks) : sums;
+    return f;
   }
 
   std::string agreed(const Form& form) const {
@@ -255,6 +276,7 @@ FirstToLook first_to_look_at(const std::vector<GroupFinding>& findings) {
   FirstToLook first;
   std::set<i64> waiting;
   for (const GroupFinding& f : findings) {
+    if (!f.inside.empty()) first.unknown.insert(f.without_dump.begin(), f.without_dump.end());
     if (f.kind == Kind::left_behind) first.left_behind.insert(f.ranks.begin(), f.ranks.end());
     if (f.kind != Kind::not_joined && f.kind != Kind::unanswered) continue;
     waiting.insert(f.inside.begin(), f.inside.end());

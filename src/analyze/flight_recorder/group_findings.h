@@ -19,8 +19,8 @@ struct GroupFinding {
   enum class Kind : u8 {
     completed,    // the last collective that all ranks whose records tell have ended
     not_joined,   // some ranks have called it, others have not
-    left_behind,  // all have called it, and some have ended it that others are still in
-    unfinished,   // all are in it
+    left_behind,  // all that tell have called it, and some have ended it that others are still in
+    unfinished,   // all that tell are in it
     differs,      // ranks call different operations under one number, or with other sizes or types
     unanswered,   // ranks receive what the sender is not sending
   };
@@ -49,6 +49,7 @@ std::vector<GroupFinding> group_findings(const ProcessGroups& groups);
 struct FirstToLook {
   std::set<i64> left_behind;  // they are still in what others have ended: their device, or its driver
   std::set<i64> absent;       // of the others those that some wait for, and that wait for nobody
+  std::set<i64> unknown;  // others are in something with them, and there is no dump of them: they may be dead
 };
 FirstToLook first_to_look_at(const std::vector<GroupFinding>& findings);
 

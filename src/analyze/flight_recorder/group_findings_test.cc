@@ -158,6 +158,8 @@ TEST(GroupFindings, RanksThatSayNothingAndRanksWithoutADump) {
   EXPECT_EQ(f.without_dump, Ranks{3});
   EXPECT_EQ(f.ranks, Ranks{1});
   EXPECT_FALSE(o.findings[0].form);  // nobody remembers number 8
+  EXPECT_EQ(first_to_look_at(o.findings).absent, Ranks{1});
+  EXPECT_EQ(first_to_look_at(o.findings).unknown, Ranks{3});
 }
 
 // A record that forgets nothing and has no call of the group: its rank was never in it.
@@ -190,6 +192,18 @@ TEST(GroupFindings, CallsDiffer) {
       difference(
           Record(2).call(1, "all_reduce", true).call(2, "all_reduce", false).call(2, "all_reduce", false)),
       "2: ranks 0-1: all_reduce [[8]] Float; rank 2: all_reduce [[8]] Float and 1 more calls");
+}
+
+TEST(GroupFindings, WhatIsForgottenInPartDoesNotDiffer) {
+  const auto last_of_two = [](i64 record_id) {
+    return Record(1, {0, 1}).from(record_id).call(1, "all_reduce", true, {9}, {9}).call(2, "barrier", true);
+  };
+  const Record both = Record(0, {0, 1})
+                          .call(1, "all_reduce", true)
+                          .call(1, "all_reduce", true, {9}, {9})
+                          .call(2, "barrier", true);
+  EXPECT_EQ(outcome_of({both, last_of_two(6)}).kinds(), "completed 2");
+  EXPECT_EQ(outcome_of({both, last_of_two(0)}).kinds(), "completed 2, differs 1");
 }
 
 TEST(GroupFindings, SizesThatMayDifferDoNot) {

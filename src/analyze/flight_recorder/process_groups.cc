@@ -130,7 +130,8 @@ void ProcessGroups::add(const FlightRecord& record) {
     if (place == group.ranks.end()) continue;
     stable_sort(place->second.collectives,
                 [](const GroupCall& a, const GroupCall& b) { return a.sequence < b.sequence; });
-    if (is_whole(record) && !place->second.last) place->second.last = 0;
+    place->second.has_forgotten = !is_whole(record);
+    if (!place->second.has_forgotten && !place->second.last) place->second.last = 0;
   }
 }
 

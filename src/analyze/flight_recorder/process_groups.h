@@ -60,7 +60,12 @@ struct GroupRank {
   std::optional<i64> last;
   std::optional<FlightRecord::Status> status;
 
+  bool has_forgotten = false;  // calls before those that are here
   bool is_silent() const { return !last; }
+  // Whether some of the coalesced calls of that number may be forgotten.
+  bool may_lack_part(i64 sequence) const {
+    return has_forgotten && !collectives.empty() && collectives.front().sequence == sequence;
+  }
   // The number of the first collective that has not ended.
   std::optional<i64> first_open() const;
 };

@@ -77,7 +77,6 @@ Result<Datum> DataBuilder::container(DataKind kind) {
 
 Result<void> DataBuilder::append(const Datum& container, std::span<const Datum> elements) {
   DataItems& items = *container.items_;
-  TRY(count(elements.size()));
   for (const Datum& element : elements) {
     if (!element.has_elements()) continue;
     element.items_->is_element = true;
@@ -91,9 +90,9 @@ Result<void> DataBuilder::append(const Datum& container, std::span<const Datum> 
   return {};
 }
 
-Result<void> DataBuilder::count(size_t values) {
-  values_ += values;
-  if (values_ > limits_.values) return fail(Code::unsupported, "it has more than {} values", limits_.values);
+Result<void> DataBuilder::count() {
+  if (++values_ > limits_.values)
+    return fail(Code::unsupported, "it has more than {} values", limits_.values);
   return {};
 }
 

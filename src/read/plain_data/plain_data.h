@@ -79,7 +79,7 @@ class PlainData {
 };
 
 struct DataLimits {
-  size_t values = 16'000'000;  // that are made, elements counted each time
+  size_t values = 16'000'000;
   size_t containers = 4'000'000;
   u32 height = 64;
 };
@@ -95,7 +95,7 @@ class DataBuilder {
   // The errors say what is wrong, not where.
   Result<Datum> container(DataKind kind);
   Result<void> append(const Datum& container, std::span<const Datum> elements);
-  Result<void> count(size_t values = 1);  // towards the limit
+  Result<void> count();  // one more value
   PlainData finish(const Datum& root, size_t bytes_used);
 
  private:
