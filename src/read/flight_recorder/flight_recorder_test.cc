@@ -208,6 +208,15 @@ TEST(BeginsLikeFlightRecord, ByNameAndContent) {
   EXPECT_FALSE(begins_like_flight_record(TemporaryFile("\x80\x04}.", "snapshot_0").path()));
   EXPECT_FALSE(begins_like_flight_record(TemporaryFile(R"({"traceEvents": []})", "rank0.json").path()));
   EXPECT_FALSE(begins_like_flight_record("tests/fixtures/flight_recorder0"));
+  // Traces tell of process groups, too.
+  EXPECT_FALSE(begins_like_flight_record("tests/fixtures/traces/gpu_training/rank0.json.gz"));
+  const auto of_json = [](std::string_view text) {
+    return begins_like_flight_record(TemporaryFile(text, "r0.json").path());
+  };
+  EXPECT_FALSE(of_json(
+      R"({"schemaVersion": 1, "distributedInfo": {"pg_config": [{"pg_name": "0"}]}, "traceEvents": []})"));
+  EXPECT_FALSE(of_json(R"({"version": 1, "traceEvents": []})"));
+  EXPECT_TRUE(of_json(R"({ "version": "2.5", "pg_config": {}, "pg_status": {}})"));
 }
 
 }  // namespace

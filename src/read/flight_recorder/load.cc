@@ -19,17 +19,32 @@ namespace {
 constexpr size_t kMostBytes = size_t{256} << 20;  // 2,000 calls, the recorder's usual number, are 0.5 MB
 constexpr size_t kHeadBytes = 4096;
 
-// Some key that no other pickle or JSON has.
+// Some key that no other pickle has.
 bool names_a_key(std::string_view head) {
   constexpr std::array<std::string_view, 4> kKeys = {"pg_config", "pg_status", "collective_seq_id",
                                                      "profiling_name"};
   return std::ranges::any_of(kKeys, [&](std::string_view key) { return head.find(key) != head.npos; });
 }
 
-bool begins_like_object(std::string_view text) {
+// What stands behind the brace of an object; nullptr where the text is none.
+const char* inside_object(std::string_view text) {
   const char* end = text.data() + text.size();
   const char* p = json::skip_space(text.data(), end);
-  return p < end && *p == '{';
+  return p < end && *p == '{' ? p + 1 : nullptr;
+}
+
+// Traces have some of the keys too, but further inside: "distributedInfo" has a "pg_config".
+bool has_a_key_first(std::string_view head) {
+  constexpr std::array<std::string_view, 7> kKeys = {
+      "version", "comm_lib_version", "nccl_version", "nccl_comm_state", "pg_config", "pg_status", "entries"};
+  const char* end = head.data() + head.size();
+  const char* p = inside_object(head);
+  if (!p) return false;
+  p = json::skip_space(p, end);
+  const json::StringScan key = json::scan_string(p, end);
+  if (key.state != json::State::ok) return false;
+  const std::string_view name(p + 1, static_cast<size_t>(key.stop - p - 2));
+  return std::ranges::find(kKeys, name) != kKeys.end();
 }
 
 std::string_view stem_of(std::string_view path) {
@@ -48,7 +63,7 @@ std::optional<i64> last_number(std::string_view name) {
 
 Result<FlightRecord> parse(std::string bytes) {
   const bool is_pickle = begins_like_pickle(bytes);
-  if (!is_pickle && !begins_like_object(bytes))
+  if (!is_pickle && !inside_object(bytes))
     return fail(Code::invalid, "it is no flight recorder dump: neither a pickle nor a JSON object");
   TRY_ASSIGN(const PlainData data,
              is_pickle ? parse_pickle(std::move(bytes)) : parse_json_data(std::move(bytes)));
@@ -69,7 +84,7 @@ bool begins_like_flight_record(const std::string& path) {
   if (!last_number(stem) || ::stat(path.c_str(), &info) != 0 || !S_ISREG(info.st_mode)) return false;
   Notes unused;
   const std::string head = read_bytes(path, kHeadBytes, unused).value_or("");
-  return (begins_like_pickle(head) || begins_like_object(head)) && names_a_key(head);
+  return (begins_like_pickle(head) || has_a_key_first(head)) && names_a_key(head);
 }
 
 Result<FlightRecord> load_flight_record(const FlightRecordFile& file) {
