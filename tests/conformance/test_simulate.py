@@ -304,14 +304,15 @@ def test_every_era_is_read_whole(tmp_path, era):
     truth = simulate(tmp_path, "--era", era, "--tp", 2, "--memory-events", "--python-stacks")
     found = harness.analyze(tmp_path, tables=["summary", "steps", "temporal_breakdown", "stragglers"], top=None)
     kinds = {note["kind"] for note in found.notes}
-    assert kinds <= ({"rank_from_file_name"} if era == "2021" else set())
+    # Kernels of that era tell the size of their group, but not which one it is: two of two look like one.
+    assert kinds <= {"2021": {"rank_from_file_name"}, "2023": {"mixed_groups"}}.get(era, set())
     assert [row["rank"] for row in found["summary"]] == list(range(4))
     for row in found["steps"]:
         step = truth["by_rank_and_step"]["step_ns"][row["rank"]][truth["steps"].index(row["number"])]
         assert row["dur_ns"] == pytest.approx(step, abs=0 if truth["exact"] else 1000)
     for row in found["temporal_breakdown"]:
         assert row["kernel_time_ns"] == pytest.approx(truth["by_rank"]["device_window_ns"][row["rank"]], abs=1000)
-    assert {row["collectives"] for row in found["stragglers"]} == {found["stragglers"][0]["collectives"]}
+    assert len({row["collectives"] for row in found["stragglers"]}) == (0 if era == "2023" else 1)
 
 
 MEMORY_JOBS = {

@@ -166,3 +166,20 @@ def test_a_stalled_data_loader(tmp_path):
     assert plain.keys() == stalled.keys()
     for key, time in plain.items():
         assert stalled[key] - time == 70_000_000
+
+
+@pytest.mark.parametrize("path", cases())
+def test_windows_of_chosen_steps_are_those_of_all(path):
+    """Also of the first of them, whose step before is not there."""
+    if not harness.is_trace(path):
+        pytest.skip("no trace")
+    answer = answer_of(path, tables=["steps", "step_breakdown"])
+    numbers = [step["number"] for step in answer["steps"]]
+    later = [row for row in answer["step_breakdown"][1:] if numbers.count(row["number"]) == 1]
+    if not answer["steps"] or not later:
+        pytest.skip("no step with one before it")
+    for row in later:
+        done = harness.run("analyze", path, "--steps", row["number"], "--table", "step_breakdown", "--format", "json")
+        assert done.returncode == 0, done.stderr
+        [chosen] = harness.Answer(json.loads(done.stdout))["step_breakdown"]
+        assert [chosen[column] for column in ("number", "start_ns", "dur_ns")] == [row[column] for column in ("number", "start_ns", "dur_ns")]

@@ -19,9 +19,8 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"number", Type::integer, Unit::none, Role::key,
-     "Number of the step, as its mark says, else counted from 0."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
+    kStepNumberField,
+    kWindowStartField,
     {"dur_ns", Type::integer, Unit::ns, Role::value,
      "Length of the window; compute_ns, overlap_ns, exposed_ns and other_ns add up to it."},
     {"compute_ns", Type::integer, Unit::ns, Role::value,

@@ -9,10 +9,9 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"number", Type::integer, Unit::none, Role::key,
-     "Number of the step, as its mark says, else counted from 0."},
+    kStepNumberField,
     {"device", Type::integer, Unit::none, Role::key, "Device number."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
+    kWindowStartField,
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Length of the window."},
     kDeviceUseFields[0],
     kDeviceUseFields[1],

@@ -18,7 +18,7 @@ const Field kColumns[] = {
     kRankField,
     {"number", Type::integer, Unit::none, Role::value,
      "Number of the step, as its mark says, else counted from 0; null: all of them together."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
+    kWindowStartField,
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Length of the window; of all: their sum."},
     {"mfu", Type::real, Unit::ratio, Role::value,
      "tflops divided by peak_tflops; null where one of them is not known or there are no flops."},

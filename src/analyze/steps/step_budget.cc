@@ -1,7 +1,12 @@
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -10,6 +15,7 @@
 #include "analyze/operators/threads.h"
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/device_time.h"
+#include "base/number.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
 
@@ -20,9 +26,8 @@ const Field kColumns[] = {
     {"of", Type::text, Unit::none, Role::key, "job: a step of the job; rank: of one rank."},
     {"rank", Type::integer, Unit::none, Role::key,
      "Rank of the process, null for a file that has none; of the job the rank that ended last, whose path is divided."},
-    {"number", Type::integer, Unit::none, Role::key,
-     "Number of the step, as its mark says, else counted from 0."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step's window, Unix time."},
+    kStepNumberField,
+    kWindowStartField,
     {"dur_ns", Type::integer, Unit::ns, Role::value,
      "Length of the window; the times behind it, but for latency_ns, add up to it."},
     kStepPartFields[0],
@@ -37,17 +42,29 @@ const Field kColumns[] = {
      "The part of other_ns in which the device's own latency counts: between a launch and its work, and between work and what waited for it."},
 };
 
-// One rank's part: of each step a row, and behind it a row for each piece of its path.
+// One rank's part: a row per step. Where the job's step begins only the other ranks tell, so that it has what
+// bounds each moment of the step; as text, which is a fifth of what rows would be.
 const Field kPartColumns[] = {
-    {"part", Type::text, Unit::none, Role::key,
-     "step: all of a step; else what bounds a piece of it: kernel and so on, or latency."},
     {"number", Type::integer, Unit::none, Role::key, "Number of the step."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start, Unix time."},
-    {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration; the pieces of a step fill it."},
+    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of its window, Unix time."},
+    {"dur_ns", Type::integer, Unit::ns, Role::value, "Length of the window."},
     {"has_device_work", Type::flag, Unit::none, Role::detail, "Whether the trace has device work."},
+    {"pieces", Type::text, Unit::none, Role::value,
+     "What bounds it, one after the other: a letter for the part (k c s n r d h o in the order of the columns, l is latency), and its ns: h1500k20000."},
 };
-enum PartColumn : u8 { kPart, kNumber, kStart, kDur, kHasDeviceWork };
-constexpr std::string_view kStep = "step", kLatency = "latency";
+enum PartColumn : u8 { kNumber, kStart, kDur, kHasDeviceWork, kPieces };
+constexpr std::string_view kLetters = "kcsnrdho";
+constexpr char kLatency = 'l';
+static_assert(kLetters.size() == kStepParts);
+
+std::string text_of(const std::vector<PartPiece>& pieces) {
+  std::string text;
+  for (const PartPiece& piece : pieces)
+    fmt::format_to(std::back_inserter(text), "{}{}",
+                   piece.is_latency ? kLatency : kLetters[static_cast<size_t>(piece.part)],
+                   piece.end - piece.start);
+  return text;
+}
 
 // By step: what bounds each moment of its window.
 std::vector<std::vector<PartPiece>> divide(const Trace& trace, const std::vector<StepWindow>& steps) {
@@ -81,26 +98,21 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   const bool has_device_work = !trace.device_work().event.empty();
   const std::vector<std::vector<PartPiece>> pieces = divide(trace, windows.steps);
   for (size_t s = 0; s < pieces.size(); ++s) {
-    const i64 number = windows.steps[s].number;
-    const auto append = [&](std::string_view part, Ns start, Ns end) {
-      table.append({part, number, trace.info().base_ns + start, end - start, has_device_work});
-    };
-    append(kStep, windows.steps[s].start, windows.steps[s].end);
-    for (const PartPiece& piece : pieces[s])
-      append(piece.is_latency ? kLatency : part_name(piece.part), piece.start, piece.end);
+    const StepWindow& step = windows.steps[s];
+    const std::string text = text_of(pieces[s]);
+    table.append({step.number, trace.info().base_ns + step.start, step.end - step.start, has_device_work,
+                  std::string_view(text)});
   }
   return table;
 }
 
-// A step of a rank: a row of its table, and the rows of its pieces, which follow.
+// A step of a rank: a row of its table.
 struct RankStep {
   const RankTable* rank;
-  size_t row, last_row;
+  size_t row;
   i64 number;
   i64 repeat;  // how many steps of its number the rank has had before
   Ns start, end;
-
-  bool has_device_work() const { return std::get<bool>(rank->table.at(row, kHasDeviceWork)); }
 };
 
 std::vector<RankStep> steps_of(const RankTable& rank) {
@@ -108,13 +120,9 @@ std::vector<RankStep> steps_of(const RankTable& rank) {
   std::map<i64, i64> repeats;
   const Table& table = rank.table;
   for (size_t row = 0; row < table.rows(); ++row) {
-    if (table.text(row, kPart) == kStep) {
-      const i64 number = table.integer(row, kNumber), start = table.integer(row, kStart);
-      steps.push_back({&rank, row, row, number, repeats[number]++, start,
-                       add_saturated(start, table.integer(row, kDur))});
-    } else if (!steps.empty()) {
-      steps.back().last_row = row;
-    }
+    const i64 number = table.integer(row, kNumber), start = table.integer(row, kStart);
+    steps.push_back(
+        {&rank, row, number, repeats[number]++, start, add_saturated(start, table.integer(row, kDur))});
   }
   return steps;
 }
@@ -122,22 +130,27 @@ std::vector<RankStep> steps_of(const RankTable& rank) {
 struct Budget {
   PartTimes times{};
   Ns latency = 0;
-  void add(std::string_view part, Ns time) {
-    size_t p = 0;
-    while (p + 1 < kStepParts && part_name(static_cast<StepPart>(p)) != part) ++p;
-    times[p] = add_saturated(times[p], time);
-    if (part == kLatency) latency = add_saturated(latency, time);
+  // What has no letter is other.
+  void add(char letter, Ns time) {
+    Ns& sum = times[std::min(kLetters.find(letter), kStepParts - 1)];
+    sum = add_saturated(sum, time);
+    if (letter == kLatency) latency = add_saturated(latency, time);
   }
 };
 
 // From `start` on.
 Budget budget_of(const RankStep& step, Ns start) {
   Budget budget;
-  if (start < step.start) budget.add(part_name(StepPart::other), subtract_saturated(step.start, start));
-  const Table& table = step.rank->table;
-  for (size_t row = step.row + 1; row <= step.last_row; ++row) {
-    const Ns begin = table.integer(row, kStart), end = add_saturated(begin, table.integer(row, kDur));
-    if (end > start) budget.add(table.text(row, kPart), subtract_saturated(end, std::max(begin, start)));
+  if (start < step.start) budget.add('o', subtract_saturated(step.start, start));
+  std::string_view left = step.rank->table.text(step.row, kPieces);
+  for (Ns at = step.start; !left.empty();) {
+    const char letter = left.front();
+    left.remove_prefix(1);
+    const std::string_view digits = left.substr(0, left.find_first_not_of("0123456789"));
+    left.remove_prefix(digits.size());
+    const Ns end = add_saturated(at, number_in<i64>(digits).value_or(0));
+    if (end > start) budget.add(letter, subtract_saturated(end, std::max(at, start)));
+    at = end;
   }
   return budget;
 }
@@ -146,7 +159,8 @@ void append(Table& answer, std::string_view of, const RankStep& step, Ns start) 
   const Budget budget = budget_of(step, start);
   std::vector<Value> row = {of, or_null(step.rank->rank), step.number, start,
                             subtract_saturated(step.end, start)};
-  for (const Value& value : part_values(budget.times, step.has_device_work())) row.push_back(value);
+  const bool has_device_work = std::get<bool>(step.rank->table.at(step.row, kHasDeviceWork));
+  for (const Value& value : part_values(budget.times, has_device_work)) row.push_back(value);
   row.emplace_back(budget.latency);
   answer.append(row);
 }

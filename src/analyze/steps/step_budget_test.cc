@@ -44,26 +44,18 @@ TEST(StepBudget, PartsAddUpAndAreAtMostStepBreakdowns) {
 
 // A row of a rank's table, as it may come from another host.
 struct Part {
-  std::string_view part;
-  i64 start, dur, number = 0;
+  i64 number, start, dur;
+  std::string_view pieces = "";
 };
 RankTable rank_table(i64 rank, std::initializer_list<Part> rows) {
   Table table("step_budget", find_analysis("step_budget")->part_columns);
-  for (const Part& row : rows) table.append({row.part, row.number, row.start, row.dur, true});
+  for (const Part& row : rows) table.append({row.number, row.start, row.dur, true, row.pieces});
   return {rank, "path", std::move(table)};
 }
 
 TEST(StepBudget, TheJobsStepIsTheLastRanks) {
-  const Table table = reduce({rank_table(0, {{"step", 0, 100},
-                                             {"kernel", 0, 60},
-                                             {"latency", 60, 40},  //
-                                             {"step", 100, 80, 1},
-                                             {"host", 100, 80, 1}}),
-                              rank_table(1, {{"step", 20, 100},
-                                             {"host", 20, 70},
-                                             {"other", 90, 30},  //
-                                             {"step", 120, 60, 1},
-                                             {"copy", 120, 60, 1}})});
+  const Table table = reduce({rank_table(0, {{0, 0, 100, "k60l40"}, {1, 100, 80, "h80"}}),
+                              rank_table(1, {{0, 20, 100, "h70o30"}, {1, 120, 60, "c60"}})});
   ASSERT_EQ(table.rows(), 6u);
   EXPECT_EQ(text(table, 0, "of"), "job");
   EXPECT_EQ(integer(table, 0, "rank"), 1);
@@ -81,9 +73,8 @@ TEST(StepBudget, TheJobsStepIsTheLastRanks) {
 }
 
 TEST(StepBudget, StepsOfOneNumberAreMatchedInOrder) {
-  const RankTable twice = rank_table(0, {{"step", 0, 10, 5}, {"step", 50, 10, 5}}),
-                  again = rank_table(1, {{"step", 0, 12, 5}, {"step", 49, 12, 5}}),
-                  once = rank_table(2, {{"step", 0, 12, 5}});
+  const RankTable twice = rank_table(0, {{5, 0, 10}, {5, 50, 10}}),
+                  again = rank_table(1, {{5, 0, 12}, {5, 49, 12}}), once = rank_table(2, {{5, 0, 12}});
   EXPECT_EQ(integer(reduce({twice, again}), 1, "start_ns"), 49);
   const Table partial = reduce({twice, again, once});
   EXPECT_EQ(text(partial, 1, "of"), "rank");
@@ -92,12 +83,9 @@ TEST(StepBudget, StepsOfOneNumberAreMatchedInOrder) {
 
 TEST(StepBudget, TablesOfOtherHostsMayHoldAnything) {
   constexpr i64 kMost = std::numeric_limits<i64>::max(), kLeast = std::numeric_limits<i64>::min();
-  const Table table = reduce({rank_table(0, {{"kernel", 1, 2},
-                                             {"step", kLeast, kMost},
-                                             {"no part", kMost, kMost},
-                                             {"step", kMost, kMost},
-                                             {"host", kLeast, kLeast}}),
-                              rank_table(1, {{"step", kMost, kLeast}, {"step", kMost, -1}})});
+  const Table table = reduce({rank_table(0, {{0, kLeast, kMost, "k9223372036854775807z7"},
+                                             {0, kMost, kMost, "99999999999999999999999"}}),
+                              rank_table(1, {{0, kMost, kLeast, "k"}, {0, kMost, -1, "\xff-l-h"}})});
   EXPECT_EQ(table.rows(), 6u);
 }
 

@@ -8,9 +8,16 @@
 
 #include "analyze/time/intervals.h"
 #include "base/saturated.h"
+#include "table/table.h"
 #include "trace/trace.h"
 
 namespace spotter::analyze {
+
+// Columns of tables with a row per step.
+inline constexpr Field kStepNumberField = {"number", Type::integer, Unit::none, Role::key,
+                                           "Number of the step, as its mark says, else counted from 0."};
+inline constexpr Field kWindowStartField = {"start_ns", Type::integer, Unit::ns, Role::time,
+                                            "Start of the step's window, Unix time."};
 
 struct StepWindow {
   i64 number = 0;

@@ -1,6 +1,7 @@
 #include "trace/steps.h"
 
 #include "analyze/list.h"
+#include "analyze/steps/step_windows.h"
 #include "analyze/time/device_time.h"
 #include "analyze/time/intervals.h"
 #include "trace/steps_at.h"
@@ -10,8 +11,7 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"number", Type::integer, Unit::none, Role::key,
-     "Number of the step, as its mark says, else counted from 0."},
+    kStepNumberField,
     {"mark", Type::text, Unit::none, Role::detail, "Name of the events that mark the steps."},
     {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step, Unix time."},
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration of the step on the host."},
