@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "analyze/job/collective_names.h"
+#include "analyze/communication/collective_names.h"
 #include "base/number.h"
 #include "base/stable_sort.h"
 
