@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
+#include "base/stable_sort.h"
 #include "trace/step_marks.h"
 
 namespace spotter::trace {
@@ -12,7 +13,9 @@ Steps engine_steps(const Trace& trace) {
                                        [](std::string_view name) { return engine_mark(name).has_value(); });
   Steps steps{.source = StepSource::engine};
   steps.unfinished = static_cast<i64>(take_unfinished(marks).size());
-  std::ranges::stable_sort(marks, {}, [](const Mark& m) { return std::tuple(m.start, -m.end); });
+  stable_sort(marks, [](const Mark& a, const Mark& b) {
+    return std::tuple(a.start, -a.end) < std::tuple(b.start, -b.end);
+  });
   for (const Mark& mark : marks) {
     if (!steps.steps.empty() && mark.start < steps.steps.back().end) continue;
     const EngineMark told = *engine_mark(trace.strings()[mark.name]);

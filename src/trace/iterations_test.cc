@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <ctime>
+#include <limits>
+
 #include "trace/builder.h"
 #include "trace/steps.h"
 
@@ -273,11 +277,31 @@ TEST(Iterations, OfAHostAloneTheCallsTell) {
   EXPECT_TRUE(find_iterations(*without_graphs.build()).windows.empty());
 }
 
+// Eight times the events take about eight times as long; with the square of them it would be 64 times.
 TEST(Iterations, TimeGrowsWithTheEventsAlone) {
-  // The failure function and the turns look at each item a fixed number of times; a million take no second.
-  Engine e;
-  for (int i = 0; i < 40'000; ++i) e.iterate(i % 8 == 0);
-  EXPECT_EQ(find_iterations(*e.build()).windows.size(), 40'000u);
+  const auto measure = [](int iterations, bool has_waits) {
+    Engine e;
+    for (int i = 0; i < iterations; ++i) {
+      if (has_waits) {
+        e.iterate(i % 8 == 0);
+      } else {
+        e.pause(30);
+        for (const char* kernel : {"embed", "q", "k", "v", "q", "k", "v", "logits"}) e.launch(kernel);
+      }
+    }
+    const TracePtr trace = e.build();
+    trace->device_work();
+    trace->nesting();
+    std::clock_t best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < 3; ++i) {
+      const std::clock_t start = std::clock();
+      EXPECT_EQ(find_iterations(*trace).windows.size(), static_cast<size_t>(iterations));
+      best = std::min(best, std::clock() - start);
+    }
+    return static_cast<double>(best);
+  };
+  for (const bool has_waits : {true, false})
+    EXPECT_LT(measure(24'000, has_waits), 24 * measure(3'000, has_waits));
 }
 
 }  // namespace

@@ -250,7 +250,7 @@ void add_step_notes(const Steps& steps, Notes& notes) {
               fmt::format("steps are iterations of {}, as its annotations tell", steps.engine));
   if (steps.source >= StepSource::graph_launches)
     notes.add("steps_found", Severity::info,
-              fmt::format("no annotation marks steps; they are iterations found by their {} ({})",
+              fmt::format("no annotation marks steps; they are iterations found from {} ({})",
                           step_source_name(steps.source), steps.mark_name));
   std::set<i64> numbers;
   for (const Step& step : steps.steps) numbers.insert(step.number);

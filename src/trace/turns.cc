@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/saturated.h"
+#include "base/stable_sort.h"
 #include "trace/iterations.h"
 
 namespace spotter::trace {
@@ -33,7 +34,7 @@ std::vector<Cue> cues_of(Items items, size_t names) {
   constexpr auto order = [](What what) {
     return what == What::wait ? 0 : what == What::copy_to_host ? 1 : 2;
   };
-  std::ranges::stable_sort(cues, [&](const Cue& a, const Cue& b) {
+  stable_sort(cues, [&](const Cue& a, const Cue& b) {
     return order(a.what) != order(b.what) ? order(a.what) < order(b.what) : a.count > b.count;
   });
   if (cues.size() > kMostCues) cues.resize(kMostCues);

@@ -5,6 +5,7 @@
 #include <tuple>
 
 #include "base/saturated.h"
+#include "base/stable_sort.h"
 #include "base/utf8.h"
 #include "trace/device_work.h"
 #include "trace/per_kind.h"
@@ -114,7 +115,9 @@ void add_calls(const Trace& trace, u32 track, bool all, std::vector<WorkItem>& i
 
 // Items of one call stay together: a graph's launch before what it consists of.
 void sort_by_call(std::vector<WorkItem>& items) {
-  std::ranges::stable_sort(items, {}, [](const WorkItem& i) { return std::tuple(i.start, i.event); });
+  stable_sort(items, [](const WorkItem& a, const WorkItem& b) {
+    return std::tuple(a.start, a.event) < std::tuple(b.start, b.event);
+  });
 }
 
 void add_stream(const Trace& trace, const Stream& stream, std::vector<WorkItem>& items) {

@@ -11,7 +11,7 @@ namespace spotter::analyze {
 inline Value tokens_per_s(std::optional<i64> tokens, Ns time) {
   constexpr double kNsPerSecond = 1e9;
   if (!tokens || time <= 0) return {};
-  return static_cast<double>(*tokens) / (static_cast<double>(time) / kNsPerSecond);
+  return static_cast<double>(*tokens) * kNsPerSecond / static_cast<double>(time);
 }
 
 }  // namespace spotter::analyze

@@ -1,7 +1,6 @@
 #include "analyze/list.h"
 #include "analyze/steps/busy_by_step.h"
 #include "analyze/steps/iteration_rates.h"
-#include "analyze/time/device_time.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
@@ -40,7 +39,9 @@ Result<Table> map(const Trace& trace, const ParamValues&) {
   }
   trace::add_step_notes(steps, table.notes);
   const bool has_device_work = !trace.device_work().event.empty();
-  if (!has_device_work) note_no_device_work(table);
+  if (!has_device_work)
+    table.notes.add("no_device_work", Severity::info,
+                    "traces without device work have the host's times of iterations alone");
   const std::vector<Ns> busy = busy_by_step(trace);
   for (size_t s = 0; s < steps.steps.size(); ++s) {
     const auto& [number, start, end, batch] = steps.steps[s];

@@ -15,7 +15,7 @@ constexpr Field kColumns[] = {
     {"mean", Type::real, Unit::ns, Role::value, ""},
     {"p50", Type::real, Unit::ns, Role::value, ""},
     {"p99", Type::real, Unit::ns, Role::value, ""},
-    {"tokens/s", Type::real, Unit::per_s, Role::value, ""},
+    {"tokens", Type::real, Unit::per_s, Role::value, ""},
 };
 
 Table iteration_table(const Table& summary) {
@@ -41,7 +41,7 @@ const Section kIterations = {
     .is_shown = [](const Subject& s) { return s.facts.iterations.rows() > 0; },
     .title = title,
     .parts = [](const Subject& s) -> std::vector<Part> { return {iteration_table(s.facts.iterations)}; },
-    .sentence = "tokens/s: prompts read and tokens made, over the iterations' own time.",
+    .sentence = "tokens: of prompts that are read and that are made, over the iterations' own time.",
 };
 
 }  // namespace spotter::report
