@@ -1,6 +1,7 @@
 #include "analyze/list.h"
 #include "analyze/steps/busy_by_step.h"
 #include "analyze/steps/iteration_rates.h"
+#include "analyze/steps/step_windows.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
@@ -8,7 +9,7 @@ namespace {
 
 const Field kColumns[] = {
     kRankField,
-    {"number", Type::integer, Unit::none, Role::key, "Number of the iteration, as in steps."},
+    kStepNumberField,
     {"found_from", Type::text, Unit::none, Role::detail,
      "What tells the iterations: profiler steps, optimizer steps, engine annotations, annotation, graph launches or kernel sequence."},
     {"mark", Type::text, Unit::none, Role::detail,
