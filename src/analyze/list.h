@@ -28,6 +28,8 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kSteps, \
   kStepBreakdown, \
   kStepBudget, \
+  kIterations, \
+  kIterationSummary, \
   kDeviceSummary, \
   kDeviceSteps, \
   kCriticalPath, \

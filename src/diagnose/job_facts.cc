@@ -10,6 +10,7 @@
 #include "render/render.h"
 #include "table/ops.h"
 #include "trace/job.h"
+#include "trace/steps.h"
 
 namespace spotter::diagnose {
 namespace {
@@ -113,6 +114,15 @@ void add_steps(const Table& t, const ByRank& ranks) {
   });
 }
 
+// Those of engines: an annotation that repeats evenly marks something else, for all that is known.
+Table engine_iterations(const Table& t) {
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < t.rows(); ++row)
+    if (text(t, row, "found_from") != trace::step_source_name(trace::StepSource::annotation))
+      rows.push_back(row);
+  return table::pick(t, rows);
+}
+
 void add_parts_of_steps(const Table& t, const ByRank& ranks) {
   ranks.each(t, [&](RankFacts& r, size_t row) {
     r.divided += integer(t, row, "dur_ns");
@@ -168,7 +178,8 @@ std::vector<const Analysis*> fact_analyses() {
           &analyze::kKernelBreakdown, &analyze::kStragglers,
           &analyze::kOperators,       &analyze::kSteps,
           &analyze::kStepBreakdown,   &analyze::kDeviceSummary,
-          &analyze::kMemoryTimeline,  &analyze::kSkeleton};
+          &analyze::kMemoryTimeline,  &analyze::kSkeleton,
+          &analyze::kIterationSummary};
 }
 
 JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
@@ -183,6 +194,7 @@ JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   add_waits(answer_of(analyze::kStragglers, answers), ranks);
   facts.clocks_may_differ = answer_of(analyze::kStragglers, answers).notes.count("collectives_apart") > 0;
   add_steps(answer_of(analyze::kSteps, answers), ranks);
+  facts.iterations = engine_iterations(answer_of(analyze::kIterationSummary, answers));
   add_parts_of_steps(answer_of(analyze::kStepBreakdown, answers), ranks);
   add_devices(answer_of(analyze::kDeviceSummary, answers), answer_of(analyze::kMemoryTimeline, answers),
               ranks);

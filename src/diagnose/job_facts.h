@@ -55,8 +55,9 @@ struct StepFacts {
 struct JobFacts {
   std::vector<RankFacts> ranks;  // in the order of the summary table
   // Over all ranks, most time first.
-  Table kernels;    // kind, name, count, sum_ns
-  Table operators;  // name, calls, host_self_ns, device_self_ns
+  Table kernels;     // kind, name, count, sum_ns
+  Table operators;   // name, calls, host_self_ns, device_self_ns
+  Table iterations;  // of inference engines: rows of iteration_summary
   StepFacts steps;
   i64 kernel_count = 0;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;

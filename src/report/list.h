@@ -12,6 +12,7 @@ std::span<const Section* const> all_sections();  // in the order users see
 // clang-format off
 #define SPOTTER_SECTIONS \
   kStandsOut, \
+  kIterations, \
   kDeviceRanks, \
   kTopKernels, \
   kHostRanks, \

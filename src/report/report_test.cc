@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "analyze/list.h"
 #include "diagnose/diagnose.h"
 #include "report/list.h"
 #include "report/text.h"
@@ -82,6 +83,27 @@ TEST(Report, SectionsAreLeftOutWhereTheyHaveNothingToShow) {
   d.facts.notes = {};
   d.facts.notes.add("no_steps", Severity::info, "which a finding tells");
   EXPECT_EQ(names_of(d), (Names{"stands_out"}));
+}
+
+TEST(Report, IterationsAreShownOfTheFirstRanks) {
+  diagnose::Diagnosis d = diagnosis();
+  d.facts.iterations = Table("iteration_summary", analyze::kIterationSummary.columns);
+  const auto add = [&](i64 rank, std::string_view phase) {
+    d.facts.iterations.append(
+        {rank, phase, "engine annotations", "vLLM", 2, 2 * kMs, 1e6, 1e6, 1e6, kMs, 7, 5, 6e3});
+  };
+  for (const std::string_view phase : {"prefill", "decode"}) add(0, phase);
+  EXPECT_EQ(names_of(d),
+            (Names{"stands_out", "iterations", "device_ranks", "kernels", "operators", "notes"}));
+  const Report one = make_report(d, 6);
+  const Table& table = std::get<Table>(section_of(one, "iterations").parts.at(0));
+  ASSERT_EQ(table.rows(), 2u);
+  EXPECT_EQ(table.text(1, table.column("phase")), "decode");
+  EXPECT_EQ(table.real(1, table.column("tokens")), 6e3);
+  for (i64 rank = 1; rank < 20; ++rank) add(rank, "decode");
+  const Report many = make_report(d, 6);
+  EXPECT_EQ(std::get<Table>(section_of(many, "iterations").parts.at(0)).rows(), 16u);
+  EXPECT_TRUE(section_of(many, "iterations").title.ends_with("iteration_summary has all)"));
 }
 
 TEST(Report, EachSectionHasANameOfItsOwn) {

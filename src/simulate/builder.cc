@@ -6,6 +6,7 @@
 namespace spotter::simulate {
 void Builder::add(Instruction i) {
   i.fault = fault_;
+  i.when = when_;
   i.first_step_only = first_step_only_;
   if (fault_ == 0) i.place = ++program_.places;
   program_.code.push_back(i);
@@ -138,6 +139,15 @@ void Builder::start(u32 collective, Stream stream) {
        .ns = call_ns(Call::launch_kernel_ex, kLaunchCall)});
 }
 
+void Builder::start_in_order(u32 collective) {
+  add({.op = Op::collective,
+       .stream = kCompute,
+       .call = Call::launch_kernel_ex,
+       .what = collective,
+       .id = in_graph_ ? graphs_ : 0,
+       .ns = in_graph_ ? 0 : call_ns(Call::launch_kernel_ex, kLaunchCall)});
+}
+
 void Builder::wait(Stream waits, Stream on) {
   add({.op = Op::wait, .stream = waits, .what = on, .ns = call_ns(Call::stream_wait_event, kEventCall)});
 }
@@ -191,7 +201,10 @@ void Builder::free(u32 allocation) {
 }
 
 void Builder::begin_graph() {
-  if (!spec_.cuda_graphs) return;
+  if (spec_.cuda_graphs) open_graph();
+}
+
+void Builder::open_graph() {
   add({.op = Op::graph,
        .call = Call::graph_launch,
        .id = ++graphs_,

@@ -44,6 +44,7 @@ class Builder {
       i64 additions);  // so many multiplications, each with an addition, are part of the step's work
   u32 collective(Collective what, std::string kernel);  // only makes it known
   void start(u32 collective, Stream stream);
+  void start_in_order(u32 collective);  // on the stream of computation, which it holds up; also in a graph
   void wait(Stream waits, Stream on);
   void item();  // reads a number back: the host waits for what it has launched
   void free_and_allocate(Ns ns);
@@ -54,6 +55,7 @@ class Builder {
   void free(u32 allocation);
 
   void begin_graph();  // where the job has them: what follows is launched at once and hides its host side
+  void open_graph();   // the same in any job
   void end_graph();
   bool in_graph() const { return in_graph_; }
 
@@ -66,6 +68,14 @@ class Builder {
       emit(spec_.faults[i]);
       fault_ = 0;
     }
+  }
+
+  // What `emit` writes is there in iterations of this kind only.
+  template <class F>
+  void for_phase(When when, F emit) {
+    when_ = when;
+    emit();
+    when_ = When::always;
   }
 
   // What `emit` writes is there in the first step only.
@@ -93,6 +103,7 @@ class Builder {
   std::unordered_map<std::string, u32> spans_, work_, collectives_;
   std::vector<u64> open_scales_;  // of the open spans: a span has its scales once, however deep it nests
   u8 fault_ = 0;
+  When when_ = When::always;
   bool in_graph_ = false, first_step_only_ = false;
   u32 graphs_ = 0;
   i64 allocated_ = 0;

@@ -5,7 +5,8 @@
 
 namespace spotter::simulate {
 
-inline constexpr i64 kTokens = 2048;  // of a sequence
+inline constexpr i64 kTokens = 2048;        // of a sequence
+inline constexpr i64 kPromptTokens = 2048;  // of a request (--inference)
 inline constexpr i64 kVocabulary = 32'000;
 inline constexpr i64 kHeadWidth = 128;
 inline constexpr i64 kElementBytes = 2;  // bfloat16

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "simulate/inference.h"
+
 namespace spotter::simulate {
 namespace {
 
@@ -95,7 +97,8 @@ void EventWriter::close(Ns at, bool finished) {
   const Cat cat = open.span ? open.span->cat : Cat::user_annotation;
   if (!is_known(cat)) return;
   if (!open.span) {
-    const std::string name = fmt::format("ProfilerStep#{}", open.number);
+    const std::string name = step_annotation(job_.spec, i64{open.number});
+    if (name.empty()) return;
     write_span(open, parts_.host_head(cat, name, open.thread), at, finished);
     write_device_annotations(open, name);
     return;

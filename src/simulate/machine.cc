@@ -4,6 +4,7 @@
 
 #include "base/saturated.h"
 #include "simulate/hash.h"
+#include "simulate/inference.h"
 
 namespace spotter::simulate {
 namespace {
@@ -37,7 +38,8 @@ bool Machine::run() {
     if (!in_step_ && job_.is_cancelled()) return true;
     if (!in_step_) begin_step();
     const Instruction& i = program_.code[at_];
-    if ((i.fault == 0 || active_[i.fault - 1u]) && (step_ == 0 || !i.first_step_only)) {
+    if ((i.fault == 0 || active_[i.fault - 1u]) && (step_ == 0 || !i.first_step_only) &&
+        runs(i.when, job_.spec, step_)) {
       if (!can_run(i)) return false;
       execute(i);
     }

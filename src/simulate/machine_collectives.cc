@@ -78,7 +78,10 @@ void Machine::collective(const Instruction& i) {
   }
   const Collective& c = program_.collectives[i.what];
   StreamState& stream = streams_[i.stream];
-  const Ns call_start = call(i.call, stretched(i.ns, jitter(i, kOnHost)), queue_[launches_ % queue_.size()]);
+  const bool is_in_graph = i.id > 0;
+  const Ns call_start =
+      is_in_graph ? graph_call_start_
+                  : call(i.call, stretched(i.ns, jitter(i, kOnHost)), queue_[launches_ % queue_.size()]);
   const Ns start = start_on(stream, now_, call_start);
   const Meeting meeting = next_meeting(c);
   const Ns ns = collective_ns(c, meeting.instance, start < kNever);
@@ -106,7 +109,9 @@ void Machine::collective(const Instruction& i) {
                        .thread = thread_,
                        .collective = i.what,
                        .sequence = meeting.instance + 1,
-                       .transfer = ns});
+                       .transfer = ns,
+                       .graph = is_in_graph ? graph_ : 0,
+                       .node = is_in_graph ? ++node_ : 0});
 }
 
 }  // namespace spotter::simulate

@@ -1,6 +1,7 @@
 #include "simulate/program.h"
 
 #include "simulate/communication.h"
+#include "simulate/inference.h"
 #include "simulate/pipeline_order.h"
 #include "simulate/step_faults.h"
 #include "simulate/transformer.h"
@@ -233,6 +234,7 @@ class StepWriter {
 const CallName& name_of(Call call) { return kCalls[static_cast<size_t>(call)]; }
 
 Program build_program(const Spec& spec, i64 stage) {
+  if (spec.inference) return build_inference_program(spec);
   Program program;
   StepWriter(spec, stage, program).write();
   return program;

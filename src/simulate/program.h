@@ -12,11 +12,11 @@ namespace spotter::simulate {
 enum class Op : u8 {
   enter,        // the host begins span `what`; `id`: number of the autograd node in the step, 0: none
   leave,        // and ends the innermost one
-  enter_step,   // ProfilerStep#N
+  enter_step,   // ProfilerStep#N, or what inference.h has
   work,         // the host is busy for `ns`
   thread,       // the host goes on as thread `what`
   launch,       // the host calls `call` for `ns`; device work `what` follows on `stream`
-  collective,   // the same for collective `what`
+  collective,   // the same for collective `what`; of the graph before where `id` is not 0
   graph,        // cudaGraphLaunch of graph `id`; its `node`s follow
   node,         // device work `what` of the graph before
   copy,         // as launch, of a copy of pageable memory: the call ends with it
@@ -51,8 +51,12 @@ const CallName& name_of(Call call);
 // Streams of a device: what may run at the same time.
 enum Stream : u8 { kCompute, kData, kScatter, kTensor, kSend, kReceive, kExpert, kExpertData, kStreams };
 
+// In which iterations of inference an instruction is.
+enum class When : u8 { always, prefill, decode };
+
 struct Instruction {
   Op op;
+  When when = When::always;
   u8 fault = 0;  // 1 + the fault that it is a part of: skipped where and when that is not; 0: always there
   bool first_step_only = false;
   u8 stream = kCompute;

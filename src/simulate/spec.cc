@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include "simulate/inference.h"
 #include "simulate/layout.h"
 
 namespace spotter::simulate {
@@ -31,10 +32,18 @@ constexpr NumberOption kNumbers[] = {
     {"--jitter", &Spec::jitter_percent, 0, 50,
      "percent by which every duration varies; 0: all steps are equal"},
     {"--seed", &Spec::seed, 0, INT64_MAX, "another number is another job"},
+    {"--prefill-every", &Spec::prefill_every, 1, 1'000'000,
+     "of the iterations of --inference, every so many-th reads a prompt, the others make tokens", true},
 };
 
 constexpr SwitchOption kSwitches[] = {
-    {"--cuda-graphs", &Spec::cuda_graphs, "layers are replayed as CUDA graphs"},
+    {"--inference", &Spec::inference,
+     "a job that serves a model: steps are iterations of prefill and decode that nothing marks; decode is a CUDA graph",
+     true},
+    {"--eager", &Spec::eager, "without graphs (--inference)", true},
+    {"--annotations", &Spec::annotations, "iterations are annotated as vLLM does (--inference)", true},
+    {"--cuda-graphs", &Spec::cuda_graphs,
+     "layers are replayed as CUDA graphs; with --inference all but attention is (piecewise)"},
     {"--python-stacks", &Spec::python_stacks, "with python_function events"},
     {"--memory-events", &Spec::memory_events, "with [memory] events of activations"},
     {"--all-memory-events", &Spec::all_memory_events,
@@ -49,7 +58,9 @@ constexpr SwitchOption kSwitches[] = {
 constexpr i64 kMostInStep = 10'000'000;
 constexpr size_t kMostFaults = 100;
 
-bool has_data_collectives(const Spec& spec) { return spec.sharding != Sharding::none && spec.data() > 1; }
+bool has_data_collectives(const Spec& spec) {
+  return !spec.inference && spec.sharding != Sharding::none && spec.data() > 1;
+}
 
 bool has_group(const Spec& spec, GroupKind kind) {
   if (kind == GroupKind::data) return has_data_collectives(spec);
@@ -159,6 +170,7 @@ std::span<const NumberOption> number_options() { return kNumbers; }
 std::span<const SwitchOption> switch_options() { return kSwitches; }
 
 Result<void> validate(const Spec& spec) {
+  TRY(validate_inference(spec));
   if (spec.ranks % (spec.tensor * spec.pipeline) != 0)
     return fail(Code::invalid, "--ranks {} is no multiple of --tp {} times --pp {}", spec.ranks, spec.tensor,
                 spec.pipeline);

@@ -25,6 +25,8 @@ struct Spec {
   i64 events = 0;         // of a rank, about; 0: what micro_batches gives
   i64 tensor = 1, pipeline = 1, expert = 1, virtual_stages = 1, gpus_per_node = 8, bucket_mb = 25,
       jitter_percent = 2, seed = 1;
+  i64 prefill_every = 8;
+  bool inference = false, eager = false, annotations = false;
   bool cuda_graphs = false, python_stacks = false, memory_events = false, all_memory_events = false,
        all_shapes = false, coupled_sends = false;
   Sharding sharding = Sharding::ddp;

@@ -8,6 +8,7 @@
 
 #include "base/utf8.h"
 #include "simulate/costs.h"
+#include "simulate/inference.h"
 #include "simulate/rank_place.h"
 
 namespace spotter::simulate {
@@ -84,6 +85,19 @@ std::string groups_text(const Layout& layout) {
     text += fmt::format("{}\"{}\": ", k > 0 ? ", " : "", kGroupNames[k]);
     text += list(layout.groups(kind),
                  [&](i64 group) { return fmt::format("[{}]", fmt::join(layout.members(kind, group), ",")); });
+  }
+  return text;
+}
+
+std::string iterations_text(const Spec& spec) {
+  std::string text;
+  for (i64 i = 0; i < spec.steps; ++i) {
+    const IterationBatch b = batch_of(spec, i);
+    text += fmt::format(
+        "{}    {{\"phase\": \"{}\", \"context_requests\": {}, \"context_tokens\": {}, \"generation_requests\": {}, "
+        "\"generation_tokens\": {}}}",
+        i > 0 ? ",\n" : "", b.is_prefill() ? "prefill" : "decode", b.context_requests, b.context_tokens,
+        b.generation_requests, b.generation_tokens);
   }
   return text;
 }
@@ -259,6 +273,7 @@ std::string truth_text(const Job& job, const std::vector<std::string>& files,
             list(spec.ranks, [&](i64 r) { return std::to_string(job.program(r).flops); });
   text += fmt::format(",\n  \"groups\": {{{}}}", groups_text(job.layout));
   text += ",\n  \"steps\": " + list(spec.steps, [&](i64 s) { return std::to_string(spec.first_step + s); });
+  if (spec.inference) text += fmt::format(",\n  \"iterations\": [\n{}\n  ]", iterations_text(spec));
   text += fmt::format(",\n  \"by_rank_and_step\": {{\n{}\n  }}", schedule_text(ranks));
   text += fmt::format(",\n  \"by_rank\": {{\n{}\n  }}", whole_text(ranks));
   text += fmt::format(",\n  \"collectives\": [{}]", collectives_text(job, ranks));

@@ -12,6 +12,8 @@
 //   step_flops             with --all-shapes: [rank], of the products of matrices and of attention in a step:
 //   2 for
 //                          each multiplication and the addition behind it, causal pairs alone
+//   iterations             with --inference, of each step the phase and its context and generation requests
+//                          and tokens, the same for all ranks
 //   by_rank_and_step       [rank][step]: start_ns (Unix), step_ns (null: it did not end) of the host;
 //                          of the device work that the step launched, each moment counted once:
 //                          device_window_ns (first start to last end), compute_ns, communication_ns,

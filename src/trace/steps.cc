@@ -1,5 +1,7 @@
 #include "trace/steps.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -8,9 +10,12 @@
 #include <tuple>
 
 #include "base/number.h"
+#include "trace/backward_pass.h"
 #include "trace/collective_marks.h"
 #include "trace/data_loading.h"
-#include "trace/per_kind.h"
+#include "trace/engine_steps.h"
+#include "trace/iterations.h"
+#include "trace/step_marks.h"
 #include "trace/torch_marks.h"
 
 namespace spotter::trace {
@@ -20,39 +25,6 @@ constexpr std::string_view kProfilerStep = "ProfilerStep", kOptimizerStep = "Opt
 
 constexpr size_t kLeastRepeats = 3;
 constexpr double kMostVariation = 0.5;
-
-struct Mark {
-  StringId name;
-  u32 track;
-  Ns start, end;
-  bool finished;  // else recording ended first, and `end` is when
-};
-
-// The host spans whose category and name are wanted, in file order. Names are tested once each, not per
-// event.
-template <class IsCategory, class IsName>
-std::vector<Mark> find_marks(const Trace& trace, IsCategory is_category, IsName is_name) {
-  const auto kinds = per_kind(trace, [&](const Kind& k) { return k.is_span && is_category(k.category); });
-  std::vector<u8> wanted(trace.strings().size());
-  for (StringId id = 0; id < wanted.size(); ++id) wanted[id] = is_name(trace.strings()[id]);
-  std::vector<Mark> marks;
-  for (EventId e = 0; e < trace.size(); ++e)
-    if (kinds[trace.kind[e]] && wanted[trace.name[e]])
-      marks.push_back({trace.name[e], trace.track[e], trace.ts[e], trace.end(e),
-                       trace.integer(e, Arg::finished).value_or(1) != 0});
-  return marks;
-}
-
-std::vector<Mark> take_unfinished(std::vector<Mark>& marks) {
-  const auto is_unfinished = [](const Mark& m) { return !m.finished; };
-  std::vector<Mark> unfinished;
-  std::ranges::copy_if(marks, std::back_inserter(unfinished), is_unfinished);
-  std::erase_if(marks, is_unfinished);
-  return unfinished;
-}
-
-// Annotations were operators before they got a category of their own.
-bool is_annotation_of_any_era(Category c) { return c == Category::user_annotation || c == Category::cpu_op; }
 
 // N of "ProfilerStep#N", also with blanks around the '#'.
 std::optional<i64> step_number(std::string_view name) {
@@ -84,12 +56,12 @@ void merge_equal_steps(std::vector<Step>& steps) {
 }
 
 Steps profiler_steps(const Trace& trace) {
-  Steps steps{std::string(kProfilerStep), {}};
+  Steps steps{.mark_name = std::string(kProfilerStep), .source = StepSource::profiler};
   std::vector<Mark> marks = find_marks(trace, is_annotation_of_any_era,
                                        [](std::string_view name) { return step_number(name).has_value(); });
   steps.unfinished = static_cast<i64>(take_unfinished(marks).size());
   for (const Mark& mark : marks)
-    steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end});
+    steps.steps.push_back({*step_number(trace.strings()[mark.name]), mark.start, mark.end, {}});
 
   merge_equal_steps(steps.steps);
   std::sort(steps.steps.begin(), steps.steps.end(), [](const Step& a, const Step& b) {
@@ -146,13 +118,13 @@ Steps optimizer_steps(const Trace& trace) {
     return std::tuple(a.end - a.begin, a.total) < std::tuple(b.end - b.begin, b.total);
   });
 
-  Steps steps{std::string(name_of(marks[best.begin])), {}};
+  Steps steps{.mark_name = std::string(name_of(marks[best.begin])), .source = StepSource::optimizer};
   steps.unfinished =
       std::ranges::count_if(unfinished, [&](const Mark& m) { return same(m, marks[best.begin]); });
   Ns start = window_start(trace).value_or(0);
   for (size_t i = best.begin; i < best.end; ++i) {
     if (marks[i].end <= start) continue;
-    steps.steps.push_back({static_cast<i64>(steps.steps.size()), start, marks[i].end});
+    steps.steps.push_back({static_cast<i64>(steps.steps.size()), start, marks[i].end, {}});
     start = marks[i].end;
   }
   return steps;
@@ -193,30 +165,93 @@ Steps annotation_steps(const Trace& trace) {
     if (g.total > best.total && is_even(std::span(marks).subspan(g.begin, g.end - g.begin))) best = g;
   if (best.begin == best.end) return {};
 
-  Steps steps{std::string(name_of(marks[best.begin])), {}};
+  Steps steps{.mark_name = std::string(name_of(marks[best.begin])), .source = StepSource::annotation};
   steps.unfinished =
       std::ranges::count_if(unfinished, [&](const Mark& m) { return same(m, marks[best.begin]); });
   for (size_t i = best.begin; i < best.end; ++i)
-    steps.steps.push_back({static_cast<i64>(steps.steps.size()), marks[i].start, marks[i].end});
+    steps.steps.push_back({static_cast<i64>(steps.steps.size()), marks[i].start, marks[i].end, {}});
+  return steps;
+}
+
+Steps found_steps(const Trace& trace) {
+  const Iterations found = find_iterations(trace);
+  if (found.windows.empty()) return {};
+  Steps steps{.mark_name = std::string(trace.strings()[found.mark]),
+              .source = found.from_graphs ? StepSource::graph_launches : StepSource::kernel_sequence};
+  for (const Window& window : found.windows)
+    steps.steps.push_back({static_cast<i64>(steps.steps.size()), window.start, window.end, {}});
   return steps;
 }
 
 }  // namespace
 
+const char* step_source_name(StepSource source) {
+  switch (source) {
+    case StepSource::none:
+      break;
+    case StepSource::profiler:
+      return "profiler steps";
+    case StepSource::optimizer:
+      return "optimizer steps";
+    case StepSource::annotation:
+      return "annotation";
+    case StepSource::engine:
+      return "engine annotations";
+    case StepSource::graph_launches:
+      return "graph launches";
+    case StepSource::kernel_sequence:
+      return "kernel sequence";
+  }
+  return "none";
+}
+
 Steps compute_steps(const Trace& trace) {
-  if (Steps steps = profiler_steps(trace); !steps.steps.empty()) return steps;
-  if (Steps steps = optimizer_steps(trace); !steps.steps.empty()) return steps;
-  return annotation_steps(trace);
+  Steps marked = profiler_steps(trace);
+  if (marked.steps.empty()) marked = optimizer_steps(trace);
+  Steps of_engine = engine_steps(trace);
+  if (!marked.steps.empty()) {
+    add_batches(of_engine, marked);
+    return marked;
+  }
+  if (!of_engine.steps.empty()) return of_engine;
+  Steps steps = annotation_steps(trace);
+  if (steps.steps.empty()) steps = found_steps(trace);
+  steps.are_iterations = !steps.steps.empty() && !has_backward_pass(trace);
+  return steps;
 }
 
 bool is_step_mark(const Steps& steps, std::string_view name) {
-  return step_number(name) || (name == steps.mark_name && !name.starts_with(kOptimizerStep));
+  if (step_number(name)) return true;
+  switch (steps.source) {
+    case StepSource::profiler:
+    case StepSource::annotation:
+      return name == steps.mark_name;
+    case StepSource::engine:
+      return engine_mark(name).has_value();
+    default:
+      return false;
+  }
+}
+
+std::string_view without_number(const Steps& steps, std::string_view name) {
+  if (steps.mark_name.empty()) return name;
+  const bool is_numbered =
+      name.starts_with(steps.mark_name) && name.substr(steps.mark_name.size()).starts_with('#');
+  const bool is_mark = is_numbered || (steps.source == StepSource::engine && engine_mark(name));
+  return is_mark ? std::string_view(steps.mark_name) : name;
 }
 
 void add_step_notes(const Steps& steps, Notes& notes) {
   if (steps.unfinished > 0)
     notes.add("unfinished_steps", Severity::info,
               "marks of steps had not ended when recording did; they are no steps", -1, steps.unfinished);
+  if (!steps.steps.empty() && steps.source == StepSource::engine)
+    notes.add("steps_found", Severity::info,
+              fmt::format("steps are iterations of {}, as its annotations tell", steps.engine));
+  if (steps.source >= StepSource::graph_launches)
+    notes.add("steps_found", Severity::info,
+              fmt::format("no annotation marks steps; they are iterations found from {} ({})",
+                          step_source_name(steps.source), steps.mark_name));
   std::set<i64> numbers;
   for (const Step& step : steps.steps) numbers.insert(step.number);
   if (const auto repeats = static_cast<i64>(steps.steps.size() - numbers.size()); repeats > 0)

@@ -129,6 +129,50 @@ TEST(Steps, EquallyLongAnnotationsAreTakenByName) {
   EXPECT_EQ(compute_steps(*b.build()).mark_name, "a");
 }
 
+TEST(Steps, AnnotationsOfAnEngineAreItsIterations) {
+  TraceBuilder b;
+  b.span("user_annotation", "execute_context_1(2048)_generation_0(0)", 1, 1, 0, 90);
+  b.span("user_annotation", "execute_context_0(0)_generation_4(4)", 1, 1, 100, 20);
+  b.span("user_annotation", "execute_context_0(0)_generation_4(4)", 1, 2, 105, 30);  // overlaps
+  b.span("gpu_user_annotation", "execute_context_0(0)_generation_4(4)", 0, 7, 110, 20);
+  b.span("user_annotation", "execute_context_2(10)_generation_3(3)", 1, 1, 130, 40);
+  b.span("user_annotation", "execute_context_0(0)_generation_4(4)", 1, 1, 180, 500,
+         {{Arg::finished, i64{0}}});
+  for (const Ns ts : {0, 100, 200, 300}) b.span("user_annotation", "evenly", 1, 3, ts, 95);
+  const TracePtr t = b.build();
+  const Steps& steps = t->steps();
+  EXPECT_EQ(rows_of(steps), (Rows{{0, 0, 90}, {1, 100, 120}, {2, 130, 170}}));
+  EXPECT_EQ(steps.mark_name, "vLLM");
+  EXPECT_EQ(steps.source, StepSource::engine);
+  EXPECT_TRUE(steps.are_iterations);
+  EXPECT_EQ(steps.unfinished, 1);
+  EXPECT_EQ(steps.steps[0].batch, (Batch{Phase::prefill, 1, 2048, 0, 0}));
+  EXPECT_EQ(steps.steps[1].batch.phase, Phase::decode);
+  EXPECT_EQ(steps.steps[2].batch.tokens(), 13);
+  EXPECT_TRUE(is_step_mark(steps, "execute_context_9(9)_generation_0(0)"));
+  EXPECT_FALSE(is_step_mark(steps, "vLLM"));
+  EXPECT_EQ(without_number(steps, "execute_context_9(9)_generation_0(0)"), "vLLM");
+  EXPECT_EQ(without_number(steps, "evenly"), "evenly");
+  EXPECT_EQ(select_steps(*t, 1, 1)->steps().steps[0].batch.generation_tokens, 4);
+}
+
+TEST(Steps, ProfilerStepsHaveTheBatchOfTheOneAnnotationInThem) {
+  TraceBuilder b;
+  for (i64 n = 0; n < 3; ++n)
+    b.span("user_annotation", "ProfilerStep#" + std::to_string(n), 1, 1, n * 100, 100);
+  b.span("user_annotation", "step[EXTEND bs=1 toks=7]", 1, 1, 10, 50);
+  b.span("user_annotation", "step[DECODE bs=1]", 1, 1, 110, 20);
+  b.span("user_annotation", "step[DECODE bs=1]", 1, 1, 150, 20);
+  const TracePtr t = b.build();
+  const Steps& steps = t->steps();
+  EXPECT_EQ(steps.mark_name, "ProfilerStep");
+  EXPECT_STREQ(steps.engine, "SGLang");
+  EXPECT_TRUE(steps.are_iterations);
+  EXPECT_EQ(steps.steps[0].batch.context_tokens, 7);
+  EXPECT_EQ(steps.steps[1].batch, Batch{});  // two
+  EXPECT_EQ(steps.steps[2].batch, Batch{});  // none
+}
+
 TEST(Steps, WithoutAMarkThereAreNone) {
   TraceBuilder b;
   b.span("cpu_op", "aten::add", 1, 1, 0, 5);

@@ -7,6 +7,7 @@
 #include "analyze/time/device_time.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
+#include "trace/steps.h"
 
 namespace spotter::analyze {
 namespace {
@@ -39,11 +40,12 @@ struct Group {
 
 // Of each name, itself or, of the marks of steps ("ProfilerStep#7"), the first of them: they are one.
 std::vector<StringId> merged_names(const Trace& trace) {
-  const std::string& mark = trace.steps().mark_name;
+  const trace::Steps& steps = trace.steps();
   std::vector<StringId> names(trace.strings().size());
   StringId first = 0;
   for (StringId id = 0; id < names.size(); ++id) {
-    const bool is_mark = !mark.empty() && trace.strings()[id].starts_with(mark + "#");
+    const std::string_view name = trace.strings()[id];
+    const bool is_mark = trace::without_number(steps, name) != name;
     if (is_mark && first == 0) first = id;
     names[id] = is_mark ? first : id;
   }
@@ -78,9 +80,7 @@ std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
 std::string_view shown(const Trace& trace, StringId name) {
   if (name == kNone) return "others";
   if (name == 0) return "(none)";
-  const std::string& mark = trace.steps().mark_name;
-  const std::string_view text = trace.strings()[name];
-  return !mark.empty() && text.starts_with(mark + "#") ? std::string_view(mark) : text;
+  return trace::without_number(trace.steps(), trace.strings()[name]);
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {

@@ -66,13 +66,18 @@ void extend_by_device_work(const Trace& trace, StepWindows& windows, std::vector
   }
 }
 
-void leave_out_the_end(StepWindows& windows) {
+// An engine's iterations launch more or less as their batches are.
+bool are_alike(const trace::Steps& steps) {
+  return !steps.are_iterations || steps.source == trace::StepSource::annotation;
+}
+
+void leave_out_the_end(bool are_alike, StepWindows& windows) {
   std::vector<StepWindow>& steps = windows.steps;
   size_t kept = steps.size();
   while (kept > 0 && steps[kept - 1].launched == 0) --kept;
   if (kept == 0) return;  // no device work: all are as good
   constexpr i64 kPart = 4, kWhole = 5;
-  if (kept > 1 && kWhole * steps[kept - 1].launched < kPart * steps[kept - 2].launched) --kept;
+  if (are_alike && kept > 1 && kWhole * steps[kept - 1].launched < kPart * steps[kept - 2].launched) --kept;
   windows.cut_off = static_cast<i64>(steps.size() - kept);
   steps.resize(kept);
 }
@@ -94,7 +99,7 @@ StepWindows step_windows(const Trace& trace) {
   if (windows.steps.empty()) return windows;
   std::vector<Launched> launched(windows.steps.size());
   extend_by_device_work(trace, windows, launched);
-  if (windows.steps.size() > 1) leave_out_the_end(windows);
+  if (windows.steps.size() > 1) leave_out_the_end(are_alike(trace.steps()), windows);
   return windows;
 }
 

@@ -47,8 +47,8 @@ void for_each_overlap(std::span<const StepWindow> windows, Ns start, Ns end, F&&
 // chosen from more, before the step before it ended. It ends with its
 // mark, or with the last device work of its own if that is later. Left out (cut_off) are steps behind the
 // last one that launched device work, and that one, too, if it launched less than four fifths of what the one
-// before did, unless it is the only one. Without marks all from the first operator's start to the last one's
-// end is the mark of one step. Reads trace::kDeviceWorkArgs and kStepArgs.
+// before did, unless it is the only one or an iteration of inference. Without marks all from the first
+// operator's start to the last one's end is the mark of one step. Reads trace::kDeviceWorkArgs and kStepArgs.
 StepWindows step_windows(const Trace& trace);
 
 // What is worth knowing of them.
