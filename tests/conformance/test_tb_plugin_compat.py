@@ -24,12 +24,14 @@ def shown(golden, view):
     return json.loads(gzip.decompress(packed.read_bytes()) if packed.is_file() else path.read_bytes())
 
 
+TABLES = ["step_breakdown", "device_summary", "operator_groups", "kernel_groups", "modules", "memory_events", "memory_by_operator",
+          "memory_timeline", "memory_timeline_series", "device_busy_series", "sm_efficiency_series", "comm_steps", "collectives"]
+
+
 @functools.lru_cache
 def analyzed(golden):
     """All its tables of one trace, in one run."""
-    tables = ["step_breakdown", "device_summary", "operator_groups", "kernel_groups", "modules", "memory_events", "memory_by_operator",
-              "memory_timeline", "memory_timeline_series", "device_busy_series", "sm_efficiency_series"]
-    return harness.analyze(SHARED / "traces" / TRACES[golden], tables=tables, options=("--compat", "tb_plugin", "--by-shapes", "0"))
+    return harness.analyze(SHARED / "traces" / TRACES[golden], tables=TABLES, options=("--compat", "tb_plugin", "--by-shapes", "0"))
 
 
 def us(ns):
@@ -104,9 +106,13 @@ def test_operators_by_shapes(golden):
     rows = harness.analyze(trace, tables=["operator_groups"], options=("--compat", "tb_plugin"))["operator_groups"]
     operators_equal(rows, golden, "OperationAndInputShape")
     pies_equal(rows, golden, "OperationAndInputShape")
-    stacks = harness.analyze(trace, tables=["operator_groups"],
-                             options=("--compat", "tb_plugin", "--by-shapes", "0", "--by-stack", "1"))["operator_groups"]
-    with_stack = {row["name"] for row in stacks if row["stack"] is not None}
+
+
+@pytest.mark.parametrize("golden", TRACES)
+def test_call_stacks(golden):
+    rows = harness.analyze(SHARED / "traces" / TRACES[golden], tables=["operator_groups"],
+                           options=("--compat", "tb_plugin", "--by-shapes", "0", "--by-stack", "1"))["operator_groups"]
+    with_stack = {row["name"] for row in rows if row["stack"] is not None}
     assert with_stack == {row["name"] for row in shown(golden, "operation_table.Operation")["data"] if row["has_call_stack"]}
 
 
@@ -289,3 +295,46 @@ def test_collectives():
             row["operation"], row["calls"], row["bytes"], round(row["mean_bytes"]), us(row["time_ns"]), round(us(row["mean_time_ns"])),
             us(row["transfer_ns"]), round(us(row["mean_transfer_ns"]))])
     assert found == {host: table["rows"] for host, table in told.items()}
+
+
+@pytest.mark.parametrize("path", [pytest.param(path, id=name) for name, path in harness.trace_files()])
+def test_any_trace(path):
+    """What the plugin cannot read has numbers, too, as far as its rules go."""
+    if not harness.is_trace(path):
+        pytest.skip("no trace")
+    answer = harness.analyze(path, tables=TABLES, options=("--compat", "tb_plugin"))
+    exact = harness.analyze(path, tables=["kernel_groups"])
+    for row in answer["step_breakdown"]:
+        assert min(row["dur_ns"], *(row[column] or 0 for column in PARTS.values())) >= 0, row
+    calls = [{row["name"]: row["calls"] for row in one["kernel_groups"]} for one in (answer, exact)]
+    assert calls[0].items() <= calls[1].items()  # work of devices that it does not know is not there
+
+
+# Of its samples, for some of which only these numbers are recorded: mean parts of a step in us, percentages of the device, buckets.
+S_CASES = {
+    "resnet50_num_workers_0/worker0.1623143089861": ([98589, 1915, 89, 2908, 59262, 13674, 1156], 177592, [55.51, 54.68, 49.13, 0], range(5, 11), 10),
+    "resnet50_num_workers_0/worker0.1623143566756": ([98535, 1734, 89, 4053, 35504, 13786, 1210], 154911, [63.61, 62.65, 49.14, 0], range(16, 22), 92),
+    "resnet50_num_workers_4/worker0.1623212756351": ([99145, 3160, 98, 10564, 1186, 22665, 4251], 141068, [70.27, 69.22, 48.91, 0], range(5, 11), 84),
+    "resnet50_num_workers_4/worker0.1623213129365": ([99044, 2885, 98, 10581, 292, 14313, 15596], 142808, [69.35, 68.32, 48.91, 0], range(16, 22), 85),
+}
+
+
+@pytest.mark.parametrize("sample", S_CASES)
+def test_samples(sample):
+    parts, whole, percentages, numbers, buckets = S_CASES[sample]
+    answer = harness.analyze(SHARED / "traces" / "tb_plugin" / f"{sample}.pt.trace.json.gz", options=("--compat", "tb_plugin"), top=None,
+                             tables=["step_breakdown", "device_summary", "device_busy_series", "sm_efficiency_series"])
+    steps = answer["step_breakdown"]
+    assert [row["number"] for row in steps] == list(numbers)
+    columns = [column for name, column in PARTS.items() if name != "Communication"]
+    assert [us(sum(row[column] for row in steps)) / len(steps) for column in columns] == [near(part, 1) for part in parts]
+    assert us(sum(row["dur_ns"] for row in steps)) / len(steps) == near(whole, 1)
+    [device] = answer["device_summary"]
+    ratios = ("utilization", "sm_efficiency", "occupancy", "tensor_core")
+    assert [100 * device[f"{name}_ratio"] for name in ratios] == [near(value, 0.01) for value in percentages]
+    assert len(answer["device_busy_series"]) == buckets + 1  # and the end of the last one
+    if sample.endswith("089861"):
+        assert [device[f"{name}_ratio"] for name in ratios] == pytest.approx([0.5551408517, 0.5467904107, 0.491280049093, 0], abs=1e-10)
+        pieces = answer["sm_efficiency_series"]
+        assert sum(us(end["time_ns"] - start["time_ns"]) * start["sm_efficiency_ratio"] for start, end in zip(pieces[::2], pieces[1::2])) == (
+            pytest.approx(582634.1625, abs=1e-4))
