@@ -7,6 +7,7 @@
 
 #include "analyze/communication/collective_calls.h"
 #include "analyze/replay/text_hash.h"
+#include "analyze/replay/unnamed_calls.h"
 
 namespace spotter::analyze {
 namespace {
@@ -31,7 +32,8 @@ class Keys {
         step = row.number;
         numbers_.clear();
       }
-      if (row.op == SkeletonOp::collective) keyed.push_back(key_of(row, i, static_cast<u64>(step)));
+      if (row.op == SkeletonOp::collective && !is_unnamed(rank_, row))
+        keyed.push_back(key_of(row, i, static_cast<u64>(step)));
     }
     return keyed;
   }

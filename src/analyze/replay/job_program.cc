@@ -6,6 +6,7 @@
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
 #include "analyze/replay/skeleton_table.h"
+#include "analyze/replay/unnamed_calls.h"
 #include "base/system/file.h"
 
 namespace spotter::analyze {
@@ -44,6 +45,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
   }
   match_calls(job);
   set_clocks(job);
+  match_unnamed_calls(job);
   set_transfers(job);
   return job;
 }

@@ -31,21 +31,23 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
                                .name = skeleton.strings.intern(trace.name_of(e)),
                                .at = trace.info().base_ns + trace.ts[e]});
     if (record == kNone || trace.name[e] != record || !has_ended(trace, e)) continue;
-    const std::string name = group_of(trace, e);
-    if (name.empty()) continue;
-    Group& group = groups[name];
+    // Before PyTorch 2.4 it does not say whose it is: all of a rank are one group then.
+    Group& group = groups[group_of(trace, e)];
     ++group.made;
     if (trace.ts[e] < group.last) continue;
     group.last = trace.ts[e];
     group.record = e;
   }
   for (const CollectiveCall& call : collective_calls(trace, Sends::taken).calls)
-    if (const auto group = groups.find(call.group); group != groups.end()) ++group->second.ended;
+    if (const auto group = groups.find(call.group.starts_with("stream ") ? "" : call.group);
+        group != groups.end())
+      ++group->second.ended;
   for (const auto& [name, group] : groups)
     skeleton.rows.push_back(
         {.op = SkeletonOp::last_call,
          .name = skeleton.strings.intern(trace.text(group.record, Arg::collective_name).value_or("")),
-         .group = skeleton.strings.intern(std::string_view(name).substr(name.find_first_not_of(' '))),
+         .group = skeleton.strings.intern(
+             std::string_view(name).substr(std::min(name.find_first_not_of(' '), name.size()))),
          .at = trace.info().base_ns + group.last,
          .count = group.made,
          .number = group.ended});

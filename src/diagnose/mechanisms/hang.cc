@@ -72,9 +72,10 @@ std::vector<Candidate> candidates(const JobModel& model) {
   c.group = first->group;
   c.subject = first->waiting[0].operation;
   const std::string where = inside(model, c.ranks[0]);
-  c.what = fmt::format("{} never reached {} {} of group {}; {} rank{} wait{} in it", who(model, c.ranks),
-                       c.subject, first->absent[0].made + 1, first->group, first->waiting.size(),
-                       first->waiting.size() == 1 ? "" : "s", first->waiting.size() == 1 ? "s" : "");
+  c.what = fmt::format("{} never reached {} {}{}; {} rank{} wait{} in it", who(model, c.ranks), c.subject,
+                       first->absent[0].made + 1, first->group.empty() ? "" : " of group " + first->group,
+                       first->waiting.size(), first->waiting.size() == 1 ? "" : "s",
+                       first->waiting.size() == 1 ? "s" : "");
   if (!where.empty())
     c.what += fmt::format("; at the end its host was inside {}", render::short_name(where, 56));
   c.is_certain = true;

@@ -6,14 +6,17 @@
 namespace spotter::diagnose {
 namespace {
 
-// Sends of a rank of the first stage in a step: one for each micro-batch and chunk.
+// Sends of a rank of the first stage in a step, one for each micro-batch and chunk; in one kernel with a
+// receive, too.
 i64 sends_a_step(const JobModel& model) {
   const analyze::RankProgram& rank = model.job.ranks[model.stages.ranks[0][0]];
   i64 sends = 0;
-  for (const analyze::SkeletonRow& row : rank.rows())
-    if (row.op == analyze::SkeletonOp::collective && row.peer != analyze::kNoPeer &&
-        rank.skeleton.strings[row.name] == "send")
-      ++sends;
+  for (const analyze::SkeletonRow& row : rank.rows()) {
+    if (row.op != analyze::SkeletonOp::collective) continue;
+    const std::string_view name = rank.skeleton.strings[row.name];
+    const bool is_send = row.peer != analyze::kNoPeer && name == "send";
+    sends += is_send || name.find("SendRecv") != name.npos ? 1 : 0;
+  }
   return rank.steps() > 0 ? sends / rank.steps() : 0;
 }
 

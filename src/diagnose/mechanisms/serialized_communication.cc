@@ -28,11 +28,12 @@ struct Immediate {
 // By what the program calls the group; a group that it does not describe may be of any kind unless it holds
 // all ranks.
 bool may_wait(const JobModel& model, const analyze::JobCall& call, std::string_view group) {
-  for (const char* kind : {"tp", "tensor", "sequence", "context", "expert", "ep", "cp"})
+  for (const char* kind :
+       {"tp", "tensor", "sequence", "context", "expert", "ep", "cp", "pp", "pipeline", "pipe"})
     if (has_word(group, kind)) return false;
   for (const char* kind : {"dp", "data", "shard", "fsdp", "replicate", "default_pg"})
     if (has_word(group, kind)) return true;
-  return call.members == model.job.ranks.size();
+  return call.members > 1 && call.members == model.job.ranks.size();
 }
 
 std::vector<Immediate> immediate_waits(const JobModel& model) {
