@@ -58,8 +58,8 @@ const Analysis kCallTree = {
         "One row per host span (operator, annotation, Python function, call into a device's runtime), by thread and start. "
         "Its parent is the innermost span around it on its thread; of the outermost spans of threads that run backward "
         "operators it is the innermost span around them on the main thread, which waits for them. Device work "
-        "belongs to its launch and to all spans that called that, so all kernels of a graph count. forward_event: the operator with the same Sequence number in "
-        "the forward pass that begins last, as in Kineto's fwdbwd arrows. With --steps positions are those among the events of these steps. "
+        "belongs to its launch and to all spans that called that, so all kernels of a graph count. forward_event: of a backward operator "
+        "the last forward one with its Sequence number to begin before it, as in Kineto's fwdbwd arrows. With --steps positions are those among the events of these steps. "
         "HTA (trace_call_graph) takes only a backward thread that is the only one, and annotations named ## backward ## or steps as its callers.",
     .params = {},
     .columns = kColumns,

@@ -241,7 +241,7 @@ const Analysis kModules = {
         "([pl][module]CLASS: NAME); annotations of the user (record_function), but not the marks of steps, of collectives, of data loading and of optimizers. What is "
         "around a call is decided per thread, by time. device_total sums the durations of the kernels, copies and sets that were launched in the calls, so that work on several streams adds "
         "up; device_self leaves out what was launched in modules inside; host_self is the duration without the modules, operators and calls of the device's runtime or driver directly "
-        "below, so Python's own time. Forward and backward are apart: an operator of the backward pass belongs to the module of the forward operator with the same Sequence number and to all around that; of operators inside one another "
+        "below, so Python's own time. Forward and backward are apart: an operator of the backward pass belongs to the module of its forward operator, the last with its Sequence number to begin before it, and to all around that; of operators inside one another "
         "the outermost counts, and what accumulates a parameter's gradient belongs to the backward operator before it on its thread, unless it sends a bucket of gradients to other ranks. What is more than 100 deep is a part of what is around it. In order of the first calls, each module before those inside. After the module view of the "
         "TensorBoard profiler plugin (torch-tb-profiler 0.4.3), which adds up a module that is called from several places and shows the sum at each, gives calls of the runtime without an id to the first module (Q5), and has no backward times.",
     .params = {},

@@ -190,7 +190,7 @@ const Analysis kPaths = {
     .doc =
         "Annotations, modules (calls of nn.Module, which with_modules=True or with_stack=True record) and operators that begin in a step, or anywhere in a trace without steps, by path: their names and "
         "those of all such spans around them on their thread; steps' marks are left out, and other Python functions. What the backward pass runs is in the path backward of the "
-        "innermost module or annotation around its forward operator, which is the one with the same Sequence number. host_total is the sum of the durations, device_total that of the device work that was "
+        "innermost module or annotation around its forward operator, which is the last with its Sequence number to begin before it. host_total is the sum of the durations, device_total that of the device work that was "
         "launched in them; the self times leave out the paths below. What is more than 100 deep is a part of what is around it. With --path-shapes 1 a name has the shapes of its operands (record_shapes=True). Each path comes before those in it, in order "
         "of their first calls. diff --by-path compares two jobs so.",
     .params = kParams,
