@@ -247,10 +247,10 @@ void add_step_notes(const Steps& steps, Notes& notes) {
               "marks of steps had not ended when recording did; they are no steps", -1, steps.unfinished);
   if (!steps.steps.empty() && steps.source == StepSource::engine)
     notes.add("steps_found", Severity::info,
-              fmt::format("steps are iterations of {}, as its annotations tell", steps.engine));
+              fmt::format("traces have iterations of {} for steps, as its annotations tell", steps.engine));
   if (steps.source >= StepSource::graph_launches)
     notes.add("steps_found", Severity::info,
-              fmt::format("no annotation marks steps; they are iterations found from {} ({})",
+              fmt::format("traces without marks of steps have iterations for them, found from their {} ({})",
                           step_source_name(steps.source), steps.mark_name));
   std::set<i64> numbers;
   for (const Step& step : steps.steps) numbers.insert(step.number);

@@ -129,8 +129,14 @@ def test_phases_are_summed_up(tmp_path):
 
 def test_prefill_is_no_finding(tmp_path):
     simulate(tmp_path)
-    rules = {f["rule"] for f in harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]}
-    assert not rules & {"long_step", "uneven_steps"}
+    found = {f["mechanism"] for f in harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]}
+    assert not found & {"long_step", "uneven_work", "slow_device", "host_pause"}
+
+
+def test_a_slow_rank_is_found_without_any_mark(tmp_path):
+    simulate(tmp_path, "--tp", 2, "--fault", "slow-rank:rank=3,factor=1.5")
+    first = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"][0]
+    assert (first["mechanism"], first["ranks"]) == ("slow_device", "3")
 
 
 def test_one_iteration_alone_can_be_analysed(tmp_path):
