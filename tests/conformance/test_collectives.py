@@ -8,7 +8,7 @@ import pytest
 import harness
 from test_simulate import JOBS, simulate
 
-OPERATIONS = {"allreduce": "all_reduce", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter"}
+OPERATIONS = {"allreduce": "all_reduce", "_allgather_base": "all_gather", "_reduce_scatter_base": "reduce_scatter", "all_to_all": "all_to_all"}
 SUMS = ("calls", "time_ns", "transfer_ns", "wait_ns")
 
 
@@ -22,9 +22,14 @@ def scheduled(truth):
     return rows
 
 
+def unexpected(notes):
+    """Kernels that send and receive at once do not say of which call they are: they are left out, and counted."""
+    return [note for note in notes if note["kind"] != "unclear_collectives"]
+
+
 def measured(folder):
     found = harness.analyze(folder, tables=["collectives"], top=None)
-    assert found.notes == []
+    assert unexpected(found.notes) == []
     return {(tuple(json.loads(row["group_ranks"])), row["operation"], row["size_bytes"]): row for row in found["collectives"]}
 
 
@@ -83,7 +88,7 @@ def test_steps_are_those_of_the_schedule(tmp_path, job):
     truth = simulate(tmp_path, *JOBS[job])
     by_step = truth["by_rank_and_step"]
     found = harness.analyze(tmp_path, tables=["comm_steps"], top=None)
-    assert found.notes == []
+    assert unexpected(found.notes) == []
     assert len(found["comm_steps"]) == truth["ranks"] * len(truth["steps"])
     for row in found["comm_steps"]:
         true = {name: values[row["rank"]][truth["steps"].index(row["number"])] for name, values in by_step.items()}
