@@ -9,9 +9,8 @@
 #include "analyze/communication/collective_message.h"
 #include "analyze/communication/collective_names.h"
 #include "analyze/operators/threads.h"
-#include "analyze/replay/gap_cover.h"
 #include "analyze/replay/host_items.h"
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/skeleton_writer.h"
 #include "analyze/replay/work_kinds.h"
 #include "trace/annotations.h"
 #include "trace/collective_marks.h"
@@ -40,7 +39,7 @@ struct Piece {
 class Builder {
  public:
   explicit Builder(const Trace& trace)
-      : trace_(trace), track_(main_track(trace)), cover_(trace, std::span(&track_, 1)), kinds_(trace) {
+      : trace_(trace), track_(main_track(trace)), out_(trace, std::span(&track_, 1)), kinds_(trace) {
     read_calls();
     read_thread();
     read_gaps();
@@ -56,9 +55,9 @@ class Builder {
 
   Skeleton build() && {
     for (const Piece& piece : pieces_) take(piece);
-    advance(last_);
-    kinds_.write_step(skeleton_);
-    return std::move(skeleton_);
+    out_.advance(last_);
+    kinds_.write_step(out_.skeleton());
+    return std::move(out_.skeleton());
   }
 
  private:
@@ -128,32 +127,28 @@ class Builder {
     take_gap(piece);
     switch (piece.kind) {
       case Piece::Kind::step:
-        kinds_.write_step(skeleton_);
-        push(piece.begin, {.op = SkeletonOp::step,
-                           .group = skeleton_.strings.intern(trace_.info().host_name),
-                           .number = piece.step});
-        places_.clear();
+        kinds_.write_step(out_.skeleton());
+        out_.push_step(piece.begin, piece.step);
         break;
       case Piece::Kind::end:
-        push(piece.begin, {.op = SkeletonOp::end,
-                           .start = trace_.info().base_ns + piece.begin,
-                           .end = trace_.info().base_ns + piece.begin});
+        out_.push(piece.begin, {.op = SkeletonOp::end,
+                                .start = trace_.info().base_ns + piece.begin,
+                                .end = trace_.info().base_ns + piece.begin});
         break;
       case Piece::Kind::issue:
         push_call(calls_[piece.call], piece);
         break;
       case Piece::Kind::pause:
-        push(piece.begin,
-             pause(Pause::data_loading, piece.begin, piece.end, trace_.name[piece.event], piece.event));
-        advance(piece.end);
+        out_.push_pause(Pause::data_loading, piece.begin, piece.end, trace_.name[piece.event], last_event_,
+                        piece.event);
         break;
       case Piece::Kind::work:
-        if (skeleton_.rows.empty() || skeleton_.rows[tile_].op != SkeletonOp::compute)
-          push(piece.begin, {.op = SkeletonOp::compute});
-        advance(piece.begin);
-        skeleton_.rows[tile_].device += piece.end - piece.begin;
-        ++skeleton_.rows[tile_].count;
-        mark_ = std::max(mark_, piece.end);
+        if (out_.is_empty() || out_.last().op != SkeletonOp::compute)
+          out_.push(piece.begin, {.op = SkeletonOp::compute});
+        out_.advance(piece.begin);
+        out_.last().device += piece.end - piece.begin;
+        ++out_.last().count;
+        out_.wait_until(piece.end);
         kinds_.add(piece.event);
         break;
       case Piece::Kind::wait:
@@ -166,20 +161,9 @@ class Builder {
 
   void take_gap(const Piece& next) {
     if (cursor_ == -kMaxTime || next.begin - cursor_ <= kLongGap) return;
-    advance(cursor_);
-    push(cursor_,
-         pause(Pause::silence, cursor_, next.begin, cover_.name_in(cursor_, next.begin, kNone), next.event));
-    advance(next.begin);
-  }
-
-  SkeletonRow pause(Pause kind, Ns begin, Ns end, StringId name, EventId next) {
-    u64 place = mix(mix(static_cast<u64>(kind), hash_of(last_event_)), hash_of(next));
-    place = mix(place, places_[place]++);
-    return {.op = SkeletonOp::pause,
-            .pause = kind,
-            .name = name == 0 ? 0 : skeleton_.strings.intern(trace_.strings()[name]),
-            .count = cover_.covered(begin, end),
-            .number = static_cast<i64>(place)};
+    out_.advance(cursor_);
+    out_.push_pause(Pause::silence, cursor_, next.begin, out_.cover().name_in(cursor_, next.begin, kNone),
+                    last_event_, next.event);
   }
 
   void push_call(const CollectiveCall& call, const Piece& piece) {
@@ -189,53 +173,38 @@ class Builder {
     const std::string operation = operation_of(call.name.substr(call.name.find(':') + 1));
     SkeletonRow row = {.op = SkeletonOp::collective,
                        .points = 1,
-                       .name = skeleton_.strings.intern(operation),
-                       .group = skeleton_.strings.intern(call.group),
+                       .name = out_.skeleton().strings.intern(operation),
+                       .group = out_.skeleton().strings.intern(call.group),
                        .stream = stream,
                        .start = trace_.info().base_ns + call.start,
                        .end = trace_.info().base_ns + call.end,
                        .count = measured_bytes(message, operation).value_or(0),
                        .number = call.sequence};
     row.hull[0].lead = std::max<Ns>(0, call.start - piece.begin);
-    row_of_call_[piece.call] = static_cast<u32>(skeleton_.rows.size());
-    push(piece.begin, row);
+    row_of_call_[piece.call] = static_cast<u32>(out_.skeleton().rows.size());
+    out_.push(piece.begin, row);
   }
 
   void wait_for(const Piece& piece) {
     const auto row = row_of_call_.find(piece.call);
     if (row == row_of_call_.end()) return;
-    push(piece.begin, {.op = SkeletonOp::await, .target = row->second});
-    push(piece.begin, {.op = SkeletonOp::sync});
-    mark_ = std::max(mark_, std::min(calls_[piece.call].end, piece.end));
-    advance(piece.end);
+    out_.push(piece.begin, {.op = SkeletonOp::await, .target = row->second});
+    out_.push(piece.begin, {.op = SkeletonOp::sync});
+    out_.wait_until(std::min(calls_[piece.call].end, piece.end));
+    out_.advance(piece.end);
   }
-
-  void advance(Ns time) {
-    if (!skeleton_.rows.empty() && time > mark_) skeleton_.rows[tile_].host += time - mark_;
-    mark_ = std::max(mark_, time);
-  }
-  void push(Ns at, SkeletonRow row) {
-    advance(at);
-    row.at = trace_.info().base_ns + at;
-    tile_ = skeleton_.rows.size();
-    skeleton_.rows.push_back(row);
-  }
-  u64 hash_of(EventId e) const { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); }
 
   const Trace& trace_;
   const u32 track_;
-  const GapCover cover_;
+  SkeletonWriter out_;
   WorkKinds kinds_;
   std::vector<CollectiveCall> calls_;  // by start
   std::vector<Piece> pieces_;          // by time
   Ns first_ = kMaxTime, last_ = -kMaxTime;
   std::unordered_map<u32, u32> streams_;  // of the threads that communicate
   std::unordered_map<size_t, u32> row_of_call_;
-  std::unordered_map<u64, u64> places_;
 
-  Skeleton skeleton_;
-  Ns cursor_ = -kMaxTime, mark_ = -kMaxTime;
-  size_t tile_ = 0;
+  Ns cursor_ = -kMaxTime;
   EventId last_event_ = kNone;
 };
 

@@ -6,10 +6,9 @@
 #include <utility>
 
 #include "analyze/communication/collective_names.h"
-#include "analyze/replay/gap_cover.h"
 #include "analyze/replay/host_skeleton.h"
 #include "analyze/replay/run_hull.h"
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/skeleton_writer.h"
 #include "analyze/replay/unfinished.h"
 #include "analyze/replay/work_kinds.h"
 #include "trace/devices.h"
@@ -31,7 +30,7 @@ class Builder {
         work_(trace.device_work()),
         dependencies_(trace),
         found_(host_items(trace, dependencies_)),
-        cover_(trace, found_.tracks),
+        out_(trace, found_.tracks),
         kinds_(trace),
         streams_(work_.streams.size()),
         row_of_(work_.event.size(), kNone),
@@ -46,7 +45,7 @@ class Builder {
   Skeleton build() && {
     for (const HostItem& item : found_.items) take(item);
     finish();
-    return std::move(skeleton_);
+    return std::move(out_.skeleton());
   }
 
  private:
@@ -83,18 +82,15 @@ class Builder {
     take_gap(item);
     switch (item.kind) {
       case HostItem::Kind::step:
-        kinds_.write_step(skeleton_);
-        push(item.begin, {.op = SkeletonOp::step,
-                          .group = skeleton_.strings.intern(trace_.info().host_name),
-                          .number = item.step});
-        places_.clear();
+        kinds_.write_step(out_.skeleton());
+        is_open_ = false;
+        out_.push_step(item.begin, item.step);
         break;
       case HostItem::Kind::end:
         push_end(item.begin);
         break;
       case HostItem::Kind::pause:
-        push(item.begin, pause(item.pause, item.begin, item.end, trace_.name[item.event]));
-        advance(item.end);
+        push_pause(item.pause, item.begin, item.end, trace_.name[item.event], kNone);
         break;
       case HostItem::Kind::sync:
         take_sync(item, found_.rows[item.first]);
@@ -111,7 +107,7 @@ class Builder {
     Ns end = at;
     for (const StreamState& stream : streams_) end = std::max(end, stream.end);
     push(at, {.op = SkeletonOp::end,
-              .name = skeleton_.strings.intern(device_name()),
+              .name = out_.skeleton().strings.intern(device_name()),
               .start = trace_.info().base_ns + at,
               .end = trace_.info().base_ns + end});
   }
@@ -128,21 +124,14 @@ class Builder {
     if (begin == -kMaxTime || end <= begin) return;
     const bool ends_step = next.kind == HostItem::Kind::step || next.kind == HostItem::Kind::end;
     if (end - begin <= kLongGap && (!after_sync || ends_step)) return;
-    advance(begin);
-    push(begin, pause(end - begin > kLongGap ? Pause::silence : Pause::after_sync, begin, end,
-                      cover_.name_in(begin, end, next.event), next.event));
-    advance(end);
+    out_.advance(begin);
+    push_pause(end - begin > kLongGap ? Pause::silence : Pause::after_sync, begin, end,
+               out_.cover().name_in(begin, end, next.event), next.event);
   }
 
-  SkeletonRow pause(Pause kind, Ns begin, Ns end, StringId name, EventId next = kNone) {
-    // Where in its step, told by what is launched around it and how often that was so before.
-    u64 place = mix(mix(static_cast<u64>(kind), text_hash(last_event_)), text_hash(next));
-    place = mix(place, places_[place]++);
-    return {.op = SkeletonOp::pause,
-            .pause = kind,
-            .name = intern(name),
-            .count = cover_.covered(begin, end),
-            .number = static_cast<i64>(place)};
+  void push_pause(Pause kind, Ns begin, Ns end, StringId name, EventId next) {
+    is_open_ = false;
+    out_.push_pause(kind, begin, end, name, last_event_, next);
   }
 
   void take_sync(const HostItem& item, u32 awaited) {
@@ -150,14 +139,15 @@ class Builder {
     push(item.begin, {.op = SkeletonOp::await, .target = row_of_[awaited]});
     // A copy from or to pageable memory is waited for twice: in its own call, and right behind it.
     const Pause kind = awaited == copied_ ? Pause::copy : item.pause;
-    push(item.begin, {.op = SkeletonOp::sync, .pause = kind, .name = intern(cover_.around(item.event))});
+    push(item.begin,
+         {.op = SkeletonOp::sync, .pause = kind, .name = out_.intern(out_.cover().around(item.event))});
     wait_until(work_.end[awaited], item.end);
   }
 
   // What of [now, end) was before `awaited` is no host time.
   void wait_until(Ns awaited, Ns end) {
-    mark_ = std::max(mark_, std::min(awaited, end));
-    advance(end);
+    out_.wait_until(std::min(awaited, end));
+    out_.advance(end);
     was_sync_ = true;
     is_open_ = false;
   }
@@ -174,14 +164,15 @@ class Builder {
     if (!is_long) return;
     if (is_blocking_copy) {
       push(item.begin, {.op = SkeletonOp::await, .target = row_of_[last]});
-      push(item.begin,
-           {.op = SkeletonOp::sync, .pause = Pause::copy, .name = intern(cover_.around(item.event))});
+      push(item.begin, {.op = SkeletonOp::sync,
+                        .pause = Pause::copy,
+                        .name = out_.intern(out_.cover().around(item.event))});
       copied_ = last;
       return wait_until(work_.end[last], item.end);
     }
     if (outstanding(last, item.begin) < kFullQueue) return;
-    advance(item.begin + found_.usual_call);
-    mark_ = std::max(mark_, item.end);
+    out_.advance(item.begin + found_.usual_call);
+    out_.wait_until(item.end);
     is_open_ = false;
   }
 
@@ -216,7 +207,7 @@ class Builder {
     if (call == calls_.end()) kinds_.add(work_.event[row]);
     stream.end = std::max(stream.end, end);
     stream.ready = stream.end;
-    row_of_[row] = static_cast<u32>(skeleton_.rows.size() - 1);
+    row_of_[row] = static_cast<u32>(out_.skeleton().rows.size() - 1);
     if (is_awaited_[row]) is_open_ = false;
   }
 
@@ -228,15 +219,15 @@ class Builder {
 
   void add_to_run(Ns at, u32 row, std::optional<Ns> arrival, Ns gap, Ns dur) {
     const auto add = [&] {
-      SkeletonRow& run = skeleton_.rows.back();
+      SkeletonRow& run = out_.skeleton().rows.back();
       RunHull hull(run);
       if (arrival) return hull.add(std::max<Ns>(0, *arrival - run_begin_), gap, dur);
       hull.extend(gap, dur);
       return true;
     };
-    if (is_open_ && skeleton_.rows.back().stream == stream_of_[row] && add()) return;
+    if (is_open_ && out_.skeleton().rows.back().stream == stream_of_[row] && add()) return;
     push(at, {.op = SkeletonOp::run, .stream = stream_of_[row]});
-    run_begin_ = std::max(at, mark_);
+    run_begin_ = std::max(at, out_.mark());
     is_open_ = true;
     add();
   }
@@ -248,8 +239,8 @@ class Builder {
     const double factor = bus_factor(operation, message.ranks).value_or(1);
     SkeletonRow one = {.op = SkeletonOp::collective,
                        .points = arrival ? u8{1} : u8{0},
-                       .name = skeleton_.strings.intern(operation),
-                       .group = skeleton_.strings.intern(group_words(call)),
+                       .name = out_.skeleton().strings.intern(operation),
+                       .group = out_.skeleton().strings.intern(group_words(call)),
                        .stream = stream_of_[row],
                        .gap = gap,
                        .start = trace_.info().base_ns + call.start,
@@ -257,7 +248,7 @@ class Builder {
                        .count = static_cast<i64>(static_cast<double>(size.value_or(0)) * factor),
                        .number = call.sequence,
                        .peer = peer_of(call)};
-    if (arrival) one.hull[0].lead = std::max<Ns>(0, *arrival - std::max(at, mark_));
+    if (arrival) one.hull[0].lead = std::max<Ns>(0, *arrival - std::max(at, out_.mark()));
     push(at, one);
   }
 
@@ -279,38 +270,24 @@ class Builder {
     return kNoPeer;
   }
 
-  // The host has come to `time`: what passed since was the last row's.
-  void advance(Ns time) {
-    if (!skeleton_.rows.empty() && time > mark_) skeleton_.rows[tile_].host += time - mark_;
-    mark_ = std::max(mark_, time);
-  }
-
-  void push(Ns at, SkeletonRow row) {
-    advance(at);
-    row.at = trace_.info().base_ns + at;
+  void push(Ns at, const SkeletonRow& row) {
     is_open_ = false;
-    tile_ = skeleton_.rows.size();
-    skeleton_.rows.push_back(row);
+    out_.push(at, row);
   }
 
   void finish() {
-    advance(cursor_);
-    kinds_.write_step(skeleton_);
-    add_unfinished(trace_, skeleton_);
-    for (SkeletonRow& row : skeleton_.rows)
+    out_.advance(cursor_);
+    kinds_.write_step(out_.skeleton());
+    add_unfinished(trace_, out_.skeleton());
+    for (SkeletonRow& row : out_.skeleton().rows)
       if (row.op == SkeletonOp::run) RunHull::finish(row);
   }
-
-  StringId intern(StringId of_trace) {
-    return of_trace == 0 ? 0 : skeleton_.strings.intern(trace_.strings()[of_trace]);
-  }
-  u64 text_hash(EventId e) const { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); }
 
   const Trace& trace_;
   const trace::DeviceWork& work_;
   const Dependencies dependencies_;
   const HostItems found_;
-  const GapCover cover_;
+  SkeletonWriter out_;
   WorkKinds kinds_;
   std::vector<u32> stream_of_;                         // per row of DeviceWork
   std::unordered_map<EventId, CollectiveCall> calls_;  // by kernel
@@ -318,12 +295,8 @@ class Builder {
   std::vector<u32> row_of_;  // of the program, per row of DeviceWork
   std::vector<u8> is_awaited_;
   std::vector<u32> awaited_, first_awaited_;  // per row of DeviceWork: those it waits for
-  std::unordered_map<u64, u64> places_;       // in the present step: how often each was there
 
-  Skeleton skeleton_;
   Ns cursor_ = -kMaxTime;  // the host is in no item from here on
-  Ns mark_ = -kMaxTime;    // host time is given to rows up to here
-  size_t tile_ = 0;        // the row that takes it next
   Ns run_begin_ = 0;
   bool is_open_ = false;  // the last row is a run that may go on
   bool was_sync_ = false;

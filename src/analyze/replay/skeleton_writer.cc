@@ -1,0 +1,44 @@
+#include "analyze/replay/skeleton_writer.h"
+
+#include <algorithm>
+
+#include "analyze/replay/text_hash.h"
+
+namespace spotter::analyze {
+
+void SkeletonWriter::advance(Ns time) {
+  if (!skeleton_.rows.empty() && time > mark_) skeleton_.rows[tile_].host += time - mark_;
+  mark_ = std::max(mark_, time);
+}
+
+SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row) {
+  advance(at);
+  row.at = trace_.info().base_ns + at;
+  tile_ = skeleton_.rows.size();
+  skeleton_.rows.push_back(row);
+  return skeleton_.rows.back();
+}
+
+void SkeletonWriter::push_step(Ns at, i64 number) {
+  const StringId host = skeleton_.strings.intern(trace_.info().host_name);
+  push(at, {.op = SkeletonOp::step, .group = host, .number = number});
+  places_.clear();
+}
+
+void SkeletonWriter::push_pause(Pause kind, Ns begin, Ns end, StringId name, EventId last, EventId next) {
+  const auto hash = [&](EventId e) { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); };
+  u64 place = mix(mix(static_cast<u64>(kind), hash(last)), hash(next));
+  place = mix(place, places_[place]++);
+  push(begin, {.op = SkeletonOp::pause,
+               .pause = kind,
+               .name = intern(name),
+               .count = cover_.covered(begin, end),
+               .number = static_cast<i64>(place)});
+  advance(end);
+}
+
+StringId SkeletonWriter::intern(StringId of_trace) {
+  return of_trace == 0 ? 0 : skeleton_.strings.intern(trace_.strings()[of_trace]);
+}
+
+}  // namespace spotter::analyze
