@@ -40,6 +40,7 @@ struct Options {
   bool epoch = false;
   bool names_findings = false;
   double sensitivity = diagnose::kSensitivity;
+  std::optional<double> fault_share;  // from which on a fault is told by the exit status, too
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   bool is_text() const { return format == &render::kText; }
   // People are shown a report, programs are given everything. There is no report of another tool's tables:
@@ -161,7 +162,39 @@ std::vector<Table> planned_tables(const Options& options) {
   return tables;
 }
 
-Result<void> analyze(Options options) {
+// A fault that costs that share of the step, or because of which the job got no further.
+bool has_fault(const Table& findings, double share) {
+  for (size_t row = 0; row < findings.rows(); ++row) {
+    const Value costs = findings.at(row, findings.column("share"));
+    if (findings.text(row, findings.column("kind")) == "fault" &&
+        (is_null(costs) || std::get<double>(costs) >= share))
+      return true;
+  }
+  return false;
+}
+
+// "fault", "fault:5%" or "fault:0.05": the share.
+Result<double> parse_fail_on(const std::string& word) {
+  constexpr std::string_view kFault = "fault";
+  std::string_view share = word;
+  const bool is_fault = share.starts_with(kFault);
+  if (is_fault) share.remove_prefix(kFault.size());
+  if (is_fault && share.empty()) return 0;
+  const bool is_percent = share.ends_with('%');
+  if (is_percent) share.remove_suffix(1);
+  const auto number = is_fault && share.starts_with(':') ? number_in<double>(share.substr(1)) : std::nullopt;
+  const double ratio = number.value_or(-1) / (is_percent ? 100 : 1);
+  if (!(ratio >= 0 && ratio <= 1))
+    return fail(Code::invalid,
+                "\"{}\" is nothing to fail on; write fault, or fault:5% for its share of the step", word);
+  return ratio;
+}
+
+// What the command ends with where --fail-on says so; 1 is an error, 3 and 4 are those of captures.
+constexpr int kFaultFound = 5;
+
+// The exit status.
+Result<int> analyze(Options options) {
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
   const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, job));
@@ -169,10 +202,11 @@ Result<void> analyze(Options options) {
 
   TRY(render::check_takes(*options.format, planned_tables(options), "--table"));
 
-  diagnose::Request request{.run = options.request,
-                            .findings = options.names_findings || options.wants_report(),
-                            .sensitivity = options.sensitivity,
-                            .elsewhere = std::move(options.elsewhere)};
+  diagnose::Request request{
+      .run = options.request,
+      .findings = options.names_findings || options.wants_report() || options.fault_share,
+      .sensitivity = options.sensitivity,
+      .elsewhere = std::move(options.elsewhere)};
   for (const std::string& path : options.paths)
     request.paths += (request.paths.empty() ? "" : " ") + shell_word(path);
   request.run.analyses = options.wanted();
@@ -184,13 +218,16 @@ Result<void> analyze(Options options) {
     diagnosis = diagnose::run(job, std::move(request), read::load);
   }
   TRY(diagnosis);
+  const bool is_failure = options.fault_share && has_fault(*diagnosis->findings, *options.fault_share);
+  if (!options.names_findings && !options.wants_report()) diagnosis->findings.reset();
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
   TRY_ASSIGN(const std::string bytes, options.is_text()
                                           ? Result<std::string>(text_of(options, *diagnosis, fd))
                                           : data_of(options, *diagnosis, fd));
   if (options.timing) print_timing(diagnosis->timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
-  return write_output(options.output, bytes);
+  TRY(write_output(options.output, bytes));
+  return is_failure ? kFaultFound : 0;
 }
 
 }  // namespace
@@ -200,7 +237,8 @@ Result<void> print_report(const std::vector<std::string>& paths, std::vector<ana
   options.paths = paths;
   options.elsewhere = std::move(elsewhere);
   options.request.threads = all_processors();
-  return analyze(std::move(options));
+  TRY(analyze(std::move(options)));
+  return {};
 }
 
 Command analyze_command() {
@@ -229,8 +267,7 @@ Command analyze_command() {
       },
       .action = [options]() -> Result<int> {
         say_when_interrupted(untouched(options->output));
-        TRY(analyze(*options));
-        return 0;
+        return analyze(*options);
       },
   };
   std::vector<Option>& all = command.options;
@@ -261,6 +298,10 @@ Command analyze_command() {
           o->sensitivity = *percent / 100;
           return {};
         }},
+       {.names = {"--fail-on"},
+        .value = "FAULT",
+        .help = "end with status 5 if there is a fault; fault:5%: one that costs that share of the step",
+        .read = parsed(o->fault_share, parse_fail_on)},
        {.names = {"--epoch"},
         .help =
             "show Unix times, as programs are given them; else text and pictures count times from the start of the "
