@@ -46,7 +46,11 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
   diagnosis.facts = gather_facts(answers, diagnosis.notes);
   const JobModel model(analyze::make_program(std::move(parts)));
   diagnosis.facts.steps = model.step_facts();
-  diagnosis.findings = findings(diagnosis.facts, model, search(model, request.sensitivity), request.paths);
+  // Recordings of different times are not held against each other, and no rank of one is waited for in
+  // another.
+  std::vector<Found> found;
+  if (!diagnosis.facts.are_apart) found = search(model, request.sensitivity);
+  diagnosis.findings = findings(diagnosis.facts, model, found, request.paths);
   diagnosis.findings->notes = notes_beside_findings(own);
 }
 

@@ -12,7 +12,9 @@ namespace {
 constexpr Ns kNotYet = -kMaxTime;
 
 Ns scaled(Ns time, double factor) {
-  return factor == 1 ? time : static_cast<Ns>(static_cast<double>(time) * factor + 0.5);
+  if (factor == 1) return time;
+  return static_cast<Ns>(
+      std::min(static_cast<double>(time) * factor + 0.5, static_cast<double>(kLongestSpan)));
 }
 
 struct Issued {

@@ -50,6 +50,9 @@ struct HullPoint {
   bool operator==(const HullPoint&) const = default;
 };
 inline constexpr size_t kHullPoints = 4;
+
+// Durations of rows are at most this, six years, so that a few hundred of them can be added up.
+inline constexpr Ns kLongestSpan = Ns{1} << 57;
 inline constexpr i64 kNoPeer = -1;
 
 struct SkeletonRow {

@@ -45,7 +45,7 @@ size_t place_of(std::span<const std::string_view> names, std::string_view name) 
 }
 
 bool is_time(Ns time) { return time >= -kMaxTime && time <= 2 * kMaxTime; }
-bool is_duration(Ns time) { return time >= 0 && time <= kMaxTime; }
+bool is_duration(Ns time) { return time >= 0 && time <= kLongestSpan; }
 
 // Sums of some of these do not overflow, and no row waits for one that comes after it.
 bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before) {
@@ -121,7 +121,7 @@ Skeleton skeleton_of(const Table& table) {
     // It keeps its place, since others may refer to it.
     if (!is_possible(row, stream, target, static_cast<i64>(r))) {
       ++impossible;
-      row = {.op = SkeletonOp::end};
+      row = {.op = SkeletonOp::pause};
     }
     skeleton.rows.push_back(row);
   }

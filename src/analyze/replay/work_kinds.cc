@@ -4,6 +4,7 @@
 #include <tuple>
 
 #include "analyze/replay/text_hash.h"
+#include "base/saturated.h"
 
 namespace spotter::analyze {
 namespace {
@@ -31,12 +32,12 @@ void WorkKinds::add(EventId e) {
   if (is_new) kinds_.push_back({kind, trace_.name[e]});
   Kind& of = kinds_[place->second];
   ++of.count;
-  of.sum += trace_.dur[e];
+  of.sum = add_saturated(of.sum, trace_.dur[e]);
 }
 
 void WorkKinds::write_step(Skeleton& skeleton) {
   Ns all = 0;
-  for (const Kind& kind : kinds_) all += kind.sum;
+  for (const Kind& kind : kinds_) all = add_saturated(all, kind.sum);
   std::ranges::sort(kinds_, {}, [](const Kind& k) { return std::tuple(-k.sum, k.kind); });
   for (const Kind& kind : kinds_)
     if (kind.sum >= all / kLeastShare)

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "base/saturated.h"
+
 namespace spotter::diagnose {
 namespace {
 
@@ -40,7 +42,7 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
   }
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     const RankProgram& rank = job.ranks[r];
-    for (u32 s = 0; s < rank.steps(); ++s) sums[r] += most[rank.first_step + s];
+    for (u32 s = 0; s < rank.steps(); ++s) sums[r] = add_saturated(sums[r], most[rank.first_step + s]);
     if (rank.steps() > 0) sums[r] /= rank.steps();
   }
   return sums;

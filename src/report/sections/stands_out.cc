@@ -60,7 +60,8 @@ std::vector<Part> parts(const Subject& subject) {
   Points points;
   bool has_fault = false;
   for (size_t row = 0; row < subject.findings.rows(); row++) has_fault |= is_fault(subject.findings, row);
-  if (!has_fault && subject.facts.steps.mean > 0) points.push_back({healthy(subject)});
+  if (!has_fault && subject.facts.steps.mean > 0 && !subject.facts.are_apart)
+    points.push_back({healthy(subject)});
   for (size_t row = 0; row < std::min(subject.findings.rows(), kMost); row++)
     points.push_back({told(subject.findings, row)});
   return {points};
