@@ -60,9 +60,7 @@ std::optional<Finding> find_outside(const JobFacts& f, double threshold) {
           missing > 0.5 ? "the launches of most are not in the trace"
           : unlaunched == 0
               ? "the rest was launched outside any operator"
-              : "the rest was launched outside any operator, or its launches are not in the trace"),
-      .time = f.kernel_time - f.operator_device_time,
-      .share = 1 - inside};
+              : "the rest was launched outside any operator, or its launches are not in the trace")};
 }
 
 }  // namespace

@@ -74,8 +74,7 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
 void append(Table& table, const Rule& rule, const Finding& finding, const std::string& paths) {
   const std::string rank = finding.rank ? fmt::format("{}", *finding.rank) : "";
   table.append({rule.name, rule.kind == Rule::Kind::caveat ? "caveat" : "opportunity", or_null(rank), Value(),
-                Value(), or_null(finding.time), or_null(finding.share), Value(),
-                std::string_view(finding.what), or_null(finding.remedy),
+                Value(), Value(), Value(), Value(), std::string_view(finding.what), or_null(finding.remedy),
                 std::string_view(command_of(paths, rule.evidence, rank, {})), Value(), Value()});
 }
 

@@ -20,6 +20,7 @@ struct Candidate {
   std::string remedy = {};      // where the mechanism's own does not fit
   bool is_opportunity = false;
   bool is_certain = false;    // told whatever it costs: the job got no further
+  Ns most = kMaxTime;         // that the job can gain without it at most, in all steps: its plain excess
   Ns known_gain = 0;          // instead of `undo`: what the job would gain, where its schedule tells
   bool is_confirmed = false;  // a second measurement, of another kind, agrees
   std::function<void(analyze::Scenario&)> undo = {};  // takes it out of the job

@@ -16,9 +16,6 @@ struct Finding {
   std::string what;              // with the numbers that show it; one sentence or a few
   std::string remedy = {};       // what to do; may be empty
   std::optional<i64> rank = {};  // whom it is about; none: all, or a file without a rank
-  // The time at stake, and as a share of what it is taken from; none where it is not about time.
-  std::optional<Ns> time = {};
-  std::optional<double> share = {};
 };
 
 struct Rule {

@@ -52,6 +52,8 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
   if (!diagnosis.facts.are_apart) found = search(model, request.sensitivity);
   diagnosis.findings = findings(diagnosis.facts, model, found, request.paths);
   diagnosis.findings->notes = notes_beside_findings(own);
+  diagnosis.findings->notes.merge(analyze::replay_notes(model.job, model.played));
+  diagnosis.facts.notes.merge(analyze::replay_notes(model.job, model.played));
 }
 
 }  // namespace

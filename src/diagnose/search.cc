@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <tuple>
 
 #include "diagnose/mechanisms/list.h"
 
@@ -13,7 +14,11 @@ using analyze::Scenario;
 struct Open {
   const Mechanism* mechanism;
   Candidate candidate;
+  size_t place;  // in the order of the mechanisms: of two that gain the same the first counts
 };
+
+// Of a thousand ranks that all have a little of something, as many as a user would look at.
+constexpr size_t kMostAsked = 64, kMostBeside = 16;
 
 class Searcher {
  public:
@@ -28,8 +33,9 @@ class Searcher {
     for (const Mechanism* mechanism : all_mechanisms())
       for (Candidate& c : mechanism->candidates(model_)) {
         auto& open = mechanism->is_rest ? rest : c.is_opportunity ? opportunities : faults;
-        open.push_back({mechanism, std::move(c)});
+        open.push_back({mechanism, std::move(c), open.size()});
       }
+    for (std::vector<Open>* open : {&faults, &opportunities, &rest}) order(*open);
     for (size_t i = faults.size(); i-- > 0;)
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
     take(faults, true);
@@ -38,12 +44,26 @@ class Searcher {
     take(rest, false);
     for (const auto& [begin, end] : {std::pair(size_t{0}, first), std::pair(first, found_.size())})
       std::stable_sort(found_.begin() + static_cast<std::ptrdiff_t>(begin),
-                       found_.begin() + static_cast<std::ptrdiff_t>(end),
-                       [](const Found& a, const Found& b) { return a.gain > b.gain; });
+                       found_.begin() + static_cast<std::ptrdiff_t>(end), [](const Found& a, const Found& b) {
+                         return std::tuple(!a.candidate.is_certain, -a.gain) <
+                                std::tuple(!b.candidate.is_certain, -b.gain);
+                       });
     return std::move(found_);
   }
 
  private:
+  // The largest first, so that the search can end where no other can gain more; without those that cannot
+  // gain anything that is told.
+  void order(std::vector<Open>& open) const {
+    constexpr double kWorthAsking = 0.003;
+    const auto least = static_cast<Ns>(kWorthAsking * static_cast<double>(model_.whole));
+    std::erase_if(open, [&](const Open& o) {
+      return !o.candidate.is_certain && o.candidate.most < std::min(least, least_);
+    });
+    std::stable_sort(open.begin(), open.end(),
+                     [](const Open& a, const Open& b) { return a.candidate.most > b.candidate.most; });
+  }
+
   Ns end_with(const Open& open) const {
     Scenario scenario = scenario_;
     open.candidate.undo(scenario);
@@ -54,9 +74,11 @@ class Searcher {
     while (!open.empty()) {
       size_t best = open.size();
       Ns most = 0;
-      for (size_t i = 0; i < open.size(); ++i) {
+      // Who cannot gain more than the best so far, or nothing that is told, is not asked.
+      const size_t asked = std::min(open.size(), kMostAsked);
+      for (size_t i = 0; i < asked && open[i].candidate.most >= std::max(most, least_); ++i) {
         const Ns gain = open[i].candidate.undo ? end_ - end_with(open[i]) : open[i].candidate.known_gain;
-        if (gain <= most) continue;
+        if (gain < most || (gain == most && (most == 0 || open[i].place > open[best].place))) continue;
         best = i;
         most = gain;
       }
@@ -77,12 +99,13 @@ class Searcher {
       if (one.candidate.undo) one.candidate.undo(all);
     const Ns end = analyze::replay(model_.job, all).end();
     if (end_ - end < least_) return best;
-    for (size_t i = 0; i < open.size(); ++i) {
+    for (size_t i = 0; i < std::min(open.size(), kMostBeside) && open[i].candidate.most >= best.second; ++i) {
       Scenario others = scenario_;
       for (size_t k = 0; k < open.size(); ++k)
         if (k != i && open[k].candidate.undo) open[k].candidate.undo(others);
       const Ns cost = analyze::replay(model_.job, others).end() - end;
-      if (cost > best.second) best = {i, cost};
+      if (cost > best.second || (cost > 0 && cost == best.second && open[i].place < open[best.first].place))
+        best = {i, cost};
     }
     return best;
   }

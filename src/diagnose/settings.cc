@@ -68,9 +68,8 @@ std::optional<Finding> find_no_tensor_cores(const JobFacts& f, double threshold)
           percent(share), render::human_ns(could)),
       .remedy =
           "Compute them in bfloat16 or float16 (torch.autocast), or at least in TF32 "
-          "(torch.set_float32_matmul_precision(\"high\")).",
-      .time = could,
-      .share = share};
+          "(torch.set_float32_matmul_precision(\"high\")), "
+          "whichever the device has."};
 }
 
 std::optional<Finding> find_data_parallel(const JobFacts& f, double) {

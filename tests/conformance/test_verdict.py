@@ -80,7 +80,7 @@ def test_the_healthy_are_told_so(tmp_path, layout, jitter):
     _, findings = findings_of(tmp_path, *LAYOUTS[layout], "--jitter", jitter, "--seed", 7)
     assert {f["mechanism"] for f in findings if f["kind"] != "caveat"} <= OPPORTUNITIES
     report = harness.run("analyze", tmp_path).stdout.decode()
-    assert "No fault found: steps take" in report
+    assert "No fault found" in " ".join(report.split())
 
 
 def test_two_faults_are_each_found_with_their_own_cost(tmp_path):

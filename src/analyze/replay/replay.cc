@@ -303,6 +303,17 @@ Scenario::Scenario(const JobProgram& job)
 
 Ns Replayed::end() const { return finish.empty() ? 0 : *std::ranges::max_element(finish); }
 
+Notes replay_notes(const JobProgram& job, const Replayed& played) {
+  Notes notes = job.notes;
+  if (played.forced > 0)
+    notes.add(
+        "forced_calls", Severity::loss,
+        "collectives or sends were ended without some of their ranks, since the replayed ranks all waited for "
+        "each other",
+        -1, played.forced);
+  return notes;
+}
+
 Replayed replay(const JobProgram& job, const Scenario& scenario) { return Player(job, scenario).play(); }
 
 }  // namespace spotter::analyze

@@ -24,4 +24,7 @@ struct Replayed {
 
 Replayed replay(const JobProgram& job, const Scenario& scenario);
 
+// What was lost between the traces and their replay.
+Notes replay_notes(const JobProgram& job, const Replayed& played);
+
 }  // namespace spotter::analyze

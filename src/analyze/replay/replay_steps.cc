@@ -27,12 +27,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
   Table answer(kReplay.name, kColumns);
   const JobProgram job = make_program({tables.begin(), tables.end()});
   const Replayed run = replay(job, Scenario(job));
-  answer.notes.merge(job.notes);
-  if (run.forced > 0)
-    answer.notes.add(
-        "forced_calls", Severity::loss,
-        "collectives or sends were ended without some of their ranks, since the replayed ranks all waited for each other",
-        -1, run.forced);
+  answer.notes.merge(replay_notes(job, run));
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     const RankProgram& rank = job.ranks[r];
     for (u32 s = 0; s < rank.steps(); ++s) {

@@ -62,6 +62,23 @@ bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before
                              [](const HullPoint& p) { return is_duration(p.lead) && is_duration(p.rest); });
 }
 
+// Only work of a stream has an end to wait for, and a host waits only behind the rows that say for what. How
+// many rows are not so; they become pauses of no time.
+i64 leave_out_waits(std::vector<SkeletonRow>& rows) {
+  i64 left_out = 0;
+  for (size_t i = 0; i < rows.size(); ++i) {
+    SkeletonRow& row = rows[i];
+    const bool waits = row.op == SkeletonOp::wait || row.op == SkeletonOp::await;
+    const bool is_unfounded =
+        waits ? rows[row.target].op != SkeletonOp::run && rows[row.target].op != SkeletonOp::collective
+              : row.op == SkeletonOp::sync && (i == 0 || rows[i - 1].op != SkeletonOp::await);
+    if (!is_unfounded) continue;
+    row = {.op = SkeletonOp::pause};
+    ++left_out;
+  }
+  return left_out;
+}
+
 }  // namespace
 
 Table skeleton_table(Skeleton skeleton) {
@@ -125,6 +142,7 @@ Skeleton skeleton_of(const Table& table) {
     }
     skeleton.rows.push_back(row);
   }
+  impossible += leave_out_waits(skeleton.rows);
   if (impossible > 0)
     skeleton.notes.add("impossible_row", Severity::loss,
                        "rows of skeletons have impossible values and were left out", -1, impossible);

@@ -77,7 +77,13 @@ class Matcher {
 
   void vote(std::span<Row> call) {
     std::ranges::sort(call, {}, &Row::stream);
-    for (size_t i = 1; i < call.size(); ++i) ++votes_[{call[i - 1].stream, call[i].stream}];
+    // Two groups may end together now and then, so that neighbours are not always of one; of many all pairs
+    // are too many to count.
+    constexpr size_t kFew = 64;
+    for (size_t i = 0; i < call.size(); ++i) {
+      const size_t end = call.size() <= kFew ? call.size() : std::min(call.size(), i + 2);
+      for (size_t k = i + 1; k < end; ++k) ++votes_[{call[i].stream, call[k].stream}];
+    }
   }
 
   u32 root(u32 stream) const {

@@ -76,6 +76,7 @@ Candidate of_rank(const JobModel& model, const DeviceRow& row, u32 first) {
   c.is_confirmed = static_cast<double>(model.lateness(row.rank)) * 2 >=
                    excess * static_cast<double>(row.mean_device) * static_cast<double>(after.size()) /
                        static_cast<double>(row.excess.size());
+  c.most = above_peers(model, row.rank, after);
   c.undo = [&model, rank = row.rank, after](analyze::Scenario& s) { level(model, rank, after, s); };
   return c;
 }
@@ -100,13 +101,15 @@ DeviceRow median_row(const JobModel& model) {
 
 Candidate of_job(const JobModel& model, const DeviceRow& row, u32 first) {
   const auto steps = static_cast<u32>(row.excess.size());
+  u32 whole = 0;  // a rank that has all these steps: half of all have
+  while (model.cells.steps(whole) < steps) ++whole;
   const double before = 1 + row.mean(steps_from(0, first));
   const double excess = (1 + row.mean(but_first(steps_from(first, steps)))) / before - 1;
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
-  c.steps = step_numbers(model, 0, steps_from(first, steps));
+  c.steps = step_numbers(model, whole, steps_from(first, steps));
   c.what = fmt::format("{} computes {} longer {} than before, for the same work", who(model, c.ranks),
-                       percent_of(excess), since(model, 0, first));
+                       percent_of(excess), since(model, whole, first));
   c.undo = [&model, first, before](analyze::Scenario& s) {
     for (u32 r = 0; r < model.job.ranks.size(); ++r)
       for (u32 step = first; step < model.cells.steps(r); ++step)

@@ -40,7 +40,7 @@ const Mechanism kDataLoading = {
     .name = "data_loading",
     .summary =
         "The host is in enumerate(DataLoader)#... or enumerate(DataPipe)#... and launches nothing. Ranks that stand out (three times the median and 0.3 % of "
-        "the step) are told, else all. A loader that keeps up takes 0.1 to 0.2 ms.",
+        "the step) are told, else all.",
     .remedy =
         "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less for each sample; "
         "of single ranks look at their host's storage and processors.",

@@ -22,6 +22,15 @@ bool DeviceRow::is_even(const std::vector<u32>& steps) const {
   return most - least <= kRange * mean(steps) + kErrors * worst;
 }
 
+Ns above_peers(const JobModel& model, u32 rank, const std::vector<u32>& steps) {
+  double sum = 0;
+  for (const u32 s : steps) {
+    const Cell& cell = model.cells.at(rank, s);
+    if (cell.factor > 1) sum += static_cast<double>(cell.device) * (1 - 1 / cell.factor);
+  }
+  return static_cast<Ns>(std::min(sum, static_cast<double>(kMaxTime)));
+}
+
 DeviceRow device_row(const JobModel& model, u32 rank) {
   DeviceRow row{.rank = rank};
   Ns device = 0;

@@ -22,6 +22,9 @@ struct DeviceRow {
 
 DeviceRow device_row(const JobModel& model, u32 rank);
 
+// What the rank's device takes longer than its peers' in these steps.
+Ns above_peers(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+
 // In the scenario the rank's device is as fast as its peers' in these steps; its jitter stays, as theirs
 // does.
 void level(const JobModel& model, u32 rank, const std::vector<u32>& steps, analyze::Scenario& scenario);

@@ -64,6 +64,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
     c.steps = few_steps(model, ranks);
     c.subject = facts.name;
     c.what = sentence(model, c, ranks, facts);
+    c.most = facts.excess;
     c.is_opportunity = is_own_code(model, ranks) && model.job.ranks.size() > 0;
     if (c.is_opportunity)
       c.against =

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 
+#include "base/saturated.h"
 #include "diagnose/mechanisms/device_rows.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/uneven.h"
@@ -42,6 +43,9 @@ std::vector<Candidate> candidates(const JobModel& model) {
                      static_cast<double>(model.lateness(ranks[0])) * 2 * static_cast<double>(model.steps) >=
                          excess * static_cast<double>(device_row(model, ranks[0]).mean_device) *
                              static_cast<double>(steps.size());
+    Ns most = 0;
+    for (const u32 r : ranks) most = add_saturated(most, above_peers(model, r, steps));
+    c.most = most;
     c.undo = [&model, ranks = ranks, steps = steps](analyze::Scenario& s) {
       for (const u32 r : ranks) level(model, r, steps, s);
     };

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -26,6 +27,7 @@ struct Group {
   std::string name;
   std::set<u32> ranks;
   Sort sort{};
+  bool knows_hosts = true;  // else nobody knows what joins its ranks
   std::vector<u32> calls;
   double bytes = 0, time = 0;  // of large messages
   std::vector<double> bytes_by_step, time_by_step;
@@ -79,6 +81,7 @@ std::vector<Group> groups_of(const JobModel& model) {
   for (auto& [name, group] : groups) {
     std::set<std::string> hosts;
     for (const u32 r : group.ranks) hosts.insert(model.job.ranks[r].host);
+    group.knows_hosts = !hosts.contains("");
     group.sort.ranks = group.ranks.size();
     group.sort.hosts = hosts.size();
     all.push_back(std::move(group));
@@ -128,7 +131,7 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
   for (size_t s = 0; s < group.time_by_step.size(); ++s)
     if (group.time_by_step[s] > 0) best = std::max(best, group.bytes_by_step[s] / group.time_by_step[s]);
   if (best > 0) references.push_back({best, "it moves in its best step"});
-  if (!group.sort.is_send && group.sort.hosts == 1) {
+  if (!group.sort.is_send && group.sort.hosts == 1 && group.knows_hosts) {
     std::vector<double> inside;
     for (const Group& other : all)
       if (&other != &group && !other.sort.is_send && other.sort.hosts == 1 && other.sort != group.sort)
@@ -136,7 +139,7 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
     if (!inside.empty())
       references.push_back({*std::ranges::max_element(inside), "other groups within hosts move"});
   }
-  if (group.sort.is_send) return references;
+  if (group.sort.is_send || !group.knows_hosts) return references;
   if (const auto usual = usual_of(model, *group.ranks.begin(), group.sort.hosts == 1)) {
     const auto per_host = static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts);
     references.push_back(
@@ -156,12 +159,17 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
   c.ranks = {group.ranks.begin(), group.ranks.end()};
   c.group = group.name;
   c.subject = group.name;
-  c.what = fmt::format("The link of ranks {} ({} host{}) moves {:.1f} GB/s, where {} {:.1f}",
-                       ranks_text(model, c.ranks), group.sort.hosts, group.sort.hosts == 1 ? "" : "s",
-                       group.bandwidth(), best.words, best.bandwidth);
+  const std::string hosts =
+      group.knows_hosts ? fmt::format(" ({} host{})", group.sort.hosts, group.sort.hosts == 1 ? "" : "s")
+                        : "";
+  c.what = fmt::format("The link of ranks {}{} moves {:.1f} GB/s, where {} {:.1f}",
+                       ranks_text(model, c.ranks), hosts, group.bandwidth(), best.words, best.bandwidth);
   c.is_confirmed = slow.size() > 1;
   if (slow.size() == 1 && slow[0].is_of_device)
     c.against = "no other group of the job tells: the network may be just that";
+  Ns most = 0;
+  for (const u32 call : group.calls) most = add_saturated(most, model.job.calls[call].transfer);
+  c.most = most;
   const Ns round = group.sort.hosts == 1 ? kRound : kRoundOfHosts;
   c.undo = [&model, calls = group.calls, best, round](analyze::Scenario& s) {
     for (const u32 call : calls) {

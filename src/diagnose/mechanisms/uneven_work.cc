@@ -59,6 +59,7 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
       "{} does more than the {}: {} of device work in each step that they do not do", who(model, c.ranks),
       peers == 1 ? "other" : fmt::format("{} others of its kind", peers), human(more / row.known));
   c.is_confirmed = static_cast<double>(model.lateness(r)) * 2 >= more / row.known;
+  c.most = static_cast<Ns>(std::min(more * 2, static_cast<double>(kMaxTime)));
   c.undo = [&model, r](analyze::Scenario& s) {
     for (u32 step = 0; step < model.cells.steps(r); ++step) {
       const Cell& cell = model.cells.at(r, step);

@@ -44,9 +44,10 @@ bool is_fault(const Table& findings, size_t row) {
 }
 
 // What a job without a fault is told.
-std::string healthy(const Subject& subject) {
+std::string healthy(const Subject& subject, bool has_small) {
   const diagnose::StepFacts& steps = subject.facts.steps;
-  std::string text = fmt::format("No fault found: steps take {}", render::human_ns(steps.mean));
+  std::string text = fmt::format("No fault found{}: steps take {}",
+                                 has_small ? " that costs 2 % or more" : "", render::human_ns(steps.mean));
   if (steps.count > 1) text += fmt::format(" ± {:.0f} %", 100 * steps.deviation);
   const i64 device = sum_over(subject.facts, &diagnose::RankFacts::device_time);
   if (device > 0)
@@ -58,10 +59,13 @@ std::string healthy(const Subject& subject) {
 
 std::vector<Part> parts(const Subject& subject) {
   Points points;
-  bool has_fault = false;
-  for (size_t row = 0; row < subject.findings.rows(); row++) has_fault |= is_fault(subject.findings, row);
+  bool has_fault = false, has_small = false;
+  for (size_t row = 0; row < subject.findings.rows(); row++) {
+    has_fault |= is_fault(subject.findings, row);
+    has_small |= subject.findings.text(row, subject.findings.column("kind")) == "fault";
+  }
   if (!has_fault && subject.facts.steps.mean > 0 && !subject.facts.are_apart)
-    points.push_back({healthy(subject)});
+    points.push_back({healthy(subject, has_small)});
   for (size_t row = 0; row < std::min(subject.findings.rows(), kMost); row++)
     points.push_back({told(subject.findings, row)});
   return {points};
