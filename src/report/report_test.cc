@@ -119,9 +119,8 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   };
   EXPECT_TRUE(points_of(d).empty());  // nothing ran
   d.facts.steps = {.count = 4, .mean = 10 * kMs, .deviation = 0.021};
-  EXPECT_EQ(
-      points_of(d)[0].text,
-      "No fault found: steps take 10.0 ms ± 2 %, 90 % of the device time is compute.");
+  EXPECT_EQ(points_of(d)[0].text,
+            "No fault found: steps take 10.0 ms ± 2 %, 90 % of the device time is compute.");
   ASSERT_EQ(points_of(d).size(), 1u);
   for (const std::string_view what : {"A.", "B.", "C.", "D.", "E.", "F."}) add_finding(*d.findings, what);
   const Points points = points_of(d);
