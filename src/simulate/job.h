@@ -2,9 +2,9 @@
 #pragma once
 #include <atomic>
 
+#include "simulate/faults/shares.h"
 #include "simulate/layout.h"
 #include "simulate/program.h"
-#include "simulate/shares.h"
 
 namespace spotter::simulate {
 

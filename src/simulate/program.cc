@@ -1,9 +1,9 @@
 #include "simulate/program.h"
 
 #include "simulate/communication.h"
+#include "simulate/faults/step_faults.h"
 #include "simulate/inference.h"
 #include "simulate/pipeline_order.h"
-#include "simulate/step_faults.h"
 #include "simulate/transformer.h"
 
 namespace spotter::simulate {

@@ -5,9 +5,9 @@
 
 #include "base/parallel_for.h"
 #include "base/system/file.h"
-#include "simulate/effects.h"
 #include "simulate/envelope.h"
 #include "simulate/event_writer.h"
+#include "simulate/faults/effects.h"
 #include "simulate/truth.h"
 
 namespace spotter::simulate {

@@ -9,8 +9,8 @@
 #include "base/name_factor.h"
 #include "base/result.h"
 #include "simulate/era.h"
-#include "simulate/fault.h"
-#include "simulate/noise.h"
+#include "simulate/faults/fault.h"
+#include "simulate/faults/noise.h"
 
 namespace spotter::simulate {
 

@@ -38,7 +38,7 @@
 //                          last (null: it did not end everywhere); step_without_faults_ns; effect_ns, of all
 //                          faults together, and its sum effect_total_ns
 #pragma once
-#include "simulate/effects.h"
+#include "simulate/faults/effects.h"
 #include "simulate/tally.h"
 
 namespace spotter::simulate {

@@ -1,6 +1,6 @@
 #include "trace/flight_record.h"
 
-#include "trace/collective_marks.h"
+#include "trace/facts/collective_marks.h"
 
 namespace spotter {
 

@@ -10,13 +10,13 @@
 #include <tuple>
 
 #include "base/number.h"
-#include "trace/backward_pass.h"
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
-#include "trace/engine_steps.h"
-#include "trace/iterations.h"
+#include "trace/facts/collective_marks.h"
+#include "trace/facts/data_loading.h"
+#include "trace/facts/torch_marks.h"
+#include "trace/iterations/backward_pass.h"
+#include "trace/iterations/engine_steps.h"
+#include "trace/iterations/iterations.h"
 #include "trace/step_marks.h"
-#include "trace/torch_marks.h"
 
 namespace spotter::trace {
 namespace {

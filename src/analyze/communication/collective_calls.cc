@@ -6,7 +6,7 @@
 #include <unordered_map>
 
 #include "analyze/communication/collective_names.h"
-#include "trace/collective_marks.h"
+#include "trace/facts/collective_marks.h"
 #include "trace/nesting.h"
 
 namespace spotter::analyze {

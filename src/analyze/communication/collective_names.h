@@ -1,4 +1,4 @@
-// What the names of collectives say: of their marks on the host (trace/collective_marks.h), of kernels
+// What the names of collectives say: of their marks on the host (trace/facts/collective_marks.h), of kernels
 // ("ncclDevKernel_AllReduce_Sum_bf16_RING_LL(...)"), and of what collectives call themselves ("allreduce",
 // "_allgather_base").
 #pragma once

@@ -9,8 +9,8 @@
 #include "analyze/list.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
-#include "trace/collective_marks.h"
 #include "trace/devices.h"
+#include "trace/facts/collective_marks.h"
 #include "trace/facts/device_peaks.h"
 
 namespace spotter::analyze {

@@ -8,9 +8,9 @@
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/intervals.h"
 #include "base/saturated.h"
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
 #include "trace/device_work.h"
+#include "trace/facts/collective_marks.h"
+#include "trace/facts/data_loading.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
 

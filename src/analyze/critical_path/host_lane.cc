@@ -4,7 +4,7 @@
 #include <ranges>
 
 #include "trace/annotations.h"
-#include "trace/data_loading.h"
+#include "trace/facts/data_loading.h"
 
 namespace spotter::analyze {
 namespace {

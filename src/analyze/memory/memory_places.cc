@@ -6,12 +6,12 @@
 
 #include "analyze/operators/threads.h"
 #include "trace/annotations.h"
+#include "trace/facts/module_spans.h"
+#include "trace/facts/torch_marks.h"
 #include "trace/forward_links.h"
-#include "trace/module_spans.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 #include "trace/sort_runs.h"
-#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {

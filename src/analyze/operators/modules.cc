@@ -9,10 +9,10 @@
 #include "analyze/operators/path_text.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
-#include "trace/module_spans.h"
-#include "trace/torch_marks.h"
+#include "trace/facts/collective_marks.h"
+#include "trace/facts/data_loading.h"
+#include "trace/facts/module_spans.h"
+#include "trace/facts/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {

@@ -6,11 +6,11 @@
 #include "analyze/launches/launching_operators.h"
 #include "analyze/operators/repeated_calls.h"
 #include "base/saturated.h"
-#include "trace/data_loading.h"
+#include "trace/facts/data_loading.h"
 #include "trace/facts/tensor_cores.h"
+#include "trace/facts/torch_marks.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
-#include "trace/torch_marks.h"
 
 namespace spotter::analyze {
 namespace {

@@ -9,7 +9,7 @@
 #include "analyze/operators/path_text.h"
 #include "analyze/operators/span_tree.h"
 #include "analyze/operators/tree_order.h"
-#include "trace/module_spans.h"
+#include "trace/facts/module_spans.h"
 #include "trace/steps_at.h"
 
 namespace spotter::analyze {

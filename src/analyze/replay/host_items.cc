@@ -4,7 +4,7 @@
 #include <tuple>
 
 #include "analyze/operators/threads.h"
-#include "trace/data_loading.h"
+#include "trace/facts/data_loading.h"
 #include "trace/nesting.h"
 
 namespace spotter::analyze {

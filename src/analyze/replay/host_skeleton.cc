@@ -13,8 +13,8 @@
 #include "analyze/replay/skeleton_writer.h"
 #include "analyze/replay/work_kinds.h"
 #include "trace/annotations.h"
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
+#include "trace/facts/collective_marks.h"
+#include "trace/facts/data_loading.h"
 #include "trace/nesting.h"
 #include "trace/steps.h"
 

@@ -17,7 +17,10 @@ struct Group {
   EventId record = kNone;
 };
 
-bool has_ended(const Trace& trace, EventId e) { return trace.integer(e, Arg::finished).value_or(1) != 0; }
+// Before PyTorch 2.7 spans do not say that they had not ended: they end with the recording then.
+bool has_ended(const Trace& trace, EventId e, Ns recorded_until) {
+  return trace.integer(e, Arg::finished).value_or(1) != 0 && trace.end(e) < recorded_until;
+}
 
 }  // namespace
 
@@ -25,12 +28,14 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
   std::map<std::string, Group> groups;
   const trace::Nesting& nesting = trace.nesting();
   const StringId record = trace.strings().find("record_param_comms");
+  Ns recorded_until = -kMaxTime;
+  for (const EventId e : nesting.order) recorded_until = std::max(recorded_until, trace.end(e));
   for (const EventId e : nesting.order) {
-    if (!has_ended(trace, e))
+    if (trace.integer(e, Arg::finished).value_or(1) == 0)
       skeleton.rows.push_back({.op = SkeletonOp::open_span,
                                .name = skeleton.strings.intern(trace.name_of(e)),
                                .at = trace.info().base_ns + trace.ts[e]});
-    if (record == kNone || trace.name[e] != record || !has_ended(trace, e)) continue;
+    if (record == kNone || trace.name[e] != record || !has_ended(trace, e, recorded_until)) continue;
     // Before PyTorch 2.4 it does not say whose it is: all of a rank are one group then.
     Group& group = groups[group_of(trace, e)];
     ++group.made;

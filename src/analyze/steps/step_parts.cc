@@ -1,7 +1,7 @@
 #include "analyze/steps/step_parts.h"
 
-#include "trace/collective_marks.h"
-#include "trace/data_loading.h"
+#include "trace/facts/collective_marks.h"
+#include "trace/facts/data_loading.h"
 
 namespace spotter::analyze {
 

@@ -10,7 +10,7 @@
 
 #include "analyze/operators/tree_order.h"
 #include "base/stable_sort.h"
-#include "trace/module_spans.h"
+#include "trace/facts/module_spans.h"
 
 namespace spotter::analyze::tb_plugin {
 namespace {

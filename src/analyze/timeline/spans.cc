@@ -8,7 +8,7 @@
 #include "analyze/operators/span_tree.h"
 #include "analyze/time/device_time.h"
 #include "analyze/timeline/time_window.h"
-#include "trace/collective_marks.h"
+#include "trace/facts/collective_marks.h"
 
 namespace spotter::analyze {
 namespace {

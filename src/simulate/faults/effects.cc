@@ -1,4 +1,4 @@
-#include "simulate/effects.h"
+#include "simulate/faults/effects.h"
 
 #include <map>
 #include <numeric>

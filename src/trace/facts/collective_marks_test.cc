@@ -1,4 +1,4 @@
-#include "trace/collective_marks.h"
+#include "trace/facts/collective_marks.h"
 
 #include <gtest/gtest.h>
 

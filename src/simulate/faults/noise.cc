@@ -1,4 +1,4 @@
-#include "simulate/noise.h"
+#include "simulate/faults/noise.h"
 
 namespace spotter::simulate {
 namespace {

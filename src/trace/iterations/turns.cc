@@ -1,11 +1,11 @@
-#include "trace/turns.h"
+#include "trace/iterations/turns.h"
 
 #include <algorithm>
 #include <unordered_map>
 
 #include "base/saturated.h"
 #include "base/stable_sort.h"
-#include "trace/iterations.h"
+#include "trace/iterations/iterations.h"
 
 namespace spotter::trace {
 namespace {

@@ -1,12 +1,12 @@
-#include "trace/iterations.h"
+#include "trace/iterations/iterations.h"
 
 #include <algorithm>
 #include <limits>
 
-#include "trace/backward_pass.h"
 #include "trace/device_work.h"
+#include "trace/iterations/backward_pass.h"
+#include "trace/iterations/turns.h"
 #include "trace/nesting.h"
-#include "trace/turns.h"
 
 namespace spotter::trace {
 namespace {

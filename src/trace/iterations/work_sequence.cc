@@ -1,4 +1,4 @@
-#include "trace/work_sequence.h"
+#include "trace/iterations/work_sequence.h"
 
 #include <algorithm>
 #include <optional>

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "base/number.h"
-#include "simulate/fault.h"
+#include "simulate/faults/fault.h"
 
 namespace spotter::simulate {
 namespace {

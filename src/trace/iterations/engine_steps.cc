@@ -1,4 +1,4 @@
-#include "trace/engine_steps.h"
+#include "trace/iterations/engine_steps.h"
 
 #include <algorithm>
 #include <tuple>

@@ -1,4 +1,4 @@
-#include "simulate/shares.h"
+#include "simulate/faults/shares.h"
 
 #include "simulate/hash.h"
 

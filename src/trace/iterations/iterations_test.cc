@@ -1,4 +1,4 @@
-#include "trace/iterations.h"
+#include "trace/iterations/iterations.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simulate/step_faults.h"
+#include "simulate/faults/step_faults.h"
 
 namespace spotter::simulate {
 

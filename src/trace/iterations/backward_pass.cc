@@ -1,4 +1,4 @@
-#include "trace/backward_pass.h"
+#include "trace/iterations/backward_pass.h"
 
 #include <vector>
 

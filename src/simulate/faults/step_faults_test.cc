@@ -1,5 +1,5 @@
 // What faults do to a job's schedule, wherever they act.
-#include "simulate/step_faults.h"
+#include "simulate/faults/step_faults.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "simulate/shares.h"
+#include "simulate/faults/shares.h"
 
 #include <gtest/gtest.h>
 

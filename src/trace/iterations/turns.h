@@ -3,7 +3,7 @@
 #include <optional>
 #include <span>
 
-#include "trace/work_sequence.h"
+#include "trace/iterations/work_sequence.h"
 
 namespace spotter::trace {
 

@@ -1,4 +1,4 @@
-#include "simulate/fault.h"
+#include "simulate/faults/fault.h"
 
 #include <gtest/gtest.h>
 
