@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/utf8.h"
 #include "diagnose/list.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
@@ -65,7 +66,7 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
   table.append({found.mechanism->name, c.is_opportunity ? "opportunity" : "fault", or_null(ranks),
                 or_null(c.group), or_null(steps), c.is_certain ? Value() : Value(found.gain),
                 c.is_certain ? Value() : Value(found.share), confidence_name(found.confidence),
-                std::string_view(sentence),
+                std::string_view(to_printable(sentence)),
                 c.remedy.empty() ? Value(found.mechanism->remedy) : Value(std::string_view(c.remedy)),
                 std::string_view(command_of(paths, found.mechanism->evidence, shown, c.steps)),
                 or_null(c.against), or_null(c.subject)});

@@ -34,6 +34,9 @@ std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
   return places;
 }
 
+// What HTA leaves out of a trace would be pauses and missing work.
+bool sees_fewer_rows(const Request& request) { return request.run.compat && request.run.compat->rows; }
+
 // Takes the answers behind the first `wanted` ones away again.
 void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTable> parts,
           const Request& request, Diagnosis& diagnosis) {
@@ -49,7 +52,7 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
   // Recordings of different times are not held against each other, and no rank of one is waited for in
   // another.
   std::vector<Found> found;
-  if (!diagnosis.facts.are_apart) found = search(model, request.sensitivity);
+  if (!diagnosis.facts.are_apart && !sees_fewer_rows(request)) found = search(model, request.sensitivity);
   diagnosis.findings = findings(diagnosis.facts, model, found, request.paths);
   diagnosis.findings->notes = notes_beside_findings(own);
   diagnosis.findings->notes.merge(analyze::replay_notes(model.job, model.played));

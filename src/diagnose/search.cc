@@ -26,7 +26,7 @@ class Searcher {
       : model_(model),
         least_(static_cast<Ns>(least * static_cast<double>(model.whole))),
         scenario_(model.base),
-        end_(model.played.end()) {}
+        length_(model.whole) {}
 
   std::vector<Found> run() && {
     std::vector<Open> faults, opportunities, rest;
@@ -64,10 +64,10 @@ class Searcher {
                      [](const Open& a, const Open& b) { return a.candidate.most > b.candidate.most; });
   }
 
-  Ns end_with(const Open& open) const {
+  Ns length_with(const Open& open) const {
     Scenario scenario = scenario_;
     open.candidate.undo(scenario);
-    return analyze::replay(model_.job, scenario).end();
+    return analyze::replay(model_.job, scenario).length(model_.job);
   }
 
   void take(std::vector<Open>& open, bool together) {
@@ -77,7 +77,8 @@ class Searcher {
       // Who cannot gain more than the best so far, or nothing that is told, is not asked.
       const size_t asked = std::min(open.size(), kMostAsked);
       for (size_t i = 0; i < asked && open[i].candidate.most >= std::max(most, least_); ++i) {
-        const Ns gain = open[i].candidate.undo ? end_ - end_with(open[i]) : open[i].candidate.known_gain;
+        const Ns gain =
+            open[i].candidate.undo ? length_ - length_with(open[i]) : open[i].candidate.known_gain;
         if (gain < most || (gain == most && (most == 0 || open[i].place > open[best].place))) continue;
         best = i;
         most = gain;
@@ -97,13 +98,13 @@ class Searcher {
     Scenario all = scenario_;
     for (const Open& one : open)
       if (one.candidate.undo) one.candidate.undo(all);
-    const Ns end = analyze::replay(model_.job, all).end();
-    if (end_ - end < least_) return best;
+    const Ns length = analyze::replay(model_.job, all).length(model_.job);
+    if (length_ - length < least_) return best;
     for (size_t i = 0; i < std::min(open.size(), kMostBeside) && open[i].candidate.most >= best.second; ++i) {
       Scenario others = scenario_;
       for (size_t k = 0; k < open.size(); ++k)
         if (k != i && open[k].candidate.undo) open[k].candidate.undo(others);
-      const Ns cost = analyze::replay(model_.job, others).end() - end;
+      const Ns cost = analyze::replay(model_.job, others).length(model_.job) - length;
       if (cost > best.second || (cost > 0 && cost == best.second && open[i].place < open[best.first].place))
         best = {i, cost};
     }
@@ -115,7 +116,7 @@ class Searcher {
     open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
     if (one.candidate.undo) {
       one.candidate.undo(scenario_);
-      end_ = analyze::replay(model_.job, scenario_).end();
+      length_ = analyze::replay(model_.job, scenario_).length(model_.job);
     }
     Found found{.mechanism = one.mechanism, .candidate = std::move(one.candidate)};
     found.gain = model_.steps > 0 ? gain / model_.steps : gain;
@@ -133,7 +134,7 @@ class Searcher {
   const JobModel& model_;
   Ns least_;
   Scenario scenario_;  // without what was found so far
-  Ns end_;
+  Ns length_;
   std::vector<Found> found_;
 };
 

@@ -1,5 +1,6 @@
 """The verdict: which mechanism, which ranks and how much time `findings` names in jobs of which the truth is known."""
 
+import json
 import subprocess
 import sys
 
@@ -150,3 +151,23 @@ def test_a_short_score(tmp_path):
     done = subprocess.run([sys.executable, harness.ROOT / "tools" / "score_verdicts", "--spotter", str(harness.program()), "--seed", "1001",
                            "--count", "16"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_rank_that_was_recorded_for_fewer_steps_is_no_trouble(tmp_path):
+    truth = simulate(tmp_path, *EIGHT, "--no-gzip", "--fault", "throttle:rank=all,from_ms=400")
+    first = tmp_path / truth["files"][0]
+    document = json.loads(first.read_text())
+    cut = max(event["ts"] for event in document["traceEvents"] if event["name"] == f"ProfilerStep#{truth['steps'][2]}")
+    document["traceEvents"] = [event for event in document["traceEvents"] if event.get("ph") == "M" or event["ts"] < cut]
+    first.write_text(json.dumps(document))
+    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    assert findings[0]["mechanism"] == "clock_drop"
+
+
+def test_text_of_a_job_brings_no_escapes_to_a_terminal(tmp_path):
+    truth = simulate(tmp_path, *EIGHT, "--no-gzip", "--fault", "hang:rank=2")
+    for name in truth["files"]:
+        path = tmp_path / name
+        path.write_text(path.read_text().replace('"allreduce"', '"all\\u001b[31mreduce"'))
+    report = harness.run("analyze", tmp_path, "--table", "findings").stdout
+    assert b"Rank 2" in report and b"\x1b" not in report

@@ -189,7 +189,7 @@ class Builder {
     const auto row = row_of_call_.find(piece.call);
     if (row == row_of_call_.end()) return;
     out_.push(piece.begin, {.op = SkeletonOp::await, .target = row->second});
-    out_.push(piece.begin, {.op = SkeletonOp::sync});
+    out_.push(piece.begin, {.op = SkeletonOp::sync, .pause = Pause::silence});
     out_.wait_until(std::min(calls_[piece.call].end, piece.end));
     out_.advance(piece.end);
   }

@@ -74,6 +74,7 @@ class Player {
         run(r);
       }
     } while (force_one());
+    for (u32 r = 0; r < ranks_.size(); ++r) give_up(r);
     return std::move(result_);
   }
 
@@ -266,6 +267,18 @@ class Player {
     if (result_.finish[r] == kNotYet) result_.finish[r] = std::max(ranks_[r].host, latest_clock(ranks_[r]));
   }
 
+  // A rank that waits for what never comes ends where it is.
+  void give_up(u32 r) {
+    if (ranks_[r].is_done) return;
+    ++result_.forced;
+    finish(r);
+    const RankProgram& program = job_.ranks[r];
+    for (u32 s = 0; s < program.steps(); ++s) {
+      Ns& start = result_.step_start[program.first_step + s];
+      if (start == kNotYet) start = ranks_[r].host;
+    }
+  }
+
   // All wait for each other, as calls that were matched wrongly or ranks without a file can make them: the
   // call that began first ends without its other ranks.
   bool force_one() {
@@ -301,7 +314,15 @@ Scenario::Scenario(const JobProgram& job)
   for (const JobCall& call : job.calls) transfer.push_back(call.transfer);
 }
 
-Ns Replayed::end() const { return finish.empty() ? 0 : *std::ranges::max_element(finish); }
+Ns Replayed::length(const JobProgram& job) const {
+  Ns start = kMaxTime, end = kNotYet;
+  for (u32 r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].steps() == 0) continue;
+    start = std::min(start, step_start[job.ranks[r].first_step]);
+    end = std::max(end, finish[r]);
+  }
+  return std::max<Ns>(0, end - start);
+}
 
 Notes replay_notes(const JobProgram& job, const Replayed& played) {
   Notes notes = job.notes;

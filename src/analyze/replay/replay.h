@@ -18,8 +18,8 @@ struct Replayed {
   std::vector<Ns> call_start;  // per call: when the last one has come
   i64 forced = 0;  // calls that were ended without some of their ranks, since all waited for each other
 
-  // When the last rank has finished.
-  Ns end() const;
+  // From when the first rank began its first step to when the last one has finished.
+  Ns length(const JobProgram& job) const;
 };
 
 Replayed replay(const JobProgram& job, const Scenario& scenario);

@@ -56,7 +56,7 @@ class Rank {
 
 JobProgram job_of(std::vector<RankTable> ranks) { return make_program(std::move(ranks)); }
 
-Ns end_of(const JobProgram& job) { return replay(job, Scenario(job)).end(); }
+Ns end_of(const JobProgram& job) { return replay(job, Scenario(job)).length(job); }
 
 TEST(Replay, AStreamRunsWhatIsLaunchedAndTheHostGoesOn) {
   EXPECT_EQ(end_of(job_of({Rank(0).run(0, 100, 10).run(0, 50, 10).end().table()})), 150);
@@ -83,7 +83,7 @@ TEST(Replay, AHostThatWaitsLaunchesLater) {
   EXPECT_EQ(end_of(job), 157);
   Scenario skipped(job);
   skipped.is_skipped[3] = 1;  // the sync
-  EXPECT_EQ(replay(job, skipped).end(), 150);
+  EXPECT_EQ(replay(job, skipped).length(job), 150);
 }
 
 TEST(Replay, ACallBeginsWithItsLastRankAndEndsOnAll) {
@@ -100,12 +100,12 @@ TEST(Replay, ACallBeginsWithItsLastRankAndEndsOnAll) {
   // Without its pause rank 1 is as early as rank 0.
   Scenario scenario(both);
   scenario.host[both.ranks[1].first_row + 1] = 0;
-  EXPECT_EQ(replay(both, scenario).end(), 130);
+  EXPECT_EQ(replay(both, scenario).length(both), 130);
   scenario.transfer[0] = 0;
-  EXPECT_EQ(replay(both, scenario).end(), 110);
+  EXPECT_EQ(replay(both, scenario).length(both), 110);
   Scenario slow(both);
   slow.device[1] = 2;  // of rank 1's only step
-  EXPECT_EQ(replay(both, slow).end(), 440);
+  EXPECT_EQ(replay(both, slow).length(both), 440);
 }
 
 TEST(Replay, RanksMayMeetInAnyOrder) {
@@ -114,7 +114,7 @@ TEST(Replay, RanksMayMeetInAnyOrder) {
                            Rank(1).call(2, 0, 10, 1, "b").call(1, 0, 10, 1, "a").end().table()});
   const Replayed played = replay(job, Scenario(job));
   EXPECT_EQ(played.forced, 0);
-  EXPECT_EQ(played.end(), 10);
+  EXPECT_EQ(played.length(job), 10);
 }
 
 TEST(Replay, WhatCannotGoOnIsEndedAndCounted) {
@@ -123,7 +123,7 @@ TEST(Replay, WhatCannotGoOnIsEndedAndCounted) {
                            Rank(1).call(1, 0, 10, 1, "b").call(1, 10, 20, 1, "a").end().table()});
   const Replayed played = replay(job, Scenario(job));
   EXPECT_GT(played.forced, 0);
-  EXPECT_GE(played.end(), 10);
+  EXPECT_GE(played.length(job), 10);
 }
 
 TEST(Replay, AnEagerSenderGoesOnAndItsReceiverWaits) {

@@ -50,10 +50,11 @@ class Builder {
 
  private:
   struct StreamState {
-    Ns end = -kMaxTime;        // of its work so far
-    Ns ready = -kMaxTime;      // the latest of that and of what it waits for
-    EventId launch = kNone;    // of its last work
-    std::vector<u32> awaited;  // per stream: the last row of DeviceWork that it waited for, + 1
+    Ns end = -kMaxTime;      // of its work so far
+    Ns ready = -kMaxTime;    // the latest of that and of what it waits for
+    EventId launch = kNone;  // of its last work
+    std::unordered_map<u32, u32> awaited =
+        {};  // by stream: the last row of DeviceWork that it waited for, + 1
   };
 
   // Rows that others wait for end their run: else it would seem that they waited for all of it.
@@ -64,7 +65,6 @@ class Builder {
       awaited.clear();
       dependencies_.awaited_by_row(row, awaited);
       StreamState& stream = streams_[stream_of_[row]];
-      stream.awaited.resize(streams_.size());
       for (const u32 other : awaited) {
         u32& last = stream.awaited[stream_of_[other]];
         if (stream_of_[other] == stream_of_[row] || other < last) continue;

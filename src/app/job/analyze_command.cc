@@ -208,7 +208,8 @@ Result<int> analyze(Options options) {
       .sensitivity = options.sensitivity,
       .elsewhere = std::move(options.elsewhere)};
   for (const std::string& path : options.paths)
-    request.paths += (request.paths.empty() ? "" : " ") + shell_word(path);
+    request.paths += (request.paths.empty() ? "" : " ") +
+                     shell_word(path.starts_with("-") && path != "-" ? "./" + path : path);
   request.run.analyses = options.wanted();
   request.run.cancelled = interrupted;
   Result<diagnose::Diagnosis> diagnosis;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/pause_sums.h"
@@ -20,6 +21,33 @@ bool is_own_code(const JobModel& model, const std::vector<RankPauses>& ranks) {
   return ranks.size() == model.job.ranks.size() && std::ranges::all_of(ranks, [&](const RankPauses& r) {
            return 10 * r.steps.size() >= 9 * size_t{model.job.ranks[r.rank].steps()};
          });
+}
+
+// What half of the job's ranks or more have in the same steps, about as long, is one thing: a checkpoint, an
+// evaluation. Else each rank is by itself.
+std::vector<std::vector<RankPauses>> alike(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  constexpr double kAlike = 0.25;
+  constexpr size_t kSeveral = 3;
+  std::vector<std::vector<RankPauses>> groups, all;
+  for (const RankPauses& rank : ranks) {
+    const auto group = std::ranges::find_if(groups, [&](const std::vector<RankPauses>& g) {
+      const auto excess = static_cast<double>(g[0].excess);
+      return g[0].steps == rank.steps &&
+             std::abs(static_cast<double>(rank.excess) - excess) <= kAlike * excess;
+    });
+    if (group == groups.end())
+      groups.push_back({rank});
+    else
+      group->push_back(rank);
+  }
+  for (std::vector<RankPauses>& group : groups) {
+    if (group.size() >= kSeveral && 2 * group.size() >= model.job.ranks.size()) {
+      all.push_back(std::move(group));
+      continue;
+    }
+    for (RankPauses& rank : group) all.push_back({std::move(rank)});
+  }
+  return all;
 }
 
 std::string sentence(const JobModel& model, const Candidate& c, const std::vector<RankPauses>& ranks,
@@ -54,7 +82,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
   if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
     groups.push_back(all);
   } else {
-    for (const RankPauses& rank : standing_out(model, all)) groups.push_back({rank});
+    groups = alike(model, standing_out(model, all));
   }
   std::vector<Candidate> found;
   for (const std::vector<RankPauses>& ranks : groups) {
@@ -65,7 +93,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
     c.subject = facts.name;
     c.what = sentence(model, c, ranks, facts);
     c.most = facts.excess;
-    c.is_opportunity = is_own_code(model, ranks) && model.job.ranks.size() > 0;
+    c.is_opportunity = is_own_code(model, ranks);
     if (c.is_opportunity)
       c.against =
           "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";

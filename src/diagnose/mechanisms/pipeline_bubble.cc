@@ -28,9 +28,9 @@ std::vector<Candidate> candidates(const JobModel& model) {
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
   c.what = fmt::format(
-      "The pipeline of {} stages is filled and drained in each step: with {} micro-batches that is {} of it. Two chunks a stage "
+      "The pipeline of {} stages is filled and drained in each step: with {} micro-batch{} that is {} of it. Two chunks a stage "
       "(interleaving) would halve it",
-      stages, batches, percent_of(bubble));
+      stages, batches, batches == 1 ? "" : "es", percent_of(bubble));
   c.is_opportunity = true;
   c.known_gain = static_cast<Ns>(static_cast<double>(model.whole) * bubble / 2);
   return {std::move(c)};

@@ -98,6 +98,7 @@ struct Reference {
 // What groups usually reach on such devices in large messages, bus bandwidth in GB/s: within a host, and for
 // each member of a host over the network (one card for each device). Under their data sheets' figures, which
 // no collective reaches.
+// Of whole devices that are joined by links of their own: no cards (PCIe) and no parts (MIG).
 struct UsualLink {
   std::string_view device;
   double inside, network;
@@ -110,8 +111,14 @@ std::optional<double> usual_of(const JobModel& model, u32 rank, bool is_inside) 
   for (const analyze::SkeletonRow& row : program.rows()) {
     if (row.op != analyze::SkeletonOp::end) continue;
     const std::string_view device = program.skeleton.strings[row.name];
+    const auto is_named = [&](std::string_view word) {
+      const size_t at = device.find(word), end = at + word.size();
+      const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+      return at != device.npos && (end == device.size() || !is_digit(device[end]));
+    };
+    if (is_named("PCI") || is_named("MIG")) return {};
     for (const UsualLink& usual : kUsual)
-      if (device.find(usual.device) != device.npos) return is_inside ? usual.inside : usual.network;
+      if (is_named(usual.device)) return is_inside ? usual.inside : usual.network;
   }
   return {};
 }
@@ -139,7 +146,10 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
     if (!inside.empty())
       references.push_back({*std::ranges::max_element(inside), "other groups within hosts move"});
   }
-  if (group.sort.is_send || !group.knows_hosts) return references;
+  // What one message takes at least would count as bandwidth.
+  constexpr double kLargeOnAverage = 8e6;
+  const bool are_large = group.bytes >= kLargeOnAverage * static_cast<double>(group.calls.size());
+  if (group.sort.is_send || !group.knows_hosts || !are_large) return references;
   if (const auto usual = usual_of(model, *group.ranks.begin(), group.sort.hosts == 1)) {
     const auto per_host = static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts);
     references.push_back(

@@ -42,6 +42,7 @@ Candidate of_stage(const JobModel& model, const std::vector<u32>& stage, const s
 
 // (b) A rank that does more of the same.
 std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
+  if (model.stages.are_unclear) return {};
   const DeviceRow row = device_row(model, r);
   double more = 0;
   u32 steps = 0;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <unordered_map>
 
 namespace spotter::diagnose {
@@ -62,24 +63,25 @@ class StageCells {
   }
 
   void set_references() {
-    std::vector<std::vector<double>> means(kinds_.size()), counts(kinds_.size());
-    std::vector<std::vector<double>> own(kinds_.size()), own_counts(kinds_.size());
+    std::vector<std::vector<double>> means(kinds_.size()), own(kinds_.size());
     for (const std::vector<Piece>& pieces : pieces_) {
       for (const Piece& p : pieces) {
         own[p.kind].push_back(p.mean);
-        own_counts[p.kind].push_back(static_cast<double>(p.count));
+        counts_[{p.step, p.kind}].push_back(static_cast<double>(p.count));
       }
       for (size_t kind = 0; kind < own.size(); ++kind) {
-        // A rank that does none of a kind has none in its count, too.
-        counts[kind].push_back(own_counts[kind].empty() ? 0 : median(own_counts[kind]));
         if (!own[kind].empty()) means[kind].push_back(median(own[kind]));
         own[kind].clear();
-        own_counts[kind].clear();
       }
     }
-    for (size_t kind = 0; kind < means.size(); ++kind) {
-      reference_.push_back(means[kind].empty() ? 0 : reference_of(means[kind]));
-      usual_count_.push_back(reference_of(counts[kind]));
+    for (std::vector<double>& of_ranks : means)
+      reference_.push_back(of_ranks.empty() ? 0 : reference_of(of_ranks));
+    for (auto& [where, counts] : counts_) {
+      // A rank that does none of a kind in a step has none in its count, too.
+      size_t ranks = 0;
+      for (const u32 rank : ranks_) ranks += where.first < job_.ranks[rank].steps() ? 1 : 0;
+      counts.resize(std::max(ranks, counts.size()));
+      counts = {reference_of(counts)};
     }
   }
 
@@ -90,7 +92,7 @@ class StageCells {
       const auto count = static_cast<double>(p.count);
       sum += count * p.mean;
       expected += count * reference_[p.kind];
-      cell.more += std::max(0.0, count - usual_count_[p.kind]) * reference_[p.kind];
+      cell.more += std::max(0.0, count - counts_.at({p.step, p.kind})[0]) * reference_[p.kind];
     }
     if (expected <= 0) return cell;
     cell.is_known = true;
@@ -110,8 +112,10 @@ class StageCells {
   const JobProgram& job_;
   const std::vector<u32>& ranks_;
   std::unordered_map<i64, u32> kinds_;
-  std::vector<std::vector<Piece>> pieces_;       // per rank of the stage, by step
-  std::vector<double> reference_, usual_count_;  // per kind
+  std::vector<std::vector<Piece>> pieces_;  // per rank of the stage, by step
+  std::vector<double> reference_;           // per kind
+  std::map<std::pair<u32, u32>, std::vector<double>>
+      counts_;  // by step and kind: of the ranks, then the usual one
 };
 
 }  // namespace

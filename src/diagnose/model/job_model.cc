@@ -59,12 +59,8 @@ JobModel::JobModel(JobProgram program)
       pauses(pauses_of(job, stages)),
       syncs(syncs_of(job)),
       lateness_(lateness_of(job)) {
-  Ns start = kMaxTime;
-  for (const RankProgram& rank : job.ranks) {
-    steps = std::max(steps, i64{rank.steps()});
-    if (rank.steps() > 0) start = std::min(start, played.step_start[rank.first_step]);
-  }
-  if (steps > 0) whole = std::max<Ns>(0, played.end() - start);
+  for (const RankProgram& rank : job.ranks) steps = std::max(steps, i64{rank.steps()});
+  whole = played.length(job);
 }
 
 StepFacts JobModel::step_facts() const {

@@ -21,6 +21,15 @@ i64 source_of(const RankProgram& rank) {
   return analyze::kNoPeer;
 }
 
+// Whether a rank sends or receives without the trace saying to or from whom.
+bool has_unclear_sends(const RankProgram& rank) {
+  return std::ranges::any_of(rank.rows(), [&](const SkeletonRow& row) {
+    if (row.op != SkeletonOp::collective || row.peer != analyze::kNoPeer) return false;
+    const std::string_view name = rank.skeleton.strings[row.name];
+    return name == "send" || name == "recv" || name.find("SendRecv") != name.npos;
+  });
+}
+
 }  // namespace
 
 Stages stages_of(const analyze::JobProgram& job) {
@@ -45,6 +54,7 @@ Stages stages_of(const analyze::JobProgram& job) {
   const u32 count = stages.of.empty() ? 0 : *std::ranges::max_element(stages.of) + 1;
   stages.ranks.resize(count);
   for (u32 r = 0; r < stages.of.size(); ++r) stages.ranks[stages.of[r]].push_back(r);
+  stages.are_unclear = !stages.is_pipeline() && std::ranges::any_of(job.ranks, has_unclear_sends);
   std::erase_if(stages.ranks, [](const std::vector<u32>& ranks) { return ranks.empty(); });
   for (u32 s = 0; s < stages.ranks.size(); ++s)
     for (const u32 r : stages.ranks[s]) stages.of[r] = s;

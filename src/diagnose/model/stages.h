@@ -10,6 +10,7 @@ namespace spotter::diagnose {
 struct Stages {
   std::vector<u32> of;                  // per rank of the program
   std::vector<std::vector<u32>> ranks;  // per stage
+  bool are_unclear = false;             // there are sends, but the traces do not say to whom
   bool is_pipeline() const { return ranks.size() > 1; }
 };
 
