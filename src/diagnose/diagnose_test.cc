@@ -44,7 +44,6 @@ JobFacts facts_of(std::vector<RankFacts> ranks, i64 count = 1000, Ns sum = 100 *
   for (int i = 0; i < 10; i++)
     facts.kernels.append(
         {"compute", std::string_view("0123456789").substr(static_cast<size_t>(i), 1), count / 10, sum / 10});
-  facts.kernel_count = count;
   facts.kernel_time = sum;
   facts.operators = Table("operators", kOperators);
   facts.has_device_work = true;
@@ -92,7 +91,6 @@ std::vector<std::string> found_by(const JobFacts& facts) {
 // Facts of one rank with a device, whose operators are these.
 JobFacts facts_with(std::vector<DeviceFacts> devices, std::initializer_list<const char*> operators) {
   RankFacts r = rank(0, kSecond, 0);
-  r.divided = kSecond;
   r.steps = 1;
   r.devices = std::move(devices);
   JobFacts facts = facts_of({r});

@@ -86,30 +86,17 @@ void add_idle_causes(const Table& t, const ByRank& ranks) {
     r.device_rows = integer(t, row, "rows");
     r.unlaunched_rows = integer(t, row, "unlaunched_rows");
     r.host_wait = integer(t, row, "host_wait_ns");
-    r.host_gaps = integer(t, row, "host_wait_count");
     r.kernel_wait = integer(t, row, "kernel_wait_ns");
     r.other_wait = integer(t, row, "other_ns");
     r.unknown_wait = integer(t, row, "unknown_ns");
   });
 }
 
-void add_waits(const Table& t, const ByRank& ranks) {
-  ranks.each(t, [&](RankFacts& r, size_t row) {
-    r.collectives = integer(t, row, "collectives");
-    r.own_wait = integer(t, row, "own_wait_ns");
-    r.caused_wait = integer(t, row, "caused_wait_ns");
-  });
-}
-
 void add_steps(const Table& t, const ByRank& ranks) {
   ranks.each(t, [&](RankFacts& r, size_t row) {
     const Ns dur = integer(t, row, "dur_ns");
-    if (r.steps == 0 || dur > r.step_max) {
-      r.step_max = dur;
-      r.longest_step = integer(t, row, "number");
-    }
+    r.step_max = std::max(r.step_max, dur);
     r.step_sum += dur;
-    r.step_durations.push_back(dur);
     r.steps++;
   });
 }
@@ -121,13 +108,6 @@ Table engine_iterations(const Table& t) {
     if (text(t, row, "found_from") != trace::step_source_name(trace::StepSource::annotation))
       rows.push_back(row);
   return table::pick(t, rows);
-}
-
-void add_parts_of_steps(const Table& t, const ByRank& ranks) {
-  ranks.each(t, [&](RankFacts& r, size_t row) {
-    r.divided += integer(t, row, "dur_ns");
-    r.data_loading += integer(t, row, "data_loader_ns");
-  });
 }
 
 void add_devices(const Table& t, const Table& memory, const ByRank& ranks) {
@@ -153,7 +133,6 @@ void add_devices(const Table& t, const Table& memory, const ByRank& ranks) {
 }
 
 void add_kernels(const Table& t, JobFacts& facts) {
-  facts.kernel_count = table::sum_of(t, "count");
   facts.kernel_time = table::sum_of(t, "sum_ns");
   facts.kernels = table::sort(table::sum_by(t, {"kind", "name"}, {"count", "sum_ns"}),
                               {{"sum_ns", true}, {"name", false}});
@@ -175,11 +154,10 @@ void add_operators(const Table& t, JobFacts& facts) {
 std::vector<const Analysis*> fact_analyses() {
   return {&analyze::kSummary,         &analyze::kTemporalBreakdown,
           &analyze::kCommCompOverlap, &analyze::kDeviceIdleBreakdown,
-          &analyze::kKernelBreakdown, &analyze::kStragglers,
-          &analyze::kOperators,       &analyze::kSteps,
-          &analyze::kStepBreakdown,   &analyze::kDeviceSummary,
-          &analyze::kMemoryTimeline,  &analyze::kSkeleton,
-          &analyze::kIterationSummary};
+          &analyze::kKernelBreakdown, &analyze::kOperators,
+          &analyze::kSteps,           &analyze::kDeviceSummary,
+          &analyze::kMemoryTimeline,  &analyze::kIterationSummary,
+          &analyze::kSkeleton};
 }
 
 JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
@@ -191,11 +169,8 @@ JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   add_device_time(answer_of(analyze::kTemporalBreakdown, answers),
                   answer_of(analyze::kCommCompOverlap, answers), ranks);
   add_idle_causes(answer_of(analyze::kDeviceIdleBreakdown, answers), ranks);
-  add_waits(answer_of(analyze::kStragglers, answers), ranks);
-  facts.clocks_may_differ = answer_of(analyze::kStragglers, answers).notes.count("collectives_apart") > 0;
   add_steps(answer_of(analyze::kSteps, answers), ranks);
   facts.iterations = engine_iterations(answer_of(analyze::kIterationSummary, answers));
-  add_parts_of_steps(answer_of(analyze::kStepBreakdown, answers), ranks);
   add_devices(answer_of(analyze::kDeviceSummary, answers), answer_of(analyze::kMemoryTimeline, answers),
               ranks);
   add_kernels(answer_of(analyze::kKernelBreakdown, answers), facts);

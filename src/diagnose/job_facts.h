@@ -29,19 +29,11 @@ struct RankFacts {
   Ns device_time = 0, idle = 0, compute = 0, communication = 0, hidden_communication = 0;
   // Idle time by what it waits for.
   Ns host_wait = 0, kernel_wait = 0, other_wait = 0, unknown_wait = 0;
-  i64 host_gaps = 0;  // number of times that it waited for the host
   // Kernels, copies and sets of all streams, and those of them whose launch is not in the trace.
   i64 device_rows = 0, unlaunched_rows = 0;
-  // Waiting in collectives for the last rank to begin: its own, and what the others had to where it was last.
-  Ns own_wait = 0, caused_wait = 0;
-  i64 collectives = 0;  // that another rank takes part in
-  // Steps, and their durations in order of time.
+  // Steps.
   i64 steps = 0;
   Ns step_sum = 0, step_max = 0;
-  i64 longest_step = 0;
-  std::vector<Ns> step_durations = {};
-  // Of the steps as step_breakdown divides them: all, and waiting for data while no device works.
-  Ns divided = 0, data_loading = 0;
   std::vector<DeviceFacts> devices = {};  // that have work
 };
 
@@ -59,12 +51,10 @@ struct JobFacts {
   Table operators;   // name, calls, host_self_ns, device_self_ns
   Table iterations;  // of inference engines: rows of iteration_summary
   StepFacts steps;
-  i64 kernel_count = 0;
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
   bool are_apart =
       false;  // the files do not overlap in time: captures one after the other, no ranks of one job
-  bool clocks_may_differ = false;    // collectives had ended on one rank before they began on another
   bool operators_by_device = false;  // any operator started device work; else they are by host time
   Notes notes;  // of the job, its traces and the answers that the facts are from, each once
 };
