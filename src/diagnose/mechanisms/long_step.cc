@@ -46,8 +46,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
     Ns most = 0;
     for (const u32 r : ranks) most = add_saturated(most, above_peers(model, r, steps));
     c.most = most;
-    c.undo = [&model, ranks = ranks, steps = steps](analyze::Scenario& s) {
-      for (const u32 r : ranks) level(model, r, steps, s);
+    c.undo = [&model, slow = ranks, when = steps](analyze::Scenario& s) {
+      for (const u32 r : slow) level(model, r, when, s);
     };
     all.push_back(std::move(c));
   }
