@@ -4,6 +4,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/stable_sort.h"
 #include "diagnose/mechanisms/list.h"
 
 namespace spotter::diagnose {
@@ -39,15 +40,14 @@ class Searcher {
     for (size_t i = faults.size(); i-- > 0;)
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
     take(faults, true);
-    const size_t first = found_.size();
     take(opportunities, false);
     take(rest, false);
-    for (const auto& [begin, end] : {std::pair(size_t{0}, first), std::pair(first, found_.size())})
-      std::stable_sort(found_.begin() + static_cast<std::ptrdiff_t>(begin),
-                       found_.begin() + static_cast<std::ptrdiff_t>(end), [](const Found& a, const Found& b) {
-                         return std::tuple(!a.candidate.is_certain, -a.gain) <
-                                std::tuple(!b.candidate.is_certain, -b.gain);
-                       });
+    stable_sort(found_, [](const Found& a, const Found& b) {
+      const auto key = [](const Found& f) {
+        return std::tuple(f.candidate.is_opportunity, !f.candidate.is_certain, -f.gain);
+      };
+      return key(a) < key(b);
+    });
     return std::move(found_);
   }
 
@@ -60,8 +60,7 @@ class Searcher {
     std::erase_if(open, [&](const Open& o) {
       return !o.candidate.is_certain && o.candidate.most < std::min(least, least_);
     });
-    std::stable_sort(open.begin(), open.end(),
-                     [](const Open& a, const Open& b) { return a.candidate.most > b.candidate.most; });
+    stable_sort(open, [](const Open& a, const Open& b) { return a.candidate.most > b.candidate.most; });
   }
 
   Ns length_with(const Open& open) const {
