@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "base/result.h"
+#include "base/saturated.h"
 
 namespace spotter::table {
 namespace {
@@ -106,7 +107,7 @@ Table sum_by(const Table& table, const std::vector<std::string_view>& keys,
     }
     for (size_t v = 0; v < values.size(); ++v) {
       const Value cell = table.at(row, table.column(values[v]));
-      if (!is_null(cell)) sums[it->second][v] += std::get<i64>(cell);
+      if (!is_null(cell)) sums[it->second][v] = add_saturated(sums[it->second][v], std::get<i64>(cell));
     }
   }
   std::vector<std::string_view> columns = keys;
@@ -128,7 +129,8 @@ std::optional<i64> optional_integer(const Table& table, size_t row, std::string_
 
 i64 sum_of(const Table& table, std::string_view column) {
   i64 sum = 0;
-  for (size_t row = 0; row < table.rows(); row++) sum += optional_integer(table, row, column).value_or(0);
+  for (size_t row = 0; row < table.rows(); row++)
+    sum = add_saturated(sum, optional_integer(table, row, column).value_or(0));
   return sum;
 }
 

@@ -12,7 +12,8 @@ namespace {
 constexpr Ns kNotYet = -kMaxTime;
 
 Ns scaled(Ns time, double factor) {
-  if (factor == 1) return time;
+  // Of work that takes no time no factor is known.
+  if (factor == 1 || time == 0 || !(factor >= 0)) return time;
   return static_cast<Ns>(
       std::min(static_cast<double>(time) * factor + 0.5, static_cast<double>(kLongestSpan)));
 }
