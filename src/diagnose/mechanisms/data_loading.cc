@@ -28,7 +28,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
     c.what += fmt::format(", the others {}",
                           human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
   }
-  for (const u32 r : c.ranks) c.is_confirmed |= are_some && 2 * model.lateness(r) >= mean;
+  for (const u32 r : c.ranks) c.is_confirmed |= are_some && model.lateness(r) >= mean / 2;
   c.is_confirmed |= !are_some;  // the span says so itself, on every rank
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
   return {std::move(c)};

@@ -98,7 +98,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
       c.against =
           "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
     for (const u32 r : c.ranks)
-      c.is_confirmed |= 2 * model.lateness(r) * model.steps >= facts.excess / static_cast<Ns>(ranks.size());
+      c.is_confirmed |= 2 * static_cast<double>(model.lateness(r)) * static_cast<double>(model.steps) >=
+                        static_cast<double>(facts.excess) / static_cast<double>(ranks.size());
     c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
     found.push_back(std::move(c));
   }

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -24,8 +25,8 @@ Launches launches_of(const JobModel& model) {
     for (const SkeletonRow& row : rank.rows()) {
       if (row.op != SkeletonOp::run) continue;
       all.count += row.count;
-      all.host += row.host;
-      all.device += row.device;
+      all.host = add_saturated(all.host, row.host);
+      all.device = add_saturated(all.device, row.device);
     }
   return all;
 }

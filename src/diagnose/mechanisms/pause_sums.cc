@@ -4,7 +4,15 @@
 #include <map>
 #include <set>
 
+#include "base/saturated.h"
+
 namespace spotter::diagnose {
+namespace {
+
+// Three of such sums still fit in 64 bits.
+Ns add_up(Ns a, Ns b) { return std::min(add_saturated(a, b), kMaxTime); }
+
+}  // namespace
 
 std::vector<RankPauses> pauses_by_rank(const JobModel& model,
                                        const std::function<bool(const PauseAt&)>& counts) {
@@ -13,7 +21,7 @@ std::vector<RankPauses> pauses_by_rank(const JobModel& model,
     if (!counts(pause)) continue;
     if (ranks.empty() || ranks.back().rank != pause.rank) ranks.push_back({.rank = pause.rank});
     RankPauses& rank = ranks.back();
-    rank.excess += pause.excess();
+    rank.excess = add_up(rank.excess, pause.excess());
     rank.pauses.push_back(&pause);
     if (rank.steps.empty() || rank.steps.back() != pause.step) rank.steps.push_back(pause.step);
   }
@@ -40,10 +48,11 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
   for (const RankPauses& rank : ranks)
     for (const PauseAt* pause : rank.pauses) {
       const analyze::Skeleton& skeleton = model.job.ranks[rank.rank].skeleton;
-      by_name[skeleton.strings[skeleton.rows[pause->row].name]] += pause->excess();
-      facts.excess += pause->excess();
-      facts.covered += pause->covered;
-      facts.host += pause->host;
+      Ns& of_name = by_name[skeleton.strings[skeleton.rows[pause->row].name]];
+      of_name = add_up(of_name, pause->excess());
+      facts.excess = add_up(facts.excess, pause->excess());
+      facts.covered = add_up(facts.covered, pause->covered);
+      facts.host = add_up(facts.host, pause->host);
       times.push_back(pause->host);
     }
   facts.count = times.size();

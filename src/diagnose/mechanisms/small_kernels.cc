@@ -1,3 +1,4 @@
+#include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -13,8 +14,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
     for (const analyze::SkeletonRow& row : rank.rows()) {
       if (row.op != analyze::SkeletonOp::run) continue;
       count += row.count;
-      device += row.device;
-      gap += row.gap;
+      device = add_saturated(device, row.device);
+      gap = add_saturated(gap, row.gap);
     }
   if (count == 0 || device / count >= kSmall) return {};
   Candidate c;
