@@ -20,7 +20,12 @@ const Field kColumns[] = {
 };
 
 Result<Table> map_skeleton(const Trace& trace, const ParamValues&) {
-  return skeleton_table(build_skeleton(trace));
+  return skeleton_table(build_skeleton(trace), kSkeleton.name);
+}
+
+// The same rows, for what they reduce to.
+Result<Table> map_replay(const Trace& trace, const ParamValues&) {
+  return skeleton_table(build_skeleton(trace), kReplay.name);
 }
 
 Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
@@ -80,7 +85,7 @@ const Analysis kReplay = {
     .params = {},
     .columns = kColumns,
     .reads = kSkeletonArgs,
-    .map = map_skeleton,
+    .map = map_replay,
     .reduce = reduce,
     .part_columns = std::span(kSkeletonColumns).subspan(1),
     .on_request = true,

@@ -81,8 +81,8 @@ i64 leave_out_waits(std::vector<SkeletonRow>& rows) {
 
 }  // namespace
 
-Table skeleton_table(Skeleton skeleton) {
-  Table table("skeleton", std::span(kSkeletonColumns).subspan(1));
+Table skeleton_table(Skeleton skeleton, const char* name) {
+  Table table(name, std::span(kSkeletonColumns).subspan(1));
   table.notes = std::move(skeleton.notes);
   std::array<Value, std::size(kSkeletonColumns) - 1> cells;
   for (const SkeletonRow& row : skeleton.rows) {

@@ -45,7 +45,7 @@ inline const Field kSkeletonColumns[] = {
     {"rest4_ns", Type::integer, Unit::ns, Role::detail, "As rest1_ns."},
 };
 
-Table skeleton_table(Skeleton skeleton);
+Table skeleton_table(Skeleton skeleton, const char* name = "skeleton");
 // Of the rows of a table with these columns, which may have come from another host: rows with impossible
 // values are left out, with a note.
 Skeleton skeleton_of(const Table& table);
