@@ -25,15 +25,12 @@ class Keys {
 
   std::vector<Keyed> collect() {
     std::vector<Keyed> keyed;
-    i64 step = kNoPeer;
+    u64 step = 0;  // of the job, from 1 on
+    u32 own_step = 0;
     for (u32 i = 0; i < rank_.rows().size(); ++i) {
       const SkeletonRow& row = rank_.rows()[i];
-      if (row.op == SkeletonOp::step) {
-        step = row.number;
-        numbers_.clear();
-      }
-      if (row.op == SkeletonOp::collective && !is_unnamed(rank_, row))
-        keyed.push_back(key_of(row, i, static_cast<u64>(step)));
+      if (row.op == SkeletonOp::step) step = rank_.job_steps[own_step++] + u64{1};
+      if (row.op == SkeletonOp::collective && !is_unnamed(rank_, row)) keyed.push_back(key_of(row, i, step));
     }
     return keyed;
   }
@@ -50,7 +47,6 @@ class Keys {
     } else {
       const u64 group = text_hash_of(rank_.skeleton.strings[row.group]);
       const bool has_number = row.number != kNoSequence;
-      // Calls that were made as one share a number.
       keyed.key = has_number ? numbered(mix(mix(group, text_hash_of(name)), static_cast<u64>(row.number)), 0)
                              : numbered(mix(mix(group, text_hash_of(name)), 3), step);
     }

@@ -5,6 +5,7 @@
 
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
+#include "analyze/replay/job_steps.h"
 #include "analyze/replay/skeleton_table.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "base/system/file.h"
@@ -43,6 +44,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
     job.notes.merge(rank.skeleton.notes, base_name(rank.path));
     job.ranks.push_back(std::move(rank));
   }
+  align_steps(job);
   match_calls(job);
   set_clocks(job);
   match_unnamed_calls(job);

@@ -20,6 +20,7 @@ struct RankProgram {
   u32 first_step = 0;  // of all ranks' steps
   std::vector<i64> step_numbers;
   std::vector<u32> step_rows;  // where each begins; one more: the end
+  std::vector<u32> job_steps;  // per step, ascending: of JobProgram::step_numbers
   std::vector<u32> call;       // per row: of JobProgram::calls, or kNone
   Ns clock = 0;                // its clock is ahead of the job's by that
 
@@ -29,6 +30,16 @@ struct RankProgram {
   Ns at(u32 row) const { return skeleton.rows[row].at - clock; }
   // When its last step's mark, and all device work launched before that, had ended.
   Ns end() const { return std::max(at(step_rows.back()), rows()[step_rows.back()].end - clock); }
+  // From a step's start to the next one's; of the last one to the end.
+  Ns step_length(u32 step) const {
+    return (step + 1 == steps() ? end() : at(step_rows[step + 1])) - at(step_rows[step]);
+  }
+  // The step that is this one of the job's.
+  std::optional<u32> step_at(u32 job_step) const {
+    const auto found = std::ranges::lower_bound(job_steps, job_step);
+    if (found == job_steps.end() || *found != job_step) return {};
+    return static_cast<u32>(found - job_steps.begin());
+  }
 };
 
 struct Member {
@@ -49,8 +60,9 @@ struct JobProgram {
   std::vector<RankProgram> ranks;
   std::vector<JobCall> calls;
   std::vector<Member> members;
-  u32 rows = 0, steps = 0;  // of all ranks
-  i64 unmatched = 0;        // calls of which only one rank is here, though others take part
+  std::vector<i64> step_numbers;  // of the job's steps, in order
+  u32 rows = 0, steps = 0;        // of all ranks
+  i64 unmatched = 0;              // calls of which only one rank is here, though others take part
   Notes notes;
 
   std::span<const Member> members_of(const JobCall& call) const {

@@ -37,12 +37,11 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
     const RankProgram& rank = job.ranks[r];
     for (u32 s = 0; s < rank.steps(); ++s) {
       const bool is_last = s + 1 == rank.steps();
-      const Ns start = rank.at(rank.step_rows[s]);
-      const Ns dur = (is_last ? rank.end() : rank.at(rank.step_rows[s + 1])) - start;
+      const Ns dur = rank.step_length(s);
       const Ns replayed = (is_last ? run.finish[r] : run.step_start[rank.first_step + s + 1]) -
                           run.step_start[rank.first_step + s];
       answer.append(
-          {or_null(rank.rank), rank.step_numbers[s], start, dur, replayed,
+          {or_null(rank.rank), rank.step_numbers[s], rank.at(rank.step_rows[s]), dur, replayed,
            dur > 0 ? Value(static_cast<double>(replayed - dur) / static_cast<double>(dur)) : Value()});
     }
   }

@@ -83,47 +83,57 @@ Candidate of_rank(const JobModel& model, const DeviceRow& row, u32 first) {
   return c;
 }
 
-// The median over the ranks of a job.
-DeviceRow median_row(const JobModel& model) {
-  DeviceRow middle;
-  for (u32 s = 0;; ++s) {
+// The median over the ranks of a job, in the steps that most of them have.
+struct MedianRow {
+  DeviceRow row;
+  std::vector<u32> steps;  // of the job
+};
+
+MedianRow median_row(const JobModel& model) {
+  MedianRow middle;
+  for (u32 s = 0; s < model.steps; ++s) {
     std::vector<double> excess, error;
-    for (u32 r = 0; r < model.job.ranks.size(); ++r) {
-      if (s >= model.cells.steps(r) || !model.cells.at(r, s).is_known) continue;
-      excess.push_back(model.cells.at(r, s).excess());
-      error.push_back(model.cells.at(r, s).error);
-    }
-    if (2 * excess.size() <= model.job.ranks.size()) return middle;
+    for (u32 r = 0; r < model.job.ranks.size(); ++r)
+      if (const Cell* cell = model.cells.find(r, s)) {
+        excess.push_back(cell->excess());
+        error.push_back(cell->error);
+      }
+    if (2 * excess.size() <= model.job.ranks.size()) continue;
     for (std::vector<double>* of : {&excess, &error})
       std::ranges::nth_element(*of, of->begin() + static_cast<std::ptrdiff_t>(of->size() / 2));
-    middle.excess.push_back(excess[excess.size() / 2]);
-    middle.error.push_back(error[error.size() / 2]);
+    middle.row.excess.push_back(excess[excess.size() / 2]);
+    middle.row.error.push_back(error[error.size() / 2]);
+    middle.steps.push_back(s);
   }
+  return middle;
 }
 
-Candidate of_job(const JobModel& model, const DeviceRow& row, u32 first) {
+Candidate of_job(const JobModel& model, const MedianRow& median, u32 first) {
+  const DeviceRow& row = median.row;
   const auto steps = static_cast<u32>(row.excess.size());
-  u32 whole = 0;  // a rank that has all these steps: half of all have
-  while (model.cells.steps(whole) < steps) ++whole;
+  const u32 from = median.steps[first];
+  u32 rank = 0;  // one that has this step: most have
+  while (!model.job.ranks[rank].step_at(from)) ++rank;
   const double before = 1 + row.mean(steps_from(0, first));
   const double excess = (1 + row.mean(but_first(steps_from(first, steps)))) / before - 1;
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
-  c.steps = step_numbers(model, whole, steps_from(first, steps));
+  for (u32 s = first; s < steps; ++s) c.steps.push_back(model.job.step_numbers[median.steps[s]]);
   c.what = fmt::format("{} computes {} longer {} than before, for the same work", who(model, c.ranks),
-                       percent_of(excess), since(model, whole, first));
-  c.undo = [&model, first, before](analyze::Scenario& s) {
+                       percent_of(excess), since(model, rank, *model.job.ranks[rank].step_at(from)));
+  c.undo = [&model, from, before](analyze::Scenario& s) {
     for (u32 r = 0; r < model.job.ranks.size(); ++r)
-      for (u32 step = first; step < model.cells.steps(r); ++step)
-        s.device[model.step_index(r, step)] *= std::min(1.0, before / model.cells.at(r, step).factor);
+      for (u32 step = 0; step < model.cells.steps(r); ++step)
+        if (model.job.ranks[r].job_steps[step] >= from)
+          s.device[model.step_index(r, step)] *= std::min(1.0, before / model.cells.at(r, step).factor);
   };
   return c;
 }
 
 std::vector<Candidate> candidates(const JobModel& model) {
   // What most ranks do has no peers to be compared with: it is the job's.
-  const DeviceRow middle = median_row(model);
-  if (const u32 first = shift_of(middle); first > 0) return {of_job(model, middle, first)};
+  const MedianRow middle = median_row(model);
+  if (const u32 first = shift_of(middle.row); first > 0) return {of_job(model, middle, first)};
   std::vector<Candidate> all;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) {
     const DeviceRow row = device_row(model, r);

@@ -32,7 +32,7 @@ std::vector<std::vector<RankPauses>> alike(const JobModel& model, const std::vec
   for (const RankPauses& rank : ranks) {
     const auto group = std::ranges::find_if(groups, [&](const std::vector<RankPauses>& g) {
       const auto excess = static_cast<double>(g[0].excess);
-      return g[0].steps == rank.steps &&
+      return step_numbers(model, g[0].rank, g[0].steps) == step_numbers(model, rank.rank, rank.steps) &&
              std::abs(static_cast<double>(rank.excess) - excess) <= kAlike * excess;
     });
     if (group == groups.end())

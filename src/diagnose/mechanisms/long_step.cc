@@ -13,41 +13,49 @@ namespace {
 constexpr double kFewSteps = 0.2;
 constexpr size_t kLeastSteps = 3;  // else there is no other to compare with
 
+struct Slow {
+  u32 rank;
+  std::vector<u32> steps;  // of the rank
+};
+
 std::vector<Candidate> candidates(const JobModel& model) {
-  std::map<std::vector<u32>, std::vector<u32>> ranks_by_steps;
+  std::map<std::vector<i64>, std::vector<Slow>> ranks_by_steps;  // by the steps' numbers
   for (const std::vector<u32>& stage : model.stages.ranks) {
     if (!varying_ranks(model, stage).empty()) continue;
     for (const u32 r : stage) {
       const DeviceRow row = device_row(model, r);
       const auto few = std::max<size_t>(1, static_cast<size_t>(kFewSteps * static_cast<double>(row.known)));
       if (row.known >= kLeastSteps && !row.high.empty() && row.high.size() <= few)
-        ranks_by_steps[row.high].push_back(r);
+        ranks_by_steps[step_numbers(model, r, row.high)].push_back({r, row.high});
     }
   }
   std::vector<Candidate> all;
-  for (const auto& [steps, ranks] : ranks_by_steps) {
+  for (const auto& [steps, slow] : ranks_by_steps) {
     double excess = 0;
-    for (const u32 r : ranks) excess += device_row(model, r).mean(steps) / static_cast<double>(ranks.size());
+    Ns most = 0;
     Candidate c;
-    c.ranks = ranks;
-    c.steps = step_numbers(model, ranks[0], steps);
-    const bool is_one = steps.size() == 1;
+    for (const Slow& one : slow) {
+      excess += device_row(model, one.rank).mean(one.steps) / static_cast<double>(slow.size());
+      most = add_saturated(most, above_peers(model, one.rank, one.steps));
+      c.ranks.push_back(one.rank);
+    }
+    c.steps = steps;
+    c.most = most;
+    const bool is_one = steps.size() == 1, is_one_rank = slow.size() == 1;
     const std::string whose =
         model.job.ranks.size() == 1
             ? ""
-            : fmt::format(" of rank{} {}", ranks.size() == 1 ? "" : "s", ranks_text(model, ranks));
+            : fmt::format(" of rank{} {}", is_one_rank ? "" : "s", ranks_text(model, c.ranks));
     c.what = fmt::format("{} {}{} {} {:.1f} times what the same work takes in the others",
                          is_one ? "Step" : "Steps", steps_text(c.steps), whose, is_one ? "takes" : "take",
                          1 + excess);
-    c.is_confirmed = ranks.size() == 1 &&
-                     static_cast<double>(model.lateness(ranks[0])) * 2 * static_cast<double>(model.steps) >=
-                         excess * static_cast<double>(device_row(model, ranks[0]).mean_device) *
-                             static_cast<double>(steps.size());
-    Ns most = 0;
-    for (const u32 r : ranks) most = add_saturated(most, above_peers(model, r, steps));
-    c.most = most;
-    c.undo = [&model, slow = ranks, when = steps](analyze::Scenario& s) {
-      for (const u32 r : slow) level(model, r, when, s);
+    c.is_confirmed = is_one_rank && static_cast<double>(model.lateness(slow[0].rank)) * 2 *
+                                            static_cast<double>(model.job.ranks[slow[0].rank].steps()) >=
+                                        excess *
+                                            static_cast<double>(device_row(model, slow[0].rank).mean_device) *
+                                            static_cast<double>(steps.size());
+    c.undo = [&model, slow](analyze::Scenario& s) {
+      for (const Slow& one : slow) level(model, one.rank, one.steps, s);
     };
     all.push_back(std::move(c));
   }

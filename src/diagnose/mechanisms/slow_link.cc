@@ -38,12 +38,13 @@ i64 bytes_of(const JobModel& model, const JobCall& call) {
   return model.job.row(model.job.members_of(call)[0]).count;
 }
 
+// Of the job.
 std::vector<u32> step_by_call(const JobModel& model) {
   std::vector<u32> steps(model.job.calls.size(), kNone);
   for (const analyze::RankProgram& rank : model.job.ranks) {
-    u32 step = kNone;
+    u32 step = kNone, own = 0;
     for (u32 i = 0; i < rank.rows().size(); ++i) {
-      if (rank.rows()[i].op == analyze::SkeletonOp::step) step = step == kNone ? 0 : step + 1;
+      if (rank.rows()[i].op == analyze::SkeletonOp::step) step = rank.job_steps[own++];
       if (rank.call[i] != kNone && steps[rank.call[i]] == kNone) steps[rank.call[i]] = step;
     }
   }

@@ -9,8 +9,7 @@ namespace {
 double median_factor(const JobModel& model, const std::vector<u32>& stage, u32 step) {
   std::vector<double> factors;
   for (const u32 r : stage)
-    if (step < model.cells.steps(r) && model.cells.at(r, step).is_known)
-      factors.push_back(model.cells.at(r, step).factor);
+    if (const Cell* cell = model.cells.find(r, step)) factors.push_back(cell->factor);
   if (factors.empty()) return 1;
   const auto middle = factors.begin() + static_cast<std::ptrdiff_t>(factors.size() / 2);
   std::ranges::nth_element(factors, middle);
@@ -30,7 +29,7 @@ std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& st
     for (u32 s = 0; s < model.cells.steps(r); ++s) {
       const Cell& cell = model.cells.at(r, s);
       if (!cell.is_known) continue;
-      const double own = cell.factor - shared[s];
+      const double own = cell.factor - shared[model.job.ranks[r].job_steps[s]];
       sum += own;
       squares += own * own;
       error += cell.error;

@@ -14,14 +14,14 @@ constexpr double kMore = 0.005;  // of the step: further calls that are worth a 
 void even_out(const JobModel& model, const std::vector<u32>& stage, analyze::Scenario& scenario) {
   for (u32 s = 0; s < model.steps; ++s) {
     double sum = 0, n = 0;
-    const auto known = [&](u32 r) { return s < model.cells.steps(r) && model.cells.at(r, s).is_known; };
-    for (const u32 r : stage) {
-      if (!known(r)) continue;
-      sum += model.cells.at(r, s).factor;
-      ++n;
-    }
     for (const u32 r : stage)
-      if (known(r)) scenario.device[model.step_index(r, s)] *= sum / n / model.cells.at(r, s).factor;
+      if (const Cell* cell = model.cells.find(r, s)) {
+        sum += cell->factor;
+        ++n;
+      }
+    for (const u32 r : stage)
+      if (const Cell* cell = model.cells.find(r, s))
+        scenario.device[model.step_index(r, *model.job.ranks[r].step_at(s))] *= sum / n / cell->factor;
   }
 }
 

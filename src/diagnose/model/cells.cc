@@ -43,7 +43,7 @@ class StageCells {
       for (size_t begin = 0, end = 0; begin < pieces.size(); begin = end) {
         while (end < pieces.size() && pieces[end].step == pieces[begin].step) ++end;
         cells[first[ranks_[r]] + pieces[begin].step] =
-            cell_of({pieces.begin() + begin, pieces.begin() + end});
+            cell_of(job_.ranks[ranks_[r]], {pieces.begin() + begin, pieces.begin() + end});
       }
     }
   }
@@ -64,10 +64,10 @@ class StageCells {
 
   void set_references() {
     std::vector<std::vector<double>> means(kinds_.size()), own(kinds_.size());
-    for (const std::vector<Piece>& pieces : pieces_) {
-      for (const Piece& p : pieces) {
+    for (size_t r = 0; r < ranks_.size(); ++r) {
+      for (const Piece& p : pieces_[r]) {
         own[p.kind].push_back(p.mean);
-        counts_[{p.step, p.kind}].push_back(static_cast<double>(p.count));
+        counts_[{job_.ranks[ranks_[r]].job_steps[p.step], p.kind}].push_back(static_cast<double>(p.count));
       }
       for (size_t kind = 0; kind < own.size(); ++kind) {
         if (!own[kind].empty()) means[kind].push_back(median(own[kind]));
@@ -79,20 +79,21 @@ class StageCells {
     for (auto& [where, counts] : counts_) {
       // A rank that does none of a kind in a step has none in its count, too.
       size_t ranks = 0;
-      for (const u32 rank : ranks_) ranks += where.first < job_.ranks[rank].steps() ? 1 : 0;
+      for (const u32 rank : ranks_) ranks += job_.ranks[rank].step_at(where.first) ? 1 : 0;
       counts.resize(std::max(ranks, counts.size()));
       counts = {reference_of(counts)};
     }
   }
 
-  Cell cell_of(std::span<const Piece> pieces) const {
+  Cell cell_of(const RankProgram& rank, std::span<const Piece> pieces) const {
     Cell cell;
     double sum = 0, expected = 0;
     for (const Piece& p : pieces) {
       const auto count = static_cast<double>(p.count);
       sum += count * p.mean;
       expected += count * reference_[p.kind];
-      cell.more += std::max(0.0, count - counts_.at({p.step, p.kind})[0]) * reference_[p.kind];
+      cell.more +=
+          std::max(0.0, count - counts_.at({rank.job_steps[p.step], p.kind})[0]) * reference_[p.kind];
     }
     if (expected <= 0) return cell;
     cell.is_known = true;
@@ -115,16 +116,21 @@ class StageCells {
   std::vector<std::vector<Piece>> pieces_;  // per rank of the stage, by step
   std::vector<double> reference_;           // per kind
   std::map<std::pair<u32, u32>, std::vector<double>>
-      counts_;  // by step and kind: of the ranks, then the usual one
+      counts_;  // by step of the job and kind: of the ranks, then the usual one
 };
 
 }  // namespace
 
-Cells::Cells(const JobProgram& job, const Stages& stages) {
+Cells::Cells(const JobProgram& job, const Stages& stages) : job_(job) {
   first_.push_back(0);
   for (const RankProgram& rank : job.ranks) first_.push_back(first_.back() + rank.steps());
   cells_.resize(first_.back());
   for (const std::vector<u32>& ranks : stages.ranks) StageCells(job, ranks).fill(cells_, first_);
+}
+
+const Cell* Cells::find(u32 rank, u32 job_step) const {
+  const std::optional<u32> step = job_.ranks[rank].step_at(job_step);
+  return step && at(rank, *step).is_known ? &at(rank, *step) : nullptr;
 }
 
 }  // namespace spotter::diagnose

@@ -22,13 +22,17 @@ struct Cell {
   static constexpr double kLeast = 0.01, kErrors = 6;
 };
 
+// The job has to live as long.
 class Cells {
  public:
   Cells(const analyze::JobProgram& job, const Stages& stages);
   const Cell& at(u32 rank, u32 step) const { return cells_[first_[rank] + step]; }
+  // Of a step of the job; null: the rank did nothing in it, or has not recorded it.
+  const Cell* find(u32 rank, u32 job_step) const;
   u32 steps(u32 rank) const { return first_[rank + 1] - first_[rank]; }
 
  private:
+  const analyze::JobProgram& job_;
   std::vector<Cell> cells_;
   std::vector<u32> first_;  // per rank
 };

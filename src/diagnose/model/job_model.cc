@@ -59,23 +59,21 @@ JobModel::JobModel(JobProgram program)
       pauses(pauses_of(job, stages)),
       syncs(syncs_of(job)),
       lateness_(lateness_of(job)) {
-  for (const RankProgram& rank : job.ranks) steps = std::max(steps, i64{rank.steps()});
+  steps = static_cast<i64>(job.step_numbers.size());
   whole = played.length(job);
 }
 
 StepFacts JobModel::step_facts() const {
   StepFacts facts{.count = steps, .mean = step_ns()};
   double sum = 0, squares = 0, n = 0;
-  for (i64 s = 0; s < steps; ++s) {
-    Ns longest = 0;
-    for (const RankProgram& rank : job.ranks) {
-      if (s >= rank.steps()) continue;
-      const bool is_last = s + 1 == rank.steps();
-      longest =
-          std::max(longest, (is_last ? rank.end() : rank.at(rank.step_rows[static_cast<size_t>(s) + 1])) -
-                                rank.at(rank.step_rows[static_cast<size_t>(s)]));
+  std::vector<Ns> longest(job.step_numbers.size());
+  for (const RankProgram& rank : job.ranks)
+    for (u32 s = 0; s < rank.steps(); ++s) {
+      Ns& of = longest[rank.job_steps[s]];
+      of = std::max(of, rank.step_length(s));
     }
-    const auto length = static_cast<double>(longest);
+  for (const Ns step : longest) {
+    const auto length = static_cast<double>(step);
     sum += length;
     squares += length * length;
     ++n;

@@ -24,7 +24,7 @@ struct JobModel {
   const Cells cells;
   const std::vector<PauseAt> pauses;
   const std::vector<SyncAt> syncs;
-  i64 steps = 0;  // of the rank that has the most
+  i64 steps = 0;  // of the job: what any rank has recorded
   Ns whole = 0;   // from the first step's start to the job's end, as replayed
   Ns step_ns() const { return steps > 0 ? whole / steps : whole; }
   StepFacts step_facts() const;
