@@ -17,6 +17,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kDeviceIdleBreakdown, \
   kIdleTimeBreakdown, \
   kIdleIntervalStatistics, \
+  kIdleCauses, \
   kKernelTypeBreakdown, \
   kKernelBreakdown, \
   kKernelDurationDistribution, \

@@ -63,13 +63,15 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
                                    : fmt::format("{}; without that a step takes {} less.", c.what, gain);
   // A job of many ranks: one that has it is enough to see it.
   const std::string shown = is_of_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
-  table.append({found.mechanism->name, c.is_opportunity ? "opportunity" : "fault", or_null(ranks),
-                or_null(c.group), or_null(steps), c.is_certain ? Value() : Value(found.gain),
-                c.is_certain ? Value() : Value(found.share), confidence_name(found.confidence),
-                std::string_view(to_printable(sentence)),
-                c.remedy.empty() ? Value(found.mechanism->remedy) : Value(std::string_view(c.remedy)),
-                std::string_view(command_of(paths, found.mechanism->evidence, shown, c.steps)),
-                or_null(c.against), or_null(c.subject)});
+  table.append(
+      {found.mechanism->name, c.is_opportunity ? "opportunity" : "fault", or_null(ranks), or_null(c.group),
+       or_null(steps), c.is_certain ? Value() : Value(found.gain),
+       c.is_certain ? Value() : Value(found.share), confidence_name(found.confidence),
+       std::string_view(to_printable(sentence)),
+       c.remedy.empty() ? Value(found.mechanism->remedy) : Value(std::string_view(c.remedy)),
+       std::string_view(command_of(paths, c.evidence.empty() ? found.mechanism->evidence : c.evidence.c_str(),
+                                   shown, c.steps)),
+       or_null(c.against), or_null(c.subject)});
 }
 
 void append(Table& table, const Rule& rule, const Finding& finding, const std::string& paths) {

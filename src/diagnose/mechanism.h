@@ -18,6 +18,7 @@ struct Candidate {
   std::string what = {};        // what is seen, with numbers and comparison: a sentence without its full stop
   std::string against = {};     // what speaks against it here
   std::string remedy = {};      // where the mechanism's own does not fit
+  std::string evidence = {};    // the same
   bool is_opportunity = false;
   bool is_certain = false;    // told whatever it costs: the job got no further
   Ns most = kMaxTime;         // that the job can gain without it at most, in all steps: its plain excess

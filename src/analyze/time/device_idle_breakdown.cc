@@ -1,14 +1,13 @@
 #include <algorithm>
 #include <array>
-#include <limits>
 #include <numeric>
 #include <vector>
 
 #include "analyze/list.h"
 #include "analyze/statistics.h"
+#include "analyze/time/device_gaps.h"
 #include "analyze/time/device_time.h"
 #include "analyze/time/idle_gaps.h"
-#include "analyze/time/intervals.h"
 
 namespace spotter::analyze {
 namespace {
@@ -39,60 +38,6 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
-constexpr Ns kNever = std::numeric_limits<Ns>::max();
-
-enum Why : u8 { host_wait, kernel_wait, other, unknown };
-
-// When any work runs; rows without duration that come first or last are intervals of no length.
-Union working_time(const trace::DeviceWork& work) {
-  Ns first = work.start[0], last = work.end[0];
-  std::vector<Union> by_stream;
-  for (const trace::Stream& stream : work.streams) {
-    Union& own = by_stream.emplace_back();
-    for (u32 row = stream.begin; row < stream.end; ++row) {
-      extend(own, work.start[row], work.end[row]);
-      first = std::min(first, work.start[row]);
-      last = std::max(last, work.end[row]);
-    }
-  }
-  Union all = unite(std::move(by_stream));
-  if (all.empty() || all.front().start != first) all.insert(all.begin(), {first, first});
-  if (all.back().end != last) all.push_back({last, last});
-  return all;
-}
-
-// When the first of the rows that begin at one time was launched.
-struct FirstLaunch {
-  Ns known = kNever;   // by those whose launch is in the trace
-  Ns latest = kNever;  // by all: it may have been earlier, where launches are not in the trace
-};
-
-// Of the rows that start at one time, asked for ascending times.
-class Starts {
- public:
-  explicit Starts(const trace::DeviceWork& work) : work_(work) {
-    for (const trace::Stream& stream : work_.streams) next_.push_back(stream.begin);
-  }
-
-  FirstLaunch launched_at(Ns time) {
-    FirstLaunch first;
-    for (size_t s = 0; s < next_.size(); ++s) {
-      u32& row = next_[s];
-      const u32 end = work_.streams[s].end;
-      while (row < end && work_.start[row] < time) ++row;
-      for (u32 at = row; at < end && work_.start[at] == time; ++at) {
-        first.latest = std::min(first.latest, work_.launched[at]);
-        if (work_.launch[at] != kNone) first.known = std::min(first.known, work_.launched[at]);
-      }
-    }
-    return first;
-  }
-
- private:
-  const trace::DeviceWork& work_;
-  std::vector<u32> next_;  // of each stream
-};
-
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   Table table(kDeviceIdleBreakdown.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
@@ -100,27 +45,16 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     note_no_device_work(table);
     return table;
   }
-  const Ns delay = params[kConsecutiveKernelDelay.name];
-  std::array<Ns, 4> ns{};
-  std::array<i64, 4> count{};
-  const Union working = working_time(work);
-  Starts starts(work);
-  for (size_t i = 1; i < working.size(); ++i) {
-    const Ns end = working[i - 1].end, gap = working[i].start - end;
-    const FirstLaunch first = starts.launched_at(working[i].start);
-    const bool is_in_time = first.latest <= end;
-    const Why why = !is_in_time && first.known != kNever ? host_wait
-                    : gap < delay                        ? kernel_wait
-                    : is_in_time                         ? other
-                                                         : unknown;
-    ns[why] += gap;
-    ++count[why];
+  std::array<Ns, kDeviceGapCategories> ns{};
+  std::array<i64, kDeviceGapCategories> count{};
+  for (const DeviceGap& gap : device_gaps(trace, params[kConsecutiveKernelDelay.name])) {
+    ns[static_cast<size_t>(gap.category)] += gap.end - gap.start;
+    ++count[static_cast<size_t>(gap.category)];
   }
   const i64 unlaunched = std::ranges::count(work.launch, kNone);
   const Ns idle = std::accumulate(ns.begin(), ns.end(), Ns{0});
   std::vector<Value> cells = {static_cast<i64>(work.event.size()), unlaunched, idle};
-  for (size_t why = 0; why < ns.size(); ++why)
-    cells.insert(cells.end(), {ns[why], count[why], ratio(ns[why], idle)});
+  for (size_t c = 0; c < ns.size(); ++c) cells.insert(cells.end(), {ns[c], count[c], ratio(ns[c], idle)});
   table.append(cells);
   note_inferred_launches(trace, table);
   return table;

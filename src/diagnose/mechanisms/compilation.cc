@@ -13,7 +13,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
   Candidate c;
   c.ranks = ranks_of(all);
   c.steps = few_steps(model, all);
-  c.subject = facts.name;
+  c.subject = facts.first.name;
   c.what = fmt::format(
       "{} {} code within the recording, {} in all{}", who(model, c.ranks),
       c.ranks.size() == 1 || are_all(model, c.ranks) ? "compiles or loads" : "compile or load",

@@ -14,7 +14,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
   Candidate c;
   c.ranks = ranks_of(ranks);
   c.steps = few_steps(model, ranks);
-  c.subject = facts.name;
+  c.subject = facts.first.name;
   const Ns mean = facts.host / static_cast<Ns>(facts.count);
   const bool are_some = ranks.size() < all.size();
   c.what = fmt::format("{} {} {} for {} next batch{}", who(model, c.ranks),

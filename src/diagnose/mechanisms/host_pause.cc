@@ -50,6 +50,18 @@ std::vector<std::vector<RankPauses>> alike(const JobModel& model, const std::vec
   return all;
 }
 
+// "aten::item", "aten::item (62 % of that) and aten::to (30 %)".
+std::string where(const PauseFacts& facts) {
+  constexpr double kAllBut = 0.8, kWorthNaming = 0.2;
+  std::string text = render::short_name(facts.first.name, 56);
+  if (facts.first.share >= kAllBut) return text;
+  text += fmt::format(" ({} of that)", percent_of(facts.first.share));
+  if (facts.second.share >= kWorthNaming && !facts.second.name.empty())
+    text += fmt::format(" and {} ({})", render::short_name(facts.second.name, 56),
+                        percent_of(facts.second.share));
+  return text;
+}
+
 std::string sentence(const JobModel& model, const Candidate& c, const std::vector<RankPauses>& ranks,
                      const PauseFacts& facts) {
   const bool is_covered = 2 * facts.covered >= facts.host;
@@ -63,7 +75,7 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
                   is_one || model.job.ranks.size() == 1 ? (is_covered ? "launches nothing" : "stands still")
                                                         : (is_covered ? "launch nothing" : "stand still"),
                   facts.count == 1 ? human(facts.longest) : human(facts.median));
-  if (!c.subject.empty()) text += " in " + render::short_name(c.subject, 56);
+  if (!c.subject.empty()) text += " in " + where(facts);
   const bool are_uneven = facts.count > 1 && facts.longest > 2 * facts.median;
   if (are_uneven) text += fmt::format(" (up to {})", human(facts.longest));
   if (!c.steps.empty())
@@ -90,7 +102,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
     Candidate c;
     c.ranks = ranks_of(ranks);
     c.steps = few_steps(model, ranks);
-    c.subject = facts.name;
+    c.subject = facts.first.name;
     c.what = sentence(model, c, ranks, facts);
     c.most = facts.excess;
     c.is_opportunity = is_own_code(model, ranks);
@@ -100,6 +112,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
     for (const u32 r : c.ranks)
       c.is_confirmed |= 2 * static_cast<double>(model.lateness(r)) * static_cast<double>(model.steps) >=
                         static_cast<double>(facts.excess) / static_cast<double>(ranks.size());
+    // Without a device no time of one is idle.
+    if (model.job.ranks[c.ranks[0]].streams == 0) c.evidence = "--table idle_causes";
     c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
     found.push_back(std::move(c));
   }

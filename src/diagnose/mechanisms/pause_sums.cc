@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/saturated.h"
 
@@ -60,7 +61,15 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
   std::ranges::sort(times);
   facts.longest = times.back();
   facts.median = times[times.size() / 2];
-  facts.name = std::ranges::max_element(by_name, {}, [](const auto& n) { return n.second; })->first;
+  for (const auto& [name, ns] : by_name) {
+    const PauseFacts::Name own{
+        std::string(name),
+        facts.excess > 0 ? static_cast<double>(ns) / static_cast<double>(facts.excess) : 0};
+    if (facts.first.share < own.share || facts.first.name.empty())
+      facts.second = std::exchange(facts.first, own);
+    else if (facts.second.share < own.share)
+      facts.second = own;
+  }
   return facts;
 }
 

@@ -23,9 +23,14 @@ std::vector<RankPauses> pauses_by_rank(const JobModel& model,
 // second is then what the job is like.
 std::vector<RankPauses> standing_out(const JobModel& model, std::vector<RankPauses> ranks);
 
-// What covers the most of these pauses' excess by name, and how long the longest and their median are.
+// What covers the most of these pauses' excess by name, what the next, and how long the longest and their
+// median are.
 struct PauseFacts {
-  std::string name;
+  struct Name {
+    std::string name;
+    double share = 0;  // of the excess
+  };
+  Name first, second;
   Ns excess = 0, longest = 0, median = 0, covered = 0, host = 0;
   size_t count = 0;
 };
