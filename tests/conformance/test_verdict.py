@@ -20,6 +20,7 @@ FAULTS = {
     "throttle:rank=1,from_ms=300": ("clock_drop", "1", EIGHT),
     "throttle:rank=all,from_ms=300": ("clock_drop", ALL, EIGHT),
     "straggling-step:rank=2,step=5": ("long_step", "2", EIGHT),
+    "straggling-step:rank=0,factor=1.8": ("long_step", "0", ["--ranks", 2, "--steps", 6]),
     "imbalance:spread=0.6": ("uneven_work", ALL, EIGHT),
     "extra-calls:rank=6,count=200": ("uneven_work", "6", EIGHT),
     "data-loader-stall": ("data_loading", ALL, EIGHT),
@@ -27,6 +28,7 @@ FAULTS = {
     "host-sync": ("host_sync", ALL, EIGHT),
     "gc-pause:rank=1": ("host_pause", "1", EIGHT),
     "gc-pause:rank=6": ("host_pause", "6", PIPELINE),
+    "gc-pause:rank=0,ms=60": ("host_pause", "0", ["--ranks", 8, "--pp", 8, "--layers", 16, "--micro-batches", 16, "--steps", 4]),
     "allocator-retries:ms=6": ("allocator", ALL, EIGHT),
     "copies:mb=40": ("copies", ALL, EIGHT),
     "compilation": ("compilation", ALL, EIGHT),
@@ -162,6 +164,15 @@ def test_a_rank_that_was_recorded_for_fewer_steps_is_no_trouble(tmp_path):
     first.write_text(json.dumps(document))
     findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
     assert findings[0]["mechanism"] == "clock_drop"
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_a_silence_that_all_ranks_and_steps_have_is_an_opportunity(tmp_path, ranks):
+    truth, findings = findings_of(tmp_path, "--ranks", ranks, "--steps", 6, fault=f"gc-pause:rank=0-{ranks - 1},ms=60" if ranks > 1 else "gc-pause:ms=60")
+    assert not [f for f in findings if f["kind"] == "fault" and f["share"] >= 0.02]
+    first = next(f for f in findings if f["kind"] == "opportunity")
+    assert first["mechanism"] == "host_pause"
+    assert first["time_ns"] == pytest.approx(truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), rel=0.1)
 
 
 @pytest.mark.parametrize("fault", ["none", "slow-rank:rank=3,factor=1.2", "straggling-step:rank=2,step=6", "imbalance:spread=0.6"])

@@ -11,6 +11,7 @@ namespace {
 
 constexpr double kShift = 0.02;  // of a whole job, which has no peers to be compared with
 constexpr u32 kBefore = 2;       // steps at the old level that it takes then
+constexpr double kBegun = 0.1;   // of the shift: a step that has less of it is before it
 
 std::vector<u32> steps_from(u32 first, u32 end) {
   std::vector<u32> steps(end - first);
@@ -21,6 +22,11 @@ std::vector<u32> steps_from(u32 first, u32 end) {
 // Without the first one, in the middle of which the clock may have dropped.
 std::vector<u32> but_first(const std::vector<u32>& steps) {
   return {steps.begin() + (steps.size() > 1 ? 1 : 0), steps.end()};
+}
+
+// Those of a shift in which the new level shows: of two both have to.
+std::vector<u32> settled(const std::vector<u32>& steps) {
+  return steps.size() > 2 ? but_first(steps) : steps;
 }
 
 // Where its steps begin to be high to the last, if not at the first; 0: nowhere.
@@ -45,7 +51,7 @@ u32 shift_of(const DeviceRow& row) {
   // Of thousands of steps not each is asked.
   constexpr u32 kMostAsked = 500;
   for (u32 first = kBefore; first + 2 <= steps; first += 1 + steps / kMostAsked) {
-    const std::vector<u32> before = steps_from(0, first), after = but_first(steps_from(first, steps));
+    const std::vector<u32> before = steps_from(0, first), after = settled(steps_from(first, steps));
     const double shift = row.mean(after) - row.mean(before);
     double spread = 0, error = 0;
     for (const auto& [side, mean] : {std::pair(before, row.mean(before)), std::pair(after, row.mean(after))})
@@ -58,6 +64,9 @@ u32 shift_of(const DeviceRow& row) {
     best = first;
     most = shift;
   }
+  // The step before the shift may have counted as the one in which it happens.
+  if (best > 0 && best + 2 < steps && row.excess[best] - row.mean(steps_from(0, best)) < kBegun * most)
+    ++best;
   return best;
 }
 
@@ -115,7 +124,7 @@ Candidate of_job(const JobModel& model, const MedianRow& median, u32 first) {
   u32 rank = 0;  // one that has this step: most have
   while (!model.job.ranks[rank].step_at(from)) ++rank;
   const double before = 1 + row.mean(steps_from(0, first));
-  const double excess = (1 + row.mean(but_first(steps_from(first, steps)))) / before - 1;
+  const double excess = (1 + row.mean(settled(steps_from(first, steps)))) / before - 1;
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
   for (u32 s = first; s < steps; ++s) c.steps.push_back(model.job.step_numbers[median.steps[s]]);

@@ -5,6 +5,9 @@
 namespace spotter::diagnose {
 namespace {
 
+// What it takes to fetch a batch that is ready: from a worker's queue, with its tensors' memory mapped.
+constexpr Ns kFetch = 200'000;
+
 std::vector<Candidate> candidates(const JobModel& model) {
   const auto all =
       pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Pause::data_loading; });
@@ -29,6 +32,10 @@ std::vector<Candidate> candidates(const JobModel& model) {
                           human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
   }
   for (const u32 r : c.ranks) c.is_confirmed |= are_some && model.lateness(r) >= mean / 2;
+  if (!are_some && mean <= kFetch) {
+    c.is_opportunity = true;
+    c.against = "a batch that is ready takes as long to fetch: larger batches make it count for less";
+  }
   c.is_confirmed |= !are_some;  // the span says so itself, on every rank
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
   return {std::move(c)};
@@ -40,7 +47,7 @@ const Mechanism kDataLoading = {
     .name = "data_loading",
     .summary =
         "The host is in enumerate(DataLoader)#... or enumerate(DataPipe)#... and launches nothing. Ranks that stand out (three times the median and 0.3 % of "
-        "the step) are told, else all.",
+        "the step) are told, else all; of all alike up to 0.2 ms, which fetching a batch takes that is ready, is an opportunity.",
     .remedy =
         "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less for each sample; "
         "of single ranks look at their host's storage and processors.",

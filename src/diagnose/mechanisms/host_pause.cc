@@ -16,11 +16,14 @@ bool is_pause(const PauseAt& p) {
          static_cast<double>(p.excess()) > kBeyond * static_cast<double>(p.ideal);
 }
 
+bool is_in_each_step(const JobModel& model, const RankPauses& rank) {
+  return 10 * rank.steps.size() >= 9 * size_t{model.job.ranks[rank.rank].steps()};
+}
+
 // What all ranks do alike in every step belongs to the program.
 bool is_own_code(const JobModel& model, const std::vector<RankPauses>& ranks) {
-  return ranks.size() == model.job.ranks.size() && std::ranges::all_of(ranks, [&](const RankPauses& r) {
-           return 10 * r.steps.size() >= 9 * size_t{model.job.ranks[r.rank].steps()};
-         });
+  return ranks.size() == model.job.ranks.size() &&
+         std::ranges::all_of(ranks, [&](const RankPauses& r) { return is_in_each_step(model, r); });
 }
 
 // What half of the job's ranks or more have in the same steps, about as long, is one thing: a checkpoint, an
@@ -87,35 +90,63 @@ std::string sentence(const JobModel& model, const Candidate& c, const std::vecto
   return text;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
-  const auto all = pauses_by_rank(model, is_pause);
-  if (all.empty()) return {};
-  std::vector<std::vector<RankPauses>> groups;
-  if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
-    groups.push_back(all);
-  } else {
-    groups = alike(model, standing_out(model, all));
+Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) {
+  const PauseFacts facts = facts_of(model, ranks);
+  Candidate c;
+  c.ranks = ranks_of(ranks);
+  c.steps = few_steps(model, ranks);
+  c.subject = facts.first.name;
+  c.what = sentence(model, c, ranks, facts);
+  c.most = facts.excess;
+  c.is_opportunity = is_own_code(model, ranks);
+  if (c.is_opportunity)
+    c.against =
+        "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
+  for (const u32 r : c.ranks)
+    c.is_confirmed |= 2 * static_cast<double>(model.lateness(r)) * static_cast<double>(model.steps) >=
+                      static_cast<double>(facts.excess) / static_cast<double>(ranks.size());
+  // Without a device no time of one is idle.
+  if (model.job.ranks[c.ranks[0]].streams == 0) c.evidence = "--table call_tree";
+  c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
+  return c;
+}
+
+// What whole stages do alike in every step has no peers to stand out from: it is as long as it usually is,
+// and yet no operator runs in most of it.
+std::vector<Candidate> usual_silences(const JobModel& model) {
+  const auto is_bare = [](const PauseAt& p) {
+    return p.kind == analyze::Pause::silence && !p.follows_sync && p.host > kLeast && !is_pause(p) &&
+           2 * p.covered < p.host;
+  };
+  std::vector<std::vector<RankPauses>> stages(model.stages.ranks.size());
+  std::vector<RankPauses> all;
+  for (RankPauses& rank : pauses_by_rank(model, is_bare, &PauseAt::covered))
+    if (is_in_each_step(model, rank)) stages[model.stages.of[rank.rank]].push_back(std::move(rank));
+  for (size_t s = 0; s < stages.size(); ++s) {
+    if (stages[s].size() < model.stages.ranks[s].size()) stages[s].clear();
+    all.insert(all.end(), stages[s].begin(), stages[s].end());
   }
+  if (all.size() == model.job.ranks.size()) return {of_ranks(model, all)};
   std::vector<Candidate> found;
-  for (const std::vector<RankPauses>& ranks : groups) {
-    const PauseFacts facts = facts_of(model, ranks);
-    Candidate c;
-    c.ranks = ranks_of(ranks);
-    c.steps = few_steps(model, ranks);
-    c.subject = facts.first.name;
-    c.what = sentence(model, c, ranks, facts);
-    c.most = facts.excess;
-    c.is_opportunity = is_own_code(model, ranks);
-    if (c.is_opportunity)
-      c.against =
-          "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
-    for (const u32 r : c.ranks)
-      c.is_confirmed |= 2 * static_cast<double>(model.lateness(r)) * static_cast<double>(model.steps) >=
-                        static_cast<double>(facts.excess) / static_cast<double>(ranks.size());
-    // Without a device no time of one is idle.
-    if (model.job.ranks[c.ranks[0]].streams == 0) c.evidence = "--table idle_causes";
-    c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
+  for (const std::vector<RankPauses>& stage : stages) {
+    if (stage.empty()) continue;
+    Candidate c = of_ranks(model, stage);
+    c.against = "no other rank does the same work: it may be the program's own";
+    c.is_opportunity = stage.size() > 1;
     found.push_back(std::move(c));
+  }
+  return found;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  std::vector<Candidate> found = usual_silences(model);
+  const auto all = pauses_by_rank(model, is_pause);
+  if (all.empty()) return found;
+  if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
+    found.push_back(of_ranks(model, all));
+  } else {
+    for (const std::vector<RankPauses>& ranks : alike(model, standing_out(model, all)))
+      found.push_back(of_ranks(model, ranks));
   }
   return found;
 }
@@ -126,7 +157,7 @@ const Mechanism kHostPause = {
     .name = "host_pause",
     .summary =
         "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
-        "loading, wait for the device, or call of the allocator is there. What all ranks have alike in every step is an opportunity.",
+        "loading, wait for the device, or call of the allocator is there. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
     .remedy =
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",

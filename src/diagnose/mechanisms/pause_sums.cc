@@ -13,16 +13,18 @@ namespace {
 // Three of such sums still fit in 64 bits.
 Ns add_up(Ns a, Ns b) { return std::min(add_saturated(a, b), kMaxTime); }
 
+Ns excess_of(const PauseAt& pause, PauseLeft left) { return std::max<Ns>(0, pause.host - pause.*left); }
+
 }  // namespace
 
 std::vector<RankPauses> pauses_by_rank(const JobModel& model,
-                                       const std::function<bool(const PauseAt&)>& counts) {
+                                       const std::function<bool(const PauseAt&)>& counts, PauseLeft left) {
   std::vector<RankPauses> ranks;
   for (const PauseAt& pause : model.pauses) {
     if (!counts(pause)) continue;
-    if (ranks.empty() || ranks.back().rank != pause.rank) ranks.push_back({.rank = pause.rank});
+    if (ranks.empty() || ranks.back().rank != pause.rank) ranks.push_back({.rank = pause.rank, .left = left});
     RankPauses& rank = ranks.back();
-    rank.excess = add_up(rank.excess, pause.excess());
+    rank.excess = add_up(rank.excess, excess_of(pause, left));
     rank.pauses.push_back(&pause);
     if (rank.steps.empty() || rank.steps.back() != pause.step) rank.steps.push_back(pause.step);
   }
@@ -50,8 +52,8 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
     for (const PauseAt* pause : rank.pauses) {
       const analyze::Skeleton& skeleton = model.job.ranks[rank.rank].skeleton;
       Ns& of_name = by_name[skeleton.strings[skeleton.rows[pause->row].name]];
-      of_name = add_up(of_name, pause->excess());
-      facts.excess = add_up(facts.excess, pause->excess());
+      of_name = add_up(of_name, excess_of(*pause, rank.left));
+      facts.excess = add_up(facts.excess, excess_of(*pause, rank.left));
       facts.covered = add_up(facts.covered, pause->covered);
       facts.host = add_up(facts.host, pause->host);
       times.push_back(pause->host);
@@ -76,7 +78,7 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
 void end_pauses(const JobModel& model, const std::vector<RankPauses>& ranks, analyze::Scenario& scenario) {
   for (const RankPauses& rank : ranks)
     for (const PauseAt* pause : rank.pauses)
-      scenario.host[model.row_index(rank.rank, pause->row)] = std::min(pause->ideal, pause->host);
+      scenario.host[model.row_index(rank.rank, pause->row)] = std::min(pause->*rank.left, pause->host);
 }
 
 std::vector<u32> ranks_of(const std::vector<RankPauses>& ranks) {

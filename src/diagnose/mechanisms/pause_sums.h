@@ -8,16 +8,21 @@
 
 namespace spotter::diagnose {
 
+// How long pauses would last in a job without trouble: their ideal, or what operators cover of them.
+using PauseLeft = Ns PauseAt::*;
+
 struct RankPauses {
   u32 rank = 0;
-  Ns excess = 0;                            // in all its steps
+  PauseLeft left = &PauseAt::ideal;
+  Ns excess = 0;                            // over that, in all its steps
   std::vector<u32> steps = {};              // in which there is any, ascending
   std::vector<const PauseAt*> pauses = {};  // by time
 };
 
 // Of the pauses that `counts` takes: a row for each rank that has any.
 std::vector<RankPauses> pauses_by_rank(const JobModel& model,
-                                       const std::function<bool(const PauseAt&)>& counts);
+                                       const std::function<bool(const PauseAt&)>& counts,
+                                       PauseLeft left = &PauseAt::ideal);
 
 // The ranks with over 3 times the median of all ranks and 0.3 % of the step more; where none does, all: the
 // second is then what the job is like.
