@@ -24,6 +24,9 @@ FAULTS = {
     "imbalance:spread=0.6": ("uneven_work", ALL, EIGHT),
     "extra-calls:rank=6,count=200": ("uneven_work", "6", EIGHT),
     "data-loader-stall": ("data_loading", ALL, EIGHT),
+    "data-loader-stall:rank=1,ms=40": ("data_loading", "1", ["--ranks", 2, "--steps", 5]),
+    "throttle:rank=0,step=6-": ("clock_drop", "0", ["--ranks", 2, "--steps", 6]),
+    "imbalance:spread=0.5": ("uneven_work", ALL, ["--ranks", 16, "--steps", 4, "--pp", 8, "--layers", 16, "--micro-batches", 32]),
     "data-loader-stall:rank=2": ("data_loading", "2", EIGHT),
     "host-sync": ("host_sync", ALL, EIGHT),
     "gc-pause:rank=1": ("host_pause", "1", EIGHT),
@@ -164,6 +167,27 @@ def test_a_rank_that_was_recorded_for_fewer_steps_is_no_trouble(tmp_path):
     first.write_text(json.dumps(document))
     findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
     assert findings[0]["mechanism"] == "clock_drop"
+
+
+@pytest.mark.parametrize("era", ["2021", "2023"])
+@pytest.mark.parametrize("layout", [
+    [*EIGHT, "--tp", 2, "--gpus-per-node", 4, "--clock-offset", "5ms"],
+    [*EIGHT, "--sharding", "fsdp", "--gpus-per-node", 1, "--clock-offset", "1ms"],
+    PIPELINE,
+    ["--ranks", 8, "--pp", 8, "--layers", 16, "--micro-batches", 16, "--steps", 4, "--noise", "rough"],
+], ids=["tensor", "hosts", "pipeline", "deep"])
+def test_traces_that_name_no_groups_and_no_peers(tmp_path, era, layout):
+    truth, findings = findings_of(tmp_path, *layout, "--era", era, fault="slow-rank:rank=7,factor=1.3")
+    assert (findings[0]["mechanism"], findings[0]["ranks"]) == ("slow_device", "7"), findings[0]["finding"]
+    effect, step = truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), truth["job"]["step_ns"][0]
+    assert findings[0]["time_ns"] == pytest.approx(effect, rel=0.1, abs=0.005 * step)
+
+
+def test_what_a_rank_does_more_costs_its_launches_too(tmp_path):
+    truth, findings = findings_of(tmp_path, "--ranks", 16, "--steps", 5, "--tp", 4, "--layers", 16, "--hidden", 1024, "--batch", 1,
+                                  fault="extra-calls:rank=5,count=200")
+    assert (findings[0]["mechanism"], findings[0]["ranks"]) == ("uneven_work", "5")
+    assert findings[0]["time_ns"] == pytest.approx(truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), rel=0.1)
 
 
 @pytest.mark.parametrize("ranks", [1, 4])

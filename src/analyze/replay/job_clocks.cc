@@ -4,6 +4,8 @@
 #include <map>
 #include <string>
 
+#include "analyze/replay/unnamed_clocks.h"
+
 namespace spotter::analyze {
 namespace {
 
@@ -34,6 +36,7 @@ class Clocks {
     clock[0] = 0;
     spread(clock, true);
     spread(clock, false);
+    if (std::ranges::any_of(clock, [](const auto& c) { return !c; })) spread_unnamed(clock);
     for (size_t r = 0; r < job_.ranks.size(); ++r) job_.ranks[r].clock = clock[host_[r]].value_or(0);
   }
 
@@ -81,6 +84,25 @@ class Clocks {
         else
           clock[low] = *clock[high] - *ahead;
         goes_on = true;
+      }
+    }
+  }
+
+  // The same for what no call joins whose group is named: over the edge that tells best, again and again.
+  void spread_unnamed(std::vector<std::optional<Ns>>& clock) const {
+    std::vector<std::vector<u32>> hosts(hosts_);
+    for (u32 r = 0; r < host_.size(); ++r) hosts[host_[r]].push_back(r);
+    const std::vector<ClockEdge> edges = unnamed_clock_edges(job_, hosts);
+    for (bool goes_on = true; goes_on;) {
+      goes_on = false;
+      for (const ClockEdge& edge : edges) {
+        if (clock[edge.first].has_value() == clock[edge.second].has_value()) continue;
+        if (clock[edge.first])
+          clock[edge.second] = *clock[edge.first] + edge.ahead;
+        else
+          clock[edge.first] = *clock[edge.second] - edge.ahead;
+        goes_on = true;
+        break;
       }
     }
   }

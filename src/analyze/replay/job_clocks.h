@@ -1,5 +1,6 @@
 // Clocks of hosts: what a rank's times are ahead of the job's. Ranks of one host share a clock; between hosts
-// tell the calls that end on all members at once and, where hosts share none, sends in both directions.
+// tell the calls that end on all members at once and, where hosts share none, sends in both directions, else
+// what unnamed_clocks.h finds.
 #pragma once
 #include "analyze/replay/job_program.h"
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/replay/exchanges.h"
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
 #include "analyze/replay/job_steps.h"
@@ -48,6 +49,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
   match_calls(job);
   set_clocks(job);
   match_unnamed_calls(job);
+  match_exchanges(job);
   set_transfers(job);
   return job;
 }

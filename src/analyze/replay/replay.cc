@@ -203,9 +203,11 @@ class Player {
   }
 
   void end_run(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
-    const double device = device_factor(r, item.step), host = scenario_.leads * host_factor(r, item.step);
+    const double part = scenario_.run[global(r, item.row)];
+    const double device = part * device_factor(r, item.step),
+                 host = part * scenario_.leads * host_factor(r, item.step);
     const bool is_gone = scenario_.is_skipped[global(r, item.row)] != 0;
-    const Ns gap = is_gone ? 0 : scaled(row.gap, scenario_.gaps),
+    const Ns gap = is_gone ? 0 : scaled(row.gap, part * scenario_.gaps),
              own = is_gone ? 0 : scaled(row.device, device);
     Ns end = stream.clock == kNotYet ? kNotYet : stream.clock + gap + own;
     // Of what follows a point the gaps are the same part as of the whole run.
@@ -308,7 +310,7 @@ class Player {
 }  // namespace
 
 Scenario::Scenario(const JobProgram& job)
-    : is_skipped(job.rows), device(job.steps, 1.0), host_factor(job.steps, 1.0) {
+    : is_skipped(job.rows), run(job.rows, 1.0f), device(job.steps, 1.0), host_factor(job.steps, 1.0) {
   host.reserve(job.rows);
   for (const RankProgram& rank : job.ranks)
     for (const SkeletonRow& row : rank.rows()) host.push_back(row.host);

@@ -14,6 +14,8 @@ struct Scenario {
   std::vector<Ns> transfer;    // per call
   std::vector<u8> is_skipped;  // per row of all ranks: a wait or sync that is not there, a run that takes the
                                // device no time
+  std::vector<float> run;  // per row of all ranks, of a run's work and the time from its first call to the
+                           // others; 1 as it was
   std::vector<double> device, host_factor;  // per step of all ranks, of device work and of all host time
   double gaps = 1;                          // of the time between kernels that the launches do not explain
   double leads = 1;                         // of the time from a run's first call to each of its launches

@@ -5,12 +5,13 @@
 #include <numeric>
 #include <tuple>
 
+#include "analyze/replay/exchanges.h"
 #include "analyze/replay/text_hash.h"
 
 namespace spotter::analyze {
 namespace {
 
-constexpr Ns kTogether = 10'000;
+constexpr Ns kTogether = 25'000;
 constexpr i64 kPart = 4, kWhole = 5;  // of the ends of a stream
 
 struct Row {
@@ -31,10 +32,10 @@ class Matcher {
         const SkeletonRow& row = rank.rows()[i];
         if (row.op != SkeletonOp::collective || !is_unnamed(rank, row)) continue;
         const std::string_view name = rank.skeleton.strings[row.name];
+        if (direction_of(name) != Direction::none) continue;
         const u32 stream =
             streams.try_emplace({r, row.stream}, static_cast<u32>(streams.size())).first->second;
-        (name.find("SendRecv") == name.npos ? rows_ : exchanges_)
-            .push_back({text_hash_of(name), 0, job.end({r, i}), {r, i}, stream});
+        rows_.push_back({text_hash_of(name), 0, job.end({r, i}), {r, i}, stream});
       }
     }
     calls_of_.resize(streams.size());
@@ -45,33 +46,32 @@ class Matcher {
 
   void match() && {
     // Streams that end together by chance do so now and then; those of one group do so always.
-    for_each_call(rows_, SIZE_MAX, [&](std::span<Row> call) { vote(call); });
+    for_each_call([&](std::span<Row> call) { vote(call); });
     for (const auto& [pair, votes] : votes_)
       if (kWhole * votes >= kPart * std::min(calls_of_[pair.first], calls_of_[pair.second]))
         join(pair.first, pair.second);
     for (Row& row : rows_) row.group = root(row.stream);
-    for_each_call(rows_, SIZE_MAX, [&](std::span<Row> call) { add(call); });
-    for_each_call(exchanges_, 2, [&](std::span<Row> call) { add(call); });
+    for_each_call([&](std::span<Row> call) { add(call); });
   }
 
  private:
   template <class F>
-  static void for_each_call(std::vector<Row>& rows, size_t most, F&& use) {
-    std::ranges::sort(rows, {}, [](const Row& r) {
+  void for_each_call(F&& use) {
+    std::ranges::sort(rows_, {}, [](const Row& r) {
       return std::tuple(r.operation, r.group, r.end, r.member.rank, r.member.row);
     });
-    for (size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
-      const Row& first = rows[begin];
-      for (end = begin + 1; end < rows.size() && end - begin < most; ++end) {
-        const Row& row = rows[end];
+    for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
+      const Row& first = rows_[begin];
+      for (end = begin + 1; end < rows_.size(); ++end) {
+        const Row& row = rows_[end];
         if (row.operation != first.operation || row.group != first.group || row.end - first.end > kTogether)
           break;
         const auto is_same = [&](const Row& other) { return other.member.rank == row.member.rank; };
-        if (std::any_of(rows.begin() + static_cast<std::ptrdiff_t>(begin),
-                        rows.begin() + static_cast<std::ptrdiff_t>(end), is_same))
+        if (std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
+                        rows_.begin() + static_cast<std::ptrdiff_t>(end), is_same))
           break;
       }
-      use(std::span(rows).subspan(begin, end - begin));
+      use(std::span(rows_).subspan(begin, end - begin));
     }
   }
 
@@ -104,7 +104,7 @@ class Matcher {
   }
 
   JobProgram& job_;
-  std::vector<Row> rows_, exchanges_;
+  std::vector<Row> rows_;
   std::vector<i64> calls_of_;  // per stream
   std::vector<u32> group_;     // per stream: another one of its group, or itself
   std::map<std::pair<u32, u32>, i64> votes_;

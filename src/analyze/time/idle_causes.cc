@@ -20,7 +20,8 @@ const Field kColumns[] = {
     kRankField,
     {"idle_category", Type::text, Unit::none, Role::key,
      "Why the gap is there, as device_idle_breakdown tells it."},
-    {"name", Type::text, Unit::none, Role::key, "Innermost span of the launching thread; null for none."},
+    {"name", Type::text, Unit::none, Role::key,
+     "Innermost span of the launching thread; empty for none, and others for the rest."},
     {"idle_ns", Type::integer, Unit::ns, Role::value, "Its time in all of them."},
     {"idle_ratio", Type::real, Unit::ratio, Role::value, "The same as a share of all gaps of the rank."},
     {"gap_count", Type::integer, Unit::count, Role::value, "Number of gaps in which it is."},
@@ -30,7 +31,7 @@ const Field kColumns[] = {
      "What kind of span it is: operator, annotation, python, or call of the device's runtime; launch: from the "
      "launch's call to the work's start; none: no span is there, or the gap waits for no host."},
     {"within", Type::text, Unit::none, Role::value,
-     "The span around that, but for a step's mark; null for none."},
+     "The span around that, but for a step's mark; empty for none."},
     {"longest_step", Type::integer, Unit::none, Role::value,
      "Number of the step in which that gap begins; null for none."},
     {"longest_start_ns", Type::integer, Unit::ns, Role::time, "Start of that gap, Unix time."},
@@ -40,7 +41,7 @@ constexpr Param kParams[] = {kConsecutiveKernelDelay, kTop};
 
 enum class Activity : u8 { none, op, annotation, python, call, launch };
 
-const char* name_of(Activity activity) {
+std::string_view name_of(Activity activity) {
   constexpr const char* kNames[] = {"none", "operator", "annotation", "python", "call", "launch"};
   return kNames[static_cast<size_t>(activity)];
 }
@@ -134,12 +135,11 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
         std::ranges::max_element(group.by_gap, {}, [](const auto& g) { return g.second; })->first;
     const Statistics s = statistics_of(times);
     const u32 step = steps.last(gaps[longest].start);
-    const auto text = [&](auto of) { return group.cause ? Value(of(*group.cause)) : Value(); };
-    const auto name = [&](StringId id) { return id == 0 ? Value() : Value(trace.strings()[id]); };
-    table.append({text([](const Cause& c) { return device_gap_category_name(c.category); }),
-                  group.cause ? name(group.cause->name) : "others", s.sum, ratio(s.sum, idle), s.count,
-                  s.median, s.max, text([](const Cause& c) { return name_of(c.activity); }),
-                  text([&](const Cause& c) { return name(c.within); }),
+    const auto text = [&](auto of) { return group.cause ? of(*group.cause) : std::string_view(); };
+    table.append({text([](const Cause& c) { return std::string_view(device_gap_category_name(c.category)); }),
+                  group.cause ? trace.strings()[group.cause->name] : "others", s.sum, ratio(s.sum, idle),
+                  s.count, s.median, s.max, text([](const Cause& c) { return name_of(c.activity); }),
+                  text([&](const Cause& c) { return trace.strings()[c.within]; }),
                   step == kNone ? Value() : Value(trace.steps().steps[step].number),
                   trace.info().base_ns + gaps[longest].start});
   }

@@ -108,10 +108,11 @@ MedianRow median_row(const JobModel& model) {
         error.push_back(cell->error);
       }
     if (2 * excess.size() <= model.job.ranks.size()) continue;
+    const size_t at = (excess.size() - 1) / 2;
     for (std::vector<double>* of : {&excess, &error})
-      std::ranges::nth_element(*of, of->begin() + static_cast<std::ptrdiff_t>(of->size() / 2));
-    middle.row.excess.push_back(excess[excess.size() / 2]);
-    middle.row.error.push_back(error[error.size() / 2]);
+      std::ranges::nth_element(*of, of->begin() + static_cast<std::ptrdiff_t>(at));
+    middle.row.excess.push_back(excess[at]);
+    middle.row.error.push_back(error[at]);
     middle.steps.push_back(s);
   }
   return middle;

@@ -20,7 +20,7 @@ struct Slow {
 
 std::vector<Candidate> candidates(const JobModel& model) {
   std::map<std::vector<i64>, std::vector<Slow>> ranks_by_steps;  // by the steps' numbers
-  for (const std::vector<u32>& stage : model.stages.ranks) {
+  for (const std::vector<u32>& stage : comparable_ranks(model)) {
     if (!varying_ranks(model, stage).empty()) continue;
     for (const u32 r : stage) {
       const DeviceRow row = device_row(model, r);

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "analyze/replay/exchanges.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -13,9 +14,8 @@ i64 sends_a_step(const JobModel& model) {
   i64 sends = 0;
   for (const analyze::SkeletonRow& row : rank.rows()) {
     if (row.op != analyze::SkeletonOp::collective) continue;
-    const std::string_view name = rank.skeleton.strings[row.name];
-    const bool is_send = row.peer != analyze::kNoPeer && name == "send";
-    sends += is_send || name.find("SendRecv") != name.npos ? 1 : 0;
+    const analyze::Direction direction = analyze::direction_of(rank.skeleton.strings[row.name]);
+    sends += direction == analyze::Direction::send || direction == analyze::Direction::both ? 1 : 0;
   }
   return rank.steps() > 0 ? sends / rank.steps() : 0;
 }

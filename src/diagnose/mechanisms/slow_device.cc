@@ -20,10 +20,13 @@ std::string sentence(const JobModel& model, const std::vector<DeviceRow>& rows) 
     excess += row.mean_excess / static_cast<double>(rows.size());
   }
   const size_t peers = model.stages.ranks[model.stages.of[ranks[0]]].size() - ranks.size();
-  return fmt::format("{} {} {} longer for the same work than the {}{} {}", who(model, ranks),
+  const std::string stage =
+      model.stages.is_pipeline() ? fmt::format(" of stage {}", model.stages.of[ranks[0]]) : "";
+  return fmt::format("{} {} {} longer for the same work than {} {}", who(model, ranks),
                      ranks.size() == 1 ? "computes" : "compute", percent_of(excess),
-                     peers == 1 ? "other" : fmt::format("{} others", peers),
-                     model.stages.is_pipeline() ? fmt::format(" of stage {}", model.stages.of[ranks[0]]) : "",
+                     peers == 0   ? "other stages"
+                     : peers == 1 ? fmt::format("the other{}", stage)
+                                  : fmt::format("the {} others{}", peers, stage),
                      when(model, ranks[0], rows[0].high));
 }
 

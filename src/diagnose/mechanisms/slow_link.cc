@@ -16,9 +16,11 @@ constexpr i64 kLargeMessage = 1'000'000;              // smaller ones are latenc
 constexpr double kSlow = 0.6;                         // of the reference
 constexpr Ns kRound = 6'000, kRoundOfHosts = 14'000;  // what a message takes however small it is
 
-// Groups that do the same: of one size, over as many hosts, with the same operations.
+// Groups that do the same: of one size, over as many hosts, with the same operations. Where nobody knows the
+// hosts, neighbours in rank are closer to each other than others.
 struct Sort {
   size_t ranks, hosts;
+  i64 spread;  // of rank numbers, where the hosts are not known
   bool is_send;
   auto operator<=>(const Sort&) const = default;
 };
@@ -85,6 +87,9 @@ std::vector<Group> groups_of(const JobModel& model) {
     group.knows_hosts = !hosts.contains("");
     group.sort.ranks = group.ranks.size();
     group.sort.hosts = hosts.size();
+    if (!group.knows_hosts)
+      group.sort.spread = model.job.ranks[*group.ranks.rbegin()].rank.value_or(0) -
+                          model.job.ranks[*group.ranks.begin()].rank.value_or(0);
     all.push_back(std::move(group));
   }
   return all;

@@ -6,6 +6,8 @@
 namespace spotter::diagnose {
 namespace {
 
+constexpr size_t kRanks = 3;
+
 double median_factor(const JobModel& model, const std::vector<u32>& stage, u32 step) {
   std::vector<double> factors;
   for (const u32 r : stage)
@@ -18,9 +20,22 @@ double median_factor(const JobModel& model, const std::vector<u32>& stage, u32 s
 
 }  // namespace
 
+std::vector<std::vector<u32>> comparable_ranks(const JobModel& model) {
+  std::vector<std::vector<u32>> groups;
+  std::vector<u32> rest;
+  for (const std::vector<u32>& stage : model.stages.ranks) {
+    if (stage.size() >= kRanks)
+      groups.push_back(stage);
+    else
+      rest.insert(rest.end(), stage.begin(), stage.end());
+  }
+  std::ranges::sort(rest);
+  if (!rest.empty()) groups.push_back(std::move(rest));
+  return groups;
+}
+
 std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage) {
   constexpr double kLeast = 0.01, kErrors = 4, kPart = 0.3;
-  constexpr size_t kRanks = 3;
   std::vector<double> shared;
   for (u32 s = 0; s < model.steps; ++s) shared.push_back(median_factor(model, stage, s));
   std::vector<u32> varying;

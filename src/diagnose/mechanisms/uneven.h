@@ -4,6 +4,9 @@
 
 namespace spotter::diagnose {
 
+// The stages, but those of one or two ranks, which are too few to be told apart from what they share, as one.
+std::vector<std::vector<u32>> comparable_ranks(const JobModel& model);
+
 // Ranks whose device time varies from step to step beyond what the stage shares: by more than 1 % (standard
 // deviation) and four standard errors. Empty unless they are three or more, and 30 % of the stage.
 std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <unordered_map>
+#include <utility>
 
 namespace spotter::diagnose {
 namespace {
@@ -17,6 +19,7 @@ struct Piece {
   u32 kind, step;
   i64 count;
   double mean;  // ns
+  double time() const { return static_cast<double>(count) * mean; }
 };
 
 double median(std::vector<double>& values) {
@@ -30,11 +33,16 @@ double reference_of(std::vector<double>& of_ranks) {
   return of_ranks.size() == 2 ? std::min(of_ranks[0], of_ranks[1]) : median(of_ranks);
 }
 
+// By kind of work: what the ranks of other stages tell of it.
+using References = std::unordered_map<i64, double>;
+
 class StageCells {
  public:
-  StageCells(const JobProgram& job, const std::vector<u32>& ranks) : job_(job), ranks_(ranks) {
+  StageCells(const JobProgram& job, const std::vector<u32>& ranks, const References& of_job)
+      : job_(job), ranks_(ranks) {
     for (const u32 rank : ranks) pieces_.push_back(read(job.ranks[rank]));
     set_references();
+    compare_with(of_job);
   }
 
   void fill(std::vector<Cell>& cells, const std::vector<u32>& first) const {
@@ -49,6 +57,41 @@ class StageCells {
   }
 
  private:
+  // Other stages tell more than the stage's own past, which is all that its other work has: that is left out
+  // where what others have too is enough of it. So are kernels of one name and grid that do other work here
+  // than there (another inner dimension): they are out of line with the rest.
+  void compare_with(const References& of_job) {
+    constexpr double kEnough = 0.25, kOutOfLine = 0.25;
+    if (of_job.empty()) return;
+    std::vector<double> time(kinds_.size()), ratio(kinds_.size());
+    for (const std::vector<Piece>& pieces : pieces_)
+      for (const Piece& p : pieces) time[p.kind] += p.time();
+    std::vector<u32> shared;
+    std::vector<double> reference = reference_;
+    double of_shared = 0;
+    for (const auto& [kind, index] : kinds_)
+      if (const auto known = of_job.find(kind); known != of_job.end() && known->second > 0) {
+        ratio[index] = reference_[index] / known->second;
+        reference[index] = known->second;
+        shared.push_back(index);
+        of_shared += time[index];
+      }
+    std::ranges::sort(shared, {}, [&](u32 kind) { return ratio[kind]; });
+    double usual = 0, below = 0;
+    for (const u32 kind : shared)
+      if (2 * std::exchange(below, below + time[kind]) <= of_shared) usual = ratio[kind];
+    std::vector<u8> is_left_out(kinds_.size(), 1);
+    double left = 0;
+    for (const u32 kind : shared) {
+      if (std::abs(ratio[kind] - usual) > kOutOfLine * usual) continue;
+      is_left_out[kind] = 0;
+      left += time[kind];
+    }
+    if (left <= kEnough * std::accumulate(time.begin(), time.end(), 0.0)) return;
+    reference_ = std::move(reference);
+    is_left_out_ = std::move(is_left_out);
+  }
+
   std::vector<Piece> read(const RankProgram& rank) {
     std::vector<Piece> pieces;
     i64 step = -1;
@@ -85,27 +128,33 @@ class StageCells {
     }
   }
 
+  bool is_left_out(const Piece& p) const { return !is_left_out_.empty() && is_left_out_[p.kind]; }
+
   Cell cell_of(const RankProgram& rank, std::span<const Piece> pieces) const {
     Cell cell;
-    double sum = 0, expected = 0;
+    double sum = 0, expected = 0, device = 0;
     for (const Piece& p : pieces) {
       const auto count = static_cast<double>(p.count);
-      sum += count * p.mean;
+      device += p.time();
+      if (is_left_out(p)) continue;
+      sum += p.time();
       expected += count * reference_[p.kind];
-      cell.more +=
-          std::max(0.0, count - counts_.at({rank.job_steps[p.step], p.kind})[0]) * reference_[p.kind];
+      const double beyond = std::max(0.0, count - counts_.at({rank.job_steps[p.step], p.kind})[0]);
+      cell.more_pieces += beyond;
+      cell.more += beyond * reference_[p.kind];
     }
     if (expected <= 0) return cell;
     cell.is_known = true;
-    cell.device = std::llround(sum);
+    cell.device = std::llround(device);
     cell.factor = sum / expected;
-    double squares = 0;
+    double squares = 0, n = 0;
     for (const Piece& p : pieces) {
+      if (is_left_out(p)) continue;
+      ++n;
       const double part = static_cast<double>(p.count) * reference_[p.kind] / expected;
       const double off = reference_[p.kind] > 0 ? p.mean / reference_[p.kind] - cell.factor : 0;
       squares += part * part * off * off;
     }
-    const auto n = static_cast<double>(pieces.size());
     cell.error = n > 1 ? std::sqrt(squares * n / (n - 1)) : 0;
     return cell;
   }
@@ -115,9 +164,33 @@ class StageCells {
   std::unordered_map<i64, u32> kinds_;
   std::vector<std::vector<Piece>> pieces_;  // per rank of the stage, by step
   std::vector<double> reference_;           // per kind
+  std::vector<u8> is_left_out_ = {};        // per kind; empty: none
   std::map<std::pair<u32, u32>, std::vector<double>>
       counts_;  // by step of the job and kind: of the ranks, then the usual one
 };
+
+// A stage of one rank has no peers: its reference is the median of all ranks that have the same work, of
+// three at least. Empty where each stage has several.
+References references_of(const JobProgram& job, const Stages& stages) {
+  constexpr size_t kLeastRanks = 3;
+  References references;
+  if (std::ranges::none_of(stages.ranks, [](const auto& ranks) { return ranks.size() == 1; }))
+    return references;
+  std::unordered_map<i64, std::vector<double>> of_ranks;
+  for (const RankProgram& rank : job.ranks) {
+    std::unordered_map<i64, std::vector<double>> means;
+    bool is_in_step = false;
+    for (const analyze::SkeletonRow& row : rank.rows()) {
+      is_in_step |= row.op == SkeletonOp::step;
+      if (row.op == SkeletonOp::work && is_in_step && row.count > 0)
+        means[row.number].push_back(static_cast<double>(row.device) / static_cast<double>(row.count));
+    }
+    for (auto& [kind, values] : means) of_ranks[kind].push_back(median(values));
+  }
+  for (auto& [kind, values] : of_ranks)
+    if (values.size() >= kLeastRanks) references.emplace(kind, median(values));
+  return references;
+}
 
 }  // namespace
 
@@ -125,7 +198,9 @@ Cells::Cells(const JobProgram& job, const Stages& stages) : job_(job) {
   first_.push_back(0);
   for (const RankProgram& rank : job.ranks) first_.push_back(first_.back() + rank.steps());
   cells_.resize(first_.back());
-  for (const std::vector<u32>& ranks : stages.ranks) StageCells(job, ranks).fill(cells_, first_);
+  const References of_job = references_of(job, stages);
+  for (const std::vector<u32>& ranks : stages.ranks)
+    StageCells(job, ranks, ranks.size() == 1 ? of_job : References()).fill(cells_, first_);
 }
 
 const Cell* Cells::find(u32 rank, u32 job_step) const {

@@ -1,6 +1,6 @@
 // Cells: how much longer the device of a rank works in a step than what it does takes its peers. Like is
 // compared with like: kernels of one kind (name, grid and block; copies of one size) among the ranks of a
-// stage.
+// stage, those of a stage of one rank with what they take other stages.
 #pragma once
 #include <vector>
 
@@ -10,11 +10,12 @@
 namespace spotter::diagnose {
 
 struct Cell {
-  double factor = 1;      // how many times as long as the reference, over all its kinds of work
-  double error = 0;       // of the factor, as the kinds' own factors scatter around it
-  double more = 0;        // time of pieces beyond the stage's median count of each kind, by reference, ns
-  Ns device = 0;          // of its work
-  bool is_known = false;  // it did anything
+  double factor = 1;       // how many times as long as the reference, over all its kinds of work
+  double error = 0;        // of the factor, as the kinds' own factors scatter around it
+  double more = 0;         // time of pieces beyond the stage's median count of each kind, by reference, ns
+  double more_pieces = 0;  // how many those are
+  Ns device = 0;           // of its work
+  bool is_known = false;   // it did anything
 
   double excess() const { return factor - 1; }
   // Beyond what differs between devices and what the work's own scatter explains.
