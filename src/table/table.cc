@@ -1,6 +1,8 @@
 #include "table/table.h"
 
+#include <algorithm>
 #include <bit>
+#include <cstring>
 #include <functional>
 #include <mutex>
 #include <set>
@@ -145,7 +147,7 @@ u64 Table::word_of(std::string_view text) {
 }
 
 void Table::append(std::span<const Value> row) {
-  CHECK(row.size() == schema_.size());
+  CHECK(row.size() == schema_.size() && packing_.empty());
   if (cells_.empty()) cells_.reserve(row.size());
   for (size_t i = 0; i < row.size(); ++i) {
     const bool null = is_null(row[i]);
@@ -159,27 +161,62 @@ void Table::append(std::span<const Value> row) {
   ++rows_;
 }
 
+void Table::pack() {
+  static_assert(std::endian::native == std::endian::little, "a number's low bytes come first");
+  if (rows_ == 0 || !packing_.empty()) return;
+  std::vector<size_t> bytes;  // per column
+  for (size_t c = 0; c < columns(); ++c) {
+    i64 least = std::bit_cast<i64>(cells_[c]), most = least;
+    for (size_t place = c; place < cells_.size(); place += columns()) {
+      least = std::min(least, std::bit_cast<i64>(cells_[place]));
+      most = std::max(most, std::bit_cast<i64>(cells_[place]));
+    }
+    const u64 base = std::bit_cast<u64>(least);
+    const auto bits = static_cast<size_t>(std::bit_width(std::bit_cast<u64>(most) - base));
+    bytes.push_back((bits + 7) / 8);
+    packing_.push_back({base, bytes.back() == sizeof(u64) ? ~u64{0} : (u64{1} << 8 * bytes.back()) - 1,
+                        static_cast<u32>(row_bytes_)});
+    row_bytes_ += bytes.back();
+  }
+  packed_.resize(rows_ * row_bytes_ + sizeof(u64));
+  u8* to = packed_.data();
+  for (size_t place = 0, c = 0; place < cells_.size(); ++place, c = c + 1 == columns() ? 0 : c + 1) {
+    const u64 number = cells_[place] - packing_[c].base;
+    std::memcpy(to, &number, bytes[c]);
+    to += bytes[c];
+  }
+  cells_ = std::vector<u64>();  // = {} would keep its memory
+  places_ = std::unordered_map<std::string, u32>();
+  valid_.shrink_to_fit();
+}
+
+u64 Table::cell(size_t row, size_t column) const {
+  if (packing_.empty()) return cells_[row * schema_.size() + column];
+  const Packing& packing = packing_[column];
+  u64 number;
+  std::memcpy(&number, packed_.data() + row * row_bytes_ + packing.offset, sizeof number);
+  return packing.base + (number & packing.mask);
+}
+
 size_t Table::word(size_t row, size_t column) const {
   CHECK(row < rows_ && column < schema_.size() && schema_[column].type == Type::text);
-  const size_t place = row * schema_.size() + column;
-  CHECK(valid_.empty() || valid_[place]);
-  return cells_[place];
+  CHECK(valid_.empty() || valid_[row * schema_.size() + column]);
+  return cell(row, column);
 }
 
 Value Table::at(size_t row, size_t column) const {
   CHECK(row < rows_ && column < schema_.size());
-  const size_t place = row * schema_.size() + column;
-  if (!valid_.empty() && !valid_[place]) return {};
-  const u64 cell = cells_[place];
+  if (!valid_.empty() && !valid_[row * schema_.size() + column]) return {};
+  const u64 value = cell(row, column);
   switch (schema_[column].type) {
     case Type::integer:
-      return std::bit_cast<i64>(cell);
+      return std::bit_cast<i64>(value);
     case Type::real:
-      return std::bit_cast<double>(cell);
+      return std::bit_cast<double>(value);
     case Type::flag:
-      return cell != 0;
+      return value != 0;
     case Type::text:
-      return std::string_view(words_[cell]);
+      return std::string_view(words_[value]);
   }
   return {};
 }

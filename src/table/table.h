@@ -1,6 +1,7 @@
 // Table: a schema and rows of typed cells; the one currency of everything that leaves the system. A cell may
 // be null. Text is dictionary-coded. Build by append(), then treat as constant: readers need no lock. Rows
-// lie one after the other, since the agent makes tables of one wide row all the time.
+// lie one after the other, since the agent makes tables of one wide row all the time; those of many tables
+// that wait together may be packed.
 //
 // Ratios are 0..1 and times integer nanoseconds inside; humanising happens in render/ only.
 #pragma once
@@ -101,6 +102,10 @@ class Table {
   void append(std::span<const Value> row);
   void append(std::initializer_list<Value> row) { append(std::span<const Value>(row.begin(), row.size())); }
 
+  // Takes each cell's memory down to the bytes that its column's numbers differ in: a third for the tables of
+  // ranks, whose numbers are small or close together. For tables that nothing is appended to any more.
+  void pack();
+
   Table empty_like() const;                                      // the same but for its rows
   size_t text_bytes() const;                                     // of its distinct texts
   std::span<const std::string> words() const { return words_; }  // the distinct texts of all its columns
@@ -120,13 +125,24 @@ class Table {
   bool is_events = false;
 
  private:
+  // Of a packed column: a cell is `base` and the number that `mask` leaves of the eight bytes at `offset` in
+  // its row.
+  struct Packing {
+    u64 base, mask;
+    u32 offset;
+  };
+
   u64 cell_of(Type type, const Value& value);
   u64 word_of(std::string_view text);
+  u64 cell(size_t row, size_t column) const;
 
   std::string name_;
   std::span<const Field> schema_;
   std::shared_ptr<const std::vector<Field>> own_schema_;  // null: it lives as long as the program
   std::vector<u64> cells_;                       // i64, bits of a double, bool, or index into `words_`
+  std::vector<Packing> packing_;                 // per column of a packed table, which has no `cells_`
+  std::vector<u8> packed_;                       // its rows, and what a look at the last cell reads behind it
+  size_t row_bytes_ = 0;                         // of each of them
   std::vector<u8> valid_;                        // empty while no cell is null
   std::vector<std::string> words_;               // distinct texts
   std::unordered_map<std::string, u32> places_;  // of the texts; empty while they are few

@@ -1,5 +1,6 @@
 #include "table/table.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <limits>
@@ -71,6 +72,36 @@ TEST(Table, ACopyIsIndependent) {
   EXPECT_EQ(b.text(1, 1), "two");
 }
 
+TEST(Table, PackedHoldsTheSame) {
+  constexpr i64 kMost = std::numeric_limits<i64>::max(), kLeast = std::numeric_limits<i64>::min();
+  const std::vector<std::vector<i64>> columns = {{7},
+                                                 {0, 0, 0},
+                                                 {-1, 255, 0},
+                                                 {1'700'000'000'000'000'000, 1'700'000'000'000'000'256},
+                                                 {kLeast, kMost, 0, -1},
+                                                 {kMost, kMost - 1},
+                                                 {-(i64{1} << 55), (i64{1} << 55) - 1}};
+  for (const std::vector<i64>& numbers : columns) {
+    for (const bool has_nulls : {false, true}) {
+      Table t("t", kSchema);
+      for (const i64 n : numbers) t.append({n, fmt::format("name {}", n), static_cast<double>(n) / 3, n > 0});
+      if (has_nulls) t.append({Value(), "", -0.0, Value()});
+      Table packed = t;
+      packed.pack();
+      packed.pack();
+      const Table copy = packed;
+      ASSERT_EQ(copy.rows(), t.rows());
+      for (size_t row = 0; row < t.rows(); ++row) {
+        for (size_t c = 0; c < t.columns(); ++c) EXPECT_EQ(copy.at(row, c), t.at(row, c)) << row << ' ' << c;
+        EXPECT_EQ(copy.word(row, 1), t.word(row, 1));
+      }
+    }
+  }
+  Table empty("t", kSchema);
+  empty.pack();
+  EXPECT_EQ(empty.rows(), 0u);
+}
+
 TEST(TableDeathTest, MistakesInCodeEndTheProcess) {
   Table t("t", kSchema);
   EXPECT_DEATH(t.append({1, "x", 0.5}), "is false");
@@ -80,6 +111,9 @@ TEST(TableDeathTest, MistakesInCodeEndTheProcess) {
   EXPECT_DEATH(t.append({1, "x", 0.5, 1}), "is false");
   EXPECT_DEATH(static_cast<void>(t.column("nothing")), "is false");
   EXPECT_DEATH(static_cast<void>(t.at(0, 0)), "is false");
+  t.append({1, "x", 0.5, true});
+  t.pack();
+  EXPECT_DEATH(t.append({1, "x", 0.5, true}), "is false");
 }
 
 TEST(Table, NamesOfTypesAndUnits) {
