@@ -67,6 +67,13 @@ class Spares {
     return true;
   }
 
+  void free() {
+    const std::lock_guard lock(mutex_);
+    for (const Range& range : ranges_) munmap(range.data, range.limit);
+    ranges_.clear();
+    bytes_ = 0;
+  }
+
  private:
   static constexpr size_t kMostBytes = 256 * kMiB;
   std::mutex mutex_;
@@ -80,6 +87,8 @@ Spares& spares() {
 }
 
 }  // namespace
+
+void free_spare_arrays() { spares().free(); }
 
 Reservation::Reservation(size_t limit_bytes) {
   if (limit_bytes == 0) return;

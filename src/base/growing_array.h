@@ -34,6 +34,9 @@ class Reservation {
   bool zeroed_ = true;
 };
 
+// Gives back what arrays that ended left for the next ones. Any thread.
+void free_spare_arrays();
+
 template <class T>
 class GrowingArray {
   static_assert(std::is_trivially_copyable_v<T>);

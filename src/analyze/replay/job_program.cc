@@ -1,5 +1,7 @@
 #include "analyze/replay/job_program.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -45,6 +47,8 @@ JobProgram make_program(std::vector<RankTable> tables) {
     job.notes.merge(rank.skeleton.notes, base_name(rank.path));
     job.ranks.push_back(std::move(rank));
   }
+  // The tables lay in the heaps of the threads that made them, where nothing that follows is put.
+  malloc_trim(0);
   align_steps(job);
   match_calls(job);
   set_clocks(job);
