@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "analyze/communication/collective_names.h"
 #include "trace/facts/collective_marks.h"
@@ -35,18 +34,18 @@ class LaunchSites {
   void find(EventId launch, CollectiveCall& call) {
     if (launch == kNone) return;
     if (place_.empty()) index();
-    const auto place = place_.find(launch);
-    if (place == place_.end()) return;
+    if (place_[launch] == kNone) return;
     const trace::Nesting& nesting = trace_.nesting();
-    for (u32 at = nesting.parent[place->second]; at != kNone && call.op == kNone; at = nesting.parent[at])
+    for (u32 at = nesting.parent[place_[launch]]; at != kNone && call.op == kNone; at = nesting.parent[at])
       take(nesting.order[at], call);
   }
 
  private:
   void index() {
-    const trace::Nesting& nesting = trace_.nesting();
-    for (u32 i = 0; i < nesting.order.size(); ++i)
-      if (is_host_call(trace_.category(nesting.order[i]))) place_.emplace(nesting.order[i], i);
+    place_.assign(trace_.size(), kNone);
+    const std::vector<EventId>& order = trace_.nesting().order;
+    for (u32 i = 0; i < order.size(); ++i)
+      if (is_host_call(trace_.category(order[i]))) place_[order[i]] = i;
   }
 
   void take(EventId e, CollectiveCall& call) const {
@@ -62,7 +61,7 @@ class LaunchSites {
   }
 
   const Trace& trace_;
-  std::unordered_map<EventId, u32> place_;  // of host calls in Nesting::order
+  std::vector<u32> place_;  // by event: of host calls in Nesting::order; empty until one is looked for
 };
 
 std::string_view collective_name(const Trace& trace, EventId e) {
