@@ -48,6 +48,14 @@ struct RankTable {
   Table table;
 };
 
+struct Analysis;
+
+// An analysis and the parameters that it is wanted with.
+struct Wanted {
+  const Analysis* analysis;
+  const ParamValues* params;
+};
+
 struct Analysis {
   const char* name;     // CLI word, table name, doc anchor
   const char* summary;  // one line
@@ -60,6 +68,9 @@ struct Analysis {
   Result<Table> (*reduce)(std::span<const RankTable> tables, const ParamValues& params) = nullptr;
   std::span<const Field> part_columns = {};  // of map's table, where there is a `reduce`; no cell is null
   bool on_request = false;                   // its table grows with the trace: only for who names it
+  // Of analyses that look at the same thing of a trace, which costs more than what they make of it: maps
+  // those that are wanted in one pass, each to what its own map gives.
+  Result<std::vector<Table>> (*map_together)(const Trace& trace, std::span<const Wanted> wanted) = nullptr;
 };
 
 // Of map's table.

@@ -1,9 +1,13 @@
 #include "analyze/run_files.h"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "analyze/budget.h"
+#include "base/growing_array.h"
 #include "base/parallel_for.h"
+#include "base/stable_sort.h"
 #include "trace/extent.h"
 #include "trace/per_kind.h"
 #include "trace/steps.h"
@@ -78,12 +82,43 @@ Result<TracePtr> select(TracePtr trace, Range range) {
   return trace::select_steps(*trace, range.first, range.last);
 }
 
+// The analyses, by place, that one thread maps at a time. Those that are mapped together take long and come
+// first; the others from the last to the first, so that the short ones with which the list begins come last.
+std::vector<std::vector<size_t>> tasks_of(std::span<const Analysis* const> analyses) {
+  std::vector<std::vector<size_t>> tasks;
+  for (size_t i = analyses.size(); i-- > 0;) {
+    const auto together = analyses[i]->map_together;
+    const auto task = std::ranges::find_if(tasks, [&](const std::vector<size_t>& of) {
+      return together && analyses[of[0]]->map_together == together;
+    });
+    if (task == tasks.end())
+      tasks.push_back({i});
+    else
+      task->push_back(i);
+  }
+  stable_sort(tasks, [](const auto& a, const auto& b) { return a.size() > b.size(); });
+  return tasks;
+}
+
+// The replay of a large job, which follows, takes as much as its traces did, and would not be put where they
+// were, in the heaps of other threads: 90 MB of 64 ranks.
+void free_memory_of_traces() {
+  free_spare_arrays();
+  malloc_trim(0);
+}
+
 // Loads one file, runs every map on it and frees it.
 class FileRunner {
  public:
+  // `tables_wait`: for those of many other files.
   FileRunner(const RunRequest& request, const std::vector<ParamValues>& params, const Loader& load,
-             Phases& phases)
-      : request_(request), params_(params), load_(load), phases_(phases) {}
+             Phases& phases, bool tables_wait)
+      : request_(request),
+        params_(params),
+        load_(load),
+        phases_(phases),
+        tasks_(tasks_of(request.analyses)),
+        tables_wait_(tables_wait) {}
 
   void run(const TraceFile& file, const LoadRequest& how, FileResult& result) {
     if (auto done = load_and_map(file, how, result); !done) {
@@ -113,28 +148,41 @@ class FileRunner {
     return run_maps(*trace, how.threads, result);
   }
 
-  // From the last to the first, so that the short ones with which the list begins come last.
   Result<void> run_maps(const Trace& trace, int threads, FileResult& result) {
-    const size_t n = request_.analyses.size();
-    std::vector<Result<Table>> tables(n);
-    parallel_for(n, threads, [&](size_t done) {
-      const size_t i = n - 1 - done;
-      if (is_cancelled(request_)) return;
-      tables[i] = phases_.time(map_phase(i), [&] { return request_.analyses[i]->map(trace, params_[i]); });
+    std::vector<Result<Table>> tables(request_.analyses.size());
+    parallel_for(tasks_.size(), threads, [&](size_t i) {
+      if (!is_cancelled(request_)) run_task(trace, tasks_[i], tables);
     });
     if (is_cancelled(request_)) return fail(Code::cancelled, "the analysis was cancelled");
     for (Result<Table>& table : tables) {
       TRY(table);
       CHECK(has_columns(*table, map_columns(*request_.analyses[result.tables.size()])));
+      if (tables_wait_) table->pack();
       result.tables.push_back(std::move(*table));
     }
     return {};
+  }
+
+  // The time of those that are mapped together is the first one's.
+  void run_task(const Trace& trace, const std::vector<size_t>& task, std::vector<Result<Table>>& tables) {
+    const Analysis& first = *request_.analyses[task[0]];
+    if (task.size() == 1) {
+      tables[task[0]] = phases_.time(map_phase(task[0]), [&] { return first.map(trace, params_[task[0]]); });
+      return;
+    }
+    std::vector<Wanted> wanted;
+    for (const size_t i : task) wanted.push_back({request_.analyses[i], &params_[i]});
+    auto made = phases_.time(map_phase(task[0]), [&] { return first.map_together(trace, wanted); });
+    for (size_t i = 0; i < task.size(); ++i)
+      tables[task[i]] = made ? Result<Table>(std::move((*made)[i])) : tl::unexpected(made.error());
   }
 
   const RunRequest& request_;
   const std::vector<ParamValues>& params_;
   const Loader& load_;
   Phases& phases_;
+  const std::vector<std::vector<size_t>> tasks_;
+  const bool tables_wait_;
 };
 
 }  // namespace
@@ -168,9 +216,11 @@ std::vector<FileResult> run_files(const Job& job, const RunRequest& request,
   if (request.on_progress)
     how.on_bytes = [&](i64 bytes) { request.on_progress(done_bytes += bytes, total_bytes); };
 
-  FileRunner runner(request, params, load, phases);
+  const bool tables_wait = to_read.size() > at_once;
+  FileRunner runner(request, params, load, phases, tables_wait);
   parallel_for(to_read.size(), static_cast<int>(at_once),
                [&](size_t i) { runner.run(to_read[i], how, results[result_of[i]]); });
+  if (tables_wait) free_memory_of_traces();
   return results;
 }
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <array>
 
-#include "analyze/critical_path/path_finder.h"
+#include "analyze/critical_path/path_users.h"
 #include "analyze/list.h"
 #include "analyze/time/device_time.h"
 #include "base/saturated.h"
@@ -41,12 +41,12 @@ static_assert(std::size(kColumns) == kFirstBound + kBounds);
 
 constexpr Param kParams[] = {kWhatIf};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
-  WhatIf what_if(params.text(kWhatIf.name));
-  Table table(kCriticalPath.name, std::span(kColumns).subspan(1));
-  i64 overlapping = 0;
-  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
-    overlapping += path.overlap() > 0;
+class User : public PathUser {
+ public:
+  User(const Trace& trace, const WhatIf& what_if) : trace_(trace), has_what_if_(what_if.is_set()) {}
+
+  void use(const CriticalPath& path) override {
+    overlapping_ += path.overlap() > 0;
     std::array<Ns, kBounds> time{};
     for (const PathPiece& piece : path.pieces) {
       Ns& sum = time[static_cast<size_t>(piece.bound)];
@@ -54,22 +54,42 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
     }
     const auto most = static_cast<BoundBy>(std::ranges::max_element(time) - time.begin());
     std::vector<Value> row = {path.step, path.length, {}, path.overlap(), std::string_view(bound_name(most))};
-    if (what_if.is_set()) row[2] = path.what_if_length;
+    if (has_what_if_) row[2] = path.what_if_length;
     for (const Ns t : time) row.emplace_back(t);
-    table.append(row);
-  });
-  what_if.note_unknown_name(table);
-  note_inferred_launches(trace, table);
-  if (overlapping > 0)
-    table.notes.add(
-        "overlapping_windows", Severity::info,
-        "steps begin before the device work of the one before is done, so that their critical paths "
-        "overlap: leave overlap_ns out where they are added up",
-        -1, overlapping);
-  return table;
+    table_.append(row);
+  }
+
+  Table finish(WhatIf& what_if) override {
+    what_if.note_unknown_name(table_);
+    note_inferred_launches(trace_, table_);
+    if (overlapping_ > 0)
+      table_.notes.add(
+          "overlapping_windows", Severity::info,
+          "steps begin before the device work of the one before is done, so that their critical paths "
+          "overlap: leave overlap_ns out where they are added up",
+          -1, overlapping_);
+    return std::move(table_);
+  }
+
+ private:
+  const Trace& trace_;
+  const bool has_what_if_;
+  Table table_{kCriticalPath.name, std::span(kColumns).subspan(1)};
+  i64 overlapping_ = 0;
+};
+
+Result<Table> map(const Trace& trace, const ParamValues& params) {
+  WhatIf what_if(params.text(kWhatIf.name));
+  User user(trace, what_if);
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) { user.use(path); });
+  return user.finish(what_if);
 }
 
 }  // namespace
+
+std::unique_ptr<PathUser> critical_path_user(const Trace& trace, const WhatIf& what_if) {
+  return std::make_unique<User>(trace, what_if);
+}
 
 const Analysis kCriticalPath = {
     .name = "critical_path",
@@ -93,6 +113,7 @@ const Analysis kCriticalPath = {
     .columns = kColumns,
     .reads = kCriticalPathArgs,
     .map = map,
+    .map_together = map_path_users,
 };
 
 }  // namespace spotter::analyze

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <map>
 
-#include "analyze/critical_path/path_finder.h"
+#include "analyze/critical_path/path_users.h"
 #include "analyze/list.h"
 #include "analyze/statistics.h"
 #include "analyze/time/device_time.h"
@@ -52,30 +52,6 @@ std::vector<StringId> merged_names(const Trace& trace) {
   return names;
 }
 
-// Those with the most time first.
-std::vector<Group> groups_of(const Trace& trace, WhatIf& what_if) {
-  const std::vector<StringId> names = merged_names(trace);
-  std::map<std::pair<StringId, BoundBy>, Group> groups;
-  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) {
-    for (const PathPiece& piece : path.pieces) {
-      const Ns dur = path.own_part(piece);
-      if (dur == 0) continue;
-      const StringId name = piece.event == kNone ? 0 : names[trace.name[piece.event]];
-      Group& group = groups.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
-      ++group.pieces;
-      group.dur = add_saturated(group.dur, dur);
-    }
-  });
-  std::vector<Group> sorted;
-  for (const auto& [key, group] : groups) sorted.push_back(group);
-  std::ranges::sort(sorted, [&](const Group& a, const Group& b) {
-    if (a.dur != b.dur) return a.dur > b.dur;
-    if (a.name != b.name) return trace.strings()[a.name] < trace.strings()[b.name];
-    return a.bound < b.bound;
-  });
-  return sorted;
-}
-
 // Marks of steps without their number.
 std::string_view shown(const Trace& trace, StringId name) {
   if (name == kNone) return "others";
@@ -83,22 +59,65 @@ std::string_view shown(const Trace& trace, StringId name) {
   return trace::without_number(trace.steps(), trace.strings()[name]);
 }
 
+class User : public PathUser {
+ public:
+  User(const Trace& trace, i64 top) : trace_(trace), top_(top), names_(merged_names(trace)) {}
+
+  void use(const CriticalPath& path) override {
+    for (const PathPiece& piece : path.pieces) {
+      const Ns dur = path.own_part(piece);
+      if (dur == 0) continue;
+      const StringId name = piece.event == kNone ? 0 : names_[trace_.name[piece.event]];
+      Group& group = groups_.try_emplace({name, piece.bound}, Group{name, piece.bound}).first->second;
+      ++group.pieces;
+      group.dur = add_saturated(group.dur, dur);
+    }
+  }
+
+  Table finish(WhatIf& what_if) override {
+    Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
+    what_if.note_unknown_name(table);
+    note_inferred_launches(trace_, table);
+    Ns total = 0;
+    for (const auto& [key, group] : groups_) total = add_saturated(total, group.dur);
+    for (const Group& group : first_and_others(sorted(), top_)) {
+      const Value bound = group.name == kNone ? Value() : Value(std::string_view(bound_name(group.bound)));
+      table.append({shown(trace_, group.name), bound, group.pieces, group.dur, ratio(group.dur, total)});
+    }
+    return table;
+  }
+
+ private:
+  // Those with the most time first.
+  std::vector<Group> sorted() const {
+    std::vector<Group> sorted;
+    for (const auto& [key, group] : groups_) sorted.push_back(group);
+    std::ranges::sort(sorted, [&](const Group& a, const Group& b) {
+      if (a.dur != b.dur) return a.dur > b.dur;
+      if (a.name != b.name) return trace_.strings()[a.name] < trace_.strings()[b.name];
+      return a.bound < b.bound;
+    });
+    return sorted;
+  }
+
+  const Trace& trace_;
+  const i64 top_;
+  const std::vector<StringId> names_;
+  std::map<std::pair<StringId, BoundBy>, Group> groups_;
+};
+
 Result<Table> map(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
-  Table table(kCriticalPathNames.name, std::span(kColumns).subspan(1));
-  std::vector<Group> groups = groups_of(trace, what_if);
-  what_if.note_unknown_name(table);
-  note_inferred_launches(trace, table);
-  Ns total = 0;
-  for (const Group& group : groups) total = add_saturated(total, group.dur);
-  for (const Group& group : first_and_others(std::move(groups), params[kTop.name])) {
-    const Value bound = group.name == kNone ? Value() : Value(std::string_view(bound_name(group.bound)));
-    table.append({shown(trace, group.name), bound, group.pieces, group.dur, ratio(group.dur, total)});
-  }
-  return table;
+  User user(trace, params[kTop.name]);
+  for_each_critical_path(trace, what_if, [&](const CriticalPath& path) { user.use(path); });
+  return user.finish(what_if);
 }
 
 }  // namespace
+
+std::unique_ptr<PathUser> critical_path_names_user(const Trace& trace, i64 top) {
+  return std::make_unique<User>(trace, top);
+}
 
 const Analysis kCriticalPathNames = {
     .name = "critical_path_names",
@@ -112,6 +131,7 @@ const Analysis kCriticalPathNames = {
     .columns = kColumns,
     .reads = kCriticalPathArgs,
     .map = map,
+    .map_together = map_path_users,
 };
 
 }  // namespace spotter::analyze

@@ -6,6 +6,7 @@
 
 #include "analyze/list.h"
 #include "analyze/memory/memory_categories.h"
+#include "analyze/memory/placed_memory.h"
 #include "analyze/statistics.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
@@ -108,9 +109,15 @@ void sort_by_category(std::vector<Holder>& holders) {
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
+  return memory_at_peak_table(trace, placed_memory(trace), params);
+}
+
+}  // namespace
+
+Table memory_at_peak_table(const Trace& trace, const PlacedMemory& memory, const ParamValues& params) {
   Table table(kMemoryAtPeak.name, std::span(kColumns).subspan(1));
-  const std::vector<MemoryDevice> devices = memory_by_device(trace, table);
-  const MemoryPlaces places = memory_places(trace, devices);
+  table.notes = memory.notes;
+  const auto& [devices, places, notes] = memory;
   note_no_modules(places, table);
   for (size_t d = 0; d < devices.size(); ++d) {
     const MemoryDevice& device = devices[d];
@@ -132,8 +139,6 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   }
   return table;
 }
-
-}  // namespace
 
 const Analysis kMemoryAtPeak = {
     .name = "memory_at_peak",
@@ -163,6 +168,7 @@ const Analysis kMemoryAtPeak = {
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,
     .map = map,
+    .map_together = map_placed_memory,
 };
 
 }  // namespace spotter::analyze

@@ -2,7 +2,7 @@
 #include <unordered_map>
 
 #include "analyze/list.h"
-#include "analyze/memory/memory_places.h"
+#include "analyze/memory/placed_memory.h"
 #include "analyze/operators/repeated_calls.h"
 #include "analyze/top.h"
 #include "base/saturated.h"
@@ -173,10 +173,16 @@ std::vector<Operator> operators_of(const Trace& trace, const MemoryDevice& devic
 }
 
 Result<Table> map(const Trace& trace, const ParamValues& params) {
+  return memory_by_operator_table(trace, placed_memory(trace), params);
+}
+
+}  // namespace
+
+Table memory_by_operator_table(const Trace& trace, const PlacedMemory& memory, const ParamValues& params) {
   Table table(kMemoryByOperator.name, std::span(kColumns).subspan(1));
-  const std::vector<MemoryDevice> devices = memory_by_device(trace, table);
+  table.notes = memory.notes;
+  const auto& [devices, places, notes] = memory;
   if (devices.empty()) return table;
-  const MemoryPlaces places = memory_places(trace, devices);
   const std::vector<u8> is_op = find_operators(trace);
   const std::vector<i64> calls = count_calls(trace, is_op);
   std::vector<u32> item_of(is_op.size(), kNone);
@@ -195,8 +201,6 @@ Result<Table> map(const Trace& trace, const ParamValues& params) {
   return table;
 }
 
-}  // namespace
-
 const Analysis kMemoryByOperator = {
     .name = "memory_by_operator",
     .summary =
@@ -213,6 +217,7 @@ const Analysis kMemoryByOperator = {
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,
     .map = map,
+    .map_together = map_placed_memory,
 };
 
 }  // namespace spotter::analyze

@@ -1,8 +1,9 @@
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <charconv>
 #include <iterator>
+#include <limits>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -11,6 +12,7 @@
 #include <vector>
 
 #include "analyze/critical_path/path_parts.h"
+#include "analyze/critical_path/path_users.h"
 #include "analyze/list.h"
 #include "analyze/operators/threads.h"
 #include "analyze/steps/step_windows.h"
@@ -59,51 +61,84 @@ static_assert(kLetters.size() == kStepParts);
 
 std::string text_of(const std::vector<PartPiece>& pieces) {
   std::string text;
-  for (const PartPiece& piece : pieces)
-    fmt::format_to(std::back_inserter(text), "{}{}",
-                   piece.is_latency ? kLatency : kLetters[static_cast<size_t>(piece.part)],
-                   piece.end - piece.start);
+  char digits[std::numeric_limits<Ns>::digits10 + 2];
+  for (const PartPiece& piece : pieces) {
+    text += piece.is_latency ? kLatency : kLetters[static_cast<size_t>(piece.part)];
+    text.append(digits, std::to_chars(std::begin(digits), std::end(digits), piece.end - piece.start).ptr);
+  }
   return text;
 }
 
-// By step: what bounds each moment of its window.
-std::vector<std::vector<PartPiece>> divide(const Trace& trace, const std::vector<StepWindow>& steps) {
-  PathParts parts(trace);
-  std::vector<std::vector<PartPiece>> pieces;
-  std::vector<PathWindow> windows;
-  std::vector<size_t> step_of;  // of each of them
-  const u32 main = main_track(trace);
-  for (const StepWindow& step : steps) {
-    if (step.start < step.end && step.mark.start < step.mark.end) {
-      step_of.push_back(pieces.size());
+class User : public PathUser {
+ public:
+  explicit User(const Trace& trace) : trace_(trace), windows_(step_windows(trace)) {
+    if (windows_.steps.empty()) return;
+    parts_.emplace(trace);
+    pieces_.resize(windows_.steps.size());
+    is_divided_.resize(windows_.steps.size());
+  }
+
+  // Paths of steps that have a length, by start, as marks are. What a step's mark launched only in part its
+  // path waits for, and its window does not: where they end at different times the window has another path.
+  void use(const CriticalPath& path) override {
+    if (!windows_.are_marked) return;
+    const std::vector<StepWindow>& steps = windows_.steps;
+    while (next_ < steps.size() && steps[next_].mark.start >= steps[next_].mark.end) ++next_;
+    if (next_ == steps.size()) return;
+    if (path.start + path.length == steps[next_].end) divide(next_, path);
+    ++next_;
+  }
+
+  Table finish(WhatIf& nothing) override {
+    Table table(kStepBudget.name, kPartColumns);
+    note_step_windows(trace_, windows_, table.notes);
+    if (windows_.steps.empty()) return table;
+    note_inferred_launches(trace_, table);
+    divide_others(nothing);
+    const bool has_device_work = !trace_.device_work().event.empty();
+    for (size_t s = 0; s < pieces_.size(); ++s) {
+      const StepWindow& step = windows_.steps[s];
+      table.append({step.number, trace_.info().base_ns + step.start, step.end - step.start, has_device_work,
+                    std::string_view(pieces_[s])});
+    }
+    return table;
+  }
+
+ private:
+  void divide(size_t s, const CriticalPath& path) {
+    const StepWindow& step = windows_.steps[s];
+    pieces_[s] = text_of(parts_->divide(path, step.start, step.end));
+    is_divided_[s] = 1;
+  }
+
+  void divide_others(WhatIf& nothing) {
+    std::vector<PathWindow> windows;
+    std::vector<size_t> step_of;  // of each of them
+    const u32 main = main_track(trace_);
+    for (size_t s = 0; s < windows_.steps.size(); ++s) {
+      const StepWindow& step = windows_.steps[s];
+      if (is_divided_[s]) continue;
+      divide(s, {});
+      if (step.start >= step.end || step.mark.start >= step.mark.end) continue;
+      step_of.push_back(s);
       windows.push_back({step.number, step.mark.start, step.mark.end, main, step.end});
     }
-    pieces.push_back(parts.divide({}, step.start, step.end));
+    auto next = step_of.begin();
+    for_each_critical_path(trace_, windows, nothing,
+                           [&](const CriticalPath& path) { divide(*next++, path); });
   }
-  WhatIf nothing;
-  auto next = step_of.begin();
-  for_each_critical_path(trace, windows, nothing, [&](const CriticalPath& path) {
-    const size_t s = *next++;
-    pieces[s] = parts.divide(path, steps[s].start, steps[s].end);
-  });
-  return pieces;
-}
+
+  const Trace& trace_;
+  const StepWindows windows_;
+  std::optional<PathParts> parts_;
+  std::vector<std::string> pieces_;  // by step: what bounds each moment of its window
+  std::vector<u8> is_divided_;       // by step
+  size_t next_ = 0;                  // step that a path may be of
+};
 
 Result<Table> map(const Trace& trace, const ParamValues&) {
-  Table table(kStepBudget.name, kPartColumns);
-  const StepWindows windows = step_windows(trace);
-  note_step_windows(trace, windows, table.notes);
-  if (windows.steps.empty()) return table;
-  note_inferred_launches(trace, table);
-  const bool has_device_work = !trace.device_work().event.empty();
-  const std::vector<std::vector<PartPiece>> pieces = divide(trace, windows.steps);
-  for (size_t s = 0; s < pieces.size(); ++s) {
-    const StepWindow& step = windows.steps[s];
-    const std::string text = text_of(pieces[s]);
-    table.append({step.number, trace.info().base_ns + step.start, step.end - step.start, has_device_work,
-                  std::string_view(text)});
-  }
-  return table;
+  WhatIf nothing;
+  return User(trace).finish(nothing);
 }
 
 // A step of a rank: a row of its table.
@@ -146,7 +181,9 @@ Budget budget_of(const RankStep& step, Ns start) {
   for (Ns at = step.start; !left.empty();) {
     const char letter = left.front();
     left.remove_prefix(1);
-    const std::string_view digits = left.substr(0, left.find_first_not_of("0123456789"));
+    // Not find_first_not_of: it calls memchr for each of the letters.
+    const auto after = std::ranges::find_if_not(left, [](char c) { return c >= '0' && c <= '9'; });
+    const std::string_view digits(left.begin(), after);
     left.remove_prefix(digits.size());
     const Ns end = add_saturated(at, number_in<i64>(digits).value_or(0));
     if (end > start) budget.add(letter, subtract_saturated(end, std::max(at, start)));
@@ -226,6 +263,8 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
 
 }  // namespace
 
+std::unique_ptr<PathUser> step_budget_user(const Trace& trace) { return std::make_unique<User>(trace); }
+
 const Analysis kStepBudget = {
     .name = "step_budget",
     .summary =
@@ -250,6 +289,7 @@ const Analysis kStepBudget = {
     .map = map,
     .reduce = reduce,
     .part_columns = kPartColumns,
+    .map_together = map_path_users,
 };
 
 }  // namespace spotter::analyze
