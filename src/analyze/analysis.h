@@ -48,6 +48,10 @@ struct RankTable {
   Table table;
 };
 
+namespace analyze {
+struct FlightRecords;
+}
+
 struct Analysis {
   const char* name;     // CLI word, table name, doc anchor
   const char* summary;  // one line
@@ -60,6 +64,8 @@ struct Analysis {
   Result<Table> (*reduce)(std::span<const RankTable> tables, const ParamValues& params) = nullptr;
   std::span<const Field> part_columns = {};  // of map's table, where there is a `reduce`; no cell is null
   bool on_request = false;                   // its table grows with the trace: only for who names it
+  // Of what lies beside the traces; in place of `reduce` where there is any.
+  Table (*of_records)(const analyze::FlightRecords& records) = nullptr;
 };
 
 // Of map's table.

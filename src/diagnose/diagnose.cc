@@ -53,8 +53,10 @@ std::string command_of(const std::string& paths, const char* evidence, const std
 
 void append(Table& table, const JobModel& model, const Found& found, const std::string& paths) {
   const Candidate& c = found.candidate;
-  const bool is_of_all = are_all(model, c.ranks);
-  const std::string ranks = is_of_all ? "" : without_blanks(ranks_text(model, c.ranks)),
+  const bool is_of_all = c.untraced.empty() && are_all(model, c.ranks);
+  std::set<i64> numbers = rank_numbers(model, c.ranks);
+  numbers.insert(c.untraced.begin(), c.untraced.end());
+  const std::string ranks = is_of_all ? "" : without_blanks(analyze::range_text(numbers)),
                     steps = without_blanks(steps_text(c.steps));
   const std::string gain = fmt::format("{} ({})", human(found.gain), percent_of(found.share));
   const std::string sentence = c.is_certain ? c.what + "."

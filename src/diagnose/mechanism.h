@@ -3,6 +3,7 @@
 // worth the search finds out (search.h): no mechanism adds up waits.
 #pragma once
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace spotter::diagnose {
 
 struct Candidate {
   std::vector<u32> ranks = {};  // of the program, ascending; empty: the whole job
+  std::set<i64> untraced = {};  // further ones, by number: of which there is no trace
   std::vector<i64> steps = {};  // their numbers; empty: all
   std::string group = {};       // of ranks, by name
   std::string subject = {};     // text from the job that the sentence speaks of: an operator, a call, a group
@@ -24,6 +26,7 @@ struct Candidate {
   Ns most = kMaxTime;         // that the job can gain without it at most, in all steps: its plain excess
   Ns known_gain = 0;          // instead of `undo`: what the job would gain, where its schedule tells
   bool is_confirmed = false;  // a second measurement, of another kind, agrees
+  bool is_doubtful = false;   // what it is told from is likely to have another reason
   std::function<void(analyze::Scenario&)> undo = {};  // takes it out of the job
 };
 

@@ -39,6 +39,7 @@ class Searcher {
     for (std::vector<Open>* open : {&faults, &opportunities, &rest}) order(*open);
     for (size_t i = faults.size(); i-- > 0;)
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
+    if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
     take(opportunities, false);
     take(rest, false);
@@ -123,10 +124,11 @@ class Searcher {
     constexpr double kMedium = 0.02;
     if (!is_alone && found.candidate.against.empty())
       found.candidate.against = "taken away alone it gains little: another fault holds the job up as long";
+    const bool is_plain = found.share >= kMedium || found.candidate.is_certain;
     if (found.candidate.is_confirmed)
       found.confidence = is_alone ? Confidence::high : Confidence::medium;
     else
-      found.confidence = found.share >= kMedium ? Confidence::medium : Confidence::low;
+      found.confidence = is_plain && !found.candidate.is_doubtful ? Confidence::medium : Confidence::low;
     found_.push_back(std::move(found));
   }
 
@@ -144,9 +146,6 @@ const char* confidence_name(Confidence confidence) {
   return kNames[static_cast<size_t>(confidence)];
 }
 
-std::vector<Found> search(const JobModel& model, double least) {
-  if (model.whole <= 0) return {};
-  return Searcher(model, least).run();
-}
+std::vector<Found> search(const JobModel& model, double least) { return Searcher(model, least).run(); }
 
 }  // namespace spotter::diagnose

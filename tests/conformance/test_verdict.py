@@ -89,6 +89,61 @@ def test_the_healthy_are_told_so(tmp_path, layout, jitter):
     assert "No fault found" in " ".join(report.split())
 
 
+def write_dumps(folder, ranks, missing=(), call="nccl:all_reduce"):
+    """What the flight recorder of each rank leaves: all have ended collective 285, and 286 only those that are missing have not called."""
+    for rank in ranks:
+        entries = [{"record_id": number, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": number, "p2p_seq_id": 0,
+                    "op_id": number, "profiling_name": call, "time_created_ns": 1_767_189_312_000_000_000 + number, "is_p2p": False,
+                    "input_sizes": [[4096]], "output_sizes": [[4096]], "input_dtypes": ["Float"], "output_dtypes": ["Float"],
+                    "state": "completed" if number < 286 else "started", "retired": number < 286}
+                   for number in range(280, 286 if rank in missing else 287)]
+        groups = {"0": {"name": "0", "desc": "default_pg", "ranks": str([*ranks])}}
+        (folder / f"nccl_trace_rank_{rank}").write_text(json.dumps({"version": "2.10", "pg_config": groups, "pg_status": {}, "entries": entries}))
+
+
+@pytest.mark.parametrize("missing, confidence", [([2], "high"), ([5], "medium")])
+def test_flight_recorders_beside_traces_tell_the_call_of_a_hang(tmp_path, missing, confidence):
+    """Where they name another rank than the traces nothing is certain."""
+    simulate(tmp_path, *EIGHT, "--fault", "hang:rank=2")
+    alone = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"][0]
+    assert (alone["mechanism"], alone["ranks"], alone["confidence"]) == ("hang", "2", "medium")
+    write_dumps(tmp_path, range(8), missing)
+    found = harness.analyze(tmp_path, tables=["findings", "flight_recorder"], top=None)
+    first = found["findings"][0]
+    assert (first["mechanism"], first["ranks"], first["confidence"]) == ("hang", str(missing[0]), confidence)
+    assert "all_reduce 286 of group 0 (default_pg)" in first["finding"]
+    assert first["against"] is None if confidence == "high" else "the traces say otherwise: rank 2" in first["against"]
+    assert [row["missing"] for row in found["flight_recorder"]] == [None, str(missing[0])]
+
+
+def test_flight_recorders_of_a_job_that_runs_tell_nothing(tmp_path):
+    """All are in the same call, as the last one before the dumps may be."""
+    simulate(tmp_path, *EIGHT)
+    write_dumps(tmp_path, range(8))
+    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    assert not [f for f in findings if f["kind"] == "fault"]
+
+
+@harness.needs_shared()
+@pytest.mark.parametrize("folder, ranks, words", [
+    ("gloo_desync", "3", "all_reduce 12 of group 0"), ("nccl_lock_gil", "9,14", "all_to_all 45265 of group 72"),
+    ("nccl_gpu_error", "12,14", "_all_gather_base 42806 of group 41"), ("gloo_healthy", None, None)])
+def test_flight_recorders_alone_tell_who_hangs(folder, ranks, words):
+    """The two of Megatron have a log of whom a fault was injected into; in the healthy one a rank wrote its dump amid the last barrier."""
+    findings = harness.analyze(harness.SHARED / "imports/flight_recorder" / folder, tables=["findings"], top=None)["findings"]
+    assert [(f["mechanism"], f["ranks"], f["confidence"]) for f in findings] == ([("hang", ranks, "medium")] if ranks else [])
+    assert words is None or words in findings[0]["finding"]
+
+
+def test_a_rank_without_a_dump_may_be_dead(tmp_path):
+    write_dumps(tmp_path, range(4))
+    (tmp_path / "nccl_trace_rank_3").unlink()
+    first = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"][0]
+    assert (first["mechanism"], first["ranks"], first["confidence"]) == ("hang", "3", "low")
+    (tmp_path / "nccl_trace_rank_2").unlink()  # as many as there are: somebody left them out
+    assert not harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+
+
 def test_two_faults_are_each_found_with_their_own_cost(tmp_path):
     faults = ["slow-rank:rank=3,factor=1.2", "gc-pause:rank=5,ms=30"]
     truth = simulate(tmp_path, *EIGHT, *[word for fault in faults for word in ("--fault", fault)])

@@ -1,14 +1,16 @@
 #include "diagnose/mechanisms/words.h"
 
-#include <set>
-
 namespace spotter::diagnose {
 
-std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks) {
+std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks) {
   std::set<i64> numbers;
   for (const u32 r : ranks)
     if (model.job.ranks[r].rank) numbers.insert(*model.job.ranks[r].rank);
-  return analyze::range_text(numbers);
+  return numbers;
+}
+
+std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks) {
+  return analyze::range_text(rank_numbers(model, ranks));
 }
 
 std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks) {

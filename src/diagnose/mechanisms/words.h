@@ -2,6 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,8 @@ inline std::string percent_of(double ratio) {
   return ratio < 0.095 ? fmt::format("{:.1f} %", 100 * ratio) : fmt::format("{:.0f} %", 100 * ratio);
 }
 
+// Their numbers in the job.
+std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks);
 // "3", "0-3, 7", by their numbers in the job; empty for the whole job.
 std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks);
 std::string steps_text(const std::vector<i64>& steps);

@@ -50,8 +50,9 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
 
 }  // namespace
 
-JobModel::JobModel(JobProgram program)
+JobModel::JobModel(JobProgram program, const FlightRecords* flight_records)
     : job(std::move(program)),
+      records(flight_records),
       base(job),
       played(replay(job, base)),
       stages(stages_of(job)),

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analyze/flight_recorder/flight_records.h"
 #include "analyze/replay/job_program.h"
 #include "analyze/replay/replay.h"
 #include "diagnose/job_facts.h"
@@ -15,9 +16,11 @@
 namespace spotter::diagnose {
 
 struct JobModel {
-  explicit JobModel(analyze::JobProgram program);
+  // `records`: those beside the traces, which outlive it; null: none.
+  explicit JobModel(analyze::JobProgram program, const analyze::FlightRecords* records = nullptr);
 
   const analyze::JobProgram job;
+  const analyze::FlightRecords* const records;
   const analyze::Scenario base;
   const analyze::Replayed played;
   const Stages stages;
