@@ -59,7 +59,7 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
     answers.push_back(place < wanted ? tables[place] : std::move(tables[place]));
   tables.resize(wanted);
   diagnosis.facts = gather_facts(answers, diagnosis.notes);
-  const JobModel model(analyze::make_program(std::move(parts)), records);
+  const JobModel model(analyze::make_program(std::move(parts)), gather_evidence(answers, records));
   if (records) diagnosis.facts.dumps = records->count;
   diagnosis.facts.steps = model.step_facts();
   // Recordings of different times are not held against each other, and no rank of one is waited for in

@@ -21,7 +21,7 @@ class Rank {
     row.hull[0] = {lead, device};
     return add(row);
   }
-  Rank& pause(Ns host) { return add({.op = SkeletonOp::pause, .pause = Pause::silence, .host = host}); }
+  Rank& pause(Ns host) { return add({.op = SkeletonOp::pause, .cause = Cause::silence, .host = host}); }
   Rank& call(u32 stream, Ns start, Ns end, i64 number, const char* name = "all_reduce", i64 peer = kNoPeer) {
     SkeletonRow row = {.op = SkeletonOp::collective,
                        .points = 1,

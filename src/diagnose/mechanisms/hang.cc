@@ -105,10 +105,12 @@ Candidate of_records(const JobModel& model, const RecordedHang& hang) {
 // The dumps know the call's number, the traces what the host was doing.
 std::vector<Candidate> candidates(const JobModel& model) {
   std::optional<Candidate> traced = of_traces(model);
-  const std::optional<RecordedHang> recorded = model.records ? recorded_hang(*model.records) : std::nullopt;
+  const std::optional<RecordedHang> recorded =
+      model.evidence.records ? recorded_hang(*model.evidence.records) : std::nullopt;
   if (!recorded && !traced) return {};
   if (!recorded) {
-    if (model.records) traced->against = "the dumps of flight recorders show nobody that others wait for";
+    if (model.evidence.records)
+      traced->against = "the dumps of flight recorders show nobody that others wait for";
     return {std::move(*traced)};
   }
   Candidate c = of_records(model, *recorded);
@@ -139,6 +141,7 @@ const Mechanism kHang = {
         "them beside the traces.",
     .evidence = "--table collectives",
     .candidates = candidates,
+    .needs_a_trace = false,
 };
 
 }  // namespace spotter::diagnose

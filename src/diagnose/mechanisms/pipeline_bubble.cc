@@ -27,7 +27,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
   if (batches == 0) return {};
   const double bubble = static_cast<double>(stages - 1) / static_cast<double>(batches + stages - 1);
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = all_ranks(model);
   c.what = fmt::format(
       "The pipeline of {} stages is filled and drained in each step: with {} micro-batch{} that is {} of it. Two chunks a stage "
       "(interleaving) would halve it",

@@ -1,5 +1,7 @@
 #include "diagnose/mechanisms/words.h"
 
+#include <numeric>
+
 namespace spotter::diagnose {
 
 std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks) {
@@ -7,6 +9,12 @@ std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks)
   for (const u32 r : ranks)
     if (model.job.ranks[r].rank) numbers.insert(*model.job.ranks[r].rank);
   return numbers;
+}
+
+std::vector<u32> all_ranks(const JobModel& model) {
+  std::vector<u32> ranks(model.job.ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  return ranks;
 }
 
 std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks) {

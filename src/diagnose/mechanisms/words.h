@@ -2,6 +2,7 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <set>
 #include <string>
 #include <vector>
@@ -42,6 +43,19 @@ inline std::string lower_first(std::string text) {
 std::string when(const JobModel& model, u32 rank, const std::vector<u32>& steps);
 
 std::vector<i64> step_numbers(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+
+// "The host", "The host of rank 5 (host n3)".
+inline std::string host_of(const JobModel& model, const std::vector<u32>& ranks) {
+  return model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, ranks));
+}
+
+// How often one of these ranks has what they have so often together.
+inline double times_a_step(const JobModel& model, size_t times, const std::vector<u32>& ranks) {
+  return static_cast<double>(times) / static_cast<double>(ranks.size()) /
+         static_cast<double>(std::max<i64>(1, model.steps));
+}
+
+std::vector<u32> all_ranks(const JobModel& model);
 
 // Whether the ranks are all that there are.
 inline bool are_all(const JobModel& model, const std::vector<u32>& ranks) {
