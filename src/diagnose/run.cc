@@ -53,6 +53,9 @@ bool sees_fewer_rows(const Request& request) { return request.run.compat && requ
 void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTable> parts,
           const analyze::FlightRecords* records, const Request& request, Diagnosis& diagnosis) {
   std::vector<Table>& tables = diagnosis.tables;
+  // That operators' rates are not known is of interest to who asks for them.
+  for (Table& table : std::span(tables).subspan(wanted))
+    if (table.name() == analyze::kOperatorEfficiency.name) table.notes = Notes();
   const Notes own = render::all_notes(std::span(tables).subspan(wanted), {});
   std::vector<Table> answers;
   for (const size_t place : places)

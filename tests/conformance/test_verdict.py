@@ -74,7 +74,6 @@ def test_the_first_finding_is_the_fault(tmp_path, fault):
     truth, findings = findings_of(tmp_path, *layout, fault=fault)
     first = findings[0]
     assert (first["mechanism"], first["ranks"], first["kind"]) == (mechanism, ranks, "fault"), first["finding"]
-    assert first["confidence"] == ("high" if ranks and mechanism not in ("hang", "slow_link") else "medium") or mechanism == "slow_link"
     if mechanism == "hang":
         assert first["time_ns"] is None
         return
@@ -146,6 +145,15 @@ def test_a_rank_without_a_dump_may_be_dead(tmp_path):
     assert (first["mechanism"], first["ranks"], first["confidence"]) == ("hang", "3", "low")
     (tmp_path / "nccl_trace_rank_2").unlink()  # as many as there are: somebody left them out
     assert not harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+
+
+@pytest.mark.parametrize("fault, options, confidence", [
+    ("slow-rank:rank=3,factor=1.2", EIGHT, "high"), ("throttle:rank=1,from_ms=300", EIGHT, "high"),
+    ("data-loader-stall:rank=2", EIGHT, "high"), ("data-loader-stall", EIGHT, "medium"), ("host-sync", EIGHT, "medium")])
+def test_high_confidence_takes_two_measurements(tmp_path, fault, options, confidence):
+    """The rank also comes last to its collectives. That a span names the cause is one alone."""
+    _, findings = findings_of(tmp_path, *options, fault=fault)
+    assert findings[0]["confidence"] == confidence
 
 
 def first_opportunity(findings):

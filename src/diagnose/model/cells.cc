@@ -135,7 +135,10 @@ class StageCells {
       if (is_left_out(p)) continue;
       sum += p.time();
       expected += count * reference_[p.kind];
-      const double beyond = std::max(0.0, count - counts_.at({rank.job_steps[p.step], p.kind})[0]);
+      const double usual = counts_.at({rank.job_steps[p.step], p.kind})[0],
+                   beyond = std::max(0.0, count - usual);
+      // More pieces that are smaller are no more work.
+      if (p.time() < (usual + beyond / 2) * reference_[p.kind]) continue;
       cell.more_pieces += beyond;
       cell.more += beyond * reference_[p.kind];
     }

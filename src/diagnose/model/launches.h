@@ -17,9 +17,11 @@ struct Launches {
   // A launch takes microseconds: work that is there before it, or a first piece that a device without
   // anything to do begins much later, says that the clocks differ, or that work is not recorded.
   bool disagree() const {
-    return static_cast<double>(early) > kMostEarly * static_cast<double>(runs) || late > kMostLate;
+    return (early >= kLeastEarly && static_cast<double>(early) > kMostEarly * static_cast<double>(runs)) ||
+           late > kMostLate;
   }
   static constexpr double kMostEarly = 0.1;
+  static constexpr i64 kLeastEarly = 10;  // fewer say nothing of a clock
   static constexpr Ns kMostLate = 1'000'000;
 };
 
