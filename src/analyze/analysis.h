@@ -56,6 +56,10 @@ struct Wanted {
   const ParamValues* params;
 };
 
+namespace analyze {
+struct FlightRecords;
+}
+
 struct Analysis {
   const char* name;     // CLI word, table name, doc anchor
   const char* summary;  // one line
@@ -71,6 +75,8 @@ struct Analysis {
   // Of analyses that look at the same thing of a trace, which costs more than what they make of it: maps
   // those that are wanted in one pass, each to what its own map gives.
   Result<std::vector<Table>> (*map_together)(const Trace& trace, std::span<const Wanted> wanted) = nullptr;
+  // Of what lies beside the traces; in place of `reduce` where there is any.
+  Table (*of_records)(const analyze::FlightRecords& records) = nullptr;
 };
 
 // Of map's table.

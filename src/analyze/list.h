@@ -25,6 +25,8 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kCollectives, \
   kCommSteps, \
   kStragglers, \
+  kFlightRecorder, \
+  kFlightRecorderRanks, \
   kOperators, \
   kSteps, \
   kStepBreakdown, \

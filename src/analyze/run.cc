@@ -117,6 +117,7 @@ void note_missing_ranks(const RunRequest& request, const std::set<i64>& present,
 // The wanted files by rank, those without a rank last; also those that failed, but not only such.
 Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<FileResult>& files,
                                        Notes& notes) {
+  if (files.empty()) return std::vector<Part>();  // there are flight records alone
   std::vector<RankEvidence> evidence;
   std::vector<const FileResult*> read, wanted;
   std::set<i64> unwanted;  // ranks; two files that claim one of them are nobody's trouble
@@ -166,9 +167,11 @@ void note_failures(std::span<const Part> parts, Notes& notes) {
 }
 
 Result<Table> reduce_parts(const Analysis& analysis, const ParamValues& params,
-                           std::span<const RankTable> tables) {
+                           std::span<const RankTable> tables, const FlightRecords* records) {
   Table answer;
-  if (analysis.reduce) {
+  if (records && analysis.of_records) {
+    answer = analysis.of_records(*records);
+  } else if (analysis.reduce) {
     TRY_ASSIGN(answer, analysis.reduce(tables, params));
   } else {
     answer = stack(analysis.name, analysis.columns, tables);
@@ -197,9 +200,10 @@ Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loa
 
 Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
-  if (mapped.files.empty()) return fail(Code::not_found, "there are no trace files");
+  if (mapped.files.empty() && !request.records) return fail(Code::not_found, "there are no trace files");
   RunResult result;
   result.notes = std::move(mapped.notes);
+  if (request.records) result.notes.merge(request.records->notes);
   TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, mapped.files, result.notes));
   note_failures(parts, result.notes);
   for (const Part& part : parts) {
@@ -220,7 +224,7 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
       continue;
     }
     TRY_ASSIGN(Table answer, phases.time(reduce_phase(i), [&] {
-      return reduce_parts(*request.analyses[i], params[i], tables);
+      return reduce_parts(*request.analyses[i], params[i], tables, request.records);
     }));
     result.tables.push_back(std::move(answer));
   }

@@ -12,6 +12,7 @@
 
 #include "analyze/analysis.h"
 #include "analyze/compat.h"
+#include "analyze/flight_recorder/flight_records.h"
 #include "base/result.h"
 #include "trace/load.h"
 
@@ -28,6 +29,7 @@ struct RunRequest {
   std::optional<Range> steps;
   std::vector<Range> ranks;            // empty: all
   const Analysis* in_parts = nullptr;  // of `analyses`: its ranks' tables are wanted, not what they reduce to
+  const FlightRecords* records = nullptr;  // beside the traces; with them there need not be any trace
   const Compat* compat =
       nullptr;  // on the rows that it sees; `analyses` are already what stands in (stand_ins())
   int threads = 1;

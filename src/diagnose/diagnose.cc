@@ -22,7 +22,7 @@ constexpr Field kColumns[] = {
     {"group", Type::text, Unit::none, Role::detail, "The group of ranks that is meant; else null."},
     {"steps", Type::text, Unit::none, Role::detail, "Numbers of the steps it is in; null: all."},
     {"time_ns", Type::integer, Unit::ns, Role::value,
-     "What a step of the job would gain if this alone were gone; null where it is not about time."},
+     "What a step of the job would gain if this alone were gone, of a caveat how long it takes; null where it is not about time."},
     {"share", Type::real, Unit::ratio, Role::value, "That as a share of the job's mean step."},
     {"confidence", Type::text, Unit::none, Role::detail,
      "high: two independent measurements agree; medium; low; null of a caveat."},
@@ -51,24 +51,31 @@ std::string command_of(const std::string& paths, const char* evidence, const std
                                     : fmt::format(" --steps {}-{}", *first, *last));
 }
 
+const char* kind_of(const Candidate& c) {
+  return c.is_caveat ? "caveat" : c.is_opportunity ? "opportunity" : "fault";
+}
+
 void append(Table& table, const JobModel& model, const Found& found, const std::string& paths) {
   const Candidate& c = found.candidate;
-  const bool is_of_all = are_all(model, c.ranks);
-  const std::string ranks = is_of_all ? "" : without_blanks(ranks_text(model, c.ranks)),
+  const bool is_of_all = c.untraced.empty() && are_all(model, c.ranks);
+  std::set<i64> numbers = rank_numbers(model, c.ranks);
+  numbers.insert(c.untraced.begin(), c.untraced.end());
+  const std::string ranks = is_of_all ? "" : without_blanks(analyze::range_text(numbers)),
                     steps = without_blanks(steps_text(c.steps));
   const std::string gain = fmt::format("{} ({})", human(found.gain), percent_of(found.share));
-  const std::string sentence = c.is_certain ? c.what + "."
+  const std::string sentence = c.is_certain  ? c.what + "."
+                               : c.is_caveat ? fmt::format("{}: {} of each step.", c.what, gain)
                                : c.is_opportunity
                                    ? fmt::format("{}: worth up to {} of each step.", c.what, gain)
                                    : fmt::format("{}; without that a step takes {} less.", c.what, gain);
   // A job of many ranks: one that has it is enough to see it.
   const std::string shown = is_of_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
   table.append(
-      {found.mechanism->name, c.is_opportunity ? "opportunity" : "fault", or_null(ranks), or_null(c.group),
-       or_null(steps), c.is_certain ? Value() : Value(found.gain),
-       c.is_certain ? Value() : Value(found.share), confidence_name(found.confidence),
+      {found.mechanism->name, kind_of(c), or_null(ranks), or_null(c.group), or_null(steps),
+       c.is_certain ? Value() : Value(found.gain), c.is_certain ? Value() : Value(found.share),
+       c.is_caveat ? Value() : Value(confidence_name(found.confidence)),
        std::string_view(to_printable(sentence)),
-       c.remedy.empty() ? Value(found.mechanism->remedy) : Value(std::string_view(c.remedy)),
+       or_null(c.remedy.empty() ? std::string_view(found.mechanism->remedy) : std::string_view(c.remedy)),
        std::string_view(command_of(paths, c.evidence.empty() ? found.mechanism->evidence : c.evidence.c_str(),
                                    shown, c.steps)),
        or_null(c.against), or_null(c.subject)});
@@ -88,12 +95,20 @@ std::span<const Field> finding_columns() { return kColumns; }
 Table findings(const JobFacts& facts, const JobModel& model, const std::vector<Found>& found,
                const std::string& paths) {
   Table table(kFindings, kColumns);
-  for (const Found& one : found) append(table, model, one, paths);
-  for (const Rule::Kind kind : {Rule::Kind::opportunity, Rule::Kind::caveat})
+  const auto append_found = [&](bool are_caveats) {
+    for (const Found& one : found)
+      if (one.candidate.is_caveat == are_caveats) append(table, model, one, paths);
+  };
+  const auto append_rules = [&](Rule::Kind kind) {
     for (const Rule* rule : all_rules())
       if (rule->kind == kind)
         if (const std::optional<Finding> finding = rule->find(facts, rule->threshold))
           append(table, *rule, *finding, paths);
+  };
+  append_found(false);
+  append_rules(Rule::Kind::opportunity);
+  append_found(true);
+  append_rules(Rule::Kind::caveat);
   return table;
 }
 

@@ -152,11 +152,17 @@ void add_operators(const Table& t, JobFacts& facts) {
 }  // namespace
 
 std::vector<const Analysis*> fact_analyses() {
-  return {&analyze::kSummary,         &analyze::kTemporalBreakdown,
-          &analyze::kCommCompOverlap, &analyze::kDeviceIdleBreakdown,
-          &analyze::kKernelBreakdown, &analyze::kOperators,
-          &analyze::kSteps,           &analyze::kDeviceSummary,
-          &analyze::kMemoryTimeline,  &analyze::kIterationSummary,
+  return {&analyze::kSummary,
+          &analyze::kTemporalBreakdown,
+          &analyze::kCommCompOverlap,
+          &analyze::kDeviceIdleBreakdown,
+          &analyze::kKernelBreakdown,
+          &analyze::kOperators,
+          &analyze::kSteps,
+          &analyze::kDeviceSummary,
+          &analyze::kMemoryTimeline,
+          &analyze::kIterationSummary,
+          &analyze::kOperatorEfficiency,
           &analyze::kSkeleton};
 }
 

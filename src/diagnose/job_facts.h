@@ -54,7 +54,8 @@ struct JobFacts {
   Ns kernel_time = 0, operator_host_time = 0, operator_device_time = 0;
   bool has_device_work = false;
   bool are_apart =
-      false;  // the files do not overlap in time: captures one after the other, no ranks of one job
+      false;      // the files do not overlap in time: captures one after the other, no ranks of one job
+  i64 dumps = 0;  // of flight recorders, beside the traces or without any
   bool operators_by_device = false;  // any operator started device work; else they are by host time
   Notes notes;  // of the job, its traces and the answers that the facts are from, each once
 };

@@ -3,6 +3,7 @@
 // worth the search finds out (search.h): no mechanism adds up waits.
 #pragma once
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -12,6 +13,7 @@ namespace spotter::diagnose {
 
 struct Candidate {
   std::vector<u32> ranks = {};  // of the program, ascending; empty: the whole job
+  std::set<i64> untraced = {};  // further ones, by number: of which there is no trace
   std::vector<i64> steps = {};  // their numbers; empty: all
   std::string group = {};       // of ranks, by name
   std::string subject = {};     // text from the job that the sentence speaks of: an operator, a call, a group
@@ -20,10 +22,14 @@ struct Candidate {
   std::string remedy = {};      // where the mechanism's own does not fit
   std::string evidence = {};    // the same
   bool is_opportunity = false;
+  bool is_caveat = false;     // told beside the others, whatever they have taken away
   bool is_certain = false;    // told whatever it costs: the job got no further
   Ns most = kMaxTime;         // that the job can gain without it at most, in all steps: its plain excess
   Ns known_gain = 0;          // instead of `undo`: what the job would gain, where its schedule tells
-  bool is_confirmed = false;  // a second measurement, of another kind, agrees
+  bool is_confirmed = false;  // a second measurement, of another kind, agrees; that its ranks come last to
+                              // their calls is one that the search looks for
+  bool is_named = false;      // the trace says itself what it is: a call, a span
+  bool is_doubtful = false;   // what it is told from is likely to have another reason
   std::function<void(analyze::Scenario&)> undo = {};  // takes it out of the job
 };
 
@@ -33,7 +39,8 @@ struct Mechanism {
   const char* remedy;
   const char* evidence;  // what shows the rows, behind `spotter analyze PATH`
   std::vector<Candidate> (*candidates)(const JobModel& model);
-  bool is_rest = false;  // what is left when the others are gone
+  bool is_rest = false;       // what is left when the others are gone
+  bool needs_a_trace = true;  // else evidence beside the traces is enough
 };
 
 }  // namespace spotter::diagnose

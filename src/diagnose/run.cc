@@ -34,20 +34,36 @@ std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
   return places;
 }
 
+// Dumps beside the traces, where anybody wants to know of them, or where there is nothing else.
+Result<std::optional<analyze::FlightRecords>> records_of(const Job& job, const Request& request) {
+  const bool are_wanted =
+      job.files.empty() || request.findings ||
+      std::ranges::any_of(request.run.analyses, [](const Analysis* a) { return a->of_records != nullptr; });
+  if (job.flight_records.empty() || !request.load_record || !are_wanted) return std::nullopt;
+  analyze::FlightRecords records = analyze::read_flight_records(job.flight_records, request.load_record);
+  if (job.files.empty() && records.count == 0)
+    return fail(Code::invalid, "{}", records.notes.all()[0].sentence);
+  return records;
+}
+
 // What HTA leaves out of a trace would be pauses and missing work.
 bool sees_fewer_rows(const Request& request) { return request.run.compat && request.run.compat->rows; }
 
 // Takes the answers behind the first `wanted` ones away again.
 void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTable> parts,
-          const Request& request, Diagnosis& diagnosis) {
+          const analyze::FlightRecords* records, const Request& request, Diagnosis& diagnosis) {
   std::vector<Table>& tables = diagnosis.tables;
+  // That operators' rates are not known is of interest to who asks for them.
+  for (Table& table : std::span(tables).subspan(wanted))
+    if (table.name() == analyze::kOperatorEfficiency.name) table.notes = Notes();
   const Notes own = render::all_notes(std::span(tables).subspan(wanted), {});
   std::vector<Table> answers;
   for (const size_t place : places)
     answers.push_back(place < wanted ? tables[place] : std::move(tables[place]));
   tables.resize(wanted);
   diagnosis.facts = gather_facts(answers, diagnosis.notes);
-  const JobModel model(analyze::make_program(std::move(parts)));
+  const JobModel model(analyze::make_program(std::move(parts)), gather_evidence(answers, records));
+  if (records) diagnosis.facts.dumps = records->count;
   diagnosis.facts.steps = model.step_facts();
   // Recordings of different times are not held against each other, and no rank of one is waited for in
   // another.
@@ -67,6 +83,8 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   std::vector<size_t> places;
   if (request.findings) places = add_fact_analyses(request.run);
   if (request.findings) request.run.in_parts = &analyze::kSkeleton;
+  TRY_ASSIGN(const std::optional<analyze::FlightRecords> records, records_of(job, request));
+  request.run.records = records ? &*records : nullptr;
   TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(job, request.run, load));
   std::ranges::move(request.elsewhere, std::back_inserter(mapped.files));
   TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
@@ -76,7 +94,8 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
                       .notes = std::move(result.notes),
                       .start = result.start,
                       .timing = std::move(result.timing)};
-  if (request.findings) find(places, wanted, std::move(result.parts), request, diagnosis);
+  if (request.findings)
+    find(places, wanted, std::move(result.parts), request.run.records, request, diagnosis);
   return diagnosis;
 }
 

@@ -19,6 +19,7 @@ struct Request {
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
   // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};
+  FlightRecordLoader load_record = {};  // of dumps beside the traces; none: they are not looked at
 };
 
 struct Diagnosis {

@@ -30,21 +30,33 @@ class Searcher {
         length_(model.whole) {}
 
   std::vector<Found> run() && {
-    std::vector<Open> faults, opportunities, rest;
-    for (const Mechanism* mechanism : all_mechanisms())
+    std::vector<Open> faults, opportunities, rest, caveats;
+    for (const Mechanism* mechanism : all_mechanisms()) {
+      if (mechanism->needs_a_trace && model_.job.ranks.empty()) continue;
       for (Candidate& c : mechanism->candidates(model_)) {
-        auto& open = mechanism->is_rest ? rest : c.is_opportunity ? opportunities : faults;
+        auto& open = c.is_caveat          ? caveats
+                     : mechanism->is_rest ? rest
+                     : c.is_opportunity   ? opportunities
+                                          : faults;
         open.push_back({mechanism, std::move(c), open.size()});
       }
+    }
     for (std::vector<Open>* open : {&faults, &opportunities, &rest}) order(*open);
     for (size_t i = faults.size(); i-- > 0;)
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
+    if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
     take(opportunities, false);
     take(rest, false);
+    scenario_ = model_.base;
+    length_ = model_.whole;
+    for (size_t i = caveats.size(); i-- > 0;)
+      if (caveats[i].candidate.is_certain) keep(caveats, i, 0, true);
+    take(caveats, false);
     stable_sort(found_, [](const Found& a, const Found& b) {
       const auto key = [](const Found& f) {
-        return std::tuple(f.candidate.is_opportunity, !f.candidate.is_certain, -f.gain);
+        return std::tuple(f.candidate.is_caveat, f.candidate.is_opportunity, !f.candidate.is_certain,
+                          -f.gain);
       };
       return key(a) < key(b);
     });
@@ -123,11 +135,20 @@ class Searcher {
     constexpr double kMedium = 0.02;
     if (!is_alone && found.candidate.against.empty())
       found.candidate.against = "taken away alone it gains little: another fault holds the job up as long";
-    if (found.candidate.is_confirmed)
+    const bool is_plain = found.share >= kMedium || found.candidate.is_certain || found.candidate.is_named;
+    if (found.candidate.is_confirmed || come_last(found))
       found.confidence = is_alone ? Confidence::high : Confidence::medium;
     else
-      found.confidence = found.share >= kMedium ? Confidence::medium : Confidence::low;
+      found.confidence = is_plain && !found.candidate.is_doubtful ? Confidence::medium : Confidence::low;
     found_.push_back(std::move(found));
+  }
+
+  // Whether the others wait for its ranks by half of what it costs, or more.
+  bool come_last(const Found& found) const {
+    const std::vector<u32>& ranks = found.candidate.ranks;
+    if (found.candidate.is_opportunity || found.gain <= 0 || ranks.size() == model_.job.ranks.size())
+      return false;
+    return std::ranges::any_of(ranks, [&](u32 r) { return model_.lateness(r) >= found.gain / 2; });
   }
 
   const JobModel& model_;
@@ -144,9 +165,6 @@ const char* confidence_name(Confidence confidence) {
   return kNames[static_cast<size_t>(confidence)];
 }
 
-std::vector<Found> search(const JobModel& model, double least) {
-  if (model.whole <= 0) return {};
-  return Searcher(model, least).run();
-}
+std::vector<Found> search(const JobModel& model, double least) { return Searcher(model, least).run(); }
 
 }  // namespace spotter::diagnose

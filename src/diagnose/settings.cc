@@ -100,7 +100,7 @@ std::optional<Finding> find_slow_backend(const JobFacts& f, double) {
 
 const Rule kMemoryLimit = {
     .name = "memory_limit",
-    .kind = Rule::Kind::opportunity,
+    .kind = Rule::Kind::caveat,
     .summary = "At its peak a process has {} of a device's memory or more in use.",
     .threshold = 0.9,
     .evidence = "--table memory_timeline --table memory_at_peak",
@@ -108,7 +108,7 @@ const Rule kMemoryLimit = {
 };
 const Rule kNoTensorCores = {
     .name = "no_tensor_cores",
-    .kind = Rule::Kind::opportunity,
+    .kind = Rule::Kind::caveat,
     .summary =
         "Devices have tensor cores that no kernel uses, and operators that could use them take {} of the operators' device time or more.",
     .threshold = 0.1,

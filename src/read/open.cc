@@ -167,10 +167,6 @@ Result<Job> open_job(std::span<const std::string> paths) {
     return fail(Code::not_found, "{}: the receipts of a capture, not a trace; open the folder of its traces",
                 *found.receipts.begin());
   }
-  if (found.traces.empty() && !found.flight_records.empty()) {
-    return fail(Code::not_found, "{}: the dump of a flight recorder, and there is no trace beside it",
-                *found.flight_records.begin());
-  }
   std::set<std::pair<dev_t, ino_t>> seen;  // one file by two names is one file
   Job job;
   for (const std::string& path : found.traces) {

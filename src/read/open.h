@@ -17,7 +17,7 @@ namespace spotter::read {
 // *.json.gz and *.json.zst in it (not below it); a pattern with * ? [ ] for what it matches; "-" for standard
 // input. Receipts among them or beside them (read/receipts.h) are no traces, but say what they know of them.
 // Nor are dumps of flight recorders (read/flight_recorder) among them, which the job keeps: of a directory
-// those whose names end with a rank.
+// those whose names end with a rank. A job may have dumps alone.
 Result<Job> open_job(std::span<const std::string> paths);
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request);

@@ -39,13 +39,16 @@ std::vector<std::string> headline(const diagnose::JobFacts& f) {
                         : fmt::format("{} {}", ranks, ranks == 1 ? "rank" : "ranks");
   if (world > 0) who += fmt::format(" of {}", world);
   if (ranks > 0) parts.push_back(who);
+  if (f.dumps > 0)
+    parts.push_back(fmt::format("{} dump{} of flight recorders", f.dumps, f.dumps == 1 ? "" : "s"));
   if (hosts.size() == 1) parts.push_back("host " + *hosts.begin());
   if (hosts.size() > 1) parts.push_back(fmt::format("{} hosts", hosts.size()));
   for (const std::string& d : devices) parts.push_back(d);
   if (steps > 0) parts.push_back(fmt::format("{} step{} ({})", steps, steps == 1 ? "" : "s", mark));
   if (span > 0) parts.push_back(render::human_ns(span));
-  parts.push_back(render::human(Value(events), Unit::count, Role::value) +
-                  (events == 1 ? " event" : " events"));
+  if (!f.ranks.empty())
+    parts.push_back(render::human(Value(events), Unit::count, Role::value) +
+                    (events == 1 ? " event" : " events"));
   if (is_damaged(f.notes)) parts.push_back("damaged, see Notes");
   return parts;
 }

@@ -35,7 +35,10 @@ FAULTS = {
     "allocator-retries:ms=6": ("allocator", ALL, EIGHT),
     "copies:mb=40": ("copies", ALL, EIGHT),
     "compilation": ("compilation", ALL, EIGHT),
-    "launch-bound:pieces=64": ("launch_bound", ALL, EIGHT),
+    "launch-bound:rank=3,pieces=64": ("launch_bound", "3", EIGHT),
+    "launch-bound:step=6-,pieces=64": ("launch_bound", ALL, EIGHT),
+    "memory-pressure": ("memory_pressure", ALL, [*EIGHT, "--memory-events"]),
+    "memory-pressure:rank=2,ms=16": ("memory_pressure", "2", [*EIGHT, "--memory-events"]),
     "slow-link:factor=20": ("slow_link", ALL, EIGHT),
     "slow-link:group=tensor,index=1,factor=20": ("slow_link", "2-3", [*EIGHT, "--tp", 2]),
     "hang:rank=2": ("hang", "2", EIGHT),
@@ -87,6 +90,161 @@ def test_the_healthy_are_told_so(tmp_path, layout, jitter):
     assert {f["mechanism"] for f in findings if f["kind"] != "caveat"} <= OPPORTUNITIES
     report = harness.run("analyze", tmp_path).stdout.decode()
     assert "No fault found" in " ".join(report.split())
+
+
+def write_dumps(folder, ranks, missing=(), call="nccl:all_reduce"):
+    """What the flight recorder of each rank leaves: all have ended collective 285, and 286 only those that are missing have not called."""
+    for rank in ranks:
+        entries = [{"record_id": number, "pg_id": 0, "process_group": ["0", "default_pg"], "collective_seq_id": number, "p2p_seq_id": 0,
+                    "op_id": number, "profiling_name": call, "time_created_ns": 1_767_189_312_000_000_000 + number, "is_p2p": False,
+                    "input_sizes": [[4096]], "output_sizes": [[4096]], "input_dtypes": ["Float"], "output_dtypes": ["Float"],
+                    "state": "completed" if number < 286 else "started", "retired": number < 286}
+                   for number in range(280, 286 if rank in missing else 287)]
+        groups = {"0": {"name": "0", "desc": "default_pg", "ranks": str([*ranks])}}
+        (folder / f"nccl_trace_rank_{rank}").write_text(json.dumps({"version": "2.10", "pg_config": groups, "pg_status": {}, "entries": entries}))
+
+
+@pytest.mark.parametrize("missing, confidence", [([2], "high"), ([5], "medium")])
+def test_flight_recorders_beside_traces_tell_the_call_of_a_hang(tmp_path, missing, confidence):
+    """Where they name another rank than the traces nothing is certain."""
+    simulate(tmp_path, *EIGHT, "--fault", "hang:rank=2")
+    alone = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"][0]
+    assert (alone["mechanism"], alone["ranks"], alone["confidence"]) == ("hang", "2", "medium")
+    write_dumps(tmp_path, range(8), missing)
+    found = harness.analyze(tmp_path, tables=["findings", "flight_recorder"], top=None)
+    first = found["findings"][0]
+    assert (first["mechanism"], first["ranks"], first["confidence"]) == ("hang", str(missing[0]), confidence)
+    assert "all_reduce 286 of group 0 (default_pg)" in first["finding"]
+    assert first["against"] is None if confidence == "high" else "the traces say otherwise: rank 2" in first["against"]
+    assert [row["missing"] for row in found["flight_recorder"]] == [None, str(missing[0])]
+
+
+def test_flight_recorders_of_a_job_that_runs_tell_nothing(tmp_path):
+    """All are in the same call, as the last one before the dumps may be."""
+    simulate(tmp_path, *EIGHT)
+    write_dumps(tmp_path, range(8))
+    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    assert not [f for f in findings if f["kind"] == "fault"]
+
+
+@harness.needs_shared()
+@pytest.mark.parametrize("folder, ranks, words", [
+    ("gloo_desync", "3", "all_reduce 12 of group 0"), ("nccl_lock_gil", "9,14", "all_to_all 45265 of group 72"),
+    ("nccl_gpu_error", "12,14", "_all_gather_base 42806 of group 41"), ("gloo_healthy", None, None)])
+def test_flight_recorders_alone_tell_who_hangs(folder, ranks, words):
+    """The two of Megatron have a log of whom a fault was injected into; in the healthy one a rank wrote its dump amid the last barrier."""
+    findings = harness.analyze(harness.SHARED / "imports/flight_recorder" / folder, tables=["findings"], top=None)["findings"]
+    assert [(f["mechanism"], f["ranks"], f["confidence"]) for f in findings] == ([("hang", ranks, "medium")] if ranks else [])
+    assert words is None or words in findings[0]["finding"]
+
+
+def test_a_rank_without_a_dump_may_be_dead(tmp_path):
+    write_dumps(tmp_path, range(4))
+    (tmp_path / "nccl_trace_rank_3").unlink()
+    first = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"][0]
+    assert (first["mechanism"], first["ranks"], first["confidence"]) == ("hang", "3", "low")
+    (tmp_path / "nccl_trace_rank_2").unlink()  # as many as there are: somebody left them out
+    assert not harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+
+
+@pytest.mark.parametrize("fault, options, confidence", [
+    ("slow-rank:rank=3,factor=1.2", EIGHT, "high"), ("throttle:rank=1,from_ms=300", EIGHT, "high"),
+    ("data-loader-stall:rank=2", EIGHT, "high"), ("data-loader-stall", EIGHT, "medium"), ("host-sync", EIGHT, "medium")])
+def test_high_confidence_takes_two_measurements(tmp_path, fault, options, confidence):
+    """The rank also comes last to its collectives. That a span names the cause is one alone."""
+    _, findings = findings_of(tmp_path, *options, fault=fault)
+    assert findings[0]["confidence"] == confidence
+
+
+def first_opportunity(findings):
+    return next((f for f in findings if f["kind"] == "opportunity"), None)
+
+
+def test_launching_that_is_slow_everywhere_is_how_the_job_is_built(tmp_path):
+    _, findings = findings_of(tmp_path, *EIGHT, fault="launch-bound:pieces=64")
+    assert not [f for f in findings if f["kind"] == "fault"]
+    first = first_opportunity(findings)
+    assert (first["mechanism"], first["ranks"]) == ("launch_bound", ALL)
+
+
+@pytest.mark.parametrize("options", [[], ["--eager"], ["--cuda-graphs"], ["--annotations"]])
+def test_inference_that_is_healthy_has_no_fault(tmp_path, options):
+    _, findings = findings_of(tmp_path, "--ranks", 2, "--steps", 16, "--inference", *options)
+    assert not [f for f in findings if f["kind"] == "fault"]
+
+
+@harness.needs_shared()
+def test_a_device_that_begins_late_is_not_bound_by_launches():
+    """Its first kernel begins 147 ms after its launch, and nothing before it was recorded."""
+    findings = harness.analyze(harness.SHARED / "traces/tracelens/inference/vllm_prefilldecode_piecewise/graph_execution.json.gz",
+                               tables=["findings"], top=None)["findings"]
+    assert "launch_bound" not in {f["mechanism"] for f in findings}
+    caveat = next(f for f in findings if f["mechanism"] == "device_clock")
+    assert caveat["kind"] == "caveat" and "149 ms after it was launched" in caveat["finding"]
+
+
+def test_clocks_of_host_and_device_that_disagree_are_told(tmp_path):
+    """The device's is 20 ms behind: its work begins before it is launched."""
+    truth = simulate(tmp_path, *EIGHT, "--no-gzip", "--fault", "launch-bound:pieces=64")
+    for name in truth["files"]:
+        document = json.loads((tmp_path / name).read_text())
+        for event in document["traceEvents"]:
+            if event.get("cat") in ("kernel", "gpu_memcpy", "gpu_memset"):
+                event["ts"] -= 20_000
+        (tmp_path / name).write_text(json.dumps(document))
+    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    assert "launch_bound" not in {f["mechanism"] for f in findings}
+    assert "device_clock" in {f["mechanism"] for f in findings if f["kind"] == "caveat"}
+
+
+def test_memory_that_is_full_without_retries_is_a_caveat(tmp_path):
+    """And retries with memory to spare are the allocator's."""
+    _, findings = findings_of(tmp_path / "spare", *EIGHT, "--memory-events", fault="memory-pressure:percent=90")
+    assert findings[0]["mechanism"] == "allocator"
+    _, findings = findings_of(tmp_path / "full", *EIGHT, "--memory-events", fault="memory-pressure:percent=98,ms=0.05")
+    assert not [f for f in findings if f["kind"] == "fault" and f["share"] >= 0.02]
+
+
+def test_low_efficiency_is_what_attainable_rates_would_win(tmp_path):
+    truth, findings = findings_of(tmp_path, *EIGHT, fault="low-efficiency:factor=3")
+    first = first_opportunity(findings)
+    assert (first["mechanism"], first["ranks"], first["subject"]) == ("low_efficiency", ALL, "aten::mm")
+    rows = harness.analyze(tmp_path, tables=["operator_efficiency"], top=0)["operator_efficiency"]
+    slow = [row for row in rows if row["bound"] and max(row["flops_utilization_ratio"], row["bandwidth_utilization_ratio"]) < 0.4
+            and row["device_ns"] >= 50_000 * row["calls"]]
+    won = sum(row["device_ns"] * (1 - max(row["flops_utilization_ratio"], row["bandwidth_utilization_ratio"]) / 0.7) for row in slow)
+    assert first["time_ns"] == pytest.approx(won / 8 / len(truth["steps"]), rel=0.1)
+
+
+def test_products_of_usual_efficiency_are_no_opportunity(tmp_path):
+    """Healthy they reach 52 % of the peak, here 42 %."""
+    _, findings = findings_of(tmp_path, *EIGHT, fault="low-efficiency:factor=1.25")
+    assert "low_efficiency" not in {f["mechanism"] for f in findings}
+
+
+@pytest.mark.parametrize("omitted, options", [("3", EIGHT), ("1-7", EIGHT), ("7", PIPELINE)])
+def test_ranks_without_a_file_are_waited_for(tmp_path, omitted, options):
+    """A slow one among them holds the others up: that is no transfer, and no fault of those that are here."""
+    rank = 7 if options == PIPELINE else 3
+    truth, findings = findings_of(tmp_path, *options, "--omit-ranks", omitted, fault=f"slow-rank:rank={rank},factor=1.3")
+    assert not [f for f in findings if f["kind"] == "fault"]
+    caveat = next(f for f in findings if f["mechanism"] == "absent_ranks")
+    assert (caveat["kind"], caveat["ranks"]) == ("caveat", omitted)
+    effect = truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"])
+    assert caveat["time_ns"] == pytest.approx(effect, rel=0.1)
+
+
+def test_healthy_ranks_without_a_file_are_not_waited_for(tmp_path):
+    _, findings = findings_of(tmp_path, *EIGHT, "--omit-ranks", "3")
+    assert "absent_ranks" not in {f["mechanism"] for f in findings}
+
+
+@harness.needs_shared()
+def test_one_rank_of_eight_does_not_blame_communication():
+    """Its all-reduces of 31 MB take 9 ms, of which nothing here explains more than 1 ms."""
+    findings = harness.analyze(harness.SHARED / "traces/tracelens/mi300/resnet_act_checkpoint.json.gz", tables=["findings"], top=None)["findings"]
+    shares = {f["mechanism"]: f["share"] for f in findings}
+    assert shares["absent_ranks"] > 5 * shares.get("exposed_communication", 0)
 
 
 def test_two_faults_are_each_found_with_their_own_cost(tmp_path):

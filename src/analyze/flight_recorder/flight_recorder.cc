@@ -1,8 +1,8 @@
 // The tables of what flight recorders show.
 #include <algorithm>
 
-#include "analyze/analysis.h"
-#include "analyze/flight_recorder/group_findings.h"
+#include "analyze/flight_recorder/flight_records.h"
+#include "analyze/list.h"
 #include "analyze/range_text.h"
 
 namespace spotter::analyze {
@@ -59,15 +59,21 @@ Value text_or_null(const std::set<i64>& ranks, std::string& text) {
   return or_null(std::string_view(text));
 }
 
-}  // namespace
+// A trace says nothing of it.
+Result<Table> map_nothing(const Trace&, const ParamValues&) { return Table(); }
 
-const std::span<const Field> kFlightRecorderColumns = kColumns, kFlightRecorderRankColumns = kRankColumns;
+Result<Table> without_dumps(const Analysis& analysis) {
+  Table table(analysis.name, analysis.columns);
+  table.notes.add("no_flight_records", Severity::info,
+                  "there are no dumps of flight recorders beside the traces");
+  return table;
+}
 
-Table flight_recorder(const ProcessGroups& groups, const std::vector<GroupFinding>& findings) {
-  Table table("flight_recorder", kFlightRecorderColumns);
-  for (const GroupFinding& f : findings) {
-    const ProcessGroup& group = groups.groups()[f.group];
-    const CallForm form = f.form ? groups.form(*f.form) : CallForm();
+Table table_of_groups(const FlightRecords& records) {
+  Table table(kFlightRecorder.name, kColumns);
+  for (const GroupFinding& f : records.findings) {
+    const ProcessGroup& group = records.groups.groups()[f.group];
+    const CallForm form = f.form ? records.groups.form(*f.form) : CallForm();
     std::string ranks, inside, ended, missing, silent, without_dump;
     table.append(
         {std::string_view(group.name), std::string_view(group.description), kind_name(f.kind), f.sequence,
@@ -76,25 +82,60 @@ Table flight_recorder(const ProcessGroups& groups, const std::vector<GroupFindin
          text_or_null(f.ended, ended), text_or_null(f.missing, missing), text_or_null(f.silent, silent),
          text_or_null(f.without_dump, without_dump), or_null(f.since), or_null(std::string_view(f.detail))});
   }
-  table.notes.merge(groups.notes());
   return table;
 }
 
-Table flight_recorder_ranks(const ProcessGroups& groups) {
-  Table table("flight_recorder_ranks", kFlightRecorderRankColumns);
-  for (const ProcessGroup& group : groups.groups()) {
+Table table_of_ranks(const FlightRecords& records) {
+  Table table(kFlightRecorderRanks.name, kRankColumns);
+  for (const ProcessGroup& group : records.groups.groups()) {
     for (const auto& [rank, place] : group.ranks) {
       const auto open = std::ranges::find(place.collectives, false, &GroupCall::has_ended);
       const bool has_open = open != place.collectives.end();
       const FlightRecord::Status status = place.status.value_or(FlightRecord::Status());
       table.append({std::string_view(group.name), std::string_view(group.description), rank, place.calls,
                     place.open_calls, or_null(place.last), or_null(place.first_open()),
-                    has_open ? Value(std::string_view(groups.form(open->form).operation)) : Value(),
+                    has_open ? Value(std::string_view(records.groups.form(open->form).operation)) : Value(),
                     has_open ? or_null(open->created) : Value(), or_null(status.last_enqueued),
                     or_null(status.last_started), or_null(status.last_completed)});
     }
   }
   return table;
 }
+
+}  // namespace
+
+const Analysis kFlightRecorder = {
+    .name = "flight_recorder",
+    .summary =
+        "What the dumps of flight recorders show over all ranks: who is in which collective, and who is not.",
+    .doc =
+        "PyTorch's flight recorder (TORCH_NCCL_TRACE_BUFFER_SIZE) remembers the last calls of each rank, and leaves them in a file where one times out. "
+        "Dumps that lie beside the traces, or alone in a folder, are compared: in each group of processes the last collective that all have ended, the "
+        "first one that some have called and others have not, that has not ended, or in which calls differ, and receives that nobody answers. A "
+        "collective is what its number within the group says. Records are made one after the other: in a job that runs, what has just begun looks unfinished, "
+        "too. All dumps count, whichever ranks and steps are asked for.",
+    .params = {},
+    .columns = kColumns,
+    .reads = {},
+    .map = map_nothing,
+    .reduce = [](std::span<const RankTable>, const ParamValues&) { return without_dumps(kFlightRecorder); },
+    .on_request = true,
+    .of_records = table_of_groups,
+};
+
+const Analysis kFlightRecorderRanks = {
+    .name = "flight_recorder_ranks",
+    .summary = "Where each rank was in each group of processes, by the dumps of flight recorders.",
+    .doc =
+        "A row for each group and rank that has a dump: how many calls it has and the numbers of the last ones. See flight_recorder.",
+    .params = {},
+    .columns = kRankColumns,
+    .reads = {},
+    .map = map_nothing,
+    .reduce = [](std::span<const RankTable>,
+                 const ParamValues&) { return without_dumps(kFlightRecorderRanks); },
+    .on_request = true,
+    .of_records = table_of_ranks,
+};
 
 }  // namespace spotter::analyze

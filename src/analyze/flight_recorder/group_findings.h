@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "analyze/flight_recorder/process_groups.h"
-#include "table/table.h"
 
 namespace spotter::analyze {
 
@@ -52,10 +51,5 @@ struct FirstToLook {
   std::set<i64> unknown;  // others are in something with them, and there is no dump of them: they may be dead
 };
 FirstToLook first_to_look_at(const std::vector<GroupFinding>& findings);
-
-extern const std::span<const Field> kFlightRecorderColumns, kFlightRecorderRankColumns;
-Table flight_recorder(const ProcessGroups& groups, const std::vector<GroupFinding>& findings);
-// A row for each group and rank that has a record.
-Table flight_recorder_ranks(const ProcessGroups& groups);
 
 }  // namespace spotter::analyze

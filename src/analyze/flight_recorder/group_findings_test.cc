@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include "analyze/flight_recorder/flight_records.h"
+#include "analyze/list.h"
+
 namespace spotter::analyze {
 namespace {
 
@@ -298,7 +301,8 @@ TEST(FlightRecorder, TheTables) {
   FlightRecord first = waits(0);
   first.statuses = {{0, 2, -1, 1}, {17, 5, 5, 5}};
   const Outcome o = outcome_of({first, waits(1), Record(2).call(1, "broadcast", true)});
-  const Table table = flight_recorder(o.groups, o.findings);
+  const FlightRecords records = {.groups = o.groups, .findings = o.findings, .notes = {}, .count = 3};
+  const Table table = kFlightRecorder.of_records(records);
   ASSERT_EQ(table.rows(), 2u);
   EXPECT_EQ(table.text(1, table.column("finding")), "not_joined");
   EXPECT_EQ(table.text(1, table.column("description")), "world");
@@ -309,7 +313,7 @@ TEST(FlightRecorder, TheTables) {
   EXPECT_EQ(table.text(1, table.column("inside")), "0-1");
   EXPECT_TRUE(is_null(table.at(1, table.column("ended"))));
   EXPECT_EQ(table.integer(1, table.column("since_ns")), 1000);
-  const Table ranks = flight_recorder_ranks(o.groups);
+  const Table ranks = kFlightRecorderRanks.of_records(records);
   ASSERT_EQ(ranks.rows(), 3u);
   EXPECT_EQ(ranks.integer(0, ranks.column("last_sequence")), 2);
   EXPECT_EQ(ranks.integer(0, ranks.column("first_open_sequence")), 2);

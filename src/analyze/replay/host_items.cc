@@ -19,13 +19,13 @@ bool has_any(std::string_view name, std::initializer_list<std::string_view> part
   return std::ranges::any_of(parts, [&](std::string_view p) { return name.find(p) != name.npos; });
 }
 
-Pause pause_of_call(std::string_view name) {
-  if (has_any(name, {"ModuleLoad", "LibraryLoad", "ModuleGetFunction"})) return Pause::compilation;
-  if (has_any(name, {"Async", "Host"})) return Pause::none;
+Cause cause_of_call(std::string_view name) {
+  if (has_any(name, {"ModuleLoad", "LibraryLoad", "ModuleGetFunction"})) return Cause::compilation;
+  if (has_any(name, {"Async", "Host"})) return Cause::none;
   if (has_any(name, {"cudaMalloc", "cudaFree", "hipMalloc", "hipFree", "cuMemAlloc", "cuMemFree",
                      "cuMemCreate", "cuMemRelease", "cuMemMap", "cuMemUnmap", "cuMemSetAccess"}))
-    return Pause::allocation;
-  return Pause::none;
+    return Cause::allocation;
+  return Cause::none;
 }
 
 class Collector {
@@ -79,7 +79,7 @@ class Collector {
   }
 
   void add_calls_and_spans() {
-    std::vector<Pause> known(trace_.strings().size(), Pause::count_);
+    std::vector<Cause> known(trace_.strings().size(), Cause::count_);
     const trace::Nesting& nesting = trace_.nesting();
     for (const trace::Nesting::Thread& thread : nesting.threads) {
       if (!std::ranges::binary_search(found_.tracks, thread.track)) continue;
@@ -88,12 +88,12 @@ class Collector {
         const EventId e = nesting.order[i];
         const Category category = trace_.category(e);
         if (is_host_call(category) && add_sync(e)) continue;
-        Pause& pause = known[trace_.name[e]];
-        if (pause == Pause::count_) pause = pause_of_span(trace_.name_of(e), category);
-        if (pause == Pause::none || trace_.ts[e] < covered || trace_.dur[e] == 0) continue;
+        Cause& cause = known[trace_.name[e]];
+        if (cause == Cause::count_) cause = cause_of_span(trace_.name_of(e), category);
+        if (cause == Cause::none || trace_.ts[e] < covered || trace_.dur[e] == 0) continue;
         covered = trace_.end(e);
         found_.items.push_back({.kind = HostItem::Kind::pause,
-                                .pause = pause,
+                                .cause = cause,
                                 .begin = trace_.ts[e],
                                 .end = trace_.end(e),
                                 .event = e});
@@ -105,7 +105,7 @@ class Collector {
     const u32 row = dependencies_.awaited_by_call(call);
     if (row == kNone) return false;
     found_.items.push_back({.kind = HostItem::Kind::sync,
-                            .pause = pause_of_call(trace_.name_of(call)),
+                            .cause = cause_of_call(trace_.name_of(call)),
                             .begin = trace_.ts[call],
                             .end = trace_.end(call),
                             .event = call,
@@ -141,14 +141,14 @@ class Collector {
 
 }  // namespace
 
-Pause pause_of_span(std::string_view name, Category category) {
-  if (is_host_call(category)) return pause_of_call(name);
+Cause cause_of_span(std::string_view name, Category category) {
+  if (is_host_call(category)) return cause_of_call(name);
   if (category == Category::cpu_op || category == Category::user_annotation) {
-    if (trace::is_data_loading(name)) return Pause::data_loading;
+    if (trace::is_data_loading(name)) return Cause::data_loading;
     if (has_any(name, {"(dynamo_timed)", "_compile.compile_inner", "CachingAutotuner.benchmark_all_configs"}))
-      return Pause::compilation;
+      return Cause::compilation;
   }
-  return Pause::none;
+  return Cause::none;
 }
 
 HostItems host_items(const Trace& trace, const Dependencies& dependencies) {

@@ -14,7 +14,7 @@ namespace spotter::analyze {
 struct HostItem {
   enum class Kind : u8 { end, step, pause, sync, launch };  // of equal times in this order
   Kind kind = Kind::launch;
-  Pause pause = Pause::none;
+  Cause cause = Cause::none;
   Ns begin = 0, end = 0;
   EventId event = kNone;     // the call or span; kNone: a mark, or work without a known launch
   u32 first = 0, count = 0;  // of launch, sync: into HostItems::rows
@@ -34,6 +34,6 @@ inline const ArgSet kHostItemArgs = kDependencyArgs | trace::kStepArgs;
 HostItems host_items(const Trace& trace, const Dependencies& dependencies);
 
 // What a span of the host means for its device, if it is not a launch.
-Pause pause_of_span(std::string_view name, Category category);
+Cause cause_of_span(std::string_view name, Category category);
 
 }  // namespace spotter::analyze

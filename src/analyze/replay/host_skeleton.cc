@@ -139,7 +139,7 @@ class Builder {
         push_call(calls_[piece.call], piece);
         break;
       case Piece::Kind::pause:
-        out_.push_pause(Pause::data_loading, piece.begin, piece.end, trace_.name[piece.event], last_event_,
+        out_.push_pause(Cause::data_loading, piece.begin, piece.end, trace_.name[piece.event], last_event_,
                         piece.event);
         break;
       case Piece::Kind::work:
@@ -162,7 +162,7 @@ class Builder {
   void take_gap(const Piece& next) {
     if (cursor_ == -kMaxTime || next.begin - cursor_ <= kLongGap) return;
     out_.advance(cursor_);
-    out_.push_pause(Pause::silence, cursor_, next.begin, out_.cover().name_in(cursor_, next.begin, kNone),
+    out_.push_pause(Cause::silence, cursor_, next.begin, out_.cover().name_in(cursor_, next.begin, kNone),
                     last_event_, next.event);
   }
 
@@ -189,7 +189,7 @@ class Builder {
     const auto row = row_of_call_.find(piece.call);
     if (row == row_of_call_.end()) return;
     out_.push(piece.begin, {.op = SkeletonOp::await, .target = row->second});
-    out_.push(piece.begin, {.op = SkeletonOp::sync, .pause = Pause::silence});
+    out_.push(piece.begin, {.op = SkeletonOp::sync, .cause = Cause::silence});
     out_.wait_until(std::min(calls_[piece.call].end, piece.end));
     out_.advance(piece.end);
   }

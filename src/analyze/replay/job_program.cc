@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "analyze/replay/absent_ranks.h"
 #include "analyze/replay/exchanges.h"
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
@@ -55,6 +56,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
   match_unnamed_calls(job);
   match_exchanges(job);
   set_transfers(job);
+  set_absent(job);
   return job;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <algorithm>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -53,7 +54,11 @@ struct JobCall {
   bool is_send = false;   // a send and its receive, in this order
   bool is_eager = false;  // the sender goes on by itself, after its own time; else all end together
   Ns transfer = 0;        // from when the last one has come
-  Ns sending = 0;         // of an eager sender
+  // Of members without a file (absent_ranks.h): how much later than the end of call `before` the last of them
+  // came, and how long the last one here waited for it.
+  u32 before = kNone;
+  Ns arrival = 0, waited = 0;
+  Ns sending = 0;  // of an eager sender
 };
 
 struct JobProgram {
@@ -62,7 +67,7 @@ struct JobProgram {
   std::vector<Member> members;
   std::vector<i64> step_numbers;  // of the job's steps, in order
   u32 rows = 0, steps = 0;        // of all ranks
-  i64 unmatched = 0;              // calls of which only one rank is here, though others take part
+  std::set<i64> absent;           // ranks that calls name, and that have no file
   Notes notes;
 
   std::span<const Member> members_of(const JobCall& call) const {

@@ -202,10 +202,17 @@ class Player {
     return true;
   }
 
+  // A launch that comes to its stream later than the host was done with the run's launches takes its way, or
+  // finds its device busy: no launching makes that longer or shorter.
+  Ns lead(u32 r, const Issued& item, const SkeletonRow& row, u8 point) const {
+    const Ns late = std::max<Ns>(0, row.hull[0].lead - row.host);
+    const double part = row.op == SkeletonOp::run ? double{scenario_.run[global(r, item.row)]} : 1;
+    return late + scaled(row.hull[point].lead - late, part * scenario_.leads * host_factor(r, item.step));
+  }
+
   void end_run(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
     const double part = scenario_.run[global(r, item.row)];
-    const double device = part * device_factor(r, item.step),
-                 host = part * scenario_.leads * host_factor(r, item.step);
+    const double device = part * device_factor(r, item.step);
     const bool is_gone = scenario_.is_skipped[global(r, item.row)] != 0;
     const Ns gap = is_gone ? 0 : scaled(row.gap, part * scenario_.gaps),
              own = is_gone ? 0 : scaled(row.device, device);
@@ -214,7 +221,7 @@ class Player {
     const Ns whole = row.gap + row.device;
     const double rest = whole == 0 ? 1 : static_cast<double>(gap + own) / static_cast<double>(whole);
     for (u8 i = 0; i < row.points; ++i)
-      end = std::max(end, item.at + scaled(row.hull[i].lead, host) + scaled(row.hull[i].rest, rest));
+      end = std::max(end, item.at + lead(r, item, row, i) + scaled(row.hull[i].rest, rest));
     stream.clock = end == kNotYet ? item.at : end;
     done(r, item.row) = stream.clock;
   }
@@ -222,9 +229,7 @@ class Player {
   void begin_call(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
     const u32 c = job_.ranks[r].call[item.row];
     Ns start = stream.clock == kNotYet ? kNotYet : stream.clock + row.gap;
-    if (row.points > 0)
-      start =
-          std::max(start, item.at + scaled(row.hull[0].lead, scenario_.leads * host_factor(r, item.step)));
+    if (row.points > 0) start = std::max(start, item.at + lead(r, item, row, 0));
     if (start == kNotYet) start = item.at;
     stream.call = c;
     stream.clock = start;
@@ -249,8 +254,17 @@ class Player {
                                                          static_cast<double>(call.transfer));
   }
 
+  // When the last of all members has come, those without a file too: after the call before in their group.
+  Ns all_have_come(u32 c) const {
+    const Ns here = result_.call_start[c];
+    const JobCall& call = job_.calls[c];
+    if (call.waited == 0 || !scenario_.waits_for_absent) return here;
+    const Ns before = call.before == kNone ? kNotYet : call_end_[call.before];
+    return before == kNotYet ? here + call.waited : std::max(here, before + call.arrival);
+  }
+
   void complete(u32 c) {
-    call_end_[c] = result_.call_start[c] + scenario_.transfer[c];
+    call_end_[c] = all_have_come(c) + scenario_.transfer[c];
     for (const Member& m : job_.members_of(job_.calls[c])) wake(m.rank);
   }
 

@@ -21,7 +21,7 @@ class Rank {
     row.hull[0] = {lead, device};
     return add(row);
   }
-  Rank& pause(Ns host) { return add({.op = SkeletonOp::pause, .pause = Pause::silence, .host = host}); }
+  Rank& pause(Ns host) { return add({.op = SkeletonOp::pause, .cause = Cause::silence, .host = host}); }
   Rank& call(u32 stream, Ns start, Ns end, i64 number, const char* name = "all_reduce", i64 peer = kNoPeer) {
     SkeletonRow row = {.op = SkeletonOp::collective,
                        .points = 1,
@@ -173,6 +173,29 @@ TEST(Skeleton, ImpossibleRowsAreLeftOutAndNoted) {
   const JobProgram job = job_of({rank.table()});
   EXPECT_EQ(job.notes.count("impossible_row"), 1);
   EXPECT_EQ(end_of(job), 10);
+}
+
+// Rank 1 has no file: what the second call takes longer than the first one was waiting for it.
+TEST(Replay, ARankWithoutAFileComesWhenItCame) {
+  const JobProgram job = job_of({Rank(0).call(0, 0, 10, 1).run(0, 90).call(0, 100, 150, 2).end().table()});
+  EXPECT_EQ(job.absent, std::set<i64>{1});
+  EXPECT_EQ(job.calls[0].transfer, 10);
+  EXPECT_EQ(job.calls[1].transfer, 10);
+  EXPECT_EQ(job.calls[1].waited, 40);
+  EXPECT_EQ(end_of(job), 150);
+  Scenario faster(job);
+  faster.device[0] = 0;
+  EXPECT_EQ(replay(job, faster).length(job), 150);  // whoever is faster waits longer
+  Scenario alone(job);
+  alone.waits_for_absent = false;
+  EXPECT_EQ(replay(job, alone).length(job), 110);
+}
+
+TEST(Replay, ALateLaunchIsOnlyAsLongAsTheHostIsAtIt) {
+  const JobProgram job = job_of({Rank(0).run(0, 10, 20, 300).end().table()});
+  Scenario scenario(job);
+  scenario.leads = 0;
+  EXPECT_EQ(replay(job, scenario).length(job), 290);  // 280 of it the host was done already
 }
 
 }  // namespace

@@ -17,8 +17,10 @@ struct Scenario {
   std::vector<float> run;  // per row of all ranks, of a run's work and the time from its first call to the
                            // others; 1 as it was
   std::vector<double> device, host_factor;  // per step of all ranks, of device work and of all host time
+  bool waits_for_absent = true;             // for ranks without a file
   double gaps = 1;                          // of the time between kernels that the launches do not explain
-  double leads = 1;                         // of the time from a run's first call to each of its launches
+  double leads =
+      1;  // of the time from a run's first call to each of its launches, as far as the host is at them
 };
 
 }  // namespace spotter::analyze

@@ -26,13 +26,14 @@ enum class SkeletonOp : u8 {
   wait,        // what comes next on `stream` waits for row `target`
   await,       // what the next `sync` waits for: row `target`
   sync,        // the host waits for the rows awaited
-  pause,       // the host launches nothing for longer than usual; `pause` says what it does
+  pause,       // the host launches nothing for longer than usual; `cause` says what it does
   compute,     // without a device: operators that follow each other on the host, `device` in all
   work,        // device work of one kind in the step before: `count` pieces, `device` in all
   count_
 };
 
-enum class Pause : u8 {
+// Why a host launches nothing, or waits.
+enum class Cause : u8 {
   none,
   silence,       // longer than usual, whatever it did
   after_sync,    // right behind a wait for the device, of any length: it could prepare nothing meanwhile
@@ -58,7 +59,7 @@ inline constexpr i64 kNoPeer = -1;
 
 struct SkeletonRow {
   SkeletonOp op = SkeletonOp::run;
-  Pause pause = Pause::none;
+  Cause cause = Cause::none;
   u8 points = 0;      // of `hull`
   StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
                       // of sync, pause: what was around it

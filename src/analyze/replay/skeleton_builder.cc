@@ -90,7 +90,7 @@ class Builder {
         push_end(item.begin);
         break;
       case HostItem::Kind::pause:
-        push_pause(item.pause, item.begin, item.end, trace_.name[item.event], kNone);
+        push_pause(item.cause, item.begin, item.end, trace_.name[item.event], kNone);
         break;
       case HostItem::Kind::sync:
         take_sync(item, found_.rows[item.first]);
@@ -125,11 +125,11 @@ class Builder {
     const bool ends_step = next.kind == HostItem::Kind::step || next.kind == HostItem::Kind::end;
     if (end - begin <= kLongGap && (!after_sync || ends_step)) return;
     out_.advance(begin);
-    push_pause(end - begin > kLongGap ? Pause::silence : Pause::after_sync, begin, end,
+    push_pause(end - begin > kLongGap ? Cause::silence : Cause::after_sync, begin, end,
                out_.cover().name_in(begin, end, next.event), next.event);
   }
 
-  void push_pause(Pause kind, Ns begin, Ns end, StringId name, EventId next) {
+  void push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId next) {
     is_open_ = false;
     out_.push_pause(kind, begin, end, name, last_event_, next);
   }
@@ -138,9 +138,9 @@ class Builder {
     if (row_of_[awaited] == kNone) return;  // it has no place in the program yet: its launch is not known
     push(item.begin, {.op = SkeletonOp::await, .target = row_of_[awaited]});
     // A copy from or to pageable memory is waited for twice: in its own call, and right behind it.
-    const Pause kind = awaited == copied_ ? Pause::copy : item.pause;
+    const Cause kind = awaited == copied_ ? Cause::copy : item.cause;
     push(item.begin,
-         {.op = SkeletonOp::sync, .pause = kind, .name = out_.intern(out_.cover().around(item.event))});
+         {.op = SkeletonOp::sync, .cause = kind, .name = out_.intern(out_.cover().around(item.event))});
     wait_until(work_.end[awaited], item.end);
   }
 
@@ -165,7 +165,7 @@ class Builder {
     if (is_blocking_copy) {
       push(item.begin, {.op = SkeletonOp::await, .target = row_of_[last]});
       push(item.begin, {.op = SkeletonOp::sync,
-                        .pause = Pause::copy,
+                        .cause = Cause::copy,
                         .name = out_.intern(out_.cover().around(item.event))});
       copied_ = last;
       return wait_until(work_.end[last], item.end);

@@ -15,7 +15,7 @@ constexpr std::string_view kOps[] = {"step", "end",   "last_call", "open_span", 
 static_assert(std::size(kOps) == static_cast<size_t>(SkeletonOp::count_));
 constexpr std::string_view kPauses[] = {"",           "silence",     "after_sync", "data_loading",
                                         "allocation", "compilation", "copy"};
-static_assert(std::size(kPauses) == static_cast<size_t>(Pause::count_));
+static_assert(std::size(kPauses) == static_cast<size_t>(Cause::count_));
 
 enum Column : u8 {
   kOp,
@@ -49,7 +49,7 @@ bool is_duration(Ns time) { return time >= 0 && time <= kLongestSpan; }
 
 // Sums of some of these do not overflow, and no row waits for one that comes after it.
 bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before) {
-  if (row.op == SkeletonOp::count_ || row.pause == Pause::count_ || row.points > kHullPoints) return false;
+  if (row.op == SkeletonOp::count_ || row.cause == Cause::count_ || row.points > kHullPoints) return false;
   const bool awaits = row.op == SkeletonOp::wait || row.op == SkeletonOp::await;
   const bool is_on_device =
       row.op == SkeletonOp::run || row.op == SkeletonOp::collective || row.op == SkeletonOp::wait;
@@ -87,7 +87,7 @@ Table skeleton_table(Skeleton skeleton, const char* name) {
   std::array<Value, std::size(kSkeletonColumns) - 1> cells;
   for (const SkeletonRow& row : skeleton.rows) {
     cells = {kOps[static_cast<size_t>(row.op)],
-             kPauses[static_cast<size_t>(row.pause)],
+             kPauses[static_cast<size_t>(row.cause)],
              skeleton.strings[row.name],
              skeleton.strings[row.group],
              number_of(row.stream),
@@ -119,7 +119,7 @@ Skeleton skeleton_of(const Table& table) {
     const auto number = [&](size_t column) { return table.integer(r, column); };
     const i64 stream = number(kStream), target = number(kTarget), points = number(kPoints);
     SkeletonRow row = {.op = static_cast<SkeletonOp>(place_of(kOps, table.text(r, kOp))),
-                       .pause = static_cast<Pause>(place_of(kPauses, table.text(r, kCause))),
+                       .cause = static_cast<Cause>(place_of(kPauses, table.text(r, kCause))),
                        .points = static_cast<u8>(std::clamp<i64>(points, 0, kHullPoints + 1)),
                        .name = skeleton.strings.intern(table.text(r, kName)),
                        .group = skeleton.strings.intern(table.text(r, kGroup)),

@@ -25,12 +25,12 @@ void SkeletonWriter::push_step(Ns at, i64 number) {
   places_.clear();
 }
 
-void SkeletonWriter::push_pause(Pause kind, Ns begin, Ns end, StringId name, EventId last, EventId next) {
+void SkeletonWriter::push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next) {
   const auto hash = [&](EventId e) { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); };
   u64 place = mix(mix(static_cast<u64>(kind), hash(last)), hash(next));
   place = mix(place, places_[place]++);
   push(begin, {.op = SkeletonOp::pause,
-               .pause = kind,
+               .cause = kind,
                .name = intern(name),
                .count = cover_.covered(begin, end),
                .number = static_cast<i64>(place)});

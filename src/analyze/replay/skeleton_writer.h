@@ -23,7 +23,7 @@ class SkeletonWriter {
   void push_step(Ns at, i64 number);
   // All of [begin, end); `last` and `next` are the events around it, which with how often that was so in the
   // step before tell its place.
-  void push_pause(Pause kind, Ns begin, Ns end, StringId name, EventId last, EventId next);
+  void push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next);
   // The row that takes the host's time now.
   SkeletonRow& last() { return skeleton_.rows[tile_]; }
   bool is_empty() const { return skeleton_.rows.empty(); }

@@ -21,6 +21,7 @@
 #include "base/shell_word.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
+#include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
 #include "render/list.h"
 #include "report/report.h"
@@ -206,7 +207,8 @@ Result<int> analyze(Options options) {
       .run = options.request,
       .findings = options.names_findings || options.wants_report() || options.fault_share,
       .sensitivity = options.sensitivity,
-      .elsewhere = std::move(options.elsewhere)};
+      .elsewhere = std::move(options.elsewhere),
+      .load_record = read::load_flight_record};
   for (const std::string& path : options.paths)
     request.paths += (request.paths.empty() ? "" : " ") +
                      shell_word(path.starts_with("-") && path != "-" ? "./" + path : path);

@@ -84,9 +84,6 @@ Candidate of_rank(const JobModel& model, const DeviceRow& row, u32 first) {
   c.steps = step_numbers(model, row.rank, after);
   c.what = fmt::format("{} computes {} longer {} than its peers, and no longer before", who(model, c.ranks),
                        percent_of(excess), since(model, row.rank, first));
-  c.is_confirmed = static_cast<double>(model.lateness(row.rank)) * 2 >=
-                   excess * static_cast<double>(row.mean_device) * static_cast<double>(after.size()) /
-                       static_cast<double>(row.excess.size());
   c.most = above_peers(model, row.rank, after);
   c.undo = [&model, rank = row.rank, after](analyze::Scenario& s) { level(model, rank, after, s); };
   return c;
@@ -127,7 +124,7 @@ Candidate of_job(const JobModel& model, const MedianRow& median, u32 first) {
   const double before = 1 + row.mean(steps_from(0, first));
   const double excess = (1 + row.mean(settled(steps_from(first, steps)))) / before - 1;
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = all_ranks(model);
   for (u32 s = first; s < steps; ++s) c.steps.push_back(model.job.step_numbers[median.steps[s]]);
   c.what = fmt::format("{} computes {} longer {} than before, for the same work", who(model, c.ranks),
                        percent_of(excess), since(model, rank, *model.job.ranks[rank].step_at(from)));

@@ -7,7 +7,7 @@ namespace {
 
 std::vector<Candidate> candidates(const JobModel& model) {
   const auto all =
-      pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Pause::compilation; });
+      pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Cause::compilation; });
   if (all.empty()) return {};
   const PauseFacts facts = facts_of(model, all);
   Candidate c;
@@ -21,7 +21,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
       c.steps.empty()
           ? ""
           : fmt::format(", in {} {}", c.steps.size() == 1 ? "step" : "steps", steps_text(c.steps)));
-  c.is_confirmed = true;  // the spans say so themselves
+  c.is_named = true;
   if (c.steps.size() == 1 && c.steps[0] == model.step_number(c.ranks[0], 0))
     c.against = "it is the first step of the recording: it may be warming up";
   c.undo = [&model, all](analyze::Scenario& s) { end_pauses(model, all, s); };

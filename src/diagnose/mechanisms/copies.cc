@@ -10,18 +10,15 @@ namespace {
 std::vector<Candidate> candidates(const JobModel& model) {
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
-    if (sync.kind == analyze::Pause::copy) syncs.push_back(&sync);
+    if (sync.kind == analyze::Cause::copy) syncs.push_back(&sync);
   if (syncs.empty()) return {};
   Candidate c;
   c.ranks = ranks_of(syncs);
   c.subject = name_of(model, *syncs[0]);
   c.what = fmt::format(
       "{} waits for its own copies from or to pageable memory, {:.1f} times a step (in {}), and launches nothing meanwhile",
-      model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, c.ranks)),
-      static_cast<double>(syncs.size()) / static_cast<double>(c.ranks.size()) /
-          static_cast<double>(std::max<i64>(1, model.steps)),
-      render::short_name(c.subject, 56));
-  c.is_confirmed = true;  // the call ends with its copy
+      host_of(model, c.ranks), times_a_step(model, syncs.size(), c.ranks), render::short_name(c.subject, 56));
+  c.is_named = true;  // the call ends with its copy
   c.undo = [&model, syncs](analyze::Scenario& s) {
     skip(model, syncs, s);
     // From pinned memory they run beside computation.

@@ -10,7 +10,7 @@ constexpr Ns kFetch = 200'000;
 
 std::vector<Candidate> candidates(const JobModel& model) {
   const auto all =
-      pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Pause::data_loading; });
+      pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Cause::data_loading; });
   if (all.empty()) return {};
   const std::vector<RankPauses> ranks = standing_out(model, all);
   const PauseFacts facts = facts_of(model, ranks), everybody = facts_of(model, all);
@@ -31,12 +31,11 @@ std::vector<Candidate> candidates(const JobModel& model) {
     c.what += fmt::format(", the others {}",
                           human(others == 0 ? 0 : (everybody.host - facts.host) / static_cast<Ns>(others)));
   }
-  for (const u32 r : c.ranks) c.is_confirmed |= are_some && model.lateness(r) >= mean / 2;
   if (!are_some && mean <= kFetch) {
     c.is_opportunity = true;
     c.against = "a batch that is ready takes as long to fetch: larger batches make it count for less";
   }
-  c.is_confirmed |= !are_some;  // the span says so itself, on every rank
+  c.is_named = true;
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
   return {std::move(c)};
 }

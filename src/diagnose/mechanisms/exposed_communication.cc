@@ -10,7 +10,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
   if (std::ranges::all_of(model.job.calls, [](const analyze::JobCall& c) { return c.transfer == 0; }))
     return {};
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = all_ranks(model);
   c.what = "Communication that no computation hides holds the steps up";
   c.is_opportunity = true;
   c.undo = [](analyze::Scenario& s) { std::ranges::fill(s.transfer, 0); };

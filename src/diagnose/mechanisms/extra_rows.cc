@@ -4,6 +4,8 @@
 #include <map>
 #include <tuple>
 
+#include "base/lower_median.h"
+
 namespace spotter::diagnose {
 namespace {
 
@@ -42,10 +44,9 @@ std::vector<ExtraRow> extra_rows(const JobModel& model, u32 rank) {
     const i64 own = model.job.ranks[rank].rows()[row].count;
     std::vector<i64>& of_peers = counts[place];
     of_peers.resize(std::max(of_peers.size(), peers));
-    const auto middle = of_peers.begin() + static_cast<std::ptrdiff_t>((of_peers.size() - 1) / 2);
-    std::ranges::nth_element(of_peers, middle);
-    if (own > *middle)
-      rows.push_back({row, static_cast<double>(*middle) / static_cast<double>(own), own - *middle});
+    const i64 usual = lower_median(of_peers);
+    if (own > usual)
+      rows.push_back({row, static_cast<double>(usual) / static_cast<double>(own), own - usual});
   });
   return rows;
 }

@@ -2,6 +2,7 @@
 #include <map>
 
 #include "diagnose/mechanisms/list.h"
+#include "diagnose/mechanisms/recorded_hang.h"
 #include "diagnose/mechanisms/words.h"
 
 namespace spotter::diagnose {
@@ -60,7 +61,7 @@ std::optional<Missing> missing_in(const std::string& name, const std::vector<Ask
   return missing;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::optional<Candidate> of_traces(const JobModel& model) {
   std::optional<Missing> first;
   for (const auto& [name, asked] : asked_by_group(model)) {
     std::optional<Missing> missing = missing_in(name, asked);
@@ -79,8 +80,50 @@ std::vector<Candidate> candidates(const JobModel& model) {
   if (!where.empty())
     c.what += fmt::format("; at the end its host was inside {}", render::short_name(where, 56));
   c.is_certain = true;
-  c.is_confirmed = first->waiting.size() > 1;
   c.against = "a file that ends before the others' looks like that, too";
+  return c;
+}
+
+Candidate of_records(const JobModel& model, const RecordedHang& hang) {
+  Candidate c;
+  c.untraced = hang.ranks;
+  for (u32 r = 0; r < model.job.ranks.size(); ++r)
+    if (model.job.ranks[r].rank && c.untraced.erase(*model.job.ranks[r].rank) > 0) c.ranks.push_back(r);
+  c.group = hang.group;
+  c.subject = hang.operation;
+  c.what = hang.what + ", as the dumps of their flight recorders say";
+  c.evidence = "--table flight_recorder";
+  c.remedy =
+      "Look at what these ranks' hosts do (py-spy dump, their logs, dmesg); their dumps hold the stack from which each call was made.";
+  c.is_certain = true;
+  c.is_doubtful = hang.has_no_dump;
+  c.against = hang.has_no_dump ? "a dump that was left out looks like that, too"
+                               : "for a moment dumps that are written while the job runs look like that, too";
+  return c;
+}
+
+// The dumps know the call's number, the traces what the host was doing.
+std::vector<Candidate> candidates(const JobModel& model) {
+  std::optional<Candidate> traced = of_traces(model);
+  const std::optional<RecordedHang> recorded =
+      model.evidence.records ? recorded_hang(*model.evidence.records) : std::nullopt;
+  if (!recorded && !traced) return {};
+  if (!recorded) {
+    if (model.evidence.records)
+      traced->against = "the dumps of flight recorders show nobody that others wait for";
+    return {std::move(*traced)};
+  }
+  Candidate c = of_records(model, *recorded);
+  if (!traced) return {std::move(c)};
+  c.is_confirmed = rank_numbers(model, traced->ranks) == recorded->ranks;
+  if (c.is_confirmed) {
+    c.what += " and the traces, too";
+    c.against.clear();
+  } else {
+    c.against = fmt::format("the traces say otherwise: {}", lower_first(traced->what));
+  }
+  if (const std::string where = c.ranks.empty() ? "" : inside(model, c.ranks[0]); !where.empty())
+    c.what += fmt::format("; at the end its host was inside {}", render::short_name(where, 56));
   return {std::move(c)};
 }
 
@@ -90,12 +133,15 @@ const Mechanism kHang = {
     .name = "hang",
     .summary =
         "At the recording's end most ranks of a group have launched collectives that did not end, and one or a few have launched fewer, all of which ended: they did "
-        "not arrive. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms.",
+        "not arrive. Of several groups the one whose missing rank did something last the longest ago counts. Calls are counted by record_param_comms. Dumps of flight "
+        "recorders tell it, too, beside the traces or alone (flight_recorder): ranks wait in a call that others have not made, or for a send. Where both name the same ranks it is "
+        "certain.",
     .remedy =
-        "Look at what the missing rank's host does (py-spy dump, its log); with TORCH_NCCL_TRACE_BUFFER_SIZE set PyTorch leaves a flight-recorder dump that "
-        "tells more.",
+        "Look at what the missing rank's host does (py-spy dump, its log); with TORCH_NCCL_TRACE_BUFFER_SIZE set PyTorch leaves a dump of its flight recorder for each rank: put "
+        "them beside the traces.",
     .evidence = "--table collectives",
     .candidates = candidates,
+    .needs_a_trace = false,
 };
 
 }  // namespace spotter::diagnose

@@ -12,7 +12,7 @@ constexpr Ns kLeast = 500'000;
 constexpr double kBeyond = 0.2;  // of the ideal
 
 bool is_pause(const PauseAt& p) {
-  return p.kind == analyze::Pause::silence && !p.follows_sync && p.host > kLeast &&
+  return p.kind == analyze::Cause::silence && !p.follows_sync && p.host > kLeast &&
          static_cast<double>(p.excess()) > kBeyond * static_cast<double>(p.ideal);
 }
 
@@ -102,9 +102,6 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) 
   if (c.is_opportunity)
     c.against =
         "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
-  for (const u32 r : c.ranks)
-    c.is_confirmed |= 2 * static_cast<double>(model.lateness(r)) * static_cast<double>(model.steps) >=
-                      static_cast<double>(facts.excess) / static_cast<double>(ranks.size());
   // Without a device no time of one is idle.
   if (model.job.ranks[c.ranks[0]].streams == 0) c.evidence = "--table call_tree";
   c.undo = [&model, ranks](analyze::Scenario& s) { end_pauses(model, ranks, s); };
@@ -115,7 +112,7 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) 
 // and yet no operator runs in most of it.
 std::vector<Candidate> usual_silences(const JobModel& model) {
   const auto is_bare = [](const PauseAt& p) {
-    return p.kind == analyze::Pause::silence && !p.follows_sync && p.host > kLeast && !is_pause(p) &&
+    return p.kind == analyze::Cause::silence && !p.follows_sync && p.host > kLeast && !is_pause(p) &&
            2 * p.covered < p.host;
   };
   std::vector<std::vector<RankPauses>> stages(model.stages.ranks.size());

@@ -13,14 +13,13 @@ Candidate candidate_of(const JobModel& model, const std::string& name,
   Candidate c;
   c.ranks = ranks_of(syncs);
   c.subject = name;
-  const double times = static_cast<double>(syncs.size()) / static_cast<double>(c.ranks.size()) /
-                       static_cast<double>(std::max<i64>(1, model.steps));
+  const double times = times_a_step(model, syncs.size(), c.ranks);
   c.what = fmt::format(
       "{} waits for the device within the step, {:.{}f} times a step{}, and the device then has nothing to do until the "
       "host has launched again",
-      model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, c.ranks)), times,
-      times < 3 ? 1 : 0, name.empty() ? "" : " in " + render::short_name(name, 56));
-  c.is_confirmed = true;  // the calls and the idle device behind them
+      host_of(model, c.ranks), times, times < 3 ? 1 : 0,
+      name.empty() ? "" : " in " + render::short_name(name, 56));
+  c.is_named = true;
   c.undo = [&model, syncs](analyze::Scenario& s) { skip(model, syncs, s); };
   return c;
 }
@@ -28,7 +27,7 @@ Candidate candidate_of(const JobModel& model, const std::string& name,
 std::vector<Candidate> candidates(const JobModel& model) {
   std::map<std::string, std::vector<const SyncAt*>> by_name;
   for (const SyncAt& sync : model.syncs)
-    if (sync.kind == analyze::Pause::none) by_name[name_of(model, sync)].push_back(&sync);
+    if (sync.kind == analyze::Cause::none) by_name[name_of(model, sync)].push_back(&sync);
   std::vector<Candidate> all;
   for (const auto& [name, syncs] : by_name) all.push_back(candidate_of(model, name, syncs));
   return all;

@@ -1,55 +1,154 @@
 #include <algorithm>
 
+#include "base/lower_median.h"
 #include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
+#include "diagnose/model/launches.h"
 
 namespace spotter::diagnose {
 namespace {
 
-using analyze::SkeletonOp;
-using analyze::SkeletonRow;
+constexpr Ns kShort = 50'000;       // kernels of which the gaps between them count, too
+constexpr double kSlower = 1.3;     // times what launching takes others: hosts of one kind differ by less
+constexpr double kMostSteps = 0.7;  // of a rank's steps: fewer are a step's own trouble
+constexpr i64 kLeastSteps = 2;      // before and after a change
+constexpr double kSameWork = 0.1;  // by how much the device's time may differ between steps that are compared
 
-bool launches(const SkeletonRow& row) {
-  return row.op == SkeletonOp::run || row.op == SkeletonOp::collective || row.op == SkeletonOp::wait;
-}
-
-struct Launches {
-  i64 count = 0;
-  Ns host = 0, device = 0;
+// What launching should take a rank in a step of the job, and takes it.
+struct Compared {
+  u32 step;  // its own
+  double ratio;
 };
 
-Launches launches_of(const JobModel& model) {
-  Launches all;
-  for (const analyze::RankProgram& rank : model.job.ranks)
-    for (const SkeletonRow& row : rank.rows()) {
-      if (row.op != SkeletonOp::run) continue;
-      all.count += row.count;
-      all.host = add_saturated(all.host, row.host);
-      all.device = add_saturated(all.device, row.device);
-    }
-  return all;
+// Of the steps in which it takes a rank longer than its stage's median.
+std::vector<Compared> slower_steps(const JobModel& model, u32 r) {
+  std::vector<Compared> slower;
+  for (u32 s = 0; s < model.job.ranks[r].steps(); ++s) {
+    std::vector<double> of_peers;
+    for (const u32 peer : model.stages.ranks[model.stages.of[r]])
+      if (const auto step = model.job.ranks[peer].step_at(model.job.ranks[r].job_steps[s]))
+        of_peers.push_back(static_cast<double>(model.launches[peer].host_by_step[*step]));
+    if (of_peers.size() < 2) continue;
+    const auto own = static_cast<double>(model.launches[r].host_by_step[s]);
+    const double usual = lower_median(of_peers);
+    if (usual > 0 && own > kSlower * usual) slower.push_back({s, usual / own});
+  }
+  return slower;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
-  const Launches all = launches_of(model);
-  if (all.count == 0) return {};
-  const Ns host = all.host / all.count, device = all.device / all.count;
-  constexpr Ns kShort = 50'000;
+std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
+  std::vector<Compared> slower = slower_steps(model, r);
+  if (slower.empty() ||
+      static_cast<double>(slower.size()) < kMostSteps * static_cast<double>(model.job.ranks[r].steps()))
+    return {};
+  double times = 0;
+  for (const Compared& c : slower) times += 1 / c.ratio / static_cast<double>(slower.size());
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = {r};
+  c.what = fmt::format("The host of {} takes {:.1f} times as long to launch its work as its peers' do",
+                       lower_first(who(model, c.ranks)), times);
+  c.undo = [&model, r, slower = std::move(slower)](analyze::Scenario& s) {
+    for (const Compared& one : slower) scale_launches(model.job, r, one.step, one.ratio, s);
+  };
+  return c;
+}
+
+// Of the job's steps, the median over the ranks.
+struct Medians {
+  std::vector<double> host, device;
+};
+
+Medians medians_of(const JobModel& model) {
+  Medians medians;
+  for (u32 s = 0; s < model.steps; ++s) {
+    std::vector<double> host, device;
+    for (u32 r = 0; r < model.job.ranks.size(); ++r)
+      if (const auto step = model.job.ranks[r].step_at(s)) {
+        host.push_back(static_cast<double>(model.launches[r].host_by_step[*step]));
+        device.push_back(static_cast<double>(model.launches[r].device_by_step[*step]));
+      }
+    medians.host.push_back(host.empty() ? 0 : lower_median(host));
+    medians.device.push_back(device.empty() ? 0 : lower_median(device));
+  }
+  return medians;
+}
+
+// From which step on launching the same work takes longer than in any step before; 0: none.
+u32 change_of(const Medians& medians) {
+  const auto steps = std::ssize(medians.host);
+  const auto [least, most] = std::ranges::minmax_element(medians.device);
+  if (steps < 2 * kLeastSteps || *most > (1 + kSameWork) * *least) return 0;
+  for (i64 first = kLeastSteps; first + kLeastSteps <= steps; ++first) {
+    const auto change = medians.host.begin() + first;
+    if (*std::min_element(change, medians.host.end()) >
+        kSlower * *std::max_element(medians.host.begin(), change))
+      return static_cast<u32>(first);
+  }
+  return 0;
+}
+
+std::optional<Candidate> of_past(const JobModel& model) {
+  const Medians medians = medians_of(model);
+  const u32 first = medians.host.empty() ? 0 : change_of(medians);
+  if (first == 0) return {};
+  std::vector<double> before(medians.host.begin(), medians.host.begin() + first),
+      after(medians.host.begin() + first, medians.host.end());
+  const double usual = lower_median(before), now = lower_median(after);
+  Candidate c;
+  c.ranks = all_ranks(model);
+  for (u32 s = first; s < model.steps; ++s) c.steps.push_back(model.job.step_numbers[s]);
+  c.what =
+      fmt::format("From step {} on the hosts take {:.1f} times as long to launch the same work as before",
+                  c.steps[0], now / std::max(usual, 1.0));
+  c.undo = [&model, first, usual](analyze::Scenario& s) {
+    for (u32 r = 0; r < model.job.ranks.size(); ++r)
+      for (u32 step = 0; step < model.job.ranks[r].steps(); ++step) {
+        const auto own = static_cast<double>(model.launches[r].host_by_step[step]);
+        if (model.job.ranks[r].job_steps[step] >= first && own > usual)
+          scale_launches(model.job, r, step, usual / own, s);
+      }
+  };
+  return c;
+}
+
+// What all ranks have alike is how the job is built: an engine's decode iterations, small models.
+std::optional<Candidate> of_job(const JobModel& model) {
+  i64 count = 0, unknown = 0;
+  Ns host = 0, device = 0;
+  for (const Launches& of_rank : model.launches) {
+    count += of_rank.count;
+    unknown += of_rank.unknown;
+    host = add_saturated(host, of_rank.host);
+    device = add_saturated(device, of_rank.device);
+  }
+  if (count == 0 || unknown > count) return {};
+  const Ns mean = device / count;
+  Candidate c;
+  c.ranks = all_ranks(model);
   c.what = fmt::format(
       "The host takes {} to launch a kernel that runs for {} on average: the device waits for launches",
-      human(host), human(device));
-  c.is_confirmed = host > device;
-  c.undo = [&model, device](analyze::Scenario& s) {
+      human(host / count), human(mean));
+  c.is_opportunity = true;
+  c.undo = [&model, mean](analyze::Scenario& s) {
     for (u32 r = 0; r < model.job.ranks.size(); ++r)
       for (u32 i = 0; i < model.job.ranks[r].rows().size(); ++i)
         if (launches(model.job.ranks[r].rows()[i])) s.host[model.row_index(r, i)] = 0;
     s.leads = 0;
-    if (device < kShort) s.gaps = 0;
+    if (mean < kShort) s.gaps = 0;
   };
-  return {std::move(c)};
+  return c;
+}
+
+std::vector<Candidate> candidates(const JobModel& model) {
+  if (std::ranges::any_of(model.launches, &Launches::disagree)) return {};
+  std::vector<Candidate> all;
+  for (u32 r = 0; r < model.job.ranks.size(); ++r)
+    if (auto c = of_rank(model, r)) all.push_back(std::move(*c));
+  if (all.empty())
+    if (auto c = of_past(model)) all.push_back(std::move(*c));
+  if (auto c = of_job(model)) all.push_back(std::move(*c));
+  return all;
 }
 
 }  // namespace
@@ -57,10 +156,12 @@ std::vector<Candidate> candidates(const JobModel& model) {
 const Mechanism kLaunchBound = {
     .name = "launch_bound",
     .summary =
-        "The device waits for the host that prepares and launches its kernels, one after the other, without a pause: what the job would gain if launches "
-        "took no time; where kernels last under 50 µs on average, with the gaps between them.",
+        "The device waits for the host that prepares and launches its kernels, one after the other, without a pause. Where all ranks and steps are alike that is how the job is "
+        "built, an opportunity: what it would gain if launches took no time; where kernels last under 50 µs on average, with the gaps between them. A fault: it takes a rank 1.3 times as "
+        "long as the median of its stage in 70 % of its steps, or all from some step on 1.3 times as long as in any step before, for the same work. Not told where the "
+        "clocks of host and device disagree (device_clock), nor where most launches are missing.",
     .remedy =
-        "Launch less: torch.compile fuses kernels, CUDA graphs (mode=\"reduce-overhead\") launch many at once; larger batches make "
+        "Launch less: torch.compile fuses kernels, CUDA graphs (mode=\"reduce-overhead\") launch many at once, as engines do for decode; larger batches make "
         "kernels longer; foreach and fused optimizers.",
     .evidence = "--table kernel_launch_stats",
     .candidates = candidates,

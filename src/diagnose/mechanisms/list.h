@@ -20,14 +20,18 @@ std::span<const Mechanism* const> all_mechanisms();
   kHostSync, \
   kHostPause, \
   kAllocator, \
+  kMemoryPressure, \
   kCopies, \
   kCompilation, \
   kSlowLink, \
   kLaunchBound, \
   kSmallKernels, \
+  kLowEfficiency, \
   kSerializedCommunication, \
   kExposedCommunication, \
-  kPipelineBubble
+  kPipelineBubble, \
+  kAbsentRanks, \
+  kDeviceClock
 // clang-format on
 extern const Mechanism SPOTTER_MECHANISMS;
 

@@ -49,11 +49,6 @@ std::vector<Candidate> candidates(const JobModel& model) {
     c.what = fmt::format("{} {}{} {} {:.1f} times what the same work takes in the others",
                          is_one ? "Step" : "Steps", steps_text(c.steps), whose, is_one ? "takes" : "take",
                          1 + excess);
-    c.is_confirmed = is_one_rank && static_cast<double>(model.lateness(slow[0].rank)) * 2 *
-                                            static_cast<double>(model.job.ranks[slow[0].rank].steps()) >=
-                                        excess *
-                                            static_cast<double>(device_row(model, slow[0].rank).mean_device) *
-                                            static_cast<double>(steps.size());
     c.undo = [&model, slow](analyze::Scenario& s) {
       for (const Slow& one : slow) level(model, one.rank, one.steps, s);
     };

@@ -5,6 +5,7 @@
 #include <set>
 #include <utility>
 
+#include "base/lower_median.h"
 #include "base/saturated.h"
 
 namespace spotter::diagnose {
@@ -35,9 +36,8 @@ std::vector<RankPauses> standing_out(const JobModel& model, std::vector<RankPaus
   constexpr double kMuch = 0.003;
   std::vector<Ns> excess(model.job.ranks.size());
   for (size_t i = 0; i < ranks.size(); ++i) excess[i] = ranks[i].excess;
-  const auto middle = excess.begin() + static_cast<std::ptrdiff_t>((excess.size() - 1) / 2);
-  std::ranges::nth_element(excess, middle);
-  const Ns limit = 3 * *middle + static_cast<Ns>(kMuch * static_cast<double>(model.whole));
+  const Ns middle = lower_median(excess);
+  const Ns limit = 3 * middle + static_cast<Ns>(kMuch * static_cast<double>(model.whole));
   const auto stands_out = [&](const RankPauses& r) { return r.excess > limit; };
   if (std::ranges::none_of(ranks, stands_out)) return ranks;
   std::erase_if(ranks, [&](const RankPauses& r) { return !stands_out(r); });

@@ -22,11 +22,12 @@ i64 sends_a_step(const JobModel& model) {
 
 std::vector<Candidate> candidates(const JobModel& model) {
   const auto stages = static_cast<i64>(model.stages.ranks.size());
+  if (stages < 2) return {};
   const i64 batches = sends_a_step(model);
-  if (stages < 2 || batches == 0) return {};
+  if (batches == 0) return {};
   const double bubble = static_cast<double>(stages - 1) / static_cast<double>(batches + stages - 1);
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = all_ranks(model);
   c.what = fmt::format(
       "The pipeline of {} stages is filled and drained in each step: with {} micro-batch{} that is {} of it. Two chunks a stage "
       "(interleaving) would halve it",

@@ -74,10 +74,9 @@ std::vector<Candidate> candidates(const JobModel& model) {
     if (c.ranks.empty() || c.ranks.back() != w.rank) c.ranks.push_back(w.rank);
   c.what = fmt::format(
       "Computation waits for each collective right after it was launched, {:.1f} times a step: nothing overlaps with them though it could",
-      static_cast<double>(waits.size()) / static_cast<double>(c.ranks.size()) /
-          static_cast<double>(std::max<i64>(1, model.steps)));
+      times_a_step(model, waits.size(), c.ranks));
   c.is_opportunity = true;
-  c.is_confirmed = true;
+  c.is_named = true;
   c.undo = [&model, waits](analyze::Scenario& s) {
     for (const Immediate& w : waits) s.is_skipped[model.row_index(w.rank, w.wait)] = 1;
   };

@@ -32,18 +32,14 @@ std::string sentence(const JobModel& model, const std::vector<DeviceRow>& rows) 
 
 Candidate candidate_of(const JobModel& model, const std::vector<DeviceRow>& rows) {
   Candidate c;
-  Ns lateness = 0, most = 0;
-  double excess = 0;
+  Ns most = 0;
   for (const DeviceRow& row : rows) {
     c.ranks.push_back(row.rank);
-    lateness = std::max(lateness, model.lateness(row.rank));
-    excess = std::max(excess, row.mean_excess * static_cast<double>(row.mean_device));
     most += above_peers(model, row.rank, row.high);
   }
   c.most = most;
   std::ranges::sort(c.ranks);
   c.what = sentence(model, rows);
-  c.is_confirmed = static_cast<double>(lateness) * 2 >= excess;
   if (rows[0].mean_excess < kFleet)
     c.against =
         fmt::format("devices of one fleet differ by up to {} without any being broken", percent_of(kFleet));

@@ -2,6 +2,7 @@
 #include <map>
 #include <set>
 
+#include "analyze/replay/usual_links.h"
 #include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
@@ -10,11 +11,9 @@ namespace spotter::diagnose {
 namespace {
 
 using analyze::JobCall;
+using analyze::kLargeMessage;
+using analyze::kSlowLink;
 using analyze::Member;
-
-constexpr i64 kLargeMessage = 1'000'000;              // smaller ones are latency
-constexpr double kSlow = 0.6;                         // of the reference
-constexpr Ns kRound = 6'000, kRoundOfHosts = 14'000;  // what a message takes however small it is
 
 // Groups that do the same: of one size, over as many hosts, with the same operations. Where nobody knows the
 // hosts, neighbours in rank are closer to each other than others.
@@ -101,34 +100,6 @@ struct Reference {
   bool is_of_device = false;
 };
 
-// What groups usually reach on such devices in large messages, bus bandwidth in GB/s: within a host, and for
-// each member of a host over the network (one card for each device). Under their data sheets' figures, which
-// no collective reaches.
-// Of whole devices that are joined by links of their own: no cards (PCIe) and no parts (MIG).
-struct UsualLink {
-  std::string_view device;
-  double inside, network;
-};
-constexpr UsualLink kUsual[] = {{"B200", 600, 40},  {"H100", 300, 40}, {"H200", 300, 40},
-                                {"MI300", 250, 40}, {"A100", 200, 20}, {"V100", 100, 10}};
-
-std::optional<double> usual_of(const JobModel& model, u32 rank, bool is_inside) {
-  const analyze::RankProgram& program = model.job.ranks[rank];
-  for (const analyze::SkeletonRow& row : program.rows()) {
-    if (row.op != analyze::SkeletonOp::end) continue;
-    const std::string_view device = program.skeleton.strings[row.name];
-    const auto is_named = [&](std::string_view word) {
-      const size_t at = device.find(word), end = at + word.size();
-      const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
-      return at != device.npos && (end == device.size() || !is_digit(device[end]));
-    };
-    if (is_named("PCI") || is_named("MIG")) return {};
-    for (const UsualLink& usual : kUsual)
-      if (is_named(usual.device)) return is_inside ? usual.inside : usual.network;
-  }
-  return {};
-}
-
 std::vector<Reference> references_of(const JobModel& model, const std::vector<Group>& all,
                                      const Group& group) {
   std::vector<Reference> references;
@@ -156,10 +127,10 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
   constexpr double kLargeOnAverage = 8e6;
   const bool are_large = group.bytes >= kLargeOnAverage * static_cast<double>(group.calls.size());
   if (group.sort.is_send || !group.knows_hosts || !are_large) return references;
-  if (const auto usual = usual_of(model, *group.ranks.begin(), group.sort.hosts == 1)) {
+  if (const auto usual = analyze::usual_link(model.job.ranks[*group.ranks.begin()])) {
     const auto per_host = static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts);
-    references.push_back(
-        {group.sort.hosts == 1 ? *usual : *usual * per_host, "such devices usually move", true});
+    references.push_back({group.sort.hosts == 1 ? usual->inside : usual->network * per_host,
+                          "such devices usually move", true});
   }
   return references;
 }
@@ -168,7 +139,7 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
                                       const Group& group) {
   std::vector<Reference> slow;
   for (Reference& reference : references_of(model, all, group))
-    if (group.bandwidth() < kSlow * reference.bandwidth) slow.push_back(std::move(reference));
+    if (group.bandwidth() < kSlowLink * reference.bandwidth) slow.push_back(std::move(reference));
   if (slow.empty()) return {};
   const Reference best = *std::ranges::max_element(slow, {}, &Reference::bandwidth);
   Candidate c;
@@ -186,7 +157,7 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
   Ns most = 0;
   for (const u32 call : group.calls) most = add_saturated(most, model.job.calls[call].transfer);
   c.most = most;
-  const Ns round = group.sort.hosts == 1 ? kRound : kRoundOfHosts;
+  const Ns round = group.sort.hosts == 1 ? analyze::kRound : analyze::kRoundOfHosts;
   c.undo = [&model, calls = group.calls, best, round](analyze::Scenario& s) {
     for (const u32 call : calls) {
       const auto ideal =

@@ -19,7 +19,7 @@ std::vector<Candidate> candidates(const JobModel& model) {
     }
   if (count == 0 || device / count >= kSmall) return {};
   Candidate c;
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) c.ranks.push_back(r);
+  c.ranks = all_ranks(model);
   c.what = fmt::format(
       "Kernels last {} on average, with {} from one to the next: a CUDA graph or fusion would take the gaps away",
       human(device / count), human(gap / count));

@@ -39,7 +39,6 @@ Candidate of_stage(const JobModel& model, const std::vector<u32>& stage, const s
       "The same kernels take {} of {} ranks other times in each step, up to {} longer: their work is "
       "of unequal size, and in each step the others wait for the one that has most",
       varying.size(), stage.size(), percent_of(most));
-  c.is_confirmed = varying.size() * 2 > stage.size();
   c.undo = [&model, stage](analyze::Scenario& s) { even_out(model, stage, s); };
   return c;
 }
@@ -84,7 +83,6 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   c.what = fmt::format(
       "{} does more than the {}: {} of device work in each step that they do not do", who(model, c.ranks),
       peers == 1 ? "other" : fmt::format("{} others of its kind", peers), human(more / row.known));
-  c.is_confirmed = static_cast<double>(model.lateness(r)) * 2 >= more / row.known;
   const std::vector<ExtraRow> rows = extra_rows(model, r);
   const double found = std::accumulate(rows.begin(), rows.end(), 0.0, [](double sum, const ExtraRow& extra) {
     return sum + static_cast<double>(extra.pieces);

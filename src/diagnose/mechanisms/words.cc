@@ -1,14 +1,24 @@
 #include "diagnose/mechanisms/words.h"
 
-#include <set>
+#include <numeric>
 
 namespace spotter::diagnose {
 
-std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks) {
+std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks) {
   std::set<i64> numbers;
   for (const u32 r : ranks)
     if (model.job.ranks[r].rank) numbers.insert(*model.job.ranks[r].rank);
-  return analyze::range_text(numbers);
+  return numbers;
+}
+
+std::vector<u32> all_ranks(const JobModel& model) {
+  std::vector<u32> ranks(model.job.ranks.size());
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  return ranks;
+}
+
+std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks) {
+  return analyze::range_text(rank_numbers(model, ranks));
 }
 
 std::vector<i64> few_ranks(const JobModel& model, const std::vector<u32>& ranks) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,6 +21,8 @@ inline std::string percent_of(double ratio) {
   return ratio < 0.095 ? fmt::format("{:.1f} %", 100 * ratio) : fmt::format("{:.0f} %", 100 * ratio);
 }
 
+// Their numbers in the job.
+std::set<i64> rank_numbers(const JobModel& model, const std::vector<u32>& ranks);
 // "3", "0-3, 7", by their numbers in the job; empty for the whole job.
 std::string ranks_text(const JobModel& model, const std::vector<u32>& ranks);
 std::string steps_text(const std::vector<i64>& steps);
@@ -39,6 +43,19 @@ inline std::string lower_first(std::string text) {
 std::string when(const JobModel& model, u32 rank, const std::vector<u32>& steps);
 
 std::vector<i64> step_numbers(const JobModel& model, u32 rank, const std::vector<u32>& steps);
+
+// "The host", "The host of rank 5 (host n3)".
+inline std::string host_of(const JobModel& model, const std::vector<u32>& ranks) {
+  return model.job.ranks.size() == 1 ? "The host" : "The host of " + lower_first(who(model, ranks));
+}
+
+// How often one of these ranks has what they have so often together.
+inline double times_a_step(const JobModel& model, size_t times, const std::vector<u32>& ranks) {
+  return static_cast<double>(times) / static_cast<double>(ranks.size()) /
+         static_cast<double>(std::max<i64>(1, model.steps));
+}
+
+std::vector<u32> all_ranks(const JobModel& model);
 
 // Whether the ranks are all that there are.
 inline bool are_all(const JobModel& model, const std::vector<u32>& ranks) {

@@ -7,6 +7,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/lower_median.h"
+
 namespace spotter::diagnose {
 namespace {
 
@@ -22,15 +24,9 @@ struct Piece {
   double time() const { return static_cast<double>(count) * mean; }
 };
 
-double median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // Of two ranks the faster one is as it should be, if any is.
 double reference_of(std::vector<double>& of_ranks) {
-  return of_ranks.size() == 2 ? std::min(of_ranks[0], of_ranks[1]) : median(of_ranks);
+  return of_ranks.size() == 2 ? std::min(of_ranks[0], of_ranks[1]) : lower_median(of_ranks);
 }
 
 // By kind of work: what the ranks of other stages tell of it.
@@ -113,7 +109,7 @@ class StageCells {
         counts_[{job_.ranks[ranks_[r]].job_steps[p.step], p.kind}].push_back(static_cast<double>(p.count));
       }
       for (size_t kind = 0; kind < own.size(); ++kind) {
-        if (!own[kind].empty()) means[kind].push_back(median(own[kind]));
+        if (!own[kind].empty()) means[kind].push_back(lower_median(own[kind]));
         own[kind].clear();
       }
     }
@@ -139,7 +135,10 @@ class StageCells {
       if (is_left_out(p)) continue;
       sum += p.time();
       expected += count * reference_[p.kind];
-      const double beyond = std::max(0.0, count - counts_.at({rank.job_steps[p.step], p.kind})[0]);
+      const double usual = counts_.at({rank.job_steps[p.step], p.kind})[0],
+                   beyond = std::max(0.0, count - usual);
+      // More pieces that are smaller are no more work.
+      if (p.time() < (usual + beyond / 2) * reference_[p.kind]) continue;
       cell.more_pieces += beyond;
       cell.more += beyond * reference_[p.kind];
     }
@@ -185,10 +184,10 @@ References references_of(const JobProgram& job, const Stages& stages) {
       if (row.op == SkeletonOp::work && is_in_step && row.count > 0)
         means[row.number].push_back(static_cast<double>(row.device) / static_cast<double>(row.count));
     }
-    for (auto& [kind, values] : means) of_ranks[kind].push_back(median(values));
+    for (auto& [kind, values] : means) of_ranks[kind].push_back(lower_median(values));
   }
   for (auto& [kind, values] : of_ranks)
-    if (values.size() >= kLeastRanks) references.emplace(kind, median(values));
+    if (values.size() >= kLeastRanks) references.emplace(kind, lower_median(values));
   return references;
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 #include <utility>
 
 #include "base/saturated.h"
@@ -12,6 +13,7 @@ namespace {
 using namespace analyze;
 
 std::vector<Ns> lateness_of(const JobProgram& job) {
+  std::map<std::pair<u32, StringId>, Ns> late;  // by step of all ranks and group: added up over its calls
   std::vector<Ns> most(job.steps), sums(job.ranks.size());
   std::vector<std::vector<u32>> step_of(job.ranks.size());  // per row
   for (u32 r = 0; r < job.ranks.size(); ++r) {
@@ -37,9 +39,10 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
     }
     const u32 step = step_of[last->rank][last->row];
     if (step == kNone) continue;
-    Ns& of = most[job.ranks[last->rank].first_step + step];
-    of = std::max(of, latest - next);
+    Ns& of = late[{job.ranks[last->rank].first_step + step, job.row(*last).group}];
+    of = add_saturated(of, latest - next);
   }
+  for (const auto& [place, of_group] : late) most[place.first] = std::max(most[place.first], of_group);
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     const RankProgram& rank = job.ranks[r];
     for (u32 s = 0; s < rank.steps(); ++s) sums[r] = add_saturated(sums[r], most[rank.first_step + s]);
@@ -50,14 +53,16 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
 
 }  // namespace
 
-JobModel::JobModel(JobProgram program)
+JobModel::JobModel(JobProgram program, Evidence beside)
     : job(std::move(program)),
+      evidence(std::move(beside)),
       base(job),
       played(replay(job, base)),
       stages(stages_of(job)),
       cells(job, stages),
       pauses(pauses_of(job, stages)),
       syncs(syncs_of(job)),
+      launches(launches_of(job)),
       lateness_(lateness_of(job)) {
   steps = static_cast<i64>(job.step_numbers.size());
   whole = played.length(job);

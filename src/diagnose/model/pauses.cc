@@ -6,13 +6,13 @@
 namespace spotter::diagnose {
 namespace {
 
+using analyze::Cause;
 using analyze::JobProgram;
-using analyze::Pause;
 using analyze::RankProgram;
 using analyze::SkeletonOp;
 using analyze::SkeletonRow;
 
-bool has_ideal(Pause kind) { return kind == Pause::silence || kind == Pause::after_sync; }
+bool has_ideal(Cause kind) { return kind == Cause::silence || kind == Cause::after_sync; }
 
 void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
   i64 step = -1;
@@ -20,7 +20,7 @@ void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
     const SkeletonRow& row = program.rows()[i];
     if (row.op == SkeletonOp::step) ++step;
     if (row.op != SkeletonOp::pause || step < 0) continue;
-    pauses.push_back({rank, static_cast<u32>(step), i, row.pause, row.host, 0, row.count});
+    pauses.push_back({rank, static_cast<u32>(step), i, row.cause, row.host, 0, row.count});
   }
 }
 
@@ -74,7 +74,7 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
         ++step;
       }
       if (rows[i].op == SkeletonOp::sync && step >= 0)
-        syncs.push_back({r, static_cast<u32>(step), i, rows[i].pause});
+        syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
       if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();
     }
     syncs.resize(open);

@@ -10,7 +10,7 @@ namespace spotter::diagnose {
 
 struct PauseAt {
   u32 rank, step, row;  // of the program, of its rank
-  analyze::Pause kind;
+  analyze::Cause kind;
   Ns host;     // how long
   Ns ideal;    // how long it would be: the lower quartile of what the stage's ranks and steps have at this
                // place, 0 where less than three quarters of them have it; 0 of data loading, allocation and
@@ -24,7 +24,7 @@ struct PauseAt {
 // dry. The wait at a step's end, as a loop that logs its loss has it, is none of these.
 struct SyncAt {
   u32 rank, step, row;
-  analyze::Pause kind;  // none, allocation or copy
+  analyze::Cause kind;  // none, allocation or copy
 };
 std::vector<SyncAt> syncs_of(const analyze::JobProgram& job);
 

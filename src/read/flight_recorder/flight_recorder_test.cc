@@ -171,8 +171,16 @@ TEST(ToFlightRecord, OtherTypesAreLeftOutAndCounted) {
   EXPECT_EQ(call.state, State::unknown);
   EXPECT_EQ(call.created, std::nullopt);
   EXPECT_EQ(call.stack, kNone);
-  // pg_config, "x", 7, record_id, op_id, "a" and 3.
-  EXPECT_EQ(record->notes.count("flight_recorder_values"), 7);
+  // pg_config, "x", 7, record_id, op_id, "a", 3, process_group, state, time_created_ns and frames.
+  EXPECT_EQ(record->notes.count("flight_recorder_values"), 11);
+}
+
+TEST(ToFlightRecord, TextsThatAreCutOffAreCounted) {
+  const Result<FlightRecord> record = of_json(fmt::format(
+      R"({{"version": "2.10", "entries": [{{"profiling_name": "{}"}}]}})", std::string(5000, 'x')));
+  ASSERT_TRUE(record);
+  EXPECT_EQ(record->calls.at(0).name.size(), 4096u);
+  EXPECT_EQ(record->notes.count("flight_recorder_texts"), 1);
 }
 
 // Two thousand references to one list of a million numbers would be 16 GB.

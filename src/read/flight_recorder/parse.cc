@@ -38,6 +38,8 @@ std::optional<i64> number_of(const Datum& value) {
 }
 
 // What is not told is None, or 0 in JSON.
+bool is_told(const Datum& value) { return !value.is_none() && number_of(value) != 0; }
+
 std::optional<Ns> time_of(const Datum& value) {
   const std::optional<i64> time = number_of(value);
   return time && *time > 0 && *time <= kMaxTime ? time : std::nullopt;
@@ -87,7 +89,9 @@ class Parser {
     const std::span<const Datum> pairs = dict.elements();
     TRY(spend(pairs.size() * sizeof(Datum)));
     for (size_t i = 0; i + 1 < pairs.size(); i += 2) {
-      if (const auto key = pairs[i].text()) TRY(take_member(*key, pairs[i + 1]));
+      const std::optional<std::string_view> key = pairs[i].text();
+      left_out_ += !key;
+      if (key) TRY(take_member(*key, pairs[i + 1]));
     }
     return {};
   }
@@ -116,9 +120,23 @@ class Parser {
     return number.value_or(0);
   }
 
+  std::optional<i64> status_number(const Datum& value) {
+    const std::optional<i64> number = number_of(value);
+    left_out_ += !number && !value.is_none();
+    return number;
+  }
+
+  bool flag_of(const Datum& value) {
+    left_out_ += !value.boolean() && !value.is_none();
+    return value.boolean().value_or(false);
+  }
+
   Result<std::string> text_of(const Datum& value) {
-    std::string_view text = value.text().value_or("").substr(0, kMostText);
+    const std::string_view whole = value.text().value_or("");
+    left_out_ += !value.text() && !value.is_none();
+    std::string_view text = whole.substr(0, kMostText);
     text = text.substr(0, text.find('\0'));
+    cut_ += text.size() < whole.size();
     TRY(spend(sizeof(std::string) + text.size()));
     return to_valid_utf8(text);
   }
@@ -146,6 +164,7 @@ class Parser {
       if (key == "desc") return take_text(value, group.description);
       if (key != "ranks") return {};
       const std::string_view ranks = value.text().value_or("");
+      left_out_ += !value.text();
       TRY(spend(ranks.size() * sizeof(i64)));
       group.ranks = numbers_in(ranks);
       return {};
@@ -164,9 +183,9 @@ class Parser {
     }
     FlightRecord::Status status{.group_id = *group_id};
     TRY(each_member(dict, [&](std::string_view key, const Datum& value) -> Result<void> {
-      if (key == "last_enqueued_collective") status.last_enqueued = number_of(value);
-      if (key == "last_started_collective") status.last_started = number_of(value);
-      if (key == "last_completed_collective") status.last_completed = number_of(value);
+      if (key == "last_enqueued_collective") status.last_enqueued = status_number(value);
+      if (key == "last_started_collective") status.last_started = status_number(value);
+      if (key == "last_completed_collective") status.last_completed = status_number(value);
       return {};
     }));
     record_.statuses.push_back(status);
@@ -193,14 +212,18 @@ class Parser {
     }
     if (std::optional<Ns>* time = time_named(call, key)) {
       *time = key.ends_with("_ms") ? span_of_ms(value) : time_of(value);
+      left_out_ += !*time && is_told(value);
       return {};
     }
     if (key == "process_group") return take_group_of(call, value);
     if (key == "profiling_name") return take_text(value, call.name);
     if (key == "thread_name") return take_text(value, call.thread);
-    if (key == "state") call.state = state_of(value.text().value_or(""));
-    if (key == "is_p2p") call.is_p2p = value.boolean().value_or(false);
-    if (key == "retired") call.is_retired = value.boolean().value_or(false);
+    if (key == "state") {
+      call.state = state_of(value.text().value_or(""));
+      left_out_ += call.state == FlightRecord::State::unknown;
+    }
+    if (key == "is_p2p") call.is_p2p = flag_of(value);
+    if (key == "retired") call.is_retired = flag_of(value);
     if (key == "input_sizes") return take_sizes(value, call.input_sizes);
     if (key == "output_sizes") return take_sizes(value, call.output_sizes);
     if (key == "input_dtypes") return take_texts(value, call.input_types);
@@ -228,6 +251,7 @@ class Parser {
   // (name, description)
   Result<void> take_group_of(Call& call, const Datum& pair) {
     const std::span<const Datum> two = pair.elements();
+    left_out_ += two.size() != 2;
     if (!two.empty()) TRY(take_text(two[0], call.group));
     if (two.size() > 1) TRY(take_text(two[1], call.description));
     return {};
@@ -249,6 +273,7 @@ class Parser {
 
   // Calls from one place share their stack.
   Result<void> take_stack(Call& call, const Datum& list) {
+    left_out_ += list.kind() != DataKind::list && list.kind() != DataKind::tuple && !list.is_none();
     const auto [place, is_new] =
         stack_of_.try_emplace(list.elements().data(), static_cast<u32>(record_.stacks.size()));
     if (!list.elements().empty()) call.stack = place->second;
@@ -274,11 +299,16 @@ class Parser {
                       "to {}.{}, and what is known was read",
                       record_.version, kMajor, kMajor, kNewestMinor));
     if (left_out_ > 0)
+      record_.notes.add("flight_recorder_values", Severity::loss,
+                        "values of flight recorder dumps are not what they should be and were left out", -1,
+                        left_out_);
+    if (cut_ > 0)
       record_.notes.add(
-          "flight_recorder_values", Severity::loss,
-          "values of flight recorder dumps are of another type than they should be and were left "
-          "out",
-          -1, left_out_);
+          "flight_recorder_texts", Severity::loss,
+          fmt::format("texts of flight recorder dumps have a NUL in them or more than {} bytes and were "
+                      "cut off there",
+                      kMostText),
+          -1, cut_);
     if (data_.bytes_used() < data_.size())
       record_.notes.add("flight_recorder_rest", Severity::loss,
                         "bytes behind the end of flight recorder dumps were left out",
@@ -289,7 +319,7 @@ class Parser {
   const PlainData& data_;
   size_t budget_;
   FlightRecord record_;
-  i64 left_out_ = 0;
+  i64 left_out_ = 0, cut_ = 0;
   std::map<const Datum*, u32> stack_of_;  // by where its elements lie
 };
 

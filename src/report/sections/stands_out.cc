@@ -66,6 +66,8 @@ std::vector<Part> parts(const Subject& subject) {
   }
   if (!has_fault && subject.facts.steps.mean > 0 && !subject.facts.are_apart)
     points.push_back({healthy(subject, has_small)});
+  if (!has_fault && subject.facts.dumps > 0 && subject.facts.ranks.empty())
+    points.push_back({"No hang found: by these dumps nobody waits for a rank that does not come."});
   for (size_t row = 0; row < std::min(subject.findings.rows(), kMost); row++)
     points.push_back({told(subject.findings, row)});
   return {points};

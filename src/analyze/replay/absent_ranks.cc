@@ -1,0 +1,152 @@
+#include "analyze/replay/absent_ranks.h"
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include "analyze/replay/text_hash.h"
+#include "analyze/replay/unnamed_calls.h"
+#include "analyze/replay/usual_links.h"
+
+namespace spotter::analyze {
+namespace {
+
+// The ranks between the brackets of a group's words: "0 [0, 1] default_pg".
+std::vector<i64> listed_ranks(std::string_view group) {
+  std::vector<i64> ranks;
+  const size_t begin = group.find('['), end = group.find(']', begin);
+  if (begin == group.npos || end == group.npos) return ranks;
+  for (const char* at = group.data() + begin + 1; at < group.data() + end;) {
+    i64 rank = 0;
+    const auto [stop, error] = std::from_chars(at, group.data() + end, rank);
+    if (error == std::errc()) ranks.push_back(rank);
+    at = std::max(stop, at + 1);
+  }
+  return ranks;
+}
+
+class AbsentRanks {
+ public:
+  explicit AbsentRanks(JobProgram& job) : job_(job) {
+    for (const RankProgram& rank : job.ranks)
+      if (rank.rank) here_.insert(*rank.rank);
+  }
+
+  void set() && {
+    read_streams();
+    std::vector<u32> partial;
+    for (u32 c = 0; c < job_.calls.size(); ++c)
+      if (lacks_members(job_.calls[c])) partial.push_back(c);
+    set_transfers(partial);
+    set_arrivals(partial);
+  }
+
+ private:
+  const SkeletonRow& first_row(u32 call) const { return job_.row(job_.members_of(job_.calls[call])[0]); }
+  std::string_view group_of(u32 call) const {
+    const Member& m = job_.members_of(job_.calls[call])[0];
+    return job_.ranks[m.rank].skeleton.strings[job_.row(m).group];
+  }
+  Ns end_of(u32 call) const {
+    Ns end = -kMaxTime;
+    for (const Member& m : job_.members_of(job_.calls[call])) end = std::max(end, job_.end(m));
+    return end;
+  }
+
+  // Of which group the calls on a stream are, where those that say it are all of one.
+  void read_streams() {
+    for (u32 r = 0; r < job_.ranks.size(); ++r)
+      for (const SkeletonRow& row : job_.ranks[r].rows()) {
+        if (row.op != SkeletonOp::collective || is_unnamed(job_.ranks[r], row)) continue;
+        const auto [stream, is_new] = group_of_stream_.try_emplace({r, row.stream}, row.group);
+        if (!is_new && stream->second != row.group) stream->second = 0;
+      }
+  }
+
+  bool lacks_members(const JobCall& call) {
+    const Member& first = job_.members_of(call)[0];
+    const SkeletonRow& row = job_.row(first);
+    if (is_unnamed(job_.ranks[first.rank], row)) {
+      const auto stream = group_of_stream_.find({first.rank, row.stream});
+      return call.members == 1 && stream != group_of_stream_.end() &&
+             !absent_of_group(job_.ranks[first.rank].skeleton.strings[stream->second]).empty();
+    }
+    if (row.peer != kNoPeer) {
+      if (call.members > 1 || here_.contains(row.peer)) return false;
+      job_.absent.insert(row.peer);
+      return true;
+    }
+    const std::set<i64>& absent = absent_of_group(job_.ranks[first.rank].skeleton.strings[row.group]);
+    job_.absent.insert(absent.begin(), absent.end());
+    return !absent.empty();
+  }
+
+  const std::set<i64>& absent_of_group(std::string_view group) {
+    const auto [known, is_new] = absent_of_.try_emplace(text_hash_of(group));
+    if (is_new)
+      for (const i64 rank : listed_ranks(group))
+        if (!here_.contains(rank)) known->second.insert(rank);
+    return known->second;
+  }
+
+  void set_transfers(const std::vector<u32>& partial) {
+    using Kind = std::tuple<std::string_view, std::string_view, i64, i64>;  // group, operation, peer, bytes
+    std::map<Kind, std::vector<u32>> kinds;
+    for (const u32 c : partial) {
+      const Member& m = job_.members_of(job_.calls[c])[0];
+      const SkeletonRow& row = job_.row(m);
+      kinds[{group_of(c), job_.ranks[m.rank].skeleton.strings[row.name], row.peer, row.count}].push_back(c);
+    }
+    for (const auto& [kind, calls] : kinds) {
+      std::vector<Ns> times;
+      for (const u32 c : calls) times.push_back(job_.calls[c].transfer);
+      const auto low = times.begin() + std::ssize(times) / 10;
+      std::ranges::nth_element(times, low);
+      for (const u32 c : calls)
+        job_.calls[c].transfer = std::min(job_.calls[c].transfer, transfer_of(c, *low));
+    }
+  }
+
+  // With one rank here each call of a group may have waited.
+  Ns transfer_of(u32 call, Ns least) const {
+    const Member& m = job_.members_of(job_.calls[call])[0];
+    const i64 bytes = job_.row(m).count;
+    if (job_.calls[call].members > 1 || bytes < kLargeMessage) return least;
+    const auto usual = usual_link(job_.ranks[m.rank]);
+    if (!usual) return least;
+    const Ns needed = static_cast<Ns>(static_cast<double>(bytes) / usual->network) + kRoundOfHosts;
+    return static_cast<double>(needed) < kSlowLink * static_cast<double>(least) ? needed : least;
+  }
+
+  void set_arrivals(std::vector<u32> partial) {
+    std::vector<Ns> end(job_.calls.size());
+    for (const u32 c : partial) end[c] = end_of(c);
+    std::ranges::sort(partial, {}, [&](u32 c) { return std::pair(end[c], c); });
+    std::unordered_map<u64, u32> last;  // call of each group, or pair of ranks
+    for (const u32 c : partial) {
+      JobCall& call = job_.calls[c];
+      Ns last_start = -kMaxTime;
+      for (const Member& m : job_.members_of(call)) last_start = std::max(last_start, job_.start(m));
+      call.waited = std::max<Ns>(0, end[c] - last_start - call.transfer);
+      const SkeletonRow& row = first_row(c);
+      const u64 group = mix(text_hash_of(group_of(c)), static_cast<u64>(row.peer));
+      const auto [before, is_first] = last.try_emplace(group, c);
+      if (is_first) continue;
+      call.before = std::exchange(before->second, c);
+      call.arrival = end[c] - call.transfer - end[call.before];
+    }
+  }
+
+  JobProgram& job_;
+  std::set<i64> here_;
+  std::map<std::pair<u32, u32>, StringId> group_of_stream_;  // by rank and stream; 0: of several
+  std::unordered_map<u64, std::set<i64>> absent_of_;         // by the group's words
+};
+
+}  // namespace
+
+void set_absent(JobProgram& job) { AbsentRanks(job).set(); }
+
+}  // namespace spotter::analyze

@@ -1,0 +1,53 @@
+#include "diagnose/mechanisms/allocations.h"
+
+#include <algorithm>
+#include <set>
+
+#include "diagnose/mechanisms/pause_sums.h"
+#include "diagnose/mechanisms/sync_rows.h"
+#include "diagnose/mechanisms/words.h"
+
+namespace spotter::diagnose {
+namespace {
+
+double held_by(const JobModel& model, u32 r) {
+  const auto held = model.evidence.memory_held.find(model.job.ranks[r].rank.value_or(-1));
+  return held == model.evidence.memory_held.end() ? 0 : held->second;
+}
+
+}  // namespace
+
+std::optional<Allocations> allocations(const JobModel& model, bool is_full) {
+  const auto counts = [&](u32 r) { return (held_by(model, r) >= kFull) == is_full; };
+  const auto all = pauses_by_rank(
+      model, [&](const PauseAt& p) { return p.kind == analyze::Cause::allocation && counts(p.rank); });
+  std::vector<const SyncAt*> syncs;
+  for (const SyncAt& sync : model.syncs)
+    if (sync.kind == analyze::Cause::allocation && counts(sync.rank)) syncs.push_back(&sync);
+  std::set<u32> ranks, steps;
+  size_t calls = syncs.size();
+  for (const RankPauses& rank : all) {
+    ranks.insert(rank.rank);
+    steps.insert(rank.steps.begin(), rank.steps.end());
+    calls += rank.pauses.size();
+  }
+  for (const SyncAt* sync : syncs) {
+    ranks.insert(sync->rank);
+    steps.insert(sync->step);
+  }
+  if (steps.empty() || (model.steps > 1 && *steps.rbegin() == 0)) return {};
+  Allocations found;
+  Candidate& c = found.candidate;
+  c.ranks = {ranks.begin(), ranks.end()};
+  for (const u32 r : c.ranks) found.held = std::max(found.held, held_by(model, r));
+  found.times_a_step = times_a_step(model, calls, c.ranks);
+  c.is_named = true;
+  c.undo = [&model, all, syncs](analyze::Scenario& s) {
+    end_pauses(model, all, s);
+    skip(model, syncs, s);
+    for (const SyncAt* sync : syncs) s.host[model.row_index(sync->rank, sync->row)] = 0;
+  };
+  return found;
+}
+
+}  // namespace spotter::diagnose
