@@ -41,6 +41,17 @@ def test_apart(tmp_path, own, use):
     assert batches(tmp_path, {"a.cc": use, "b.cc": unnamed(own)}) == []
 
 
+def test_names_of_headers(tmp_path):
+    """A file's own name is not to meet that of a header which only its neighbour has."""
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "row.h").write_text("namespace spotter {\nstruct Row {};\n}\n")
+    (src / "table.h").write_text('#include "row.h"\n')
+    own, use = unnamed("struct Row {};"), '#include "table.h"\n'
+    assert batches(src, {"a.cc": own, "b.cc": use}) == batches(src, {"a.cc": use, "b.cc": own}) == []
+    assert batches(src, {"a.cc": '#include "row.h"\n' + own, "b.cc": use}) == [["a.cc", "b.cc"]]  # alone it has both, too
+
+
 @pytest.mark.parametrize("own, use", [
     ("constexpr int kMost = 3;", unnamed("constexpr int kLeast = 4;")),
     ("constexpr int kMost = 3;", '// As kMost.\nconst char* f() { return "kMost"; }\n'),
