@@ -63,7 +63,7 @@ def test_elsewhere_tests_need_more(setup):
 
 
 def test_all_that_building_needs_is_found_here(setup):
-    done = setup(build=None, with_commands=dict.fromkeys(("cmake", "flatc", "g++", "make", "ninja")))
+    done = setup(build=None, with_commands=dict.fromkeys(("cmake", "flatc", "g++", "make", "ninja", "python3")))
     assert (done.returncode, done.stderr) == (0, "")
 
 
