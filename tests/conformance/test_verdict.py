@@ -316,6 +316,24 @@ def test_a_short_score(tmp_path):
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_jobs_of_others_are_scored(tmp_path):
+    """With --jobs the truth beside the traces is what counts: with another truth the same findings are wrong."""
+    simulate(tmp_path / "healthy", *EIGHT)
+    simulate(tmp_path / "slow", *EIGHT, "--fault", "slow-rank:rank=3,factor=1.2")
+    simulate(tmp_path / "late", *EIGHT, "--fault", "data-loader-stall:step=5,rank=6,ms=80")
+    score = [sys.executable, harness.ROOT / "tools" / "score_verdicts", "--spotter", str(harness.program()), "--jobs", tmp_path]
+    done = subprocess.run(score, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "| all | 1 of 1 | 2 of 2 |" in done.stdout and "| data_loading | 1 of 1 | 1 of 1 | 1 of 1 | 1 of 1 | 1 of 1 |" in done.stdout
+    truth = tmp_path / "slow" / "truth.json"
+    document = json.loads(truth.read_text())
+    injected = document["faults"][0]["injected_ns"]
+    injected[3], injected[4] = injected[4], injected[3]
+    truth.write_text(json.dumps(document))
+    done = subprocess.run(score, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "| slow_device | 0 of 1 | 0 of 1 | 1 of 1 | 0 of 1 |" in done.stdout, done.stdout + done.stderr
+
+
 def test_a_rank_that_was_recorded_for_fewer_steps_is_no_trouble(tmp_path):
     truth = simulate(tmp_path, *EIGHT, "--no-gzip", "--fault", "throttle:rank=all,from_ms=400")
     first = tmp_path / truth["files"][0]

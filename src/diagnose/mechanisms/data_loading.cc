@@ -12,11 +12,13 @@ std::vector<Candidate> candidates(const JobModel& model) {
   const auto all =
       pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Cause::data_loading; });
   if (all.empty()) return {};
-  const std::vector<RankPauses> ranks = standing_out(model, all);
+  std::vector<RankPauses> ranks = standing_out(model, all);
+  const std::vector<i64> steps = few_steps(model, ranks);
+  ranks = in_steps(model, std::move(ranks), steps);
   const PauseFacts facts = facts_of(model, ranks), everybody = facts_of(model, all);
   Candidate c;
   c.ranks = ranks_of(ranks);
-  c.steps = few_steps(model, ranks);
+  c.steps = steps;
   c.subject = facts.first.name;
   const Ns mean = facts.host / static_cast<Ns>(facts.count);
   const bool are_some = ranks.size() < all.size();

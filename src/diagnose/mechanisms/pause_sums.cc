@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <utility>
 
 #include "base/lower_median.h"
@@ -88,11 +87,36 @@ std::vector<u32> ranks_of(const std::vector<RankPauses>& ranks) {
 }
 
 std::vector<i64> few_steps(const JobModel& model, const std::vector<RankPauses>& ranks) {
-  std::set<i64> numbers;
+  constexpr Ns kPart = 10;
+  std::map<i64, Ns> excess;
   for (const RankPauses& rank : ranks)
-    for (const u32 step : rank.steps) numbers.insert(model.step_number(rank.rank, step));
+    for (const PauseAt* pause : rank.pauses) {
+      Ns& of_step = excess[model.step_number(rank.rank, pause->step)];
+      of_step = add_up(of_step, excess_of(*pause, rank.left));
+    }
+  Ns most = 0;
+  for (const auto& [step, ns] : excess) most = std::max(most, ns);
+  std::erase_if(excess, [&](const auto& of) { return of.second < most / kPart; });
+  std::vector<i64> numbers;
+  for (const auto& [step, ns] : excess) numbers.push_back(step);
   if (2 * static_cast<i64>(numbers.size()) >= model.steps) return {};
-  return {numbers.begin(), numbers.end()};
+  return numbers;
+}
+
+std::vector<RankPauses> in_steps(const JobModel& model, std::vector<RankPauses> ranks,
+                                 const std::vector<i64>& numbers) {
+  if (numbers.empty()) return ranks;
+  for (RankPauses& rank : ranks) {
+    const auto is_in = [&](u32 step) {
+      return std::ranges::find(numbers, model.step_number(rank.rank, step)) != numbers.end();
+    };
+    std::erase_if(rank.pauses, [&](const PauseAt* pause) { return !is_in(pause->step); });
+    std::erase_if(rank.steps, [&](u32 step) { return !is_in(step); });
+    rank.excess = 0;
+    for (const PauseAt* pause : rank.pauses) rank.excess = add_up(rank.excess, excess_of(*pause, rank.left));
+  }
+  std::erase_if(ranks, [](const RankPauses& rank) { return rank.pauses.empty(); });
+  return ranks;
 }
 
 }  // namespace spotter::diagnose

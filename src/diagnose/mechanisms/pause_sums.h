@@ -45,7 +45,11 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
 void end_pauses(const JobModel& model, const std::vector<RankPauses>& ranks, analyze::Scenario& scenario);
 
 std::vector<u32> ranks_of(const std::vector<RankPauses>& ranks);
-// The numbers of the steps that have them, where that is under half of all; else empty.
+// The numbers of the steps that have them, where that is under half of all; else empty. Steps with less than
+// a tenth of the excess of the one with most are as usual beside it.
 std::vector<i64> few_steps(const JobModel& model, const std::vector<RankPauses>& ranks);
+// Those of them that are in these steps; all where no steps are named.
+std::vector<RankPauses> in_steps(const JobModel& model, std::vector<RankPauses> ranks,
+                                 const std::vector<i64>& numbers);
 
 }  // namespace spotter::diagnose
