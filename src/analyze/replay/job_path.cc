@@ -120,7 +120,9 @@ class Walk {
     const auto members = job_.members_of(call);
     const bool is_sender = call.is_eager && members[0].rank == p.rank && members[0].row == p.row;
     const Ns own = trail_.start[global(p)], began = is_sender ? own : std::max(own, played_.call_start[c]);
-    add(p.rank, PathKind::transfer, began, name, group);
+    // What is before the transfer is waiting for members without a file.
+    if (!is_sender) add(p.rank, PathKind::transfer, std::max(began, at_ - call.transfer), name, group);
+    add(p.rank, is_sender ? PathKind::transfer : PathKind::absent, began, name, group);
     for (const Member& m : members) {
       const Point start{Point::Of::call, m.rank, m.row};
       if (trail_.start[global(start)] == began && (!is_sender || m.rank == p.rank)) return start;
@@ -197,7 +199,7 @@ const Field kColumns[] = {
     {"rank", Type::integer, Unit::none, Role::detail, "Whose piece it is; null: a file without a rank."},
     {"kind", Type::text, Unit::none, Role::key,
      "host: it works or launches; pause: it launches nothing; device: kernels and copies, or operators of a job without devices; gap: the stream "
-     "idles between work that had been launched; transfer: a collective or send, once its last rank has come; start: that rank "
+     "idles between work that had been launched; transfer: a collective or send, once its last rank has come; absent: its ranks without a file are waited for; start: that rank "
      "begins later than the first one."},
     {"name", Type::text, Unit::none, Role::detail,
      "Of a transfer: the call; of a pause: what is around it; else null."},
@@ -234,7 +236,7 @@ Result<Table> reduce(std::span<const RankTable> tables, const ParamValues&) {
 }  // namespace
 
 const char* path_kind_name(PathKind kind) {
-  constexpr const char* kNames[] = {"host", "pause", "device", "gap", "transfer", "start"};
+  constexpr const char* kNames[] = {"host", "pause", "device", "gap", "transfer", "absent", "start"};
   return kNames[static_cast<size_t>(kind)];
 }
 

@@ -16,6 +16,7 @@ enum class PathKind : u8 {
   device,    // kernels and copies, or operators of a job without devices
   gap,       // the stream idles between work that had been launched
   transfer,  // a call, once its last rank has come
+  absent,    // ranks without a file are waited for
   start,     // the rank that is waited for begins later than the first one
   count_
 };

@@ -1,30 +1,30 @@
 #include "analyze/replay/replayed_steps.h"
 
 #include <algorithm>
-#include <map>
 
 namespace spotter::analyze {
 namespace {
 
 // `start_of`: of a rank's step; `end_of`: of a rank.
 std::vector<JobStep> steps_of(const JobProgram& job, auto&& start_of, auto&& end_of) {
-  std::map<i64, Ns> starts;
+  std::vector<Ns> starts(job.step_numbers.size(), kMaxTime);
   Ns first = kMaxTime, end = -kMaxTime;
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     const RankProgram& rank = job.ranks[r];
     if (rank.steps() == 0) continue;
     for (u32 s = 0; s < rank.steps(); ++s) {
-      Ns& start = starts.try_emplace(rank.step_numbers[s], kMaxTime).first->second;
+      Ns& start = starts[rank.job_steps[s]];
       start = std::min(start, start_of(r, s));
     }
     first = std::min(first, start_of(r, 0));
     end = std::max(end, end_of(r));
   }
   std::vector<JobStep> steps;
-  for (const auto& [number, start] : starts) {
-    const Ns from = steps.empty() ? first : std::max(start, steps.back().start);
+  for (size_t i = 0; i < starts.size(); ++i) {
+    if (starts[i] == kMaxTime) continue;
+    const Ns from = steps.empty() ? first : std::max(starts[i], steps.back().start);
     if (!steps.empty()) steps.back().end = from;
-    steps.push_back({number, from, std::max(from, end)});
+    steps.push_back({job.step_numbers[i], from, std::max(from, end)});
   }
   return steps;
 }

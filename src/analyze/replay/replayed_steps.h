@@ -14,7 +14,7 @@ struct JobStep {
   Ns length() const { return end - start; }
 };
 
-// By number. The same steps in both.
+// In the order of JobProgram::step_numbers. The same steps in both.
 std::vector<JobStep> measured_steps(const JobProgram& job);
 std::vector<JobStep> replayed_steps(const JobProgram& job, const Replayed& played);
 
