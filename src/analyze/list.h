@@ -70,6 +70,7 @@ const Analysis* find_analysis(std::string_view name);  // nullptr if there is no
   kSmEfficiencySeries, \
   kCuptiCounters, \
   kReplay, \
+  kJobCriticalPath, \
   kSkeleton
 // clang-format on
 extern const Analysis SPOTTER_ANALYSES;

@@ -213,12 +213,15 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   }
 
   Phases phases(phase_names(request));
+  const auto in_parts =
+      std::ranges::find(request.analyses.rbegin(), request.analyses.rend(), request.in_parts);
+  const auto place_in_parts = request.analyses.rend() - in_parts - 1;  // -1: nowhere
   for (size_t i = 0; i < request.analyses.size(); ++i) {
     std::vector<RankTable> tables;
     for (const Part& part : parts)
       if (!part.file->error)
         tables.push_back({part.rank, part.file->evidence.path, std::move(part.file->tables[i])});
-    if (request.analyses[i] == request.in_parts) {
+    if (static_cast<std::ptrdiff_t>(i) == place_in_parts) {
       result.parts = std::exchange(tables, {});
       result.tables.emplace_back(request.analyses[i]->name, request.analyses[i]->columns);
       continue;

@@ -28,7 +28,8 @@ struct RunRequest {
   std::map<size_t, ParamSettings> own_params;  // of the analysis at that place; they go before `params`
   std::optional<Range> steps;
   std::vector<Range> ranks;            // empty: all
-  const Analysis* in_parts = nullptr;  // of `analyses`: its ranks' tables are wanted, not what they reduce to
+  const Analysis* in_parts = nullptr;  // of `analyses`, the last such one: its ranks' tables are wanted, not
+                                       // what they reduce to
   const FlightRecords* records = nullptr;  // beside the traces; with them there need not be any trace
   const Compat* compat =
       nullptr;  // on the rows that it sees; `analyses` are already what stands in (stand_ins())

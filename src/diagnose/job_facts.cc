@@ -132,6 +132,19 @@ void add_devices(const Table& t, const Table& memory, const ByRank& ranks) {
   });
 }
 
+// Of the rows of all steps together.
+std::optional<double> mean_mfu(const Table& t) {
+  double sum = 0, ranks = 0;
+  for (size_t row = 0; row < t.rows(); ++row) {
+    if (!is_null(t.at(row, t.column("number")))) continue;
+    const Value mfu = t.at(row, t.column("mfu"));
+    if (is_null(mfu)) return {};
+    sum += std::get<double>(mfu);
+    ++ranks;
+  }
+  return ranks > 0 ? std::optional(sum / ranks) : std::nullopt;
+}
+
 void add_kernels(const Table& t, JobFacts& facts) {
   facts.kernel_time = table::sum_of(t, "sum_ns");
   facts.kernels = table::sort(table::sum_by(t, {"kind", "name"}, {"count", "sum_ns"}),
@@ -163,6 +176,7 @@ std::vector<const Analysis*> fact_analyses() {
           &analyze::kMemoryTimeline,
           &analyze::kIterationSummary,
           &analyze::kOperatorEfficiency,
+          &analyze::kMfu,
           &analyze::kSkeleton};
 }
 
@@ -179,6 +193,7 @@ JobFacts gather_facts(std::span<const Table> answers, const Notes& notes) {
   facts.iterations = engine_iterations(answer_of(analyze::kIterationSummary, answers));
   add_devices(answer_of(analyze::kDeviceSummary, answers), answer_of(analyze::kMemoryTimeline, answers),
               ranks);
+  facts.mfu = mean_mfu(answer_of(analyze::kMfu, answers));
   add_kernels(answer_of(analyze::kKernelBreakdown, answers), facts);
   add_operators(answer_of(analyze::kOperators, answers), facts);
   return facts;

@@ -20,13 +20,14 @@ bool has_top(const Analysis& analysis) {
 }
 
 // Adds to the run what the facts need. The place of each fact analysis among those of the run: its own,
-// unless the user's table of it cannot be cut.
+// unless the user's table of it is whole: neither cut nor taken apart into its ranks.
 std::vector<size_t> add_fact_analyses(analyze::RunRequest& run) {
   std::vector<size_t> places;
   for (const Analysis* analysis : fact_analyses()) {
     const auto wanted = std::ranges::find(run.analyses, analysis);
     places.push_back(static_cast<size_t>(wanted - run.analyses.begin()));
-    if (wanted != run.analyses.end() && !has_top(*analysis)) continue;
+    const bool is_whole = !has_top(*analysis) && analysis != &analyze::kSkeleton;
+    if (wanted != run.analyses.end() && is_whole) continue;
     places.back() = run.analyses.size();
     if (has_top(*analysis)) run.own_params[places.back()] = {{analyze::kTop.name, i64{0}}};
     run.analyses.push_back(analysis);
@@ -49,20 +50,28 @@ Result<std::optional<analyze::FlightRecords>> records_of(const Job& job, const R
 // What HTA leaves out of a trace would be pauses and missing work.
 bool sees_fewer_rows(const Request& request) { return request.run.compat && request.run.compat->rows; }
 
-// Takes the answers behind the first `wanted` ones away again.
-void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTable> parts,
-          const analyze::FlightRecords* records, const Request& request, Diagnosis& diagnosis) {
-  std::vector<Table>& tables = diagnosis.tables;
-  // That operators' rates are not known is of interest to who asks for them.
+// Of the analyses that facts are made from, in their order.
+struct Answers {
+  std::vector<Table> tables;
+  Notes notes;  // of those that nobody asked for
+};
+
+// Takes the answers behind the first `wanted` ones away again; of two numbers of the report it is no news of
+// the job what they could not be told from.
+Answers take_answers(const std::vector<size_t>& places, size_t wanted, std::vector<Table>& tables) {
   for (Table& table : std::span(tables).subspan(wanted))
-    if (table.name() == analyze::kOperatorEfficiency.name) table.notes = Notes();
-  const Notes own = render::all_notes(std::span(tables).subspan(wanted), {});
-  std::vector<Table> answers;
+    if (table.name() == analyze::kOperatorEfficiency.name || table.name() == analyze::kMfu.name)
+      table.notes = Notes();
+  Answers answers{.tables = {}, .notes = render::all_notes(std::span(tables).subspan(wanted), {})};
   for (const size_t place : places)
-    answers.push_back(place < wanted ? tables[place] : std::move(tables[place]));
+    answers.tables.push_back(place < wanted ? tables[place] : std::move(tables[place]));
   tables.resize(wanted);
-  diagnosis.facts = gather_facts(answers, diagnosis.notes);
-  const JobModel model(analyze::make_program(std::move(parts)), gather_evidence(answers, records));
+  return answers;
+}
+
+void find(const Answers& answers, const JobModel& model, const analyze::FlightRecords* records,
+          const Request& request, Diagnosis& diagnosis) {
+  diagnosis.facts = gather_facts(answers.tables, diagnosis.notes);
   if (records) diagnosis.facts.dumps = records->count;
   diagnosis.facts.steps = model.step_facts();
   // Recordings of different times are not held against each other, and no rank of one is waited for in
@@ -70,7 +79,7 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
   std::vector<Found> found;
   if (!diagnosis.facts.are_apart && !sees_fewer_rows(request)) found = search(model, request.sensitivity);
   diagnosis.findings = findings(diagnosis.facts, model, found, request.paths);
-  diagnosis.findings->notes = notes_beside_findings(own);
+  diagnosis.findings->notes = notes_beside_findings(answers.notes);
   diagnosis.findings->notes.merge(analyze::replay_notes(model.job, model.played));
   diagnosis.facts.notes.merge(analyze::replay_notes(model.job, model.played));
 }
@@ -79,10 +88,15 @@ void find(const std::vector<size_t>& places, size_t wanted, std::vector<RankTabl
 
 Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   const size_t wanted = request.run.analyses.size();
-  CHECK(request.elsewhere.empty() || !request.findings || wanted == 0);
+  const bool has_questions = !request.what_ifs.empty();
+  CHECK(request.elsewhere.empty() || (!request.findings && !has_questions) ||
+        (request.findings && wanted == 0));
   std::vector<size_t> places;
-  if (request.findings) places = add_fact_analyses(request.run);
-  if (request.findings) request.run.in_parts = &analyze::kSkeleton;
+  if (request.findings)
+    places = add_fact_analyses(request.run);
+  else if (has_questions)
+    request.run.analyses.push_back(&analyze::kSkeleton);
+  if (request.findings || has_questions) request.run.in_parts = &analyze::kSkeleton;
   TRY_ASSIGN(const std::optional<analyze::FlightRecords> records, records_of(job, request));
   request.run.records = records ? &*records : nullptr;
   TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(job, request.run, load));
@@ -90,12 +104,23 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
   Diagnosis diagnosis{.tables = std::move(result.tables),
                       .findings = {},
+                      .what_if = {},
+                      .path = {},
                       .facts = {},
                       .notes = std::move(result.notes),
                       .start = result.start,
                       .timing = std::move(result.timing)};
-  if (request.findings)
-    find(places, wanted, std::move(result.parts), request.run.records, request, diagnosis);
+  if (!request.run.in_parts) return diagnosis;
+  Answers answers;
+  if (request.findings) answers = take_answers(places, wanted, diagnosis.tables);
+  diagnosis.tables.resize(wanted);
+  const JobModel model(analyze::make_program(std::move(result.parts)),
+                       request.findings ? gather_evidence(answers.tables, request.run.records) : Evidence());
+  if (request.findings) find(answers, model, request.run.records, request, diagnosis);
+  if (request.path) diagnosis.path = analyze::mean_times(analyze::job_path(model.job));
+  if (!has_questions) return diagnosis;
+  TRY_ASSIGN(diagnosis.what_if, what_if(model, request.what_ifs));
+  diagnosis.what_if->notes.merge(analyze::replay_notes(model.job, model.played));
   return diagnosis;
 }
 

@@ -4,8 +4,10 @@
 #include <optional>
 #include <vector>
 
+#include "analyze/replay/job_path.h"
 #include "analyze/run.h"
 #include "diagnose/job_facts.h"
+#include "diagnose/what_if.h"
 
 namespace spotter::diagnose {
 
@@ -14,6 +16,8 @@ inline constexpr double kSensitivity = 0.01;
 struct Request {
   analyze::RunRequest run = {};       // the tables that are wanted, and their parameters; may be none
   bool findings = false;              // their parameters are their own: they are made from all rows
+  std::vector<WhatIf> what_ifs = {};  // asked together; none: no such table
+  bool path = false;                  // with findings, the job's critical path, too
   std::string paths = {};             // of the job, as a command names them: for the evidence of findings
   double sensitivity = kSensitivity;  // the share of the job's step below which nothing is told
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
@@ -23,15 +27,17 @@ struct Request {
 };
 
 struct Diagnosis {
-  std::vector<Table> tables;      // one per analysis of the request, in order
-  std::optional<Table> findings;  // where they are wanted, as are the facts that they are made from
+  std::vector<Table> tables;               // one per analysis of the request, in order
+  std::optional<Table> findings;           // where they are wanted, as are the facts that they are made from
+  std::optional<Table> what_if;            // where anything is asked
+  std::optional<analyze::PathTimes> path;  // where it is wanted
   JobFacts facts;
   Notes notes;                   // of the job and of every trace
   std::optional<Ns> start = {};  // of the job's first span, Unix time
   std::vector<analyze::PhaseTime> timing;
 };
 
-// Errors: those of analyze::run.
+// Errors: those of analyze::run and of what_if.
 Result<Diagnosis> run(const Job& job, Request request, const Loader& load);
 
 // What another host is asked to map for findings.

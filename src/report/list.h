@@ -11,6 +11,7 @@ std::span<const Section* const> all_sections();  // in the order users see
 // One on a line, so that a new one is a line.
 // clang-format off
 #define SPOTTER_SECTIONS \
+  kAnswer, \
   kStandsOut, \
   kIterations, \
   kDeviceRanks, \

@@ -14,7 +14,8 @@ namespace spotter::report {
 
 Report make_report(const diagnose::Diagnosis& diagnosis, size_t names) {
   CHECK(diagnosis.findings);
-  const Subject subject = {diagnosis.facts, *diagnosis.findings, names};
+  const Subject subject = {diagnosis.facts, *diagnosis.findings,
+                           diagnosis.what_if ? &*diagnosis.what_if : nullptr, names};
   Report report{.headline = headline(diagnosis.facts), .sections = {}};
   for (const Section* section : all_sections()) {
     if (section->is_shown(subject))

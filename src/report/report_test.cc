@@ -106,6 +106,23 @@ TEST(Report, IterationsAreShownOfTheFirstRanks) {
   EXPECT_TRUE(section_of(many, "iterations").title.ends_with("iteration_summary has all)"));
 }
 
+TEST(Report, AnAnswerComesFirst) {
+  diagnose::Diagnosis d = diagnosis();
+  d.what_if = Table(diagnose::kWhatIfTable, diagnose::what_if_columns());
+  d.what_if->notes.add("what_if", Severity::info, "If it were so, a step would take 1 ms");
+  d.what_if->notes.add("forced_calls", Severity::loss, "which Notes tell");
+  EXPECT_EQ(names_of(d)[0], "answer");
+  const Report empty = make_report(d, 6);
+  ASSERT_EQ(section_of(empty, "answer").parts.size(), 1u) << "without rows no table";
+  d.what_if->append({"mean", Value(), kMs, kMs, kMs, 0, 0.0});
+  const Report report = make_report(d, 6);
+  const std::vector<Part>& parts = section_of(report, "answer").parts;
+  const Points& points = std::get<Points>(parts.at(0));
+  ASSERT_EQ(points.size(), 1u);
+  EXPECT_EQ(points[0].text, "If it were so, a step would take 1 ms.");
+  EXPECT_EQ(std::get<Table>(parts.at(1)).rows(), 1u);
+}
+
 TEST(Report, EachSectionHasANameOfItsOwn) {
   std::set<std::string> names;
   for (const Section* section : all_sections()) names.insert(section->name);
@@ -122,6 +139,17 @@ TEST(Report, FiveFindingsStandOutAndNoneIsSaid) {
   EXPECT_EQ(points_of(d)[0].text,
             "No fault found: steps take 10.0 ms ± 2 %, 90 % of the device time is compute.");
   ASSERT_EQ(points_of(d).size(), 1u);
+  diagnose::Diagnosis healthy = d;
+  healthy.facts.mfu = 0.384;
+  healthy.findings->append({"exposed_communication", "opportunity", Value(), Value(), Value(), kMs / 4, 0.025,
+                            "medium", "It waits.", Value(), "spotter analyze x", Value(), Value()});
+  healthy.findings->append({"slow_device", "fault", "3", Value(), Value(), kMs / 10, 0.01, "low",
+                            "It is slow.", Value(), "spotter analyze x", Value(), Value()});
+  EXPECT_EQ(
+      points_of(healthy)[0].text,
+      "No fault found that costs 2 % or more: steps take 10.0 ms ± 2 %, 90 % of the device time is compute, MFU is "
+      "38 %; the largest thing to win is exposed communication (2.5 %).");
+  EXPECT_EQ(points_of(healthy)[2].text, "It is slow.") << "small faults are told below";
   for (const std::string_view what : {"A.", "B.", "C.", "D.", "E.", "F."}) add_finding(*d.findings, what);
   const Points points = points_of(d);
   ASSERT_EQ(points.size(), 5u);

@@ -28,7 +28,8 @@ struct ShownSection {
 struct Subject {
   const diagnose::JobFacts& facts;
   const Table& findings;
-  size_t names;  // how many kernels and operators are listed
+  const Table* what_if;  // the answer to the user's question; nullptr: none was asked
+  size_t names;          // how many kernels and operators are listed
 };
 
 struct Section {

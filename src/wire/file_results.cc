@@ -177,15 +177,27 @@ class Reader {
   size_t notes_ = 0;
 };
 
+constexpr const char* kRemedy =
+    "install one version on both, or copy the traces here (spotter trace --output) and analyse them";
+
+// The first analysis whose columns are not those of this program; empty: none.
+std::string other_analysis(const json::value& theirs, std::span<const Analysis* const> analyses) {
+  const json::array own = json_of(analyses);
+  const json::array& all = theirs.as_array();
+  for (size_t i = 0; i < own.size(); ++i)
+    if (i >= all.size() || all[i] != own[i]) return analyses[i]->name;
+  return all.size() > own.size() ? "more analyses" : "";
+}
+
 Result<std::vector<analyze::FileResult>> read(const json::object& object,
                                               std::span<const Analysis* const> analyses) {
   const std::string_view version = text_in(object.at("version"));
   if (version != kVersion)
-    return fail(Code::unsupported, "the tables are of spotter {}, but this is spotter {}; use one version",
-                to_printable(version.substr(0, 32)), kVersion);
-  if (object.at("analyses") != json::value(json_of(analyses)))
-    return fail(Code::unsupported, "the tables are of other analyses, or of another build of spotter {}",
-                kVersion);
+    return fail(Code::unsupported, "the agent is spotter {}, but this is spotter {}; {}",
+                to_printable(version.substr(0, 32)), kVersion, kRemedy);
+  if (const std::string other = other_analysis(object.at("analyses"), analyses); !other.empty())
+    return fail(Code::unsupported, "the agent is another build of spotter {}, with other columns of {}; {}",
+                kVersion, other, kRemedy);
   const json::array& files = object.at("files").as_array();
   expect(files.size() <= kMostFiles, "fewer files");
   Reader reader(analyses);

@@ -139,6 +139,7 @@ TEST(FileResults, OfAnotherVersion) {
   EXPECT_NE(read.error().message.find("99.7"), std::string::npos);
   EXPECT_NE(read.error().message.find(kVersion), std::string::npos);
   EXPECT_EQ(read.error().message.find('\x1b'), std::string::npos);
+  EXPECT_NE(read.error().message.find("install one version on both"), std::string::npos);
 }
 
 TEST(FileResults, OfOtherAnalyses) {
@@ -153,7 +154,12 @@ TEST(FileResults, OfOtherColumns) {
   for (const auto& [from, to] : {std::pair("\"ratio\"", "\"ns\""), std::pair("\"real\"", "\"integer\"")}) {
     std::string other = text;
     other.replace(other.find(from), std::string_view(from).size(), to);
-    EXPECT_EQ(read_file_results(other, kOnlyNumbers).error().code, Code::unsupported);
+    const Error error = read_file_results(other, kOnlyNumbers).error();
+    EXPECT_EQ(error.code, Code::unsupported);
+    EXPECT_NE(error.message.find(fmt::format("other columns of {}", kOnlyNumbers[0]->name)),
+              std::string::npos)
+        << error.message;
+    EXPECT_NE(error.message.find("install one version on both"), std::string::npos);
   }
 }
 

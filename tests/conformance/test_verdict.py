@@ -402,3 +402,13 @@ def test_text_of_a_job_brings_no_escapes_to_a_terminal(tmp_path):
         path.write_text(path.read_text().replace('"allreduce"', '"all\\u001b[31mreduce"'))
     report = harness.run("analyze", tmp_path, "--table", "findings").stdout
     assert b"Rank 2" in report and b"\x1b" not in report
+
+
+def test_the_healthy_are_told_what_they_reach_and_could_win(tmp_path):
+    simulate(tmp_path, "--ranks", 4, "--steps", 4, "--layers", 4, "--all-shapes", "--gpus-per-node", 2)
+    tables = harness.analyze(tmp_path, tables=["mfu", "findings"], top=None)
+    of_ranks = [row["mfu"] for row in tables["mfu"] if row["number"] is None]
+    most = max((f for f in tables["findings"] if f["share"]), key=lambda f: f["share"])
+    report = " ".join(harness.run("analyze", tmp_path).stdout.decode().split())
+    assert f"MFU is {100 * sum(of_ranks) / len(of_ranks):.0f} %; the largest thing to win is " in report
+    assert f"{most['mechanism'].replace('_', ' ')} ({100 * most['share']:.1f} %)." in report

@@ -40,6 +40,7 @@ struct Rank {
   u32 next = 0;  // row
   i32 step = -1;
   Ns host = 0, awaited = kNotYet;
+  u32 awaited_row = kNone;
   std::vector<Stream> streams;
   std::deque<Outstanding> outstanding;
   i64 launches = 0;
@@ -48,15 +49,21 @@ struct Rank {
 
 class Player {
  public:
-  Player(const JobProgram& job, const Scenario& scenario)
+  Player(const JobProgram& job, const Scenario& scenario, Trail* trail)
       : job_(job),
         scenario_(scenario),
+        trail_(trail),
         done_(job.rows, kNotYet),
         arrived_(job.calls.size()),
         call_end_(job.calls.size(), kNotYet) {
     result_.step_start.assign(job.steps, kNotYet);
     result_.finish.assign(job.ranks.size(), kNotYet);
     result_.call_start.assign(job.calls.size(), kNotYet);
+    if (trail) {
+      for (std::vector<Ns>* times : {&trail->came, &trail->went, &trail->free, &trail->start, &trail->end})
+        times->assign(job.rows, kNotYet);
+      trail->held_by.assign(job.rows, kNone);
+    }
     for (const RankProgram& program : job.ranks) {
       Rank rank;
       rank.streams.resize(program.streams);
@@ -82,6 +89,10 @@ class Player {
  private:
   const SkeletonRow& row_of(u32 r, u32 row) const { return job_.ranks[r].rows()[row]; }
   Ns& done(u32 r, u32 row) { return done_[job_.ranks[r].first_row + row]; }
+  void set_done(u32 r, u32 row, Ns end) {
+    done(r, row) = end;
+    if (trail_) trail_->end[global(r, row)] = end;
+  }
   size_t global(u32 r, u32 row) const { return job_.ranks[r].first_row + row; }
   double device_factor(u32 r, i32 step) const {
     return step < 0 ? 1 : scenario_.device[job_.ranks[r].first_step + static_cast<u32>(step)];
@@ -94,7 +105,10 @@ class Player {
     Rank& rank = ranks_[r];
     settle(r);
     while (rank.next < job_.ranks[r].rows().size()) {
+      if (trail_ && trail_->came[global(r, rank.next)] == kNotYet)
+        trail_->came[global(r, rank.next)] = rank.host;
       if (!execute(r, rank)) return;
+      if (trail_) trail_->went[global(r, rank.next)] = rank.host;
       const double factor = host_factor(r, rank.step);
       rank.host += scaled(scenario_.host[global(r, rank.next)], factor);
       const SkeletonRow& row = row_of(r, rank.next);
@@ -127,15 +141,22 @@ class Player {
         return true;
       case SkeletonOp::await:
         if (done(r, row.target) == kNotYet) return false;
+        if (done(r, row.target) > rank.awaited) rank.awaited_row = row.target;
         rank.awaited = std::max(rank.awaited, done(r, row.target));
         return true;
       case SkeletonOp::sync:
-        if (!scenario_.is_skipped[global(r, rank.next)]) rank.host = std::max(rank.host, rank.awaited);
+        if (!scenario_.is_skipped[global(r, rank.next)]) wait_until(r, rank, rank.awaited, rank.awaited_row);
         rank.awaited = kNotYet;
         return true;
       default:
         return true;
     }
+  }
+
+  void wait_until(u32 r, Rank& rank, Ns end, u32 of_row) {
+    if (end <= rank.host) return;
+    rank.host = end;
+    if (trail_) trail_->held_by[global(r, rank.next)] = of_row;
   }
 
   bool has_open_work(const Rank& rank) const {
@@ -154,7 +175,7 @@ class Player {
     while (!rank.outstanding.empty() && rank.outstanding.front().until <= begun) {
       const Ns end = done(r, rank.outstanding.front().row);
       if (end == kNotYet) return false;
-      rank.host = std::max(rank.host, end);
+      wait_until(r, rank, end, rank.outstanding.front().row);
       rank.outstanding.pop_front();
     }
     rank.launches += count;
@@ -180,8 +201,10 @@ class Player {
     while (stream.call == kNone && !stream.queue.empty()) {
       const Issued& item = stream.queue.front();
       const SkeletonRow& row = row_of(r, item.row);
+      if (trail_) trail_->free[global(r, item.row)] = stream.clock;
       if (row.op == SkeletonOp::wait) {
         if (!pass_wait(r, item, row, stream)) return any;
+        if (trail_) trail_->end[global(r, item.row)] = stream.clock;
       } else if (row.op == SkeletonOp::run) {
         end_run(r, item, row, stream);
       } else {
@@ -223,7 +246,7 @@ class Player {
     for (u8 i = 0; i < row.points; ++i)
       end = std::max(end, item.at + lead(r, item, row, i) + scaled(row.hull[i].rest, rest));
     stream.clock = end == kNotYet ? item.at : end;
-    done(r, item.row) = stream.clock;
+    set_done(r, item.row, stream.clock);
   }
 
   void begin_call(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
@@ -231,6 +254,7 @@ class Player {
     Ns start = stream.clock == kNotYet ? kNotYet : stream.clock + row.gap;
     if (row.points > 0) start = std::max(start, item.at + lead(r, item, row, 0));
     if (start == kNotYet) start = item.at;
+    if (trail_) trail_->start[global(r, item.row)] = start;
     stream.call = c;
     stream.clock = start;
     const JobCall& call = job_.calls[c];
@@ -240,7 +264,7 @@ class Player {
         call.is_eager && job_.members_of(call)[0].rank == r && job_.members_of(call)[0].row == item.row;
     if (is_sender) {
       stream.clock = start + scenario_sending(c);
-      done(r, item.row) = stream.clock;
+      set_done(r, item.row, stream.clock);
       stream.call = kNone;
       stream.queue.pop_front();
     }
@@ -275,7 +299,7 @@ class Player {
 
   void end_call(u32 r, Stream& stream) {
     stream.clock = std::max(stream.clock, call_end_[stream.call]);
-    done(r, stream.queue.front().row) = stream.clock;
+    set_done(r, stream.queue.front().row, stream.clock);
     stream.queue.pop_front();
     stream.call = kNone;
   }
@@ -313,6 +337,7 @@ class Player {
 
   const JobProgram& job_;
   const Scenario& scenario_;
+  Trail* trail_;
   Replayed result_;
   std::vector<Rank> ranks_;
   std::vector<Ns> done_;      // per row of all ranks
@@ -352,6 +377,8 @@ Notes replay_notes(const JobProgram& job, const Replayed& played) {
   return notes;
 }
 
-Replayed replay(const JobProgram& job, const Scenario& scenario) { return Player(job, scenario).play(); }
+Replayed replay(const JobProgram& job, const Scenario& scenario, Trail* trail) {
+  return Player(job, scenario, trail).play();
+}
 
 }  // namespace spotter::analyze

@@ -22,7 +22,17 @@ struct Replayed {
   Ns length(const JobProgram& job) const;
 };
 
-Replayed replay(const JobProgram& job, const Scenario& scenario);
+// When everything came to pass, for who asks what held the job up. All per row of all ranks; kMaxTime negated
+// where it did not.
+struct Trail {
+  std::vector<Ns> came, went;        // when the host came to it, and when it went on, having waited there
+  std::vector<u32> held_by;          // for the end of which row of its rank it waited longest; kNone
+  std::vector<Ns> free, start, end;  // of a row on a stream: when the stream was done with what was before; a
+                                     // call's own start; the end
+};
+
+// Fills in `trail`, if there is one.
+Replayed replay(const JobProgram& job, const Scenario& scenario, Trail* trail = nullptr);
 
 // What was lost between the traces and their replay.
 Notes replay_notes(const JobProgram& job, const Replayed& played);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "analyze/critical_path/what_if.h"
 #include "analyze/list.h"
 #include "app/cli/format_option.h"
 #include "app/cli/interruption.h"
@@ -16,6 +17,7 @@
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
+#include "app/job/what_if_words.h"
 #include "base/number.h"
 #include "base/parallel_for.h"
 #include "base/shell_word.h"
@@ -40,9 +42,12 @@ struct Options {
   bool timing = false;
   bool epoch = false;
   bool names_findings = false;
+  std::vector<diagnose::WhatIf> what_ifs;  // of the job's replay
   double sensitivity = diagnose::kSensitivity;
   std::optional<double> fault_share;  // from which on a fault is told by the exit status, too
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
+  // A program that asks what if wants to know just that.
+  bool wants_answer_alone() const { return !what_ifs.empty() && !names_tables() && !is_text(); }
   bool is_text() const { return format == &render::kText; }
   // People are shown a report, programs are given everything. There is no report of another tool's tables:
   // people are shown those.
@@ -50,7 +55,8 @@ struct Options {
   bool has_other_tables() const { return request.compat && !request.compat->instead.empty(); }
   // The report's tables are made from findings and what they are made from.
   std::vector<const Analysis*> wanted() const {
-    if (names_tables() || wants_report()) return analyze::stand_ins(request.compat, request.analyses);
+    if (names_tables() || wants_report() || wants_answer_alone())
+      return analyze::stand_ins(request.compat, request.analyses);
     if (is_text()) return analyze::usual_tables(*request.compat);
     return analyze::stand_ins(request.compat, analyze::usual_analyses());
   }
@@ -102,6 +108,31 @@ Result<void> check_params(const Options& options) {
   return {};
 }
 
+// The parameter of the critical path has its name; words about the replay go to `what_ifs`.
+Option what_if_option(Option of_path, std::vector<diagnose::WhatIf>& what_ifs,
+                      const ParamSettings& settings) {
+  const auto read = [name = std::string(analyze::kWhatIf.name), of_path, &what_ifs,
+                     &settings](const std::string& word) -> Result<void> {
+    if (is_about_replay(word)) {
+      TRY_ASSIGN(diagnose::WhatIf question, parse_what_if(word));
+      what_ifs.push_back(std::move(question));
+      return {};
+    }
+    const auto is_same = [&](const auto& setting) { return setting.first == name; };
+    if (std::ranges::any_of(settings, is_same))
+      return fail(Code::invalid, "\"{}\" is a second name for the critical path, which takes one", word);
+    return of_path.read(word);
+  };
+  Option option = of_path;
+  option.help +=
+      ". Or of the whole job, run again with other times; may be repeated: PART:WHOSE=VALUE with the part "
+      "device, host, pause or transfer, of all, rank=RANKS or (transfer) group=NAME, and as value a factor "
+      "of its time or peer, what peers need (device:rank=3=peer, transfer:all=0)";
+  option.read = read;
+  option.repeatable = true;
+  return option;
+}
+
 Option option_of(const Param& param, ParamSettings& settings) {
   const auto read = [param, &settings](const std::string& word) -> Result<void> {
     if (param.check) TRY(param.check(word));
@@ -136,18 +167,20 @@ std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis
   if (options.wants_report())
     return report::report_text(report::make_report(diagnosis, report::names_listed(options.request.params)),
                                page_style_of(fd));
+  std::vector<Table> tables = diagnosis.tables;
+  if (diagnosis.what_if) tables.insert(tables.begin(), *diagnosis.what_if);
   if (!diagnosis.findings)
-    return render::render(*options.format, {diagnosis.tables, diagnosis.notes},
-                          job_style_of(options, diagnosis, fd));
+    return render::render(*options.format, {tables, diagnosis.notes}, job_style_of(options, diagnosis, fd));
   Notes notes = diagnose::notes_beside_findings(diagnosis.notes);
   notes.merge(diagnosis.findings->notes);
   return report::section_text(report::findings_section(*diagnosis.findings), page_style_of(fd)) + "\n" +
-         render::render(*options.format, {diagnosis.tables, notes}, job_style_of(options, diagnosis, fd));
+         render::render(*options.format, {tables, notes}, job_style_of(options, diagnosis, fd));
 }
 
 // Findings become the first of the tables; notes that the format does not show are said on standard error.
 Result<std::string> data_of(const Options& options, diagnose::Diagnosis& diagnosis, int fd) {
   std::vector<Table>& tables = diagnosis.tables;
+  if (diagnosis.what_if) tables.insert(tables.begin(), std::move(*diagnosis.what_if));
   if (diagnosis.findings) tables.insert(tables.begin(), std::move(*diagnosis.findings));
   const render::Document document = {tables, diagnosis.notes};
   TRY(render::check_rows(*options.format, document, "--table"));
@@ -160,6 +193,7 @@ std::vector<Table> planned_tables(const Options& options) {
   std::vector<Table> tables;
   for (const Analysis* analysis : options.chosen()) tables.emplace_back(analysis->name, analysis->columns);
   if (options.names_findings) tables.emplace_back(diagnose::kFindings, diagnose::finding_columns());
+  if (!options.what_ifs.empty()) tables.emplace_back(diagnose::kWhatIfTable, diagnose::what_if_columns());
   return tables;
 }
 
@@ -206,6 +240,7 @@ Result<int> analyze(Options options) {
   diagnose::Request request{
       .run = options.request,
       .findings = options.names_findings || options.wants_report() || options.fault_share,
+      .what_ifs = options.what_ifs,
       .sensitivity = options.sensitivity,
       .elsewhere = std::move(options.elsewhere),
       .load_record = read::load_flight_record};
@@ -266,6 +301,11 @@ Command analyze_command() {
           "  spotter analyze rank0.json.gz --table operators --top 0 --format csv",
       .check = [o]() -> Result<void> {
         TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_some_tables));
+        if (!o->what_ifs.empty() && o->request.compat)
+          return fail(
+              Code::invalid,
+              "--what-if of the whole job takes all of its traces, but --compat leaves out what another "
+              "tool does not see");
         return check_params(*o);
       },
       .action = [options]() -> Result<int> {
@@ -286,7 +326,11 @@ Command analyze_command() {
       format_option(o->named_format, Formats::for_some_tables),
       output_option(o->output)};
   append(all, job_part_options(r.ranks, r.steps));
-  for (const Param& param : all_params()) all.push_back(option_of(param, r.params));
+  for (const Param& param : all_params()) {
+    Option option = option_of(param, r.params);
+    const bool is_what_if = std::string_view(param.name) == analyze::kWhatIf.name;
+    all.push_back(is_what_if ? what_if_option(std::move(option), o->what_ifs, r.params) : std::move(option));
+  }
   all.push_back(compat_option(r.compat));
   append(
       all,

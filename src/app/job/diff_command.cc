@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 
 #include "analyze/job/conditions.h"
@@ -15,7 +16,9 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
+#include "app/job/gates.h"
 #include "base/parallel_for.h"
+#include "diagnose/compare.h"
 #include "read/open.h"
 #include "render/list.h"
 #include "table/ops.h"
@@ -29,6 +32,7 @@ struct Options {
   analyze::DiffOptions how;
   bool by_path = false, by_shapes = false;
   i64 top = 20;
+  std::vector<Gate> gates;
   const render::Format* named_format = nullptr;  // by --format
   const render::Format* format = &render::kText;
   std::string output;  // empty: standard output
@@ -38,7 +42,11 @@ struct Side {
   Table totals, conditions;
   i64 files = 0;
   Notes notes;
+  diagnose::Diagnosis diagnosis;
 };
+
+// What the gates ended with, where one does not hold; 5 is that of analyze --fail-on.
+constexpr int kGateExceeded = 6;
 
 Result<Job> open_side(const std::string& path, const Options& options) {
   TRY_ASSIGN(Job job, read::open_job(std::span(&path, 1)));
@@ -47,17 +55,22 @@ Result<Job> open_side(const std::string& path, const Options& options) {
 }
 
 Result<Side> run_side(const Job& job, const Options& options) {
-  TRY_ASSIGN(analyze::RunResult result, analyze::run(job, options.request, read::load));
+  // People are told why; gates are set on what that is found from.
+  const bool is_diagnosed = options.format == &render::kText || !options.gates.empty();
   Side side;
-  side.notes = render::all_notes(result.tables, result.notes);
-  side.totals = std::move(result.tables[0]);
-  side.conditions = std::move(result.tables[1]);
-  side.files = static_cast<i64>(result.tables[2].rows());
+  TRY_ASSIGN(side.diagnosis,
+             diagnose::run(job, {.run = options.request, .findings = is_diagnosed, .path = is_diagnosed},
+                           read::load));
+  std::vector<Table>& tables = side.diagnosis.tables;
+  side.notes = render::all_notes(tables, side.diagnosis.notes);
+  side.totals = std::move(tables[0]);
+  side.conditions = std::move(tables[1]);
+  side.files = static_cast<i64>(tables[2].rows());
   return side;
 }
 
-void warn(const Side& before, const Side& after, Notes& notes) {
-  const Notes differences = analyze::differing_conditions(before.conditions, after.conditions);
+// What is different but the time, `differences` among it.
+void warn(const Side& before, const Side& after, const Notes& differences, Notes& notes) {
   notes.merge(differences);
   if (before.files != after.files && differences.count("different_rank") == 0)
     notes.add("different_files", Severity::info,
@@ -79,7 +92,26 @@ Table without_unchanged(const Table& diff, bool by_path, Notes& notes) {
   return table::pick(diff, changed);
 }
 
-Result<void> diff(Options options) {
+std::string text_of(const std::vector<std::string>& causes, int width) {
+  std::string text;
+  for (const std::string& cause : causes) text += render::wrapped("- " + cause, width, "  ") + "\n";
+  return text.empty() ? text : text + "\n";
+}
+
+// Which gates do not hold is said on standard error.
+Result<bool> is_any_exceeded(const Options& options, const Side& before, const Side& after) {
+  bool any = false;
+  for (const Gate& gate : options.gates) {
+    TRY_ASSIGN(const bool is_over, is_exceeded(gate, before.diagnosis, after.diagnosis));
+    if (!is_over) continue;
+    any = true;
+    std::fprintf(stderr, "spotter: --fail-if %s: it has grown by more\n", gate.word.c_str());
+  }
+  return any;
+}
+
+// The exit status.
+Result<int> diff(Options options) {
   TRY(check_output(options.output, *options.format));
   TRY_ASSIGN(const Job job_before, open_side(options.before, options));
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));
@@ -91,8 +123,15 @@ Result<void> diff(Options options) {
                                 : analyze::trace_diff(before.totals, after.totals, options.how);
   Notes notes = before.notes;
   notes.merge(after.notes);
-  warn(before, after, notes);
-  if (options.format == &render::kText) table = without_unchanged(table, options.by_path, notes);
+  const Notes differences = analyze::differing_conditions(before.conditions, after.conditions);
+  const bool is_text = options.format == &render::kText;
+  std::vector<std::string> causes;
+  if (is_text) causes = diagnose::causes(before.diagnosis, after.diagnosis, differences);
+  Notes untold;
+  for (const Note& note : differences.all())
+    if (causes.empty() || !diagnose::is_cause(note)) untold.add(note);
+  warn(before, after, untold, notes);
+  if (is_text) table = without_unchanged(table, options.by_path, notes);
   const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
   if (table.rows() > listed)
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
@@ -100,10 +139,13 @@ Result<void> diff(Options options) {
   table = table::head(table, listed);
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
   const render::Document document{std::span(&table, 1), notes};
-  const std::string bytes = render::render(*options.format, document, style_of(fd));
+  std::string bytes = render::render(*options.format, document, style_of(fd));
+  if (is_text) bytes = text_of(causes, page_style_of(fd).width) + bytes;
   say_notes(*options.format, document);
   if (*interrupted) return fail(Code::cancelled, "interrupted");
-  return write_output(options.output, bytes);
+  TRY_ASSIGN(const bool is_failure, is_any_exceeded(options, before, after));
+  TRY(write_output(options.output, bytes));
+  return is_failure ? kGateExceeded : 0;
 }
 
 }  // namespace
@@ -139,29 +181,42 @@ Command diff_command() {
       },
       .action = [options]() -> Result<int> {
         say_when_interrupted(untouched(options->output));
-        TRY(diff(*options));
-        return 0;
+        return diff(*options);
       },
   };
-  append(command.options,
-         {{.names = {"--by-function"},
-           .help = "compare kernels by their functions, without template arguments and parameters",
-           .read = set(o->how.by_function)},
-          {.names = {"--by-path"},
-           .help = "compare modules and operators by what they are in, in time per step",
-           .read = set(o->by_path)},
-          {.names = {"--by-shapes"},
-           .help = "--by-path, with the shapes of the operands (record_shapes=True) in the paths",
-           .read = set(o->by_shapes)},
-          {.names = {"--by-rank"},
-           .help = "compare each rank with itself; else the sums over all ranks",
-           .read = set(o->how.by_rank)},
-          {.names = {"--top"},
-           .value = "N",
-           .help = "list this many, those that change most; 0 lists all (default 20)",
-           .read = number(o->top, 0, INT64_MAX)},
-          format_option(o->named_format),
-          output_option(o->output)});
+  append(
+      command.options,
+      {{.names = {"--by-function"},
+        .help = "compare kernels by their functions, without template arguments and parameters",
+        .read = set(o->how.by_function)},
+       {.names = {"--by-path"},
+        .help = "compare modules and operators by what they are in, in time per step",
+        .read = set(o->by_path)},
+       {.names = {"--by-shapes"},
+        .help = "--by-path, with the shapes of the operands (record_shapes=True) in the paths",
+        .read = set(o->by_shapes)},
+       {.names = {"--by-rank"},
+        .help = "compare each rank with itself; else the sums over all ranks",
+        .read = set(o->how.by_rank)},
+       {.names = {"--fail-if"},
+        .value = "GATE",
+        .help =
+            "end with status 6 if a quantity has grown by more than a share of before, or a time (of memory a "
+            "size): 'step>5%', 'communication>2ms'; may be repeated. step: the job's mean step; device: what a rank "
+            "computes in it; communication: what of it no computing hides; memory: the most that a device "
+            "has in use",
+        .read = [o](const std::string& word) -> Result<void> {
+          TRY_ASSIGN(Gate gate, parse_gate(word));
+          o->gates.push_back(std::move(gate));
+          return {};
+        },
+        .repeatable = true},
+       {.names = {"--top"},
+        .value = "N",
+        .help = "list this many, those that change most; 0 lists all (default 20)",
+        .read = number(o->top, 0, INT64_MAX)},
+       format_option(o->named_format),
+       output_option(o->output)});
   return command;
 }
 

@@ -43,6 +43,18 @@ bool is_fault(const Table& findings, size_t row) {
          (is_null(share) || std::get<double>(share) >= kSmall);
 }
 
+// What a step would gain most by, in words, and its share; empty: nothing that was found has a time.
+std::pair<std::string, double> largest(const Table& findings) {
+  std::pair<std::string, double> most;
+  for (size_t row = 0; row < findings.rows(); ++row) {
+    const Value share = findings.at(row, findings.column("share"));
+    if (is_null(share) || std::get<double>(share) <= most.second) continue;
+    most = {std::string(findings.text(row, findings.column("mechanism"))), std::get<double>(share)};
+  }
+  std::ranges::replace(most.first, '_', ' ');
+  return most;
+}
+
 // What a job without a fault is told.
 std::string healthy(const Subject& subject, bool has_small) {
   const diagnose::StepFacts& steps = subject.facts.steps;
@@ -54,6 +66,9 @@ std::string healthy(const Subject& subject, bool has_small) {
     text += fmt::format(
         ", {} of the device time is compute",
         diagnose::percent(diagnose::ratio(sum_over(subject.facts, &diagnose::RankFacts::compute), device)));
+  if (subject.facts.mfu) text += ", MFU is " + diagnose::percent(*subject.facts.mfu);
+  if (const auto [mechanism, share] = largest(subject.findings); !mechanism.empty())
+    text += fmt::format("; the largest thing to win is {} ({:.1f} %)", mechanism, 100 * share);
   return text + ".";
 }
 

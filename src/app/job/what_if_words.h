@@ -1,0 +1,15 @@
+// The words of --what-if that are about the job's replay.
+#pragma once
+#include <string>
+
+#include "diagnose/what_if.h"
+
+namespace spotter::app {
+
+// Whether a word has the form PART:WHOSE=..., and not the critical path's NAME=FACTOR.
+bool is_about_replay(const std::string& word);
+
+// "device:rank=0-3,7=peer", "transfer:group=mesh_dp=0", "pause:all=0.5". Errors: invalid.
+Result<diagnose::WhatIf> parse_what_if(const std::string& word);
+
+}  // namespace spotter::app
