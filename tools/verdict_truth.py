@@ -10,7 +10,7 @@ MECHANISMS = {
 }
 SLOW_DEVICE = {"slow-rank", "throttle", "straggling-step"}
 # Told beside what a job has without a fault, so it need not be the first of them.
-OPPORTUNITIES = {"serialized_communication", "exposed_communication", "small_kernels", "pipeline_bubble", "low_efficiency"}
+OPPORTUNITIES = {"launch_bound", "serialized_communication", "exposed_communication", "small_kernels", "pipeline_bubble", "low_efficiency"}
 LEAST = 0.02  # of the step: what costs less need not be told
 
 
@@ -21,12 +21,12 @@ Expected = collections.namedtuple("Expected", "fault text mechanisms ranks steps
 
 def slow_device_by(steps, count):
     """Which mechanism a slow device is in these of so many steps."""
-    if len(steps) >= 0.7 * count:
-        return {"slow_device"}
     if len(steps) <= max(1, count // 5):
         return {"long_step"}
-    if steps == list(range(count - len(steps), count)):
+    if steps[0] > 0 and steps == list(range(steps[0], count)):
         return {"clock_drop"}
+    if steps[0] == 0 and len(steps) >= 0.7 * count:
+        return {"slow_device"}
     return {"slow_device", "clock_drop", "long_step"}
 
 
@@ -47,7 +47,9 @@ def expected_of(truth):
 def expected_fault(truth, fault):
     kind, injected, count = fault["type"], fault["injected_ns"], len(truth["steps"])
     ranks = [rank for rank, row in enumerate(injected) if any(row)]
-    steps = [step for step in range(count) if any(row[step] for row in injected)]
+    by_step = [max(row[step] for row in injected) for step in range(count)]
+    # What only touches a step, as what begins at a time does, is not in it.
+    steps = [step for step in range(count) if by_step[step] > 0.05 * max(by_step)]
     if kind == "hang":
         ranks = sorted(ranks_of(dict(word.split("=") for word in fault["fault"].split(":")[1].split(",")).get("rank", "0"), truth["ranks"]))
     mechanisms = slow_device_by(steps, count) if kind in SLOW_DEVICE else MECHANISMS.get(kind, {kind})
@@ -92,10 +94,10 @@ def has_steps(row, expected):
     return told == expected.steps or (row["mechanism"] == "clock_drop" and told == expected.steps[1:])
 
 
-def is_opportunity(expected, truth_ranks, steps):
-    """Whether it is told among the opportunities: also what all ranks do alike in all steps."""
+def is_opportunity(expected, all_ranks):
+    """Whether it may be told among the opportunities: also what all ranks do alike in all steps."""
     return bool(expected.mechanisms & OPPORTUNITIES) or (
-        expected.fault == "gc-pause" and steps is None and len(expected.ranks) == truth_ranks)
+        expected.fault == "gc-pause" and expected.steps is None and len(expected.ranks) == all_ranks)
 
 
 def verdict_on(result):
@@ -110,22 +112,22 @@ def verdict_on(result):
         if min(fault.share for fault in faults) < LEAST:
             return "pair with one under 2 %", None
         first = [row for row in rows if row["kind"] != "caveat"][:len(faults) + 1]
-        return "pair", all(any(is_of(row, fault, ranks) for row in first) for fault in faults)
+        return "pair", all(any(is_of(row, fault, ranks) for row in (rows if is_opportunity(fault, ranks) else first)) for fault in faults)
     fault = faults[0]
     if fault.fault == "hang":
         return "hang", bool(rows) and is_of(rows[0], fault, ranks)
     name = "5 % and more" if fault.share >= 0.05 else "2 to 5 %" if fault.share >= LEAST else "under 2 %"
-    if is_opportunity(fault, ranks, fault.steps):
-        return name, any(is_of(row, fault, ranks) for row in rows if row["kind"] == "opportunity")
+    if is_opportunity(fault, ranks):
+        return name, any(is_of(row, fault, ranks) for row in rows)
     return name, bool(told) and is_of(told[0], fault, ranks)
 
 
 def first_row(rows, fault, all_ranks):
-    """What comes first of the kind that the fault is told as; None: nothing does."""
-    kind = "opportunity" if is_opportunity(fault, all_ranks, fault.steps) else "fault"
-    rows = [row for row in rows if row["kind"] == kind]
-    if kind == "opportunity":  # beside those that the job has anyway
-        rows = [row for row in rows if has_mechanism(row, fault)] or rows
+    """What comes first of those that it is told among; None: nothing does."""
+    if is_opportunity(fault, all_ranks):
+        rows = [row for row in rows if has_mechanism(row, fault)]
+    else:
+        rows = [row for row in rows if row["kind"] == "fault"]
     return rows[0] if rows else None
 
 

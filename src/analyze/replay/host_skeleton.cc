@@ -33,7 +33,8 @@ struct Piece {
   Ns begin, end;
   EventId event = kNone;
   i64 step = 0;
-  size_t call = 0;  // of issue and wait
+  size_t call = 0;       // of issue and wait
+  bool is_rest = false;  // of work: the event's beginning is a piece of its own
 };
 
 class Builder {
@@ -81,8 +82,7 @@ class Builder {
         const EventId e = nesting.order[i];
         const std::string_view name = trace_.name_of(e);
         if (is_step_mark(trace_.steps(), name)) continue;
-        if (name.starts_with("c10d::") && issued < calls_.size() && trace_.ts[e] >= covered)
-          add({Piece::Kind::issue, trace_.ts[e], trace_.ts[e], e, 0, issued++});
+        if (name.starts_with("c10d::") && issued < calls_.size()) add_issue(e, issued++);
         if (trace_.ts[e] < covered || trace_.dur[e] == 0) continue;
         const bool loads = trace::is_data_loading(name);
         const bool works =
@@ -94,6 +94,20 @@ class Builder {
         last_ = std::max(last_, covered);
       }
     }
+  }
+
+  // Within an operator, as DDP's are in those of autograd, its work goes on behind the call.
+  void add_issue(EventId e, size_t call) {
+    const Ns at = trace_.ts[e];
+    std::optional<Piece> rest;
+    if (!pieces_.empty() && pieces_.back().kind == Piece::Kind::work && pieces_.back().begin < at &&
+        at < pieces_.back().end) {
+      rest = pieces_.back();
+      rest->begin = pieces_.back().end = at;
+      rest->is_rest = true;
+    }
+    add({Piece::Kind::issue, at, at, e, 0, call});
+    if (rest) add(*rest);
   }
 
   // Gaps in which it waits for calls: each call for the gap that it overlaps most.
@@ -147,8 +161,9 @@ class Builder {
           out_.push(piece.begin, {.op = SkeletonOp::compute});
         out_.advance(piece.begin);
         out_.last().device += piece.end - piece.begin;
-        ++out_.last().count;
         out_.wait_until(piece.end);
+        if (piece.is_rest) break;
+        ++out_.last().count;
         kinds_.add(piece.event);
         break;
       case Piece::Kind::wait:
