@@ -10,7 +10,7 @@ MECHANISMS = {
 }
 SLOW_DEVICE = {"slow-rank", "throttle", "straggling-step"}
 # Told beside what a job has without a fault, so it need not be the first of them.
-OPPORTUNITIES = {"launch_bound", "serialized_communication", "exposed_communication", "small_kernels", "pipeline_bubble", "low_efficiency"}
+OPPORTUNITIES = {"serialized_communication", "exposed_communication", "small_kernels", "pipeline_bubble", "low_efficiency"}
 LEAST = 0.02  # of the step: what costs less need not be told
 
 

@@ -60,7 +60,11 @@ Value text_or_null(const std::set<i64>& ranks, std::string& text) {
 }
 
 // A trace says nothing of it.
-Result<Table> map_nothing(const Trace&, const ParamValues&) { return Table(); }
+// A trace has no part in it.
+template <const Analysis& analysis>
+Result<Table> map_nothing(const Trace&, const ParamValues&) {
+  return Table(analysis.name, map_columns(analysis));
+}
 
 Result<Table> without_dumps(const Analysis& analysis) {
   Table table(analysis.name, analysis.columns);
@@ -117,7 +121,7 @@ const Analysis kFlightRecorder = {
     .params = {},
     .columns = kColumns,
     .reads = {},
-    .map = map_nothing,
+    .map = map_nothing<kFlightRecorder>,
     .reduce = [](std::span<const RankTable>, const ParamValues&) { return without_dumps(kFlightRecorder); },
     .on_request = true,
     .of_records = table_of_groups,
@@ -131,7 +135,7 @@ const Analysis kFlightRecorderRanks = {
     .params = {},
     .columns = kRankColumns,
     .reads = {},
-    .map = map_nothing,
+    .map = map_nothing<kFlightRecorderRanks>,
     .reduce = [](std::span<const RankTable>,
                  const ParamValues&) { return without_dumps(kFlightRecorderRanks); },
     .on_request = true,

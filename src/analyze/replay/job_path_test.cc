@@ -51,7 +51,7 @@ void expect_path(const JobPath& path, std::vector<Expected> expected) {
 TEST(JobPath, GoesThroughTheLastRankToItsHost) {
   // Rank 1 stands still for 200, then works for 100, and the call takes 20: 300 to 320; rank 0 then works
   // longest.
-  SkeletonRow pause{.op = SkeletonOp::pause, .pause = Pause::silence, .host = 200};
+  SkeletonRow pause{.op = SkeletonOp::pause, .cause = Cause::silence, .host = 200};
   const JobProgram job = make_program({rank(0, {run(100, 0)}, 100, 320, {run(30, 0)}),
                                        rank(1, {pause, run(100, 0)}, 300, 320, {run(10, 0)})});
   const JobPath path = job_path(job);

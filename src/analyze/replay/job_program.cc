@@ -31,6 +31,7 @@ RankProgram read_rank(RankTable& table) {
     rank.step_rows.push_back(i);
     if (row.op == SkeletonOp::end) continue;
     rank.step_numbers.push_back(row.number);
+    rank.are_iterations |= row.count > 0;
     rank.host = rank.skeleton.strings[row.group];
   }
   return rank;

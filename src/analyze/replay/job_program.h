@@ -17,8 +17,9 @@ struct RankProgram {
   std::string path, host;  // host: empty where the trace does not say
   Skeleton skeleton;
   u32 streams = 0;
-  u32 first_row = 0;   // of all ranks' rows
-  u32 first_step = 0;  // of all ranks' steps
+  bool are_iterations = false;  // its steps are those of inference
+  u32 first_row = 0;            // of all ranks' rows
+  u32 first_step = 0;           // of all ranks' steps
   std::vector<i64> step_numbers;
   std::vector<u32> step_rows;  // where each begins; one more: the end
   std::vector<u32> job_steps;  // per step, ascending: of JobProgram::step_numbers

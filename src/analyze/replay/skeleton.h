@@ -73,8 +73,9 @@ struct SkeletonRow {
   Ns gap = 0;          // of run, collective: how long its stream idled though the work had been launched
   Ns start = 0, end = 0;  // of collective: its kernel, Unix time; of end: the mark's end, and when all work
                           // before it has ended
-  i64 count = 0;  // of last_call: calls that were made; of run, work: pieces; of collective: bytes that cross
-                  // a link, 0: not known; of pause: time that operators cover
+  i64 count =
+      0;  // of step: 1 for an iteration of inference; of last_call: calls that were made; of run, work:
+          // pieces; of collective: bytes that cross a link, 0: not known; of pause: time that operators cover
   i64 number = 0;  // of step: its own; of last_call: calls that have ended; of collective: that in its group,
                    // else -1; of pause: its place in the step; of work: its kind. Places and kinds are equal
                    // on all ranks for the same thing.

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "analyze/replay/text_hash.h"
+#include "trace/steps.h"
 
 namespace spotter::analyze {
 
@@ -21,7 +22,10 @@ SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row) {
 
 void SkeletonWriter::push_step(Ns at, i64 number) {
   const StringId host = skeleton_.strings.intern(trace_.info().host_name);
-  push(at, {.op = SkeletonOp::step, .group = host, .number = number});
+  push(at, {.op = SkeletonOp::step,
+            .group = host,
+            .count = trace_.steps().are_iterations ? 1 : 0,
+            .number = number});
   places_.clear();
 }
 

@@ -112,7 +112,8 @@ std::optional<Candidate> of_past(const JobModel& model) {
   return c;
 }
 
-// What all ranks have alike is how the job is built: an engine's decode iterations, small models.
+// What all ranks have alike is a fault where the device could do more than the host gives it: a launch takes
+// longer than what it launches. Else, and in an engine's iterations, it is how the job is built.
 std::optional<Candidate> of_job(const JobModel& model) {
   i64 count = 0, unknown = 0;
   Ns host = 0, device = 0;
@@ -129,7 +130,8 @@ std::optional<Candidate> of_job(const JobModel& model) {
   c.what = fmt::format(
       "The host takes {} to launch a kernel that runs for {} on average: the device waits for launches",
       human(host / count), human(mean));
-  c.is_opportunity = true;
+  c.is_opportunity =
+      host / count <= mean || std::ranges::any_of(model.job.ranks, &analyze::RankProgram::are_iterations);
   c.undo = [&model, mean](analyze::Scenario& s) {
     for (u32 r = 0; r < model.job.ranks.size(); ++r)
       for (u32 i = 0; i < model.job.ranks[r].rows().size(); ++i)
@@ -156,8 +158,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
 const Mechanism kLaunchBound = {
     .name = "launch_bound",
     .summary =
-        "The device waits for the host that prepares and launches its kernels, one after the other, without a pause. Where all ranks and steps are alike that is how the job is "
-        "built, an opportunity: what it would gain if launches took no time; where kernels last under 50 µs on average, with the gaps between them. A fault: it takes a rank 1.3 times as "
+        "The device waits for the host that prepares and launches its kernels, one after the other, without a pause. A fault where a launch takes longer than what it launches, and no inference engine "
+        "runs; else, where all ranks and steps are alike, an opportunity: what the job would gain if launches took no time; where kernels last under 50 µs on average, with the gaps between them. A fault also: it takes a rank 1.3 times as "
         "long as the median of its stage in 70 % of its steps, or all from some step on 1.3 times as long as in any step before, for the same work. Not told where the "
         "clocks of host and device disagree (device_clock), nor where most launches are missing.",
     .remedy =
