@@ -7,9 +7,10 @@
 namespace spotter::api {
 namespace {
 
-constexpr size_t kShown = 100;
-
-std::string shown(const std::string& text) { return to_printable(text.substr(0, kShown)); }
+std::string shown(const std::string& text) {
+  constexpr size_t kShown = 100;
+  return to_printable(text.substr(0, kShown));
+}
 
 bool is_ip(const std::string& text, int family) {
   in6_addr address;
