@@ -59,8 +59,8 @@ inline constexpr i64 kNoPeer = -1;
 
 struct SkeletonRow {
   SkeletonOp op = SkeletonOp::run;
-  Cause cause = Cause::none;
-  u8 points = 0;      // of `hull`
+  Cause cause = Cause::none;  // of pause, sync; of work: copy, or none
+  u8 points = 0;              // of `hull`
   StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
                       // of sync, pause: what was around it
   StringId group = 0;  // of collective: name, ranks and description of its group, else its stream's number;

@@ -29,7 +29,9 @@ u64 WorkKinds::kind_of(EventId e) {
 void WorkKinds::add(EventId e) {
   const u64 kind = kind_of(e);
   const auto [place, is_new] = place_.try_emplace(kind, kinds_.size());
-  if (is_new) kinds_.push_back({kind, trace_.name[e]});
+  const Category category = trace_.category(e);
+  const bool is_copy = category == Category::gpu_memcpy || category == Category::gpu_memset;
+  if (is_new) kinds_.push_back({kind, trace_.name[e], is_copy ? Cause::copy : Cause::none});
   Kind& of = kinds_[place->second];
   ++of.count;
   of.sum = add_saturated(of.sum, trace_.dur[e]);
@@ -42,6 +44,7 @@ void WorkKinds::write_step(Skeleton& skeleton) {
   for (const Kind& kind : kinds_)
     if (kind.sum >= all / kLeastShare)
       skeleton.rows.push_back({.op = SkeletonOp::work,
+                               .cause = kind.cause,
                                .name = skeleton.strings.intern(trace_.strings()[kind.name]),
                                .device = kind.sum,
                                .count = kind.count,

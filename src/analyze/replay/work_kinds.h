@@ -21,6 +21,7 @@ class WorkKinds {
   struct Kind {
     u64 kind = 0;
     StringId name = 0;
+    Cause cause = Cause::none;
     i64 count = 0;
     Ns sum = 0;
   };

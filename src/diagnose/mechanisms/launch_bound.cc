@@ -132,12 +132,14 @@ std::optional<Candidate> of_job(const JobModel& model) {
       human(host / count), human(mean));
   c.is_opportunity =
       host / count <= mean || std::ranges::any_of(model.job.ranks, &analyze::RankProgram::are_iterations);
-  c.undo = [&model, mean](analyze::Scenario& s) {
+  // Between kernels that are launched in time the gaps are their own: small_kernels.
+  const bool takes_gaps = mean < kShort && host / count > mean;
+  c.undo = [&model, takes_gaps](analyze::Scenario& s) {
     for (u32 r = 0; r < model.job.ranks.size(); ++r)
       for (u32 i = 0; i < model.job.ranks[r].rows().size(); ++i)
         if (launches(model.job.ranks[r].rows()[i])) s.host[model.row_index(r, i)] = 0;
     s.leads = 0;
-    if (mean < kShort) s.gaps = 0;
+    if (takes_gaps) s.gaps = 0;
   };
   return c;
 }

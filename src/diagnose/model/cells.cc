@@ -39,6 +39,7 @@ class StageCells {
     for (const u32 rank : ranks) pieces_.push_back(read(job.ranks[rank]));
     set_references();
     compare_with(of_job);
+    leave_out_copies();
   }
 
   void fill(std::vector<Cell>& cells, const std::vector<u32>& first) const {
@@ -88,6 +89,16 @@ class StageCells {
     is_left_out_ = std::move(is_left_out);
   }
 
+  // Copies go over a link, whatever the device's clock; a rank that does nothing else is compared by them.
+  void leave_out_copies() {
+    is_left_out_.resize(kinds_.size());
+    for (size_t kind = 0; kind < kinds_.size(); ++kind)
+      if (!is_copy_[kind]) {
+        for (size_t k = 0; k < kinds_.size(); ++k) is_left_out_[k] |= is_copy_[k];
+        return;
+      }
+  }
+
   std::vector<Piece> read(const RankProgram& rank) {
     std::vector<Piece> pieces;
     i64 step = -1;
@@ -95,6 +106,7 @@ class StageCells {
       if (row.op == SkeletonOp::step) ++step;
       if (row.op != SkeletonOp::work || step < 0 || row.count == 0) continue;
       const auto [kind, is_new] = kinds_.try_emplace(row.number, static_cast<u32>(kinds_.size()));
+      if (is_new) is_copy_.push_back(row.cause == analyze::Cause::copy);
       pieces.push_back({kind->second, static_cast<u32>(step), row.count,
                         static_cast<double>(row.device) / static_cast<double>(row.count)});
     }
@@ -124,7 +136,7 @@ class StageCells {
     }
   }
 
-  bool is_left_out(const Piece& p) const { return !is_left_out_.empty() && is_left_out_[p.kind]; }
+  bool is_left_out(const Piece& p) const { return is_left_out_[p.kind] != 0; }
 
   Cell cell_of(const RankProgram& rank, std::span<const Piece> pieces) const {
     Cell cell;
@@ -163,7 +175,7 @@ class StageCells {
   std::unordered_map<i64, u32> kinds_;
   std::vector<std::vector<Piece>> pieces_;  // per rank of the stage, by step
   std::vector<double> reference_;           // per kind
-  std::vector<u8> is_left_out_ = {};        // per kind; empty: none
+  std::vector<u8> is_copy_, is_left_out_;   // per kind
   std::map<std::pair<u32, u32>, std::vector<double>>
       counts_;  // by step of the job and kind: of the ranks, then the usual one
 };
