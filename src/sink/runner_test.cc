@@ -137,7 +137,7 @@ TEST_F(RunnerTest, ASlowSinkDelaysNobodyAndLosesTheOldest) {
 
 TEST_F(RunnerTest, MemoryIsALimitToo) {
   RunnerOptions o = options();
-  o.most_bytes = 800;  // each batch is about 360
+  o.most_bytes = 1'000;  // each batch is about 430
   script_->hold();
   start(o);
   for (Ns t = 1; t <= 100; ++t) offer(t);

@@ -126,11 +126,14 @@ std::vector<Reference> references_of(const JobModel& model, const std::vector<Gr
   // What one message takes at least would count as bandwidth.
   constexpr double kLargeOnAverage = 8e6;
   const bool are_large = group.bytes >= kLargeOnAverage * static_cast<double>(group.calls.size());
-  if (group.sort.is_send || !group.knows_hosts || !are_large) return references;
+  if (group.sort.is_send || !are_large) return references;
   if (const auto usual = analyze::usual_link(model.job.ranks[*group.ranks.begin()])) {
-    const auto per_host = static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts);
-    references.push_back({group.sort.hosts == 1 ? usual->inside : usual->network * per_host,
-                          "such devices usually move", true});
+    // Where nobody knows the hosts each rank may be on one of its own.
+    const auto per_host =
+        group.knows_hosts ? static_cast<double>(group.sort.ranks) / static_cast<double>(group.sort.hosts) : 1;
+    const bool is_inside = group.knows_hosts && group.sort.hosts == 1;
+    references.push_back(
+        {is_inside ? usual->inside : usual->network * per_host, "such devices usually move", true});
   }
   return references;
 }
