@@ -5,8 +5,8 @@
 
 #include "analyze/list.h"
 #include "base/number.h"
-#include "base/result.h"
 #include "base/utf8.h"
+#include "diagnose/answers.h"
 #include "render/render.h"
 #include "table/ops.h"
 #include "trace/job.h"
@@ -14,16 +14,6 @@
 
 namespace spotter::diagnose {
 namespace {
-
-const Table& answer_of(const Analysis& analysis, std::span<const Table> answers) {
-  const auto it = std::ranges::find(answers, std::string_view(analysis.name), &Table::name);
-  CHECK(it != answers.end());
-  return *it;
-}
-
-i64 integer(const Table& t, size_t row, std::string_view column) {
-  return table::optional_integer(t, row, column).value_or(0);
-}
 
 std::string text(const Table& t, size_t row, std::string_view column) {
   const Value v = t.at(row, t.column(column));

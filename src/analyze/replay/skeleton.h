@@ -1,7 +1,7 @@
 // Skeleton: what of one rank's trace it takes to run its job again with other times. A program of some
 // hundred rows a step in the order in which the host came to them, whatever its thread: what it launched,
-// what waited for what, where it stood still, and how long its kernels took by kind. A few kB a step, so that
-// the skeletons of a thousand ranks fit where none of their traces would.
+// what waited for what, where it stood still, and how long its kernels took by kind. Some tens of kB a step,
+// so that the skeletons of a thousand ranks fit where none of their traces would.
 //
 // Rows tile the host's time: a row takes `host` of it, then the next one begins. Waiting for the device is in
 // no row: it follows anew from the others. Times of the trace overrule what was inferred: a wait that nobody

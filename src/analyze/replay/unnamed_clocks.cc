@@ -6,6 +6,7 @@
 #include "analyze/replay/exchanges.h"
 #include "analyze/replay/text_hash.h"
 #include "analyze/replay/unnamed_calls.h"
+#include "base/lower_median.h"
 #include "base/stable_sort.h"
 
 namespace spotter::analyze {
@@ -39,12 +40,6 @@ std::vector<Ends> ends_of(const JobProgram& job, const std::vector<u32>& ranks) 
   return all;
 }
 
-Ns median(std::vector<Ns>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
-
 // How far apart their ends are, evenly over the recording.
 std::vector<Ns> apart(const Ends& a, const Ends& b) {
   std::vector<Ns> all;
@@ -67,9 +62,10 @@ std::vector<ClockEdge> unnamed_clock_edges(const JobProgram& job,
         for (const Ends& b : streams[second]) {
           if (a.operations != b.operations || a.ends.size() != b.ends.size()) continue;
           std::vector<Ns> all = apart(a, b);
-          const Ns ahead = median(all);
+          const Ns ahead = lower_median(all);
           for (Ns& one : all) one = one > ahead ? one - ahead : ahead - one;
-          if (const Ns varies = median(all); varies < best.varies) best = {first, second, ahead, varies};
+          if (const Ns varies = lower_median(all); varies < best.varies)
+            best = {first, second, ahead, varies};
         }
       if (best.varies <= kTogether) edges.push_back(best);
     }

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/lower_median.h"
 #include "diagnose/mechanisms/device_rows.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
@@ -105,11 +106,8 @@ MedianRow median_row(const JobModel& model) {
         error.push_back(cell->error);
       }
     if (2 * excess.size() <= model.job.ranks.size()) continue;
-    const size_t at = (excess.size() - 1) / 2;
-    for (std::vector<double>* of : {&excess, &error})
-      std::ranges::nth_element(*of, of->begin() + static_cast<std::ptrdiff_t>(at));
-    middle.row.excess.push_back(excess[at]);
-    middle.row.error.push_back(error[at]);
+    middle.row.excess.push_back(lower_median(excess));
+    middle.row.error.push_back(lower_median(error));
     middle.steps.push_back(s);
   }
   return middle;

@@ -4,25 +4,15 @@
 #include <optional>
 
 #include "analyze/list.h"
-#include "base/result.h"
+#include "diagnose/answers.h"
 #include "table/ops.h"
 
 namespace spotter::diagnose {
 namespace {
 
-const Table& answer_of(const Analysis& analysis, std::span<const Table> answers) {
-  const auto it = std::ranges::find(answers, std::string_view(analysis.name), &Table::name);
-  CHECK(it != answers.end());
-  return *it;
-}
-
 double real(const Table& t, size_t row, std::string_view column) {
   const Value value = t.at(row, t.column(column));
   return is_null(value) ? 0 : std::get<double>(value);
-}
-
-i64 integer(const Table& t, size_t row, std::string_view column) {
-  return table::optional_integer(t, row, column).value_or(0);
 }
 
 std::map<i64, double> memory_held(const Table& devices, const Table& timeline) {
