@@ -186,18 +186,17 @@ class Builder {
     const u32 stream = streams_.try_emplace(track, static_cast<u32>(streams_.size())).first->second;
     const CollectiveMessage message = message_of(trace_, call);
     const std::string operation = operation_of(call.name.substr(call.name.find(':') + 1));
-    SkeletonRow row = {.op = SkeletonOp::collective,
-                       .points = 1,
-                       .name = out_.skeleton().strings.intern(operation),
-                       .group = out_.skeleton().strings.intern(call.group),
-                       .stream = stream,
-                       .start = trace_.info().base_ns + call.start,
-                       .end = trace_.info().base_ns + call.end,
-                       .count = measured_bytes(message, operation).value_or(0),
-                       .number = call.sequence};
-    row.hull[0].lead = std::max<Ns>(0, call.start - piece.begin);
+    const SkeletonRow row = {.op = SkeletonOp::collective,
+                             .name = out_.skeleton().strings.intern(operation),
+                             .group = out_.skeleton().strings.intern(call.group),
+                             .stream = stream,
+                             .start = trace_.info().base_ns + call.start,
+                             .end = trace_.info().base_ns + call.end,
+                             .count = measured_bytes(message, operation).value_or(0),
+                             .number = call.sequence};
+    const HullPoint launch = {.lead = std::max<Ns>(0, call.start - piece.begin)};
     row_of_call_[piece.call] = static_cast<u32>(out_.skeleton().rows.size());
-    out_.push(piece.begin, row);
+    out_.push(piece.begin, row, std::span(&launch, 1));
   }
 
   void wait_for(const Piece& piece) {

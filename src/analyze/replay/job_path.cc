@@ -106,9 +106,8 @@ class Walk {
       add(p.rank, PathKind::gap, free);
       return previous(p);
     }
-    for (u8 i = 0; i < run.points; ++i)
-      if (issued + run.hull[i].lead + run.hull[i].rest == at_)
-        add(p.rank, PathKind::device, issued + run.hull[i].lead);
+    for (const HullPoint& point : job_.ranks[p.rank].hull_of(run))
+      if (issued + point.lead + point.rest == at_) add(p.rank, PathKind::device, issued + point.lead);
     add(p.rank, PathKind::host, issued);
     return launch(p);
   }

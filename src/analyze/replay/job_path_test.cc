@@ -8,10 +8,7 @@ namespace spotter::analyze {
 namespace {
 
 SkeletonRow run(Ns device, Ns host) {
-  SkeletonRow row{
-      .op = SkeletonOp::run, .points = 1, .stream = 0, .host = host, .device = device, .count = 1};
-  row.hull[0] = {0, device};
-  return row;
+  return {.op = SkeletonOp::run, .stream = 0, .host = host, .device = device, .count = 1};
 }
 
 // A rank of one step and one call that both take part in.
@@ -20,15 +17,19 @@ RankTable rank(i64 number, std::vector<SkeletonRow> before, Ns start, Ns end,
   Skeleton skeleton;
   SkeletonRow step{.op = SkeletonOp::step, .number = 7};
   step.group = skeleton.strings.intern("host");
-  SkeletonRow call{
-      .op = SkeletonOp::collective, .points = 1, .stream = 0, .start = start, .end = end, .number = 1};
+  SkeletonRow call{.op = SkeletonOp::collective, .stream = 0, .start = start, .end = end, .number = 1};
   call.name = skeleton.strings.intern("all_reduce");
   call.group = skeleton.strings.intern("0 [0, 1]");
-  skeleton.rows.push_back(step);
-  skeleton.rows.insert(skeleton.rows.end(), before.begin(), before.end());
-  skeleton.rows.push_back(call);
-  skeleton.rows.insert(skeleton.rows.end(), after.begin(), after.end());
-  skeleton.rows.push_back({.op = SkeletonOp::end});
+  // Work is there when its launch begins.
+  const auto add = [&](const SkeletonRow& row) {
+    const HullPoint launch = {0, row.device};
+    skeleton.add(row, std::span(&launch, row.op == SkeletonOp::run || row.op == SkeletonOp::collective));
+  };
+  add(step);
+  for (const SkeletonRow& row : before) add(row);
+  add(call);
+  for (const SkeletonRow& row : after) add(row);
+  add({.op = SkeletonOp::end});
   return {number, std::to_string(number), skeleton_table(std::move(skeleton))};
 }
 

@@ -27,6 +27,7 @@ struct RankProgram {
   Ns clock = 0;                // its clock is ahead of the job's by that
 
   const std::vector<SkeletonRow>& rows() const { return skeleton.rows; }
+  std::span<const HullPoint> hull_of(const SkeletonRow& row) const { return skeleton.hull_of(row); }
   u32 steps() const { return static_cast<u32>(step_numbers.size()); }
   // When the host came to a row, on the job's clock.
   Ns at(u32 row) const { return skeleton.rows[row].at - clock; }

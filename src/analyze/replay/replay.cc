@@ -227,10 +227,10 @@ class Player {
 
   // A launch that comes to its stream later than the host was done with the run's launches takes its way, or
   // finds its device busy: no launching makes that longer or shorter.
-  Ns lead(u32 r, const Issued& item, const SkeletonRow& row, u8 point) const {
-    const Ns late = std::max<Ns>(0, row.hull[0].lead - row.host);
+  Ns lead(u32 r, const Issued& item, const SkeletonRow& row, Ns first, Ns lead) const {
+    const Ns late = std::max<Ns>(0, first - row.host);
     const double part = row.op == SkeletonOp::run ? double{scenario_.run[global(r, item.row)]} : 1;
-    return late + scaled(row.hull[point].lead - late, part * scenario_.leads * host_factor(r, item.step));
+    return late + scaled(lead - late, part * scenario_.leads * host_factor(r, item.step));
   }
 
   void end_run(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
@@ -243,8 +243,9 @@ class Player {
     // Of what follows a point the gaps are the same part as of the whole run.
     const Ns whole = row.gap + row.device;
     const double rest = whole == 0 ? 1 : static_cast<double>(gap + own) / static_cast<double>(whole);
-    for (u8 i = 0; i < row.points; ++i)
-      end = std::max(end, item.at + lead(r, item, row, i) + scaled(row.hull[i].rest, rest));
+    const auto hull = job_.ranks[r].hull_of(row);
+    for (const HullPoint& point : hull)
+      end = std::max(end, item.at + lead(r, item, row, hull[0].lead, point.lead) + scaled(point.rest, rest));
     stream.clock = end == kNotYet ? item.at : end;
     set_done(r, item.row, stream.clock);
   }
@@ -252,7 +253,8 @@ class Player {
   void begin_call(u32 r, const Issued& item, const SkeletonRow& row, Stream& stream) {
     const u32 c = job_.ranks[r].call[item.row];
     Ns start = stream.clock == kNotYet ? kNotYet : stream.clock + row.gap;
-    if (row.points > 0) start = std::max(start, item.at + lead(r, item, row, 0));
+    for (const HullPoint& launch : job_.ranks[r].hull_of(row))
+      start = std::max(start, item.at + lead(r, item, row, launch.lead, launch.lead));
     if (start == kNotYet) start = item.at;
     if (trail_) trail_->start[global(r, item.row)] = start;
     stream.call = c;

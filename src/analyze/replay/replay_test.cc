@@ -17,15 +17,12 @@ class Rank {
   Rank& step(i64 number) { return add({.op = SkeletonOp::step, .group = intern("host"), .number = number}); }
   Rank& end() { return add({.op = SkeletonOp::end}); }
   Rank& run(u32 stream, Ns device, Ns host = 0, Ns lead = 0) {
-    SkeletonRow row = {
-        .op = SkeletonOp::run, .points = 1, .stream = stream, .host = host, .device = device, .count = 1};
-    row.hull[0] = {lead, device};
-    return add(row);
+    return add({.op = SkeletonOp::run, .stream = stream, .host = host, .device = device, .count = 1},
+               {{lead, device}});
   }
   Rank& pause(Ns host) { return add({.op = SkeletonOp::pause, .cause = Cause::silence, .host = host}); }
   Rank& call(u32 stream, Ns start, Ns end, i64 number, const char* name = "all_reduce", i64 peer = kNoPeer) {
     SkeletonRow row = {.op = SkeletonOp::collective,
-                       .points = 1,
                        .name = intern(name),
                        .group = intern("0 [0, 1]"),
                        .stream = stream,
@@ -33,7 +30,7 @@ class Rank {
                        .end = end,
                        .number = number,
                        .peer = peer};
-    return add(row);
+    return add(row, {{}});
   }
   Rank& wait(u32 stream, u32 target) {
     return add({.op = SkeletonOp::wait, .stream = stream, .target = target});
@@ -47,8 +44,8 @@ class Rank {
 
  private:
   StringId intern(const char* text) { return skeleton_.strings.intern(text); }
-  Rank& add(const SkeletonRow& row) {
-    skeleton_.rows.push_back(row);
+  Rank& add(const SkeletonRow& row, std::vector<HullPoint> hull = {}) {
+    skeleton_.add(row, hull);
     return *this;
   }
   i64 number_;

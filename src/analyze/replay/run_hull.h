@@ -8,21 +8,24 @@ namespace spotter::analyze {
 
 class RunHull {
  public:
-  explicit RunHull(SkeletonRow& row) : row_(row) {}
+  // Of the skeleton's last row.
+  explicit RunHull(Skeleton& skeleton) : row_(skeleton.rows.back()), hull_(skeleton.hull) {}
 
   // A further piece of work, launched so that it can begin `lead` after the run's first call, `gap` after the
   // piece before it. False, and nothing is added, where the row has no place for another point.
   bool add(Ns lead, Ns gap, Ns dur) {
     // What is below the hull stays there: later pieces lengthen all rests alike.
+    const HullPoint* const points = hull_.data() + row_.hull;
     u8 kept = row_.points;
-    if (kept > 0 && row_.hull[kept - 1u].lead >= lead) {
+    if (kept > 0 && points[kept - 1].lead >= lead) {
       extend(gap, dur);
       return true;
     }
     const HullPoint point = {lead, -(row_.gap + gap + row_.device)};
-    while (kept > 1 && is_below(row_.hull[kept - 2u], row_.hull[kept - 1u], point)) --kept;
+    while (kept > 1 && is_below(points[kept - 2], points[kept - 1], point)) --kept;
     if (kept == kHullPoints) return false;
-    row_.hull[kept] = point;
+    hull_.resize(row_.hull + kept);
+    hull_.push_back(point);
     row_.points = static_cast<u8>(kept + 1);
     extend(gap, dur);
     return true;
@@ -34,10 +37,8 @@ class RunHull {
     ++row_.count;
   }
   // Rests are kept from the run's beginning on while it grows; afterwards from its end.
-  static void finish(SkeletonRow& row) {
-    for (size_t i = 0; i < kHullPoints; ++i)
-      row.hull[i] =
-          i < row.points ? HullPoint{row.hull[i].lead, row.hull[i].rest + row.gap + row.device} : HullPoint();
+  static void finish(Skeleton& skeleton, const SkeletonRow& run) {
+    for (u8 i = 0; i < run.points; ++i) skeleton.hull[run.hull + i].rest += run.gap + run.device;
   }
 
  private:
@@ -46,6 +47,7 @@ class RunHull {
   }
 
   SkeletonRow& row_;
+  std::vector<HullPoint>& hull_;
 };
 
 }  // namespace spotter::analyze

@@ -19,22 +19,23 @@ Ns end_of(const std::vector<Piece>& pieces, Ns stream, Ns host) {
   return stream;
 }
 
-Ns end_of(const SkeletonRow& row, Ns stream, Ns host) {
+Ns end_of(const Skeleton& skeleton, const SkeletonRow& row, Ns stream, Ns host) {
   Ns end = stream + row.gap + row.device;
-  for (u8 i = 0; i < row.points; ++i) end = std::max(end, host + row.hull[i].lead + row.hull[i].rest);
+  for (const HullPoint& point : skeleton.hull_of(row)) end = std::max(end, host + point.lead + point.rest);
   return end;
 }
 
 // As many rows as it takes.
-std::vector<SkeletonRow> rows_of(const std::vector<Piece>& pieces) {
-  std::vector<SkeletonRow> rows(1);
+Skeleton rows_of(const std::vector<Piece>& pieces) {
+  Skeleton skeleton;
+  skeleton.add({});
   for (const Piece& p : pieces) {
-    if (RunHull(rows.back()).add(p.lead, p.gap, p.dur)) continue;
-    rows.emplace_back();
-    EXPECT_TRUE(RunHull(rows.back()).add(p.lead, p.gap, p.dur));
+    if (RunHull(skeleton).add(p.lead, p.gap, p.dur)) continue;
+    skeleton.add({});
+    EXPECT_TRUE(RunHull(skeleton).add(p.lead, p.gap, p.dur));
   }
-  for (SkeletonRow& row : rows) RunHull::finish(row);
-  return rows;
+  for (const SkeletonRow& row : skeleton.rows) RunHull::finish(skeleton, row);
+  return skeleton;
 }
 
 TEST(RunHull, EndsWhenThePiecesDoWheneverStreamAndHostAreReady) {
@@ -44,34 +45,35 @@ TEST(RunHull, EndsWhenThePiecesDoWheneverStreamAndHostAreReady) {
     std::vector<Piece> pieces;
     Ns lead = 0;
     for (Ns i = 0, n = 1 + below(30); i < n; ++i) pieces.push_back({lead += below(50), below(4), below(60)});
-    const std::vector<SkeletonRow> rows = rows_of(pieces);
+    const Skeleton skeleton = rows_of(pieces);
     i64 count = 0;
-    for (const SkeletonRow& row : rows) count += row.count;
+    for (const SkeletonRow& row : skeleton.rows) count += row.count;
     EXPECT_EQ(count, std::ssize(pieces));
     for (const Ns host : {0, 100, 400, 1000}) {
       // Leads of all rows are counted from the first row's first call here.
       Ns end = 500;
-      for (const SkeletonRow& row : rows) end = end_of(row, end, host);
+      for (const SkeletonRow& row : skeleton.rows) end = end_of(skeleton, row, end, host);
       EXPECT_EQ(end, end_of(pieces, 500, host));
     }
   }
 }
 
 TEST(RunHull, KeepsOnlyTheLaunchesThatCanBeLast) {
-  SkeletonRow row;
-  RunHull hull(row);
+  Skeleton skeleton;
+  const SkeletonRow& row = skeleton.add({});
+  RunHull hull(skeleton);
   // Launched at once and long: the first one alone can hold the run up.
   for (const Ns lead : {5, 5, 5, 5, 5, 5, 5, 5}) EXPECT_TRUE(hull.add(lead, 1, 100));
-  RunHull::finish(row);
+  RunHull::finish(skeleton, row);
   EXPECT_EQ(row.points, 1);
-  EXPECT_EQ(row.hull[0], (HullPoint{5, 807}));
+  EXPECT_EQ(skeleton.hull, std::vector{(HullPoint{5, 807})});
   EXPECT_EQ(row.gap + row.device, 808);
-  EXPECT_EQ(row.hull[1], HullPoint());
 }
 
 TEST(RunHull, TakesNoMorePointsThanItHas) {
-  SkeletonRow row;
-  RunHull hull(row);
+  Skeleton skeleton;
+  const SkeletonRow& row = skeleton.add({});
+  RunHull hull(skeleton);
   // Each longer than the one before, and launched as much later: every point is on the hull.
   Ns lead = 0, dur = 10;
   int taken = 0;

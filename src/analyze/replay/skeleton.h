@@ -7,7 +7,7 @@
 // no row: it follows anew from the others. Times of the trace overrule what was inferred: a wait that nobody
 // recorded is believed only where they allow it.
 #pragma once
-#include <array>
+#include <span>
 #include <vector>
 
 #include "base/notes.h"
@@ -60,13 +60,14 @@ inline constexpr i64 kNoPeer = -1;
 struct SkeletonRow {
   SkeletonOp op = SkeletonOp::run;
   Cause cause = Cause::none;  // of pause, sync; of work: copy, or none
-  u8 points = 0;              // of `hull`
+  u8 points = 0;              // of its hull
   StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
                       // of sync, pause: what was around it
   StringId group = 0;  // of collective: name, ranks and description of its group, else its stream's number;
                        // of step: the host
   u32 stream = kNone;  // of run, collective, wait: its number among the rank's streams
   u32 target = kNone;  // of wait, await: a row before this one
+  u32 hull = 0;        // where its points begin in Skeleton::hull
   Ns at = 0;           // when the host came to it, Unix time
   Ns host = 0;         // that it takes of the host's time; of sync: behind the wait
   Ns device = 0;       // of run, compute, work: their pieces together
@@ -80,17 +81,26 @@ struct SkeletonRow {
                    // else -1; of pause: its place in the step; of work: its kind. Places and kinds are equal
                    // on all ranks for the same thing.
   i64 peer = kNoPeer;  // of a send or receive: the other rank
-  // When a run ends is the latest of (the end of its stream before) + gap + device and, for each point, (the
-  // first call's start) + lead + rest. A collective has one point, without a rest.
-  std::array<HullPoint, kHullPoints> hull{};
-
-  bool operator==(const SkeletonRow&) const = default;
 };
 
 struct Skeleton {
   std::vector<SkeletonRow> rows;
-  Strings strings;  // names and groups
+  std::vector<HullPoint> hull;  // of all rows
+  Strings strings;              // names and groups
   Notes notes;
+
+  // When a run ends is the latest of (the end of its stream before) + gap + device and, for each point, (the
+  // first call's start) + lead + rest. A collective has one point, without a rest.
+  std::span<const HullPoint> hull_of(const SkeletonRow& row) const {
+    return std::span(hull).subspan(row.hull, row.points);
+  }
+  // The row as the last one, with these points.
+  SkeletonRow& add(SkeletonRow row, std::span<const HullPoint> points = {}) {
+    row.points = static_cast<u8>(points.size());
+    row.hull = static_cast<u32>(hull.size());
+    hull.insert(hull.end(), points.begin(), points.end());
+    return rows.emplace_back(row);
+  }
 };
 
 }  // namespace spotter::analyze

@@ -219,8 +219,7 @@ class Builder {
 
   void add_to_run(Ns at, u32 row, std::optional<Ns> arrival, Ns gap, Ns dur) {
     const auto add = [&] {
-      SkeletonRow& run = out_.skeleton().rows.back();
-      RunHull hull(run);
+      RunHull hull(out_.skeleton());
       if (arrival) return hull.add(std::max<Ns>(0, *arrival - run_begin_), gap, dur);
       hull.extend(gap, dur);
       return true;
@@ -238,7 +237,6 @@ class Builder {
     const std::optional<i64> size = measured_bytes(message, operation);
     const double factor = bus_factor(operation, message.ranks).value_or(1);
     SkeletonRow one = {.op = SkeletonOp::collective,
-                       .points = arrival ? u8{1} : u8{0},
                        .name = out_.skeleton().strings.intern(operation),
                        .group = out_.skeleton().strings.intern(group_words(call)),
                        .stream = stream_of_[row],
@@ -248,8 +246,9 @@ class Builder {
                        .count = static_cast<i64>(static_cast<double>(size.value_or(0)) * factor),
                        .number = call.sequence,
                        .peer = peer_of(call)};
-    if (arrival) one.hull[0].lead = std::max<Ns>(0, *arrival - std::max(at, out_.mark()));
-    push(at, one);
+    if (!arrival) return push(at, one);
+    const HullPoint launch = {.lead = std::max<Ns>(0, *arrival - std::max(at, out_.mark()))};
+    push(at, one, std::span(&launch, 1));
   }
 
   // Also what the group is for, as the program says: "5 [0, 1] mesh_tp".
@@ -270,17 +269,17 @@ class Builder {
     return kNoPeer;
   }
 
-  void push(Ns at, const SkeletonRow& row) {
+  void push(Ns at, const SkeletonRow& row, std::span<const HullPoint> points = {}) {
     is_open_ = false;
-    out_.push(at, row);
+    out_.push(at, row, points);
   }
 
   void finish() {
     out_.advance(cursor_);
     kinds_.write_step(out_.skeleton());
     add_unfinished(trace_, out_.skeleton());
-    for (SkeletonRow& row : out_.skeleton().rows)
-      if (row.op == SkeletonOp::run) RunHull::finish(row);
+    for (const SkeletonRow& row : out_.skeleton().rows)
+      if (row.op == SkeletonOp::run) RunHull::finish(out_.skeleton(), row);
   }
 
   const Trace& trace_;

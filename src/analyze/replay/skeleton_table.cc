@@ -1,6 +1,7 @@
 #include "analyze/replay/skeleton_table.h"
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <string_view>
 
@@ -48,8 +49,9 @@ bool is_time(Ns time) { return time >= -kMaxTime && time <= 2 * kMaxTime; }
 bool is_duration(Ns time) { return time >= 0 && time <= kLongestSpan; }
 
 // Sums of some of these do not overflow, and no row waits for one that comes after it.
-bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before) {
-  if (row.op == SkeletonOp::count_ || row.cause == Cause::count_ || row.points > kHullPoints) return false;
+bool is_possible(const SkeletonRow& row, std::span<const HullPoint> hull, i64 stream, i64 target,
+                 i64 rows_before) {
+  if (row.op == SkeletonOp::count_ || row.cause == Cause::count_) return false;
   const bool awaits = row.op == SkeletonOp::wait || row.op == SkeletonOp::await;
   const bool is_on_device =
       row.op == SkeletonOp::run || row.op == SkeletonOp::collective || row.op == SkeletonOp::wait;
@@ -58,7 +60,7 @@ bool is_possible(const SkeletonRow& row, i64 stream, i64 target, i64 rows_before
   if (is_on_device && (stream < 0 || stream >= kMostStreams)) return false;
   if (!is_time(row.at) || !is_time(row.start) || !is_time(row.end) || row.end < row.start) return false;
   return is_duration(row.host) && is_duration(row.device) && is_duration(row.gap) && row.count >= 0 &&
-         std::ranges::all_of(row.hull,
+         std::ranges::all_of(hull,
                              [](const HullPoint& p) { return is_duration(p.lead) && is_duration(p.rest); });
 }
 
@@ -102,9 +104,10 @@ Table skeleton_table(Skeleton skeleton, const char* name) {
              row.number,
              row.peer,
              i64{row.points}};
+    const std::span<const HullPoint> hull = skeleton.hull_of(row);
     for (size_t i = 0; i < kHullPoints; ++i) {
-      cells[kHull + 2 * i] = row.hull[i].lead;
-      cells[kHull + 2 * i + 1] = row.hull[i].rest;
+      cells[kHull + 2 * i] = i < hull.size() ? hull[i].lead : 0;
+      cells[kHull + 2 * i + 1] = i < hull.size() ? hull[i].rest : 0;
     }
     table.append(cells);
   }
@@ -120,7 +123,6 @@ Skeleton skeleton_of(const Table& table) {
     const i64 stream = number(kStream), target = number(kTarget), points = number(kPoints);
     SkeletonRow row = {.op = static_cast<SkeletonOp>(place_of(kOps, table.text(r, kOp))),
                        .cause = static_cast<Cause>(place_of(kPauses, table.text(r, kCause))),
-                       .points = static_cast<u8>(std::clamp<i64>(points, 0, kHullPoints + 1)),
                        .name = skeleton.strings.intern(table.text(r, kName)),
                        .group = skeleton.strings.intern(table.text(r, kGroup)),
                        .stream = stream < 0 ? kNone : static_cast<u32>(stream),
@@ -134,14 +136,19 @@ Skeleton skeleton_of(const Table& table) {
                        .count = number(kCount),
                        .number = number(kNumber),
                        .peer = number(kPeer)};
-    for (size_t i = 0; i < kHullPoints; ++i) row.hull[i] = {number(kHull + 2 * i), number(kHull + 2 * i + 1)};
+    const bool has_place = points >= 0 && points <= i64{kHullPoints};
+    std::array<HullPoint, kHullPoints> pairs;
+    std::span<HullPoint> hull = std::span(pairs).first(has_place ? static_cast<size_t>(points) : 0);
+    for (size_t i = 0; i < hull.size(); ++i) hull[i] = {number(kHull + 2 * i), number(kHull + 2 * i + 1)};
     // It keeps its place, since others may refer to it.
-    if (!is_possible(row, stream, target, static_cast<i64>(r))) {
+    if (!has_place || !is_possible(row, hull, stream, target, static_cast<i64>(r))) {
       ++impossible;
       row = {.op = SkeletonOp::pause};
+      hull = {};
     }
-    skeleton.rows.push_back(row);
+    skeleton.add(row, hull);
   }
+  skeleton.hull.shrink_to_fit();  // it is kept for as long as the job is
   impossible += leave_out_waits(skeleton.rows);
   if (impossible > 0)
     skeleton.notes.add("impossible_row", Severity::loss,

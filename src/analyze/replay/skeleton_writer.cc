@@ -12,12 +12,11 @@ void SkeletonWriter::advance(Ns time) {
   mark_ = std::max(mark_, time);
 }
 
-SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row) {
+SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row, std::span<const HullPoint> points) {
   advance(at);
   row.at = trace_.info().base_ns + at;
   tile_ = skeleton_.rows.size();
-  skeleton_.rows.push_back(row);
-  return skeleton_.rows.back();
+  return skeleton_.add(row, points);
 }
 
 void SkeletonWriter::push_step(Ns at, i64 number) {

@@ -19,7 +19,7 @@ class SkeletonWriter {
   void wait_until(Ns time) { mark_ = std::max(mark_, time); }
   Ns mark() const { return mark_; }  // up to here its time is given to rows
 
-  SkeletonRow& push(Ns at, SkeletonRow row);
+  SkeletonRow& push(Ns at, SkeletonRow row, std::span<const HullPoint> points = {});
   void push_step(Ns at, i64 number);
   // All of [begin, end); `last` and `next` are the events around it, which with how often that was so in the
   // step before tell its place.

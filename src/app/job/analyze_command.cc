@@ -21,6 +21,7 @@
 #include "base/number.h"
 #include "base/parallel_for.h"
 #include "base/shell_word.h"
+#include "base/system/memory.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "read/flight_recorder/flight_recorder.h"
@@ -230,6 +231,7 @@ constexpr int kFaultFound = 5;
 
 // The exit status.
 Result<int> analyze(Options options) {
+  keep_freed_memory();
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
   const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, job));

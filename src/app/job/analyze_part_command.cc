@@ -11,6 +11,7 @@
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
+#include "base/system/memory.h"
 #include "net/child.h"
 #include "read/open.h"
 #include "wire/analyze_request.h"
@@ -49,6 +50,7 @@ Result<Job> job_of(const std::vector<std::string>& names) {
 }
 
 Result<int> analyze_part(const std::vector<std::string>& names) {
+  keep_freed_memory();
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
   TRY_ASSIGN(const Job job, job_of(names));

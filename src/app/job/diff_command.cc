@@ -18,6 +18,7 @@
 #include "app/cli/terminal.h"
 #include "app/job/gates.h"
 #include "base/parallel_for.h"
+#include "base/system/memory.h"
 #include "diagnose/compare.h"
 #include "read/open.h"
 #include "render/list.h"
@@ -112,6 +113,7 @@ Result<bool> is_any_exceeded(const Options& options, const Side& before, const S
 
 // The exit status.
 Result<int> diff(Options options) {
+  keep_freed_memory();
   TRY(check_output(options.output, *options.format));
   TRY_ASSIGN(const Job job_before, open_side(options.before, options));
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));

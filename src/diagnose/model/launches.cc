@@ -11,7 +11,7 @@ using analyze::SkeletonOp;
 using analyze::SkeletonRow;
 
 // Beyond the time that the host spent on the run: that is no launching.
-Ns late_of(const SkeletonRow& run) { return std::max<Ns>(0, run.hull[0].lead - run.host); }
+Ns late_of(const SkeletonRow& run, Ns lead) { return std::max<Ns>(0, lead - run.host); }
 
 Launches launches_of(const analyze::RankProgram& rank) {
   Launches all;
@@ -30,13 +30,14 @@ Launches launches_of(const analyze::RankProgram& rank) {
       Ns& device = all.device_by_step[static_cast<size_t>(step)];
       device = add_saturated(device, row.device);
     }
-    if (row.points == 0) {
+    const auto hull = rank.hull_of(row);
+    if (hull.empty()) {
       all.unknown += row.count;
       continue;
     }
-    if (all.runs == 0) all.late = late_of(row);
+    if (all.runs == 0) all.late = late_of(row, hull[0].lead);
     ++all.runs;
-    all.early += row.hull[0].lead == 0 ? 1 : 0;
+    all.early += hull[0].lead == 0 ? 1 : 0;
     all.count += row.count;
     all.host = add_saturated(all.host, row.host);
     all.device = add_saturated(all.device, row.device);
