@@ -1,5 +1,5 @@
-"""Reads Arrow streams for test_arrow.py, which runs it with the Python of tools/arrow_python: for each file a line of JSON
-with the schema as pyarrow has it, and the cells of each column as pyarrow, polars and duckdb have them. A number that is none
+"""Reads Arrow streams for test_arrow.py, which runs it with the Python of tools/arrow_python: for each line of its input, the
+path of a file, a line of JSON with the schema as pyarrow has it, and the cells of each column as pyarrow, polars and duckdb have them. A number that is none
 is null, as in JSON."""
 
 import json
@@ -42,6 +42,7 @@ def by_duckdb(path):
     return [plain(row[i] for row in rows) for i in range(columns)]
 
 
-for file in sys.argv[1:]:
+for line in sys.stdin:
+    file = line.removesuffix("\n")
     schema, cells = by_pyarrow(file)
-    print(json.dumps({"schema": schema, "pyarrow": cells, "polars": by_polars(file), "duckdb": by_duckdb(file)}))
+    print(json.dumps({"schema": schema, "pyarrow": cells, "polars": by_polars(file), "duckdb": by_duckdb(file)}), flush=True)

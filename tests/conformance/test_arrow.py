@@ -27,19 +27,31 @@ def python():
     return found
 
 
+@pytest.fixture(scope="session")
+def reader(python):
+    """What the readers make of a stream in a file."""
+    script = harness.ROOT / "tests" / "conformance" / "arrow_reader.py"
+    with subprocess.Popen([python, script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        def read(file):
+            process.stdin.write(f"{file}\n")
+            process.stdin.flush()
+            return json.loads(process.stdout.readline())
+        yield read
+        process.stdin.close()
+        assert process.wait() == 0
+
+
 @pytest.fixture
-def streams(python, tmp_path):
+def streams(reader, tmp_path):
     """Of a trace and the names of tables: for each the document in JSON and what the readers make of the stream."""
     def read(trace, tables):
-        documents, files = [], []
+        both = []
         for table in tables:
             arguments = ("analyze", trace, "--table", table, "--format")
-            documents.append(json.loads(succeeds(*arguments, "json").stdout))
-            files.append(tmp_path / f"{table}.arrow")
-            files[-1].write_bytes(succeeds(*arguments, "arrow").stdout)
-        reader = harness.ROOT / "tests" / "conformance" / "arrow_reader.py"
-        lines = subprocess.run([python, reader, *files], stdout=subprocess.PIPE, check=True).stdout.splitlines()
-        return [(document, json.loads(line)) for document, line in zip(documents, lines, strict=True)]
+            file = tmp_path / f"{table}.arrow"
+            file.write_bytes(succeeds(*arguments, "arrow").stdout)
+            both.append((json.loads(succeeds(*arguments, "json").stdout), reader(file)))
+        return both
     return read
 
 
