@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyze/range_text.h"
+#include "base/lower_median.h"
 #include "base/suggestion.h"
 #include "base/utf8.h"
 #include "diagnose/mechanisms/list.h"
@@ -104,12 +105,7 @@ std::vector<double> host_steps(const JobModel& model, u32 r) {
   return steps;
 }
 
-double median(std::vector<double> values) {
-  if (values.empty()) return 0;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>((values.size() - 1) / 2);
-  std::ranges::nth_element(values, middle);
-  return *middle;
-}
+double median(std::vector<double> values) { return values.empty() ? 0 : lower_median(values); }
 
 void set_device(const JobModel& model, u32 r, const std::optional<double>& factor, Scenario& world) {
   for (u32 s = 0; s < model.job.ranks[r].steps(); ++s) {

@@ -9,6 +9,7 @@
 #include "analyze/replay/text_hash.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "analyze/replay/usual_links.h"
+#include "base/lower_median.h"
 
 namespace spotter::analyze {
 namespace {
@@ -44,8 +45,13 @@ class AbsentRanks {
   }
 
  private:
+  struct Group {
+    u32 members = 0;  // that its words list
+    std::set<i64> absent = {};
+  };
+
   const SkeletonRow& first_row(u32 call) const { return job_.row(job_.members_of(job_.calls[call])[0]); }
-  std::string_view group_of(u32 call) const {
+  std::string_view words_of(u32 call) const {
     const Member& m = job_.members_of(job_.calls[call])[0];
     return job_.ranks[m.rank].skeleton.strings[job_.row(m).group];
   }
@@ -71,42 +77,64 @@ class AbsentRanks {
     if (is_unnamed(job_.ranks[first.rank], row)) {
       const auto stream = group_of_stream_.find({first.rank, row.stream});
       return call.members == 1 && stream != group_of_stream_.end() &&
-             !absent_of_group(job_.ranks[first.rank].skeleton.strings[stream->second]).empty();
+             !group_of(job_.ranks[first.rank].skeleton.strings[stream->second]).absent.empty();
     }
     if (row.peer != kNoPeer) {
       if (call.members > 1 || here_.contains(row.peer)) return false;
       job_.absent.insert(row.peer);
       return true;
     }
-    const std::set<i64>& absent = absent_of_group(job_.ranks[first.rank].skeleton.strings[row.group]);
-    job_.absent.insert(absent.begin(), absent.end());
-    return !absent.empty();
+    const Group& group = group_of(job_.ranks[first.rank].skeleton.strings[row.group]);
+    job_.absent.insert(group.absent.begin(), group.absent.end());
+    return call.members < group.members;
   }
 
-  const std::set<i64>& absent_of_group(std::string_view group) {
-    const auto [known, is_new] = absent_of_.try_emplace(text_hash_of(group));
-    if (is_new)
-      for (const i64 rank : listed_ranks(group))
-        if (!here_.contains(rank)) known->second.insert(rank);
-    return known->second;
+  const Group& group_of(std::string_view words) {
+    const auto [known, is_new] = groups_.try_emplace(text_hash_of(words));
+    Group& group = known->second;
+    if (!is_new) return group;
+    for (const i64 rank : listed_ranks(words)) {
+      ++group.members;
+      if (!here_.contains(rank)) group.absent.insert(rank);
+    }
+    return group;
+  }
+
+  using Kind = std::tuple<std::string_view, std::string_view, i64, i64>;  // group, operation, peer, bytes
+  Kind kind_of(u32 call) const {
+    const Member& m = job_.members_of(job_.calls[call])[0];
+    const SkeletonRow& row = job_.row(m);
+    return {words_of(call), job_.ranks[m.rank].skeleton.strings[row.name], row.peer, row.count};
   }
 
   void set_transfers(const std::vector<u32>& partial) {
-    using Kind = std::tuple<std::string_view, std::string_view, i64, i64>;  // group, operation, peer, bytes
-    std::map<Kind, std::vector<u32>> kinds;
+    if (partial.empty()) return;
+    struct Times {
+      std::vector<Ns> partial, whole;
+    };
+    std::map<Kind, Times> kinds;
+    for (const u32 c : partial) kinds[kind_of(c)].partial.push_back(job_.calls[c].transfer);
+    auto next = partial.begin();
+    for (u32 c = 0; c < job_.calls.size(); ++c) {
+      if (next != partial.end() && *next == c) {
+        ++next;
+        continue;
+      }
+      if (const auto found = kinds.find(kind_of(c)); found != kinds.end())
+        found->second.whole.push_back(job_.calls[c].transfer);
+    }
     for (const u32 c : partial) {
-      const Member& m = job_.members_of(job_.calls[c])[0];
-      const SkeletonRow& row = job_.row(m);
-      kinds[{group_of(c), job_.ranks[m.rank].skeleton.strings[row.name], row.peer, row.count}].push_back(c);
+      Times& times = kinds.at(kind_of(c));
+      const Ns usual =
+          times.whole.empty() ? transfer_of(c, low_of(times.partial)) : lower_median(times.whole);
+      job_.calls[c].transfer = std::min(job_.calls[c].transfer, usual);
     }
-    for (const auto& [kind, calls] : kinds) {
-      std::vector<Ns> times;
-      for (const u32 c : calls) times.push_back(job_.calls[c].transfer);
-      const auto low = times.begin() + std::ssize(times) / 10;
-      std::ranges::nth_element(times, low);
-      for (const u32 c : calls)
-        job_.calls[c].transfer = std::min(job_.calls[c].transfer, transfer_of(c, *low));
-    }
+  }
+
+  static Ns low_of(std::vector<Ns>& times) {
+    const auto low = times.begin() + std::ssize(times) / 10;
+    std::ranges::nth_element(times, low);
+    return *low;
   }
 
   // With one rank here each call of a group may have waited.
@@ -120,29 +148,37 @@ class AbsentRanks {
     return static_cast<double>(needed) < kSlowLink * static_cast<double>(least) ? needed : least;
   }
 
-  void set_arrivals(std::vector<u32> partial) {
+  void set_arrivals(const std::vector<u32>& partial) {
+    if (partial.empty()) return;
+    std::vector<u8> is_partial(job_.calls.size());
+    for (const u32 c : partial) is_partial[c] = 1;
     std::vector<Ns> end(job_.calls.size());
-    for (const u32 c : partial) end[c] = end_of(c);
-    std::ranges::sort(partial, {}, [&](u32 c) { return std::pair(end[c], c); });
+    std::vector<u32> by_end(job_.calls.size());
+    for (u32 c = 0; c < end.size(); ++c) {
+      end[c] = end_of(c);
+      by_end[c] = c;
+    }
+    std::ranges::sort(by_end, {}, [&](u32 c) { return std::pair(end[c], c); });
     std::unordered_map<u64, u32> last;  // call of each group, or pair of ranks
-    for (const u32 c : partial) {
+    for (const u32 c : by_end) {
       JobCall& call = job_.calls[c];
+      const u64 group = mix(text_hash_of(words_of(c)), static_cast<u64>(first_row(c).peer));
+      const auto [before, is_first] = last.try_emplace(group, c);
+      const u32 earlier = std::exchange(before->second, c);
+      if (!is_partial[c]) continue;
       Ns last_start = -kMaxTime;
       for (const Member& m : job_.members_of(call)) last_start = std::max(last_start, job_.start(m));
       call.waited = std::max<Ns>(0, end[c] - last_start - call.transfer);
-      const SkeletonRow& row = first_row(c);
-      const u64 group = mix(text_hash_of(group_of(c)), static_cast<u64>(row.peer));
-      const auto [before, is_first] = last.try_emplace(group, c);
       if (is_first) continue;
-      call.before = std::exchange(before->second, c);
-      call.arrival = end[c] - call.transfer - end[call.before];
+      call.before = earlier;
+      call.arrival = end[c] - call.transfer - end[earlier];
     }
   }
 
   JobProgram& job_;
   std::set<i64> here_;
   std::map<std::pair<u32, u32>, StringId> group_of_stream_;  // by rank and stream; 0: of several
-  std::unordered_map<u64, std::set<i64>> absent_of_;         // by the group's words
+  std::unordered_map<u64, Group> groups_;                    // by their words
 };
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
 #include "analyze/replay/job_steps.h"
+#include "analyze/replay/recorded_part.h"
 #include "analyze/replay/skeleton_table.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "base/system/file.h"
@@ -22,6 +23,7 @@ RankProgram read_rank(RankTable& table) {
   rank.rank = table.rank;
   rank.path = std::move(table.path);
   rank.skeleton = skeleton_of(table.table);
+  rank.tells_silences = tells_silences(table.table.notes);
   table.table = Table();
   rank.call.assign(rank.rows().size(), kNone);
   for (u32 i = 0; i < rank.rows().size(); ++i) {

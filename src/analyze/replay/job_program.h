@@ -18,6 +18,7 @@ struct RankProgram {
   Skeleton skeleton;
   u32 streams = 0;
   bool are_iterations = false;  // its steps are those of inference
+  bool tells_silences = true;   // recorded_part.h
   u32 first_row = 0;            // of all ranks' rows
   u32 first_step = 0;           // of all ranks' steps
   std::vector<i64> step_numbers;

@@ -7,6 +7,7 @@
 
 #include "analyze/communication/collective_names.h"
 #include "analyze/replay/host_skeleton.h"
+#include "analyze/replay/recorded_part.h"
 #include "analyze/replay/run_hull.h"
 #include "analyze/replay/skeleton_writer.h"
 #include "analyze/replay/unfinished.h"
@@ -306,8 +307,10 @@ class Builder {
 }  // namespace
 
 Skeleton build_skeleton(const Trace& trace) {
-  if (trace.device_work().event.empty()) return build_host_skeleton(trace);
-  return Builder(trace).build();
+  Skeleton skeleton =
+      trace.device_work().event.empty() ? build_host_skeleton(trace) : Builder(trace).build();
+  note_recorded_part(trace, skeleton);
+  return skeleton;
 }
 
 }  // namespace spotter::analyze

@@ -26,11 +26,13 @@ void SkeletonWriter::push_step(Ns at, i64 number) {
             .count = trace_.steps().are_iterations ? 1 : 0,
             .number = number});
   places_.clear();
+  step_ = at;
 }
 
 void SkeletonWriter::push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next) {
   const auto hash = [&](EventId e) { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); };
-  u64 place = mix(mix(static_cast<u64>(kind), hash(last)), hash(next));
+  const bool is_of_step = last != kNone && trace_.ts[last] >= step_;
+  u64 place = mix(mix(static_cast<u64>(kind), is_of_step ? hash(last) : 0), hash(next));
   place = mix(place, places_[place]++);
   push(begin, {.op = SkeletonOp::pause,
                .cause = kind,

@@ -22,7 +22,7 @@ class SkeletonWriter {
   SkeletonRow& push(Ns at, SkeletonRow row, std::span<const HullPoint> points = {});
   void push_step(Ns at, i64 number);
   // All of [begin, end); `last` and `next` are the events around it, which with how often that was so in the
-  // step before tell its place.
+  // step before tell its place. What was before the step does not: before the first one nothing was recorded.
   void push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next);
   // The row that takes the host's time now.
   SkeletonRow& last() { return skeleton_.rows[tile_]; }
@@ -38,7 +38,7 @@ class SkeletonWriter {
   Skeleton skeleton_;
   std::unordered_map<u64, u64> places_;  // of the present step: how often each was there
   size_t tile_ = 0;
-  Ns mark_ = -kMaxTime;
+  Ns mark_ = -kMaxTime, step_ = -kMaxTime;
 };
 
 }  // namespace spotter::analyze

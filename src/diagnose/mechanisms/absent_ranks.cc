@@ -19,9 +19,14 @@ std::vector<Candidate> candidates(const JobModel& model) {
   Candidate c;
   c.untraced = absent;
   const bool is_one = absent.size() == 1;
-  c.what = fmt::format("{} {} {} no file here, and the others wait for {} in collectives and sends",
-                       is_one ? "Rank" : "Ranks", analyze::range_text(absent), is_one ? "has" : "have",
-                       is_one ? "it" : "them");
+  c.what =
+      absent.empty()
+          ? std::string(
+                "The ranks' recordings do not begin and end together, and in collectives that only some have "
+                "those wait for the others")
+          : fmt::format("{} {} {} no file here, and the others wait for {} in collectives and sends",
+                        is_one ? "Rank" : "Ranks", analyze::range_text(absent), is_one ? "has" : "have",
+                        is_one ? "it" : "them");
   if (are_single) c.against = "a link that is far slower than such devices' usually are looks like that, too";
   c.is_caveat = true;
   c.most = waited;
@@ -34,8 +39,8 @@ std::vector<Candidate> candidates(const JobModel& model) {
 const Mechanism kAbsentRanks = {
     .name = "absent_ranks",
     .summary =
-        "Ranks that the groups of collectives list have no file: what calls with them take beyond the 10 % quantile of their group, operation and "
-        "size, and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer.",
+        "Ranks that the groups of collectives list have no file, or none of that time: what calls with them take beyond the median of their group, operation and "
+        "size with all members (the 10 % quantile, where none has all), and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer.",
     .remedy = "Analyse the files of all ranks together: then what holds these up has a name.",
     .evidence = "--table collectives",
     .candidates = candidates,

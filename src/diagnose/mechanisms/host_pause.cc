@@ -112,8 +112,7 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) 
 // and yet no operator runs in most of it.
 std::vector<Candidate> usual_silences(const JobModel& model) {
   const auto is_bare = [](const PauseAt& p) {
-    return p.kind == analyze::Cause::silence && !p.follows_sync && p.host > kLeast && !is_pause(p) &&
-           2 * p.covered < p.host;
+    return p.kind == analyze::Cause::silence && !p.follows_sync && p.ideal > kLeast && 2 * p.covered < p.host;
   };
   std::vector<std::vector<RankPauses>> stages(model.stages.ranks.size());
   std::vector<RankPauses> all;

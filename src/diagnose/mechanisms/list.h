@@ -31,7 +31,8 @@ std::span<const Mechanism* const> all_mechanisms();
   kExposedCommunication, \
   kPipelineBubble, \
   kAbsentRanks, \
-  kDeviceClock
+  kDeviceClock, \
+  kUnrecordedHost
 // clang-format on
 extern const Mechanism SPOTTER_MECHANISMS;
 

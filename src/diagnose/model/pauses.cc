@@ -1,6 +1,7 @@
 #include "diagnose/model/pauses.h"
 
 #include <algorithm>
+#include <string_view>
 #include <unordered_map>
 
 namespace spotter::diagnose {
@@ -12,6 +13,9 @@ using analyze::RankProgram;
 using analyze::SkeletonOp;
 using analyze::SkeletonRow;
 
+// For its device, of which nobody recorded what for.
+bool waits(std::string_view name) { return name.find("ynchronize") != name.npos; }
+
 bool has_ideal(Cause kind) { return kind == Cause::silence || kind == Cause::after_sync; }
 
 void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
@@ -20,6 +24,8 @@ void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
     const SkeletonRow& row = program.rows()[i];
     if (row.op == SkeletonOp::step) ++step;
     if (row.op != SkeletonOp::pause || step < 0) continue;
+    if (row.cause == Cause::silence && (!program.tells_silences || waits(program.skeleton.strings[row.name])))
+      continue;
     pauses.push_back({rank, static_cast<u32>(step), i, row.cause, row.host, 0, row.count});
   }
 }

@@ -1,5 +1,5 @@
 // Pauses: where hosts launch nothing, and how much of that a job without trouble would have at the same
-// place.
+// place. Waits for the device are none, nor are silences of hosts of which too little was recorded.
 #pragma once
 #include <vector>
 

@@ -1,0 +1,63 @@
+#include "analyze/replay/recorded_part.h"
+
+#include <algorithm>
+
+#include "base/lower_median.h"
+#include "base/saturated.h"
+
+namespace spotter::analyze {
+namespace {
+
+// PyTorch numbers operators and annotations in the order in which they begin, so that of two that follow each
+// other in a trace the numbers are 1 apart, or 2 around an annotation. In 38 real traces three quarters of
+// them are at most 2 apart; in two that were sampled half of them are 4 apart or more.
+bool are_sampled(const Trace& trace) {
+  constexpr size_t kMost = 4096, kLeast = 20;
+  constexpr i64 kApart = 3;
+  std::vector<i64> numbers;
+  for (EventId e = 0; e < trace.size() && numbers.size() < kMost; ++e) {
+    if (trace.category(e) != Category::cpu_op || !trace.is_span(e)) continue;
+    if (const auto number = trace.integer(e, Arg::external_id); number && *number > 0)
+      numbers.push_back(*number);
+  }
+  std::ranges::sort(numbers);
+  const auto repeated = std::ranges::unique(numbers);
+  numbers.erase(repeated.begin(), repeated.end());
+  if (numbers.size() < kLeast) return false;
+  std::vector<i64> apart;
+  for (size_t i = 1; i < numbers.size(); ++i) apart.push_back(numbers[i] - numbers[i - 1]);
+  return lower_median(apart) >= kApart;
+}
+
+// Operators and calls of the device's runtime; up to `most` are counted.
+i64 count_host_events(const Trace& trace, i64 most) {
+  i64 count = 0;
+  for (EventId e = 0; e < trace.size() && count < most; ++e)
+    count += trace.is_span(e) && (trace.category(e) == Category::cpu_op || is_host_call(trace.category(e)));
+  return count;
+}
+
+// Whether it is silent for most of its time.
+bool is_silent(const Skeleton& skeleton) {
+  Ns host = 0, silent = 0;
+  for (const SkeletonRow& row : skeleton.rows) {
+    host = add_saturated(host, row.host);
+    if (row.op == SkeletonOp::pause && row.cause == Cause::silence) silent = add_saturated(silent, row.host);
+  }
+  return silent > host / 2;
+}
+
+}  // namespace
+
+void note_recorded_part(const Trace& trace, Skeleton& skeleton) {
+  constexpr i64 kFew = 20;
+  if (const i64 count = count_host_events(trace, kFew); count < kFew && is_silent(skeleton))
+    skeleton.notes.add(kHostHardlyRecorded, Severity::loss,
+                       "operators and calls are all that was recorded of a host", -1,
+                       std::max<i64>(count, 1));
+  else if (are_sampled(trace))
+    skeleton.notes.add(kSampledOperators, Severity::loss,
+                       "the trace has a sample of the operators that ran: their numbers leave others out");
+}
+
+}  // namespace spotter::analyze
