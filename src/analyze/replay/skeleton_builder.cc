@@ -307,8 +307,7 @@ class Builder {
 }  // namespace
 
 Skeleton build_skeleton(const Trace& trace) {
-  Skeleton skeleton =
-      trace.device_work().event.empty() ? build_host_skeleton(trace) : Builder(trace).build();
+  Skeleton skeleton = trace.device_work().event.empty() ? build_host_skeleton(trace) : Builder(trace).build();
   note_recorded_part(trace, skeleton);
   return skeleton;
 }

@@ -7,9 +7,9 @@
 
 namespace spotter::analyze {
 
-inline const ArgSet kSkeletonArgs =
-    kHostItemArgs | kCollectiveMessageArgs |
-    ArgSet{Arg::grid, Arg::block, Arg::bytes, Arg::src_rank, Arg::dst_rank, Arg::group_desc, Arg::external_id};
+inline const ArgSet kSkeletonArgs = kHostItemArgs | kCollectiveMessageArgs |
+                                    ArgSet{Arg::grid,     Arg::block,      Arg::bytes,      Arg::src_rank,
+                                           Arg::dst_rank, Arg::group_desc, Arg::external_id};
 
 // Reads kSkeletonArgs. Without device work that of host_skeleton.h.
 Skeleton build_skeleton(const Trace& trace);
