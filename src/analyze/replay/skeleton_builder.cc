@@ -110,7 +110,8 @@ class Builder {
     push(at, {.op = SkeletonOp::end,
               .name = out_.skeleton().strings.intern(device_name()),
               .start = trace_.info().base_ns + at,
-              .end = trace_.info().base_ns + end});
+              .end = trace_.info().base_ns + end,
+              .number = work_.streams[0].device});
   }
 
   std::string_view device_name() const {

@@ -136,7 +136,12 @@ std::vector<Candidate> usual_silences(const JobModel& model) {
 
 std::vector<Candidate> candidates(const JobModel& model) {
   std::vector<Candidate> found = usual_silences(model);
-  const auto all = pauses_by_rank(model, is_pause);
+  // Whoever waits in a job that hangs waits to the end of its recording.
+  const bool hangs = !kHang.candidates(model).empty();
+  const auto is_at_end = [&](const PauseAt& p) {
+    return hangs && p.step + 1 == model.job.ranks[p.rank].steps();
+  };
+  const auto all = pauses_by_rank(model, [&](const PauseAt& p) { return is_pause(p) && !is_at_end(p); });
   if (all.empty()) return found;
   if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
     found.push_back(of_ranks(model, all));

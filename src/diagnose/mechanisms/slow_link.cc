@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "analyze/replay/usual_links.h"
 #include "base/saturated.h"
@@ -37,6 +38,22 @@ struct Group {
 
 i64 bytes_of(const JobModel& model, const JobCall& call) {
   return model.job.row(model.job.members_of(call)[0]).count;
+}
+
+// Of each rank. Where no trace names its host: ranks are placed host by host, one for each device, so that a
+// host ends where the devices' numbers begin again.
+std::vector<std::string> hosts_of(const JobModel& model, std::vector<std::string> hosts) {
+  if (std::ranges::any_of(hosts, [](const std::string& host) { return !host.empty(); })) return hosts;
+  std::vector<u32> by_rank = all_ranks(model);
+  std::ranges::sort(by_rank, {}, [&](u32 r) { return model.job.ranks[r].rank; });
+  i64 host = 0, before = -1;
+  for (const u32 r : by_rank) {
+    const analyze::RankProgram& rank = model.job.ranks[r];
+    if (!rank.rank || rank.streams == 0) return hosts;
+    if (rank.device <= std::exchange(before, rank.device)) ++host;
+    hosts[r] = std::to_string(host);
+  }
+  return hosts;
 }
 
 // Of the job.
@@ -79,10 +96,15 @@ std::vector<Group> groups_of(const JobModel& model) {
       group.time_by_step[steps[c]] += time;
     }
   }
+  std::vector<std::string> named_hosts;
+  for (const analyze::RankProgram& rank : model.job.ranks) named_hosts.push_back(rank.host);
+  const std::vector<std::string> all_hosts = hosts_of(model, named_hosts);
   std::vector<Group> all;
   for (auto& [name, group] : groups) {
+    // Calls that name no group were told apart by time: what they move is no measure of a device's link.
+    const std::vector<std::string>& known = name.starts_with("stream ") ? named_hosts : all_hosts;
     std::set<std::string> hosts;
-    for (const u32 r : group.ranks) hosts.insert(model.job.ranks[r].host);
+    for (const u32 r : group.ranks) hosts.insert(known[r]);
     group.knows_hosts = !hosts.contains("");
     group.sort.ranks = group.ranks.size();
     group.sort.hosts = hosts.size();
