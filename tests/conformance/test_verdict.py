@@ -185,6 +185,37 @@ def test_a_device_that_begins_late_is_not_bound_by_launches():
     assert caveat["kind"] == "caveat" and "149 ms after it was launched" in caveat["finding"]
 
 
+@harness.needs_shared()
+@pytest.mark.parametrize("trace", ["hta/triton_example", "hta/cpu_only", "hta/call_stack", "hta/trace_filter"])
+def test_what_was_left_out_of_a_trace_is_no_silence(trace):
+    findings = harness.analyze(harness.SHARED / "traces" / trace, tables=["findings"], top=None)["findings"]
+    assert "host_pause" not in {f["mechanism"] for f in findings}
+    assert [f["kind"] for f in findings if f["mechanism"] == "unrecorded_host"] == ["caveat"]
+
+
+@harness.needs_shared()
+def test_a_loop_that_sleeps_is_told_so_whatever_its_first_step_has():
+    """Each step sleeps 20 ms; the first one's sleep began before it was recorded."""
+    findings = harness.analyze(harness.SHARED / "traces/pytorch_2_13_cpu/start_time_stacks_shapes", tables=["findings"], top=None)["findings"]
+    assert not [f for f in findings if f["kind"] == "fault"]
+    assert (findings[0]["mechanism"], findings[0]["ranks"], findings[0]["subject"]) == ("host_pause", ALL, "<built-in function sleep>")
+
+
+@pytest.mark.parametrize("hosts, told", [(["--ranks", 8], "(1 host)"), (["--ranks", 8, "--gpus-per-node", 4], None)])
+def test_hosts_that_no_trace_names_are_told_by_their_devices(tmp_path, hosts, told):
+    """75 GB/s are slow within a host, and usual between two."""
+    _, findings = findings_of(tmp_path, *hosts, "--era", "2024", "--steps", 5, fault="slow-link:group=data,index=0,factor=" + ("4" if told else "1.1"))
+    links = [f for f in findings if f["mechanism"] == "slow_link"]
+    assert not links if told is None else (links[0]["ranks"], told in links[0]["finding"]) == (ALL, True)
+
+
+def test_a_long_step_is_told_beside_uneven_work(tmp_path):
+    truth = simulate(tmp_path, "--ranks", 16, "--steps", 6, "--fault", "imbalance:spread=0.2", "--fault", "straggling-step:rank=6,step=8,factor=1.6")
+    faults = [f for f in harness.analyze(tmp_path, tables=["findings"], top=None)["findings"] if f["kind"] == "fault"]
+    assert [(f["mechanism"], f["ranks"], f["steps"]) for f in faults] == [("long_step", "6", "8"), ("uneven_work", ALL, None)]
+    assert truth["steps"][0] < 8 <= truth["steps"][-1]
+
+
 def test_clocks_of_host_and_device_that_disagree_are_told(tmp_path):
     """The device's is 20 ms behind: its work begins before it is launched."""
     truth = simulate(tmp_path, "--ranks", 2, "--steps", 3, "--layers", 2, "--no-gzip", "--fault", "launch-bound:pieces=64")

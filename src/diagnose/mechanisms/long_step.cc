@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <map>
+#include <optional>
 
 #include "base/saturated.h"
 #include "diagnose/mechanisms/device_rows.h"
@@ -21,9 +22,11 @@ struct Slow {
 std::vector<Candidate> candidates(const JobModel& model) {
   std::map<std::vector<i64>, std::vector<Slow>> ranks_by_steps;  // by the steps' numbers
   for (const std::vector<u32>& stage : comparable_ranks(model)) {
-    if (!varying_ranks(model, stage).empty()) continue;
+    const std::optional<double> limit =
+        varying_ranks(model, stage).empty() ? std::nullopt : std::optional(outer_limit(model, stage));
     for (const u32 r : stage) {
-      const DeviceRow row = device_row(model, r);
+      DeviceRow row = device_row(model, r);
+      if (limit) std::erase_if(row.high, [&](u32 s) { return model.cells.at(r, s).factor <= *limit; });
       const auto few = std::max<size_t>(1, static_cast<size_t>(kFewSteps * static_cast<double>(row.known)));
       if (row.known >= kLeastSteps && !row.high.empty() && row.high.size() <= few)
         ranks_by_steps[step_numbers(model, r, row.high)].push_back({r, row.high});
@@ -63,7 +66,7 @@ const Mechanism kLongStep = {
     .name = "long_step",
     .summary =
         "In a fifth of a rank's steps or less, and at least one of three, its device takes longer for the same kernels than its peers' and "
-        "its own in other steps (as slow_device measures it). A pause or a wait for data in so few steps keeps its own name.",
+        "its own in other steps (as slow_device measures it), where work is uneven beyond what that explains. A pause or a wait for data in so few steps keeps its own name.",
     .remedy = "Look at these steps alone, and at what else ran on the device and host then.",
     .evidence = "--table steps",
     .candidates = candidates,

@@ -59,4 +59,16 @@ std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& st
   return are_many ? varying : std::vector<u32>();
 }
 
+double outer_limit(const JobModel& model, const std::vector<u32>& stage) {
+  constexpr double kQuartiles = 1.5;
+  std::vector<double> factors;
+  for (const u32 r : stage)
+    for (u32 s = 0; s < model.cells.steps(r); ++s)
+      if (model.cells.at(r, s).is_known) factors.push_back(model.cells.at(r, s).factor);
+  if (factors.empty()) return 1;
+  std::ranges::sort(factors);
+  const double lower = factors[factors.size() / 4], upper = factors[3 * factors.size() / 4];
+  return upper + kQuartiles * (upper - lower);
+}
+
 }  // namespace spotter::diagnose

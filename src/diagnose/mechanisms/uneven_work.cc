@@ -14,17 +14,19 @@ namespace {
 constexpr double kMore = 0.005;  // of the step: further calls that are worth a look
 constexpr double kAgree = 0.3;   // how far what runs show of them is from what kinds of work show
 
-// (a) Work can be moved between ranks, not removed: each step at the mean of its ranks.
-void even_out(const JobModel& model, const std::vector<u32>& stage, analyze::Scenario& scenario) {
+// (a) Work can be moved between ranks, not removed: each step at the mean of its ranks. What is beyond the
+// limit is no matter of work.
+void even_out(const JobModel& model, const std::vector<u32>& stage, double limit,
+              analyze::Scenario& scenario) {
   for (u32 s = 0; s < model.steps; ++s) {
     double sum = 0, n = 0;
     for (const u32 r : stage)
-      if (const Cell* cell = model.cells.find(r, s)) {
+      if (const Cell* cell = model.cells.find(r, s); cell && cell->factor <= limit) {
         sum += cell->factor;
         ++n;
       }
     for (const u32 r : stage)
-      if (const Cell* cell = model.cells.find(r, s))
+      if (const Cell* cell = model.cells.find(r, s); cell && cell->factor <= limit)
         scenario.device[model.step_index(r, *model.job.ranks[r].step_at(s))] *= sum / n / cell->factor;
   }
 }
@@ -32,14 +34,16 @@ void even_out(const JobModel& model, const std::vector<u32>& stage, analyze::Sce
 Candidate of_stage(const JobModel& model, const std::vector<u32>& stage, const std::vector<u32>& varying) {
   Candidate c;
   c.ranks = stage;
+  const double limit = outer_limit(model, stage);
   double most = 0;
   for (const u32 r : varying)
-    for (u32 s = 0; s < model.cells.steps(r); ++s) most = std::max(most, model.cells.at(r, s).excess());
+    for (u32 s = 0; s < model.cells.steps(r); ++s)
+      if (const Cell& cell = model.cells.at(r, s); cell.factor <= limit) most = std::max(most, cell.excess());
   c.what = fmt::format(
       "The same kernels take {} of {} ranks other times in each step, up to {} longer: their work is "
       "of unequal size, and in each step the others wait for the one that has most",
       varying.size(), stage.size(), percent_of(most));
-  c.undo = [&model, stage](analyze::Scenario& s) { even_out(model, stage, s); };
+  c.undo = [&model, stage, limit](analyze::Scenario& s) { even_out(model, stage, limit, s); };
   return c;
 }
 
