@@ -17,7 +17,7 @@ struct RankProgram {
   std::string path, host;  // host: empty where the trace does not say
   Skeleton skeleton;
   u32 streams = 0;
-  i64 device = 0;  // its number on its host
+  i64 device = 0;               // its number on its host
   bool are_iterations = false;  // its steps are those of inference
   bool tells_silences = true;   // recorded_part.h
   u32 first_row = 0;            // of all ranks' rows
