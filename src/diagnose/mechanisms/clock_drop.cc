@@ -96,6 +96,13 @@ struct MedianRow {
   std::vector<u32> steps;  // of the job
 };
 
+// Of a median, as the values scatter.
+double median_error(std::vector<double>& values) {
+  std::ranges::sort(values);
+  const size_t last = values.size() - 1;
+  return (values[3 * last / 4] - values[last / 4]) / std::sqrt(static_cast<double>(values.size()));
+}
+
 MedianRow median_row(const JobModel& model) {
   MedianRow middle;
   for (u32 s = 0; s < model.steps; ++s) {
@@ -107,7 +114,7 @@ MedianRow median_row(const JobModel& model) {
       }
     if (2 * excess.size() <= model.job.ranks.size()) continue;
     middle.row.excess.push_back(lower_median(excess));
-    middle.row.error.push_back(lower_median(error));
+    middle.row.error.push_back(std::max(lower_median(error), median_error(excess)));
     middle.steps.push_back(s);
   }
   return middle;

@@ -60,7 +60,7 @@ std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& st
 }
 
 double outer_limit(const JobModel& model, const std::vector<u32>& stage) {
-  constexpr double kQuartiles = 1.5;
+  constexpr double kQuartiles = 3;
   std::vector<double> factors;
   for (const u32 r : stage)
     for (u32 s = 0; s < model.cells.steps(r); ++s)

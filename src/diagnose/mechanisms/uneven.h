@@ -12,7 +12,7 @@ std::vector<std::vector<u32>> comparable_ranks(const JobModel& model);
 std::vector<u32> varying_ranks(const JobModel& model, const std::vector<u32>& stage);
 
 // A factor that no size of work explains, given how those of the stage's ranks and steps vary: Tukey's outer
-// limit, the upper quartile and 1.5 times the distance of the quartiles. Such a step is long by itself.
+// limit, the upper quartile and 3 times the distance of the quartiles. Such a step is long by itself.
 double outer_limit(const JobModel& model, const std::vector<u32>& stage);
 
 }  // namespace spotter::diagnose
