@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/saturated.h"
 #include "diagnose/mechanisms/device_rows.h"
 #include "diagnose/mechanisms/extra_rows.h"
 #include "diagnose/mechanisms/list.h"
@@ -14,36 +15,103 @@ namespace {
 constexpr double kMore = 0.005;  // of the step: further calls that are worth a look
 constexpr double kAgree = 0.3;   // how far what runs show of them is from what kinds of work show
 
+struct RankStep {
+  u32 rank, step;  // of the rank
+  double factor;
+};
+
+// What a rank launches in a step from one collective to the next.
+struct Segment {
+  std::vector<u32> runs = {};
+  Ns device = 0;
+  i64 pieces = 0;
+};
+
+std::vector<Segment> segments_in(const analyze::RankProgram& rank, u32 step) {
+  std::vector<Segment> segments(1);
+  for (u32 i = rank.step_rows[step]; i < rank.step_rows[step + 1]; ++i) {
+    const analyze::SkeletonRow& row = rank.rows()[i];
+    if (row.op == analyze::SkeletonOp::collective) segments.emplace_back();
+    if (row.op != analyze::SkeletonOp::run) continue;
+    segments.back().runs.push_back(i);
+    segments.back().device = add_saturated(segments.back().device, row.device);
+    segments.back().pieces = add_saturated(segments.back().pieces, row.count);
+  }
+  return segments;
+}
+
+// Segment by segment, where all have the same ones: not all of a step's work depends on its size. False
+// where they do not.
+bool even_out_segments(const JobModel& model, const std::vector<RankStep>& ranks,
+                       analyze::Scenario& scenario) {
+  std::vector<std::vector<Segment>> segments;
+  for (const RankStep& one : ranks) segments.push_back(segments_in(model.job.ranks[one.rank], one.step));
+  const auto same = [](const Segment& a, const Segment& b) { return a.pieces == b.pieces; };
+  for (const std::vector<Segment>& of_rank : segments)
+    if (!std::ranges::equal(of_rank, segments[0], same)) return false;
+  for (size_t k = 0; !segments.empty() && k < segments[0].size(); ++k) {
+    double mean = 0;
+    for (const std::vector<Segment>& of_rank : segments)
+      mean += static_cast<double>(of_rank[k].device) / static_cast<double>(ranks.size());
+    for (size_t i = 0; i < ranks.size(); ++i)
+      if (const Segment& own = segments[i][k]; own.device > 0)
+        for (const u32 run : own.runs)
+          scenario.run[model.row_index(ranks[i].rank, run)] *=
+              static_cast<float>(mean / static_cast<double>(own.device));
+  }
+  return true;
+}
+
 // (a) Work can be moved between ranks, not removed: each step at the mean of its ranks. What is beyond the
 // limit is no matter of work.
 void even_out(const JobModel& model, const std::vector<u32>& stage, double limit,
               analyze::Scenario& scenario) {
   for (u32 s = 0; s < model.steps; ++s) {
-    double sum = 0, n = 0;
+    std::vector<RankStep> ranks;
+    double sum = 0;
     for (const u32 r : stage)
       if (const Cell* cell = model.cells.find(r, s); cell && cell->factor <= limit) {
+        ranks.push_back({r, *model.job.ranks[r].step_at(s), cell->factor});
         sum += cell->factor;
-        ++n;
       }
-    for (const u32 r : stage)
-      if (const Cell* cell = model.cells.find(r, s); cell && cell->factor <= limit)
-        scenario.device[model.step_index(r, *model.job.ranks[r].step_at(s))] *= sum / n / cell->factor;
+    if (even_out_segments(model, ranks, scenario)) continue;
+    for (const RankStep& one : ranks)
+      scenario.device[model.step_index(one.rank, one.step)] *=
+          sum / static_cast<double>(ranks.size()) / one.factor;
   }
 }
 
-Candidate of_stage(const JobModel& model, const std::vector<u32>& stage, const std::vector<u32>& varying) {
+// All stages whose ranks vary together: what is uneven in one is what the next ones are given.
+std::optional<Candidate> of_stages(const JobModel& model) {
+  struct Uneven {
+    std::vector<u32> ranks;
+    double limit;
+  };
+  std::vector<Uneven> stages;
   Candidate c;
-  c.ranks = stage;
-  const double limit = outer_limit(model, stage);
+  size_t varying = 0;
   double most = 0;
-  for (const u32 r : varying)
-    for (u32 s = 0; s < model.cells.steps(r); ++s)
-      if (const Cell& cell = model.cells.at(r, s); cell.factor <= limit) most = std::max(most, cell.excess());
+  for (const std::vector<u32>& ranks : comparable_ranks(model)) {
+    const std::vector<u32> vary = varying_ranks(model, ranks);
+    if (vary.empty()) continue;
+    const double limit = outer_limit(model, ranks);
+    for (const u32 r : vary)
+      for (u32 s = 0; s < model.cells.steps(r); ++s)
+        if (const Cell& cell = model.cells.at(r, s); cell.factor <= limit)
+          most = std::max(most, cell.excess());
+    varying += vary.size();
+    c.ranks.insert(c.ranks.end(), ranks.begin(), ranks.end());
+    stages.push_back({ranks, limit});
+  }
+  if (stages.empty()) return {};
+  std::ranges::sort(c.ranks);
   c.what = fmt::format(
       "The same kernels take {} of {} ranks other times in each step, up to {} longer: their work is "
       "of unequal size, and in each step the others wait for the one that has most",
-      varying.size(), stage.size(), percent_of(most));
-  c.undo = [&model, stage, limit](analyze::Scenario& s) { even_out(model, stage, limit, s); };
+      varying, c.ranks.size(), percent_of(most));
+  c.undo = [&model, stages](analyze::Scenario& s) {
+    for (const Uneven& stage : stages) even_out(model, stage.ranks, stage.limit, s);
+  };
   return c;
 }
 
@@ -103,10 +171,7 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
 
 std::vector<Candidate> candidates(const JobModel& model) {
   std::vector<Candidate> all;
-  for (const std::vector<u32>& ranks : comparable_ranks(model)) {
-    const std::vector<u32> varying = varying_ranks(model, ranks);
-    if (!varying.empty()) all.push_back(of_stage(model, ranks, varying));
-  }
+  if (auto c = of_stages(model)) all.push_back(std::move(*c));
   for (const std::vector<u32>& stage : model.stages.ranks)
     for (const u32 r : stage)
       if (stage.size() > 1)
