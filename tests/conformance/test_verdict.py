@@ -79,7 +79,7 @@ def test_the_first_finding_is_the_fault(tmp_path, fault):
         assert first["time_ns"] is None
         return
     effect, step = truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), truth["job"]["step_ns"][0]
-    if mechanism not in ("uneven_work", "launch_bound"):  # whose ideals are not the job without the fault
+    if mechanism != "launch_bound":  # whose ideal is not the job without the fault
         assert first["time_ns"] == pytest.approx(effect, rel=0.1, abs=0.005 * step)
     assert first["share"] == pytest.approx(first["time_ns"] / (sum(truth["job"]["step_ns"]) / len(truth["steps"])), rel=0.02)
 
@@ -207,6 +207,14 @@ def test_hosts_that_no_trace_names_are_told_by_their_devices(tmp_path, hosts, to
     _, findings = findings_of(tmp_path, *hosts, "--era", "2024", "--steps", 5, fault="slow-link:group=data,index=0,factor=" + ("4" if told else "1.1"))
     links = [f for f in findings if f["mechanism"] == "slow_link"]
     assert not links if told is None else (links[0]["ranks"], told in links[0]["finding"]) == (ALL, True)
+
+
+@pytest.mark.parametrize("layout", [["--ranks", 8], ["--ranks", 8, "--pp", 2, "--micro-batches", 8], ["--ranks", 8, "--cuda-graphs"]], ids=["ddp", "pp", "graphs"])
+def test_uneven_work_costs_what_the_simulator_says(tmp_path, layout):
+    """Only a step's layers depend on its size; and what is uneven in one stage is so in the next."""
+    truth, findings = findings_of(tmp_path, *layout, "--steps", 6, fault="imbalance:spread=0.75")
+    assert (findings[0]["mechanism"], findings[0]["ranks"]) == ("uneven_work", ALL)
+    assert findings[0]["time_ns"] == pytest.approx(truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), rel=0.05)
 
 
 def test_a_long_step_is_told_beside_uneven_work(tmp_path):
