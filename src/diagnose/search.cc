@@ -75,9 +75,19 @@ class Searcher {
     stable_sort(open, [](const Open& a, const Open& b) { return a.candidate.most > b.candidate.most; });
   }
 
-  Ns length_with(const Open& open) const {
-    Scenario scenario = scenario_;
-    open.candidate.undo(scenario);
+  // What all ranks have those without a file have too: they would come earlier by as much.
+  Ns gain_of(const Candidate& candidate) const {
+    Scenario without = scenario_;
+    candidate.undo(without);
+    const bool is_of_absent = !model_.job.absent.empty() && !candidate.is_caveat &&
+                              candidate.ranks.size() == model_.job.ranks.size();
+    if (!is_of_absent) return length_ - length_of(without);
+    Scenario with = scenario_;
+    with.waits_for_absent = without.waits_for_absent = false;
+    return length_of(with) - length_of(without);
+  }
+
+  Ns length_of(const Scenario& scenario) const {
     return analyze::replay(model_.job, scenario).length(model_.job);
   }
 
@@ -88,8 +98,7 @@ class Searcher {
       // Who cannot gain more than the best so far, or nothing that is told, is not asked.
       const size_t asked = std::min(open.size(), kMostAsked);
       for (size_t i = 0; i < asked && open[i].candidate.most >= std::max(most, least_); ++i) {
-        const Ns gain =
-            open[i].candidate.undo ? length_ - length_with(open[i]) : open[i].candidate.known_gain;
+        const Ns gain = open[i].candidate.undo ? gain_of(open[i].candidate) : open[i].candidate.known_gain;
         if (gain < most || (gain == most && (most == 0 || open[i].place > open[best].place))) continue;
         best = i;
         most = gain;
