@@ -203,7 +203,7 @@ def test_a_loop_that_sleeps_is_told_so_whatever_its_first_step_has():
 
 @pytest.mark.parametrize("hosts, told", [(["--ranks", 8], "(1 host)"), (["--ranks", 8, "--gpus-per-node", 4], None)])
 def test_hosts_that_no_trace_names_are_told_by_their_devices(tmp_path, hosts, told):
-    """75 GB/s are slow within a host, and usual between two."""
+    """75 GB/s are slow within a host; what two have between them is as usual."""
     _, findings = findings_of(tmp_path, *hosts, "--era", "2024", "--steps", 5, fault="slow-link:group=data,index=0,factor=" + ("4" if told else "1.1"))
     links = [f for f in findings if f["mechanism"] == "slow_link"]
     assert not links if told is None else (links[0]["ranks"], told in links[0]["finding"]) == (ALL, True)

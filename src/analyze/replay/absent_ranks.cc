@@ -86,7 +86,8 @@ class AbsentRanks {
     }
     const Group& group = group_of(job_.ranks[first.rank].skeleton.strings[row.group]);
     job_.absent.insert(group.absent.begin(), group.absent.end());
-    return call.members < group.members;
+    // Of a large group not all are listed.
+    return !group.absent.empty() || call.members < group.members;
   }
 
   const Group& group_of(std::string_view words) {

@@ -31,8 +31,10 @@ RankProgram read_rank(RankTable& table) {
     if (row.stream != kNone) rank.streams = std::max(rank.streams, row.stream + 1);
     if (row.op != SkeletonOp::step && row.op != SkeletonOp::end) continue;
     rank.step_rows.push_back(i);
-    if (row.op == SkeletonOp::end) rank.device = row.number;
-    if (row.op == SkeletonOp::end) continue;
+    if (row.op == SkeletonOp::end) {
+      rank.device = row.number;
+      continue;
+    }
     rank.step_numbers.push_back(row.number);
     rank.are_iterations |= row.count > 0;
     rank.host = rank.skeleton.strings[row.group];
