@@ -26,7 +26,7 @@ SECRET = "secret_of_root"
 
 
 @contextlib.contextmanager
-def spawned_as(agent, uid, *words):
+def spawned_as(agent, uid, *words, **variables):
     """A simulated client that is that user's. It reads its own source before, which he may not."""
     script = agent.folder / "as_user.py"
     script.write_text(f"import os, sys\nsys.path.insert(0, {str(pathlib.Path(client.__file__).parent)!r})\nimport client\n"
@@ -34,7 +34,7 @@ def spawned_as(agent, uid, *words):
     for name in (agent.out_dir, agent.ipc_dir):
         name.chmod(0o1777)
     agent.folder.chmod(0o755)
-    with client.ClientProcess(str(agent.ipc_dir), *words, script=script, environment=clean_environment()) as one:
+    with client.ClientProcess(str(agent.ipc_dir), *words, script=script, environment=clean_environment(**variables)) as one:
         one.wait_for("bound")
         yield one
 
