@@ -5,6 +5,7 @@
 #include <set>
 
 #include "analyze/range_text.h"
+#include "analyze/replay/unnamed_calls.h"
 #include "base/lower_median.h"
 #include "base/suggestion.h"
 #include "base/utf8.h"
@@ -54,7 +55,7 @@ std::vector<std::string> names_of(const JobModel& model, const JobCall& call) {
     names.push_back(group.substr(0, open));
     names.push_back(group.substr(open, close + 1 - open));
     names.push_back(group.substr(close + 1));
-  } else if (const size_t blank = group.find(' '); blank != group.npos && !group.starts_with("stream ")) {
+  } else if (const size_t blank = group.find(' '); blank != group.npos && !analyze::is_unnamed(group)) {
     names.push_back(group.substr(0, blank));
     names.push_back(group.substr(blank));
   }

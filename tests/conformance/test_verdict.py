@@ -401,6 +401,17 @@ def test_traces_that_name_no_groups_and_no_peers(tmp_path, era, layout):
     assert findings[0]["time_ns"] == pytest.approx(effect, rel=0.1, abs=0.005 * step)
 
 
+@pytest.mark.parametrize("fault, mechanism, ranks", [("data-loader-stall:rank=6,ms=5", "data_loading", "6"),
+                                                     ("unoverlapped-communication", "serialized_communication", None)])
+@pytest.mark.parametrize("jitter", [1, 5])
+def test_groups_that_wait_for_each_other_are_told_apart_without_names(tmp_path, fault, mechanism, ranks, jitter):
+    """Reductions of the two data-parallel groups end microseconds apart, since tensor groups join them."""
+    truth, findings = findings_of(tmp_path, *EIGHT, "--tp", 2, "--era", "2023", "--jitter", jitter, "--seed", 997605, fault=fault)
+    found = [row for row in findings if row["mechanism"] == mechanism and (ranks is None or row["ranks"] == ranks)]
+    effect, step = truth["faults"][0]["job_effect_total_ns"] / len(truth["steps"]), truth["job"]["step_ns"][0]
+    assert [row["time_ns"] for row in found] == [pytest.approx(effect, rel=0.1, abs=0.005 * step)], findings
+
+
 def test_what_a_rank_does_more_costs_its_launches_too(tmp_path):
     truth, findings = findings_of(tmp_path, "--ranks", 16, "--steps", 5, "--tp", 4, "--layers", 16, "--hidden", 1024, "--batch", 1,
                                   fault="extra-calls:rank=5,count=200")

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analyze/communication/collective_calls.h"
+#include "analyze/replay/unnamed_calls.h"
 #include "trace/nesting.h"
 #include "trace/per_kind.h"
 
@@ -44,8 +45,7 @@ void add_unfinished(const Trace& trace, Skeleton& skeleton) {
     group.record = e;
   }
   for (const CollectiveCall& call : collective_calls(trace, Sends::taken).calls)
-    if (const auto group = groups.find(call.group.starts_with("stream ") ? "" : call.group);
-        group != groups.end())
+    if (const auto group = groups.find(is_unnamed(call.group) ? "" : call.group); group != groups.end())
       ++group->second.ended;
   for (const auto& [name, group] : groups)
     skeleton.rows.push_back(

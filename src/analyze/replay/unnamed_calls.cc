@@ -1,8 +1,10 @@
 #include "analyze/replay/unnamed_calls.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 #include <numeric>
+#include <optional>
 #include <tuple>
 
 #include "analyze/replay/exchanges.h"
@@ -11,15 +13,29 @@
 namespace spotter::analyze {
 namespace {
 
+// The ends of one call on several ranks, with what clocks of hosts that were set by other calls may differ.
 constexpr Ns kTogether = 25'000;
+// By how much that may vary from call to call: ends are recorded to the microsecond, and clocks drift.
+constexpr Ns kVaries[] = {2'000, 5'000, kTogether};
 constexpr i64 kPart = 4, kWhole = 5;  // of the ends of a stream
 
 struct Row {
   u64 operation;
   u32 group;  // of streams
   Ns end;
-  Member member;
+  u32 rank, row;
   u32 stream;  // of all ranks
+};
+
+// For two streams being of one group.
+struct Votes {
+  i64 count = 0;
+  std::optional<Ns> apart;  // of the last call
+
+  void add(Ns now, Ns varies) {
+    if (!apart || std::abs(now - *apart) <= varies) ++count;
+    apart = now;
+  }
 };
 
 class Matcher {
@@ -35,38 +51,55 @@ class Matcher {
         if (direction_of(name) != Direction::none) continue;
         const u32 stream =
             streams.try_emplace({r, row.stream}, static_cast<u32>(streams.size())).first->second;
-        rows_.push_back({text_hash_of(name), 0, job.end({r, i}), {r, i}, stream});
+        rows_.push_back({text_hash_of(name), 0, job.end({r, i}), r, i, stream});
       }
     }
     calls_of_.resize(streams.size());
+    alone_.assign(streams.size(), true);
     for (const Row& row : rows_) ++calls_of_[row.stream];
     group_.resize(streams.size());
     std::iota(group_.begin(), group_.end(), 0u);
   }
 
   void match() && {
-    // Streams that end together by chance do so now and then; those of one group do so always.
-    for_each_call([&](std::span<Row> call) { vote(call); });
-    for (const auto& [pair, votes] : votes_)
-      if (kWhole * votes >= kPart * std::min(calls_of_[pair.first], calls_of_[pair.second]))
-        join(pair.first, pair.second);
+    // Streams that end together by chance do so now and then; those of one group do so always. Groups that
+    // wait for each other nearly do: whoever has found its own is not joined to those whose ends vary more
+    // against its ends.
+    for (const Ns varies : kVaries) {
+      votes_.clear();
+      for_each_call(&Row::stream, [&](std::span<Row> call) { vote(call, varies); });
+      const std::vector<bool> was_alone = alone_;
+      for (const auto& [pair, votes] : votes_) {
+        const auto [a, b] = pair;
+        if (!was_alone[a] && !was_alone[b]) continue;
+        if (kWhole * votes.count >= kPart * std::min(calls_of_[a], calls_of_[b])) join(a, b);
+      }
+    }
     for (Row& row : rows_) row.group = root(row.stream);
-    for_each_call([&](std::span<Row> call) { add(call); });
+    for_each_call(&Row::rank, [&](std::span<Row> call) { add(call); });
   }
 
  private:
+  // The rows of an operation and group that end within kTogether, each `whose` once. What ends nearly so
+  // late is cut off where the ends are farthest apart, so that no call is cut in two.
   template <class F>
-  void for_each_call(F&& use) {
-    std::ranges::sort(rows_, {}, [](const Row& r) {
-      return std::tuple(r.operation, r.group, r.end, r.member.rank, r.member.row);
-    });
+  void for_each_call(u32 Row::* whose, F&& use) {
+    std::ranges::sort(rows_, {},
+                      [](const Row& r) { return std::tuple(r.operation, r.group, r.end, r.rank, r.row); });
     for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
       const Row& first = rows_[begin];
-      for (end = begin + 1; end < rows_.size(); ++end) {
+      const auto is_of_it = [&](const Row& row) {
+        return row.operation == first.operation && row.group == first.group;
+      };
+      size_t widest = begin + 1;
+      for (end = begin + 1; end < rows_.size() && is_of_it(rows_[end]); ++end) {
         const Row& row = rows_[end];
-        if (row.operation != first.operation || row.group != first.group || row.end - first.end > kTogether)
+        if (row.end - rows_[end - 1].end > rows_[widest].end - rows_[widest - 1].end) widest = end;
+        if (row.end - first.end > kTogether) {
+          end = widest;
           break;
-        const auto is_same = [&](const Row& other) { return other.member.rank == row.member.rank; };
+        }
+        const auto is_same = [&](const Row& other) { return other.*whose == row.*whose; };
         if (std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
                         rows_.begin() + static_cast<std::ptrdiff_t>(end), is_same))
           break;
@@ -75,14 +108,15 @@ class Matcher {
     }
   }
 
-  void vote(std::span<Row> call) {
+  void vote(std::span<Row> call, Ns varies) {
     std::ranges::sort(call, {}, &Row::stream);
     // Two groups may end together now and then, so that neighbours are not always of one; of many all pairs
     // are too many to count.
     constexpr size_t kFew = 64;
     for (size_t i = 0; i < call.size(); ++i) {
       const size_t end = call.size() <= kFew ? call.size() : std::min(call.size(), i + 2);
-      for (size_t k = i + 1; k < end; ++k) ++votes_[{call[i].stream, call[k].stream}];
+      for (size_t k = i + 1; k < end; ++k)
+        votes_[{call[i].stream, call[k].stream}].add(call[k].end - call[i].end, varies);
     }
   }
 
@@ -90,16 +124,19 @@ class Matcher {
     while (group_[stream] != stream) stream = group_[stream];
     return stream;
   }
-  void join(u32 a, u32 b) { group_[std::max(root(a), root(b))] = std::min(root(a), root(b)); }
+  void join(u32 a, u32 b) {
+    group_[std::max(root(a), root(b))] = std::min(root(a), root(b));
+    alone_[a] = alone_[b] = false;
+  }
 
   void add(std::span<Row> call) {
     const auto number = static_cast<u32>(job_.calls.size());
     job_.calls.push_back(
         {.first_member = static_cast<u32>(job_.members.size()), .members = static_cast<u32>(call.size())});
-    std::ranges::sort(call, {}, [](const Row& r) { return r.member.rank; });
+    std::ranges::sort(call, {}, &Row::rank);
     for (const Row& row : call) {
-      job_.members.push_back(row.member);
-      job_.ranks[row.member.rank].call[row.member.row] = number;
+      job_.members.push_back({row.rank, row.row});
+      job_.ranks[row.rank].call[row.row] = number;
     }
   }
 
@@ -107,13 +144,14 @@ class Matcher {
   std::vector<Row> rows_;
   std::vector<i64> calls_of_;  // per stream
   std::vector<u32> group_;     // per stream: another one of its group, or itself
-  std::map<std::pair<u32, u32>, i64> votes_;
+  std::vector<bool> alone_;    // per stream: is none known that it ends with
+  std::map<std::pair<u32, u32>, Votes> votes_;
 };
 
 }  // namespace
 
 bool is_unnamed(const RankProgram& rank, const SkeletonRow& row) {
-  return row.peer == kNoPeer && rank.skeleton.strings[row.group].starts_with("stream ");
+  return row.peer == kNoPeer && is_unnamed(rank.skeleton.strings[row.group]);
 }
 
 void match_unnamed_calls(JobProgram& job) { Matcher(job).match(); }

@@ -1,5 +1,7 @@
 #include <algorithm>
+#include <span>
 
+#include "analyze/replay/unnamed_calls.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 
@@ -25,15 +27,24 @@ struct Immediate {
   u32 step;
 };
 
+// Tensor groups hold neighbours, which are of one host; of a data-parallel group the ranks between are of
+// others.
+bool are_neighbours(const JobModel& model, const analyze::JobCall& call) {
+  const auto members = std::span(model.job.members).subspan(call.first_member, call.members);
+  return members.back().rank - members.front().rank + 1 == members.size();
+}
+
 // By what the program calls the group; a group that it does not describe may be of any kind unless it holds
-// all ranks.
+// all ranks, one that no trace describes also unless it leaves out ranks between its own.
 bool may_wait(const JobModel& model, const analyze::JobCall& call, std::string_view group) {
   for (const char* kind :
        {"tp", "tensor", "sequence", "context", "expert", "ep", "cp", "pp", "pipeline", "pipe"})
     if (has_word(group, kind)) return false;
   for (const char* kind : {"dp", "data", "shard", "fsdp", "replicate", "default_pg"})
     if (has_word(group, kind)) return true;
-  return call.members > 1 && call.members == model.job.ranks.size();
+  if (call.members < 2) return false;
+  return call.members == model.job.ranks.size() ||
+         (analyze::is_unnamed(group) && !are_neighbours(model, call));
 }
 
 std::vector<Immediate> immediate_waits(const JobModel& model) {

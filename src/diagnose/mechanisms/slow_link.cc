@@ -3,6 +3,7 @@
 #include <set>
 #include <utility>
 
+#include "analyze/replay/unnamed_calls.h"
 #include "analyze/replay/usual_links.h"
 #include "base/saturated.h"
 #include "diagnose/mechanisms/list.h"
@@ -102,7 +103,7 @@ std::vector<Group> groups_of(const JobModel& model) {
   std::vector<Group> all;
   for (auto& [name, group] : groups) {
     // Calls that name no group were told apart by time: what they move is no measure of a device's link.
-    const std::vector<std::string>& known = name.starts_with("stream ") ? named_hosts : all_hosts;
+    const std::vector<std::string>& known = analyze::is_unnamed(name) ? named_hosts : all_hosts;
     std::set<std::string> hosts;
     for (const u32 r : group.ranks) hosts.insert(known[r]);
     group.knows_hosts = !hosts.contains("");
