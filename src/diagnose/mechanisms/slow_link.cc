@@ -43,7 +43,9 @@ i64 bytes_of(const JobModel& model, const JobCall& call) {
 
 // Of each rank. Where no trace names its host: ranks are placed host by host, one for each device, so that a
 // host ends where the devices' numbers begin again.
-std::vector<std::string> hosts_of(const JobModel& model, std::vector<std::string> hosts) {
+std::vector<std::string> hosts_of(const JobModel& model) {
+  std::vector<std::string> hosts;
+  for (const analyze::RankProgram& rank : model.job.ranks) hosts.push_back(rank.host);
   if (std::ranges::any_of(hosts, [](const std::string& host) { return !host.empty(); })) return hosts;
   std::vector<u32> by_rank = all_ranks(model);
   std::ranges::sort(by_rank, {}, [&](u32 r) { return model.job.ranks[r].rank; });
@@ -79,9 +81,14 @@ std::vector<Group> groups_of(const JobModel& model) {
     if (members.size() < 2 || bytes_of(model, call) < kLargeMessage || call.transfer <= 0) continue;
     const analyze::Skeleton& skeleton = model.job.ranks[members[0].rank].skeleton;
     std::string name(skeleton.strings[skeleton.rows[members[0].row].group]);
-    if (call.is_send)
+    if (call.is_send) {
       name = fmt::format("{} -> {}", model.job.ranks[members[0].rank].rank.value_or(-1),
                          model.job.ranks[members[1].rank].rank.value_or(-1));
+    } else if (analyze::is_unnamed(name)) {
+      std::vector<u32> ranks;
+      for (const Member& m : members) ranks.push_back(m.rank);
+      name = fmt::format("{} of ranks {}", name, ranks_text(model, ranks));
+    }
     Group& group = groups[name];
     group.name = name;
     group.sort.is_send = call.is_send;
@@ -97,15 +104,11 @@ std::vector<Group> groups_of(const JobModel& model) {
       group.time_by_step[steps[c]] += time;
     }
   }
-  std::vector<std::string> named_hosts;
-  for (const analyze::RankProgram& rank : model.job.ranks) named_hosts.push_back(rank.host);
-  const std::vector<std::string> all_hosts = hosts_of(model, named_hosts);
+  const std::vector<std::string> all_hosts = hosts_of(model);
   std::vector<Group> all;
   for (auto& [name, group] : groups) {
-    // Calls that name no group were told apart by time: what they move is no measure of a device's link.
-    const std::vector<std::string>& known = analyze::is_unnamed(name) ? named_hosts : all_hosts;
     std::set<std::string> hosts;
-    for (const u32 r : group.ranks) hosts.insert(known[r]);
+    for (const u32 r : group.ranks) hosts.insert(all_hosts[r]);
     group.knows_hosts = !hosts.contains("");
     group.sort.ranks = group.ranks.size();
     group.sort.hosts = hosts.size();
