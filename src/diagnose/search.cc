@@ -21,6 +21,9 @@ struct Open {
 // Of a thousand ranks that all have a little of something, as many as a user would look at.
 constexpr size_t kMostAsked = 64, kMostBeside = 16;
 
+// Of a step: what costs so much is of medium confidence by that alone.
+constexpr double kMedium = 0.02;
+
 class Searcher {
  public:
   Searcher(const JobModel& model, double least)
@@ -46,6 +49,7 @@ class Searcher {
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
     if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
+    take_covered(faults);
     take(opportunities, false);
     take(rest, false);
     scenario_ = model_.base;
@@ -110,6 +114,47 @@ class Searcher {
     }
   }
 
+  // Silences of single hosts that the job waits for as it is, but not once what was found is gone: a pause
+  // that lets the device run dry only because copies left it nothing to do is one to be mended all the same.
+  void take_covered(std::vector<Open>& open) {
+    if (found_.empty()) return;
+    const Scenario now = scenario_;
+    const Ns now_length = length_;
+    scenario_ = model_.base;
+    length_ = model_.whole;
+    const auto least = std::max(least_, static_cast<Ns>(kMedium * static_cast<double>(model_.whole)));
+    for (size_t i = 0, asked = 0; i < open.size() && asked < kMostAsked; ++asked) {
+      const Candidate& one = open[i].candidate;
+      if (one.most < least) break;
+      const Ns gain = is_own_silence(one, now) ? gain_of(one) : 0;
+      if (gain < least) {
+        ++i;
+        continue;
+      }
+      keep(open, i, gain, true);
+      Candidate& kept = found_.back().candidate;
+      if (kept.against.empty()) kept.against = "it costs nothing once what is told before it is gone";
+      scenario_ = model_.base;
+      length_ = model_.whole;
+    }
+    scenario_ = now;
+    length_ = now_length;
+  }
+
+  // Whether a candidate changes nothing but times of some ranks' hosts that `found` has left as they were.
+  bool is_own_silence(const Candidate& one, const Scenario& found) const {
+    if (!one.undo || one.is_doubtful || one.ranks.empty() || one.ranks.size() == model_.job.ranks.size())
+      return false;
+    const Scenario& base = model_.base;
+    Scenario without = base;
+    one.undo(without);
+    for (size_t i = 0; i < base.host.size(); ++i)
+      if (without.host[i] != base.host[i] && found.host[i] != base.host[i]) return false;
+    return without.transfer == base.transfer && without.is_skipped == base.is_skipped &&
+           without.run == base.run && without.device == base.device &&
+           without.host_factor == base.host_factor;
+  }
+
   // Where equal faults on two ranks cover each other, taking one away gains nothing: the one that costs most
   // where all others are gone.
   std::pair<size_t, Ns> most_beside_others(const std::vector<Open>& open) const {
@@ -141,11 +186,11 @@ class Searcher {
     Found found{.mechanism = one.mechanism, .candidate = std::move(one.candidate)};
     found.gain = model_.steps > 0 ? gain / model_.steps : gain;
     found.share = model_.whole > 0 ? static_cast<double>(gain) / static_cast<double>(model_.whole) : 0;
-    constexpr double kMedium = 0.02;
     if (!is_alone && found.candidate.against.empty())
       found.candidate.against = "taken away alone it gains little: another fault holds the job up as long";
     const bool is_plain = found.share >= kMedium || found.candidate.is_certain || found.candidate.is_named;
-    if (found.candidate.is_confirmed || come_last(found))
+    // On a busy machine some rank is late by a little now and then.
+    if (found.candidate.is_confirmed || (is_plain && come_last(found)))
       found.confidence = is_alone ? Confidence::high : Confidence::medium;
     else
       found.confidence = is_plain && !found.candidate.is_doubtful ? Confidence::medium : Confidence::low;

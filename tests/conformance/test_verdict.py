@@ -306,6 +306,16 @@ def test_equal_faults_that_cover_each_other_are_both_found(tmp_path):
     assert {(f["mechanism"], f["ranks"]) for f in findings[:2]} == {("host_pause", "2"), ("host_pause", "5")}
 
 
+def test_a_pause_that_costs_nothing_once_another_fault_is_gone_is_told(tmp_path):
+    """Only since copies leave the device nothing to do does it wait for the host that collects garbage."""
+    truth, findings = findings_of(tmp_path, *EIGHT, "--ep", 4, "--jitter", 5,
+                                  "--fault", "gc-pause:rank=7,ms=9.6", "--fault", "copies:count=4,mb=43")
+    assert [(f["mechanism"], f["ranks"]) for f in findings[:2]] == [("copies", None), ("host_pause", "7")]
+    pause = next(fault for fault in truth["faults"] if fault["type"] == "gc-pause")
+    assert findings[1]["time_ns"] == pytest.approx(pause["job_effect_total_ns"] / len(truth["steps"]), rel=0.1)
+    assert "once" in findings[1]["against"]
+
+
 @pytest.mark.parametrize("layout", LAYOUTS)
 def test_the_replay_of_a_simulated_job_is_the_job(tmp_path, layout):
     simulate(tmp_path, *LAYOUTS[layout], "--jitter", 4)
