@@ -7,6 +7,7 @@
 #include <unordered_set>
 
 #include "base/time.h"
+#include "capture/late_start.h"
 #include "kineto/message.h"
 
 namespace spotter::capture {
@@ -38,9 +39,12 @@ struct Captures::Job {
   ProcessRoot root;
   Times delivered;
   Ns start = 0;       // steady time at which the trace begins, unless the clock is set; once it is delivered
+  i64 start_ms = 0;   // the same in Unix time
+  Ns begun_at = 0;    // Unix time of its temporary file
   Ns before = 0;      // when a file of that name, if it is not ours, which was there already, had changed
   Ns refused_at = 0;  // it asked, but was at another capture
   bool was_busy = false;  // since the request was delivered
+  bool is_asked_again = false;
   Ns idle_since = 0, gone_at = 0;
   Receipt& receipt() const { return capture->receipts[index]; }
 };
@@ -149,17 +153,21 @@ void Captures::collect_settled() {
   std::erase_if(jobs_, [](const auto& entry) { return is_final(entry.second->receipt().state); });
 }
 
-// libkineto looks at a request up to a tick after it has got it, and drops one that leaves less than the
-// warm-up until its start. The start is the same for all ranks; who asks late warms up for less.
-void Captures::shorten_warmup(Job& job, Times now) {
-  kineto::Config& config = job.config;
-  if (config.start_time_ms == 0 || !job.is_own_text) return;
-  const i64 room = config.start_time_ms - now.unix_ms - kineto::kTickMs;
-  if (room >= config.warmup_ms || room < 0) return;
-  config.warmup_ms = room / 1000 * 1000;
-  job.text = kineto::config_text(config);
-  job.receipt().reason =
-      fmt::format("the process asked late, so that its warm-up had {} s", config.warmup_ms / 1000);
+// Whether a process has dropped its request, which is then as if it had not asked yet. Once, and not with
+// what somebody else wrote.
+bool Captures::asks_again(Job& job, bool is_idle, Times now) {
+  if (job.is_asked_again || !job.is_own_text) return false;
+  if (!has_dropped(job.config, job.start_ms, job.begun_at, is_idle && !job.was_busy, now.unix_ms))
+    return false;
+  look(job, now);  // it may have ended since
+  if (is_final(job.receipt().state)) return false;
+  job.is_asked_again = true;
+  job.was_busy = false;
+  job.idle_since = 0;
+  job.receipt().reason = ask_again(job.config, now.unix_ms);
+  job.text = kineto::config_text(job.config);
+  advance(job, State::accepted);
+  return true;
 }
 
 std::optional<std::string> Captures::text_for(const kineto::Process& process, Times now) {
@@ -168,18 +176,27 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
   Job& job = *it->second;
   if (job.gone_at) return std::nullopt;  // another process with the same number
   const bool takes = process.poll.takes_trace();
-  if (job.receipt().state == State::accepted) {
-    if (!takes) {
+  if (takes) deaf_.erase(process.facts.pid);
+  if (job.receipt().state == State::accepted || asks_again(job, takes, now)) {
+    if (!takes && !job.is_asked_again && !deaf_.contains(process.facts.pid)) {
       job.refused_at = now.steady;
       return std::nullopt;
     }
-    shorten_warmup(job, now);
+    if (job.is_own_text && !job.is_asked_again && shorten_warmup(job.config, now.unix_ms)) {
+      job.text = kineto::config_text(job.config);
+      job.receipt().reason =
+          fmt::format("the process asked late, so that its warm-up had {} s", job.config.warmup_ms / 1000);
+    }
     if (const auto start = kineto::start_of(job.config, now.unix_ms); !start) {
       settle(job, State::failed, fmt::format("the process asked too late: {}", start.error().message), now);
       collect_settled();
       return std::nullopt;
     }
     return job.text;
+  }
+  if (is_final(job.receipt().state)) {
+    collect_settled();
+    return std::nullopt;
   }
   if (!takes) {
     job.was_busy = true;
@@ -196,11 +213,13 @@ void Captures::sent(i64 pid, Times now) {
   if (it == jobs_.end() || it->second->receipt().state != State::accepted) return;
   const i64 start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
   it->second->delivered = now;
+  it->second->start_ms = start_ms;
   it->second->start = now.steady + std::min(start_ms - now.unix_ms, kFarthestMs) * kMillisecond;
   advance(*it->second, State::delivered);
 }
 
 void Captures::gone(i64 pid, Times now) {
+  deaf_.erase(pid);
   if (const auto it = jobs_.find(pid); it != jobs_.end()) it->second->gone_at = now.steady;
 }
 
@@ -235,7 +254,18 @@ void Captures::look(Job& job, Times now) {
                       : "the file has no events: nothing ran while it was recorded (had the training begun?)",
                   now);
   }
+  job.begun_at = file.begun_at;
   if (file.begun) advance(job, State::capturing);
+}
+
+bool Captures::never_began(const Job& job, Times now) {
+  const State state = job.receipt().state;
+  if (job.config.by_iterations() ||
+      now.steady - job.start - job.config.duration_ms * kMillisecond < kNeverBegan)
+    return false;
+  return state == State::delivered ||
+         (state == State::capturing &&
+          has_dropped(job.config, job.start_ms, job.begun_at, false, now.unix_ms));
 }
 
 // The process waits for the start by the system's clock.
@@ -278,9 +308,13 @@ void Captures::look_after(Job& job, Times now) {
         "the process is idle again and there is no file: another profiler may have taken over, the disk may be "
         "full; its own error output says more",
         now);
-  } else if (r.state == State::delivered && !job.config.by_iterations() &&
-             now.steady - job.start - job.config.duration_ms * kMillisecond >= kNeverBegan) {
-    settle(job, State::failed, why_never_begun(job, now), now);
+  } else if (never_began(job, now)) {
+    const bool is_deaf = r.state == State::capturing;
+    if (is_deaf) deaf_.insert(job.receipt().pid);
+    settle(job, State::failed,
+           is_deaf ? "the process woke too late for its warm-up and dropped the request"
+                   : why_never_begun(job, now),
+           now);
   } else if (waited >= job.capture->deadline) {
     const std::string after = "within " + seconds(job.capture->deadline);
     settle(job, State::expired,

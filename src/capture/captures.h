@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -67,9 +68,10 @@ class Captures {
   struct Job;  // of one process
   void settle(Job& job, State state, std::string reason, Times now);
   void advance(Job& job, State state);
-  static void shorten_warmup(Job& job, Times now);
+  bool asks_again(Job& job, bool is_idle, Times now);
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
+  static bool never_began(const Job& job, Times now);
   static std::string why_never_begun(const Job& job, Times now);
   void collect_settled();
   void tell(const Capture& capture) const;
@@ -81,6 +83,7 @@ class Captures {
   Host host_;
   std::string host_name_;
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
+  std::set<i64> deaf_;                        // pids: they have dropped a request, and say that they are busy
   i64 last_looked_after_ = 0;                 // a pid
   std::map<std::string, Capture> captures_;
   std::vector<std::string> order_;  // of captures, the oldest first

@@ -1,5 +1,6 @@
 #include "capture/captures.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -338,6 +339,28 @@ TEST_F(CapturesTest, AWarmUpThatWasShortIsTold) {
   write(id, kTrace);
   captures_.tick(at(8 * kSecond));
   expect(id, State::written, "its warm-up had 3 s");
+}
+
+// It says that it is busy, as one at its warm-up does; its temporary file tells.
+TEST_F(CapturesTest, AProcessThatDroppedItIsAskedAgain) {
+  Request r = request();
+  r.config.start_time_ms = kStart.unix_ms + 9000;
+  const std::string id = begin_delivered(r);
+  const fs::path temporary = root_ / "fs" / (receipt(id).file.substr(1) + ".tmp");
+  std::ofstream{temporary};
+  const i64 made_ms = kStart.unix_ms + 4200;
+  const timespec made{made_ms / 1000, made_ms % 1000 * 1'000'000};
+  const timespec times[] = {made, made};
+  ASSERT_EQ(utimensat(AT_FDCWD, temporary.c_str(), times, 0), 0);
+  captures_.tick(at(4300 * kMillisecond));
+  expect(id, State::capturing, "");
+  const std::string again = text(42, at(4500 * kMillisecond), kAtWork).value_or("");
+  EXPECT_NE(again.find("ACTIVITIES_WARMUP_PERIOD_SECS=3\n"), again.npos) << again;
+  captures_.sent(42, at(4500 * kMillisecond));
+  EXPECT_FALSE(text(42, at(5500 * kMillisecond), kAtWork));  // once
+  write(id, kTrace);
+  captures_.tick(at(10 * kSecond));
+  expect(id, State::written, "asked again, with 3 s of it");
 }
 
 TEST_F(CapturesTest, ALateStart) {

@@ -49,6 +49,8 @@ bool is_of(const struct stat& file, i64 uid, std::optional<i64> unmapped) {
   return static_cast<i64>(file.st_uid) == uid && uid != unmapped;
 }
 
+Ns unix_time(const timespec& time) { return Ns{time.tv_sec} * kSecond + time.tv_nsec; }
+
 }  // namespace
 
 ProcessRoot ProcessRoot::open(const Host& host, i64 pid, std::optional<i64> unmapped) {
@@ -65,9 +67,12 @@ ProcessRoot::~ProcessRoot() {
 
 FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   FileLook found;
-  found.begun = Descriptor{find_inside(fd_, path + ".tmp", O_NOFOLLOW)}.fd >= 0;
-  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
   struct stat file;
+  if (const Descriptor temporary{find_inside(fd_, path + ".tmp", O_NOFOLLOW)}; temporary.fd >= 0) {
+    found.begun = true;
+    if (fstat(temporary.fd, &file) == 0 && file.st_size == 0) found.begun_at = unix_time(file.st_mtim);
+  }
+  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
   if (at.fd < 0 || fstat(at.fd, &file) != 0) {
     found.written = found.foreign = at.fd < 0 && errno == ELOOP;  // a link on the way
     return found;
@@ -75,7 +80,7 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   found.written = true;
   found.foreign = !S_ISREG(file.st_mode) || !is_of(file, uid, unmapped_);
   if (found.foreign) return found;
-  found.changed = Ns{file.st_ctim.tv_sec} * kSecond + file.st_ctim.tv_nsec;
+  found.changed = unix_time(file.st_ctim);
   found.size_bytes = file.st_size;
   found.has_events = has_events(at.fd, file.st_size);
   return found;

@@ -16,6 +16,7 @@ namespace spotter::capture {
 // What is to be seen of a capture's file.
 struct FileLook {
   bool begun = false;    // the temporary one is there: "<path>.tmp"
+  Ns begun_at = 0;       // Unix time; while nothing is written into it
   bool written = false;  // the file is there; it appears whole, by a rename
   bool foreign = false;  // but it is another user's, or not a plain file
   i64 size_bytes = 0;

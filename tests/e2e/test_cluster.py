@@ -17,7 +17,7 @@ from test_pytorch import optimizer_steps
 
 pytestmark = pytest.mark.skipif(not PYTHON, reason="SPOTTER_TORCH_PYTHON names no Python with torch")
 
-CAPTURE_DEADLINE = 60
+CAPTURE_DEADLINE = 90  # the captures have one of their own, which says what was missing
 PLACES = [(NODES[rank // 2], rank) for rank in range(RANKS)]  # as srun fills hosts
 
 
@@ -36,6 +36,8 @@ def running():
 def cluster(running, request):
     """The same, well at first; a test that fails is told with all logs."""
     failed = request.session.testsfailed
+    if running.has_crashed():
+        running.start_training()
     until(lambda: [row["rank"] for row in processes(running)] == list(range(RANKS)), 20, "six ranks are known", every=0.2)
     yield running
     if request.session.testsfailed > failed:
@@ -54,10 +56,21 @@ def processes(cluster, *hosts):
 
 
 class Capture:
-    """A `spotter trace` of the job that has ended: its receipts by rank, and what it left."""
+    """A `spotter trace` of the job that has ended: its receipts by rank, and what it left. Of a job that crashed meanwhile
+    by itself: of the one that is started then."""
 
-    def __init__(self, cluster, name, *arguments, meanwhile=lambda: None):
+    def __init__(self, cluster, name, *arguments, meanwhile=None):
         self.out = cluster.folder / name
+        self.trace(cluster, arguments, meanwhile or (lambda: None))
+        if meanwhile is None and any("process ended" in row["reason"] for row in self.not_written()):
+            until(cluster.has_crashed, 30, "the job has ended with its rank", every=0.2)
+            print(cluster.logs())
+            cluster.start_training()
+            if self.out != cluster.own_folder:
+                self.out = cluster.folder / f"{name}-again"
+            self.trace(cluster, arguments, lambda: None)
+
+    def trace(self, cluster, arguments, meanwhile):
         command = [agent_module.program(), "trace", "--slurm-job", cluster.job, *arguments, "--output", self.out]
         with cluster.ctl.popen(*command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                                env=cluster.environment) as running:

@@ -178,6 +178,25 @@ def test_process_killed_in_mid_capture(agent):
         assert row["state"] == "failed" and row["reason"]
 
 
+@pytest.mark.parametrize("asleep, reason", [((2.5, 4.4), "with "), ((2.5, 9.5), "begins later")])
+def test_process_that_wakes_too_late_for_its_warmup(agent, asleep, reason):
+    """libkineto drops the request then, and the one of PyTorch 2.13 says for ever that it is busy: it is asked again."""
+    with training(agent) as (pid,):
+        begin = time.time()
+        start_ms = int((begin + 9) * 1000)
+        capture = agent.capture(pids=[pid], start_time_ms=start_ms, warmup_ms=5000, duration_ms=300)
+        for moment, what in zip(asleep, (signal.SIGSTOP, signal.SIGCONT)):
+            time.sleep(begin + moment - time.time())
+            os.kill(pid, what)
+        row, = agent.wait_for_receipts(capture, CAPTURE_DEADLINE)
+        assert row["state"] == "written", row
+        assert "asked again" in row["reason"] and reason in row["reason"], row
+        trace = json.loads(pathlib.Path(row["file"]).read_text())
+        late_ms = begin_unix_ms(trace) - start_ms
+        assert (late_ms < 500) if reason == "with " else (late_ms > 500), late_ms
+        captured(agent, duration_ms=100, warmup_ms=0)  # it takes the next one
+
+
 def test_command(agent):
     with training(agent) as (pid,):
         done = run("trace", "--socket", agent.api_socket, "--pid", pid, "--duration", "300ms", "--output",

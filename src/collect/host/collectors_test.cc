@@ -267,7 +267,7 @@ TEST(Collectors, OutliveGarbage) {
                                     "-9223372036854775808",
                                     "9223372036854775807"};
       // Few for the many files that hold one number.
-      for (size_t i = 0; i < std::clamp<size_t>(text.size() / 8, 2, kIsLong ? 150 : 12); ++i) {
+      for (size_t i = 0; i < std::clamp<size_t>(text.size() / 8, 2, kIsLong ? 150 : 6); ++i) {
         std::string garbled = text;
         garbled.replace(random() % (text.size() + 1), random() % 3, pieces[random() % std::size(pieces)]);
         sample(garbled);
