@@ -25,6 +25,7 @@ import uuid
 
 HEADER = struct.Struct("<Q32s")
 MOST_TRIES = 11
+TICK_SECONDS = 1
 
 
 def datagram(tag, body, size=None):
@@ -189,7 +190,8 @@ class Capture:
             raise BadConfig("not enough time for the warm-up")
         short_warmup = min(warmup, options.warmup)
         self.start = start_ms / 1000 if start_ms else now + options.lead + short_warmup
-        self.warmup = self.start - short_warmup
+        # Once a second libkineto looks whether the warm-up is to begin within the next one, and then begins with it.
+        self.warmup = max(now, self.start - warmup - TICK_SECONDS / 2) if start_ms else self.start - short_warmup
         self.iterations = settings.get("ACTIVITIES_ITERATIONS", 0)
         if not ("PROFILE_START_ITERATION" in settings or settings.get("PROFILE_START_ITERATION_ROUNDUP", 0) > 0):
             self.iterations = 0
