@@ -1,12 +1,10 @@
 #include "store/block_codec.h"
 
-#include <zstd.h>
-
 #include <algorithm>
 #include <bit>
-#include <memory>
 #include <optional>
 
+#include "base/zstd_frame.h"
 #include "store/series_codec.h"
 
 namespace spotter::store {
@@ -61,29 +59,6 @@ bool decode_series(ByteReader& in, Column& column, Type type, size_t begin, size
   if (!decode_cells(in, type, cells)) return false;
   for (size_t i = 0, next = 0; i < count; ++i) column.cells[begin + i] = valid[i] ? cells[next++] : 0;
   return true;
-}
-
-std::string compressed(std::string_view bytes) {
-  thread_local const std::unique_ptr<ZSTD_CCtx, size_t (*)(ZSTD_CCtx*)> context(ZSTD_createCCtx(),
-                                                                                ZSTD_freeCCtx);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_compressionLevel, kLevel);
-  ZSTD_CCtx_setParameter(context.get(), ZSTD_c_checksumFlag, 1);
-  std::string out(ZSTD_compressBound(bytes.size()), '\0');
-  const size_t size = ZSTD_compress2(context.get(), out.data(), out.size(), bytes.data(), bytes.size());
-  if (ZSTD_isError(size)) end_process("out of memory: zstd");
-  out.resize(size);
-  return out;
-}
-
-std::optional<std::string> uncompressed(std::string_view bytes) {
-  const unsigned long long size = ZSTD_getFrameContentSize(bytes.data(), bytes.size());
-  if (size == ZSTD_CONTENTSIZE_ERROR || size == ZSTD_CONTENTSIZE_UNKNOWN || size > kMostBytes) return {};
-  thread_local const std::unique_ptr<ZSTD_DCtx, size_t (*)(ZSTD_DCtx*)> context(ZSTD_createDCtx(),
-                                                                                ZSTD_freeDCtx);
-  std::string out(size, '\0');
-  if (ZSTD_decompressDCtx(context.get(), out.data(), out.size(), bytes.data(), bytes.size()) != size)
-    return {};
-  return out;
 }
 
 // The distinct times, and of each row which of them it has.
@@ -244,12 +219,12 @@ Result<std::string> encode(const Block& block) {
     }
     out.text(part.out());
   }
-  return compressed(out.out());
+  return zstd_frame(out.out(), kLevel);
 }
 
 Result<Block> decode_block(std::string_view bytes, SharedSchema schema,
                            const std::function<bool(size_t)>& wanted) {
-  const std::optional<std::string> plain = uncompressed(bytes);
+  const std::optional<std::string> plain = from_zstd_frame(bytes, kMostBytes);
   if (!plain) return fail(Code::corrupt, "the block's zstd data is damaged");
   return decode_plain(*plain, std::move(schema), wanted);
 }

@@ -186,6 +186,15 @@ def test_a_device_that_begins_late_is_not_bound_by_launches():
 
 
 @harness.needs_shared()
+def test_no_thread_of_many_is_the_host():
+    """An executor of requests: each of its threads launches, and waits for its own."""
+    findings = harness.analyze(harness.SHARED / "traces/hta/mtia_inference_trace", tables=["findings"], top=None)["findings"]
+    assert "host_pause" not in {f["mechanism"] for f in findings}
+    caveat = next(f for f in findings if f["mechanism"] == "many_launchers")
+    assert caveat["kind"] == "caveat" and "threads" in caveat["finding"]
+
+
+@harness.needs_shared()
 @pytest.mark.parametrize("trace", ["hta/triton_example", "hta/cpu_only", "hta/call_stack", "hta/trace_filter"])
 def test_what_was_left_out_of_a_trace_is_no_silence(trace):
     findings = harness.analyze(harness.SHARED / "traces" / trace, tables=["findings"], top=None)["findings"]

@@ -24,6 +24,7 @@ RankProgram read_rank(RankTable& table) {
   rank.path = std::move(table.path);
   rank.skeleton = skeleton_of(table.table);
   rank.tells_silences = tells_silences(table.table.notes);
+  rank.launchers = table.table.notes.count(kManyLaunchers);
   table.table = Table();
   rank.call.assign(rank.rows().size(), kNone);
   for (u32 i = 0; i < rank.rows().size(); ++i) {

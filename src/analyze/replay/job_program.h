@@ -20,6 +20,7 @@ struct RankProgram {
   i64 device = 0;               // its number on its host
   bool are_iterations = false;  // its steps are those of inference
   bool tells_silences = true;   // recorded_part.h
+  i64 launchers = 0;            // threads that launch, where they are many
   u32 first_row = 0;            // of all ranks' rows
   u32 first_step = 0;           // of all ranks' steps
   std::vector<i64> step_numbers;

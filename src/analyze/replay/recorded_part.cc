@@ -1,9 +1,11 @@
 #include "analyze/replay/recorded_part.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/lower_median.h"
 #include "base/saturated.h"
+#include "trace/device_work.h"
 
 namespace spotter::analyze {
 namespace {
@@ -47,14 +49,34 @@ bool is_silent(const Skeleton& skeleton) {
   return silent > host / 2;
 }
 
+// How many threads launch a twentieth of the device's work or more.
+i64 count_launchers(const Trace& trace) {
+  constexpr i64 kPart = 20;
+  std::map<u32, i64> launches;
+  i64 all = 0;
+  for (const EventId call : trace.device_work().launch) {
+    if (call == kNone) continue;
+    ++launches[trace.track[call]];
+    ++all;
+  }
+  return std::ranges::count_if(launches, [&](const auto& of) { return kPart * of.second >= all; });
+}
+
 }  // namespace
 
 void note_recorded_part(const Trace& trace, Skeleton& skeleton) {
-  constexpr i64 kFew = 20;
+  constexpr i64 kFew = 20, kMany = 4;
   if (const i64 count = count_host_events(trace, kFew); count < kFew && is_silent(skeleton))
     skeleton.notes.add(kHostHardlyRecorded, Severity::loss,
                        "operators and calls are all that was recorded of a host", -1,
                        std::max<i64>(count, 1));
+  // A program has two that launch, for the forward and the backward pass; executors of requests have one for
+  // each.
+  else if (const i64 launchers = count_launchers(trace); launchers >= kMany)
+    skeleton.notes.add(
+        kManyLaunchers, Severity::info,
+        "threads launch the device's work: what one of them waits for does not hold up the others", -1,
+        launchers);
   else if (are_sampled(trace))
     skeleton.notes.add(kSampledOperators, Severity::loss,
                        "the trace has a sample of the operators that ran: their numbers leave others out");

@@ -32,6 +32,7 @@ std::span<const Mechanism* const> all_mechanisms();
   kPipelineBubble, \
   kAbsentRanks, \
   kDeviceClock, \
+  kManyLaunchers, \
   kUnrecordedHost
 // clang-format on
 extern const Mechanism SPOTTER_MECHANISMS;

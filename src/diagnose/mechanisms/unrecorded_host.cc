@@ -7,7 +7,7 @@ namespace {
 std::vector<Candidate> candidates(const JobModel& model) {
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
-    if (!model.job.ranks[r].tells_silences) c.ranks.push_back(r);
+    if (!model.job.ranks[r].tells_silences && model.job.ranks[r].launchers == 0) c.ranks.push_back(r);
   if (c.ranks.empty()) return {};
   c.what = fmt::format(
       "Most of what {} did was left out of the trace, so nothing is told of where it stands still",

@@ -71,6 +71,7 @@ void set_ideals(const JobProgram& job, const std::vector<u32>& ranks, std::vecto
 std::vector<SyncAt> syncs_of(const JobProgram& job) {
   std::vector<SyncAt> syncs;
   for (u32 r = 0; r < job.ranks.size(); ++r) {
+    if (job.ranks[r].launchers > 0) continue;  // one of many threads waits
     const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
     size_t open = syncs.size();  // since the last launch
     i64 step = -1;
