@@ -35,6 +35,7 @@ class ParamValues {
   i64 operator[](std::string_view name) const { return std::get<i64>(value(name)); }
   const std::string& text(std::string_view name) const { return std::get<std::string>(value(name)); }
   void set(std::string_view name, ParamValue value);
+  const ParamSettings& all() const { return values_; }
 
  private:
   const ParamValue& value(std::string_view name) const;

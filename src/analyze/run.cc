@@ -74,7 +74,7 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
 }
 
 // A file that the answer is about.
-struct Part {
+struct WantedFile {
   FileResult* file;
   std::optional<i64> rank;
 };
@@ -115,9 +115,9 @@ void note_missing_ranks(const RunRequest& request, const std::set<i64>& present,
 }
 
 // The wanted files by rank, those without a rank last; also those that failed, but not only such.
-Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<FileResult>& files,
-                                       Notes& notes) {
-  if (files.empty()) return std::vector<Part>();  // there are flight records alone
+Result<std::vector<WantedFile>> wanted_parts(const RunRequest& request, std::vector<FileResult>& files,
+                                             Notes& notes) {
+  if (files.empty()) return std::vector<WantedFile>();  // there are flight records alone
   std::vector<RankEvidence> evidence;
   std::vector<const FileResult*> read, wanted;
   std::set<i64> unwanted;  // ranks; two files that claim one of them are nobody's trouble
@@ -130,7 +130,7 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
   }
   TRY(check_any_left(read));
   TRY_ASSIGN(const std::vector<ResolvedRank> ranks, resolve_ranks(evidence, notes));
-  std::vector<Part> parts;
+  std::vector<WantedFile> parts;
   std::set<i64> present;
   bool is_guess = false;
   for (size_t i = 0; i < files.size(); ++i) {
@@ -141,9 +141,10 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
     if (!files[i].unwanted && (may_be_wanted || wants(request, ranks[i].rank)))
       parts.push_back({&files[i], ranks[i].rank});
   }
-  const auto order = [](const Part& p) { return std::tuple(!p.rank, p.rank.value_or(0), p.file); };
-  std::sort(parts.begin(), parts.end(), [&](const Part& a, const Part& b) { return order(a) < order(b); });
-  for (const Part& part : parts) wanted.push_back(part.file);
+  const auto order = [](const WantedFile& p) { return std::tuple(!p.rank, p.rank.value_or(0), p.file); };
+  std::sort(parts.begin(), parts.end(),
+            [&](const WantedFile& a, const WantedFile& b) { return order(a) < order(b); });
+  for (const WantedFile& part : parts) wanted.push_back(part.file);
   TRY(check_any_left(wanted));
   if (parts.empty())
     return fail(Code::not_found, "no file has a rank that was asked for; the job has {}",
@@ -152,8 +153,8 @@ Result<std::vector<Part>> wanted_parts(const RunRequest& request, std::vector<Fi
   return parts;
 }
 
-void note_failures(std::span<const Part> parts, Notes& notes) {
-  for (const Part& part : parts) {
+void note_failures(std::span<const WantedFile> parts, Notes& notes) {
+  for (const WantedFile& part : parts) {
     if (!part.file->error) continue;
     std::string_view reason = part.file->error->message;
     const std::string named = part.file->evidence.path + ": ";  // the note's scope says it
@@ -188,6 +189,13 @@ Result<void> check_request(const RunRequest& request) {
   return {};
 }
 
+Result<std::vector<ParamSettings>> settings_of(const RunRequest& request) {
+  TRY_ASSIGN(const std::vector<ParamValues> values, values_of(request));
+  std::vector<ParamSettings> settings;
+  for (const ParamValues& of : values) settings.push_back(of.all());
+  return settings;
+}
+
 Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load) {
   TRY_ASSIGN(const std::vector<ParamValues> params, values_of(request));
   Phases phases(phase_names(request));
@@ -204,9 +212,9 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   RunResult result;
   result.notes = std::move(mapped.notes);
   if (request.records) result.notes.merge(request.records->notes);
-  TRY_ASSIGN(const std::vector<Part> parts, wanted_parts(request, mapped.files, result.notes));
+  TRY_ASSIGN(const std::vector<WantedFile> parts, wanted_parts(request, mapped.files, result.notes));
   note_failures(parts, result.notes);
-  for (const Part& part : parts) {
+  for (const WantedFile& part : parts) {
     result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
     const std::optional<Ns>& start = part.file->start;
     if (start) result.start = std::min(*start, result.start.value_or(*start));
@@ -218,7 +226,7 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   const auto place_in_parts = request.analyses.rend() - in_parts - 1;  // -1: nowhere
   for (size_t i = 0; i < request.analyses.size(); ++i) {
     std::vector<RankTable> tables;
-    for (const Part& part : parts)
+    for (const WantedFile& part : parts)
       if (!part.file->error)
         tables.push_back({part.rank, part.file->evidence.path, std::move(part.file->tables[i])});
     if (static_cast<std::ptrdiff_t>(i) == place_in_parts) {

@@ -20,6 +20,7 @@ namespace spotter::analyze {
 
 struct Range {
   i64 first, last;  // both included
+  bool operator==(const Range&) const = default;
 };
 
 struct RunRequest {
@@ -49,8 +50,7 @@ struct FileResult {
   RankEvidence evidence;
   std::optional<Error> error;
   bool unwanted = false;         // its contents give a rank that is not asked for
-  std::optional<Ns> start = {};  // of its first span, Unix time, whichever steps are wanted; of a file that
-                                 // was mapped here
+  std::optional<Ns> start = {};  // of its first span, Unix time, whichever steps are wanted
   Notes notes;
   std::vector<Table> tables;  // one per analysis, unless unwanted or failed
 };
@@ -73,6 +73,9 @@ struct RunResult {
 // Errors: invalid (a parameter that no analysis has, or not the one whose own it is; of another type;
 // negative).
 Result<void> check_request(const RunRequest& request);
+
+// Every parameter of each of the request's analyses, in their order. Errors: as check_request().
+Result<std::vector<ParamSettings>> settings_of(const RunRequest& request);
 
 Result<MappedJob> map_files(const Job& job, const RunRequest& request, const Loader& load);
 // The files may be those of several jobs, all mapped for this request.

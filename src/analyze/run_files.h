@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "analyze/critical_path/phases.h"
+#include "analyze/phases.h"
 #include "analyze/run.h"
 
 namespace spotter::analyze {

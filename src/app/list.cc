@@ -4,6 +4,8 @@
 #define SPOTTER_COMMANDS(ONE) \
   ONE(analyze)                \
   ONE(analyses)               \
+  ONE(map)                    \
+  ONE(reduce)                 \
   ONE(diff)                   \
   ONE(simulate)               \
   ONE(export)                 \

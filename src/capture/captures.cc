@@ -6,6 +6,7 @@
 #include <chrono>
 #include <unordered_set>
 
+#include "base/saturated.h"
 #include "base/time.h"
 #include "capture/late_start.h"
 #include "kineto/message.h"
@@ -38,11 +39,17 @@ struct Captures::Job {
   bool is_own_text = true;  // made from `config`, not somebody else's
   ProcessRoot root;
   Times delivered;
-  Ns start = 0;       // steady time at which the trace begins, unless the clock is set; once it is delivered
-  i64 start_ms = 0;   // the same in Unix time
-  Ns begun_at = 0;    // Unix time of its temporary file
-  Ns before = 0;      // when a file of that name, if it is not ours, which was there already, had changed
-  Ns refused_at = 0;  // it asked, but was at another capture
+  Ns start = 0;      // steady time at which the trace begins, unless the clock is set; once it is delivered
+  i64 start_ms = 0;  // the same in Unix time
+  // Unix times of its temporary file while nothing is written into it: its own, and the same no earlier than
+  // the look before that saw it first and no later than that look, since the clock of a file server may be
+  // another.
+  Ns file_time = 0, begun_at = 0, looked_at = 0;
+  bool is_empty = false;     // so it was at the last look
+  Ns dropped_file_time = 0;  // file_time when it was asked again
+  int polls = 0;             // since the request was delivered
+  Ns before = 0;          // when a file of that name, if it is not ours, which was there already, had changed
+  Ns refused_at = 0;      // it asked, but was at another capture
   bool was_busy = false;  // since the request was delivered
   bool is_asked_again = false;
   Ns idle_since = 0, gone_at = 0;
@@ -157,11 +164,14 @@ void Captures::collect_settled() {
 // what somebody else wrote.
 bool Captures::asks_again(Job& job, bool is_idle, Times now) {
   if (job.is_asked_again || !job.is_own_text) return false;
-  if (!has_dropped(job.config, job.start_ms, job.begun_at, is_idle && !job.was_busy, now.unix_ms))
-    return false;
-  look(job, now);  // it may have ended since
+  look(job, now);  // it may have begun, or ended, since
   if (is_final(job.receipt().state)) return false;
+  // An answer that came too late for one poll is read at the next one.
+  constexpr int kMostLate = 1;
+  is_idle = is_idle && !job.was_busy && job.polls > kMostLate;
+  if (!has_dropped(job.config, job.start_ms, job.begun_at, is_idle, now.unix_ms)) return false;
   job.is_asked_again = true;
+  job.dropped_file_time = job.file_time;
   job.was_busy = false;
   job.idle_since = 0;
   job.receipt().reason = ask_again(job.config, now.unix_ms);
@@ -177,6 +187,13 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
   if (job.gone_at) return std::nullopt;  // another process with the same number
   const bool takes = process.poll.takes_trace();
   if (takes) deaf_.erase(process.facts.pid);
+  ++job.polls;
+  // Its second request may not have been sent yet.
+  if (job.is_asked_again && job.receipt().state == State::accepted) look(job, now);
+  if (is_final(job.receipt().state)) {
+    collect_settled();
+    return std::nullopt;
+  }
   if (job.receipt().state == State::accepted || asks_again(job, takes, now)) {
     if (!takes && !job.is_asked_again && !deaf_.contains(process.facts.pid)) {
       job.refused_at = now.steady;
@@ -213,6 +230,7 @@ void Captures::sent(i64 pid, Times now) {
   if (it == jobs_.end() || it->second->receipt().state != State::accepted) return;
   const i64 start_ms = kineto::start_of(it->second->config, now.unix_ms).value_or(now.unix_ms);
   it->second->delivered = now;
+  it->second->polls = 0;
   it->second->start_ms = start_ms;
   it->second->start = now.steady + std::min(start_ms - now.unix_ms, kFarthestMs) * kMillisecond;
   advance(*it->second, State::delivered);
@@ -227,6 +245,7 @@ void Captures::end(const std::string& id, std::string_view by, Times now) {
   for (const auto& [pid, job] : jobs_) {
     const State state = job->receipt().state;
     if (job->capture->id != id || is_final(state)) continue;
+    note_deaf(*job);
     settle(*job, State::failed,
            fmt::format("ended by {} {}", by,
                        state == State::accepted
@@ -247,20 +266,33 @@ void Captures::look(Job& job, Times now) {
     return settle(job, State::failed, "the file is not a plain file of the process's user", now);
   if (file.written) {
     r.size_bytes = file.size_bytes;
-    if (file.has_events) return settle(job, State::written, r.reason, now);
+    // Whoever was asked again and was at work has not touched his file.
+    const bool has_ignored = job.dropped_file_time > 0 && job.file_time == job.dropped_file_time;
+    if (file.has_events) return settle(job, State::written, has_ignored ? "" : r.reason, now);
     return settle(job, State::empty,
                   job.gone_at
                       ? "the process ended before it had recorded anything"
                       : "the file has no events: nothing ran while it was recorded (had the training begun?)",
                   now);
   }
-  job.begun_at = file.begun_at;
-  if (file.begun) advance(job, State::capturing);
+  const Ns unix_now = multiply_saturated(now.unix_ms, kMillisecond);
+  job.is_empty = file.begun_at > 0;
+  if (job.is_empty && file.begun_at != job.file_time) {
+    job.file_time = file.begun_at;
+    job.begun_at = std::clamp(file.begun_at, job.looked_at, std::max(job.looked_at, unix_now));
+  }
+  job.looked_at = unix_now;
+  if (file.begun && r.state != State::accepted) advance(job, State::capturing);
+}
+
+void Captures::note_deaf(const Job& job) {
+  if (job.receipt().state == State::capturing && job.is_empty && !job.gone_at)
+    deaf_.insert(job.receipt().pid);
 }
 
 bool Captures::never_began(const Job& job, Times now) {
   const State state = job.receipt().state;
-  if (job.config.by_iterations() ||
+  if (job.gone_at || job.config.by_iterations() ||
       now.steady - job.start - job.config.duration_ms * kMillisecond < kNeverBegan)
     return false;
   return state == State::delivered ||
@@ -293,7 +325,7 @@ void Captures::tick(Times now, size_t most) {
 void Captures::look_after(Job& job, Times now) {
   const Receipt& r = job.receipt();
   if (is_final(r.state)) return;
-  if (r.state != State::accepted) look(job, now);
+  if (r.state != State::accepted || job.is_asked_again) look(job, now);
   if (is_final(r.state)) return;
   const Ns waited = now.steady - job.capture->accepted.steady;
   if (job.gone_at && now.steady - job.gone_at >= kLastLook) {
@@ -309,13 +341,13 @@ void Captures::look_after(Job& job, Times now) {
         "full; its own error output says more",
         now);
   } else if (never_began(job, now)) {
-    const bool is_deaf = r.state == State::capturing;
-    if (is_deaf) deaf_.insert(job.receipt().pid);
+    note_deaf(job);
     settle(job, State::failed,
-           is_deaf ? "the process woke too late for its warm-up and dropped the request"
-                   : why_never_begun(job, now),
+           r.state == State::capturing ? "the process woke too late for its warm-up and dropped the request"
+                                       : why_never_begun(job, now),
            now);
   } else if (waited >= job.capture->deadline) {
+    note_deaf(job);
     const std::string after = "within " + seconds(job.capture->deadline);
     settle(job, State::expired,
            r.state == State::accepted && job.refused_at ? "the process was busy with another capture " + after

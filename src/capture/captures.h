@@ -69,6 +69,9 @@ class Captures {
   void settle(Job& job, State state, std::string reason, Times now);
   void advance(Job& job, State state);
   bool asks_again(Job& job, bool is_idle, Times now);
+  // What ends without its file may have been dropped; who is at work ignores a request that he gets all the
+  // same.
+  void note_deaf(const Job& job);
   void look(Job& job, Times now);
   void look_after(Job& job, Times now);
   static bool never_began(const Job& job, Times now);
@@ -83,8 +86,8 @@ class Captures {
   Host host_;
   std::string host_name_;
   std::map<i64, std::unique_ptr<Job>> jobs_;  // by pid, those under way
-  std::set<i64> deaf_;                        // pids: they have dropped a request, and say that they are busy
-  i64 last_looked_after_ = 0;                 // a pid
+  std::set<i64> deaf_;         // pids: they may have dropped a request, and say that they are busy
+  i64 last_looked_after_ = 0;  // a pid
   std::map<std::string, Capture> captures_;
   std::vector<std::string> order_;  // of captures, the oldest first
   std::vector<Listener> listeners_;

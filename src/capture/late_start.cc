@@ -1,8 +1,22 @@
 #include "capture/late_start.h"
 
 #include <fmt/format.h>
+#include <time.h>
+
+#include "base/saturated.h"
 
 namespace spotter::capture {
+
+namespace {
+
+// Times of files are those of the kernel's clock tick.
+Ns clock_tick() {
+  timespec tick{};
+  clock_getres(CLOCK_REALTIME_COARSE, &tick);
+  return tick.tv_nsec;
+}
+
+}  // namespace
 
 bool shorten_warmup(kineto::Config& config, i64 now_ms) {
   const i64 room = config.start_time_ms - now_ms - kineto::kTickMs;
@@ -12,11 +26,9 @@ bool shorten_warmup(kineto::Config& config, i64 now_ms) {
 }
 
 bool has_dropped(const kineto::Config& config, i64 start_ms, Ns begun, bool is_idle, i64 now_ms) {
-  // Times of files are those of the kernel's clock tick.
-  constexpr Ns kCoarse = 10 * kMillisecond;
   if (config.by_iterations()) return false;
   const i64 warmup_ms = start_ms - config.warmup_ms;
-  if (begun > 0) return begun > warmup_ms * kMillisecond - kCoarse;
+  if (begun > 0) return begun > subtract_saturated(multiply_saturated(warmup_ms, kMillisecond), clock_tick());
   return is_idle && now_ms > warmup_ms + kineto::kTickMs;
 }
 

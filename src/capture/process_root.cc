@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <string_view>
 
+#include "base/saturated.h"
 #include "base/time.h"
 
 namespace spotter::capture {
@@ -49,7 +50,10 @@ bool is_of(const struct stat& file, i64 uid, std::optional<i64> unmapped) {
   return static_cast<i64>(file.st_uid) == uid && uid != unmapped;
 }
 
-Ns unix_time(const timespec& time) { return Ns{time.tv_sec} * kSecond + time.tv_nsec; }
+// Whose file it is may set any time.
+Ns unix_time(const timespec& time) {
+  return add_saturated(multiply_saturated(Ns{time.tv_sec}, kSecond), Ns{time.tv_nsec});
+}
 
 }  // namespace
 
@@ -70,7 +74,9 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   struct stat file;
   if (const Descriptor temporary{find_inside(fd_, path + ".tmp", O_NOFOLLOW)}; temporary.fd >= 0) {
     found.begun = true;
-    if (fstat(temporary.fd, &file) == 0 && file.st_size == 0) found.begun_at = unix_time(file.st_mtim);
+    if (fstat(temporary.fd, &file) == 0 && S_ISREG(file.st_mode) && is_of(file, uid, unmapped_) &&
+        file.st_size == 0)
+      found.begun_at = unix_time(file.st_mtim);
   }
   const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
   if (at.fd < 0 || fstat(at.fd, &file) != 0) {

@@ -7,7 +7,7 @@
 #include "base/stable_sort.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/mechanisms/words.h"
-#include "diagnose/rule.h"
+#include "diagnose/rules/rule.h"
 #include "table/ops.h"
 
 namespace spotter::diagnose {

@@ -5,16 +5,16 @@
 #include <algorithm>
 
 #include "base/utf8.h"
-#include "diagnose/list.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
+#include "diagnose/rules/list.h"
 
 namespace spotter::diagnose {
 namespace {
 
 constexpr Field kColumns[] = {
     {"mechanism", Type::text, Unit::none, Role::key,
-     "How the time is lost; of a caveat the rule that told it."},
+     "How the time is lost; of other caveats and advice the rule that told it."},
     {"kind", Type::text, Unit::none, Role::detail,
      "fault: something is not as it should be; opportunity: what the way the job is built costs; caveat: why something cannot "
      "be told."},

@@ -6,8 +6,10 @@
 #include <functional>
 #include <map>
 
+#include "analyze/list.h"
 #include "base/time.h"
-#include "diagnose/list.h"
+#include "diagnose/mechanisms/list.h"
+#include "diagnose/rules/list.h"
 #include "table/ops.h"
 
 namespace spotter::diagnose {
@@ -198,6 +200,19 @@ TEST(Diagnose, GradientsThatGoThroughTheHost) {
   EXPECT_EQ(said(job(kMillisecond, 8), "DistributedDataParallel"), "");
   EXPECT_EQ(said(job(0, 1), "DistributedDataParallel"), "");
   EXPECT_EQ(said(job(0, {}), "DistributedDataParallel"), "");
+}
+
+TEST(Evidence, NamesTablesThatThereAre) {
+  const auto expect_tables = [](const char* name, std::string_view evidence) {
+    constexpr std::string_view kFlag = "--table ";
+    for (size_t at = evidence.find(kFlag); at != evidence.npos; at = evidence.find(kFlag, at + 1)) {
+      const std::string_view rest = evidence.substr(at + kFlag.size());
+      const std::string table(rest.substr(0, rest.find(' ')));
+      EXPECT_TRUE(analyze::find_analysis(table)) << name << ": " << table;
+    }
+  };
+  for (const Mechanism* mechanism : all_mechanisms()) expect_tables(mechanism->name, mechanism->evidence);
+  for (const Rule* rule : all_rules()) expect_tables(rule->name, rule->evidence);
 }
 
 }  // namespace

@@ -99,7 +99,8 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   if (request.findings || has_questions) request.run.in_parts = &analyze::kSkeleton;
   TRY_ASSIGN(const std::optional<analyze::FlightRecords> records, records_of(job, request));
   request.run.records = records ? &*records : nullptr;
-  TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(job, request.run, load));
+  TRY_ASSIGN(analyze::MappedJob mapped,
+             request.map ? request.map(job, request.run) : analyze::map_files(job, request.run, load));
   std::ranges::move(request.elsewhere, std::back_inserter(mapped.files));
   TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
   Diagnosis diagnosis{.tables = std::move(result.tables),
@@ -122,6 +123,11 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   TRY_ASSIGN(diagnosis.what_if, what_if(model, request.what_ifs));
   diagnosis.what_if->notes.merge(analyze::replay_notes(model.job, model.played));
   return diagnosis;
+}
+
+analyze::RunRequest with_facts(analyze::RunRequest request) {
+  add_fact_analyses(request);
+  return request;
 }
 
 analyze::RunRequest fact_request() {

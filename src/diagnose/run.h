@@ -1,6 +1,7 @@
 // From a job to its tables and what stands out in it: the one caller of analyses where findings may be
 // wanted.
 #pragma once
+#include <functional>
 #include <optional>
 #include <vector>
 
@@ -23,6 +24,8 @@ struct Request {
   // Files that other hosts mapped: for fact_request() where findings alone are wanted, else for `run`; both
   // at once are not for them.
   std::vector<analyze::FileResult> elsewhere = {};
+  // Instead of analyze::map_files(): who has the job's maps already (analyze/mapped_shard.h).
+  std::function<Result<analyze::MappedJob>(const Job&, const analyze::RunRequest&)> map = {};
   FlightRecordLoader load_record = {};  // of dumps beside the traces; none: they are not looked at
 };
 
@@ -39,6 +42,9 @@ struct Diagnosis {
 
 // Errors: those of analyze::run and of what_if.
 Result<Diagnosis> run(const Job& job, Request request, const Loader& load);
+
+// What has to be mapped so that findings can be made beside the answers of this request.
+analyze::RunRequest with_facts(analyze::RunRequest request);
 
 // What another host is asked to map for findings.
 analyze::RunRequest fact_request();

@@ -120,20 +120,22 @@ class Searcher {
     if (found_.empty()) return;
     const Scenario now = scenario_;
     const Ns now_length = length_;
+    Scenario told = now;
     scenario_ = model_.base;
     length_ = model_.whole;
     const auto least = std::max(least_, static_cast<Ns>(kMedium * static_cast<double>(model_.whole)));
     for (size_t i = 0, asked = 0; i < open.size() && asked < kMostAsked; ++asked) {
       const Candidate& one = open[i].candidate;
       if (one.most < least) break;
-      const Ns gain = is_own_silence(one, now) ? gain_of(one) : 0;
+      const Ns gain = is_own_silence(one, told) ? gain_of(one) : 0;
       if (gain < least) {
         ++i;
         continue;
       }
       keep(open, i, gain, true);
       Candidate& kept = found_.back().candidate;
-      if (kept.against.empty()) kept.against = "it costs nothing once what is told before it is gone";
+      if (kept.against.empty()) kept.against = "it costs nothing once the other findings are gone";
+      kept.undo(told);
       scenario_ = model_.base;
       length_ = model_.whole;
     }

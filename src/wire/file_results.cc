@@ -6,6 +6,7 @@
 #include "base/utf8.h"
 #include "base/version.h"
 #include "wire/json.h"
+#include "wire/notes_json.h"
 
 namespace spotter::wire {
 namespace {
@@ -13,12 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr size_t kMostFiles = 4096, kMostRows = size_t{1} << 20;  // of a table
-constexpr size_t kMostNotes = 10'000;                             // of all files; to merge them is quadratic
-constexpr i64 kMostCount = i64{1} << 53;                          // of a note, so that sums stay in range
-
-json::string mended(std::string_view text) {
-  return json::string(is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text));
-}
+constexpr Ns kLatestStart = Ns{1} << 62;
 
 json::value json_of(std::optional<i64> number) { return number ? json::value(*number) : json::value(); }
 
@@ -31,18 +27,7 @@ json::value json_of(const Value& cell) {
   return {};
 }
 
-json::array json_of(const Notes& notes) {
-  json::array all;
-  for (const Note& note : notes.all())
-    all.push_back(json::object{{"kind", mended(note.kind)},
-                               {"severity", severity_name(note.severity)},
-                               {"count", note.count},
-                               {"position", note.position},
-                               {"scope", mended(note.scope)},
-                               {"scopes", note.scopes},
-                               {"sentence", mended(note.sentence)}});
-  return all;
-}
+using wire::json_of;
 
 json::object json_of(const Table& table) {
   json::array rows;
@@ -66,6 +51,7 @@ json::object json_of(const analyze::FileResult& file) {
                          {"end", e.end},
                          {"receipt_rank", json_of(e.receipt_rank)},
                          {"unwanted", file.unwanted},
+                         {"first_start", json_of(file.start)},
                          {"notes", json_of(file.notes)},
                          {"tables", std::move(tables)}};
   if (file.error)
@@ -91,16 +77,6 @@ json::array json_of(std::span<const Analysis* const> analyses) {
 std::optional<i64> optional_in(const json::value& value) {
   if (value.is_null()) return std::nullopt;
   return value.as_int64();
-}
-
-void expect(bool condition, const char* what) {
-  if (!condition) throw std::invalid_argument(what);
-}
-
-i64 count_in(const json::value& value) {
-  const i64 count = value.as_int64();
-  expect(0 <= count && count <= kMostCount, "a note's count");
-  return count;
 }
 
 double real_in(const json::value& value) {
@@ -129,7 +105,9 @@ class Reader {
       const json::object& e = error->as_object();
       file.error = Error{code_of(text_in(e.at("code"))), std::string(text_in(e.at("message")))};
     }
-    file.notes = notes(object.at("notes"));
+    file.start = optional_in(object.at("first_start"));
+    expect(!file.start || (0 <= *file.start && *file.start < kLatestStart), "a time");
+    file.notes = notes_in(object.at("notes"), notes_);
     const json::array& tables = object.at("tables").as_array();
     expect(tables.size() == (file.error || file.unwanted ? 0 : analyses_.size()), "a table of each analysis");
     for (size_t i = 0; i < tables.size(); ++i)
@@ -153,32 +131,13 @@ class Reader {
       }
       table.append(row);
     }
-    table.notes = notes(object.at("notes"));
+    table.notes = notes_in(object.at("notes"), notes_);
     return table;
-  }
-
-  Notes notes(const json::value& list) {
-    Notes all;
-    for (const json::value& entry : list.as_array()) {
-      expect(++notes_ <= kMostNotes, "fewer notes");
-      const json::object& note = entry.as_object();
-      all.add(Note{.kind = std::string(text_in(note.at("kind"))),
-                   .severity = severity_in(note.at("severity")),
-                   .count = count_in(note.at("count")),
-                   .position = note.at("position").as_int64(),
-                   .scope = std::string(text_in(note.at("scope"))),
-                   .scopes = count_in(note.at("scopes")),
-                   .sentence = std::string(text_in(note.at("sentence")))});
-    }
-    return all;
   }
 
   std::span<const Analysis* const> analyses_;
   size_t notes_ = 0;
 };
-
-constexpr const char* kRemedy =
-    "install one version on both, or copy the traces here (spotter trace --output) and analyse them";
 
 // The first analysis whose columns are not those of this program; empty: none.
 std::string other_analysis(const json::value& theirs, std::span<const Analysis* const> analyses) {
@@ -190,14 +149,15 @@ std::string other_analysis(const json::value& theirs, std::span<const Analysis* 
 }
 
 Result<std::vector<analyze::FileResult>> read(const json::object& object,
-                                              std::span<const Analysis* const> analyses) {
+                                              std::span<const Analysis* const> analyses,
+                                              const Writer& writer) {
   const std::string_view version = text_in(object.at("version"));
   if (version != kVersion)
-    return fail(Code::unsupported, "the agent is spotter {}, but this is spotter {}; {}",
-                to_printable(version.substr(0, 32)), kVersion, kRemedy);
+    return fail(Code::unsupported, "{} is spotter {}, but this is spotter {}; {}", writer.name,
+                to_printable(version.substr(0, 32)), kVersion, writer.remedy);
   if (const std::string other = other_analysis(object.at("analyses"), analyses); !other.empty())
-    return fail(Code::unsupported, "the agent is another build of spotter {}, with other columns of {}; {}",
-                kVersion, other, kRemedy);
+    return fail(Code::unsupported, "{} is another build of spotter {}, with other columns of {}; {}",
+                writer.name, kVersion, other, writer.remedy);
   const json::array& files = object.at("files").as_array();
   expect(files.size() <= kMostFiles, "fewer files");
   Reader reader(analyses);
@@ -217,13 +177,14 @@ std::string file_results_text(std::span<const analyze::FileResult> files,
 }
 
 Result<std::vector<analyze::FileResult>> read_file_results(std::string_view text,
-                                                           std::span<const Analysis* const> analyses) {
+                                                           std::span<const Analysis* const> analyses,
+                                                           const Writer& writer) {
   if (text.size() > kMostResultsBytes)
     return fail(Code::corrupt, "the tables have {} bytes; {} at most", text.size(), kMostResultsBytes);
   const Result<json::object> object = read_object(text);
   if (!object) return fail(Code::corrupt, "these are no tables: {}", object.error().message);
   try {
-    return read(*object, analyses);
+    return read(*object, analyses, writer);
   } catch (const std::invalid_argument& error) {
     return fail(Code::corrupt, "the tables are damaged: {} was expected", error.what());
   } catch (const std::exception&) {

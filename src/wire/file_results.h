@@ -18,9 +18,17 @@ inline constexpr size_t kMostResultsBytes = size_t{64} << 20;
 std::string file_results_text(std::span<const analyze::FileResult> files,
                               std::span<const Analysis* const> analyses);
 
+// Who wrote results, and what to do where that is another program than this.
+struct Writer {
+  const char* name = "the agent";
+  const char* remedy =
+      "install one version on both, or copy the traces here (spotter trace --output) and analyse them";
+};
+
 // The same back, whoever wrote it. Errors: unsupported (of another version, or of other analyses than these),
 // corrupt.
 Result<std::vector<analyze::FileResult>> read_file_results(std::string_view text,
-                                                           std::span<const Analysis* const> analyses);
+                                                           std::span<const Analysis* const> analyses,
+                                                           const Writer& writer = {});
 
 }  // namespace spotter::wire

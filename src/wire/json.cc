@@ -96,6 +96,14 @@ Result<std::optional<std::vector<std::string>>> texts_of(const json::object& obj
                                           [](const json::value& v) { return list<std::string>(v, string); });
 }
 
+void expect(bool condition, const char* what) {
+  if (!condition) throw std::invalid_argument(what);
+}
+
+boost::json::string mended(std::string_view text) {
+  return boost::json::string(is_valid_utf8(text) ? std::string(text) : to_valid_utf8(text));
+}
+
 std::string_view text_in(const json::value& value) {
   const json::string& s = value.as_string();
   return {s.data(), s.size()};

@@ -32,6 +32,11 @@ Result<std::optional<std::vector<i64>>> integers_of(const boost::json::object& o
 Result<std::optional<std::vector<std::string>>> texts_of(const boost::json::object& object,
                                                          std::string_view name);
 
+// For what throws where a value has another type or form: std::invalid_argument, with what was expected.
+void expect(bool condition, const char* what);
+// Text that is no UTF-8 is mended.
+boost::json::string mended(std::string_view text);
+
 // Of what an agent sent as a table. A view is into the value; all throw where it is not of the type, and a
 // cell may be null.
 std::string_view text_in(const boost::json::value& value);

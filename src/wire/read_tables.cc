@@ -38,10 +38,6 @@ Field field_in(const json::object& column) {
           lasting_text(text_in(column.at("help")))};
 }
 
-void expect(bool condition, const char* what) {
-  if (!condition) throw std::length_error(what);
-}
-
 constexpr size_t kNowhere = ~size_t{0};
 
 // `from`: of each column of the table, where the answer has it. `cells` counts those of all tables.

@@ -322,7 +322,7 @@ def test_a_pause_that_costs_nothing_once_another_fault_is_gone_is_told(tmp_path)
     assert [(f["mechanism"], f["ranks"]) for f in findings[:2]] == [("copies", None), ("host_pause", "7")]
     pause = next(fault for fault in truth["faults"] if fault["type"] == "gc-pause")
     assert findings[1]["time_ns"] == pytest.approx(pause["job_effect_total_ns"] / len(truth["steps"]), rel=0.1)
-    assert "once" in findings[1]["against"]
+    assert "once the other" in findings[1]["against"]
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)

@@ -225,7 +225,7 @@ def test_it_measures_what_root_measures():
     """Each table, each column, and what only root or its user may know of a process."""
     def measured(agent):
         # Of a job, so that all tables of jobs are there without those of other tests.
-        with spawned_as(agent, OWNER, SLURM_JOB_ID="4711") as one:
+        with spawned_as(agent, OWNER, SLURM_JOB_ID="4713") as one:
             agent.wait_for_processes([one.pid])
             def with_process():
                 found = samples(agent)

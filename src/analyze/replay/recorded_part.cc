@@ -1,6 +1,7 @@
 #include "analyze/replay/recorded_part.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include "base/lower_median.h"
@@ -49,7 +50,8 @@ bool is_silent(const Skeleton& skeleton) {
   return silent > host / 2;
 }
 
-// How many threads launch a twentieth of the device's work or more.
+// How many threads launch a twentieth of the device's work or more; 0 where two of them launch most of it, as
+// one program and what serves it do.
 i64 count_launchers(const Trace& trace) {
   constexpr i64 kPart = 20;
   std::map<u32, i64> launches;
@@ -59,7 +61,11 @@ i64 count_launchers(const Trace& trace) {
     ++launches[trace.track[call]];
     ++all;
   }
-  return std::ranges::count_if(launches, [&](const auto& of) { return kPart * of.second >= all; });
+  std::vector<i64> counts;
+  for (const auto& [track, count] : launches) counts.push_back(count);
+  std::ranges::sort(counts, std::greater());
+  if (counts.size() < 2 || 5 * (counts[0] + counts[1]) > 4 * all) return 0;
+  return std::ranges::count_if(counts, [&](i64 count) { return kPart * count >= all; });
 }
 
 }  // namespace

@@ -30,10 +30,15 @@ struct Row {
 // For two streams being of one group.
 struct Votes {
   i64 count = 0;
+  Ns varied = 0;            // in those that count, together
   std::optional<Ns> apart;  // of the last call
 
   void add(Ns now, Ns varies) {
-    if (!apart || std::abs(now - *apart) <= varies) ++count;
+    const Ns difference = apart ? std::abs(now - *apart) : 0;
+    if (difference <= varies) {
+      ++count;
+      varied += difference;
+    }
     apart = now;
   }
 };
@@ -55,7 +60,8 @@ class Matcher {
       }
     }
     calls_of_.resize(streams.size());
-    alone_.assign(streams.size(), true);
+    is_group_.resize(streams.size());
+    seen_.resize(std::max(streams.size(), job.ranks.size()));
     for (const Row& row : rows_) ++calls_of_[row.stream];
     group_.resize(streams.size());
     std::iota(group_.begin(), group_.end(), 0u);
@@ -68,12 +74,7 @@ class Matcher {
     for (const Ns varies : kVaries) {
       votes_.clear();
       for_each_call(&Row::stream, [&](std::span<Row> call) { vote(call, varies); });
-      const std::vector<bool> was_alone = alone_;
-      for (const auto& [pair, votes] : votes_) {
-        const auto [a, b] = pair;
-        if (!was_alone[a] && !was_alone[b]) continue;
-        if (kWhole * votes.count >= kPart * std::min(calls_of_[a], calls_of_[b])) join(a, b);
-      }
+      join_voted();
     }
     for (Row& row : rows_) row.group = root(row.stream);
     for_each_call(&Row::rank, [&](std::span<Row> call) { add(call); });
@@ -88,21 +89,22 @@ class Matcher {
                       [](const Row& r) { return std::tuple(r.operation, r.group, r.end, r.rank, r.row); });
     for (size_t begin = 0, end = 0; begin < rows_.size(); begin = end) {
       const Row& first = rows_[begin];
+      seen_[first.*whose] = ++calls_seen_;
       const auto is_of_it = [&](const Row& row) {
         return row.operation == first.operation && row.group == first.group;
       };
       size_t widest = begin + 1;
       for (end = begin + 1; end < rows_.size() && is_of_it(rows_[end]); ++end) {
         const Row& row = rows_[end];
-        if (row.end - rows_[end - 1].end > rows_[widest].end - rows_[widest - 1].end) widest = end;
+        if (row.end - rows_[end - 1].end >= rows_[widest].end - rows_[widest - 1].end) widest = end;
         if (row.end - first.end > kTogether) {
           end = widest;
           break;
         }
-        const auto is_same = [&](const Row& other) { return other.*whose == row.*whose; };
-        if (std::any_of(rows_.begin() + static_cast<std::ptrdiff_t>(begin),
-                        rows_.begin() + static_cast<std::ptrdiff_t>(end), is_same))
+        if (std::exchange(seen_[row.*whose], calls_seen_) == calls_seen_) {
+          end = widest;
           break;
+        }
       }
       use(std::span(rows_).subspan(begin, end - begin));
     }
@@ -111,10 +113,10 @@ class Matcher {
   void vote(std::span<Row> call, Ns varies) {
     std::ranges::sort(call, {}, &Row::stream);
     // Two groups may end together now and then, so that neighbours are not always of one; of many all pairs
-    // are too many to count.
-    constexpr size_t kFew = 64;
+    // are too many to count, and of eight neighbours one is of the same group where eight groups alternate.
+    constexpr size_t kFew = 64, kNext = 9;
     for (size_t i = 0; i < call.size(); ++i) {
-      const size_t end = call.size() <= kFew ? call.size() : std::min(call.size(), i + 2);
+      const size_t end = call.size() <= kFew ? call.size() : std::min(call.size(), i + kNext);
       for (size_t k = i + 1; k < end; ++k)
         votes_[{call[i].stream, call[k].stream}].add(call[k].end - call[i].end, varies);
     }
@@ -124,9 +126,21 @@ class Matcher {
     while (group_[stream] != stream) stream = group_[stream];
     return stream;
   }
-  void join(u32 a, u32 b) {
-    group_[std::max(root(a), root(b))] = std::min(root(a), root(b));
-    alone_[a] = alone_[b] = false;
+  // Those that vary least against each other first; groups of earlier rounds stay apart.
+  void join_voted() {
+    std::vector<std::pair<Ns, std::pair<u32, u32>>> pairs;
+    for (const auto& [pair, votes] : votes_)
+      if (kWhole * votes.count >= kPart * std::min(calls_of_[pair.first], calls_of_[pair.second]))
+        pairs.emplace_back(votes.varied / votes.count, pair);
+    std::ranges::sort(pairs);
+    for (u32 stream = 0; stream < group_.size(); ++stream)
+      if (root(stream) != stream) is_group_[root(stream)] = true;
+    for (const auto& [varied, pair] : pairs) {
+      const u32 a = root(pair.first), b = root(pair.second);
+      if (a == b || (is_group_[a] && is_group_[b])) continue;
+      group_[std::max(a, b)] = std::min(a, b);
+      is_group_[std::min(a, b)] = is_group_[a] || is_group_[b];
+    }
   }
 
   void add(std::span<Row> call) {
@@ -142,9 +156,11 @@ class Matcher {
 
   JobProgram& job_;
   std::vector<Row> rows_;
-  std::vector<i64> calls_of_;  // per stream
-  std::vector<u32> group_;     // per stream: another one of its group, or itself
-  std::vector<bool> alone_;    // per stream: is none known that it ends with
+  std::vector<i64> calls_of_;   // per stream
+  std::vector<u32> group_;      // per stream: another one of its group, or itself
+  std::vector<bool> is_group_;  // per root: of several streams, since an earlier round
+  std::vector<size_t> seen_;    // per stream or rank: the last call that it was seen in
+  size_t calls_seen_ = 0;
   std::map<std::pair<u32, u32>, Votes> votes_;
 };
 

@@ -53,7 +53,7 @@ std::string definition_of_findings(const render::TextStyle& style) {
                              style.width),
              style) +
          "\n\n" + render::bold("Columns", style) + "\n" + render::render_meanings(columns, style.width) +
-         "\n" + render::bold("Rules", style) + "\n" +
+         "\n" + render::bold("Mechanisms and rules", style) + "\n" +
          render::render_meanings(diagnose::rule_meanings(), style.width);
 }
 

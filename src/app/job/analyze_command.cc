@@ -17,6 +17,7 @@
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
+#include "app/job/table_options.h"
 #include "app/job/what_if_words.h"
 #include "base/number.h"
 #include "base/parallel_for.h"
@@ -33,7 +34,13 @@
 namespace spotter::app {
 namespace {
 
+Result<JobSource> open_traces(const std::vector<std::string>& paths, analyze::RunRequest&) {
+  TRY_ASSIGN(Job job, read::open_job(paths));
+  return JobSource{.job = std::move(job), .paths = paths};
+}
+
 struct Options {
+  OpenSource open = open_traces;
   std::vector<std::string> paths;
   std::vector<analyze::FileResult> elsewhere;  // files that were mapped on other hosts, for this request
   analyze::RunRequest request;
@@ -67,48 +74,6 @@ struct Options {
   }
 };
 
-Result<void> add_table(const std::string& name, Options& options) {
-  TRY_ASSIGN(const Analysis* analysis, parse_table(name));
-  std::vector<const Analysis*>& analyses = options.request.analyses;
-  if (!analysis)
-    options.names_findings = true;
-  else if (std::ranges::find(analyses, analysis) == analyses.end())
-    analyses.push_back(analysis);
-  return {};
-}
-
-bool has_param(const Analysis* analysis, std::string_view name) {
-  return std::ranges::any_of(analysis->params, [&](const Param& p) { return p.name == name; });
-}
-
-// The parameters of all analyses, each once.
-std::vector<Param> all_params() {
-  std::vector<Param> params;
-  for (const Analysis* analysis : analyze::all_analyses()) {
-    for (const Param& p : analysis->params) {
-      const auto is_same = [&](const Param& other) { return std::string_view(other.name) == p.name; };
-      if (std::ranges::none_of(params, is_same)) params.push_back(p);
-    }
-  }
-  return params;
-}
-
-// A parameter that none of the chosen tables has is a mistake.
-Result<void> check_params(const Options& options) {
-  const std::vector<const Analysis*> chosen = options.chosen();
-  for (const Param& param : all_params()) {
-    const auto is_set = [&](const auto& p) { return p.first == param.name; };
-    const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
-    if (std::ranges::none_of(options.request.params, is_set) || std::ranges::any_of(chosen, has)) continue;
-    std::vector<std::string_view> users;
-    for (const Analysis* a : analyze::all_analyses()) {
-      if (has(a)) users.push_back(a->name);
-    }
-    return fail(Code::invalid, "{}: no chosen table takes it; {} do", flag_of(param), fmt::join(users, ", "));
-  }
-  return {};
-}
-
 // The parameter of the critical path has its name; words about the replay go to `what_ifs`.
 Option what_if_option(Option of_path, std::vector<diagnose::WhatIf>& what_ifs,
                       const ParamSettings& settings) {
@@ -132,22 +97,6 @@ Option what_if_option(Option of_path, std::vector<diagnose::WhatIf>& what_ifs,
   option.read = read;
   option.repeatable = true;
   return option;
-}
-
-Option option_of(const Param& param, ParamSettings& settings) {
-  const auto read = [param, &settings](const std::string& word) -> Result<void> {
-    if (param.check) TRY(param.check(word));
-    ParamValue value = word;
-    if (!param.is_text()) {
-      TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));
-    }
-    settings.emplace_back(param.name, std::move(value));
-    return {};
-  };
-  return {.names = {flag_of(param)},
-          .value = param.is_text() ? "TEXT" : "N",
-          .help = param.help + default_of(param),
-          .read = read};
 }
 
 void print_timing(const std::vector<analyze::PhaseTime>& timing) {
@@ -232,9 +181,9 @@ constexpr int kFaultFound = 5;
 // The exit status.
 Result<int> analyze(Options options) {
   keep_freed_memory();
-  TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  TRY_ASSIGN(const JobSource source, options.open(options.paths, options.request));
   const std::atomic<bool>* interrupted = interruption();
-  TRY(check_output(options.output, job));
+  TRY(check_output(options.output, source.job));
   TRY(check_output(options.output, *options.format));
 
   TRY(render::check_takes(*options.format, planned_tables(options), "--table"));
@@ -245,8 +194,9 @@ Result<int> analyze(Options options) {
       .what_ifs = options.what_ifs,
       .sensitivity = options.sensitivity,
       .elsewhere = std::move(options.elsewhere),
+      .map = source.map,
       .load_record = read::load_flight_record};
-  for (const std::string& path : options.paths)
+  for (const std::string& path : source.paths)
     request.paths += (request.paths.empty() ? "" : " ") +
                      shell_word(path.starts_with("-") && path != "-" ? "./" + path : path);
   request.run.analyses = options.wanted();
@@ -255,7 +205,7 @@ Result<int> analyze(Options options) {
   {
     Progress progress;
     request.run.on_progress = [&](i64 done, i64 total) { progress.update(done, total); };
-    diagnosis = diagnose::run(job, std::move(request), read::load);
+    diagnosis = diagnose::run(source.job, std::move(request), read::load);
   }
   TRY(diagnosis);
   const bool is_failure = options.fault_share && has_fault(*diagnosis->findings, *options.fault_share);
@@ -267,7 +217,7 @@ Result<int> analyze(Options options) {
   if (options.timing) print_timing(diagnosis->timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   TRY(write_output(options.output, bytes));
-  return is_failure ? kFaultFound : 0;
+  return is_failure ? kFaultFound : source.status;
 }
 
 }  // namespace
@@ -281,39 +231,29 @@ Result<void> print_report(const std::vector<std::string>& paths, std::vector<ana
   return {};
 }
 
-Command analyze_command() {
+Command command_over_job(Command command, std::string argument_help, std::string argument, OpenSource open) {
   const auto options = std::make_shared<Options>();
+  options->open = std::move(open);
   Options* o = options.get();  // the action, which owns them, outlives every parse
   analyze::RunRequest& r = o->request;
   r.threads = all_processors();
 
-  Command command = {
-      .name = "analyze",
-      .summary = "Analyse the PyTorch (Kineto) traces of a job.",
-      .arguments =
-          {{.name = "PATH",
-            .help = "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard "
-                    "input",
-            .read = keep_each(o->paths),
-            .offer = offer_files(),
-            .many = true}},
-      .footer =
-          "Examples:\n"
-          "  spotter analyze traces/ --ranks 0-7\n"
-          "  spotter analyze rank0.json.gz --table operators --top 0 --format csv",
-      .check = [o]() -> Result<void> {
-        TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_some_tables));
-        if (!o->what_ifs.empty() && o->request.compat)
-          return fail(
-              Code::invalid,
-              "--what-if of the whole job takes all of its traces, but --compat leaves out what another "
-              "tool does not see");
-        return check_params(*o);
-      },
-      .action = [options]() -> Result<int> {
-        say_when_interrupted(untouched(options->output));
-        return analyze(*options);
-      },
+  command.arguments = {{.name = std::move(argument),
+                        .help = std::move(argument_help),
+                        .read = keep_each(o->paths),
+                        .offer = offer_files(),
+                        .many = true}};
+  command.check = [o]() -> Result<void> {
+    TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_some_tables));
+    if (!o->what_ifs.empty() && o->request.compat)
+      return fail(Code::invalid,
+                  "--what-if of the whole job takes all of its traces, but --compat leaves out what another "
+                  "tool does not see");
+    return check_params(o->chosen(), o->request.params);
+  };
+  command.action = [options]() -> Result<int> {
+    say_when_interrupted(untouched(options->output));
+    return analyze(*options);
   };
   std::vector<Option>& all = command.options;
   all = {
@@ -322,7 +262,8 @@ Command analyze_command() {
        .help =
            "print this analysis whole; may be repeated; `spotter analyses` lists them. Without it, text is a "
            "report and the other formats hold all analyses but those on request",
-       .read = [o](const std::string& word) { return add_table(word, *o); },
+       .read =
+           [o](const std::string& word) { return add_table(word, o->request.analyses, o->names_findings); },
        .offer = offer_words(table_names),
        .repeatable = true},
       format_option(o->named_format, Formats::for_some_tables),
@@ -366,6 +307,17 @@ Command analyze_command() {
         .read = parsed(r.memory_bytes, parse_size)},
        {.names = {"--timing"}, .help = "say on standard error where the time went", .read = set(o->timing)}});
   return command;
+}
+
+Command analyze_command() {
+  return command_over_job(
+      {.name = "analyze",
+       .summary = "Analyse the PyTorch (Kineto) traces of a job.",
+       .footer = "Examples:\n"
+                 "  spotter analyze traces/ --ranks 0-7\n"
+                 "  spotter analyze rank0.json.gz --table operators --top 0 --format csv"},
+      "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input", "PATH",
+      open_traces);
 }
 
 }  // namespace spotter::app

@@ -27,10 +27,10 @@ std::vector<Candidate> candidates(const JobModel& model) {
 const Mechanism kManyLaunchers = {
     .name = "many_launchers",
     .summary =
-        "Four threads or more launch a twentieth of the device's work each, as executors of requests do. The replay has one host for "
+        "Four threads or more make a twentieth of the launches each, and no two of them 80 %, as executors of requests do. The replay has one host for "
         "each rank: what one thread waits for would hold up all.",
     .remedy = "Look at single threads: the timeline has them.",
-    .evidence = "--table launches",
+    .evidence = "--table timeline",
     .candidates = candidates,
 };
 

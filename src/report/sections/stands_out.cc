@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "diagnose/diagnose.h"
-#include "diagnose/rule.h"
+#include "diagnose/rules/rule.h"
 #include "render/render.h"
 #include "report/list.h"
 #include "report/report.h"

@@ -1,6 +1,6 @@
 // Rule: the record that one thing to look for in a job is. It compares the job's facts with a threshold and
-// tells what it finds, with evidence and what to do. Pure. diagnose/list.h lists the rules; thresholds are
-// where an experienced engineer would begin to look.
+// tells what it finds, with evidence and what to do. Pure. diagnose/rules/list.h lists the rules; thresholds
+// are where an experienced engineer would begin to look.
 #pragma once
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "diagnose/list.h"
+#include "diagnose/rules/list.h"
 
 #include "base/records.h"
 

@@ -1,7 +1,7 @@
 // What a trace does not have, so that nobody takes an absence for a fact about the job.
 #include <algorithm>
 
-#include "diagnose/list.h"
+#include "diagnose/rules/list.h"
 
 namespace spotter::diagnose {
 namespace {

@@ -2,7 +2,7 @@
 // (torch-tb-profiler 0.4.3), with conditions that hold today.
 #include <algorithm>
 
-#include "diagnose/list.h"
+#include "diagnose/rules/list.h"
 #include "render/render.h"
 #include "table/ops.h"
 #include "trace/facts/tensor_cores.h"

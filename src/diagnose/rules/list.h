@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "diagnose/rule.h"
+#include "diagnose/rules/rule.h"
 
 namespace spotter::diagnose {
 

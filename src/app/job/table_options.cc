@@ -1,0 +1,70 @@
+#include "app/job/table_options.h"
+
+#include <algorithm>
+
+#include "analyze/list.h"
+#include "app/cli/readers.h"
+#include "app/cli/words.h"
+#include "app/job/analysis_words.h"
+
+namespace spotter::app {
+namespace {
+
+bool has_param(const Analysis* analysis, std::string_view name) {
+  return std::ranges::any_of(analysis->params, [&](const Param& p) { return p.name == name; });
+}
+
+}  // namespace
+
+Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses,
+                       bool& names_findings) {
+  TRY_ASSIGN(const Analysis* analysis, parse_table(name));
+  if (!analysis)
+    names_findings = true;
+  else if (std::ranges::find(analyses, analysis) == analyses.end())
+    analyses.push_back(analysis);
+  return {};
+}
+
+std::vector<Param> all_params() {
+  std::vector<Param> params;
+  for (const Analysis* analysis : analyze::all_analyses()) {
+    for (const Param& p : analysis->params) {
+      const auto is_same = [&](const Param& other) { return std::string_view(other.name) == p.name; };
+      if (std::ranges::none_of(params, is_same)) params.push_back(p);
+    }
+  }
+  return params;
+}
+
+Option option_of(const Param& param, ParamSettings& settings) {
+  const auto read = [param, &settings](const std::string& word) -> Result<void> {
+    if (param.check) TRY(param.check(word));
+    ParamValue value = word;
+    if (!param.is_text()) {
+      TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));
+    }
+    settings.emplace_back(param.name, std::move(value));
+    return {};
+  };
+  return {.names = {flag_of(param)},
+          .value = param.is_text() ? "TEXT" : "N",
+          .help = param.help + default_of(param),
+          .read = read};
+}
+
+Result<void> check_params(std::span<const Analysis* const> chosen, const ParamSettings& settings) {
+  for (const Param& param : all_params()) {
+    const auto is_set = [&](const auto& p) { return p.first == param.name; };
+    const auto has = [&](const Analysis* a) { return has_param(a, param.name); };
+    if (std::ranges::none_of(settings, is_set) || std::ranges::any_of(chosen, has)) continue;
+    std::vector<std::string_view> users;
+    for (const Analysis* a : analyze::all_analyses()) {
+      if (has(a)) users.push_back(a->name);
+    }
+    return fail(Code::invalid, "{}: no chosen table takes it; {} do", flag_of(param), fmt::join(users, ", "));
+  }
+  return {};
+}
+
+}  // namespace spotter::app

@@ -1,0 +1,25 @@
+// Tables by name, and the parameters of analyses as flags: for the commands that have them made.
+#pragma once
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analyze/analysis.h"
+#include "app/cli/command.h"
+
+namespace spotter::app {
+
+// Adds the analysis of that name, if it is not there yet; of findings, which are none, `names_findings` is
+// set.
+Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses, bool& names_findings);
+
+// The parameters of all analyses, each once.
+std::vector<Param> all_params();
+
+// As a flag that adds to the settings, which have to outlive the parse.
+Option option_of(const Param& param, ParamSettings& settings);
+
+// A parameter that none of the chosen tables has is a mistake. Errors: invalid.
+Result<void> check_params(std::span<const Analysis* const> chosen, const ParamSettings& settings);
+
+}  // namespace spotter::app
