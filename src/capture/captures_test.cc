@@ -341,26 +341,36 @@ TEST_F(CapturesTest, AWarmUpThatWasShortIsTold) {
   expect(id, State::written, "its warm-up had 3 s");
 }
 
-// It says that it is busy, as one at its warm-up does; its temporary file tells.
+// It says that it is busy, as one at its warm-up does; its temporary file tells. Whoever ignores the second
+// request has not dropped the first one.
 TEST_F(CapturesTest, AProcessThatDroppedItIsAskedAgain) {
-  Request r = request();
-  r.config.start_time_ms = kStart.unix_ms + 9000;
-  const std::string id = begin_delivered(r);
-  const fs::path temporary = root_ / "fs" / (receipt(id).file.substr(1) + ".tmp");
-  std::ofstream{temporary};
-  const i64 made_ms = kStart.unix_ms + 4200;
-  const timespec made{made_ms / 1000, made_ms % 1000 * 1'000'000};
-  const timespec times[] = {made, made};
-  ASSERT_EQ(utimensat(AT_FDCWD, temporary.c_str(), times, 0), 0);
-  captures_.tick(at(4300 * kMillisecond));
-  expect(id, State::capturing, "");
-  const std::string again = text(42, at(4500 * kMillisecond), kAtWork).value_or("");
-  EXPECT_NE(again.find("ACTIVITIES_WARMUP_PERIOD_SECS=3\n"), again.npos) << again;
-  captures_.sent(42, at(4500 * kMillisecond));
-  EXPECT_FALSE(text(42, at(5500 * kMillisecond), kAtWork));  // once
-  write(id, kTrace);
-  captures_.tick(at(10 * kSecond));
-  expect(id, State::written, "asked again, with 3 s of it");
+  for (const bool takes_it : {true, false}) {
+    Request r = request();
+    r.config.start_time_ms = kStart.unix_ms + 9000;
+    const std::string id = begin_delivered(r);
+    const fs::path temporary = root_ / "fs" / (receipt(id).file.substr(1) + ".tmp");
+    const auto make = [&](i64 after_ms) {
+      std::ofstream{temporary};
+      const i64 made_ms = kStart.unix_ms + after_ms;
+      const timespec made{made_ms / 1000, made_ms % 1000 * 1'000'000};
+      const timespec times[] = {made, made};
+      ASSERT_EQ(utimensat(AT_FDCWD, temporary.c_str(), times, 0), 0);
+    };
+    make(4200);
+    captures_.tick(at(4300 * kMillisecond));
+    expect(id, State::capturing, "");
+    const std::string again = text(42, at(4500 * kMillisecond), kAtWork).value_or("");
+    EXPECT_NE(again.find("ACTIVITIES_WARMUP_PERIOD_SECS=3\n"), again.npos) << again;
+    captures_.sent(42, at(4500 * kMillisecond));
+    if (takes_it) make(5100);
+    captures_.tick(at(5200 * kMillisecond));
+    EXPECT_FALSE(text(42, at(5500 * kMillisecond), kAtWork));  // once
+    write(id, kTrace);
+    captures_.tick(at(10 * kSecond));
+    expect(id, State::written, takes_it ? "asked again, with 3 s of it" : "");
+    EXPECT_EQ(receipt(id).reason.empty(), !takes_it);
+    fs::remove(root_ / "fs" / receipt(id).file.substr(1));
+  }
 }
 
 TEST_F(CapturesTest, ALateStart) {

@@ -38,8 +38,8 @@ struct Options {
 // "0/4" to "3/4", or "1/4" to "4/4".
 Result<analyze::Shard> parse_shard(const std::string& word) {
   const size_t slash = word.find('/');
-  const auto number = number_in<i64>(word.substr(0, slash));
-  const auto count = slash == word.npos ? std::nullopt : number_in<i64>(word.substr(slash + 1));
+  const std::string behind = slash == word.npos ? "" : word.substr(slash + 1);
+  const auto number = number_in<i64>(word.substr(0, slash)), count = number_in<i64>(behind);
   if (!number || !count || *count < 1 || *number < 0 || *number > *count)
     return fail(Code::invalid,
                 "\"{}\" is no share of a job; write 1/8 to 8/8, or 0/8 to 7/8, in each of eight processes",
