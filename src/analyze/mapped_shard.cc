@@ -180,10 +180,13 @@ Result<MappedJob> JoinedShards::map(const RunRequest& request, const Reopen& reo
   MappedJob mapped{.files = {}, .notes = first_.notes, .timing = {}};
   for (size_t f = 0; f < files_.size(); ++f) {
     FileResult& file = files_[f].second;
+    // What was not wanted has no tables.
     if (!file.error && file.evidence.contents_rank)
-      file.unwanted = !wants(request, file.evidence.contents_rank);
+      file.unwanted = file.unwanted || !wants(request, file.evidence.contents_rank);
     if (!file.error && !file.unwanted) {
       if (!again.empty() && again[f].error) return tl::unexpected(*again[f].error);
+      if (!again.empty() && again[f].unwanted)
+        return fail(Code::invalid, "{}: it has another rank than when it was mapped", file.evidence.path);
       file.tables = tables_by(sources, std::move(file.tables),
                               again.empty() ? std::vector<Table>() : std::move(again[f].tables));
     } else {

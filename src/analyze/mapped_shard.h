@@ -55,7 +55,8 @@ class JoinedShards {
   static Result<JoinedShards> join(std::vector<std::pair<std::string, MappedShard>> parts);
 
   MappedShard& first() { return first_; }  // without files
-  std::vector<i64> missing() const;        // shards
+  // Their numbers, counted as the others are; where only the first or the last may be it, from 1.
+  std::vector<i64> missing() const;  // shards
   std::vector<std::string> missing_files() const;
   // What they hold, where nobody says otherwise.
   void complete(RunRequest& request) const;

@@ -4,6 +4,8 @@
 
 #include <set>
 
+#include "analyze/list.h"
+
 namespace spotter::analyze {
 namespace {
 
@@ -66,6 +68,24 @@ TEST(JoinedShards, RefusesThoseThatDoNotBelongTogether) {
   other = empty_shard(2, 3);
   other.tables.steps = Range{1, 2};
   EXPECT_NE(refusal(other).find("other options"), std::string::npos);
+}
+
+// Whoever wrote it: a file that has no tables is not asked for any.
+TEST(JoinedShards, WhatAPartDidNotWantStaysUnwanted) {
+  MappedShard shard = empty_shard(1, 1);
+  RunRequest request;
+  request.analyses = {&kSteps};
+  shard.tables = {request.analyses, settings_of(request).value(), {}, {}};
+  shard.places = {0};
+  shard.files.emplace_back();
+  shard.files[0].evidence.contents_rank = 5;
+  shard.files[0].unwanted = true;
+  auto joined = JoinedShards::join({{"one", std::move(shard)}});
+  ASSERT_TRUE(joined);
+  const auto mapped = std::move(*joined).map(request, {}, {});
+  ASSERT_TRUE(mapped) << mapped.error().message;
+  EXPECT_TRUE(mapped->files[0].unwanted);
+  EXPECT_TRUE(mapped->files[0].tables.empty());
 }
 
 }  // namespace

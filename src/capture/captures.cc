@@ -190,11 +190,12 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
   ++job.polls;
   // Its second request may not have been sent yet.
   if (job.is_asked_again && job.receipt().state == State::accepted) look(job, now);
+  const bool asks = job.receipt().state == State::accepted || asks_again(job, takes, now);
   if (is_final(job.receipt().state)) {
     collect_settled();
     return std::nullopt;
   }
-  if (job.receipt().state == State::accepted || asks_again(job, takes, now)) {
+  if (asks) {
     if (!takes && !job.is_asked_again && !deaf_.contains(process.facts.pid)) {
       job.refused_at = now.steady;
       return std::nullopt;
@@ -210,10 +211,6 @@ std::optional<std::string> Captures::text_for(const kineto::Process& process, Ti
       return std::nullopt;
     }
     return job.text;
-  }
-  if (is_final(job.receipt().state)) {
-    collect_settled();
-    return std::nullopt;
   }
   if (!takes) {
     job.was_busy = true;

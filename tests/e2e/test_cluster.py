@@ -62,7 +62,9 @@ class Capture:
     def __init__(self, cluster, name, *arguments, meanwhile=None):
         self.out = cluster.folder / name
         self.trace(cluster, arguments, meanwhile or (lambda: None))
-        if meanwhile is None and any("process ended" in row["reason"] for row in self.not_written()):
+        reasons = [row["reason"] or "" for row in self.receipts]
+        # Not where the agent asked a process twice: that must not end it.
+        if meanwhile is None and any("process ended" in r for r in reasons) and not any("asked again" in r for r in reasons):
             until(cluster.has_crashed, 30, "the job has ended with its rank", every=0.2)
             print(cluster.logs())
             cluster.start_training()

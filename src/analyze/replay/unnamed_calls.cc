@@ -1,6 +1,7 @@
 #include "analyze/replay/unnamed_calls.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <map>
 #include <numeric>
@@ -16,7 +17,7 @@ namespace {
 // The ends of one call on several ranks, with what clocks of hosts that were set by other calls may differ.
 constexpr Ns kTogether = 25'000;
 // By how much that may vary from call to call: ends are recorded to the microsecond, and clocks drift.
-constexpr Ns kVaries[] = {2'000, 5'000, kTogether};
+constexpr std::array<Ns, 3> kVaries = {2'000, 5'000, kTogether};
 constexpr i64 kPart = 4, kWhole = 5;  // of the ends of a stream
 
 struct Row {
@@ -27,17 +28,18 @@ struct Row {
   u32 stream;  // of all ranks
 };
 
-// For two streams being of one group.
+// For two streams being of one group, by each of kVaries.
 struct Votes {
-  i64 count = 0;
-  Ns varied = 0;            // in those that count, together
-  std::optional<Ns> apart;  // of the last call
+  std::array<i64, kVaries.size()> count = {};
+  std::array<Ns, kVaries.size()> varied = {};  // in those that count, together
+  std::optional<Ns> apart;                     // of the last call
 
-  void add(Ns now, Ns varies) {
+  void add(Ns now) {
     const Ns difference = apart ? std::abs(now - *apart) : 0;
-    if (difference <= varies) {
-      ++count;
-      varied += difference;
+    for (size_t i = 0; i < kVaries.size(); ++i) {
+      if (difference > kVaries[i]) continue;
+      ++count[i];
+      varied[i] += difference;
     }
     apart = now;
   }
@@ -71,11 +73,8 @@ class Matcher {
     // Streams that end together by chance do so now and then; those of one group do so always. Groups that
     // wait for each other nearly do: whoever has found its own is not joined to those whose ends vary more
     // against its ends.
-    for (const Ns varies : kVaries) {
-      votes_.clear();
-      for_each_call(&Row::stream, [&](std::span<Row> call) { vote(call, varies); });
-      join_voted();
-    }
+    for_each_call(&Row::stream, [&](std::span<Row> call) { vote(call); });
+    for (size_t round = 0; round < kVaries.size(); ++round) join_voted(round);
     for (Row& row : rows_) row.group = root(row.stream);
     for_each_call(&Row::rank, [&](std::span<Row> call) { add(call); });
   }
@@ -110,7 +109,7 @@ class Matcher {
     }
   }
 
-  void vote(std::span<Row> call, Ns varies) {
+  void vote(std::span<Row> call) {
     std::ranges::sort(call, {}, &Row::stream);
     // Two groups may end together now and then, so that neighbours are not always of one; of many all pairs
     // are too many to count, and of eight neighbours one is of the same group where eight groups alternate.
@@ -118,7 +117,7 @@ class Matcher {
     for (size_t i = 0; i < call.size(); ++i) {
       const size_t end = call.size() <= kFew ? call.size() : std::min(call.size(), i + kNext);
       for (size_t k = i + 1; k < end; ++k)
-        votes_[{call[i].stream, call[k].stream}].add(call[k].end - call[i].end, varies);
+        votes_[{call[i].stream, call[k].stream}].add(call[k].end - call[i].end);
     }
   }
 
@@ -127,11 +126,11 @@ class Matcher {
     return stream;
   }
   // Those that vary least against each other first; groups of earlier rounds stay apart.
-  void join_voted() {
+  void join_voted(size_t round) {
     std::vector<std::pair<Ns, std::pair<u32, u32>>> pairs;
     for (const auto& [pair, votes] : votes_)
-      if (kWhole * votes.count >= kPart * std::min(calls_of_[pair.first], calls_of_[pair.second]))
-        pairs.emplace_back(votes.varied / votes.count, pair);
+      if (kWhole * votes.count[round] >= kPart * std::min(calls_of_[pair.first], calls_of_[pair.second]))
+        pairs.emplace_back(votes.varied[round] / votes.count[round], pair);
     std::ranges::sort(pairs);
     for (u32 stream = 0; stream < group_.size(); ++stream)
       if (root(stream) != stream) is_group_[root(stream)] = true;

@@ -19,4 +19,17 @@ std::vector<Option> job_part_options(std::vector<analyze::Range>& ranks, std::op
   };
 }
 
+std::vector<Option> reading_options(analyze::RunRequest& request) {
+  return {
+      {.names = {"--threads"},
+       .value = "N",
+       .help = "threads to use; default: one per processor",
+       .read = number(request.threads, 1, 1024)},
+      {.names = {"--memory"},
+       .value = "SIZE",
+       .help = "memory for traces held at one time: 8G; default: half of the machine",
+       .read = parsed(request.memory_bytes, parse_size)},
+  };
+}
+
 }  // namespace spotter::app

@@ -1,4 +1,4 @@
-// The flags of the commands that read the traces of a job: which part of it.
+// The flags of the commands that read the traces of a job: which part of it, and with what.
 #pragma once
 #include <optional>
 
@@ -11,5 +11,8 @@ namespace spotter::app {
 // outlive the parse.
 std::vector<Option> job_part_options(std::vector<analyze::Range>& ranks, std::optional<analyze::Range>& steps,
                                      const std::string& what = "");
+
+// --threads and --memory.
+std::vector<Option> reading_options(analyze::RunRequest& request);
 
 }  // namespace spotter::app

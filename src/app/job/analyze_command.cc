@@ -296,16 +296,10 @@ Command command_over_job(Command command, std::string argument_help, std::string
         .help =
             "show Unix times, as programs are given them; else text and pictures count times from the start of the "
             "job's first span",
-        .read = set(o->epoch)},
-       {.names = {"--threads"},
-        .value = "N",
-        .help = "threads to use; default: one per processor",
-        .read = number(r.threads, 1, 1024)},
-       {.names = {"--memory"},
-        .value = "SIZE",
-        .help = "memory for traces held at one time: 8G; default: half of the machine",
-        .read = parsed(r.memory_bytes, parse_size)},
-       {.names = {"--timing"}, .help = "say on standard error where the time went", .read = set(o->timing)}});
+        .read = set(o->epoch)}});
+  append(all, reading_options(r));
+  all.push_back(
+      {.names = {"--timing"}, .help = "say on standard error where the time went", .read = set(o->timing)});
   return command;
 }
 

@@ -77,9 +77,8 @@ std::optional<analyze::Shard> shard_of_launcher() {
 
 Result<int> map(Options options) {
   keep_freed_memory();
-  const analyze::Shard shard = options.shard         ? *options.shard
-                               : shard_of_launcher() ? *shard_of_launcher()
-                                                     : analyze::Shard{1, 1};
+  if (!options.shard) options.shard = shard_of_launcher();
+  const analyze::Shard shard = options.shard.value_or(analyze::Shard{1, 1});
   TRY_ASSIGN(const Job job, read::open_job(options.paths));
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
@@ -150,14 +149,7 @@ Command map_command() {
        .repeatable = true}};
   append(command.options, job_part_options(r.ranks, r.steps));
   for (const Param& param : all_params()) command.options.push_back(option_of(param, r.params));
-  append(command.options, {{.names = {"--threads"},
-                            .value = "N",
-                            .help = "threads to use; default: one per processor",
-                            .read = number(r.threads, 1, 1024)},
-                           {.names = {"--memory"},
-                            .value = "SIZE",
-                            .help = "memory for traces held at one time: 8G; default: half of the machine",
-                            .read = parsed(r.memory_bytes, parse_size)}});
+  append(command.options, reading_options(r));
   return command;
 }
 

@@ -18,7 +18,7 @@ constexpr size_t kMostPartBytes = size_t{4} << 30;
 constexpr std::string_view kEnding = ".sptr";
 constexpr int kIncomplete = 3;  // as a capture that lacks a rank ends
 
-// Of a folder those in it; a file is one whatever its name.
+// Of a folder those in it; a file by its ending.
 Result<std::vector<std::string>> part_files(const std::vector<std::string>& words) {
   std::vector<std::string> files;
   for (const std::string& word : words) {
