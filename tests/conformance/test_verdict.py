@@ -194,6 +194,13 @@ def test_no_thread_of_many_is_the_host():
     assert caveat["kind"] == "caveat" and "threads" in caveat["finding"]
 
 
+def test_a_program_that_launches_from_two_threads_is_one_host(tmp_path):
+    """The near miss: forward and backward pass."""
+    _, findings = findings_of(tmp_path, *EIGHT, fault="gc-pause:rank=5,ms=30")
+    assert (findings[0]["mechanism"], findings[0]["ranks"]) == ("host_pause", "5")
+    assert "many_launchers" not in {f["mechanism"] for f in findings}
+
+
 @harness.needs_shared()
 @pytest.mark.parametrize("trace", ["hta/triton_example", "hta/cpu_only", "hta/call_stack", "hta/trace_filter"])
 def test_what_was_left_out_of_a_trace_is_no_silence(trace):
