@@ -28,7 +28,7 @@ TEST(StrictJson, TakesWhatTheStandardTakes) {
 
 TEST(StrictJson, RandomEventsAgainstAnotherReader) {
   int mended = 0;
-  for (unsigned seed = 0; seed < 300; ++seed) {
+  for (unsigned seed = 0; seed < 150; ++seed) {
     RandomEvents events(seed);
     for (int i = 0; i < 20; ++i) {
       std::string text = events.next().text;
@@ -45,7 +45,7 @@ TEST(StrictJson, RandomEventsAgainstAnotherReader) {
       ++mended;
     }
   }
-  EXPECT_GT(mended, 500);
+  EXPECT_GT(mended, 250);
 }
 
 TEST(StrictJson, MendsWithTheSameMeaning) {
