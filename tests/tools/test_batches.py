@@ -21,7 +21,7 @@ def unnamed(text: str) -> str:
 @pytest.mark.parametrize("own, use", [
     ("constexpr int kMost = 3;", unnamed("constexpr int kMost = 4;")),
     ("constexpr int kMost = 3;", "int f() { return kMost; }\n"),  # of a header
-    ("constexpr Field kColumns[] = {{1}, {2}};", "int f() { return kColumns; }\n"),
+    ("constexpr Field kFields[] = {{1}, {2}};", "int f() { return kFields; }\n"),
     ("const std::vector<int> names{1};", "int f() { return names; }\n"),
     ("int sum(int a) {\n  return a;\n}", "int f() { return sum(1); }\n"),
     ("std::vector<std::string>\nsum(int a);", "int f() { return sum(1); }\n"),
@@ -54,6 +54,7 @@ def test_names_of_headers(tmp_path):
 
 @pytest.mark.parametrize("own, use", [
     ("constexpr int kMost = 3;", unnamed("constexpr int kLeast = 4;")),
+    ("constexpr Field kColumns[] = {{1}, {2}};", unnamed("constexpr Field kColumns[] = {{3}};")),  # own_names.h
     ("constexpr int kMost = 3;", '// As kMost.\nconst char* f() { return "kMost"; }\n'),
     ("TEST(Suite, Case) {}", unnamed("TEST(Suite, Other) {}")),
     ("void f() const noexcept {\n  a = 1;\n}", "const int a = 1;\n"),
@@ -70,3 +71,13 @@ def test_each_batch_has_its_size(tmp_path):
 def test_who_cannot_join_one_joins_another(tmp_path):
     files = {"a.cc": unnamed("int x = 1;"), "b.cc": unnamed("int x = 2;"), "c.cc": unnamed("int y = 1;"), "d.cc": unnamed("int y = 2;")}
     assert batches(tmp_path, files) == [["a.cc", "c.cc"], ["b.cc", "d.cc"]]
+
+
+def test_no_header_has_a_name_that_is_another_one_in_each_file(tmp_path):
+    src = tmp_path / "src"
+    src.mkdir()
+    (src / "row.h").write_text("namespace spotter {\nextern const int kColumns;\n}\n")
+    for name, text in (("a.cc", '#include "row.h"\n'), ("b.cc", unnamed("int x = 1;"))):
+        (src / name).write_text(text)
+    done = subprocess.run([TOOL, "100", src / "a.cc", src / "b.cc"], capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "row.h has kColumns" in done.stderr

@@ -134,7 +134,7 @@ void note_calls(const Table& table, i64 untimed, i64 untold, i64 unknown_type, N
               -1, unknown_type);
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCollectives.name, kPartColumns);
   const CollectiveCalls found = collective_calls(trace);
   i64 untimed = 0, untold = 0, unknown_type = 0;
@@ -318,7 +318,7 @@ const Analysis kCollectives = {
     .params = {},
     .columns = kColumns,
     .reads = kCollectiveMessageArgs | ArgSet{Arg::group_desc},
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

@@ -162,7 +162,7 @@ void append_runs(const Trace& trace, Table& table) {
   note_unclear(found, table.notes);
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCommSteps.name, kPartColumns);
   append_steps(trace, table);
   append_runs(trace, table);
@@ -275,7 +275,7 @@ const Analysis kCommSteps = {
     .params = {},
     .columns = kColumns,
     .reads = kCollectiveCallArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

@@ -38,7 +38,7 @@ const Field kPartColumns[] = {
 };
 constexpr size_t kGroupSize = std::size(kPartColumns) - 1;
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kStragglers.name, kPartColumns);
   const CollectiveCalls found = collective_calls(trace);
   for (const CollectiveCall& c : found.calls)
@@ -144,7 +144,7 @@ const Analysis kStragglers = {
     .params = {},
     .columns = kColumns,
     .reads = kCollectiveCallArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

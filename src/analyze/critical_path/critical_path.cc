@@ -78,7 +78,7 @@ class User : public PathUser {
   i64 overlapping_ = 0;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
   User user(trace, what_if);
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) { user.use(path); });
@@ -112,7 +112,7 @@ const Analysis kCriticalPath = {
     .params = kParams,
     .columns = kColumns,
     .reads = kCriticalPathArgs,
-    .map = map,
+    .map = map_trace,
     .map_together = map_path_users,
 };
 

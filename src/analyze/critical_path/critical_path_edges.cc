@@ -22,7 +22,7 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kWhatIf};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
   Table table(kCriticalPathEdges.name, std::span(kColumns).subspan(1));
   const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
@@ -49,7 +49,7 @@ const Analysis kCriticalPathEdges = {
     .params = kParams,
     .columns = kColumns,
     .reads = kCriticalPathArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -106,7 +106,7 @@ class User : public PathUser {
   std::map<std::pair<StringId, BoundBy>, Group> groups_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   WhatIf what_if(params.text(kWhatIf.name));
   User user(trace, params[kTop.name]);
   for_each_critical_path(trace, what_if, [&](const CriticalPath& path) { user.use(path); });
@@ -130,7 +130,7 @@ const Analysis kCriticalPathNames = {
     .params = kParams,
     .columns = kColumns,
     .reads = kCriticalPathArgs,
-    .map = map,
+    .map = map_trace,
     .map_together = map_path_users,
 };
 

@@ -20,7 +20,7 @@ const Field kColumns[] = {
     kDeviceUseFields[4],
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kDeviceSteps.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -53,7 +53,7 @@ const Analysis kDeviceSteps = {
     .params = {},
     .columns = kColumns,
     .reads = kDeviceUseArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -46,7 +46,7 @@ std::string capability_of(const Device& device) {
 
 Value above_zero(i64 number) { return number > 0 ? Value(number) : Value(); }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kDeviceSummary.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -88,7 +88,7 @@ const Analysis kDeviceSummary = {
     .params = {},
     .columns = kColumns,
     .reads = kDeviceUseArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -166,7 +166,7 @@ class Rows {
   Table& table_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMfu.name, std::span(kColumns).subspan(1));
   const StepWindows windows = step_windows(trace);
   note_step_windows(trace, windows, table.notes);
@@ -208,7 +208,7 @@ const Analysis kMfu = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs | kRecordedInputArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -178,7 +178,7 @@ class Rates {
   Ns all_device_ = 0;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorEfficiency.name, std::span(kColumns).subspan(1));
   const CountedOperators counted = counted_operators(trace);
   const DevicesInUse devices = devices_in_use(trace);
@@ -219,7 +219,7 @@ const Analysis kOperatorEfficiency = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | kRecordedInputArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -82,7 +82,7 @@ Facts facts_of(const Trace& trace) {
   return facts;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kConditions.name, std::span(kColumns).subspan(1));
   for (const auto& [fact, value] : facts_of(trace))
     table.append({std::string_view(fact), std::string_view(value)});
@@ -163,7 +163,7 @@ const Analysis kConditions = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -46,7 +46,7 @@ std::string used_devices(const Trace& trace) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   const TraceInfo& info = trace.info();
   const trace::Extent extent = trace::extent_of(trace);
   const auto device_events = static_cast<i64>(trace.device_work().event.size());
@@ -90,7 +90,7 @@ const Analysis kSummary = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

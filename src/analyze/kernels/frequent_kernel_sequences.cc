@@ -137,7 +137,7 @@ void append_under(const Trace& trace, const ParamValues& params, Table& table) {
   }
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kFrequentKernelSequences.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -169,7 +169,7 @@ const Analysis kFrequentKernelSequences = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -67,7 +67,7 @@ std::vector<Row> make_rows(const Trace& trace, const Kernels& kernels, size_t to
   return rows;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelBreakdown.name, std::span(kColumns).subspan(1));
   const Kernels kernels = compute_kernels(trace);
   if (kernels.kernels.empty()) note_no_device_work(table);
@@ -96,7 +96,7 @@ const Analysis kKernelBreakdown = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -41,7 +41,7 @@ const Field kPartColumns[] = {
     {"max_ns", Type::integer, Unit::ns, Role::value, "Longest run."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kKernelDurationDistribution.name, kPartColumns);
   const Kernels kernels = compute_kernels(trace);
   if (kernels.kernels.empty()) note_no_device_work(table);
@@ -122,7 +122,7 @@ const Analysis kKernelDurationDistribution = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

@@ -119,7 +119,7 @@ class Grouping {
   GroupIds<6> ids_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelGroups.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
@@ -166,7 +166,7 @@ const Analysis kKernelGroups = {
     .reads =
         trace::kDeviceWorkArgs | ArgSet{Arg::external_id, Arg::grid, Arg::block, Arg::registers_per_thread,
                                         Arg::shared_memory, Arg::blocks_per_sm, Arg::occupancy},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

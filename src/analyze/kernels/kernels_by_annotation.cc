@@ -102,7 +102,7 @@ std::vector<Group> groups_of(const Trace& trace) {
   return list;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelsByAnnotation.name, std::span(kColumns).subspan(1));
   std::vector<Group> groups = groups_of(trace);
   if (groups.empty()) note_no_device_work(table);
@@ -130,7 +130,7 @@ const Analysis kKernelsByAnnotation = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

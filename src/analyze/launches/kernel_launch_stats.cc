@@ -66,7 +66,7 @@ std::vector<Api> stats_by_api(const Trace& trace, const LaunchCutoffs& cutoffs) 
   return apis;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelLaunchStats.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -99,7 +99,7 @@ const Analysis kKernelLaunchStats = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -26,7 +26,7 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kRuntimeCutoff, kLaunchDelayCutoff};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelLaunches.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
@@ -57,7 +57,7 @@ const Analysis kKernelLaunches = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

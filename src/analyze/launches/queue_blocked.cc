@@ -19,7 +19,7 @@ const Field kColumns[] = {
 constexpr Param kParams[] = {{"max_queue_length", i64{kQueueLimit},
                               "a stream with so much launched work makes the host wait; CUDA's limit"}};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kQueueBlocked.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -47,7 +47,7 @@ const Analysis kQueueBlocked = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

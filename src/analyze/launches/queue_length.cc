@@ -28,7 +28,7 @@ const Field kColumns[] = {
      "After three quarters of the changes it is shorter; interpolated."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kQueueLength.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -67,7 +67,7 @@ const Analysis kQueueLength = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

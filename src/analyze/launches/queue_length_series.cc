@@ -15,7 +15,7 @@ const Field kColumns[] = {
      "Position in the file's traceEvents of the launch or of what starts."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kQueueLengthSeries.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -37,7 +37,7 @@ const Analysis kQueueLengthSeries = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

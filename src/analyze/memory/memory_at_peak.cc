@@ -108,7 +108,7 @@ void sort_by_category(std::vector<Holder>& holders) {
   });
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   return memory_at_peak_table(trace, placed_memory(trace), params);
 }
 
@@ -167,7 +167,7 @@ const Analysis kMemoryAtPeak = {
     .params = kParams,
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,
-    .map = map,
+    .map = map_trace,
     .map_together = map_placed_memory,
 };
 

@@ -62,7 +62,7 @@ Value rate(double amount, Ns time) {
   return time > 0 ? Value(amount * 1e9 / static_cast<double>(time)) : Value();
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryBandwidth.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   const std::vector<CopyType> types = copies_by_type(trace);
@@ -119,7 +119,7 @@ const Analysis kMemoryBandwidth = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | ArgSet{Arg::bytes, Arg::memory_bandwidth},
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -14,7 +14,7 @@ const Field kColumns[] = {
     {"bytes_per_s", Type::real, Unit::bytes_per_s, Role::value, "What is in flight from then on."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryBandwidthSeries.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   const std::vector<CopyType> types = copies_by_type(trace);
@@ -36,7 +36,7 @@ const Analysis kMemoryBandwidthSeries = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | ArgSet{Arg::bytes, Arg::memory_bandwidth},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -172,7 +172,7 @@ std::vector<Operator> operators_of(const Trace& trace, const MemoryDevice& devic
   return list;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   return memory_by_operator_table(trace, placed_memory(trace), params);
 }
 
@@ -216,7 +216,7 @@ const Analysis kMemoryByOperator = {
     .params = kParams,
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,
-    .map = map,
+    .map = map_trace,
     .map_together = map_placed_memory,
 };
 

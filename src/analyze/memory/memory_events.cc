@@ -31,7 +31,7 @@ const Field kColumns[] = {
      "Innermost operator around the operator; null where there is none."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryEvents.name, std::span(kColumns).subspan(1));
   const std::vector<MemoryDevice> devices = memory_by_device(trace, table);
   const MemoryPlaces places = memory_places(trace, devices);
@@ -75,7 +75,7 @@ const Analysis kMemoryEvents = {
     .params = {},
     .columns = kColumns,
     .reads = kMemoryPlaceArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -113,7 +113,7 @@ std::vector<std::pair<Key, Leak>> leaks_of(const Trace& trace, const MemoryDevic
   return list;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryLeaks.name, std::span(kColumns).subspan(1));
   const std::vector<MemoryDevice> devices = memory_by_device(trace, table);
   if (devices.empty()) return table;
@@ -158,7 +158,7 @@ const Analysis kMemoryLeaks = {
     .params = {},
     .columns = kColumns,
     .reads = kMemoryPlaceArgs | ArgSet{Arg::call_stack},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

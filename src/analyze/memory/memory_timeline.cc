@@ -49,7 +49,7 @@ void append(const Trace& trace, const MemoryDevice& device, Table& table) {
                 device.events.front().allocated, device.events.back().allocated, retained_bytes(device)});
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryTimeline.name, std::span(kColumns).subspan(1));
   for (const MemoryDevice& device : memory_by_device(trace, table)) append(trace, device, table);
   return table;
@@ -73,7 +73,7 @@ const Analysis kMemoryTimeline = {
     .params = {},
     .columns = kColumns,
     .reads = kAllocatorEventArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -14,7 +14,7 @@ const Field kColumns[] = {
      "Held by the allocator from then on, used or not; null where the trace does not say."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryTimelineSeries.name, std::span(kColumns).subspan(1));
   for (const MemoryDevice& device : memory_by_device(trace, table))
     for (const AllocatorEvent& event : device.events)
@@ -34,7 +34,7 @@ const Analysis kMemoryTimelineSeries = {
     .params = {},
     .columns = kColumns,
     .reads = kAllocatorEventArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

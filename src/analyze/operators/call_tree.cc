@@ -29,7 +29,7 @@ const Field kColumns[] = {
      "Of a backward operator, the position of the forward operator whose gradient it computes; else null."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCallTree.name, std::span(kColumns).subspan(1));
   const SpanTree tree(trace);
   const trace::Nesting& nesting = trace.nesting();
@@ -64,7 +64,7 @@ const Analysis kCallTree = {
     .params = {},
     .columns = kColumns,
     .reads = kSpanTreeArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

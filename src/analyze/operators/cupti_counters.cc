@@ -105,7 +105,7 @@ Operators operators_of(const Trace& trace, std::span<const EventId> around, Even
   return found;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCuptiCounters.name, std::span(kColumns).subspan(1));
   const Counted found = find_counted(trace);
   if (found.ranges.empty()) {
@@ -152,7 +152,7 @@ const Analysis kCuptiCounters = {
     .params = {},
     .columns = kColumns,
     .reads = other_args(),
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -64,7 +64,7 @@ void append(const Trace& trace, const char* side, std::vector<Total> totals, con
     table.append({side, kind_name(t.kind), trace.strings()[t.name], t.count, t.sum});
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kEventTotals.name, std::span(kColumns).subspan(1));
   const auto host_kinds = trace::per_kind(trace, host_kind_of);
   Totals host(trace, std::size(kHostKinds)), device(trace, trace::kWorkKinds);
@@ -93,7 +93,7 @@ const Analysis kEventTotals = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -206,7 +206,7 @@ class Modules {
   std::vector<u32> place_, owner_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kModules.name, std::span(kColumns).subspan(1));
   const Modules found(trace);
   if (found.source() == Source::none) {
@@ -247,7 +247,7 @@ const Analysis kModules = {
     .params = {},
     .columns = kColumns,
     .reads = kSpanTreeArgs | ArgSet{Arg::python_module_id},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

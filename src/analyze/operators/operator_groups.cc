@@ -85,7 +85,7 @@ class Grouping {
   GroupIds<3> ids_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorGroups.name, std::span(kColumns).subspan(1));
   const OperatorCalls found = operator_calls(trace);
   Grouping grouping(trace, params[kByShapes.name] != 0, params[kByStack.name] != 0);
@@ -134,7 +134,7 @@ const Analysis kOperatorGroups = {
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs |
              ArgSet{Arg::external_id, Arg::input_dims, Arg::call_stack},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -94,7 +94,7 @@ std::vector<Group> groups_of(const Trace& trace, std::span<const Started> starte
   return list;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorKernels.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   note_links(trace, table);
@@ -127,7 +127,7 @@ const Analysis kOperatorKernels = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -166,7 +166,7 @@ void sort_by_cost(std::vector<Operator>& operators, const Strings& strings) {
   });
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kOperators.name, std::span(kColumns).subspan(1));
   Walk walk(trace);
   std::vector<Operator> operators = walk.run();
@@ -213,7 +213,7 @@ const Analysis kOperators = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -162,7 +162,7 @@ class Paths {
   std::vector<u32> place_;  // per element of Nesting::order: the innermost path at or around it
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kPaths.name, std::span(kColumns).subspan(1));
   const Paths found(trace, params[kByShapesOfPaths.name] != 0);
   const std::vector<Path>& paths = found.all();
@@ -196,7 +196,7 @@ const Analysis kPaths = {
     .params = kParams,
     .columns = kColumns,
     .reads = kSpanTreeArgs | ArgSet{Arg::input_dims},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -49,7 +49,7 @@ std::vector<Annotation> annotations_of(const Trace& trace, Category category) {
   return all;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kUserAnnotationBreakdown.name, std::span(kColumns).subspan(1));
   constexpr std::pair<const char*, Category> kSides[] = {{"host", Category::user_annotation},
                                                          {"device", Category::gpu_user_annotation}};
@@ -79,7 +79,7 @@ const Analysis kUserAnnotationBreakdown = {
     .params = kParams,
     .columns = kColumns,
     .reads = {},
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

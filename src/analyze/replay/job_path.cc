@@ -210,7 +210,7 @@ const Field kColumns[] = {
     {"share", Type::real, Unit::ratio, Role::value, "That as a share of the step."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   return skeleton_table(build_skeleton(trace), kJobCriticalPath.name);
 }
 
@@ -261,7 +261,7 @@ const Analysis kJobCriticalPath = {
     .params = {},
     .columns = kColumns,
     .reads = kSkeletonArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = std::span(kSkeletonColumns).subspan(1),
     .on_request = true,

@@ -50,7 +50,7 @@ struct Group {
   }
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kIterationSummary.name, std::span(kColumns).subspan(1));
   const trace::Steps& steps = trace.steps();
   if (!steps.are_iterations) return table;
@@ -86,7 +86,7 @@ const Analysis kIterationSummary = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -30,7 +30,7 @@ const Field kColumns[] = {
      "Tokens of both kinds over dur_ns; null where they are not told."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kIterations.name, std::span(kColumns).subspan(1));
   const trace::Steps& steps = trace.steps();
   if (!steps.are_iterations) {
@@ -82,7 +82,7 @@ const Analysis kIterations = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

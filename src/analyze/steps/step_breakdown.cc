@@ -57,7 +57,7 @@ std::array<Union, kStepParts> gather(const Trace& trace) {
   return std::move(lines).united();
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kStepBreakdown.name, std::span(kColumns).subspan(1));
   const StepWindows windows = step_windows(trace);
   note_step_windows(trace, windows, table.notes);
@@ -107,7 +107,7 @@ const Analysis kStepBreakdown = {
     .params = {},
     .columns = kColumns,
     .reads = kStepPartArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

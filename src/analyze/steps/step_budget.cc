@@ -136,7 +136,7 @@ class User : public PathUser {
   size_t next_ = 0;                  // step that a path may be of
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   WhatIf nothing;
   return User(trace).finish(nothing);
 }
@@ -286,7 +286,7 @@ const Analysis kStepBudget = {
     .params = {},
     .columns = kColumns,
     .reads = kStepPartArgs | kCriticalPathArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
     .map_together = map_path_users,

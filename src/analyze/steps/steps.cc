@@ -18,7 +18,7 @@ const Field kColumns[] = {
      "work."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kSteps.name, std::span(kColumns).subspan(1));
   const trace::Steps& marked = trace.steps();
   if (marked.steps.empty()) {
@@ -54,7 +54,7 @@ const Analysis kSteps = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

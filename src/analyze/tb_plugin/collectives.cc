@@ -54,7 +54,7 @@ i64 bytes_of(const Trace& trace, EventId e) {
   return sum;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCollectives.name, kPartColumns);
   const Communication communication = communication_of(trace, events_of(trace));
   std::vector<i64> bytes;
@@ -112,7 +112,7 @@ const Analysis kCollectives = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | ArgSet{Arg::input_dims, Arg::input_type},
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

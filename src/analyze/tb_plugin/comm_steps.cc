@@ -59,7 +59,7 @@ std::vector<i64> steps_of_collectives(const Communication& communication,
   return found;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCommSteps.name, kPartColumns);
   const Ns base = trace.info().base_ns;
   const Events events = events_of(trace);
@@ -123,7 +123,7 @@ const Analysis kCommSteps = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
 };

@@ -14,7 +14,7 @@ const Field kColumns[] = {
      "Part of the bucket in which a kernel runs; at last 0."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kDeviceBusySeries.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const UsInterval range = whole_range(trace, events);
@@ -45,7 +45,7 @@ const Analysis kDeviceBusySeries = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kGpuArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

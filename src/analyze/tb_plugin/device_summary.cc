@@ -79,7 +79,7 @@ Use use_of(const std::vector<GpuKernel>& kernels, const UsInterval& window) {
   return use;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kDeviceSummary.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const Launches launches = launches_of(trace, events);
@@ -122,7 +122,7 @@ const Analysis kDeviceSummary = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kGpuArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

@@ -140,7 +140,7 @@ Says says(const Trace& trace, const Events& events) {
   return any;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kKernelGroups.name, std::span(kColumns).subspan(1));
   const bool by_launch = params[kByLaunch.name] != 0;
   const Events events = events_of(trace);
@@ -191,7 +191,7 @@ const Analysis kKernelGroups = {
     .columns = kColumns,
     .reads = kEventArgs | ArgSet{Arg::grid, Arg::block, Arg::registers_per_thread, Arg::shared_memory,
                                  Arg::blocks_per_sm, Arg::occupancy},
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

@@ -105,7 +105,7 @@ std::vector<Operator> operators_of(const Trace& trace, const Tree& tree, const s
   return list;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kMemoryByOperator.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const std::vector<Record> records = records_of(trace, events, table.notes);
@@ -148,7 +148,7 @@ const Analysis kMemoryByOperator = {
     .params = kParams,
     .columns = kColumns,
     .reads = kEventArgs | kMemoryArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

@@ -57,7 +57,7 @@ std::vector<Piece> pieces_of(const std::vector<Record>& records) {
   return pieces;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryEvents.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const std::vector<Record> records = records_of(trace, events, table.notes);
@@ -93,7 +93,7 @@ const Analysis kMemoryEvents = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kMemoryArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -13,7 +13,7 @@ const Field kColumns[] = {
     {"peak_allocated_bytes", Type::integer, Unit::bytes, Role::value, "The most in use at any time."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryTimeline.name, std::span(kColumns).subspan(1));
   for (const auto& [place, points] : curves_of(records_of(trace, events_of(trace), table.notes)))
     table.append(
@@ -32,7 +32,7 @@ const Analysis kMemoryTimeline = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kMemoryArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

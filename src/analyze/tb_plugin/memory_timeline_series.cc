@@ -73,7 +73,7 @@ Points thinned(Points points, Us start) {
   return thin;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kMemoryTimelineSeries.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   for (const auto& [place, points] : curves_of(records_of(trace, events, table.notes)))
@@ -95,7 +95,7 @@ const Analysis kMemoryTimelineSeries = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kMemoryArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -58,7 +58,7 @@ std::map<Key, Totals> totals_of(const Trace& trace, const Tree& tree) {
   return totals;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kModules.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const ShownModules shown = module_tree(trace, events);
@@ -90,7 +90,7 @@ const Analysis kModules = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kModuleArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -105,7 +105,7 @@ class Grouping {
 
 Value share(Us part, Us whole) { return Value(whole == 0 ? 0.0 : part / whole); }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kOperatorGroups.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const Tree tree = tree_of(trace, events, launches_of(trace, events));
@@ -142,7 +142,7 @@ const Analysis kOperatorGroups = {
     .params = kParams,
     .columns = kColumns,
     .reads = kEventArgs | ArgSet{Arg::input_dims, Arg::call_stack},
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

@@ -12,7 +12,7 @@ const Field kColumns[] = {
      "Part of the multiprocessors that have a block to run in the piece; 0 at its end."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kSmEfficiencySeries.name, std::span(kColumns).subspan(1));
   for (const auto& [device, kernels] : gpus_of(trace, events_of(trace))) {
     for (const GpuPiece& piece : multiprocessor_pieces(kernels)) {
@@ -34,7 +34,7 @@ const Analysis kSmEfficiencySeries = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs | kGpuArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

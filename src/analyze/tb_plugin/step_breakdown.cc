@@ -43,7 +43,7 @@ std::array<UsIntervals, kParts + 1> divide(const std::vector<StepTime>& steps,
   return divided;
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kStepBreakdown.name, std::span(kColumns).subspan(1));
   const Events events = events_of(trace);
   const std::vector<StepTime> steps = steps_of(trace, events, launches_of(trace, events));
@@ -75,7 +75,7 @@ const Analysis kStepBreakdown = {
     .params = {},
     .columns = kColumns,
     .reads = kEventArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze::tb_plugin

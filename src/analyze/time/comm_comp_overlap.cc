@@ -14,7 +14,7 @@ const Field kColumns[] = {
      "compute_and_communication_ns / communication_ns; null without communication."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kCommCompOverlap.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -42,7 +42,7 @@ const Analysis kCommCompOverlap = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -13,7 +13,7 @@ const Field kColumns[] = {
      "Part of the bucket in which the device has any work; at last 0."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kDeviceBusySeries.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
@@ -35,7 +35,7 @@ const Analysis kDeviceBusySeries = {
     .params = kBucketParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

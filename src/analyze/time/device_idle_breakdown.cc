@@ -38,7 +38,7 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kDeviceIdleBreakdown.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) {
@@ -79,7 +79,7 @@ const Analysis kDeviceIdleBreakdown = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -118,7 +118,7 @@ class Causes {
   std::map<Cause, Group> groups_;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kIdleCauses.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -163,7 +163,7 @@ const Analysis kIdleCauses = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | trace::kStepArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

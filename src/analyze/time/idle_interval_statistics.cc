@@ -26,7 +26,7 @@ const Field kColumns[] = {
 
 constexpr Param kParams[] = {kConsecutiveKernelDelay};
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kIdleIntervalStatistics.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const trace::Stream& stream : trace.device_work().streams) {
@@ -55,7 +55,7 @@ const Analysis kIdleIntervalStatistics = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

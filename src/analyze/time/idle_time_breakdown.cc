@@ -62,7 +62,7 @@ void add_row(Table& table, const Trace& trace, const trace::Stream& stream, Ns d
   table.append(row);
 }
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kIdleTimeBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) note_no_device_work(table);
   for (const trace::Stream& stream : trace.device_work().streams)
@@ -87,7 +87,7 @@ const Analysis kIdleTimeBreakdown = {
     .params = kParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -13,7 +13,7 @@ const Field kColumns[] = {
      "Mean part of the multiprocessors that have a block to run; at last 0."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kSmEfficiencySeries.name, std::span(kColumns).subspan(1));
   const trace::DeviceWork& work = trace.device_work();
   if (work.event.empty()) note_no_device_work(table);
@@ -45,7 +45,7 @@ const Analysis kSmEfficiencySeries = {
     .params = kBucketParams,
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs | ArgSet{Arg::blocks_per_sm},
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

@@ -19,7 +19,7 @@ const Field kColumns[] = {
     {"non_compute_ratio", Type::real, Unit::ratio, Role::value, "non_compute_ns / kernel_time_ns."},
 };
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   Table table(kTemporalBreakdown.name, std::span(kColumns).subspan(1));
   if (trace.device_work().event.empty()) {
     note_no_device_work(table);
@@ -50,7 +50,7 @@ const Analysis kTemporalBreakdown = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
 };
 
 }  // namespace spotter::analyze

@@ -69,7 +69,7 @@ std::array<Union, kKinds> unions_of(const Trace& trace) {
   return std::move(lines).united();
 }
 
-Result<Table> map(const Trace& trace, const ParamValues&) {
+Result<Table> map_trace(const Trace& trace, const ParamValues&) {
   static_assert(kCompute + static_cast<size_t>(trace::WorkKind::communication) == kCommunication &&
                 kCompute + static_cast<size_t>(trace::WorkKind::memory) == kMemory);
   Table table(kRankStrip.name, kPartColumns);
@@ -140,7 +140,7 @@ const Analysis kRankStrip = {
     .params = {},
     .columns = kColumns,
     .reads = trace::kDeviceWorkArgs,
-    .map = map,
+    .map = map_trace,
     .reduce = reduce,
     .part_columns = kPartColumns,
     .on_request = true,

@@ -160,7 +160,7 @@ class Spans {
   i64 overlapping_ = 0;
 };
 
-Result<Table> map(const Trace& trace, const ParamValues& params) {
+Result<Table> map_trace(const Trace& trace, const ParamValues& params) {
   Table table(kSpans.name, std::span(kColumns).subspan(1));
   const Spans spans(trace, TimeWindow(trace, params));
   const auto position = [](EventId e) { return e == kNone ? Value() : Value(static_cast<i64>(e)); };
@@ -195,7 +195,7 @@ const Analysis kSpans = {
     .params = kParams,
     .columns = kColumns,
     .reads = kSpanTreeArgs,
-    .map = map,
+    .map = map_trace,
     .on_request = true,
 };
 

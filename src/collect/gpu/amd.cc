@@ -77,7 +77,7 @@ class Amd : public Collector {
                    .severity = is_lost ? "critical" : "info",
                    .meaning = is_lost ? "the GPU does not answer any more" : "the GPU answers again"});
     }
-    Row row(gpu::kColumns);
+    Row row(gpu::kColumnCount);
     if (gpu.is_lost) {
       gpu.quality.add(Doubt::lost);
     } else {
@@ -217,7 +217,7 @@ class Amd : public Collector {
     for (const AmdProcess& process : processes) {
       if (identities_) identities_->notice(process.pid);
       const Who who = identities_ ? identities_->who(process.pid) : Who();
-      Row row(gpu_process::kColumns);
+      Row row(gpu_process::kColumnCount);
       row[gpu_process::gpu] = gpu.index;
       row[gpu_process::pid] = process.pid;
       row[gpu_process::uuid] = or_null(gpu.uuid);

@@ -149,7 +149,7 @@ class Dcgm : public Collector {
   }
 
   void append(Table& table, const DcgmGpu& gpu, const ActivityCells& cells, const Quality& quality) const {
-    Row row(gpu_activity::kColumns);
+    Row row(gpu_activity::kColumnCount);
     for (size_t i = 0; i < row.size(); ++i) row[i] = or_null(cells[i]);
     row[gpu_activity::gpu] = gpu.index;
     row[gpu_activity::uuid] = or_null(gpu.uuid);

@@ -8,7 +8,7 @@
 
 namespace spotter::collect {
 
-using ActivityCells = std::array<std::optional<double>, gpu_activity::kColumns>;
+using ActivityCells = std::array<std::optional<double>, gpu_activity::kColumnCount>;
 
 // A GPU in which kernels ran all the time while no SM ever had a warp: profiling counters can stand still at
 // 0 (after XID 31: DCGM issue 303). Then no ratio of the row is a number.

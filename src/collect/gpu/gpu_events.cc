@@ -8,7 +8,7 @@ namespace spotter::collect {
 Table GpuEvents::take(Ns unix_ns) {
   Table table("gpu_event", gpu_event::kFields);
   for (const GpuEvent& event : events_) {
-    Row row(gpu_event::kColumns);
+    Row row(gpu_event::kColumnCount);
     row[gpu_event::time_ns] = unix_ns;
     row[gpu_event::gpu] = event.gpu;
     row[gpu_event::event] = std::string_view(event.event);

@@ -29,7 +29,7 @@ Table gpu_jobs(const Table& processes) {
     };
     auto job = std::ranges::find_if(jobs, is_of);
     if (job == jobs.end()) {
-      job = jobs.insert(job, Row(gpu_job::kColumns));
+      job = jobs.insert(job, Row(gpu_job::kColumnCount));
       for (const auto& [to, from] : kSame) (*job)[to] = processes.at(r, from);
       (*job)[gpu_job::uuid] = processes.at(r, gpu_process::uuid);
       (*job)[gpu_job::processes] = i64{0};

@@ -202,10 +202,10 @@ using Row = std::vector<Value>;
 
 #define SPOTTER_ENUMERATOR(name, ...) name,
 #define SPOTTER_FIELD(name, type, unit, role, ...) {#name, Type::type, Unit::unit, Role::role, __VA_ARGS__},
-#define SPOTTER_COLUMNS(space, LIST)                          \
-  namespace space {                                           \
-  enum Column : size_t { LIST(SPOTTER_ENUMERATOR) kColumns }; \
-  inline constexpr Field kFields[] = {LIST(SPOTTER_FIELD)};   \
+#define SPOTTER_COLUMNS(space, LIST)                              \
+  namespace space {                                               \
+  enum Column : size_t { LIST(SPOTTER_ENUMERATOR) kColumnCount }; \
+  inline constexpr Field kFields[] = {LIST(SPOTTER_FIELD)};       \
   }
 
 SPOTTER_COLUMNS(gpu, SPOTTER_GPU_COLUMNS)

@@ -94,7 +94,7 @@ class Nvidia : public Collector {
 
   static void append_activity(Table& table, const NvidiaDevice& device, GpmReading& reading) {
     doubt_idle_sms(device.utilization, reading.cells, reading.quality);
-    Row row(gpu_activity::kColumns);
+    Row row(gpu_activity::kColumnCount);
     for (size_t i = 0; i < row.size(); ++i) row[i] = or_null(reading.cells[i]);
     row[gpu_activity::gpu] = device.index;
     row[gpu_activity::uuid] = or_null(device.uuid);

@@ -252,7 +252,7 @@ GpuMemory read_memory(const collect::nvml::Functions& f, collect::nvml::Device h
 
 void append_gpu(Table& table, NvidiaDevice& device, const NvidiaSample& sample, std::string_view driver,
                 GpuEvents& events) {
-  Row row(gpu::kColumns);
+  Row row(gpu::kColumnCount);
   Reader reader(device, sample, row);
   if (device.looks % kSlow == 0) {
     u32 current = 0, pending = 0;
@@ -273,7 +273,7 @@ void append_gpu(Table& table, NvidiaDevice& device, const NvidiaSample& sample, 
                                 sum(fields.retired_corrected, fields.retired_uncorrected)},
                                {.gpu = device.index, .uuid = device.uuid, .owner = device.owner}, events);
   ++device.looks;
-  if (device.is_lost) row.assign(gpu::kColumns, Value());
+  if (device.is_lost) row.assign(gpu::kColumnCount, Value());
   set_facts(row, device, driver);
   const std::string quality = device.quality.text();
   row[gpu::quality] = or_null(quality);

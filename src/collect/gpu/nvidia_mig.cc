@@ -47,7 +47,7 @@ void append_instances(Table& table, NvidiaDevice& device, const NvidiaSample& sa
             collect::nvml::kSuccess ||
         collect::nvml::call(f.nvmlDeviceGetGpuInstanceId, mig, &instance) != collect::nvml::kSuccess)
       continue;
-    Row row(gpu_mig::kColumns);
+    Row row(gpu_mig::kColumnCount);
     Quality quality;
     row[gpu_mig::gpu] = device.index;
     row[gpu_mig::instance] = i64{instance};

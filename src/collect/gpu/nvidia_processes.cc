@@ -108,7 +108,7 @@ std::vector<GpuProcess> read_processes(NvidiaDevice& device, const NvidiaSample&
 
 void append_processes(Table& table, const NvidiaDevice& device, const std::vector<GpuProcess>& processes) {
   for (const GpuProcess& process : processes) {
-    Row row(gpu_process::kColumns);
+    Row row(gpu_process::kColumnCount);
     row[gpu_process::gpu] = device.index;
     row[gpu_process::pid] = process.pid;
     row[gpu_process::uuid] = or_null(device.uuid);

@@ -29,7 +29,7 @@ TEST(Owner, IsWhatAllHaveInCommon) {
 }
 
 TEST(Owner, FillsItsColumns) {
-  Row row(gpu::kColumns);
+  Row row(gpu::kColumnCount);
   Who owner = who("7", 3);
   owner.container = "c0ffee";
   owner.pod = "p";

@@ -7,7 +7,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   Ns waited = 0;
   bool are_single = true;
   for (const analyze::JobCall& call : model.job.calls) {
@@ -43,7 +43,7 @@ const Mechanism kAbsentRanks = {
         "size with all members (the 10 % quantile, where none has all), and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer.",
     .remedy = "Analyse the files of all ranks together: then what holds these up has a name.",
     .evidence = "--table collectives",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -5,7 +5,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::optional<Allocations> found = allocations(model, false);
   if (!found) return {};
   Candidate& c = found->candidate;
@@ -27,7 +27,7 @@ const Mechanism kAllocator = {
         "Hold less: a smaller batch, activation checkpointing, or PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True against "
         "fragmentation; see --table memory_at_peak.",
     .evidence = "--table memory_timeline",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -142,7 +142,7 @@ Candidate of_job(const JobModel& model, const MedianRow& median, u32 first) {
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   // What most ranks do has no peers to be compared with: it is the job's.
   const MedianRow middle = median_row(model);
   if (const u32 first = shift_of(middle.row); first > 0) return {of_job(model, middle, first)};
@@ -167,7 +167,7 @@ const Mechanism kClockDrop = {
         "Look at power, temperature and clocks at that time (spotter metrics --metric 'gpu_*'): throttling ends "
         "with the cause of it, a power cap, cooling or a neighbour.",
     .evidence = "--table steps",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -5,7 +5,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const auto all =
       pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Cause::compilation; });
   if (all.empty()) return {};
@@ -37,7 +37,7 @@ const Mechanism kCompilation = {
     .remedy =
         "Warm up before it counts; TORCH_LOGS=recompiles says why a graph is compiled again: mark dynamic shapes, pad to a few sizes, keep caches.",
     .evidence = "--table call_tree",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -7,7 +7,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
     if (sync.kind == analyze::Cause::copy) syncs.push_back(&sync);
@@ -38,7 +38,7 @@ const Mechanism kCopies = {
     .remedy =
         "Copy from pinned memory with non_blocking=True (pin_memory=True of the loader), and bring results back at the step's end.",
     .evidence = "--table memory_bandwidth",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -8,7 +8,7 @@ namespace {
 // What it takes to fetch a batch that is ready: from a worker's queue, with its tensors' memory mapped.
 constexpr Ns kFetch = 200'000;
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const auto all =
       pauses_by_rank(model, [](const PauseAt& p) { return p.kind == analyze::Cause::data_loading; });
   if (all.empty()) return {};
@@ -53,7 +53,7 @@ const Mechanism kDataLoading = {
         "Load with more workers (num_workers), persistent_workers=True and pin_memory=True, or do less for each sample; "
         "of single ranks look at their host's storage and processors.",
     .evidence = "--table step_breakdown",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -7,7 +7,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate c;
   Ns late = 0;
   double early = 0;
@@ -45,7 +45,7 @@ const Mechanism kDeviceClock = {
         "nothing to do: the clocks of host and device disagree, or work is missing.",
     .remedy = "",
     .evidence = "--table kernel_launch_stats",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -6,7 +6,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   if (std::ranges::all_of(model.job.calls, [](const analyze::JobCall& c) { return c.transfer == 0; }))
     return {};
   Candidate c;
@@ -28,7 +28,7 @@ const Mechanism kExposedCommunication = {
         "Overlap more (bucket sizes, prefetch, a further stream), send fewer bytes (a smaller type, accumulation over more "
         "micro-batches), or keep groups that talk much within a host.",
     .evidence = "--table comm_steps",
-    .candidates = candidates,
+    .candidates = find_candidates,
     .is_rest = true,
 };
 

@@ -103,7 +103,7 @@ Candidate of_records(const JobModel& model, const RecordedHang& hang) {
 }
 
 // The dumps know the call's number, the traces what the host was doing.
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::optional<Candidate> traced = of_traces(model);
   const std::optional<RecordedHang> recorded =
       model.evidence.records ? recorded_hang(*model.evidence.records) : std::nullopt;
@@ -140,7 +140,7 @@ const Mechanism kHang = {
         "Look at what the missing rank's host does (py-spy dump, its log); with TORCH_NCCL_TRACE_BUFFER_SIZE set PyTorch leaves a dump of its flight recorder for each rank: put "
         "them beside the traces.",
     .evidence = "--table collectives",
-    .candidates = candidates,
+    .candidates = find_candidates,
     .needs_a_trace = false,
 };
 

@@ -134,7 +134,7 @@ std::vector<Candidate> usual_silences(const JobModel& model) {
   return found;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> found = usual_silences(model);
   // Whoever waits in a job that hangs waits to the end of its recording.
   const bool hangs = !kHang.candidates(model).empty();
@@ -163,7 +163,7 @@ const Mechanism kHostPause = {
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",
     .evidence = "--table call_tree",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

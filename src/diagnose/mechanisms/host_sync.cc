@@ -24,7 +24,7 @@ Candidate candidate_of(const JobModel& model, const std::string& name,
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::map<std::string, std::vector<const SyncAt*>> by_name;
   for (const SyncAt& sync : model.syncs)
     if (sync.kind == analyze::Cause::none) by_name[name_of(model, sync)].push_back(&sync);
@@ -44,7 +44,7 @@ const Mechanism kHostSync = {
         "Keep numbers on the device until the step's end: no .item(), .cpu(), .tolist(), print or if on tensors within it; copy with "
         "non_blocking=True; torch.cuda.set_sync_debug_mode(1) names the lines.",
     .evidence = "--table call_tree",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

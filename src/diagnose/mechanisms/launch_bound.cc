@@ -144,7 +144,7 @@ std::optional<Candidate> of_job(const JobModel& model) {
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   if (std::ranges::any_of(model.launches, &Launches::disagree)) return {};
   std::vector<Candidate> all;
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
@@ -168,7 +168,7 @@ const Mechanism kLaunchBound = {
         "Launch less: torch.compile fuses kernels, CUDA graphs (mode=\"reduce-overhead\") launch many at once, as engines do for decode; larger batches make "
         "kernels longer; foreach and fused optimizers.",
     .evidence = "--table kernel_launch_stats",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -19,7 +19,7 @@ struct Slow {
   std::vector<u32> steps;  // of the rank
 };
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::map<std::vector<i64>, std::vector<Slow>> ranks_by_steps;  // by the steps' numbers
   for (const std::vector<u32>& stage : comparable_ranks(model)) {
     const std::optional<double> limit =
@@ -69,7 +69,7 @@ const Mechanism kLongStep = {
         "its own in other steps (as slow_device measures it), where work is uneven beyond what that explains. A pause or a wait for data in so few steps keeps its own name.",
     .remedy = "Look at these steps alone, and at what else ran on the device and host then.",
     .evidence = "--table steps",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -43,7 +43,7 @@ Ns device_of(const JobModel& model, u32 r) {
   return device;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const std::map<i64, Slow> by_rank = slow_by_rank(model);
   std::vector<std::pair<u32, double>> kept;  // rank, part of its device's time that stays
   const Slow* worst = nullptr;
@@ -83,7 +83,7 @@ const Mechanism kLowEfficiency = {
         "Use bfloat16 or TF32 where float32 is computed, sizes that are multiples of 64 or more, contiguous tensors (channels_last for "
         "convolutions), larger batches, and fused attention; torch.compile(mode=\"max-autotune\") tries other kernels.",
     .evidence = "--table operator_efficiency",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -4,7 +4,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate c;
   i64 most = 0;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) {
@@ -31,7 +31,7 @@ const Mechanism kManyLaunchers = {
         "each rank: what one thread waits for would hold up all.",
     .remedy = "Look at single threads: the timeline has them.",
     .evidence = "--table timeline",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -5,7 +5,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::optional<Allocations> found = allocations(model, true);
   if (!found) return {};
   Candidate& c = found->candidate;
@@ -30,7 +30,7 @@ const Mechanism kMemoryPressure = {
         "Hold less: a smaller batch or more micro-batches, activation checkpointing, sharding (FSDP); see --table memory_at_peak. Against fragmentation "
         "PYTORCH_CUDA_ALLOC_CONF=expandable_segments:True.",
     .evidence = "--table memory_timeline",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

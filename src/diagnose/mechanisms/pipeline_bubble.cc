@@ -20,7 +20,7 @@ i64 sends_a_step(const JobModel& model) {
   return rank.steps() > 0 ? sends / rank.steps() : 0;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const auto stages = static_cast<i64>(model.stages.ranks.size());
   if (stages < 2) return {};
   const i64 batches = sends_a_step(model);
@@ -46,7 +46,7 @@ const Mechanism kPipelineBubble = {
         "stage would give back, half of that. Stages that wait for more than that have a slow one among them.",
     .remedy = "More micro-batches in a step, or interleaved stages.",
     .evidence = "--table rank_strip",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -77,7 +77,7 @@ std::vector<Immediate> immediate_waits(const JobModel& model) {
   return found;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const std::vector<Immediate> waits = immediate_waits(model);
   if (waits.empty()) return {};
   Candidate c;
@@ -106,7 +106,7 @@ const Mechanism kSerializedCommunication = {
         "Let DDP or FSDP launch communication by themselves (no wait() on the handle right away, async_op=True, prefetch on), and check that no "
         "environment variable blocks it (TORCH_NCCL_BLOCKING_WAIT, CUDA_LAUNCH_BLOCKING).",
     .evidence = "--table comm_comp_overlap",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -49,7 +49,7 @@ Candidate candidate_of(const JobModel& model, const std::vector<DeviceRow>& rows
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<DeviceRow> slow;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) {
     const DeviceRow row = device_row(model, r);
@@ -87,7 +87,7 @@ const Mechanism kSlowDevice = {
         "Compare its clocks, power and temperature with its peers' (spotter metrics --metric 'gpu_*'), and swap the device "
         "if nothing else runs on it.",
     .evidence = "--table kernel_breakdown",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -198,7 +198,7 @@ std::optional<Candidate> candidate_of(const JobModel& model, const std::vector<G
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   const std::vector<Group> all = groups_of(model);
   std::vector<Candidate> found;
   for (const Group& group : all)
@@ -218,7 +218,7 @@ const Mechanism kSlowLink = {
         "Look at that link: spotter metrics --metric 'rdma_*,network_*,gpu_nvlink_*' of its hosts (errors, retransmissions, rate, a "
         "missing rail), NCCL_DEBUG=INFO for the path that NCCL took.",
     .evidence = "--table collectives",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

@@ -7,7 +7,7 @@ namespace {
 
 constexpr Ns kSmall = 10'000;
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   i64 count = 0;
   Ns device = 0, gap = 0;
   for (const analyze::RankProgram& rank : model.job.ranks)
@@ -37,7 +37,7 @@ const Mechanism kSmallKernels = {
         "gaps. Where the host is late with its launches it is launch_bound.",
     .remedy = "Fuse kernels (torch.compile) or replay them as a CUDA graph.",
     .evidence = "--table kernel_breakdown",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

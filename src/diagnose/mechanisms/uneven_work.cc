@@ -169,7 +169,7 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   return c;
 }
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> all;
   if (auto c = of_stages(model)) all.push_back(std::move(*c));
   for (const std::vector<u32>& stage : model.stages.ranks)
@@ -190,7 +190,7 @@ const Mechanism kUnevenWork = {
     .remedy =
         "Give each rank as much to do: sort or pack samples by length, balance tokens and experts between ranks.",
     .evidence = "--table operators",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose

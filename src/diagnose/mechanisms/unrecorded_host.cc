@@ -4,7 +4,7 @@
 namespace spotter::diagnose {
 namespace {
 
-std::vector<Candidate> candidates(const JobModel& model) {
+std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate c;
   for (u32 r = 0; r < model.job.ranks.size(); ++r)
     if (!model.job.ranks[r].tells_silences && model.job.ranks[r].launchers == 0) c.ranks.push_back(r);
@@ -26,7 +26,7 @@ const Mechanism kUnrecordedHost = {
         "and calls of a host that is silent for most of its time.",
     .remedy = "Record the host's operators whole.",
     .evidence = "--table summary",
-    .candidates = candidates,
+    .candidates = find_candidates,
 };
 
 }  // namespace spotter::diagnose
