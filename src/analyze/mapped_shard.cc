@@ -88,16 +88,31 @@ std::vector<size_t> places_of(const Job& job, const Shard& shard) {
   return places;
 }
 
-Result<MappedShard> map_shard(const Job& job, const Shard& shard, const RunRequest& request,
-                              const Loader& load) {
+Result<MappedShard> plan_shard(const Job& job, const Shard& shard, std::vector<size_t> places,
+                               const RunRequest& request) {
   MappedShard part;
   part.shard = shard;
   part.flight_records = job.flight_records;
   part.notes = job.notes;
   TRY_ASSIGN(part.tables, tables_of(request));
-  part.places = places_of(job, shard);
-  Job share;
+  part.places = std::move(places);
   for (const TraceFile& file : job.files) part.job.push_back({file.path, file.bytes});
+  return part;
+}
+
+RunRequest request_of(const ShardTables& tables) {
+  RunRequest request;
+  request.analyses = tables.analyses;
+  for (size_t i = 0; i < tables.settings.size(); ++i) request.own_params[i] = tables.settings[i];
+  request.ranks = tables.ranks;
+  request.steps = tables.steps;
+  return request;
+}
+
+Result<MappedShard> map_shard(const Job& job, const Shard& shard, const RunRequest& request,
+                              const Loader& load) {
+  TRY_ASSIGN(MappedShard part, plan_shard(job, shard, places_of(job, shard), request));
+  Job share;
   for (const size_t place : part.places) share.files.push_back(job.files[place]);
   if (share.files.empty()) return part;
   TRY_ASSIGN(MappedJob mapped, map_files(share, request, load));

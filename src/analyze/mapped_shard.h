@@ -44,6 +44,12 @@ struct MappedShard {
 // The share's files: all of the job's, the largest first, dealt in turn. Ascending places.
 std::vector<size_t> places_of(const Job& job, const Shard& shard);
 
+// A share of the job with the files at these places, of which none is mapped yet. Errors: as check_request().
+Result<MappedShard> plan_shard(const Job& job, const Shard& shard, std::vector<size_t> places,
+                               const RunRequest& request);
+// What maps the tables of a part once more.
+RunRequest request_of(const ShardTables& tables);
+
 // Maps a share of the job.
 Result<MappedShard> map_shard(const Job& job, const Shard& shard, const RunRequest& request,
                               const Loader& load);

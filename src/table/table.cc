@@ -11,63 +11,29 @@
 
 namespace spotter {
 
-const char* type_name(Type type) {
-  switch (type) {
-    case Type::integer:
-      return "integer";
-    case Type::real:
-      return "real";
-    case Type::text:
-      return "text";
-    case Type::flag:
-      return "flag";
-  }
-  return "unknown";
+namespace {
+
+// In the order of their enumerations.
+constexpr const char* kTypes[] = {"integer", "real", "text", "flag"};
+constexpr const char* kUnits[] = {"none",    "ns",    "bytes",  "ratio", "count", "bytes_per_s",
+                                  "celsius", "watts", "joules", "hertz", "per_s"};
+constexpr const char* kRoles[] = {"key", "value", "counter", "time", "detail"};
+
+template <class Enum>
+std::optional<Enum> named(std::span<const char* const> names, std::string_view name) {
+  const auto it = std::ranges::find(names, name);
+  if (it == names.end()) return std::nullopt;
+  return static_cast<Enum>(it - names.begin());
 }
 
-const char* unit_name(Unit unit) {
-  switch (unit) {
-    case Unit::none:
-      return "none";
-    case Unit::ns:
-      return "ns";
-    case Unit::bytes:
-      return "bytes";
-    case Unit::ratio:
-      return "ratio";
-    case Unit::count:
-      return "count";
-    case Unit::bytes_per_s:
-      return "bytes_per_s";
-    case Unit::celsius:
-      return "celsius";
-    case Unit::watts:
-      return "watts";
-    case Unit::joules:
-      return "joules";
-    case Unit::hertz:
-      return "hertz";
-    case Unit::per_s:
-      return "per_s";
-  }
-  return "unknown";
-}
+}  // namespace
 
-const char* role_name(Role role) {
-  switch (role) {
-    case Role::key:
-      return "key";
-    case Role::value:
-      return "value";
-    case Role::counter:
-      return "counter";
-    case Role::time:
-      return "time";
-    case Role::detail:
-      return "detail";
-  }
-  return "unknown";
-}
+const char* type_name(Type type) { return kTypes[static_cast<size_t>(type)]; }
+const char* unit_name(Unit unit) { return kUnits[static_cast<size_t>(unit)]; }
+const char* role_name(Role role) { return kRoles[static_cast<size_t>(role)]; }
+std::optional<Type> type_of(std::string_view name) { return named<Type>(kTypes, name); }
+std::optional<Unit> unit_of(std::string_view name) { return named<Unit>(kUnits, name); }
+std::optional<Role> role_of(std::string_view name) { return named<Role>(kRoles, name); }
 
 const char* lasting_text(std::string_view text) {
   static std::mutex mutex;

@@ -39,6 +39,9 @@ enum class Since : u8 {
 const char* type_name(Type type);
 const char* unit_name(Unit unit);
 const char* role_name(Role role);
+std::optional<Type> type_of(std::string_view name);  // nullopt: there is none of that name
+std::optional<Unit> unit_of(std::string_view name);
+std::optional<Role> role_of(std::string_view name);
 
 // What counters of one row are parts of, for systems that tell parts apart by a label and not by name.
 struct Total {

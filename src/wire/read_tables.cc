@@ -1,7 +1,6 @@
 #include "wire/read_tables.h"
 
 #include <algorithm>
-#include <array>
 
 #include "wire/json.h"
 
@@ -14,27 +13,12 @@ namespace json = boost::json;
 constexpr size_t kMostTables = 1000, kMostColumns = 1000, kMostCells = 20'000'000, kMostNotes = 1000;
 constexpr i64 kMostCount = 1'000'000'000;
 
-constexpr Type kTypes[] = {Type::integer, Type::real, Type::text, Type::flag};
-constexpr Role kRoles[] = {Role::key, Role::value, Role::counter, Role::time, Role::detail};
-constexpr Unit kUnits[] = {Unit::none,   Unit::ns,          Unit::bytes,   Unit::ratio,
-                           Unit::count,  Unit::bytes_per_s, Unit::celsius, Unit::watts,
-                           Unit::joules, Unit::hertz,       Unit::per_s};
-
-// Throws where none has the name and there is no `otherwise`.
-template <class T, size_t N>
-T named(const T (&all)[N], const char* (*name_of)(T), std::string_view name, const T* otherwise = nullptr) {
-  const auto it = std::ranges::find_if(all, [&](T one) { return name == name_of(one); });
-  if (it != std::end(all)) return *it;
-  if (!otherwise) throw std::invalid_argument("no such name");
-  return *otherwise;
-}
-
 Field field_in(const json::object& column) {
-  constexpr Unit kNone = Unit::none;
-  constexpr Role kDetail = Role::detail;
-  return {lasting_text(text_in(column.at("name"))), named(kTypes, type_name, text_in(column.at("type"))),
-          named(kUnits, unit_name, text_in(column.at("unit")), &kNone),
-          named(kRoles, role_name, text_in(column.at("role")), &kDetail),
+  const auto type = type_of(text_in(column.at("type")));
+  expect(type.has_value(), "a type");
+  return {lasting_text(text_in(column.at("name"))), *type,
+          unit_of(text_in(column.at("unit"))).value_or(Unit::none),
+          role_of(text_in(column.at("role"))).value_or(Role::detail),
           lasting_text(text_in(column.at("help")))};
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <set>
 
+#include "analyze/range_text.h"
 #include "app/agent/agent_socket.h"
 #include "app/capture/slurm.h"
 #include "app/cli/readers.h"
@@ -41,7 +42,7 @@ Result<std::vector<std::string>> expand(const std::string& word) {
   TRY_ASSIGN(const std::vector<std::string> ends, expand(word.substr(close + 1)));
   std::vector<std::string> words;
   for (const std::string& part : split_list(word.substr(open + 1, close - open - 1))) {
-    TRY_ASSIGN(const analyze::Range range, parse_range(part));
+    TRY_ASSIGN(const analyze::Range range, analyze::parse_range(part));
     const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
     for (i64 n = range.first; n <= range.last; ++n) {
       if (words.size() + ends.size() > kMostHosts)

@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analyze/range_text.h"
 #include "app/capture/capture_progress.h"
 #include "app/capture/capture_report.h"
 #include "app/capture/hosts.h"
@@ -297,7 +298,7 @@ Result<int> trace(Options options) {
 // "0,3-7" -> 0 3 4 5 6 7
 Result<std::vector<i64>> parse_numbers(const std::string& word) {
   constexpr size_t kMost = 100'000;
-  TRY_ASSIGN(const std::vector<analyze::Range> ranges, parse_ranges(word));
+  TRY_ASSIGN(const std::vector<analyze::Range> ranges, analyze::parse_ranges(word));
   std::vector<i64> numbers;
   for (const analyze::Range& range : ranges) {
     for (i64 n = range.first; n <= range.last; n++) {

@@ -1,5 +1,6 @@
 #include "app/cli/job_options.h"
 
+#include "analyze/range_text.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
 
@@ -11,11 +12,11 @@ std::vector<Option> job_part_options(std::vector<analyze::Range>& ranks, std::op
       {.names = {"--ranks"},
        .value = "LIST",
        .help = "only these ranks" + what + ": 0,3-7",
-       .read = parsed(ranks, parse_ranges)},
+       .read = parsed(ranks, analyze::parse_ranges)},
       {.names = {"--steps"},
        .value = "RANGE",
        .help = "only these steps" + what + ": 2-5",
-       .read = parsed(steps, parse_range)},
+       .read = parsed(steps, analyze::parse_range)},
   };
 }
 

@@ -33,18 +33,6 @@ TEST(Words, DurationsInNanoseconds) {
     EXPECT_FALSE(parse_duration_ns(text).has_value()) << text;
 }
 
-TEST(WordsTest, Ranges) {
-  const auto ranges = parse_ranges("0,3-7,9").value();
-  ASSERT_EQ(ranges.size(), 3u);
-  EXPECT_EQ(ranges[1].first, 3);
-  EXPECT_EQ(ranges[1].last, 7);
-  EXPECT_EQ(parse_range("4").value().last, 4);
-  for (const char* text : {"", ",", "1,", "7-3", "-3", "3-", "1-2-3", "a", "1, 2", "99999999999999999999"}) {
-    EXPECT_FALSE(parse_ranges(text)) << text;
-    EXPECT_FALSE(parse_range(text)) << text;
-  }
-}
-
 TEST(WordsTest, Sizes) {
   EXPECT_EQ(parse_size("8G").value(), i64{8} << 30);
   EXPECT_EQ(parse_size("512KiB").value(), 512 << 10);

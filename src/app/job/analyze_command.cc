@@ -18,13 +18,13 @@
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
 #include "app/job/table_options.h"
-#include "app/job/what_if_words.h"
 #include "base/number.h"
 #include "base/parallel_for.h"
 #include "base/shell_word.h"
 #include "base/system/memory.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
+#include "diagnose/what_if_words.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
 #include "render/list.h"
@@ -79,8 +79,8 @@ Option what_if_option(Option of_path, std::vector<diagnose::WhatIf>& what_ifs,
                       const ParamSettings& settings) {
   const auto read = [name = std::string(analyze::kWhatIf.name), of_path, &what_ifs,
                      &settings](const std::string& word) -> Result<void> {
-    if (is_about_replay(word)) {
-      TRY_ASSIGN(diagnose::WhatIf question, parse_what_if(word));
+    if (diagnose::is_about_replay(word)) {
+      TRY_ASSIGN(diagnose::WhatIf question, diagnose::parse_what_if(word));
       what_ifs.push_back(std::move(question));
       return {};
     }

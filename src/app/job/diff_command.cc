@@ -5,8 +5,6 @@
 #include <cstdio>
 #include <memory>
 
-#include "analyze/job/conditions.h"
-#include "analyze/list.h"
 #include "analyze/operators/path_diff.h"
 #include "analyze/operators/trace_diff.h"
 #include "app/cli/command.h"
@@ -19,7 +17,7 @@
 #include "app/job/gates.h"
 #include "base/parallel_for.h"
 #include "base/system/memory.h"
-#include "diagnose/compare.h"
+#include "diagnose/diff.h"
 #include "read/open.h"
 #include "render/list.h"
 #include "table/ops.h"
@@ -29,21 +27,12 @@ namespace {
 
 struct Options {
   std::string before, after;
-  analyze::RunRequest request;
-  analyze::DiffOptions how;
-  bool by_path = false, by_shapes = false;
+  diagnose::DiffRequest request;
   i64 top = 20;
   std::vector<Gate> gates;
   const render::Format* named_format = nullptr;  // by --format
   const render::Format* format = &render::kText;
   std::string output;  // empty: standard output
-};
-
-struct Side {
-  Table totals, conditions;
-  i64 files = 0;
-  Notes notes;
-  diagnose::Diagnosis diagnosis;
 };
 
 // What the gates ended with, where one does not hold; 5 is that of analyze --fail-on.
@@ -53,29 +42,6 @@ Result<Job> open_side(const std::string& path, const Options& options) {
   TRY_ASSIGN(Job job, read::open_job(std::span(&path, 1)));
   TRY(check_output(options.output, job));
   return job;
-}
-
-Result<Side> run_side(const Job& job, const Options& options) {
-  // People are told why; gates are set on what that is found from.
-  const bool is_diagnosed = options.format == &render::kText || !options.gates.empty();
-  Side side;
-  TRY_ASSIGN(side.diagnosis,
-             diagnose::run(job, {.run = options.request, .findings = is_diagnosed, .path = is_diagnosed},
-                           read::load));
-  std::vector<Table>& tables = side.diagnosis.tables;
-  side.notes = render::all_notes(tables, side.diagnosis.notes);
-  side.totals = std::move(tables[0]);
-  side.conditions = std::move(tables[1]);
-  side.files = static_cast<i64>(tables[2].rows());
-  return side;
-}
-
-// What is different but the time, `differences` among it.
-void warn(const Side& before, const Side& after, const Notes& differences, Notes& notes) {
-  notes.merge(differences);
-  if (before.files != after.files && differences.count("different_rank") == 0)
-    notes.add("different_files", Severity::info,
-              fmt::format("the jobs have different numbers of traces: {} and {}", before.files, after.files));
 }
 
 // A person has no use for them.
@@ -100,10 +66,10 @@ std::string text_of(const std::vector<std::string>& causes, int width) {
 }
 
 // Which gates do not hold is said on standard error.
-Result<bool> is_any_exceeded(const Options& options, const Side& before, const Side& after) {
+Result<bool> is_any_exceeded(const Options& options, const diagnose::Diff& diff) {
   bool any = false;
   for (const Gate& gate : options.gates) {
-    TRY_ASSIGN(const bool is_over, is_exceeded(gate, before.diagnosis, after.diagnosis));
+    TRY_ASSIGN(const bool is_over, is_exceeded(gate, diff.before, diff.after));
     if (!is_over) continue;
     any = true;
     std::fprintf(stderr, "spotter: --fail-if %s: it has grown by more\n", gate.word.c_str());
@@ -118,22 +84,15 @@ Result<int> diff(Options options) {
   TRY_ASSIGN(const Job job_before, open_side(options.before, options));
   TRY_ASSIGN(const Job job_after, open_side(options.after, options));
   const std::atomic<bool>* interrupted = interruption();
-  options.request.cancelled = interrupted;
-  TRY_ASSIGN(const Side before, run_side(job_before, options));
-  TRY_ASSIGN(const Side after, run_side(job_after, options));
-  Table table = options.by_path ? analyze::path_diff(before.totals, after.totals)
-                                : analyze::trace_diff(before.totals, after.totals, options.how);
-  Notes notes = before.notes;
-  notes.merge(after.notes);
-  const Notes differences = analyze::differing_conditions(before.conditions, after.conditions);
   const bool is_text = options.format == &render::kText;
-  std::vector<std::string> causes;
-  if (is_text) causes = diagnose::causes(before.diagnosis, after.diagnosis, differences);
-  Notes untold;
-  for (const Note& note : differences.all())
-    if (causes.empty() || !diagnose::is_cause(note)) untold.add(note);
-  warn(before, after, untold, notes);
-  if (is_text) table = without_unchanged(table, options.by_path, notes);
+  diagnose::DiffRequest& request = options.request;
+  request.run.cancelled = interrupted;
+  request.causes = is_text;  // people are told why
+  request.findings = !options.gates.empty();
+  TRY_ASSIGN(diagnose::Diff found, diagnose::diff(job_before, job_after, request, read::load));
+  Table table = std::move(found.table);
+  Notes notes = std::move(found.notes);
+  if (is_text) table = without_unchanged(table, request.by_path, notes);
   const size_t listed = options.top == 0 ? table.rows() : static_cast<size_t>(options.top);
   if (table.rows() > listed)
     notes.add("left_out", Severity::info, "names with smaller changes are left out; --top 0 lists all", -1,
@@ -142,10 +101,10 @@ Result<int> diff(Options options) {
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
   const render::Document document{std::span(&table, 1), notes};
   std::string bytes = render::render(*options.format, document, style_of(fd));
-  if (is_text) bytes = text_of(causes, page_style_of(fd).width) + bytes;
+  if (is_text) bytes = text_of(found.causes, page_style_of(fd).width) + bytes;
   say_notes(*options.format, document);
   if (*interrupted) return fail(Code::cancelled, "interrupted");
-  TRY_ASSIGN(const bool is_failure, is_any_exceeded(options, before, after));
+  TRY_ASSIGN(const bool is_failure, is_any_exceeded(options, found));
   TRY(write_output(options.output, bytes));
   return is_failure ? kGateExceeded : 0;
 }
@@ -155,8 +114,8 @@ Result<int> diff(Options options) {
 Command diff_command() {
   const auto options = std::make_shared<Options>();
   Options* o = options.get();  // the action, which owns them, outlives every parse
-  o->request.analyses = {&analyze::kEventTotals, &analyze::kConditions, &analyze::kSummary};
-  o->request.threads = all_processors();
+  diagnose::DiffRequest& r = o->request;
+  r.run.threads = all_processors();
   Command command = {
       .name = "diff",
       .summary = "Say what changed from one job's traces to another's.",
@@ -168,17 +127,16 @@ Command diff_command() {
                      .help = "that of the second job",
                      .read = keep(o->after),
                      .offer = offer_files()}},
-      .options = job_part_options(o->request.ranks, o->request.steps, " of both"),
+      .options = job_part_options(r.run.ranks, r.run.steps, " of both"),
       .footer = "Example: spotter diff traces/monday traces/tuesday --steps 3-7",
       .check = [o]() -> Result<void> {
         TRY_ASSIGN(o->format, choose_format(o->named_format, o->output));
-        o->by_path |= o->by_shapes;
-        if (o->by_path && (o->how.by_rank || o->how.by_function))
+        diagnose::DiffRequest& request = o->request;
+        request.by_path |= request.by_shapes;
+        if (request.by_path && (request.how.by_rank || request.how.by_function))
           return fail(
               Code::invalid,
               "--by-path is of all ranks, and of operators: it goes neither with --by-rank nor with --by-function");
-        if (o->by_path) o->request.analyses[0] = &analyze::kPaths;
-        if (o->by_shapes) o->request.params = {{analyze::kByShapesOfPaths.name, i64{1}}};
         return {};
       },
       .action = [options]() -> Result<int> {
@@ -190,16 +148,16 @@ Command diff_command() {
       command.options,
       {{.names = {"--by-function"},
         .help = "compare kernels by their functions, without template arguments and parameters",
-        .read = set(o->how.by_function)},
+        .read = set(r.how.by_function)},
        {.names = {"--by-path"},
         .help = "compare modules and operators by what they are in, in time per step",
-        .read = set(o->by_path)},
+        .read = set(r.by_path)},
        {.names = {"--by-shapes"},
         .help = "--by-path, with the shapes of the operands (record_shapes=True) in the paths",
-        .read = set(o->by_shapes)},
+        .read = set(r.by_shapes)},
        {.names = {"--by-rank"},
         .help = "compare each rank with itself; else the sums over all ranks",
-        .read = set(o->how.by_rank)},
+        .read = set(r.how.by_rank)},
        {.names = {"--fail-if"},
         .value = "GATE",
         .help =

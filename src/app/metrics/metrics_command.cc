@@ -17,6 +17,7 @@
 #include "app/cli/terminal.h"
 #include "app/metrics/agent_samples.h"
 #include "app/metrics/catalogue_view.h"
+#include "app/metrics/metric_list.h"
 #include "app/metrics/metric_words.h"
 #include "app/metrics/metrics_missed.h"
 #include "app/metrics/metrics_view.h"
@@ -28,7 +29,6 @@
 #include "base/utf8.h"
 #include "collect/list.h"
 #include "render/list.h"
-#include "report/metric_list.h"
 #include "table/ops.h"
 #include "wire/metrics_query.h"
 
@@ -232,8 +232,8 @@ Result<int> metrics(const Options& options) {
   if (!options.catalogue.empty()) return show_catalogue(options.hosts, options.catalogue, *options.format);
   if (!options.once && !options.list) return show(options);
   if (options.list) {
-    const Table lists[] = {report::metric_list(options.query.selection), report::collector_list(),
-                           report::sink_list(), report::sink_option_list()};
+    const Table lists[] = {metric_list(options.query.selection), collector_list(), sink_list(),
+                           sink_option_list()};
     const size_t shown = std::min(std::size(lists), options.format->most_tables);
     TRY(print(*options.format, {std::span(lists).first(shown), {}}));
     tell(unknown_metrics(options.query.selection, {}));

@@ -1,11 +1,11 @@
-#include "app/job/what_if_words.h"
+#include "diagnose/what_if_words.h"
 
 #include <gtest/gtest.h>
 
-namespace spotter::app {
+namespace spotter::diagnose {
 namespace {
 
-using Part = diagnose::WhatIf::Part;
+using Part = WhatIf::Part;
 
 TEST(WhatIfWords, AreToldFromNamesOfKernels) {
   for (const char* word :
@@ -50,4 +50,4 @@ TEST(WhatIfWords, ErrorsNameWhatThereIs) {
 }
 
 }  // namespace
-}  // namespace spotter::app
+}  // namespace spotter::diagnose

@@ -1,15 +1,13 @@
-#include "app/job/what_if_words.h"
+#include "diagnose/what_if_words.h"
 
 #include <algorithm>
 
-#include "app/cli/words.h"
+#include "analyze/range_text.h"
 #include "base/name_factor.h"
 #include "base/suggestion.h"
 
-namespace spotter::app {
+namespace spotter::diagnose {
 namespace {
-
-using diagnose::WhatIf;
 
 constexpr const char* kForm =
     "write device, host, pause or transfer with :all, :rank=RANKS or (transfer) "
@@ -18,7 +16,7 @@ constexpr const char* kForm =
 std::vector<std::string> part_names() {
   std::vector<std::string> names;
   for (u8 i = 0; i < static_cast<u8>(WhatIf::Part::count_); ++i)
-    names.emplace_back(diagnose::part_name(static_cast<WhatIf::Part>(i)));
+    names.emplace_back(part_name(static_cast<WhatIf::Part>(i)));
   return names;
 }
 
@@ -74,7 +72,7 @@ Result<WhatIf> parse_what_if(const std::string& word) {
     return fail(Code::invalid, "\"{}\" says no {}, or no factor; {}", word, whose, kForm);
   const std::string name = rest.substr(whose.size() + 1, last - whose.size() - 1);
   if (whose != "group") {
-    TRY_ASSIGN(question.ranks, parse_ranges(name));
+    TRY_ASSIGN(question.ranks, analyze::parse_ranges(name));
     return question;
   }
   if (question.part != WhatIf::Part::transfer)
@@ -83,4 +81,4 @@ Result<WhatIf> parse_what_if(const std::string& word) {
   return question;
 }
 
-}  // namespace spotter::app
+}  // namespace spotter::diagnose

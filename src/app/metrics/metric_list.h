@@ -4,7 +4,7 @@
 #include "table/selection.h"
 #include "table/table.h"
 
-namespace spotter::report {
+namespace spotter::app {
 
 // A row for each metric that is wanted.
 Table metric_list(const table::Selection& selection);
@@ -14,4 +14,4 @@ Table collector_list();
 Table sink_list();
 Table sink_option_list();
 
-}  // namespace spotter::report
+}  // namespace spotter::app

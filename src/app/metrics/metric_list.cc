@@ -1,4 +1,4 @@
-#include "report/metric_list.h"
+#include "app/metrics/metric_list.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 #include "table/metric.h"
 #include "table/named_samples.h"
 
-namespace spotter::report {
+namespace spotter::app {
 namespace {
 
 constexpr Field kListColumns[] = {
@@ -107,4 +107,4 @@ Table sink_option_list() {
   return table;
 }
 
-}  // namespace spotter::report
+}  // namespace spotter::app
