@@ -2,7 +2,7 @@
 # demo and install bring no test tool.
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
-SOURCES = $(shell find src fuzz bench -name '*.cc' -o -name '*.h')
+SOURCES = $(shell find src python fuzz bench -name '*.cc' -o -name '*.h')
 
 help:
 	@echo 'build    the program: build/release/spotter'

@@ -1,4 +1,4 @@
-"""Reads Arrow streams for test_arrow.py, which runs it with the Python of tools/arrow_python: for each line of its input, the
+"""Reads Arrow streams for test_arrow.py, which runs it with the Python of tools/python: for each line of its input, the
 path of a file, a line of JSON with the schema as pyarrow has it, and the cells of each column as pyarrow, polars and duckdb have them. A number that is none
 is null, as in JSON."""
 

@@ -19,11 +19,11 @@ ODD_NAMES = [*MEND_ALIKE, "漢字 \U0001f680".encode(), b"", b"\\u0000 inside", 
 
 @pytest.fixture(scope="session")
 def python():
-    found = subprocess.run([harness.ROOT / "tools" / "arrow_python"], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
+    found = subprocess.run([harness.ROOT / "tools" / "python", "test"], stdout=subprocess.PIPE, text=True, check=False).stdout.strip()
     if not found and "CI" in os.environ:
-        pytest.fail("no Python with pyarrow, polars and duckdb (tools/arrow_python says why)")
+        pytest.fail("no Python with pyarrow, polars and duckdb (tools/python says why)")
     if not found:
-        pytest.skip("no Python with pyarrow, polars and duckdb (tools/arrow_python says why)")
+        pytest.skip("no Python with pyarrow, polars and duckdb (tools/python says why)")
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 NEEDED = ("bash", "cat", "comm", "dirname", "env", "grep", "id", "sed", "sort")  # by the script itself
 BUILD = "# A remark.\nlibstdc++-dev  vector.h cstdio.h stdio.h  # and another\nlibc6-dev      libc.a\nfine           grep\n"
+PYTHON = "snake\n"
 TEST = "tester  no-such-tester\n"
 
 
@@ -20,7 +21,7 @@ def setup(tmp_path):
     commands.mkdir()
 
     def run(*arguments, build=BUILD, test=TEST, with_commands={}):
-        for name, text in (("build", build), ("test", test)):
+        for name, text in (("build", build), ("python", PYTHON), ("test", test)):
             if text:
                 (tmp_path / f"tools/packages/{name}.txt").write_text(text)
         for name, script in (dict.fromkeys(NEEDED) | with_commands).items():
@@ -73,7 +74,8 @@ STRANGER = {"id": "echo 1000", "apt-get": "echo installed"}  # not root, and the
 
 
 @debian_12
-@pytest.mark.parametrize("arguments, missing", [((), "fine libc6-dev"), (("test",), "fine libc6-dev tester")])
+@pytest.mark.parametrize("arguments, missing", [((), "fine libc6-dev"), (("python",), "fine libc6-dev snake"),
+                                                (("test",), "fine libc6-dev snake tester")])
 def test_debians_missing_packages(setup, arguments, missing):
     # Of a package that was removed, "rc", its configuration alone is left.
     known = r"printf 'ii libstdc++-dev\nrc libc6-dev\n'; exit 1"

@@ -1,0 +1,89 @@
+#include "values.h"
+
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+
+#include "core.h"
+#include "failure.h"
+
+namespace spotter::python {
+
+namespace {
+
+const char* lasting(nb::handle text) { return lasting_text(nb::cast<std::string>(text)); }
+
+template <class Enum>
+Enum known(std::optional<Enum> one, const char* what) {
+  if (!one) raise({Code::invalid, fmt::format("there is no such {} of a column", what)});
+  return *one;
+}
+
+}  // namespace
+
+nb::str text_of(std::string_view text) {
+  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+}
+
+nb::object object_of(const Value& value) {
+  struct {
+    nb::object operator()(std::monostate) const { return nb::none(); }
+    nb::object operator()(i64 number) const { return nb::int_(number); }
+    nb::object operator()(double number) const { return nb::float_(number); }
+    nb::object operator()(bool flag) const { return nb::bool_(flag); }
+    nb::object operator()(std::string_view text) const { return text_of(text); }
+  } constexpr visitor;
+  return std::visit(visitor, value);
+}
+
+Value value_in(nb::handle object) {
+  if (object.is_none()) return {};
+  if (nb::isinstance<nb::bool_>(object)) return nb::cast<bool>(object);
+  if (nb::isinstance<nb::int_>(object)) return nb::cast<i64>(object);
+  if (nb::isinstance<nb::float_>(object)) return nb::cast<double>(object);
+  return nb::cast<std::string_view>(object);
+}
+
+nb::list fields_of(std::span<const Field> fields) {
+  nb::list all;
+  for (const Field& field : fields)
+    all.append(nb::make_tuple(field.name, type_name(field.type), unit_name(field.unit), role_name(field.role),
+                              field.help));
+  return all;
+}
+
+std::vector<Field> fields_in(const nb::list& fields) {
+  std::vector<Field> all;
+  for (const nb::handle field : fields)
+    all.push_back({lasting(field[0]), known(type_of(nb::cast<std::string_view>(field[1])), "type"),
+                   known(unit_of(nb::cast<std::string_view>(field[2])), "unit"),
+                   known(role_of(nb::cast<std::string_view>(field[3])), "role"), lasting(field[4])});
+  return all;
+}
+
+nb::list notes_of(const Notes& notes) {
+  nb::list all;
+  for (const Note& note : notes.all())
+    all.append(nb::make_tuple(text_of(note.kind), severity_name(note.severity), note.count, note.position,
+                              text_of(note.scope), note.scopes, text_of(note.sentence),
+                              text_of(to_text(note))));
+  return all;
+}
+
+Notes notes_in(const nb::list& notes) {
+  Notes all;
+  for (const nb::handle note : notes) {
+    Note one{.kind = nb::cast<std::string>(note[0]),
+             .count = nb::cast<i64>(note[2]),
+             .position = nb::cast<i64>(note[3]),
+             .scope = nb::cast<std::string>(note[4]),
+             .scopes = nb::cast<i64>(note[5]),
+             .sentence = nb::cast<std::string>(note[6])};
+    const auto severity = nb::cast<std::string_view>(note[1]);
+    for (const Severity s : {Severity::info, Severity::repair, Severity::loss})
+      if (severity == severity_name(s)) one.severity = s;
+    all.add(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace spotter::python

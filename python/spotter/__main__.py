@@ -1,0 +1,3 @@
+from spotter.program import main
+
+main()

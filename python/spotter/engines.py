@@ -1,0 +1,177 @@
+"""Engines: where the traces of a job are read. A task is a group of files, as bytes; what a worker has mapped of it comes
+back as bytes; the caller reduces all of them to the answer that one machine gives, to the byte."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+from spotter import _core
+from spotter.errors import Error, Invalid
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Sequence
+    from typing import Union
+
+    Outcome = Union[bytes, BaseException]
+
+# A task is worth a worker's start from some seconds on (docs/python.md has the measurement).
+_TASK_BYTES = 512 << 20
+_TASK_FILES = 32
+_TASKS_PER_WORKER = 3
+_LEAST_MEMORY = 256 << 20
+
+
+class Engine:
+    """Where tasks run. An engine of one's own has these; an example is in the documentation."""
+
+    workers = 1
+    """How many tasks run at a time: a job has at least three tasks for each."""
+
+    def map(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], memory: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
+        """Yields, in any order, the place of each task and what `function(task)` gave, or why it could not be done.
+
+        `function` can be pickled. It raises only where its worker is lost or unfit: files that cannot be read are told in
+        its result. `memory[i]`: bytes that task i needs. While there is nothing to yield it may yield (-1, b""), so that
+        the caller can tell how far it is. When the generator is closed, tasks that still run are to be given up.
+        """
+        raise NotImplementedError
+
+
+def map_task(task: bytes, threads: int = 1, memory: int = 0) -> bytes:
+    """What workers do."""
+    from spotter.progress import silent
+
+    return _core.map_task(task, threads, memory, silent)
+
+
+class Worker:
+    """map_task() with what it may use, for engines to send."""
+
+    def __init__(self, threads: int = 1) -> None:
+        self.threads = threads
+
+    def __call__(self, task: bytes) -> bytes:
+        return map_task(task, self.threads)
+
+
+class Processes(Engine):
+    """Processes of this machine: one that ends takes only its task along."""
+
+    def __init__(self, workers: int | None = None) -> None:
+        self.workers = workers or len(os.sched_getaffinity(0))
+
+    def map(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], memory: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
+        import multiprocessing
+        from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
+        from concurrent.futures.process import BrokenProcessPool
+
+        spawn = multiprocessing.get_context("spawn")
+        # Where a process ends, its pool breaks, and with it all that it has begun: these go into the next one, each alone
+        # with its pool once they have met a broken one twice.
+        waiting = list(range(len(tasks)))
+        while waiting:
+            batch, waiting = waiting, []
+            pool = ProcessPoolExecutor(min(self.workers, len(batch)), mp_context=spawn)
+            try:
+                running = {pool.submit(function, tasks[i]): i for i in batch}
+                lost = []
+                while running:
+                    done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                    if not done:
+                        yield -1, b""
+                    for future in done:
+                        place = running.pop(future)
+                        error = future.exception()
+                        if isinstance(error, BrokenProcessPool):
+                            lost.append(place)
+                        else:
+                            yield place, error or future.result()
+            finally:
+                processes = list((pool._processes or {}).values())
+                pool.shutdown(wait=False, cancel_futures=True)
+                if running:
+                    for process in processes:
+                        process.terminate()
+            yield from self._alone(function, tasks, lost)
+
+    def _alone(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], places: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
+        """Each in a pool of its own, so that it is known which one ends its process."""
+        import multiprocessing
+        from concurrent.futures import ProcessPoolExecutor
+
+        for place in places:
+            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
+                error = (future := pool.submit(function, tasks[place])).exception()
+                yield place, error or future.result()
+
+
+def engine_of(engine: str | Engine) -> Engine:
+    if isinstance(engine, Engine) or (not isinstance(engine, str) and hasattr(engine, "map")):
+        return engine
+    if engine == "processes":
+        return Processes()
+    if engine == "ray":
+        return importlib.import_module("spotter.on_ray").Ray()
+    raise Invalid(f'there is no engine "{engine}"; there are local, processes, ray, and your own (spotter.Engine)')
+
+
+def _groups(files: list[tuple], workers: int) -> list[list[int]]:
+    """The places of each task's files: the largest first, together as many as are worth a task, but enough for all workers."""
+    total = sum(json_bytes for _, _, json_bytes, _ in files)
+    most_bytes = min(_TASK_BYTES, total // (_TASKS_PER_WORKER * workers) + 1)
+    most_files = max(1, min(_TASK_FILES, len(files) // (_TASKS_PER_WORKER * workers)))
+    groups: list[list[int]] = []
+    size = 0
+    for place in sorted(range(len(files)), key=lambda i: -files[i][2]):
+        if not groups or len(groups[-1]) >= most_files or size + files[place][2] > most_bytes:
+            groups.append([])
+            size = 0
+        groups[-1].append(place)
+        size += files[place][2]
+    return [sorted(group) for group in groups]
+
+
+def _memory(files: list[tuple], group: list[int]) -> int:
+    """What reading the largest of them takes: about half of its text (docs/decisions/0008)."""
+    largest = max(files[place][2] for place in group)
+    return -(-max(largest // 2, 1) // _LEAST_MEMORY) * _LEAST_MEMORY
+
+
+def map_job(
+    job: _core.Job, names: list[str], settings: list[tuple], part: _core.Part, engine: str | Engine,
+    tell: Callable[[int, int], object],
+) -> list[bytes]:  # fmt: skip
+    """Maps all files of a job on an engine. A task whose worker is lost is tried once more, its files one by one; a file
+    that is lost again is told as not read."""
+    engine = engine_of(engine)
+    files = job.files
+    if not files:
+        return []
+    results: list[bytes] = []
+    total, done = sum(stored for _, stored, _, _ in files), 0
+    groups, is_retry = _groups(files, max(1, engine.workers)), False
+    while groups:
+        tasks = _core.plan(job, names, settings, part, groups)
+        again: list[list[int]] = []
+        outcomes = engine.map(Worker(), tasks, [_memory(files, group) for group in groups])
+        try:
+            for place, outcome in outcomes:
+                tell(done, total)
+                if place < 0:
+                    continue
+                if isinstance(outcome, (Error, ImportError)):
+                    raise outcome  # not of this task alone: another version, or none, on the workers
+                if isinstance(outcome, BaseException) and not is_retry:
+                    again += [[one] for one in groups[place]]
+                    continue
+                if isinstance(outcome, BaseException):
+                    why = f"it was not read: its worker was lost twice ({type(outcome).__name__}: {outcome})"
+                    outcome = _core.failed_task(tasks[place], why)
+                results.append(outcome)
+                done += sum(files[one][1] for one in groups[place])
+        finally:
+            outcomes.close()
+        groups, is_retry = again, True
+    return results

@@ -1,0 +1,194 @@
+"""Agents: what is running now, and capturing it. All of it is done by this package's program, so that Python holds no
+connection."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+
+from spotter import program
+from spotter.errors import Error, NotFound
+from spotter.tables import Field, Note, Table
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from spotter.runs import Report, Results
+
+_INCOMPLETE = (3, 4)  # some processes wrote no trace; none did: the receipts say why
+
+
+def _tables_in(document: bytes) -> dict[str, Table]:
+    """Of the program's JSON (docs/json.md)."""
+    read = json.loads(document)
+    notes = [_note(note) for note in read["notes"]]
+    return {
+        table["name"]: Table.of(table["name"], [_field(column) for column in table["columns"]], table["rows"], notes)
+        for table in read["tables"]
+    }
+
+
+def _field(column: dict[str, str]) -> Field:
+    return Field(column["name"], column["type"], column["unit"], column["role"], column["help"])
+
+
+def _note(note: dict[str, Any]) -> Note:
+    kind, severity, count, sentence = note["kind"], note["severity"], note["count"], note["sentence"]
+    return Note(kind, severity, count, note.get("position") or -1, note.get("scope") or "", note.get("scopes", 1), sentence, sentence)
+
+
+def _only(tables: dict[str, Table]) -> Table:
+    return next(iter(tables.values()))
+
+
+class Capture:
+    """A capture that was begun. `wait()` for its receipts, then `report()` or `analyze()` what was written."""
+
+    def __init__(self, words: list[str]) -> None:
+        self._process = subprocess.Popen(
+            [program.path(), *words], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        self._said: tuple[bytes, bytes] | None = None
+
+    def _finish(self, timeout: float | None) -> tuple[bytes, bytes]:
+        if self._said is None:
+            self._said = self._process.communicate(timeout=timeout)
+        return self._said
+
+    def wait(self, timeout: float | None = None) -> Table:
+        """The receipts: of each process its rank, host, state and file, and where none was written the reason.
+
+        Raises:
+            TimeoutError: after so many seconds; the capture goes on, and can be waited for again.
+            Error: nothing was begun: no agent answers, or no process matches.
+        """
+        try:
+            out, err = self._finish(timeout)
+        except subprocess.TimeoutExpired:
+            raise TimeoutError(f"the capture is not done after {timeout} s") from None
+        if self._process.returncode not in (0, *_INCOMPLETE) or not out:
+            raise Error(err.decode(errors="replace").strip().removeprefix("spotter: "))
+        return _only(_tables_in(out))
+
+    @property
+    def done(self) -> bool:
+        return self._process.poll() is not None
+
+    def cancel(self) -> None:
+        """Takes the request back from all processes that have not begun."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGINT)
+            try:
+                self._finish(10)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._finish(None)
+
+    def files(self, timeout: float | None = None) -> list[str]:
+        """The traces that were written and that this host can read.
+
+        Raises:
+            NotFound: there is none; the message has the first reason.
+        """
+        receipts = self.wait(timeout)
+        written = [row["file"] for row in receipts if row["state"] == "written" and row["file"]]
+        here = [file for file in written if os.path.exists(file)]
+        if not here:
+            reasons = [reason for reason in receipts["reason"] if reason] + ["they are on other hosts alone"] * bool(written)
+            raise NotFound(f"no trace can be read here: {reasons[0] if reasons else 'no process wrote one'}")
+        return here
+
+    def report(self, **options: Any) -> Report:
+        """`spotter.report()` of the traces that were written."""
+        from spotter.runs import report
+
+        return report(self.files(), **options)
+
+    def analyze(self, analyses: str | Iterable[str] | None = None, **options: Any) -> Results:
+        """`spotter.analyze()` of the traces that were written."""
+        from spotter.runs import analyze
+
+        return analyze(self.files(), analyses, **options)
+
+    def __repr__(self) -> str:
+        return f"<spotter.Capture: {'done' if self.done else 'under way'}>"
+
+
+class Agents:
+    """The agents of some hosts, or of this one."""
+
+    def __init__(self, where: list[str]) -> None:
+        self._where = where
+
+    def _ask(self, command: str, *words: str, **options: Any) -> dict[str, Table]:
+        return _tables_in(program.run([command, *words, *program.flags(options), *self._where, "--format", "json"]))
+
+    def status(self) -> dict[str, Table]:
+        """Whether each part of the agents works."""
+        return self._ask("status")
+
+    def processes(self) -> Table:
+        """The PyTorch processes that can be traced, with rank, job and host."""
+        return _only(self._ask("ps"))
+
+    def metrics(
+        self,
+        *metrics: str,
+        job: str | None = None,
+        since: str | None = None,
+        until: str | None = None,
+        step: str | None = None,
+        raw: bool = False,
+    ) -> dict[str, Table]:
+        """What is measured, or was: a table by kind of row (host, disk, gpu ...).
+
+        Args:
+            metrics: only those of such names: "gpu_*". None: all.
+            job: only what belongs to it.
+            since: from so long ago ("10m"), or from then ("2026-11-23T14:05:00Z"); None: the newest sample. Counters are then
+                what they grow by a second, unless `raw`.
+            until: with since. step: at most one sample in this time.
+        """
+        return self._ask("metrics", metric=list(metrics), job=job, since=since, until=until, step=step, raw=raw)
+
+    def captures(self, capture: str | None = None) -> Table:
+        """The captures that the agents know, or the receipts of one."""
+        return _only(self._ask("captures", *([capture] if capture else [])))
+
+    def trace(self, output: str | os.PathLike | None = None, **options: Any) -> Capture:
+        """Begins a capture of unmodified PyTorch processes.
+
+        Args:
+            output: the folder of the traces; None: a new one.
+            options: those of `spotter trace --help`, with _ for -: duration="1s", iterations=3, rank="0-7", job=, pid=,
+                roundup=10, start_in="15s", deadline="60s", shapes=True, stacks=True, memory=True.
+        """
+        return Capture(["trace", *program.flags({"output": output, **options}), *self._where, "--format", "json"])
+
+
+def agents(
+    *hosts: str,
+    socket: str | os.PathLike | None = None,
+    hostfile: str | os.PathLike | None = None,
+    slurm_job: str | int | None = None,
+    credentials: str | os.PathLike | None = None,
+) -> Agents:
+    """The agents to watch and to capture with.
+
+        live = spotter.agents("gpu[01-16]:1779")
+        live.metrics("gpu_*", since="10m")["gpu"].to_pandas()
+        live.trace(duration="500ms").report()
+
+    Args:
+        hosts: names as `--host` takes them; none: this host's agent.
+        socket: of this host's agent, if it is not the usual one.
+        hostfile, slurm_job: other ways to name hosts.
+        credentials: the folder of what shows other hosts who asks.
+    """
+    options = {"host": ",".join(hosts) or None, "socket": socket, "hostfile": hostfile, "slurm_job": slurm_job,
+               "credentials": credentials}  # fmt: skip
+    return Agents(program.flags(options))

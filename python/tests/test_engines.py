@@ -1,0 +1,170 @@
+"""Engines give the answer of one machine, to the byte, whatever becomes of their workers."""
+
+import gzip
+import os
+import pathlib
+import shutil
+import signal
+import sys
+import time
+
+import pytest
+
+import spotter
+from spotter.engines import Engine, Processes, _groups
+
+NAMES = ["findings", "summary", "operators", "temporal_breakdown", "skeleton", "collectives"]
+
+
+def documents(results):
+    return {name: table.to_json() for name, table in results.items()}, results.notes
+
+
+class Here(Engine):
+    """One's own engine: this process, backwards."""
+
+    workers = 2
+
+    def __init__(self, fail=()):
+        self.fail = dict(fail)
+        self.tasks = []
+
+    def map(self, function, tasks, memory):
+        self.tasks.append(len(tasks))
+        assert len(memory) == len(tasks)
+        for place in reversed(range(len(tasks))):
+            yield -1, b""
+            if self.fail.get(place, 0) > 0:
+                self.fail[place] -= 1
+                yield place, OSError("the worker is gone")
+            else:
+                yield place, function(tasks[place])
+
+
+def ray_engine():
+    pytest.importorskip("ray")
+    return "ray"
+
+
+@pytest.mark.parametrize("engine", [Here, lambda: "processes", ray_engine], ids=["own", "processes", "ray"])
+def test_the_answer_is_that_of_one_machine(engine, job):
+    engine = engine()
+    assert documents(spotter.analyze(job, NAMES, engine=engine)) == documents(spotter.analyze(job, NAMES))
+    assert spotter.report(job, engine=engine).to_text() == spotter.report(job).to_text()
+
+
+def test_every_table_and_parameter(job):
+    names = [a.name for a in spotter.analyses()]
+    ways = {"steps": (2, 3), "ranks": [0, 1, 3], "top": 4}
+    assert documents(spotter.analyze(job, names, engine=Here(), **ways)) == documents(spotter.analyze(job, names, **ways))
+    one, many = (spotter.analyze(job, ["summary"], what_if="device:rank=3=peer", engine=e) for e in ("local", Here()))
+    assert documents(one) == documents(many)
+
+
+def test_a_worker_that_is_lost_once_is_no_loss(job):
+    engine = Here({0: 1})
+    assert documents(spotter.analyze(job, NAMES, engine=engine)) == documents(spotter.analyze(job, NAMES))
+    assert len(engine.tasks) == 2
+
+
+def test_a_worker_that_is_lost_twice_is_a_note(job):
+    results = spotter.analyze(job, NAMES, engine=Here({0: 2}))
+    assert any("lost twice (OSError: the worker is gone)" in note.text and note.severity == "loss" for note in results.notes)
+    assert len(results["summary"]) == 5
+
+
+def test_a_damaged_file_and_one_that_vanishes(job, tmp_path):
+    for path in pathlib.Path(job).glob("*.json.gz"):
+        shutil.copy(path, tmp_path)
+    files = sorted(tmp_path.glob("*.gz"))
+    files[2].write_bytes(gzip.compress(b"{]"))
+    assert documents(spotter.analyze(tmp_path, NAMES, engine=Here())) == documents(spotter.analyze(tmp_path, NAMES))
+
+    class Vanishing(Here):
+        def map(self, function, tasks, memory):
+            os.unlink(files[4])
+            yield from super().map(function, tasks, memory)
+
+    results = spotter.analyze(tmp_path, NAMES, engine=Vanishing())
+    assert any(files[4].name in note.text for note in results.notes) and len(results["summary"]) == 4
+
+
+def test_another_version_is_an_error_not_a_loss(job):
+    class Old(Here):
+        def map(self, function, tasks, memory):
+            for place in range(len(tasks)):
+                yield place, spotter.Unsupported("it was written by spotter 0.0.1")
+
+    with pytest.raises(spotter.Unsupported, match="0.0.1"):
+        spotter.analyze(job, NAMES, engine=Old())
+
+
+class Killing:
+    """Ends its process at the first call of all."""
+
+    def __init__(self, function, marker):
+        self.function, self.marker = function, str(marker)
+
+    def __call__(self, task):
+        try:
+            os.close(os.open(self.marker, os.O_CREAT | os.O_EXCL))
+        except FileExistsError:
+            return self.function(task)
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+class KillingProcesses(Processes):
+    def __init__(self, marker):
+        super().__init__(2)
+        self.marker = marker
+
+    def map(self, function, tasks, memory):
+        yield from super().map(Killing(function, self.marker), tasks, memory)
+
+
+def test_a_process_that_is_killed_is_no_loss(job, tmp_path):
+    results = spotter.analyze(job, NAMES, engine=KillingProcesses(tmp_path / "killed"))
+    assert documents(results) == documents(spotter.analyze(job, NAMES))
+    assert (tmp_path / "killed").exists()
+
+
+def test_an_interruption_leaves_no_process(large):
+    class Enough(Exception):
+        pass
+
+    begun = time.monotonic()
+
+    def stop(done, total):
+        if time.monotonic() - begun > 1:
+            raise Enough
+
+    with pytest.raises(Enough):
+        spotter.analyze(large, engine="processes", progress=stop)
+    children = f"/proc/{os.getpid()}/task/{os.getpid()}/children"
+    deadline = time.monotonic() + 5
+    while time.monotonic() < deadline and _workers(children):
+        time.sleep(0.05)
+    assert not _workers(children)
+
+
+def _workers(children):
+    """Processes of ours but the one that multiprocessing keeps for its own resources."""
+    found = []
+    for pid in pathlib.Path(children).read_text().split():
+        try:
+            words = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+        except OSError:
+            continue
+        if b"spawn_main" in words:
+            found.append(pid)
+    return found
+
+
+def test_tasks_are_few_where_files_are_small_and_enough_for_all():
+    files = [(f"{i}", 1000 + i, 15_000 + i, None) for i in range(100)]
+    groups = _groups(files, 4)
+    assert sorted(place for group in groups for place in group) == list(range(100))
+    assert 12 <= len(groups) <= 16
+    huge = [(f"{i}", 1 << 30, 15 << 30, None) for i in range(100)]
+    assert len(_groups(huge, 4)) == 100
+    assert sys.version_info
