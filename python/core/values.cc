@@ -21,7 +21,8 @@ Enum known(std::optional<Enum> one, const char* what) {
 }  // namespace
 
 nb::str text_of(std::string_view text) {
-  return nb::steal<nb::str>(PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
+  return nb::steal<nb::str>(
+      PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
 }
 
 nb::object object_of(const Value& value) {

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 _LINE = "border-bottom:1px solid rgba(128,128,128,.25)"
 _CELL = f"padding:.2em .7em;{_LINE};vertical-align:top;"
+_SHORT = 24  # characters of a text that stays on one line
 _MARKS = {"fault": "#d1495b", "opportunity": "#2e86ab", "caveat": "#b7791f"}
 _SEVERITIES = {"loss": "#d1495b", "repair": "#b7791f", "info": "inherit"}
 
@@ -26,7 +27,8 @@ def _cells(cells: Iterable[str], fields: list[Field], tag: str) -> str:
     out = []
     for text, field in zip(cells, fields):
         align = "right" if _is_number(field) else "left"
-        wrap = "white-space:nowrap;" if _is_number(field) or tag == "th" else "overflow-wrap:anywhere;max-width:40em;"
+        is_short = tag == "th" or _is_number(field) or len(text) <= _SHORT
+        wrap = "white-space:nowrap;" if is_short else "overflow-wrap:anywhere;min-width:16em;max-width:40em;"
         title = f' title="{escape(field.help)}"' if tag == "th" else ""
         out.append(f'<{tag}{title} style="{_CELL}text-align:{align};{wrap}">{escape(text)}</{tag}>')
     return "".join(out)
@@ -72,19 +74,22 @@ def _finding(kind: str, sentence: str, about: str) -> str:
     return f'<div style="border-left:4px solid {mark};padding:.15em .8em;margin:.5em 0">{escape(sentence)}{below}</div>'
 
 
-def _points(points: list, kinds: dict[str, str]) -> str:
-    return "".join(_finding(next((kind for start, kind in kinds.items() if text.startswith(start)), ""), text, about)
-                   for text, about in points)
+def _points(points: list[tuple[str, str]], findings: Table) -> str:
+    kinds = list(zip(findings["finding"], findings["kind"]))
+
+    def kind_of(text: str) -> str:
+        return next((kind for finding, kind in kinds if text.startswith(finding.rstrip("."))), "")
+
+    return "".join(_finding(kind_of(text), text, about) for text, about in points)
 
 
 def report_html(report: Report) -> str:
-    kinds = {f"{kind}:": kind for kind in _MARKS} | {kind.capitalize(): kind for kind in _MARKS}
     out = [f'<div style="opacity:.85">{escape(" · ".join(report.headline))}</div>']
     for section in report.sections:
         out.append(f'<div style="font-weight:600;margin-top:.9em">{escape(section.title)}</div>')
         for kind, part in section.parts:
             if kind == "points":
-                out.append(_points(part, kinds))
+                out.append(_points(part, report.findings))
             elif kind == "table":
                 out.append(grid_html(part, len(part)))
             else:
