@@ -63,48 +63,44 @@ class Processes(Engine):
         self.workers = workers or len(os.sched_getaffinity(0))
 
     def map(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], memory: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
+        # Where a process ends, its pool breaks, and with it what the others have begun and what waits. The next pool does
+        # that; a task that breaks two of them has one of its own, so that it takes no other along.
+        broken = yield from self._in_pool(function, tasks, range(len(tasks)), self.workers)
+        if broken:
+            broken = yield from self._in_pool(function, tasks, broken, self.workers)
+        for place in broken:
+            if (yield from self._in_pool(function, tasks, [place], 1)):
+                yield place, OSError("its process ended")
+
+    def _in_pool(
+        self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], places: Sequence[int], workers: int
+    ) -> Generator[tuple[int, Outcome], None, list[int]]:
+        """Gives back the places that the pool's end left over."""
         import multiprocessing
         from concurrent.futures import FIRST_COMPLETED, ProcessPoolExecutor, wait
         from concurrent.futures.process import BrokenProcessPool
 
-        spawn = multiprocessing.get_context("spawn")
-        # Where a process ends, its pool breaks, and with it all that it has begun: these go into the next one, each alone
-        # with its pool once they have met a broken one twice.
-        waiting = list(range(len(tasks)))
-        while waiting:
-            batch, waiting = waiting, []
-            pool = ProcessPoolExecutor(min(self.workers, len(batch)), mp_context=spawn)
-            try:
-                running = {pool.submit(function, tasks[i]): i for i in batch}
-                lost = []
-                while running:
-                    done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
-                    if not done:
-                        yield -1, b""
-                    for future in done:
-                        place = running.pop(future)
-                        error = future.exception()
-                        if isinstance(error, BrokenProcessPool):
-                            lost.append(place)
-                        else:
-                            yield place, error or future.result()
-            finally:
-                processes = list((pool._processes or {}).values())
-                pool.shutdown(wait=False, cancel_futures=True)
-                if running:
-                    for process in processes:
-                        process.terminate()
-            yield from self._alone(function, tasks, lost)
-
-    def _alone(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], places: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
-        """Each in a pool of its own, so that it is known which one ends its process."""
-        import multiprocessing
-        from concurrent.futures import ProcessPoolExecutor
-
-        for place in places:
-            with ProcessPoolExecutor(1, mp_context=multiprocessing.get_context("spawn")) as pool:
-                error = (future := pool.submit(function, tasks[place])).exception()
-                yield place, error or future.result()
+        pool = ProcessPoolExecutor(min(workers, len(places)), mp_context=multiprocessing.get_context("spawn"))
+        running = {pool.submit(function, tasks[place]): place for place in places}
+        broken: list[int] = []
+        try:
+            while running:
+                done, _ = wait(running, timeout=0.1, return_when=FIRST_COMPLETED)
+                if not done:
+                    yield -1, b""
+                for future in done:
+                    place, error = running.pop(future), future.exception()
+                    if isinstance(error, BrokenProcessPool):
+                        broken.append(place)
+                    else:
+                        yield place, error or future.result()
+        finally:
+            # Who still works on a task that nobody wants any more would be waited for at the end of the interpreter.
+            processes = list((pool._processes or {}).values()) if running else []
+            pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+        return broken
 
 
 def engine_of(engine: str | Engine) -> Engine:

@@ -128,6 +128,29 @@ def test_a_process_that_is_killed_is_no_loss(job, tmp_path):
     assert (tmp_path / "killed").exists()
 
 
+class Ending:
+    """Ends its process at each call for the task that has this text."""
+
+    def __init__(self, function, task):
+        self.function, self.task = function, task
+
+    def __call__(self, task):
+        if task == self.task:
+            os._exit(7)
+        return self.function(task)
+
+
+class EndingProcesses(Processes):
+    def map(self, function, tasks, memory):
+        yield from super().map(Ending(function, tasks[0]), tasks, memory)
+
+
+def test_a_task_that_ends_each_process_takes_no_other_along(job):
+    results = spotter.analyze(job, NAMES, engine=EndingProcesses(2))
+    lost = [note for note in results.notes if "lost twice" in note.text]
+    assert len(lost) == 1 and lost[0].count == 1 and len(results["summary"]) == 5
+
+
 def test_an_interruption_leaves_no_process(large):
     class Enough(Exception):
         pass
