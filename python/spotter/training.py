@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import sys
 import time
 
 TYPE_CHECKING = False
@@ -41,9 +42,9 @@ def on_trace_ready(folder: str | os.PathLike, *, gzip: bool = True) -> Callable[
 
 
 def _rank() -> int | None:
-    import torch
-
-    if torch.distributed.is_available() and torch.distributed.is_initialized():
-        return torch.distributed.get_rank()
+    # Whoever has a profiler has imported it.
+    distributed = getattr(sys.modules.get("torch"), "distributed", None)
+    if distributed is not None and distributed.is_available() and distributed.is_initialized():
+        return distributed.get_rank()
     text = os.environ.get("RANK", "")
     return int(text) if text.isdigit() else None

@@ -1,5 +1,6 @@
 """What type checkers are told is what there is."""
 
+import os
 import pathlib
 import subprocess
 import sys
@@ -18,7 +19,7 @@ def test_the_modules_stub_has_all_of_the_module(tmp_path):
     """Signatures of functions that C++ made have no parameters for stubtest to compare."""
     pytest.importorskip("mypy")
     done = subprocess.run([sys.executable, "-m", "mypy.stubtest", "spotter._core", "--ignore-missing-stub"], capture_output=True, text=True,
-                          cwd=tmp_path, check=False)  # fmt: skip
+                          cwd=tmp_path, check=False, env={**os.environ, "PYTHONPATH": str(PACKAGE.parent)})  # fmt: skip
     checked = [line for line in done.stdout.splitlines() if line.startswith("error: ")]
     assert checked, done.stdout + done.stderr
     wrong = [line for line in checked if not any(words in line for words in _OF_THE_BINDING)]
