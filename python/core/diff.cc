@@ -1,3 +1,4 @@
+// Two jobs compared.
 #include "diagnose/diff.h"
 
 #include <nanobind/stl/string.h>

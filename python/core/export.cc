@@ -1,3 +1,4 @@
+// Traces as one file for a timeline viewer.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>

@@ -47,14 +47,6 @@ nb::list files_of(const HeldJob& held) {
   return files;
 }
 
-// As a command names them.
-std::string words_of(const std::vector<std::string>& paths) {
-  std::string words;
-  for (const std::string& path : paths)
-    words += (words.empty() ? "" : " ") + shell_word(path.starts_with("-") ? "./" + path : path);
-  return words;
-}
-
 std::vector<diagnose::WhatIf> questions_of(const std::vector<std::string>& words) {
   std::vector<diagnose::WhatIf> questions;
   for (const std::string& word : words) questions.push_back(value_of(diagnose::parse_what_if(word)));
@@ -100,7 +92,7 @@ Answer run(const HeldJob& held, const std::vector<std::string>& names, const nb:
   diagnose::Request request{.run = std::move(wanted.run),
                             .findings = wanted.names_findings,
                             .what_ifs = questions_of(what_ifs),
-                            .paths = words_of(held.paths),
+                            .paths = shell_paths(held.paths),
                             .sensitivity = sensitivity};
   const size_t listed = report::names_listed(request.run.params);
   std::optional<std::vector<std::string_view>> views;
@@ -171,10 +163,7 @@ void bind_runs(nb::module_& module) {
   nb::class_<Part>(module, "Part")
       .def(nb::init<std::string, std::string, int, i64>(), nb::arg("ranks"), nb::arg("steps"),
            nb::arg("threads"), nb::arg("memory"));
-  nb::class_<HeldJob>(module, "Job")
-      .def_ro("paths", &HeldJob::paths)
-      .def_prop_ro("files", files_of)
-      .def_prop_ro("notes", [](const HeldJob& held) { return notes_of(held.job.notes); });
+  nb::class_<HeldJob>(module, "Job").def_prop_ro("files", files_of);
   nb::class_<Answer>(module, "Answer")
       .def("take_tables", tables_of)
       .def_prop_ro("findings", [](const Answer& a) { return held(a.diagnosis.findings, a.diagnosis.start); })

@@ -3,8 +3,6 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <numeric>
-
 #include "analyze/mapped_shard.h"
 #include "beat.h"
 #include "core.h"

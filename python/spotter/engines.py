@@ -4,10 +4,10 @@ back as bytes; the caller reduces all of them to the answer that one machine giv
 from __future__ import annotations
 
 import importlib
-import os
 
 from spotter import _core
 from spotter.errors import Error, Invalid
+from spotter.runs import processors
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,28 +39,23 @@ class Engine:
         raise NotImplementedError
 
 
-def map_task(task: bytes, threads: int = 1, memory: int = 0) -> bytes:
-    """What workers do."""
-    from spotter.progress import silent
-
-    return _core.map_task(task, threads, memory, silent)
-
-
 class Worker:
-    """map_task() with what it may use, for engines to send."""
+    """What workers do, for engines to send."""
 
     def __init__(self, threads: int = 1) -> None:
         self.threads = threads
 
     def __call__(self, task: bytes) -> bytes:
-        return map_task(task, self.threads)
+        from spotter.progress import silent
+
+        return _core.map_task(task, self.threads, 0, silent)
 
 
 class Processes(Engine):
     """Processes of this machine: one that ends takes only its task along."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self.workers = workers or len(os.sched_getaffinity(0))
+        self.workers = workers or processors()
 
     def map(self, function: Callable[[bytes], bytes], tasks: Sequence[bytes], memory: Sequence[int]) -> Generator[tuple[int, Outcome], None, None]:
         # Where a process ends, its pool breaks, and with it what the others have begun and what waits. The next pool does

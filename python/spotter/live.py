@@ -38,7 +38,8 @@ def _field(column: dict[str, str]) -> Field:
 
 def _note(note: dict[str, Any]) -> Note:
     kind, severity, count, sentence = note["kind"], note["severity"], note["count"], note["sentence"]
-    return Note(kind, severity, count, note.get("position") or -1, note.get("scope") or "", note.get("scopes", 1), sentence, sentence)
+    position = note.get("position")
+    return Note(kind, severity, count, -1 if position is None else position, note.get("scope") or "", note.get("scopes", 1), sentence, "")
 
 
 def _only(tables: dict[str, Table]) -> Table:

@@ -42,7 +42,8 @@ def open_job(paths: Paths) -> _core.Job:
     return _core.open_job(words_of(paths))
 
 
-def _processors() -> int:
+def processors() -> int:
+    """That this process may run on."""
     return len(os.sched_getaffinity(0))
 
 
@@ -71,7 +72,7 @@ def _steps(steps: Steps) -> str:
 
 
 def part_of(ranks: Ranks, steps: Steps, threads: int | None, memory: int | None) -> _core.Part:
-    return _core.Part(_ranks(ranks), _steps(steps), threads or _processors(), memory or 0)
+    return _core.Part(_ranks(ranks), _steps(steps), threads or processors(), memory or 0)
 
 
 def teller(progress: Progress) -> Callable[[int, int], object]:

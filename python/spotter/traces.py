@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from spotter import _core
 from spotter.errors import Invalid, NotFound
-from spotter.runs import open_job, teller, words_of
+from spotter.runs import open_job, processors, teller, words_of
 from spotter.tables import Note, Table
 
 TYPE_CHECKING = False
@@ -26,9 +26,7 @@ class Trace:
 
     def _read(self) -> _core.Trace:
         if self._core is None:
-            import os
-
-            self._core = _core.load(open_job(self.path), 0, len(os.sched_getaffinity(0)), teller(self._progress))
+            self._core = _core.load(open_job(self.path), 0, processors(), teller(self._progress))
         return self._core
 
     @property

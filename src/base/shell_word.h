@@ -2,6 +2,7 @@
 // otherwise.
 #pragma once
 #include <algorithm>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -17,6 +18,15 @@ inline std::string shell_word(std::string_view text) {
   std::string word = "'";
   for (const char c : text) word += c == '\'' ? std::string("'\\''") : std::string(1, c);
   return word + "'";
+}
+
+// Paths as the arguments of a command; "-" stays standard input.
+inline std::string shell_paths(std::span<const std::string> paths) {
+  std::string words;
+  for (const std::string& path : paths)
+    words +=
+        (words.empty() ? "" : " ") + shell_word(path.starts_with("-") && path != "-" ? "./" + path : path);
+  return words;
 }
 
 }  // namespace spotter

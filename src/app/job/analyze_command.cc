@@ -196,9 +196,7 @@ Result<int> analyze(Options options) {
       .elsewhere = std::move(options.elsewhere),
       .map = source.map,
       .load_record = read::load_flight_record};
-  for (const std::string& path : source.paths)
-    request.paths += (request.paths.empty() ? "" : " ") +
-                     shell_word(path.starts_with("-") && path != "-" ? "./" + path : path);
+  request.paths = shell_paths(source.paths);
   request.run.analyses = options.wanted();
   request.run.cancelled = interrupted;
   Result<diagnose::Diagnosis> diagnosis;
