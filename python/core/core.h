@@ -13,6 +13,7 @@ void bind_runs(nb::module_& module);
 void bind_shares(nb::module_& module);
 void bind_diff(nb::module_& module);
 void bind_export(nb::module_& module);
+void bind_hta(nb::module_& module);
 void bind_trace(nb::module_& module);
 
 }  // namespace spotter::python

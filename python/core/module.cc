@@ -9,5 +9,6 @@ NB_MODULE(_core, module) {
   spotter::python::bind_shares(module);
   spotter::python::bind_diff(module);
   spotter::python::bind_export(module);
+  spotter::python::bind_hta(module);
   spotter::python::bind_trace(module);
 }

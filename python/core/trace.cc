@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
+#include <unordered_set>
 
 #include "beat.h"
 #include "core.h"
@@ -127,15 +129,25 @@ Table events_of(const Trace& trace, const std::vector<std::string>& args) {
   return table;
 }
 
-nb::list arg_names(const Trace& trace) {
-  std::vector<std::string> names;
+// In the order in which events first have them.
+std::vector<const Shape*> shapes_of(const Trace& trace) {
+  std::vector<const Shape*> shapes;
+  std::unordered_set<const Shape*> seen;
   for (EventId e = 0; e < trace.size(); ++e)
-    for (const Shape::Item& item : trace.shape_of(e).items) {
+    if (const Shape* shape = &trace.shape_of(e); seen.insert(shape).second) shapes.push_back(shape);
+  return shapes;
+}
+
+nb::list arg_names(const Trace& trace, std::optional<ArgType> type) {
+  std::vector<std::string_view> names;
+  for (const Shape* shape : shapes_of(trace))
+    for (const Shape::Item& item : shape->items) {
       const std::string_view name = trace.arg_name(item.arg);
-      if (std::ranges::find(names, name) == names.end()) names.emplace_back(name);
+      if ((!type || item.type == *type) && std::ranges::find(names, name) == names.end())
+        names.push_back(name);
     }
   nb::list all;
-  for (const std::string& name : names) all.append(text_of(name));
+  for (const std::string_view name : names) all.append(text_of(name));
   return all;
 }
 
@@ -155,7 +167,9 @@ void bind_trace(nb::module_& module) {
   nb::class_<HeldTrace>(module, "Trace")
       .def_prop_ro("length", [](const HeldTrace& held) { return held.trace->size(); })
       .def_prop_ro("info", [](const HeldTrace& held) { return info_of(*held.trace); })
-      .def_prop_ro("args", [](const HeldTrace& held) { return arg_names(*held.trace); })
+      .def_prop_ro("args", [](const HeldTrace& held) { return arg_names(*held.trace, {}); })
+      // Those that in some event are an array or an object: what stands in the table is their JSON.
+      .def_prop_ro("json_args", [](const HeldTrace& held) { return arg_names(*held.trace, ArgType::json); })
       .def_prop_ro("notes", [](const HeldTrace& held) { return notes_of(held.trace->notes()); })
       .def(
           "events",

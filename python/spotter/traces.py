@@ -23,6 +23,7 @@ class Trace:
         self.path = path
         self._progress = progress
         self._core: _core.Trace | None = None
+        self._args: list[str] | None = None
 
     def _read(self) -> _core.Trace:
         if self._core is None:
@@ -56,7 +57,9 @@ class Trace:
     @property
     def args(self) -> list[str]:
         """The names of the arguments that its events have; `id`, `.bp` and `.s` are members of events themselves."""
-        return self._read().args
+        if self._args is None:
+            self._args = self._read().args
+        return list(self._args)
 
     @property
     def notes(self) -> list[Note]:
@@ -66,7 +69,8 @@ class Trace:
     def events(self, args: Sequence[str] = ()) -> Table:
         """A row for each event, in the order of the file; `args`: these of its arguments as columns, null where an event has
         none of that name. Integers, numbers and flags are such columns where all of them are; else they are text."""
-        unknown = [arg for arg in args if arg not in self.args]
+        known = set(self.args)
+        unknown = [arg for arg in args if arg not in known]
         if unknown:
             raise Invalid(f"no event has the argument {unknown[0]}; there are {', '.join(self.args)}")
         return Table(self._read().events(list(args)))

@@ -12,14 +12,6 @@ namespace {
 
 bool is_mark(std::string_view name) { return name.starts_with("ProfilerStep"); }
 
-// What HTA takes for a row of the device here.
-bool is_device_row(const Trace& trace, EventId e) {
-  const std::string_view name = trace.name_of(e);
-  if (name == "Event Sync" || name == "Context Sync") return true;
-  return trace.integer(e, Arg::stream).value_or(-1) >= 0 &&
-         trace.integer(e, Arg::correlation).value_or(-1) >= 0;
-}
-
 // What HTA finds on no stream. With several steps it takes MTIA's rows to the stream that is their thread's
 // number.
 bool is_on_no_stream(const Trace& trace, EventId e, bool has_steps) {
@@ -28,46 +20,78 @@ bool is_on_no_stream(const Trace& trace, EventId e, bool has_steps) {
          !(has_steps && category == Category::mtia_device);
 }
 
-std::vector<EventId> kept_rows(const Trace& trace) {
-  std::vector<EventId> keep;
-  std::set<StringId> marks;
+// The marks of steps among these rows.
+struct Marks {
+  bool are_several = false;
+  Ns last = 0;  // its start
+};
+
+Marks marks_among(const Trace& trace, const std::vector<EventId>& rows) {
+  std::set<StringId> names;
   std::optional<Ns> last;
-  for (EventId e = 0; e < trace.size(); ++e) {
-    if (!trace.is_span(e) || trace.category(e) == Category::trace_span) continue;
-    keep.push_back(e);
-    if (!is_mark(trace.name_of(e)) || is_device_row(trace, e)) continue;
-    marks.insert(trace.name[e]);
+  for (const EventId e : rows) {
+    if (!is_mark(trace.name_of(e)) || is_device_row_to_hta(trace, e)) continue;
+    names.insert(trace.name[e]);
     last = std::max(last.value_or(trace.ts[e]), trace.ts[e]);
   }
-  const bool has_steps = marks.size() >= 2;
-  std::erase_if(keep, [&](EventId e) { return is_on_no_stream(trace, e, has_steps); });
-  if (!has_steps) return keep;
-  std::unordered_set<i64> launched;
-  for (const EventId e : keep)
-    if (!is_device_row(trace, e) && trace.ts[e] < *last)
-      if (const auto correlation = trace.integer(e, Arg::correlation)) launched.insert(*correlation);
-  std::erase_if(keep, [&](EventId e) {
-    if (!is_device_row(trace, e)) return trace.ts[e] >= *last;
-    return !launched.contains(trace.integer(e, Arg::correlation).value_or(-1));
-  });
-  return keep;
+  return {names.size() >= 2, last.value_or(0)};
 }
 
 Ns ns(double microseconds) { return static_cast<Ns>(microseconds) * kMicrosecond; }
 
 }  // namespace
 
-TracePtr as_hta_reads(const Trace& trace) {
-  TraceData data = trace.copy(kept_rows(trace));
-  const auto has_fraction = [](Ns time) { return time % kMicrosecond != 0; };
-  if (std::ranges::any_of(trace.ts, has_fraction)) {
-    for (size_t row = 0; row < data.ts.size(); ++row) {
-      const double start = microseconds(data.ts[row]);
-      data.ts[row] = ns(std::ceil(start));
-      data.dur[row] = ns(std::floor(start + microseconds(data.dur[row]))) - data.ts[row];
-    }
+bool is_device_row_to_hta(const Trace& trace, EventId e) {
+  const std::string_view name = trace.name_of(e);
+  if (name == "Event Sync" || name == "Context Sync") return true;
+  return trace.integer(e, Arg::stream).value_or(-1) >= 0 &&
+         trace.integer(e, Arg::correlation).value_or(-1) >= 0;
+}
+
+bool hta_rounds(const Trace& trace) {
+  return std::ranges::any_of(trace.ts, [](Ns time) { return time % kMicrosecond != 0; });
+}
+
+std::vector<EventId> rows_hta_reads(const Trace& trace) {
+  std::vector<EventId> rows;
+  for (EventId e = 0; e < trace.size(); ++e)
+    if (trace.is_span(e) && trace.category(e) != Category::trace_span) rows.push_back(e);
+  return rows;
+}
+
+std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step) {
+  std::vector<EventId> rows = rows_hta_reads(trace);
+  const Marks marks = marks_among(trace, rows);
+  if (!marks.are_several) return rows;
+  const auto is_in_time = [&](EventId e) { return with_last_step || trace.ts[e] < marks.last; };
+  std::unordered_set<i64> launched;
+  for (const EventId e : rows)
+    if (!is_device_row_to_hta(trace, e) && is_in_time(e) && !is_on_no_stream(trace, e, true))
+      if (const auto correlation = trace.integer(e, Arg::correlation)) launched.insert(*correlation);
+  std::erase_if(rows, [&](EventId e) {
+    if (!is_device_row_to_hta(trace, e)) return !is_in_time(e);
+    return !launched.contains(trace.integer(e, Arg::correlation).value_or(-1));
+  });
+  return rows;
+}
+
+TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds, std::vector<EventId>& kept) {
+  const bool has_steps = marks_among(trace, rows_hta_reads(trace)).are_several;
+  std::erase_if(rows, [&](EventId e) { return is_on_no_stream(trace, e, has_steps); });
+  TraceData data = trace.copy(rows);
+  kept = std::move(rows);
+  if (!rounds || !hta_rounds(trace)) return data;
+  for (size_t row = 0; row < data.ts.size(); ++row) {
+    const double start = microseconds(data.ts[row]);
+    data.ts[row] = ns(std::ceil(start));
+    data.dur[row] = ns(std::floor(start + microseconds(data.dur[row]))) - data.ts[row];
   }
-  return std::make_unique<Trace>(std::move(data));
+  return data;
+}
+
+TracePtr as_hta_reads(const Trace& trace) {
+  std::vector<EventId> kept;
+  return std::make_unique<Trace>(as_hta_has(trace, rows_hta_keeps(trace, false), true, kept));
 }
 
 }  // namespace spotter::trace

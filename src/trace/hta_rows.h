@@ -2,6 +2,8 @@
 // that its numbers can be checked against HTA's own; what differs from the exact ones, and why, is in
 // docs/hta.md by the numbers used here.
 #pragma once
+#include <vector>
+
 #include "trace/trace.h"
 
 namespace spotter::trace {
@@ -13,5 +15,18 @@ namespace spotter::trace {
 // microseconds, as in HTA: if they count from 1970, these are 0.25 us apart. Reads Arg::correlation and
 // stream.
 TracePtr as_hta_reads(const Trace& trace);
+
+// Its parts, for who lets users change the rows in between (python/core/hta.cc).
+// All that are rows to HTA: spans but the profiler's own, ascending.
+std::vector<EventId> rows_hta_reads(const Trace& trace);
+// Of those what it keeps where there are two or more steps; else all. With the last step, device rows without
+// a launch alone are left out.
+std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step);
+// These rows but device work without a stream, with HTA's times or exact ones. `kept` gets the rows.
+TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds, std::vector<EventId>& kept);
+// What HTA takes for a row of the device.
+bool is_device_row_to_hta(const Trace& trace, EventId e);
+// Some start has a fraction of a microsecond, so that HTA rounds.
+bool hta_rounds(const Trace& trace);
 
 }  // namespace spotter::trace

@@ -1,0 +1,116 @@
+"""Which rows of a file an analysis goes over: frames belong to users, who drop rows and analyse again."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from enum import IntEnum
+from typing import Any, Dict
+
+import numpy
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, ItemsView, Iterator, ValuesView
+
+    import pandas
+
+Handed = namedtuple("Handed", "ids ts dur is_usual")
+Handed.__doc__ = """A frame as it was given out: places in the file (ascending) with their times; `is_usual`: they are the rows that the
+analysis would choose by itself."""
+
+
+class Rows(IntEnum):
+    """As in python/core/hta.cc."""
+
+    kept = 0  # as HTA leaves out the last step
+    kept_with_last_step = 1
+    all = 2
+    these = 3
+
+
+class ByRank(Dict[int, Any]):
+    """Something of each rank, which is read when it is first asked for."""
+
+    def __init__(self, read: Callable[[int], Any], ranks: list[int]) -> None:
+        super().__init__((rank, None) for rank in ranks)
+        self._read = read
+
+    def held(self, rank: int) -> Any:
+        """None: it has not been read yet."""
+        return super().get(rank)
+
+    def __getitem__(self, rank: int) -> Any:
+        value = super().__getitem__(rank)
+        if value is None:
+            value = self._read(rank)
+            super().__setitem__(rank, value)
+        return value
+
+    def get(self, rank: int, default: Any = None) -> Any:
+        return self[rank] if rank in self else default
+
+    def pop(self, rank: int, *default: Any) -> Any:
+        value = self.get(rank, *default) if default or rank not in self else self[rank]
+        super().pop(rank, *default)
+        return value
+
+    def _all(self) -> dict[int, Any]:
+        return {rank: self[rank] for rank in list(self)}
+
+    def items(self) -> ItemsView[int, Any]:
+        return self._all().items()
+
+    def values(self) -> ValuesView[Any]:
+        return self._all().values()
+
+    def copy(self) -> dict[int, Any]:
+        return self._all()
+
+    def __iter__(self) -> Iterator[int]:  # so that dict(self) asks for each
+        return super().__iter__()
+
+    def __eq__(self, other: object) -> bool:
+        return self._all() == other
+
+    def __repr__(self) -> str:
+        return f"<of ranks {', '.join(map(str, self))}>"
+
+    def __reduce__(self) -> tuple:
+        return _empty, (), {"_read": self._read}, None, iter(super().items())
+
+
+def _empty() -> ByRank:
+    return ByRank(lambda rank: None, [])
+
+
+def handed(frame: pandas.DataFrame, is_usual: bool) -> Handed:
+    order = numpy.argsort(ids_of(frame), kind="stable")
+    return Handed(ids_of(frame)[order], frame["ts"].to_numpy()[order], frame["dur"].to_numpy()[order], is_usual)
+
+
+def ids_of(frame: pandas.DataFrame) -> numpy.ndarray:
+    return (frame["index"] if "index" in frame.columns else frame.index).to_numpy().astype(numpy.uint32)
+
+
+def rows_left(rank: int, frame: pandas.DataFrame, given: Handed | None) -> numpy.ndarray | None:
+    """Places of the rows of a user's frame, ascending; None: they are the usual ones.
+
+    Raises:
+        ValueError: it is not what was handed out but for missing rows and more columns.
+    """
+    if given is None:
+        raise ValueError(f"the frame of rank {rank} was not made from a trace file; the analyses read files")
+    order = numpy.argsort(ids_of(frame), kind="stable")
+    ids = ids_of(frame)[order]
+    places = numpy.searchsorted(given.ids, ids)
+    is_known = places < len(given.ids)
+    is_known[is_known] = given.ids[places[is_known]] == ids[is_known]
+    if not is_known.all() or (numpy.diff(ids) == 0).any():
+        raise ValueError(f"the frame of rank {rank} has rows that are not in {'its' if is_known.any() else 'the'} trace file")
+    for column, was in (("ts", given.ts), ("dur", given.dur)):
+        if column not in frame.columns or not numpy.array_equal(frame[column].to_numpy()[order], was[places], equal_nan=True):
+            raise ValueError(
+                f'the column "{column}" of rank {rank} was changed; the analyses read times from the file, so that they would not see '
+                "it: drop rows, or compute from the frame yourself"
+            )
+    return None if given.is_usual and len(ids) == len(given.ids) else ids

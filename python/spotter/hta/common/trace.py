@@ -1,0 +1,418 @@
+"""`Trace`: the frames of a job, by rank."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+from typing import Any, Dict, List, Optional, Tuple, Union
+
+import numpy
+import pandas as pd
+
+from spotter import _core
+from spotter.hta import _frames
+from spotter.hta._rows import ByRank, Handed, Rows, handed, rows_left
+from spotter.hta.common.trace_df import get_iterations
+from spotter.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files, read_trace
+from spotter.hta.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
+from spotter.hta.configs.config import logger
+from spotter.hta.configs.default_values import DEFAULT_TRACE_DIR
+from spotter.hta.configs.parser_config import ParserConfig
+from spotter.progress import silent
+from spotter.runs import part_of
+from spotter.traces import load
+
+MetaData = Dict[str, Any]
+
+parse_trace_dict = read_trace
+
+PHASE_COUNTER: str = "C"
+PHASE_FLOW_START: str = "s"
+PHASE_FLOW_END: str = "f"
+
+_STEP_NUMBER = re.compile(r"ProfilerStep\s*#\s*(\d+)")
+_SYNCHRONISATIONS = ("Event Sync", "Context Sync")
+
+
+class Trace:
+    """The traces of a job. The frame of a rank is made when it is first asked for, and then is the user's: rows may be dropped and
+    columns added, and analyses go on with the rows that are left. Changed times are refused, as no analysis would see them.
+
+    Frames have a row for each complete event that has a category, indexed by its place in `traceEvents`: `index`, `cat` and `name`
+    (numbers of the symbol table), `pid`, `tid`, `ts` and `dur` in us (`ts` counts from `min_ts` once it is aligned), the arguments
+    that `parser_config` names, `index_correlation` (the row on the other side of a launch; 0: there is none, -1: no correlation),
+    `iteration` (of ProfilerStep#N; -1: none) and `end`.
+
+    Attributes: `traces` ({rank: frame}), `trace_files` ({rank: path}), `symbol_table`, `meta_data` ({rank: what else is in the file}),
+    `min_ts` (us), `parser_config`, `is_parsed`.
+    """
+
+    def __init__(
+        self,
+        trace_files: Optional[Union[List[str], Dict[int, str]]] = None,
+        trace_dir: str = DEFAULT_TRACE_DIR,
+        parser_config: Optional[ParserConfig] = None,
+    ) -> None:
+        self.trace_path: str = os.path.expanduser(trace_dir)
+        self.trace_files: Dict[int, str] = _files_of(trace_files, self.trace_path)
+        self.parser_config = parser_config
+        self.is_parsed = False
+        self.traces: Dict[int, pd.DataFrame] = {}
+        self.meta_data: Dict[int, MetaData] = ByRank(self._metadata_of, list(self.trace_files))
+        self._symbols = TraceSymbolTable()
+        self._first_us: Dict[int, int] = {}  # of each rank, before it is aligned
+        self._rows = Rows.all
+        self._shortens: Optional[bool] = None  # names that are added; None: no names are
+        self._handed: Dict[int, Handed] = {}
+
+    def load_traces(
+        self,
+        include_last_profiler_step: Optional[bool] = False,
+        use_multiprocessing: bool = True,
+        use_memory_profiling: bool = True,
+    ) -> None:
+        """`parse_traces()` and `align_and_filter_trace()`. Of the last two nothing depends on the last two parameters: files are
+        read when they are needed."""
+        if self.is_parsed:
+            logger.warning("the traces are loaded already")
+            return
+        self.parse_traces(use_multiprocessing=use_multiprocessing, use_memory_profiling=use_memory_profiling)
+        self.align_and_filter_trace(include_last_profiler_step)
+
+    def parse_traces(
+        self, max_ranks: int = -1, use_multiprocessing: bool = True, use_memory_profiling: bool = True
+    ) -> None:
+        """Makes the frames of the ranks, or of the first `max_ranks`, available.
+
+        Raises:
+            ValueError: a file is not there, or cannot be read.
+        """
+        ranks = sorted(self.trace_files)
+        self.parse_multiple_ranks(ranks if max_ranks < 0 else ranks[:max_ranks], use_multiprocessing, use_memory_profiling)
+
+    def parse_multiple_ranks(
+        self, ranks: List[int], use_multiprocessing: bool = True, use_memory_profiling: bool = True
+    ) -> None:
+        """As `parse_traces()`, of these ranks."""
+        _check_files({rank: self.trace_files[rank] for rank in ranks})
+        self._rows, self._handed, self._shortens = Rows.all, {}, None
+        self.traces = ByRank(self._frame_of, list(ranks))
+        self.is_parsed = True
+
+    def parse_single_rank(self, rank: int) -> None:
+        """Reads one rank now."""
+        _check_files({rank: self.trace_files[rank]})
+        if not isinstance(self.traces, ByRank):
+            self.traces = ByRank(self._frame_of, [])
+        self.traces[rank] = self._frame_of(rank)
+        self.is_parsed = True
+
+    def align_and_filter_trace(self, include_last_profiler_step: Optional[bool] = False) -> None:
+        """`ts` counts from the job's first event. Where a rank has two steps or more, what begins on the host with the last step or
+        later is left out, and device work that no row on the host launched; rows of the device then come first."""
+        if self._rows != Rows.all:
+            return
+        frames = {rank: self._held(rank) for rank in self.traces}
+        edited = {rank: self._edited(rank) is not None for rank, frame in frames.items() if frame is not None}
+        self._rows = Rows.kept_with_last_step if include_last_profiler_step else Rows.kept
+        for rank in edited:
+            self.traces[rank] = self._handed_out(rank, self._aligned(frames[rank]), is_usual=not edited[rank])
+
+    @property
+    def symbol_table(self) -> TraceSymbolTable:
+        """Of all ranks, which are read for it."""
+        for rank in self.traces:
+            self.traces[rank]
+        return self._symbols
+
+    @symbol_table.setter
+    def symbol_table(self, table: TraceSymbolTable) -> None:
+        self._symbols = table
+
+    @property
+    def min_ts(self) -> Any:
+        """The job's first event, in us of the files' clock; 0 before the traces are aligned."""
+        return numpy.int64(self._begin()) if self._rows != Rows.all else 0
+
+    def get_ranks(self) -> List[int]:
+        return sorted(self.traces)
+
+    def get_iterations(self, rank: Optional[int] = None) -> List[int]:
+        """Numbers of the steps of a rank; None: of the first."""
+        return get_iterations(self.get_trace(self._or_first(rank)))
+
+    def get_trace_duration(self, rank: Optional[int] = None) -> int:
+        """From the first start to the last, in us."""
+        ts = self.get_trace(self._or_first(rank))["ts"]
+        return ts.max() - ts.min()
+
+    def get_trace(self, rank: int) -> pd.DataFrame:
+        """
+        Raises:
+            ValueError: there is no such rank.
+        """
+        if rank not in self.traces:
+            raise ValueError(f"no trace of rank {rank} is loaded; there are ranks {', '.join(map(str, self.get_ranks())) or '(none)'}")
+        return self.traces[rank]
+
+    def get_all_traces(self) -> Dict[int, pd.DataFrame]:
+        return self.traces
+
+    def get_raw_trace_for_one_rank(self, rank: int = 0) -> Dict[str, Any]:
+        """The file as it is: `["traceEvents"][i]` is the row with index i."""
+        if rank not in self.trace_files:
+            raise ValueError(f"no trace file of rank {rank} is known")
+        return read_trace(self.trace_files[rank])
+
+    def write_raw_trace(self, output_file: str, trace_contents: Dict[str, Any]) -> None:
+        """Compressed, whatever the file is called; whole or not at all."""
+        partial = f"{output_file}.partial"
+        try:
+            with gzip.open(partial, "wt", compresslevel=6, encoding="utf-8") as file:
+                json.dump(trace_contents, file)
+            os.replace(partial, output_file)
+        finally:
+            if os.path.exists(partial):
+                os.remove(partial)
+
+    def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
+        """Adds `s_name` and `s_cat` to the frames; `use_shorten_name`: without template and other arguments."""
+        self._shortens = use_shorten_name
+        for rank in self.traces:
+            frame = self._held(rank)
+            if frame is not None:
+                decode_symbol_id_to_symbol_name(frame, self._symbols, use_shorten_name)
+
+    def convert_time_series_to_events(
+        self, series: pd.DataFrame, counter_name: str, counter_col: str
+    ) -> List[Dict[str, Any]]:
+        """Counter events, as a trace file has them, of a frame with `pid`, `ts` in us after `min_ts`, and the column `counter_col`. They
+        are called as the column `name` says, else as the counter."""
+        ts = series["ts"] + self.min_ts
+        names = series["name"] if "name" in series.columns else [counter_name] * len(series)
+        return [
+            {"pid": pid, "ts": at, "args": {counter_name: value}, "ph": PHASE_COUNTER, "name": name}
+            for pid, at, value, name in zip(series["pid"].tolist(), ts.tolist(), series[counter_col].tolist(), names)
+        ]
+
+    @staticmethod
+    def flow_event(
+        id: int,
+        pid: int,
+        tid: int,
+        ts: int,
+        is_start: bool,
+        name: str,
+        cat: str,
+        args: Optional[Dict[str, Any]] = None,
+    ) -> Dict[str, Any]:
+        """One end of an arrow, as a trace file has it."""
+        event: Dict[str, Any] = {
+            "ph": PHASE_FLOW_START if is_start else PHASE_FLOW_END,
+            "id": id, "pid": pid, "tid": tid, "ts": ts, "cat": cat, "name": name,
+        }  # fmt: skip
+        if args is not None:
+            event["args"] = args
+        if not is_start:
+            event["bp"] = "e"
+        return event
+
+    def get_trace_start_unixtime_ns(self, rank: int) -> int:
+        """
+        Raises:
+            KeyError: the file does not say when its times count from.
+        """
+        return trace_event_timestamp_to_unixtime_ns(float(self.min_ts), self.meta_data[rank])
+
+    def rows_to_analyse(self, rank: int) -> Tuple[str, int, int, bytes]:
+        """For the analyses: (path, rank, which rows, their places)."""
+        if rank not in self.traces or rank not in self.trace_files:
+            self.get_trace(rank)
+        left = self._edited(rank)
+        if left is None:
+            return self.trace_files[rank], rank, int(self._rows), b""
+        return self.trace_files[rank], rank, int(Rows.these), left.tobytes()
+
+    def _or_first(self, rank: Optional[int]) -> int:
+        if rank is None and not self.traces:
+            raise ValueError("no trace is loaded")
+        return self.get_ranks()[0] if rank is None else rank
+
+    def _held(self, rank: int) -> Optional[pd.DataFrame]:
+        return self.traces.held(rank) if isinstance(self.traces, ByRank) else self.traces[rank]
+
+    def _edited(self, rank: int) -> Optional[numpy.ndarray]:
+        frame = self._held(rank)
+        return None if frame is None else rows_left(rank, frame, self._handed.get(rank))
+
+    def _config(self) -> ParserConfig:
+        return self.parser_config or ParserConfig.get_default_cfg()
+
+    def _metadata_of(self, rank: int) -> MetaData:
+        return load(self.trace_files[rank], progress=False).metadata
+
+    def _frame_of(self, rank: int) -> pd.DataFrame:
+        parsed = _frames.parse(self.trace_files[rank], self._config(), self._symbols)
+        self.meta_data[rank] = parsed.metadata
+        frame = parsed.frame
+        self._first_us[rank] = frame["ts"].min() if len(frame) else 0
+        frame = _linked(frame, self._symbols)
+        if self._rows != Rows.all:
+            frame = self._aligned(frame)
+        if self._shortens is not None:
+            decode_symbol_id_to_symbol_name(frame, self._symbols, self._shortens)
+        return self._handed_out(rank, frame, is_usual=True)
+
+    def _handed_out(self, rank: int, frame: pd.DataFrame, is_usual: bool) -> pd.DataFrame:
+        self._handed[rank] = handed(frame, is_usual)
+        return frame
+
+    def _begin(self) -> int:
+        unknown = [(self.trace_files[rank], rank, int(Rows.all), b"") for rank in self.traces if rank not in self._first_us]
+        if unknown:
+            _, facts = _core.hta_run(unknown, [], [], part_of(None, None, None, None), _frames.rounds_times(), silent)
+            self._first_us.update({rank: of["first_us"] for rank, of in facts.items()})
+        return min((self._first_us[rank] for rank in self.traces), default=0)
+
+    def _aligned(self, frame: pd.DataFrame) -> pd.DataFrame:
+        begin = self._begin()
+        frame = frame.assign(ts=frame["ts"] - begin, end=frame["end"] - begin)
+        steps = [number for number, name in enumerate(self._symbols.get_sym_table()) if name.startswith("ProfilerStep")]
+        on_device = _is_on_device(frame, self._symbols)
+        is_step = frame["name"].isin(steps).to_numpy() & ~on_device
+        if len(frame.loc[is_step, "name"].unique()) < 2:
+            return _indexed(frame)
+        host = ~on_device
+        if self._rows == Rows.kept:
+            host &= (frame["ts"] < frame.loc[is_step, "ts"].max()).to_numpy()
+        correlation = frame["correlation"]
+        launched = correlation[host & (correlation != -1).to_numpy()]
+        device = on_device & correlation.isin(launched).to_numpy()
+        return _indexed(pd.concat([frame[device], frame[host]]))
+
+
+def parse_trace_file(
+    trace_file_path: str, cfg: Optional[ParserConfig] = None
+) -> Tuple[MetaData, pd.DataFrame, TraceSymbolTable]:
+    """What else is in the file, its frame, and the symbols of that."""
+    symbols = TraceSymbolTable()
+    parsed = _frames.parse(trace_file_path, cfg or ParserConfig.get_default_cfg(), symbols)
+    return parsed.metadata, _linked(parsed.frame, symbols), symbols
+
+
+def transform_correlation_to_index(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFrame:
+    """Adds `index_correlation`: of device work the row of its launch, of a launch the row of its last device work; 0 where there is
+    none, -1 where the row has no correlation. Needs `index`, `name`, `correlation` and `stream`."""
+    df["index_correlation"] = _narrowest(_partners(df, symbol_table))
+    return df
+
+
+def add_iteration(df: pd.DataFrame, symbol_table: TraceSymbolTable) -> pd.DataFrame:
+    """Adds `iteration`: rows on the host are in the step during which they start, device work in that of its launch; -1: in none.
+    What has stream 0 is in no step that HTA knows, and has NaN."""
+    df["iteration"] = _narrowest(_steps_of(df, symbol_table))
+    return df
+
+
+def add_fwd_bwd_links(df: pd.DataFrame) -> None:
+    raise NotImplementedError("frames have no rows of arrows; spotter.load(path).events() has them: phase s and f, category fwdbwd")
+
+
+def get_cpu_gpu_correlation(df: pd.DataFrame) -> pd.DataFrame:
+    """`gpu_index` and `cpu_index` of device work that has a launch."""
+    work = df[(df["stream"] >= 0) & (df["index_correlation"] > 0)]
+    return pd.DataFrame({"gpu_index": work["index"], "cpu_index": work["index_correlation"]}).reset_index(drop=True)
+
+
+def trace_event_timestamp_to_unixtime_ns(trace_event_ts_us: float, trace_metadata: MetaData) -> int:
+    """
+    Raises:
+        KeyError: the metadata has no baseTimeNanoseconds.
+    """
+    return int(trace_event_ts_us * 1000) + int(trace_metadata["baseTimeNanoseconds"])
+
+
+def _linked(frame: pd.DataFrame, symbols: TraceSymbolTable) -> pd.DataFrame:
+    frame = add_iteration(transform_correlation_to_index(frame, symbols), symbols)
+    if "end" not in frame.columns:
+        frame["end"] = frame["ts"] + frame["dur"]
+    return frame
+
+
+def _indexed(frame: pd.DataFrame) -> pd.DataFrame:
+    return frame.set_axis(pd.Index(frame["index"].to_numpy()))
+
+
+def _is_on_device(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
+    synchronisations = [symbols.sym_index.get(name, TraceSymbolTable.NULL) for name in _SYNCHRONISATIONS]
+    return (((df["stream"] >= 0) & (df["correlation"] >= 0)) | df["name"].isin(synchronisations)).to_numpy()
+
+
+def _partners(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
+    correlation, ids = df["correlation"].to_numpy(), df["index"].to_numpy().astype(numpy.int64)
+    on_device, has_correlation = _is_on_device(df, symbols), correlation != -1
+    partners = numpy.where(correlation >= 0, 0, -1).astype(numpy.int64)
+    for side in (on_device, ~on_device):
+        here, there = numpy.flatnonzero(has_correlation & side), numpy.flatnonzero(has_correlation & ~side)
+        if not len(here) or not len(there):
+            continue
+        order = there[numpy.argsort(correlation[there], kind="stable")]
+        last = numpy.searchsorted(correlation[order], correlation[here], side="right") - 1
+        is_found = (last >= 0) & (correlation[order[numpy.maximum(last, 0)]] == correlation[here])
+        partners[here[is_found]] = ids[order[last[is_found]]]
+    return partners
+
+
+def _steps_of(df: pd.DataFrame, symbols: TraceSymbolTable) -> numpy.ndarray:
+    numbers = {symbol: _STEP_NUMBER.match(name) for symbol, name in enumerate(symbols.get_sym_table()) if name.startswith("ProfilerStep")}
+    ts, stream = df["ts"].to_numpy(), df["stream"].to_numpy()
+    order = numpy.argsort(ts, kind="stable")
+    sorted_ts = ts[order]
+    during = numpy.full(len(df), -1.0)
+    for _, step in df[df["name"].isin([symbol for symbol, number in numbers.items() if number])].iterrows():
+        first, end = numpy.searchsorted(sorted_ts, [step["ts"], step["ts"] + step["dur"]])
+        during[order[first:end]] = int(numbers[step["name"]].group(1))  # type: ignore[union-attr]
+    steps = numpy.where(stream < 0, during, numpy.nan)
+    on_device = numpy.flatnonzero(stream > 0)
+    partner = df["index_correlation"].to_numpy()[on_device]
+    place = pd.Index(df["index"]).get_indexer(partner)
+    steps[on_device] = numpy.where((partner > 0) & (place >= 0), steps[place], -1)
+    return steps
+
+
+def _narrowest(values: numpy.ndarray) -> numpy.ndarray:
+    if values.dtype.kind == "f":
+        if numpy.isnan(values).any():
+            return values
+        values = values.astype(numpy.int64)
+    return pd.to_numeric(values, downcast="integer")
+
+
+def _files_of(trace_files: Optional[Union[List[str], Dict[int, str]]], folder: str) -> Dict[int, str]:
+    if trace_files is None:
+        return get_trace_files(folder) if os.path.isdir(folder) else _none(f"{folder} is no folder")
+    if isinstance(trace_files, dict):
+        return {rank: _within(folder, path) for rank, path in trace_files.items()}
+    if isinstance(trace_files, list):
+        is_known, by_rank = create_rank_to_trace_dict([_within(folder, path) for path in trace_files])
+        return by_rank if is_known else _none("the ranks of the trace files are not known")
+    return _none(f"trace_files is a {type(trace_files).__name__}; a list of paths or a dict of them by rank is wanted")
+
+
+def _none(why: str) -> Dict[int, str]:
+    logger.error(why)
+    return {}
+
+
+def _within(folder: str, path: str) -> str:
+    return path if os.path.isabs(path) or path.startswith(folder) else os.path.join(folder, path)
+
+
+def _check_files(files: Dict[int, str]) -> None:
+    if not files:
+        raise ValueError("there are no trace files: name a folder that has some (.json, .json.gz), or the files by rank")
+    for rank, path in files.items():
+        if not os.path.isfile(path) or not os.access(path, os.R_OK):
+            raise ValueError(f"the trace file of rank {rank} cannot be read: {path}")

@@ -1,0 +1,98 @@
+"""Trace files: which rank each is of, reading and writing."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+
+from spotter.hta.configs.config import logger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_RANK = re.compile(rb'"rank"\s*:\s*(\d+)')
+_BLOCK = 1 << 20
+_LONGEST = 64
+
+
+def get_trace_files(trace_path: str) -> dict[int, str]:
+    """The traces (.json, .gz) of a folder by rank; what is wrong with it goes to the log, and {} comes back."""
+    return create_rank_to_trace_dict_from_dir(trace_path)[1]
+
+
+def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, str]]:
+    """The traces of a folder by rank, and whether there are any. Folders in it are not looked into.
+
+    Raises:
+        NotADirectoryError: it is a file.
+    """
+    if not os.access(trace_dir, os.R_OK):
+        logger.error("the folder %s is not there or cannot be read", trace_dir)
+        return False, {}
+    paths = [os.path.join(trace_dir, name) for name in sorted(os.listdir(trace_dir)) if name.endswith((".gz", ".json"))]
+    if not paths:
+        logger.warning("there is no trace (.json, .gz) in %s", trace_dir)
+        return False, {}
+    return create_rank_to_trace_dict(paths)
+
+
+def create_rank_to_trace_dict(file_list: list[str]) -> tuple[bool, dict[int, str]]:
+    """Traces by the rank that stands in them; True comes with it. One that names no rank is of rank 0; of two with the same
+    rank, the later one counts. Both goes to the log.
+
+    Raises:
+        FileNotFoundError: one is not there.
+    """
+    by_rank: dict[int, str] = {}
+    for path in file_list:
+        rank = _rank_of(path)
+        if rank is None:
+            logger.warning("this trace file does not have the rank in it, and counts as rank 0: %s", path)
+            rank = 0
+        if rank in by_rank:
+            logger.warning("%s has the same rank, %d, as %s, and is taken instead", path, rank, by_rank[rank])
+        by_rank[rank] = path
+    return True, by_rank
+
+
+def read_trace(file_path: str) -> dict[str, Any]:
+    """The whole document of a trace.
+
+    Raises:
+        ValueError: the name ends in neither .gz nor .json, or it is not JSON.
+    """
+    if not file_path.endswith((".gz", ".json")):
+        raise ValueError(f"{file_path} is no trace: its name has to end in .json or .gz")
+    opener = gzip.open if file_path.endswith(".gz") else open
+    with opener(file_path, "rt", encoding="utf-8", errors="replace") as file:
+        return json.load(file)
+
+
+def write_trace(trace_data: dict[str, Any], file_path: str) -> None:
+    """Writes a trace; compressed if the name ends in .gz. Folders that are missing are made."""
+    os.makedirs(os.path.dirname(file_path) or ".", exist_ok=True)
+    opener = gzip.open if file_path.endswith(".gz") else open
+    with opener(file_path, "wt", encoding="utf-8") as file:
+        json.dump(trace_data, file)
+
+
+def update_trace_rank(file_path: str, rank: int) -> None:
+    """Writes a rank into a trace."""
+    trace = read_trace(file_path)
+    trace.setdefault("distributedInfo", {})["rank"] = rank
+    write_trace(trace, file_path)
+
+
+def _rank_of(path: str) -> int | None:
+    """The first number after a key "rank", which may stand anywhere."""
+    with gzip.open(path, "rb") if path.endswith("gz") else open(path, "rb") as file:
+        text = b""
+        while block := file.read(_BLOCK):
+            text = text[-_LONGEST:] + block
+            found = _RANK.search(text)
+            if found and (found.end() < len(text) or not file.peek(1)):
+                return int(found.group(1))
+    return None
