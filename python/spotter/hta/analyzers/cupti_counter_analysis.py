@@ -33,18 +33,20 @@ class CuptiCounterAnalysis:
 
     @classmethod
     def get_counter_data_with_operators(cls, t: Trace, ranks: list[int] | None = None) -> list[pd.DataFrame]:
-        """Per rank that has counters a frame with a row for each kernel, in order of time: the columns of the trace's frame, with `name`
-        and `cat` as texts and a column for each counter, `index_runtime` (the event id of its launch), `op_stack` (names of the operators
-        around that, the outermost first), `top_level_op` and `bottom_level_op` (the first and last of these).
+        """Per rank that has counters a frame with a row for each kernel, in order of time: the columns of the trace's frame,
+        with `name` and `cat` as texts and a column for each counter, `index_runtime` (the event id of its launch),
+        `op_stack` (names of the operators around that, the outermost first), `top_level_op` and `bottom_level_op` (the first
+        and last of these).
 
-        The profiler runs kernels one by one, so that kernels and launches belong together by their order; ranks that have not as many
-        of one as of the other are left out, with an error in the log. `spotter.cupti_counters` has a row for each kernel and counter.
+        The profiler runs kernels one by one, so that kernels and launches belong together by their order; ranks that have
+        not as many of one as of the other are left out, with an error in the log. `spotter.cupti_counters` has a row for
+        each kernel and counter.
 
         Args:
             ranks: None: 0, or the first if there is no rank 0.
         """
         if cls.cuda_profiler_cat not in t.symbol_table.get_sym_id_map():
-            logger.warning("the trace has no events of category %s: CUPTI's range profiler did not run", cls.cuda_profiler_cat)
+            logger.warning("no events of category %s: CUPTI's range profiler did not run", cls.cuda_profiler_cat)
             return []
         there = t.get_ranks()
         chosen = ranks if ranks is not None else [0] if 0 in there else there[:1]
@@ -54,7 +56,8 @@ class CuptiCounterAnalysis:
 
     @classmethod
     def _of_rank(cls, t: Trace, rank: int, graph: CallGraph) -> pd.DataFrame | None:
-        df, ids, texts = t.get_trace(rank), t.symbol_table.get_sym_id_map(), np.array(t.symbol_table.get_sym_table(), dtype=object)
+        df, ids = t.get_trace(rank), t.symbol_table.get_sym_id_map()
+        texts = np.array(t.symbol_table.get_sym_table(), dtype=object)
         counters = df[df["cat"] == ids[cls.cuda_profiler_cat]].sort_values("ts", kind="stable").reset_index(drop=True)
         launches = df[_is_launch(df, texts)].sort_values("ts", kind="stable")["index"].to_numpy()
         if len(counters) != len(launches):
@@ -91,6 +94,7 @@ def _operators_around(
     stacks = []
     for event in events.tolist():
         row = tree.row_of(event)
-        places = tree.places[np.array(tree.above(row), dtype=np.int64)][::-1] if row is not None else np.zeros(0, dtype=np.int64)
+        around = np.array([] if row is None else tree.above(row)[::-1], dtype=np.int64)
+        places = tree.places[around]
         stacks.append(texts[names[places[categories[places] == operator]]].tolist())
     return stacks

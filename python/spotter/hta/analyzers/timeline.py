@@ -20,8 +20,8 @@ _BRACKETS = re.compile(r"\([^()]*\)|<[^<>]*>")
 
 
 def plot_timeline(title: str, events: pd.DataFrame, ranks: list[int] | None = None) -> None:
-    """Draws events, which need columns calibrated_start_global, calibrated_end_global, task and label, and shows the figure. Without
-    plotly it only says what to install.
+    """Draws events, which need columns calibrated_start_global, calibrated_end_global, task and label, and shows the figure.
+    Without plotly it only says what to install.
 
     Args:
         ranks: how many there are sets the height.
@@ -31,8 +31,9 @@ def plot_timeline(title: str, events: pd.DataFrame, ranks: list[int] | None = No
     import plotly.express
 
     figure = plotly.express.timeline(
-        events, x_start="calibrated_start_global", x_end="calibrated_end_global", y="task", color="label", title=title, width=1600,
-        height=200 + 120 * len(ranks or [0]), hover_data=[column for column in _HOVER if column in events.columns],
+        events, x_start="calibrated_start_global", x_end="calibrated_end_global", y="task", color="label", title=title,
+        width=1600, height=200 + 120 * len(ranks or [0]),
+        hover_data=[column for column in _HOVER if column in events.columns],
         category_orders={"task": events["task"].drop_duplicates().tolist()},
     )  # fmt: skip
     figure.show()
@@ -79,8 +80,9 @@ def prepare_timeline_gpu_events(
     streams: list[int] | None = None,
     duration_threshold: int = 1000,
 ) -> pd.DataFrame:
-    """The device work of some ranks, steps and streams (None: of all; -1 is no step and no stream), by rank, stream and time, with start
-    and end as dates (`calibrated_start_global`, `calibrated_end_global`), `label` (a short name) and `task` (rank and stream).
+    """The device work of some ranks, steps and streams (None: of all; -1 is no step and no stream), by rank, stream and
+    time, with start and end as dates (`calibrated_start_global`, `calibrated_end_global`), `label` (a short name) and `task`
+    (rank and stream).
 
     Args:
         df: with columns rank, iteration, stream, name (ids), ts and dur.
@@ -108,7 +110,8 @@ def prepare_timeline_gpu_events(
 
 def _simplify_name(name: str) -> str:
     """A name without what is in brackets and what is the same in many, without spaces, and not longer than 45 characters."""
-    name = name.replace("(anonymous namespace)::", "").replace("autograd::engine::evaluate_function: ", "").removeprefix("void ")
+    name = name.replace("(anonymous namespace)::", "").removeprefix("void ")
+    name = name.replace("autograd::engine::evaluate_function: ", "")
     while (shorter := _BRACKETS.sub("", name)) not in ("", name):
         name = shorter
     name = "".join(name.split())

@@ -76,8 +76,10 @@ class TraceCounters:
         """Per rank and type of copy or set the statistics, in GB/s, of the bandwidths after each change, but those that are 0; None
         without copies. By `spotter.memory_bandwidth`, which also has what was achieved."""
         answers = Answers(t, ranks or [0], ["memory_bandwidth"])
-        rows = answers["memory_bandwidth"]
-        rows = rows[rows["points"] > 0].rename(columns={"type": "name"})
+        rows = answers["memory_bandwidth"].rename(columns={"type": "name"})
+        if len(rows) and not (rows["points"] > 0).any():
+            return _summary(rows, answers.ranks, "name", "memory_bw_gbps", {name: "points" for name in _POINTS}, None)[:0].reset_index(drop=True)  # type: ignore[index]
+        rows = rows[rows["points"] > 0]
         points = {name: "points" if name == "count" else f"point_{name}_bytes_per_s" for name in _POINTS}
         return _summary(rows, answers.ranks, "name", "memory_bw_gbps", points, None, 1e9)
 

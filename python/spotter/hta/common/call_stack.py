@@ -1,5 +1,4 @@
-"""The older kind of call stacks: each with its own nodes, a root -1, and no device work. `trace_call_graph` has what is needed else.
-"""
+"""The older kind of call stacks: each with its own nodes, a root -1, and no device work. The newer: `trace_call_graph`."""
 
 from __future__ import annotations
 
@@ -49,7 +48,7 @@ class CallStackNode(NamedTuple):
 
     parent: int = -1
     depth: int = -1
-    children: list[int] = []  # noqa: RUF012 (as in HTA; nodes are made with lists of their own)
+    children: list[int] = []
 
 
 class CallStackIdentity(NamedTuple):
@@ -68,20 +67,23 @@ def infer_device_type(df: pd.DataFrame) -> DeviceType:
 
 
 def compare_events(x: Event, y: Event) -> int:
-    """Negative if one end of an event comes before another one, positive if after, 0 if they are the same. At the same time ends come
-    before starts, inner ends and outer starts first; an event without duration lies in others, and after those with lower ids."""
-    if x.idx == y.idx or x.time != y.time:
-        return y.type - x.type if x.idx == y.idx else x.time - y.time
-    if x.dur <= 0 or y.dur <= 0:
-        return x.idx - y.idx if x.dur <= 0 and y.dur <= 0 else y.type - x.type or x.type * (y.dur - x.dur)
+    """Negative if one end of an event comes before another one, positive if after, 0 if they are the same. At the same time
+    ends come before starts, inner ends and outer starts first; events without duration lie in others, and their ids decide
+    between them."""
+    if x.idx == y.idx:
+        return y.type - x.type
+    if x.time != y.time:
+        return x.time - y.time
+    if x.dur <= 0 and y.dur <= 0:
+        return y.idx - x.idx if x.type == y.type == EVENT_END else x.idx - y.idx
     if x.type != y.type:
-        return x.type - y.type
+        return x.type - y.type if x.dur > 0 and y.dur > 0 else y.type - x.type
     return x.type * (y.dur - x.dur or x.idx - y.idx)
 
 
 class CallStackGraph:
-    """The stack of one thread. Attributes: `df`, `identity`, `device_type`, `nodes` (by event id), `correlations` (of each event the
-    one at the other end of its launch), `depth`."""
+    """The stack of one thread. Attributes: `df`, `identity`, `device_type`, `nodes` (by event id), `correlations` (of each
+    event the one at the other end of its launch), `depth`."""
 
     def __init__(self, df: pd.DataFrame, identity: CallStackIdentity, filter_func: Filter | None = None) -> None:
         """Args:
@@ -161,7 +163,8 @@ class CallStackGraph:
         return [event for event, enters in self._walk(idx) if enters and not self.nodes[event].children]
 
     def dfs_traverse(self, enter_func: DFSCallback, exit_func: DFSCallback) -> None:
-        """Calls a function with the id and node of each event, from the root, before what is below it, and another one after."""
+        """Calls a function with the id and node of each event, from the root, before what is below it, and another one
+        after."""
         for event, enters in self._walk(NULL_NODE_INDEX):
             (enter_func if enters else exit_func)(event, self.nodes[event])
 
@@ -177,11 +180,11 @@ class CallStackGraph:
 
 
 class CallGraph:
-    """The stacks of ranks, by process and thread. Making one adds columns to the ranks' frames: `parent` (event id; of device work its
-    launch), and `depth` (-1 for device work) unless HTA_DISABLE_CG_DEPTH is 1.
+    """The stacks of ranks, by process and thread. Making one adds columns to the ranks' frames: `parent` (event id; of
+    device work its launch), and `depth` (-1 for device work) unless HTA_DISABLE_CG_DEPTH is 1.
 
-    Attributes: `trace_data`, `call_stacks` (a list), and `mapping`, whose column `csg_index` says where the stack of a rank, pid and tid
-    is in the list.
+    Attributes: `trace_data`, `call_stacks` (a list), and `mapping`, whose column `csg_index` says where the stack of a rank,
+    pid and tid is in the list.
     """
 
     def __init__(self, trace: Trace, ranks: list[int] | None = None, filter_func: Filter | None = None) -> None:
@@ -227,8 +230,8 @@ class CallGraph:
         return identities
 
     def get_stack_of_node(self, node_id: int, rank: int, skip_ancestors: bool = False) -> pd.DataFrame:
-        """The rows of the innermost events below an event, of the event and those around it, from the inside out, and of the device
-        work of the innermost ones. An event on a device stands for its launch.
+        """The rows of the innermost events below an event, of the event and those around it, from the inside out, and of the
+        device work of the innermost ones. An event on a device stands for its launch.
 
         Args:
             skip_ancestors: without the event and those around it.
@@ -238,7 +241,7 @@ class CallGraph:
             ValueError: there is no such rank.
         """
         df = self.trace_data.get_trace(rank)
-        by_id = df.set_index("index", drop=False, verify_integrity=False)
+        by_id = df.set_index("index", drop=False)
         row = by_id.loc[node_id]
         if row["stream"] > 0:
             row = by_id.loc[row["index_correlation"]]

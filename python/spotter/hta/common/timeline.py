@@ -19,7 +19,9 @@ from spotter.hta.utils.utils import get_symbol_column_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import ModuleType
+    from typing import Any
 
     from spotter.hta.common.trace_filter import Filter
     from spotter.hta.common.trace_symbol_table import TraceSymbolTable
@@ -61,10 +63,11 @@ class PlotFormat(Enum):
 class TimelinePlotSetting:
     """How a timeline is drawn.
 
-    `auto_detect`: find out event_type and multi_* from the events. `x_start_column`, `x_end_column`, `task_column`: what the columns
-    that `prepare_timeline_events` adds are called; `color_column`: what has one colour. `task_height`: of a row in pixels; if there are
-    few rows, they are higher. `amplify_short_events`: events are drawn at least `short_events_display_duration` us long.
-    `use_global_time`: Unix time, and not us since the first event. `compress_threads`: no rows for single threads.
+    `auto_detect`: find out event_type and multi_* from the events. `x_start_column`, `x_end_column`, `task_column`: what the
+    columns that `prepare_timeline_events` adds are called; `color_column`: what has one colour. `task_height`: of a row in
+    pixels; if there are few rows, they are higher. `amplify_short_events`: events are drawn at least
+    `short_events_display_duration` us long. `use_global_time`: Unix time, and not us since the first event.
+    `compress_threads`: no rows for single threads.
     """
 
     auto_detect: bool = True
@@ -132,9 +135,9 @@ def prepare_timeline_events(
     symbol_table: TraceSymbolTable | None = None,
     hover_columns: list[str] | None = None,
 ) -> pd.DataFrame:
-    """What there is to draw of a trace's events: their short names, start, end and row (`setting` has the names of these columns), by
-    row and time, with the columns that rows are made of (`DefaultTaskLabelColumns`) and those to be shown. Without events, or without
-    columns name, ts and dur, a frame without columns, with a warning.
+    """What there is to draw of a trace's events: their short names, start, end and row (`setting` has the names of these
+    columns), by row and time, with the columns that rows are made of (`DefaultTaskLabelColumns`) and those to be shown.
+    Without events, or without columns name, ts and dur, a frame without columns, with a warning.
 
     Args:
         symbol_table: of the ids in `name` and `cat`; None: names are in `s_name`, else shown as they are.
@@ -142,14 +145,16 @@ def prepare_timeline_events(
     """
     missing = [column for column in DefaultMustHaveColumns if column not in df.columns]
     if missing or df.empty:
-        logger.warning("nothing for a timeline: %s", f"no columns {', '.join(missing)}" if missing else "there are no events")
+        why = f"no columns {', '.join(missing)}" if missing else "there are no events"
+        logger.warning("nothing for a timeline: %s", why)
         return pd.DataFrame()
-    kept = [*DefaultMustHaveColumns, *DefaultTaskLabelColumns, *(DefaultHoverColumns if hover_columns is None else hover_columns)]
-    kept += [] if setting.compress_threads else ["tid"]
+    kept = DefaultMustHaveColumns + DefaultTaskLabelColumns + ([] if setting.compress_threads else ["tid"])
+    kept += DefaultHoverColumns if hover_columns is None else hover_columns
     events = df[[column for column in dict.fromkeys(kept) if column in df.columns]].copy()
     for column in {"name", "cat"} & set(events.columns):
         events[column] = _texts(df, column, symbol_table)
-    events["name"] = _each(events["name"], _simplify_name)
+    if not pd.api.types.is_numeric_dtype(events["name"]):
+        events["name"] = _each(events["name"], _simplify_name)
     if setting.auto_detect:
         setting = replace(setting)
         auto_detect_setting(events, setting)
@@ -186,7 +191,8 @@ def plot_events_timeline(
     hover_columns: list[str] | None = None,
     output_image_path: str | None = None,
 ) -> str | None:
-    """Draws prepared events. Without plotly it only says what to install; events that are not prepared it does not draw, with a warning.
+    """Draws prepared events. Without plotly it only says what to install; events that are not prepared it does not draw,
+    with a warning.
 
     Args:
         hover_columns: None: `DefaultHoverColumns`.
@@ -211,13 +217,14 @@ def plot_events_timeline(
     return None
 
 
-def _figure(title: str, events: pd.DataFrame, setting: TimelinePlotSetting, hover_columns: list[str]):  # noqa: ANN202 (plotly's)
+def _figure(title: str, events: pd.DataFrame, setting: TimelinePlotSetting, hover_columns: list[str]) -> Any:
     tasks = events[setting.task_column].drop_duplicates().tolist()
     colours = events[setting.color_column].astype(str)
     figure = _plotly_express().timeline(
         events.assign(**{setting.color_column: colours}), x_start=setting.x_start_column, x_end=setting.x_end_column,
         y=setting.task_column, color=setting.color_column, title=title,
-        category_orders={setting.task_column: tasks}, hover_data=[column for column in hover_columns if column in events.columns],
+        category_orders={setting.task_column: tasks},
+        hover_data=[column for column in hover_columns if column in events.columns],
     )  # fmt: skip
     begin, end = events[setting.x_start_column], events[setting.x_end_column]
     if not setting.use_global_time:  # plotly takes numbers for dates
@@ -241,8 +248,9 @@ def align_module_with_kernels(
     sym_table: TraceSymbolTable | None = None,
     include_original_cpu_events: bool = False,
 ) -> pd.DataFrame:
-    """Puts host events, of modules for example, over the device work that they launched: the rows on streams of devices, then a copy of
-    each of these events on stream `AnnotationStreamID` that lasts from its first kernel's start to its last kernel's end.
+    """Puts host events, of modules for example, over the device work that they launched: the rows on streams of devices,
+    then a copy of each of these events on stream `AnnotationStreamID` that lasts from its first kernel's start to its last
+    kernel's end.
 
     Args:
         events_df: with the columns of a `CallGraph` (`REQUIRED_COLUMNS_FOR_CPU_GPU_ALIGNMENT`).
@@ -255,7 +263,7 @@ def align_module_with_kernels(
     """
     missing = REQUIRED_COLUMNS_FOR_CPU_GPU_ALIGNMENT - set(events_df.columns)
     if missing:
-        raise ValueError(f"the events have no columns {', '.join(sorted(missing))}; making a CallGraph adds those of kernels")
+        raise ValueError(f"the events have no columns {', '.join(sorted(missing))}; a CallGraph adds those of kernels")
     patterns = [module_list] if isinstance(module_list, str) else list(module_list)
     name_column = get_symbol_column_names(events_df)[0]
     if sym_table is not None and pd.api.types.is_numeric_dtype(events_df["name"]):
@@ -287,11 +295,11 @@ def get_fig_name_from_fig_title(title: str) -> str:
 
 
 def _simplify_name(name: str, max_length: int = 45) -> str:
-    """A name without return type, arguments and what is the same in many, and not longer than that."""
+    """A name without return type, arguments and what is the same in many; one of that length or more is cut to it."""
     if not name.startswith(("## ", "<", "Memcpy", "Memset")):
         name = name.replace("(anonymous namespace)::", "anon::").removeprefix("void ")
         name = name.replace("autograd::engine::evaluate_function: ", "autograd::").partition("(")[0] or name
-    return name if len(name) <= max_length else f"{name[: max_length - 3]}..."
+    return name if len(name) < max_length else f"{name[: max_length - 3]}..."
 
 
 def _texts(df: pd.DataFrame, column: str, symbol_table: TraceSymbolTable | None) -> pd.Series:
@@ -303,12 +311,11 @@ def _texts(df: pd.DataFrame, column: str, symbol_table: TraceSymbolTable | None)
     return df.get(f"s_{column}", df[column])
 
 
-def _each(column: pd.Series, function) -> pd.Series:  # noqa: ANN001 (of a value)
-    """What a function makes of each value; it is called once for equal ones, and not for numbers of a name that nobody knows."""
+def _each(column: pd.Series, function: Callable[[Any], str]) -> pd.Series:
+    """What a function makes of each value; it is called once for equal ones."""
     codes, values = pd.factorize(column)
-    if pd.api.types.is_numeric_dtype(column) and function is _simplify_name:
-        return column
-    return pd.Series([function(value) for value in values]).take(codes).set_axis(column.index)
+    texts = pd.Series([function(value) for value in values], dtype=None if len(values) else object)
+    return texts.take(codes).set_axis(column.index)
 
 
 def _tasks(events: pd.DataFrame, setting: TimelinePlotSetting) -> pd.Series:
@@ -318,7 +325,9 @@ def _tasks(events: pd.DataFrame, setting: TimelinePlotSetting) -> pd.Series:
         labels += _numbered("trace", events["trace"]) + " "
     if setting.multi_ranks and "rank" in events.columns:
         labels += _numbered("rank", events["rank"]) + " "
-    host = _numbered("cpu level", events["depth"]) if "depth" in events.columns else pd.Series("cpu events", index=events.index)
+    host = pd.Series("cpu events", index=events.index)
+    if "depth" in events.columns:
+        host = _numbered("cpu level", events["depth"])
     if not setting.compress_threads and "tid" in events.columns:
         host = _numbered("tid", events["tid"]) + " " + host
     if "stream" not in events.columns:
@@ -335,13 +344,12 @@ def _numbered(what: str, column: pd.Series) -> pd.Series:
 
 
 def _order(events: pd.DataFrame, setting: TimelinePlotSetting) -> np.ndarray:
-    """The rows by trace, rank, stream, level on the host, and time."""
-    keys = [events["ts"]]
-    if "depth" in events.columns:
-        keys.append(events["depth"].where(events["stream"] == CPUStreamID, 0) if "stream" in events.columns else events["depth"])
-    keys += [events["tid"].astype(str)] if not setting.compress_threads and "tid" in events.columns else []
-    keys += [events[column] for column in ("stream", "rank", "trace") if column in events.columns]
-    return np.lexsort([pd.factorize(key, sort=True)[0] for key in keys])
+    """The rows by trace, rank, stream, thread, level (if there is the host alone) and time."""
+    columns = ["ts"]
+    columns += ["depth"] if setting.event_type is EventType.CPUEvents else []
+    columns += [] if setting.compress_threads else ["tid"]
+    columns += ["stream", "rank", "trace"]
+    return np.lexsort([pd.factorize(events[column], sort=True)[0] for column in columns if column in events.columns])
 
 
 def _plotly_express() -> ModuleType:

@@ -170,8 +170,8 @@ class Trace:
         """Compressed, whatever the file is called; whole or not at all."""
         partial = f"{output_file}.partial"
         try:
-            with gzip.open(partial, "wt", compresslevel=6, encoding="utf-8") as file:
-                json.dump(trace_contents, file)
+            with gzip.open(partial, "wb", compresslevel=5) as file:
+                file.write(json.dumps(trace_contents).encode())
             os.replace(partial, output_file)
         finally:
             if os.path.exists(partial):

@@ -30,12 +30,12 @@ class CallGraph:
     negative), `depth`, `height`, and of the device work at or below each event `num_kernels`, `kernel_dur_sum`,
     `first_kernel_start`, `last_kernel_end` and `kernel_span` (us).
 
-    Where a rank has one thread with steps (`ProfilerStep#N`) and one of autograd, the outermost spans of the latter become children
-    of the `## backward ##` that they lie in, or of the step if there are no such annotations.
+    Where a rank has one thread with steps (`ProfilerStep#N`) and one of autograd, the outermost spans of the latter become
+    children of the `## backward ##` that they lie in, or of the step if there are no such annotations.
 
-    Attributes: `trace_data`, `ranks`, `call_stacks` (a list), `rank_to_stacks` (of each rank by `CallStackIdentity`), and `mapping`, a
-    frame with a row for each stack: rank, pid, tid, label ("main", "bwd" or the thread's first event), stack_index (in `call_stacks`),
-    stack_root (event id), count (which of the rank's stacks with that root it is).
+    Attributes: `trace_data`, `ranks`, `call_stacks` (a list), `rank_to_stacks` (of each rank by `CallStackIdentity`), and
+    `mapping`, a frame with a row for each stack: rank, pid, tid, label ("main", "bwd" or the thread's first event),
+    stack_index (in `call_stacks`), stack_root (event id), count (which of the rank's stacks with that root it is).
     """
 
     stack_columns: list[str] = [
@@ -203,8 +203,8 @@ class CallGraph:
 
 
 def _threads(df: pd.DataFrame, rank: int) -> tuple[list[CallStackIdentity], np.ndarray]:
-    """The threads on the host by pid and tid, and for each row the number of its thread (-1: of none). Process 0 and thread 0 stand
-    for devices."""
+    """The threads on the host by pid and tid, and for each row the number of its thread (-1: of none). Process 0 and thread
+    0 stand for devices."""
     process, pids = pd.factorize(df["pid"].to_numpy())
     inner, tids = pd.factorize(df["tid"].to_numpy())
     pair = np.where((process < 0) | (inner < 0), -1, process * len(tids) + inner)

@@ -34,8 +34,8 @@ CLOSE_END = 1
 
 @dataclass(slots=True)
 class CallStackNode:
-    """An event in a stack. `depth`: 0 for the outermost spans, -1 for the root of a thread. `height`: 0 for device work, 1 for spans
-    with nothing in them. `children`: event ids, in the order in which they start."""
+    """An event in a stack. `depth`: 0 for the outermost spans, -1 for the root of a thread. `height`: 0 for device work, 1
+    for spans with nothing in them. `children`: event ids, in the order in which they start."""
 
     parent: int = -1
     depth: int = -1
@@ -53,8 +53,9 @@ class CallStackIdentity(NamedTuple):
 
 
 def enclosing(starts: Iterable[float], ends: Iterable[float], zero_nests: bool = True) -> list[int]:
-    """For each span of a thread the position of the innermost one that is open when it starts; -1 if there is none. So a span that
-    overlaps another one in part counts as lying in it. A span without duration lies in what starts or, else, ends at its time.
+    """For each span of a thread the position of the innermost one that is open when it starts; -1 if there is none. So a
+    span that overlaps another one in part counts as lying in it. A span without duration lies in what starts or, else, ends
+    at its time.
 
     Args:
         starts: sorted; of several spans that start together the longer ones come first.
@@ -79,9 +80,10 @@ def durations(df: pd.DataFrame) -> np.ndarray:
 
 
 class SpanTree:
-    """Spans of threads and the device work below them: row by row the event's `ids`, its place in the frame (`places`), the row of
-    its `parent`, its `thread`, and whether it `is_device` work. The first rows are the roots of the threads, without a place in the
-    frame and with negative ids; spans follow, thread by thread in the order in which they start, and then device work."""
+    """Spans of threads and the device work below them: row by row the event's `ids`, its place in the frame (`places`), the
+    row of its `parent`, its `thread`, and whether it `is_device` work. The first rows are the roots of the threads, without
+    a place in the frame and with negative ids; spans follow, thread by thread in the order in which they start, and then
+    device work."""
 
     def __init__(
         self, ids: np.ndarray, places: np.ndarray, parent: np.ndarray, thread: np.ndarray, is_device: np.ndarray
@@ -97,8 +99,8 @@ class SpanTree:
         Args:
             thread: of each row of the frame, by number; -1 for rows that are no host spans.
             roots: a negative id for each thread.
-            launches: for each piece of device work the place of its launch in the frame. If that is not a host span, the device
-                work is left out.
+            launches: for each piece of device work the place of its launch in the frame. If that is not a host span, the
+                device work is left out.
             kernels: the places of the device work.
         """
         ids, start, dur = df["index"].to_numpy(), df["ts"].to_numpy(), durations(df)
@@ -163,7 +165,8 @@ class SpanTree:
         return iter(np.split(rows, bounds))
 
     def kernel_sums(self, df: pd.DataFrame) -> dict[str, np.ndarray]:
-        """Of the device work at or below each row: how many, their durations, and from when to when (us; -1 if there is none)."""
+        """Of the device work at or below each row: how many, their durations, and from when to when (us; -1 if there is
+        none)."""
         count, total = np.zeros(len(self.ids), dtype=np.int64), np.zeros(len(self.ids))
         first, last = np.full(len(self.ids), np.inf), np.full(len(self.ids), -np.inf)
         places = self.places[self.is_device]
@@ -248,11 +251,11 @@ def narrowed(values: np.ndarray) -> np.ndarray:
 
 
 class CallStackGraph:
-    """The stack of one thread. The events of a rank's stacks share one dict of nodes (`nodes`, by event id); the root has a negative
-    id (`root_index`).
+    """The stack of one thread. The events of a rank's stacks share one dict of nodes (`nodes`, by event id); the root has a
+    negative id (`root_index`).
 
-    Attributes: `df` (the thread's rows), `full_df` (all of the rank's), `identity`, `device_type`, `correlations` (`cpu_index`,
-    `gpu_index`: launches and their device work), `symbol_table`.
+    Attributes: `df` (the thread's rows), `full_df` (all of the rank's), `identity`, `device_type`, `correlations`
+    (`cpu_index`, `gpu_index`: launches and their device work), `symbol_table`.
     """
 
     def __init__(
@@ -418,7 +421,8 @@ class CallStackGraph:
                 todo += [(child, True) for child in reversed(self.nodes[event].children)]
 
     def dfs_traverse(self, enter_func: DFSCallback, exit_func: DFSCallback) -> None:
-        """Calls a function with the id and node of each event, from the root, before what is below it, and another one after."""
+        """Calls a function with the id and node of each event, from the root, before what is below it, and another one
+        after."""
         for event, enters in self._walk(self.root_index if self.root_index in self.nodes else None):
             (enter_func if enters else exit_func)(event, self.nodes[event])
 
@@ -508,8 +512,8 @@ def _nodes_of_columns(df: pd.DataFrame, root: int) -> dict[int, CallStackNode]:
 
 
 def _tree_of_thread(df: pd.DataFrame, root: int, correlation: pd.DataFrame, full_df: pd.DataFrame) -> SpanTree:
-    """The tree of a thread, and of the device work of its launches that `full_df` has; its places are those of `full_df`, if that has
-    the thread's rows."""
+    """The tree of a thread, and of the device work of its launches that `full_df` has; its places are those of `full_df`, if
+    that has the thread's rows."""
     device = full_df[full_df["index"].isin(correlation["gpu_index"]) & ~full_df["index"].isin(df["index"])]
     both = pd.concat([df[["index", "ts", "dur"]], device[["index", "ts", "dur"]]])
     thread = np.full(len(both), -1, dtype=np.int64)
@@ -541,8 +545,8 @@ def _less_than(x: np.ndarray, y: np.ndarray) -> bool:
 
 
 def _order(a: np.ndarray) -> np.ndarray:
-    """The order of rows. At the same time ends come first, then beginnings, then events without duration. If nothing begins, events
-    without duration come first, so that they lie in what ends."""
+    """The order of rows. At the same time ends come first, then beginnings, then events without duration. If nothing begins,
+    events without duration come first, so that they lie in what ends."""
     event, dur, kind, time = a[:, 0], a[:, 1], a[:, 2], a[:, 3]
     lasts, opens = dur > 0, kind == OPEN_END
     phase = np.where(opens, 2, 1)

@@ -76,7 +76,7 @@ def write_trace(trace_data: dict[str, Any], file_path: str) -> None:
     os.makedirs(os.path.dirname(file_path) or ".", exist_ok=True)
     opener = gzip.open if file_path.endswith(".gz") else open
     with opener(file_path, "wt", encoding="utf-8") as file:
-        json.dump(trace_data, file)
+        file.write(json.dumps(trace_data))
 
 
 def update_trace_rank(file_path: str, rank: int) -> None:

@@ -27,8 +27,9 @@ class OperatorFilterMethod(Enum):
 
 
 class OperatorFilter(Filter):
-    """Rows of an operator's stream that are in it (with itself), begin when it has ended, or have ended when it begins. Of a frame
-    without such an operator no row passes; one without names (`Trace.decode_symbol_ids`) comes back as it is, with a warning.
+    """Rows of an operator's stream that are in it (with itself), begin when it has ended, or have ended when it begins. Of a
+    frame without such an operator no row passes; one without names (`Trace.decode_symbol_ids`) comes back as it is, with a
+    warning.
 
     Raises, when it is called:
         NotImplementedError: the method is Ancestors or Stack.
@@ -57,12 +58,12 @@ class OperatorFilter(Filter):
     def __call__(self, df: pd.DataFrame, symbol_table: TraceSymbolTable | None = None) -> pd.DataFrame:
         if self.method not in _METHODS:
             raise NotImplementedError(
-                f"there is no operator filter {self.method.name}; spotter.call_tree(path) has each event's parent and depth, "
-                "and CallGraph.get_stack_of_node its whole stack"
+                f"there is no operator filter {self.method.name}; spotter.call_tree(path) has each event's parent and "
+                "depth, and CallGraph.get_stack_of_node its whole stack"
             )
         name_column = self.name_column or get_symbol_column_names(df)[0]
         if name_column not in df.columns:
-            logger.warning("not filtered by %s: the frame has no column with names, see Trace.decode_symbol_ids", self.op_name)
+            logger.warning("not filtered by %s: the frame has no names, see Trace.decode_symbol_ids", self.op_name)
             return df
         is_found, operator = find_op_occurrence(df, self.op_name, self.position, name_column)
         if not is_found:
@@ -100,8 +101,8 @@ class BeforeOperatorFilter(OperatorFilter):
 
 
 class CombinedOperatorFilter(Filter):
-    """Rows of the first profiler step within an operator, after the last occurrence in it of a second one, and before the first
-    occurrence after that of a third one. Operators that are not there, or are "", set no limit."""
+    """Rows of the first profiler step within an operator, after the last occurrence in it of a second one, and before the
+    first occurrence after that of a third one. Operators that are not there, or are "", set no limit."""
 
     def __init__(
         self,
