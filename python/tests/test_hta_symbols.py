@@ -300,7 +300,8 @@ class TestLookUps:
     def test_iterations(self, encoded):
         assert get_iterations(encoded) == [1, 2, 3]
         assert get_iterations(pd.DataFrame({"iteration": [-1, -1]})) == []
-        for wrong in (pd.DataFrame({"x": [1]}), pd.DataFrame({"iteration": ["1"]}), pd.DataFrame({"iteration": [1.0]})):
+        assert get_iterations(pd.DataFrame({"iteration": [2.0, float("nan"), 1.0, -1.0]})) == [1, 2]
+        for wrong in (pd.DataFrame({"x": [1]}), pd.DataFrame({"iteration": ["1"]})):
             with pytest.raises(TypeError):
                 get_iterations(wrong)
 

@@ -162,7 +162,8 @@ def _asked(trace: Trace, config: ParserConfig) -> tuple[_Events, list[AttributeS
     if config.parse_all_args:
         known = {spec.raw_name: spec for spec in ParserConfig.get_all_available_args().values()}
         found = events.args_of()
-        specs = [known.get(raw) or ParserConfig.make_attribute_spec(raw, events.example(raw)) for raw in found]
+        minimum = [spec for spec in ParserConfig.get_minimum_args() if spec.raw_name not in found]
+        specs = [known.get(raw) or ParserConfig.make_attribute_spec(raw, events.example(raw)) for raw in found] + minimum
     named = {spec.raw_name for spec in specs}
     version = ParserConfig.get_minimum_args()[0].min_supported_version
     counters = [raw for raw in events.args_of(_COUNTERS) if raw not in named]

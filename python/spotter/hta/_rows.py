@@ -57,10 +57,10 @@ class ByRank(Dict[int, Any]):
     def _all(self) -> dict[int, Any]:
         return {rank: self[rank] for rank in list(self)}
 
-    def items(self) -> ItemsView[int, Any]:
+    def items(self) -> ItemsView[int, Any]:  # type: ignore[override]
         return self._all().items()
 
-    def values(self) -> ValuesView[Any]:
+    def values(self) -> ValuesView[Any]:  # type: ignore[override]
         return self._all().values()
 
     def copy(self) -> dict[int, Any]:

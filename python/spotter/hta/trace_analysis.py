@@ -11,10 +11,11 @@ from spotter.hta.analyzers.breakdown_analysis import BreakdownAnalysis
 from spotter.hta.analyzers.communication_analysis import CommunicationAnalysis
 from spotter.hta.analyzers.cuda_kernel_analysis import CudaKernelAnalysis
 from spotter.hta.analyzers.straggler import find_stragglers_with_late_start_comm_kernels
+from spotter.hta.analyzers.straggler_analysis import StragglerAnalysis
 from spotter.hta.analyzers.trace_counters import TraceCounters
+from spotter.hta._spellings import accepts
 from spotter.hta.common.constants import CUDA_MAX_LAUNCH_QUEUE_PER_STREAM
 from spotter.hta.common.trace import Trace
-from spotter.hta._spellings import accepts
 from spotter.hta.configs.config import logger
 from spotter.hta.configs.default_values import DEFAULT_TRACE_DIR
 
@@ -186,8 +187,6 @@ class TraceAnalysis:
             self.t.write_raw_trace(self.t.trace_files[rank].replace(".json", f"{output_suffix}.json"), contents)
 
     def get_profiler_steps(self) -> List[int]:
-        from spotter.hta.analyzers.straggler_analysis import StragglerAnalysis
-
         return StragglerAnalysis.get_profiler_steps(self.t)
 
     def get_potential_stragglers(
@@ -197,20 +196,23 @@ class TraceAnalysis:
         visualize: bool = False,
         straggler_identification_impl: Callable[..., pd.Series] = find_stragglers_with_late_start_comm_kernels,
     ) -> List[int]:
-        from spotter.hta.analyzers.straggler_analysis import StragglerAnalysis
-
         return StragglerAnalysis.get_potential_stragglers(
             self.t, profiler_steps, num_candidates, visualize, straggler_identification_impl
         )
 
     def get_cupti_counter_data_with_operators(self, ranks: Optional[List[int]] = None) -> List[pd.DataFrame]:
+        """Per rank a frame of the kernels of which hardware counters were taken, with the operators that launched them: see
+        `CuptiCounterAnalysis.get_counter_data_with_operators`."""
         from spotter.hta.analyzers.cupti_counter_analysis import CuptiCounterAnalysis
 
         return CuptiCounterAnalysis.get_counter_data_with_operators(self.t, ranks)
 
+    @accepts(data_load_events=None)
     def critical_path_analysis(
-        self, rank: int, annotation: str, instance_id: Union[int, None, Tuple[int, int]], data_load_events: Optional[List[str]] = None
+        self, rank: int, annotation: str, instance_id: Union[int, None, Tuple[int, int]]
     ) -> Tuple[CPGraph, bool]:
+        """The critical path of the given instance (its number, the first and last of several, or None: the first) of an annotation, and
+        whether there is one. `spotter.critical_path` is of every step, with the definition of docs/hta.md (B26, B44)."""
         from spotter.hta.analyzers.critical_path_analysis import CriticalPathAnalysis
 
         return CriticalPathAnalysis.critical_path_analysis(self.t, rank, annotation, instance_id)
@@ -223,8 +225,21 @@ class TraceAnalysis:
         only_show_critical_events: bool = True,
         show_all_edges: bool = False,
     ) -> str:
+        """Writes the rank's trace with the critical path marked and drawn as arrows; its path."""
         from spotter.hta.analyzers.critical_path_analysis import CriticalPathAnalysis
 
         return CriticalPathAnalysis.overlay_critical_path_analysis(
             self.t, rank, critical_path_graph, output_dir, only_show_critical_events, show_all_edges
         )
+
+
+def _document() -> None:
+    """What only hands its question on says what that says."""
+    for name, method in vars(TraceAnalysis).items():
+        for analyzer in (BreakdownAnalysis, CommunicationAnalysis, CudaKernelAnalysis, TraceCounters, StragglerAnalysis):
+            answering = getattr(analyzer, name, None) or getattr(analyzer, name.removeprefix("get_"), None)
+            if answering is not None and not name.startswith("_") and not method.__doc__:
+                method.__doc__ = answering.__doc__
+
+
+_document()

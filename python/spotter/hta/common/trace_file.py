@@ -6,6 +6,7 @@ import gzip
 import json
 import os
 import re
+import zlib
 
 from spotter.hta.configs.config import logger
 
@@ -48,7 +49,10 @@ def create_rank_to_trace_dict(file_list: list[str]) -> tuple[bool, dict[int, str
     """
     by_rank: dict[int, str] = {}
     for path in file_list:
-        rank = _rank_of(path)
+        try:
+            rank = _rank_of(path)
+        except (EOFError, gzip.BadGzipFile, zlib.error):  # who reads it will say more
+            rank = None
         if rank is None:
             logger.warning("this trace file does not have the rank in it, and counts as rank 0: %s", path)
             rank = 0
