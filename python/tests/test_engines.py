@@ -5,6 +5,7 @@ import os
 import pathlib
 import shutil
 import signal
+import subprocess
 import sys
 import time
 
@@ -126,6 +127,57 @@ def test_a_process_that_is_killed_is_no_loss(job, tmp_path):
     results = spotter.analyze(job, NAMES, engine=KillingProcesses(tmp_path / "killed"))
     assert documents(results) == documents(spotter.analyze(job, NAMES))
     assert (tmp_path / "killed").exists()
+
+
+RAY_KILLED = """
+import os, pathlib, signal, sys
+import ray, spotter
+from spotter.on_ray import Ray
+
+folder, marker = sys.argv[1:]
+spotter.simulate(folder, ranks=64, events=3000, seed=1)
+ray.init(num_cpus=4, include_dashboard=False, log_to_driver=False)
+
+
+def made():  # classes of this script travel by value
+    class Killing(Ray):
+        def map(self, function, tasks, memory):
+            def killed(task):
+                try:
+                    number = len(os.listdir(marker))
+                    os.close(os.open(f"{marker}/{number}", os.O_CREAT | os.O_EXCL))
+                    if number == 5:
+                        os.kill(os.getpid(), signal.SIGKILL)
+                except FileExistsError:
+                    pass
+                return function(task)
+
+            yield from super().map(killed, tasks, memory)
+
+    return Killing()
+
+
+engine = made()
+assert engine.workers == 4
+names = ["findings", "summary", "operators", "temporal_breakdown", "skeleton", "collectives"]
+many = spotter.analyze(folder, names, engine=engine, progress=False)
+one = spotter.analyze(folder, names, progress=False)
+assert {n: t.to_json() for n, t in many.items()} == {n: t.to_json() for n, t in one.items()}
+assert many.notes == one.notes and len(many["summary"]) == 64
+print(len(os.listdir(marker)))
+"""
+
+
+def test_a_ray_worker_that_is_killed_is_no_loss(tmp_path):
+    """64 files over four workers of one machine, one of which is killed in the middle."""
+    pytest.importorskip("ray")
+    (tmp_path / "job").mkdir()
+    (tmp_path / "called").mkdir()
+    done = subprocess.run([sys.executable, "-c", RAY_KILLED, tmp_path / "job", tmp_path / "called"], capture_output=True, text=True,
+                          timeout=240, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert int(done.stdout.splitlines()[-1]) > 6  # tasks begun; Ray says above that a worker died
+    assert "killed" in done.stdout
 
 
 class Ending:
