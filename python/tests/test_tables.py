@@ -127,6 +127,22 @@ def test_pyarrow_looks_into_the_table(table):
     assert json.loads(arrow.schema.metadata[b"spotter.notes"])[0]["kind"] == "damaged_event"
 
 
+def test_who_shares_memory_shares_it():
+    """pyarrow, polars and frames that are not copied look at the same numbers; DuckDB reads through pyarrow's streams and copies."""
+    numpy, pyarrow = pytest.importorskip("numpy"), pytest.importorskip("pyarrow")
+    polars = pytest.importorskip("polars")
+    whole = Table.of("whole", [COLUMNS[1], COLUMNS[3]], [(i, i / 7) for i in range(1000)])
+    own = {field.name: numpy.asarray(whole._core.memory(place)[0]).ctypes.data for place, field in enumerate(whole.schema)}
+    arrow = pyarrow.table(whole)
+    assert {name: arrow[name].chunk(0).buffers()[1].address for name in own} == own
+    frame = polars.DataFrame(whole)
+    assert {name: frame[name].to_numpy(allow_copy=False).ctypes.data for name in own} == own
+    looked = whole.to_pandas(copy=False)
+    assert {name: looked[name].to_numpy().ctypes.data for name in own} == own
+    copied = whole.to_pandas()
+    assert not {copied[name].to_numpy().ctypes.data for name in own} & set(own.values())
+
+
 def test_views_outlive_the_table():
     pytest.importorskip("pyarrow")
     arrow = Table.of("made", COLUMNS, ROWS).to_arrow()
