@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes what HTA answers (python/tests/hta_calls.py) about the traces in ../shared and the project's own. usage, with HTA's Python:
+"""Writes what HTA answers (python/tests/hta_questions.py) about the traces in ../shared and the project's own. usage, with HTA's Python:
 hta_record.py OUTPUT"""
 import json
 import logging
@@ -10,7 +10,7 @@ import warnings
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT / "python" / "tests"))
 
-import hta_calls  # noqa: E402
+import hta_questions  # noqa: E402
 import hta_jobs  # noqa: E402
 
 
@@ -21,7 +21,7 @@ def main(output):
     for name, path in hta_jobs.jobs().items():
         print(name, file=sys.stderr, flush=True)
         try:
-            answers[name] = hta_calls.answers(str(path))
+            answers[name] = hta_questions.answers(str(path))
         except Exception as error:  # noqa: BLE001
             answers[name] = {"raises": f"{type(error).__name__}"}
     lines = [json.dumps(name) + ": " + json.dumps(found, sort_keys=True) for name, found in sorted(answers.items())]

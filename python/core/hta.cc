@@ -42,23 +42,21 @@ struct Extent {
 // What the frame of a file looks like.
 struct HtaFacts {
   bool has_whole_durations = true;  // every event of the file has a duration, in whole microseconds
-  bool rounds = false;
   i64 base_ns = 0;
   i64 first_us = 0;  // the earliest start, as HTA has it
   EventId last_row = 0;
   Extent streams, correlations;
-  bool has_text_processes = false, has_text_threads = false;  // some of the file's
+  bool has_text_processes = false;    // some of the file's
   std::vector<i64> order_of_streams;  // in which they first have work among the rows analysed
   std::vector<EventId> kept;          // rows of the file that were analysed
 };
 
-HtaFacts facts_of(const Trace& trace, bool rounds) {
+HtaFacts look_at(const Trace& trace, bool rounds) {
   HtaFacts facts;
-  facts.rounds = rounds && trace::hta_rounds(trace);
   facts.base_ns = trace.info().base_ns;
   const std::vector<EventId> rows = trace::rows_hta_reads(trace);
   facts.has_whole_durations =
-      !facts.rounds &&
+      !(rounds && trace::hta_rounds(trace)) &&
       std::ranges::all_of(std::views::iota(EventId{0}, static_cast<EventId>(trace.size())),
                           [&](EventId e) { return trace.is_span(e) && trace.dur[e] % kMicrosecond == 0; });
   std::optional<Ns> first;
@@ -67,10 +65,8 @@ HtaFacts facts_of(const Trace& trace, bool rounds) {
     facts.correlations.add(trace.integer(e, Arg::correlation).value_or(-1));
     first = std::min(first.value_or(trace.ts[e]), trace.ts[e]);
   }
-  for (const Track& track : trace.tracks()) {
-    facts.has_text_processes |= track.pid_text != 0;
-    facts.has_text_threads |= track.tid_text != 0;
-  }
+  facts.has_text_processes =
+      std::ranges::any_of(trace.tracks(), [](const Track& track) { return track.pid_text != 0; });
   if (!rows.empty()) facts.last_row = rows.back();
   facts.first_us = static_cast<i64>(std::ceil(trace::microseconds(first.value_or(0))));
   return facts;
@@ -100,27 +96,36 @@ void add_order_of_streams(const Trace& trace, HtaFacts& facts) {
 
 class HtaLoader {
  public:
-  HtaLoader(const std::vector<HtaFile>& files, bool rounds) : files_(files), rounds_(rounds) {}
+  HtaLoader(const std::vector<HtaFile>& files, bool rounds, bool wants_rows)
+      : files_(files), rounds_(rounds), wants_rows_(wants_rows) {}
 
   Result<TracePtr> operator()(const TraceFile& file, LoadRequest how) {
     how.args |= ArgSet{Arg::correlation, Arg::stream};
     const auto wanted = std::ranges::find_if(files_, [&](const HtaFile& f) { return f.rank == file.rank; });
     Result<TracePtr> loaded = read::load(file, how);
-    if (!loaded) {
-      const std::scoped_lock lock(mutex_);
-      if (!failure_) failure_ = loaded.error();
-      return loaded;
-    }
+    if (!loaded) return failed(loaded.error());
     const Trace& trace = **loaded;
-    HtaFacts facts = facts_of(trace, rounds_);
+    HtaFacts facts = look_at(trace, rounds_);
     std::vector<EventId> rows = rows_of(trace, *wanted);
-    std::erase_if(rows, [&](EventId e) { return e >= trace.size(); });
+    if (!rows.empty() && rows.back() >= trace.size())
+      return failed(fail(Code::invalid,
+                         "{}: it has {} events now, and had more when its frame was made; make that anew",
+                         file.path, trace.size())
+                        .value());
     TraceData data = trace::as_hta_has(trace, std::move(rows), rounds_, facts.kept);
     add_order_of_streams(trace, facts);
+    if (!wants_rows_) facts.kept = {};
     data.info.rank = wanted->rank;
     const std::scoped_lock lock(mutex_);
     facts_[wanted->rank] = std::move(facts);
     return std::make_unique<Trace>(std::move(data));
+  }
+
+  // The first one ends the run: to users a rank without numbers would be one without work.
+  tl::unexpected<Error> failed(Error error) {
+    const std::scoped_lock lock(mutex_);
+    if (!failure_) failure_ = error;
+    return tl::unexpected(std::move(error));
   }
 
   const std::optional<Error>& failure() const { return failure_; }
@@ -128,7 +133,7 @@ class HtaLoader {
 
  private:
   const std::vector<HtaFile>& files_;
-  bool rounds_;
+  bool rounds_, wants_rows_;
   std::mutex mutex_;  // of what follows
   std::map<i64, HtaFacts> facts_;
   std::optional<Error> failure_;
@@ -162,20 +167,19 @@ std::vector<HtaFile> hta_files(const nb::list& said) {
   return files;
 }
 
-nb::dict facts_of(const std::map<i64, HtaFacts>& all) {
+nb::dict python_of(const std::map<i64, HtaFacts>& all) {
   nb::dict by_rank;
   for (const auto& [rank, facts] : all) {
     nb::dict of;
-    of["whole"] = facts.has_whole_durations;
-    of["rounds"] = facts.rounds;
+    of["has_whole_durations"] = facts.has_whole_durations;
     of["base_ns"] = facts.base_ns;
     of["first_us"] = facts.first_us;
     of["last_row"] = facts.last_row;
     of["streams"] = nb::make_tuple(facts.streams.least, facts.streams.most);
     of["correlations"] = nb::make_tuple(facts.correlations.least, facts.correlations.most);
-    of["has_text_ids"] = nb::make_tuple(facts.has_text_processes, facts.has_text_threads);
+    of["has_text_processes"] = facts.has_text_processes;
     of["order_of_streams"] = nb::cast(facts.order_of_streams);
-    of["kept"] =
+    of["rows"] =
         nb::bytes(reinterpret_cast<const char*>(facts.kept.data()), facts.kept.size() * sizeof(EventId));
     by_rank[nb::int_(rank)] = of;
   }
@@ -185,10 +189,10 @@ nb::dict facts_of(const std::map<i64, HtaFacts>& all) {
 // Of each file (path, rank, which rows, their numbers as 32-bit integers). Tables in the order of `names`,
 // and by rank what its file's frame looks like.
 nb::tuple hta_run(const nb::list& said, const std::vector<std::string>& names, const nb::list& params,
-                  const Part& part, bool rounds, nb::callable tell) {
+                  const Part& part, bool rounds, bool wants_rows, nb::callable tell) {
   const std::vector<HtaFile> files = hta_files(said);
   analyze::RunRequest request = asked(names, params, part, "").run;
-  HtaLoader loader(files, rounds);
+  HtaLoader loader(files, rounds, wants_rows);
   Beat beat(std::move(tell));
   request.on_progress = beat.on_progress();
   request.cancelled = beat.cancelled();
@@ -201,14 +205,14 @@ nb::tuple hta_run(const nb::list& said, const std::vector<std::string>& names, c
   });
   nb::list tables;
   for (Table& table : result.tables) tables.append(nb::cast(HeldTable(std::move(table), result.start)));
-  return nb::make_tuple(tables, facts_of(loader.take_facts()));
+  return nb::make_tuple(tables, python_of(loader.take_facts()));
 }
 
 }  // namespace
 
 void bind_hta(nb::module_& module) {
   module.def("hta_run", hta_run, nb::arg("files"), nb::arg("names"), nb::arg("params"), nb::arg("part"),
-             nb::arg("rounds"), nb::arg("tell"));
+             nb::arg("rounds"), nb::arg("wants_rows"), nb::arg("tell"));
 }
 
 }  // namespace spotter::python

@@ -55,11 +55,21 @@ class Trace:
         return {key: json.loads(text) for key, text in self._read().info[6]}
 
     @property
+    def base_ns(self) -> int:
+        """When the times in the file count from: Unix time in ns; 0 where it does not say."""
+        return self._read().info[5]
+
+    @property
     def args(self) -> list[str]:
         """The names of the arguments that its events have; `id`, `.bp` and `.s` are members of events themselves."""
         if self._args is None:
             self._args = self._read().args
         return list(self._args)
+
+    @property
+    def json_args(self) -> list[str]:
+        """Those of them that are a list or an object in some event: `events()` has their JSON."""
+        return self._read().json_args
 
     @property
     def notes(self) -> list[Note]:

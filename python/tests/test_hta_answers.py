@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("pandas")
 
-import hta_calls  # noqa: E402
+import hta_questions  # noqa: E402
 
 import spotter.hta  # noqa: E402
 
@@ -127,7 +127,7 @@ def test_answers_are_htas(trace, monkeypatch):
     if not path.exists():
         pytest.skip(f"no traces in {hta_jobs.SHARED}")
     spotter.hta.install()
-    ours = hta_calls.answers(str(path))
+    ours = hta_questions.answers(str(path))
     comparison = Comparison(trace)
     for call, theirs in THEIRS[trace].items():
         comparison.of_call(call, theirs, ours[call])

@@ -7,15 +7,13 @@ from typing import Any, Dict, List, Optional
 import numpy
 import pandas as pd
 
-from spotter import _core
 from spotter.frames import column_of
-from spotter.hta import _frames
-from spotter.progress import silent
-from spotter.runs import part_of
+from spotter.hta import _engine
 from spotter.tables import Table
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from spotter.hta._engine import Facts
     from spotter.hta.common.trace import Trace
 
 LISTS_ALL = 0  # for the parameter `top`
@@ -24,16 +22,15 @@ LISTS_ALL = 0  # for the parameter `top`
 class Answers:
     """Tables by name, and by rank what the frame of its file is like."""
 
-    def __init__(self, t: Trace, ranks: Optional[List[int]], names: List[str], **params: Any) -> None:
-        """ranks: None is all.
+    def __init__(self, t: Trace, ranks: List[int], names: List[str], wants_rows: bool = False, **params: Any) -> None:
+        """wants_rows: for `places()`.
 
         Raises:
             ValueError: a rank is not loaded, or its frame was changed so that its file cannot answer.
         """
-        self.ranks = t.get_ranks() if ranks is None else list(ranks)
-        files = [t.rows_to_analyse(rank) for rank in dict.fromkeys(self.ranks)]
-        part, rounds = part_of(None, None, None, None), _frames.rounds_times()
-        tables, self.facts = _core.hta_run(files, names, list(params.items()), part, rounds, silent) if files else ([], {})
+        self.ranks = ranks
+        tables, self.facts = _engine.run([t.rows_to_analyse(rank) for rank in dict.fromkeys(ranks)], names, params, wants_rows)
+        t.know(self.facts)
         self._frames: Dict[str, pd.DataFrame] = {name: plain_frame(Table(table)) for name, table in zip(names, tables)}
 
     def __getitem__(self, name: str) -> pd.DataFrame:
@@ -46,7 +43,7 @@ class Answers:
     def has_whole_durations(self, rank: Optional[int] = None) -> bool:
         """HTA's durations are integers only in a file of which every event has a whole one."""
         ranks = self.facts if rank is None else [rank]
-        return all(self.facts[rank]["whole"] for rank in ranks)
+        return all(self.facts[rank].has_whole_durations for rank in ranks)
 
     def microseconds(self, times: pd.Series, rank: Optional[int] = None, whole: type = numpy.int64) -> pd.Series:
         """Of ns; `whole`: the type where durations are integers."""
@@ -54,19 +51,19 @@ class Answers:
 
     def stream_type(self) -> numpy.dtype:
         """Of the column `stream`, over the ranks."""
-        return max((_narrowest(*facts["streams"]) for facts in self.facts.values()), default=numpy.dtype("int8"))
+        return max((_narrowest(*facts.streams) for facts in self.facts.values()), default=numpy.dtype("int8"))
 
-    def kept(self, rank: int) -> numpy.ndarray:
-        """The rows that were analysed, as places in the file."""
-        return numpy.frombuffer(self.facts[rank]["kept"], dtype=numpy.uint32)
-
-
-def correlation_type(facts: Dict[str, Any]) -> numpy.dtype:
-    return _narrowest(*facts["correlations"])
+    def places(self, rank: int, events: pd.Series) -> numpy.ndarray:
+        """Of events, as tables number them, the places in the file."""
+        return numpy.frombuffer(self.facts[rank].rows, dtype=numpy.uint32)[events.to_numpy()]
 
 
-def index_type(facts: Dict[str, Any]) -> numpy.dtype:
-    return _narrowest(0, facts["last_row"])
+def correlation_type(facts: Facts) -> numpy.dtype:
+    return _narrowest(*facts.correlations)
+
+
+def index_type(facts: Facts) -> numpy.dtype:
+    return _narrowest(0, facts.last_row)
 
 
 def plain_frame(table: Table) -> pd.DataFrame:

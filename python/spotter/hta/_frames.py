@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
+import re
 from collections import namedtuple
 
 import numpy
@@ -11,6 +11,7 @@ import pandas
 
 from spotter.frames import column_of
 from spotter.hta.configs.default_values import AttributeSpec, ValueType
+from spotter.hta.configs.env_options import disable_ns_rounding
 from spotter.hta.configs.parser_config import ParserConfig
 from spotter.traces import load
 
@@ -21,17 +22,13 @@ if TYPE_CHECKING:
     from spotter.hta.common.trace_symbol_table import TraceSymbolTable
     from spotter.traces import Trace
 
-Parsed = namedtuple("Parsed", "frame metadata base_ns")
-Parsed.__doc__ = """A file: a row for each complete event that has a category, indexed by its place in `traceEvents`; the file's other
-members; and when its times count from, Unix time in ns."""
+Parsed = namedtuple("Parsed", "frame metadata")
+Parsed.__doc__ = """A file: a row for each complete event that has a category, indexed by its place in `traceEvents`; and the file's other
+members."""
 
 _OWN_COLUMNS = 8  # of Trace.events(), before those of arguments
 _COUNTERS = "cuda_profiler_range"
-
-
-def rounds_times() -> bool:
-    """Whether times with a fraction of a microsecond become whole ones, as in HTA: unless the environment says otherwise."""
-    return os.environ.get("HTA_DISABLE_NS_ROUNDING", "0") != "1"
+_NUMBER = re.compile(r"-?\d{1,18}")
 
 
 def parse(path: str, config: ParserConfig, symbols: TraceSymbolTable) -> Parsed:
@@ -42,20 +39,19 @@ def parse(path: str, config: ParserConfig, symbols: TraceSymbolTable) -> Parsed:
     """
     trace = load(path, progress=False)
     events, specs = _asked(trace, config)
-    begin = trace._read().info[5]
     columns = {
         "index": events.rows,
         "cat": events.symbol_ids("category", symbols),
         "name": events.symbol_ids("name", symbols),
         "pid": events.identities("pid"),
         "tid": events.identities("tid"),
-        **events.times(begin),
+        **events.times(trace.base_ns),
         **{spec.name: events.argument(spec) for spec in specs},
     }
     frame = _narrowed(pandas.DataFrame(columns))
     if len(frame) != events.count:
         frame.index = pandas.Index(events.rows)
-    return Parsed(frame, trace.metadata, begin)
+    return Parsed(frame, trace.metadata)
 
 
 class _Events:
@@ -103,7 +99,7 @@ class _Events:
         if not has_fractions:
             return {"ts": start // 1000, "dur": dur // 1000 if is_whole else dur / 1000}
         exact_start, exact_dur = _microseconds(start), _microseconds(dur)
-        if not rounds_times():
+        if disable_ns_rounding():
             return {"ts": exact_start, "dur": exact_dur}
         ts, end = numpy.ceil(exact_start), numpy.floor(exact_start + exact_dur)
         return {"ts": ts.astype(numpy.int64), "dur": end - ts, "end": end}
@@ -148,24 +144,25 @@ class _Events:
     def _decoded(self, raw: str, column: pandas.Categorical) -> list:
         """What stands in the table of a list or an object is its JSON."""
         texts = [str(text) for text in column.categories]
-        return [_from_json(text) for text in texts] if raw in self.trace._read().json_args else texts
+        return [_from_json(text) for text in texts] if raw in self.trace.json_args else texts
 
 
 def _asked(trace: Trace, config: ParserConfig) -> tuple[_Events, list[AttributeSpec]]:
     """The events, and the columns that the settings ask for, and one for each counter of a profiled range."""
-    specs = list(config.get_args())
-    args = trace.args
-    events = _Events(trace, [spec.raw_name for spec in specs if spec.raw_name in args])
-    if not config.parse_all_args and _COUNTERS not in set(events.text("category").categories):
-        return events, specs
+    specs, args, minimum = list(config.get_args()), trace.args, ParserConfig.get_minimum_args()
+    if not config.parse_all_args:
+        specs += [spec for spec in minimum if spec.name not in {known.name for known in specs}]  # frames are linked by them
+        events = _Events(trace, [spec.raw_name for spec in specs if spec.raw_name in args])
+        if _COUNTERS not in set(events.text("category").categories):
+            return events, specs
     events = _Events(trace, args)
     if config.parse_all_args:
         known = {spec.raw_name: spec for spec in ParserConfig.get_all_available_args().values()}
         found = events.args_of()
-        minimum = [spec for spec in ParserConfig.get_minimum_args() if spec.raw_name not in found]
-        specs = [known.get(raw) or ParserConfig.make_attribute_spec(raw, events.example(raw)) for raw in found] + minimum
+        specs = [known.get(raw) or ParserConfig.make_attribute_spec(raw, events.example(raw)) for raw in found]
+        specs += [spec for spec in minimum if spec.raw_name not in found]
     named = {spec.raw_name for spec in specs}
-    version = ParserConfig.get_minimum_args()[0].min_supported_version
+    version = minimum[0].min_supported_version
     counters = [raw for raw in events.args_of(_COUNTERS) if raw not in named]
     return events, specs + [AttributeSpec(raw, raw, ValueType.Int, -1, version) for raw in counters]
 
@@ -178,7 +175,7 @@ def _codes(texts: pandas.Categorical, wanted: set[str]) -> numpy.ndarray:
 
 def _values_and_gaps(column: Any) -> tuple[numpy.ndarray, numpy.ndarray]:
     if isinstance(column, (pandas.arrays.IntegerArray, pandas.arrays.BooleanArray)):
-        return column._data, column._mask
+        return column.to_numpy(dtype=bool if column.dtype == "boolean" else numpy.int64, na_value=0), numpy.asarray(column.isna())
     return numpy.asarray(column), _gaps(column)
 
 
@@ -203,10 +200,7 @@ def _filled(spec: AttributeSpec, count: int) -> numpy.ndarray:
 
 
 def _number_or_text(text: str) -> int | str:
-    try:
-        return int(text)
-    except ValueError:
-        return text
+    return int(text) if _NUMBER.fullmatch(text) else text
 
 
 def _as_numbers(texts: list) -> list:

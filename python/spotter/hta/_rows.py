@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from enum import IntEnum
 from typing import Any, Dict
 
 import numpy
@@ -17,15 +16,6 @@ if TYPE_CHECKING:
 Handed = namedtuple("Handed", "ids ts dur is_usual")
 Handed.__doc__ = """A frame as it was given out: places in the file (ascending) with their times; `is_usual`: they are the rows that the
 analysis would choose by itself."""
-
-
-class Rows(IntEnum):
-    """As in python/core/hta.cc."""
-
-    kept = 0  # as HTA leaves out the last step
-    kept_with_last_step = 1
-    all = 2
-    these = 3
 
 
 class ByRank(Dict[int, Any]):
@@ -53,6 +43,13 @@ class ByRank(Dict[int, Any]):
         value = self.get(rank, *default) if default or rank not in self else self[rank]
         super().pop(rank, *default)
         return value
+
+    def setdefault(self, rank: int, default: Any = None) -> Any:
+        return self[rank] if rank in self else super().setdefault(rank, default)
+
+    def popitem(self) -> tuple[int, Any]:
+        rank = list(self)[-1]
+        return rank, self.pop(rank)
 
     def _all(self) -> dict[int, Any]:
         return {rank: self[rank] for rank in list(self)}
@@ -92,6 +89,13 @@ def ids_of(frame: pandas.DataFrame) -> numpy.ndarray:
     return (frame["index"] if "index" in frame.columns else frame.index).to_numpy().astype(numpy.uint32)
 
 
+def by_id(frame: pandas.DataFrame) -> pandas.DataFrame:
+    """The frame, indexed by the events' places in the file, whatever its index has become."""
+    if "index" not in frame.columns or numpy.array_equal(frame.index.to_numpy(), frame["index"].to_numpy()):
+        return frame
+    return frame.set_axis(frame["index"].to_numpy())
+
+
 def rows_left(rank: int, frame: pandas.DataFrame, given: Handed | None) -> numpy.ndarray | None:
     """Places of the rows of a user's frame, ascending; None: they are the usual ones.
 
@@ -99,7 +103,7 @@ def rows_left(rank: int, frame: pandas.DataFrame, given: Handed | None) -> numpy
         ValueError: it is not what was handed out but for missing rows and more columns.
     """
     if given is None:
-        raise ValueError(f"the frame of rank {rank} was not made from a trace file; the analyses read files")
+        raise ValueError(f"the frame of rank {rank} was not made from a trace file, of which the analyses read the rows")
     order = numpy.argsort(ids_of(frame), kind="stable")
     ids = ids_of(frame)[order]
     places = numpy.searchsorted(given.ids, ids)

@@ -26,7 +26,7 @@ class Sequences:
         self._trace, self._rank = t, rank
         CallGraph(t, ranks=[rank])
         frame = t.get_trace(rank).set_index("index", drop=False)
-        self._names = numpy.array([*t.symbol_table.get_sym_table(), ""], dtype=object)
+        self._names = numpy.array([*t.symbols_of(rank).get_sym_table(), ""], dtype=object)
         found = [number for number, name in enumerate(self._names) if operator in name]
         candidates = frame[frame["name"].isin(found)]
         candidates = candidates[candidates["depth"] == candidates["depth"].min()]
@@ -51,7 +51,7 @@ class Sequences:
         for place, counts in marked.items():
             trace["traceEvents"][place].setdefault("args", {})["Patterns"] = dict(counts)
         if compress:
-            _compress(trace["traceEvents"], marked, self._trace.symbol_table.get_sym_id_map())
+            _compress(trace["traceEvents"], marked, self._trace.symbols_of(self._rank).get_sym_id_map())
         path = os.path.join(folder, f"overlaid_{os.path.basename(self._trace.trace_files[self._rank])}")
         self._trace.write_raw_trace(path, trace)
 

@@ -6,13 +6,13 @@ The memory events in a trace itself are another thing: `spotter.memory_timeline(
 from __future__ import annotations
 
 import enum
-import gzip
 import json
 import os
 
 import numpy as np
 
 from spotter.hta._figures import graph_objects
+from spotter.hta.common.trace_file import open_text
 
 CATEGORIES = ["Parameter", "Optimizer state", "Input", "Temporary", "Activation", "Gradient", "Autograd", "Unknown"]
 """By the number that the file has for each."""
@@ -94,7 +94,7 @@ class MemoryAnalysis:
     def _events(self) -> np.ndarray:
         """Rows of four integers."""
         try:
-            with gzip.open(self.path, "rt", encoding="utf-8") as file:
+            with open_text(self.path) as file:
                 events = np.array(json.load(file) or np.zeros((0, 4)), dtype=np.int64)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{self.path}: a list of [time, action, bytes, category] is wanted: {error}") from None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from enum import Flag
 from typing import TYPE_CHECKING, Any, Callable, Dict, List, Optional, Tuple, Union
 
@@ -103,7 +104,7 @@ class TraceAnalysis:
             BreakdownAnalysis.get_idle_time_breakdown(
                 self.t, consecutive_kernel_delay, rank, streams, visualize, visualize_pctg, show_idle_interval_stats
             )
-            for rank in ranks or [0]
+            for rank in self.t.chosen(ranks)
         ]
         statistics = [part for _, part in parts if part is not None]
         return pd.concat([times for times, _ in parts]), pd.concat(statistics) if statistics else None
@@ -167,10 +168,15 @@ class TraceAnalysis:
         ranks: Optional[List[int]] = None,
         output_suffix: str = "_with_counters",
     ) -> None:
-        """Writes the ranks' traces with counter events beside their files: `.json` in the path becomes `SUFFIX.json`. None: both kinds
-        of counters. The file is compressed as its name says; a viewer of curves needs none: `spotter.export()` draws them, too."""
+        """Writes the ranks' traces with counter events, compressed, beside their files: `.json` in the name becomes `SUFFIX.json`. None:
+        both kinds of counters. A folder that has such a file has two of the rank. `spotter.export()` draws the same curves, and more.
+
+        Raises:
+            ValueError: the name would be that of a trace.
+        """
         wanted = TimeSeriesTypes.QUEUE_LENGTH | TimeSeriesTypes.MEMCPY_BANDWIDTH if time_series is None else time_series
-        for rank in ranks or [0]:
+        for rank in self.t.chosen(ranks):
+            path = self._beside(rank, output_suffix or "_with_counters")
             events: List[Dict[str, Any]] = []
             if TimeSeriesTypes.QUEUE_LENGTH in wanted:
                 for queues in self.get_queue_length_time_series([rank]).values():
@@ -184,7 +190,15 @@ class TraceAnalysis:
                 continue
             contents = self.t.get_raw_trace_for_one_rank(rank)
             contents["traceEvents"].extend(events)
-            self.t.write_raw_trace(self.t.trace_files[rank].replace(".json", f"{output_suffix}.json"), contents)
+            self.t.write_raw_trace(path, contents)
+
+    def _beside(self, rank: int, suffix: str) -> str:
+        folder, name = os.path.split(self.t.trace_files[rank])
+        begin = name.find(".json") if ".json" in name else name.rfind(".")
+        path = os.path.join(folder, name[:begin] + suffix + name[begin:])
+        if any(os.path.exists(path) and os.path.samefile(path, file) for file in self.t.trace_files.values()):
+            raise ValueError(f"output_suffix={suffix!r}: {path} is one of the traces; choose another suffix")
+        return path
 
     def get_profiler_steps(self) -> List[int]:
         return StragglerAnalysis.get_profiler_steps(self.t)

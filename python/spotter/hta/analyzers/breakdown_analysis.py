@@ -31,7 +31,7 @@ class BreakdownAnalysis:
         """A row per rank: `idle_time(us)`, `compute_time(us)`, `non_compute_time(us)`, `kernel_time(us)` of the device from its first work
         to its last, and the first three in percent of the fourth. Ranks without device work have no row. By
         `spotter.temporal_breakdown`."""
-        answers = Answers(t, None, ["temporal_breakdown"])
+        answers = Answers(t, t.get_ranks(), ["temporal_breakdown"])
         rows = answers["temporal_breakdown"]
         parts = ("idle", "compute", "non_compute")
         result = pd.DataFrame({"rank": rows["rank"]})
@@ -57,7 +57,8 @@ class BreakdownAnalysis:
         and kind the statistics of kernels by name. Where a rank has more than `num_kernels` names of a kind, those whose running sum,
         the largest first, is over the quantile `duration_ratio` of the running sums, and those from `num_kernels` on, become `others`.
         By `spotter.kernel_type_breakdown` and `spotter.kernel_breakdown`, with statistics of events in all rows (B7)."""
-        answers = Answers(t, None, ["kernel_type_breakdown", "kernel_breakdown"], top=LISTS_ALL)
+        _check_share(duration_ratio)
+        answers = Answers(t, t.get_ranks(), ["kernel_type_breakdown", "kernel_breakdown"], top=LISTS_ALL)
         kinds = [kind for kind in _KINDS if include_memory_kernels or kind != "memory"]
         types = _types(answers, kinds)
         rows = answers["kernel_breakdown"]
@@ -82,7 +83,8 @@ class BreakdownAnalysis:
     ) -> Optional[pd.DataFrame]:
         """Per rank the statistics of annotations by name, on the device or on the host; None where there are none. What becomes `others`
         is as for kernels, but for names that contain one of `allowlist_patterns`. By `spotter.user_annotation_breakdown`."""
-        answers = Answers(t, None, ["user_annotation_breakdown"], top=LISTS_ALL)
+        _check_share(duration_ratio)
+        answers = Answers(t, t.get_ranks(), ["user_annotation_breakdown"], top=LISTS_ALL)
         rows = answers["user_annotation_breakdown"]
         rows = rows[rows["side"] == ("device" if use_gpu_annotation else "host")]
         if rows.empty:
@@ -102,7 +104,7 @@ class BreakdownAnalysis:
         """The rows of device work of a rank, with the number of the symbol of the annotation that they are in on the device
         (`user_annotation`; the shortest one; -1: in none), and with `expand_names` the texts `s_name`, `s_cat`, `s_user_annotation`. None
         where the rank has no such annotations. `spotter.kernels_by_annotation` has sums."""
-        frame, symbols = t.get_trace(rank), t.symbol_table
+        frame, symbols = t.get_trace(rank), t.symbols_of(rank)
         category = symbols.sym_index.get("gpu_user_annotation")
         if category is None:
             return None
@@ -133,7 +135,7 @@ class BreakdownAnalysis:
         `spotter.idle_time_breakdown` and `spotter.idle_interval_statistics`."""
         names = ["idle_time_breakdown", *(["idle_interval_statistics"] if show_idle_interval_stats else [])]
         answers = Answers(t, [rank], names, consecutive_kernel_delay_ns=int(1000 * consecutive_kernel_delay))
-        order = list(answers.facts[rank]["order_of_streams"]) if streams is None else streams
+        order = answers.facts[rank].order_of_streams if streams is None else streams
         rows = answers["idle_time_breakdown"]
         rows = rows.set_index("stream").loc[[stream for stream in order if stream in set(rows["stream"])]].reset_index()
         result = _idle_times(rows, answers.stream_type())
@@ -144,6 +146,11 @@ class BreakdownAnalysis:
             result["stream"] = result["stream"].astype(str)
             _figures.idle_time(result, rank, visualize_pctg)
         return result, statistics
+
+
+def _check_share(duration_ratio: float) -> None:
+    if not 0 <= duration_ratio <= 1:
+        raise ValueError(f"duration_ratio={duration_ratio}: a number from 0 to 1 is wanted")
 
 
 def _types(answers: Answers, kinds: List[str]) -> pd.DataFrame:
@@ -229,13 +236,13 @@ def _innermost(kernels: pd.DataFrame, annotations: pd.DataFrame) -> numpy.ndarra
 
 def _idle_times(rows: pd.DataFrame, stream_type: numpy.dtype) -> pd.DataFrame:
     """A stream's first work follows nothing and counts as `other`, which therefore is always there."""
-    found = [
-        (rank, stream, wait, row[f"{wait}_ns"] / 1000, row[f"{wait}_ns"] / idle if idle else numpy.nan)
-        for (rank, stream), row in ((key, row) for key, row in zip(zip(rows["rank"], rows["stream"]), rows.to_dict("records")))
-        for idle in (sum(row[f"{wait}_ns"] for wait in _WAITS),)
-        for wait in _WAITS
-        if row[f"{wait}_count"] or wait == "other"
-    ]
+    found = []
+    for row in rows.to_dict("records"):
+        idle = sum(row[f"{wait}_ns"] for wait in _WAITS)
+        for wait in _WAITS:
+            if row[f"{wait}_count"] or wait == "other":
+                time = row[f"{wait}_ns"]
+                found.append((row["rank"], row["stream"], wait, time / 1000, time / idle if idle else numpy.nan))
     result = pd.DataFrame(found, columns=["rank", "stream", "idle_category", "idle_time", "idle_time_ratio"])
     result = result.astype({"rank": numpy.int64, "stream": stream_type, "idle_time": float, "idle_time_ratio": float})
     result["idle_category"] = text_column(result["idle_category"].tolist())

@@ -18,6 +18,7 @@ from typing import Any, Dict, List, Optional, Set, Tuple, Union
 import numpy as np
 import pandas as pd
 
+from spotter.hta._rows import by_id
 from spotter.hta.common.trace_symbol_table import decode_symbol_id_to_symbol_name
 from spotter.hta.configs import env_options
 from spotter.hta.configs.config import logger
@@ -500,7 +501,7 @@ def _edge_objects(edges: _Edges) -> List[CPEdge]:
     return [CPEdge(begin, end, weight, _TYPES[kind]) for begin, end, weight, kind in columns]
 
 
-def _only(t: Trace, rank: int, frame: pd.DataFrame) -> Trace:
+def _only(t: "Trace", rank: int, frame: pd.DataFrame) -> "Trace":
     """The trace with just this frame."""
     part = copy.copy(t)
     part.traces = {rank: frame}
@@ -560,8 +561,8 @@ class CPGraph(nx.DiGraph):
         self.rank: int = rank
         self.t: Optional[Trace] = t
         self.t_full: Trace = t_full
-        self.full_trace_df: pd.DataFrame = t_full.get_trace(rank)
-        self.symbol_table = _only(t_full, rank, self.full_trace_df).symbol_table
+        self.full_trace_df: pd.DataFrame = by_id(t_full.get_trace(rank))
+        self.symbol_table = t_full.symbols_of(rank)
         self.sym_table: List[str] = self.symbol_table.get_sym_table()
         self.critical_path_nodes: List[int] = []
         self._ids = np.array([], np.int64)
@@ -858,9 +859,9 @@ class CriticalPathAnalysis:
         Raises:
             ValueError: there is no such rank or instance, or the graph contradicts itself (`CPGraph.critical_path`).
         """
-        df = t.get_trace(rank)
-        part = _only(t, rank, df)
-        symbols = part.symbol_table.get_sym_table()
+        df, symbols = by_id(t.get_trace(rank)), t.symbols_of(rank).get_sym_table()
+        if df.empty:
+            raise ValueError(f"the frame of rank {rank} has no rows, and so no critical path")
         if "cuda_sync" not in symbols:
             how = "torch.profiler records them with enable_cuda_sync_events"
             logger.warning("the trace has no CUDA synchronisation events, so that the path knows of few waits: %s", how)
@@ -868,8 +869,7 @@ class CriticalPathAnalysis:
         if window is None:
             logger.error("could not find annotation %s in the trace", annotation)
             return None  # type: ignore[return-value]
-        part.traces = {rank: window}
-        graph = CPGraph(part, t, rank)
+        graph = CPGraph(_only(t, rank, window), t, rank)
         return graph, graph.critical_path()
 
     @classmethod

@@ -34,7 +34,7 @@ class CudaKernelAnalysis:
     ) -> Dict[int, pd.DataFrame]:
         """By rank a row for each launch, in the order of the calls: `correlation`, `cpu_duration`, `gpu_duration` and `launch_delay` (from the
         end of the call to the start of the work, not below 0) in us. The cutoffs are of the histograms. By `spotter.kernel_launches`."""
-        answers = Answers(t, ranks or [0], ["kernel_launches"])
+        answers = Answers(t, t.chosen(ranks), ["kernel_launches"])
         result = {rank: _launches(t, answers, rank, include_memory_events) for rank in answers.ranks}
         for rank, frame in result.items() if visualize else ():
             cls.visualize_cuda_launch_kernel_info(rank, frame, runtime_cutoff, launch_delay_cutoff)
@@ -54,7 +54,7 @@ class CudaKernelAnalysis:
         """By rank a row for each ATen operator and sequence of kernels that it launches: `aten_op_name`, `kernel_sequence` (joined by
         " -> "), `occurrence_count`, `avg_aten_op_launch_delay` (from the operator to its first launch) and `avg_runtime_delay` (from that
         launch to its kernel) in us; the largest first by `sort_by`. By `spotter.operator_kernels`."""
-        answers = Answers(trace, ranks or [0], ["operator_kernels"], top=LISTS_ALL)
+        answers = Answers(trace, trace.chosen(ranks), ["operator_kernels"], top=LISTS_ALL)
         result = {}
         for rank in answers.ranks:
             rows = answers.of_rank("operator_kernels", rank)
@@ -69,7 +69,10 @@ class CudaKernelAnalysis:
                 }
             )
             frame = frame.sort_values(["aten_op_name", "kernel_sequence"], ignore_index=True)
-            result[rank] = frame.sort_values(sort_by or ["occurrence_count"], ascending=False, kind="stable")
+            by = sort_by or ["occurrence_count"]
+            if not set(by) <= set(frame.columns):
+                raise ValueError(f"sort_by={sort_by}: there are the columns {', '.join(frame.columns)}")
+            result[rank] = frame.sort_values(by, ascending=False, kind="stable")
             cls.visualize_aten_op_kernels_and_overhead(rank, result[rank])
         return result
 

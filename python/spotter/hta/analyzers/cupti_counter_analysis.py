@@ -45,19 +45,18 @@ class CuptiCounterAnalysis:
         Args:
             ranks: None: 0, or the first if there is no rank 0.
         """
-        if cls.cuda_profiler_cat not in t.symbol_table.get_sym_id_map():
+        chosen = t.chosen(ranks)
+        if not any(cls.cuda_profiler_cat in t.symbols_of(rank).get_sym_id_map() for rank in chosen):
             logger.warning("no events of category %s: CUPTI's range profiler did not run", cls.cuda_profiler_cat)
             return []
-        there = t.get_ranks()
-        chosen = ranks if ranks is not None else [0] if 0 in there else there[:1]
         graph = CallGraph(t, ranks=chosen)
         frames = [cls._of_rank(t, rank, graph) for rank in graph.ranks]
         return [frame for frame in frames if frame is not None]
 
     @classmethod
     def _of_rank(cls, t: Trace, rank: int, graph: CallGraph) -> pd.DataFrame | None:
-        df, ids = t.get_trace(rank), t.symbol_table.get_sym_id_map()
-        texts = np.array(t.symbol_table.get_sym_table(), dtype=object)
+        df, symbols = t.get_trace(rank), t.symbols_of(rank)
+        ids, texts = symbols.get_sym_id_map(), np.array(symbols.get_sym_table(), dtype=object)
         counters = df[df["cat"] == ids[cls.cuda_profiler_cat]].sort_values("ts", kind="stable").reset_index(drop=True)
         launches = df[_is_launch(df, texts)].sort_values("ts", kind="stable")["index"].to_numpy()
         if len(counters) != len(launches):

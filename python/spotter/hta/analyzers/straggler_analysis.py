@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from spotter.hta._rows import by_id
 from spotter.hta.analyzers.straggler import extract_iteration_info, find_stragglers_with_late_start_comm_kernels
+from spotter.hta.configs.config import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,10 +47,13 @@ class StragglerAnalysis:
         """
         available = cls.get_profiler_steps(t)
         steps = [step for step in available if profiler_steps is None or step in profiler_steps]
+        if not steps and profiler_steps is None:
+            logger.warning("the traces have no steps (ProfilerStep#N), by which ranks are compared")
+            return []
         if not steps:
             raise ValueError(f"profiler_steps={profiler_steps}: the trace has {[int(step) for step in available]}")
         most = max(num_candidates, 1)
-        frames = t.get_all_traces()
+        frames = {rank: by_id(frame) for rank, frame in t.get_all_traces().items()}
         events = pd.concat(list(frames.values()), keys=list(frames), names=["rank", "idx"]).reset_index()
         lateness = straggler_identification_impl(events[events["iteration"].isin(steps)], t.symbol_table, most, visualize)
         return lateness.sort_values(ascending=False, kind="stable").index[:most].tolist()

@@ -10,6 +10,7 @@ import pandas as pd
 from spotter.hta._answers import Answers, index_type, text_column
 
 if TYPE_CHECKING:
+    from spotter.hta._engine import Facts
     from spotter.hta.common.trace import Trace
 
 _POINTS = {"count": "count", "mean": "mean", "std": "std", "min": "min", "p25": "25%", "median": "50%", "p75": "75%", "max": "max"}
@@ -23,7 +24,7 @@ class TraceCounters:
         """By rank a row for each change of a stream's queue of launched work that has not begun, by stream and time, indexed by the row
         that changes it: `ts` (us), `pid`, `tid` and `stream` of the work, `queue_length` from then on. Ranks without launches are not
         there. By `spotter.queue_length_series`."""
-        answers = Answers(t, ranks or [0], ["queue_length_series"])
+        answers = Answers(t, t.chosen(ranks), ["queue_length_series"], wants_rows=True)
         found = {rank: _queues(t, answers, rank) for rank in answers.ranks}
         return {rank: frame for rank, frame in found.items() if len(frame)}
 
@@ -31,7 +32,7 @@ class TraceCounters:
     def get_queue_length_summary(cls, t: Trace, ranks: Optional[List[int]] = None) -> Optional[pd.DataFrame]:
         """Per rank and stream the statistics of the lengths after each change (not weighted by time); None without launches. By
         `spotter.queue_length`, which also has the mean over time."""
-        answers = Answers(t, ranks or [0], ["queue_length"])
+        answers = Answers(t, t.chosen(ranks), ["queue_length"])
         rows = answers["queue_length"]
         return _summary(rows, answers.ranks, "stream", "queue_length", {name: name for name in _POINTS}, answers.stream_type())
 
@@ -67,7 +68,7 @@ class TraceCounters:
     def get_memory_bw_time_series(cls, t: Trace, ranks: Optional[List[int]] = None) -> Dict[int, pd.DataFrame]:
         """By rank a row for each change of the bandwidth of a type of copy or set, by type and time: `ts` (us), `pid`, `name`,
         `memory_bw_gbps` (GB/s) from then on. Ranks without copies are not there. By `spotter.memory_bandwidth_series`."""
-        answers = Answers(t, ranks or [0], ["memory_bandwidth_series"])
+        answers = Answers(t, t.chosen(ranks), ["memory_bandwidth_series"])
         found = {rank: _bandwidths(t, answers, rank) for rank in answers.ranks}
         return {rank: frame for rank, frame in found.items() if len(frame)}
 
@@ -75,10 +76,10 @@ class TraceCounters:
     def get_memory_bw_summary(cls, t: Trace, ranks: Optional[List[int]] = None) -> Optional[pd.DataFrame]:
         """Per rank and type of copy or set the statistics, in GB/s, of the bandwidths after each change, but those that are 0; None
         without copies. By `spotter.memory_bandwidth`, which also has what was achieved."""
-        answers = Answers(t, ranks or [0], ["memory_bandwidth"])
+        answers = Answers(t, t.chosen(ranks), ["memory_bandwidth"])
         rows = answers["memory_bandwidth"].rename(columns={"type": "name"})
-        if len(rows) and not (rows["points"] > 0).any():
-            return _summary(rows, answers.ranks, "name", "memory_bw_gbps", {name: "points" for name in _POINTS}, None)[:0].reset_index(drop=True)  # type: ignore[index]
+        if len(rows) and not (rows["points"] > 0).any():  # nothing says how fast its copies were
+            return pd.DataFrame(columns=pd.MultiIndex.from_product([["memory_bw_gbps"], _POINTS.values()]), dtype=float)
         rows = rows[rows["points"] > 0]
         points = {name: "points" if name == "count" else f"point_{name}_bytes_per_s" for name in _POINTS}
         return _summary(rows, answers.ranks, "name", "memory_bw_gbps", points, None, 1e9)
@@ -88,7 +89,7 @@ def _queues(t: Trace, answers: Answers, rank: int) -> pd.DataFrame:
     rows, facts = answers.of_rank("queue_length_series", rank), answers.facts[rank]
     if rows.empty:
         return pd.DataFrame()
-    places = answers.kept(rank)[rows["event"].to_numpy()]
+    places = answers.places(rank, rows["event"])
     frame = t.get_trace(rank).set_index("index", drop=False)
     on_device = frame.loc[places, "stream"].to_numpy() >= 0
     work = numpy.where(on_device, places, frame.loc[places, "index_correlation"].to_numpy())
@@ -111,7 +112,7 @@ def _bandwidths(t: Trace, answers: Answers, rank: int) -> pd.DataFrame:
     result = pd.DataFrame(
         {
             "ts": _after_begin(t, rows["time_ns"], facts),
-            "pid": pids.astype(object) if facts["has_text_ids"][0] else pids.astype(numpy.int32),
+            "pid": pids.astype(object) if facts.has_text_processes else pids.astype(numpy.int32),
             "name": text_column(rows["type"].to_numpy()),
             "memory_bw_gbps": rows["bytes_per_s"] / 1e9,
         }
@@ -120,9 +121,9 @@ def _bandwidths(t: Trace, answers: Answers, rank: int) -> pd.DataFrame:
     return result.sort_values(["name", "ts"], kind="stable")
 
 
-def _after_begin(t: Trace, times: pd.Series, facts: dict) -> numpy.ndarray:
+def _after_begin(t: Trace, times: pd.Series, facts: Facts) -> numpy.ndarray:
     """Unix times in ns as us after `min_ts`."""
-    return (times.to_numpy() - facts["base_ns"] - round(1000 * t.min_ts)) / 1000
+    return (times.to_numpy() - facts.base_ns - round(1000 * t.min_ts)) / 1000
 
 
 def _summary(

@@ -3,13 +3,14 @@ trace of the same run, each of its operators knows its node."""
 
 from __future__ import annotations
 
-import gzip
 import json
 
 import numpy as np
 import pandas as pd
 
 from spotter.hta.common.trace import Trace
+from spotter.hta._rows import by_id
+from spotter.hta.common.trace_file import open_text
 from spotter.hta.configs.config import logger
 from spotter.hta.utils.utils import normalize_path
 from spotter.traces import load
@@ -79,7 +80,7 @@ def load_execution_trace(et_file: str) -> ExecutionTrace:
         ValueError: it is no execution trace.
     """
     path = normalize_path(et_file)
-    with gzip.open(path, "rt", encoding="utf-8") if path.endswith("gz") else open(path, encoding="utf-8") as file:
+    with open_text(path) as file:
         return ExecutionTrace(json.load(file))
 
 
@@ -99,7 +100,7 @@ def correlate_execution_trace(trace: Trace, rank: int, et: ExecutionTrace) -> No
         logger.error("rank %s and the execution trace are not of one run: events have numbers up to %s, nodes up to %s",
                      rank, ids.max(), max(nodes, default=0))  # fmt: skip
         return
-    symbols = trace.symbol_table.get_sym_index()
+    symbols = trace.symbols_of(rank).get_sym_index()
     categories = [symbols[category] for category in EXECUTION_TRACE_SUPPORTED_EVENTS if category in symbols]
     found = ids.where(frame["cat"].isin(categories)).map({number: float(node.id) for number, node in nodes.items()})
     names = ids.map({number: symbols.get(node.name, -1) for number, node in nodes.items()})
@@ -158,5 +159,5 @@ def _record_functions(trace: Trace, rank: int, frame: pd.DataFrame) -> np.ndarra
         file = load(trace.trace_files[rank], progress=False)
         if _RECORD_FUNCTION in file.args:
             ids = file.events([_RECORD_FUNCTION]).to_pandas()[_RECORD_FUNCTION]
-            return ids.reindex(frame.index).fillna(-1).to_numpy(dtype="int64")
+            return ids.reindex(by_id(frame).index).fillna(-1).to_numpy(dtype="int64")
     return frame["external_id"].to_numpy()

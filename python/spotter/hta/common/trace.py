@@ -2,26 +2,22 @@
 
 from __future__ import annotations
 
-import gzip
-import json
 import os
 import re
-from typing import Any, Dict, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
 
 import numpy
 import pandas as pd
 
-from spotter import _core
-from spotter.hta import _frames
-from spotter.hta._rows import ByRank, Handed, Rows, handed, rows_left
+from spotter.hta import _engine, _frames
+from spotter.hta._engine import Rows
+from spotter.hta._rows import ByRank, Handed, handed, rows_left
 from spotter.hta.common.trace_df import get_iterations
-from spotter.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files, read_trace
+from spotter.hta.common.trace_file import create_rank_to_trace_dict, get_trace_files, read_trace, write_json
 from spotter.hta.common.trace_symbol_table import TraceSymbolTable, decode_symbol_id_to_symbol_name
 from spotter.hta.configs.config import logger
 from spotter.hta.configs.default_values import DEFAULT_TRACE_DIR
 from spotter.hta.configs.parser_config import ParserConfig
-from spotter.progress import silent
-from spotter.runs import part_of
 from spotter.traces import load
 
 MetaData = Dict[str, Any]
@@ -55,7 +51,7 @@ class Trace:
         trace_dir: str = DEFAULT_TRACE_DIR,
         parser_config: Optional[ParserConfig] = None,
     ) -> None:
-        self.trace_path: str = os.path.expanduser(trace_dir)
+        self.trace_path: str = os.path.expanduser(os.fspath(trace_dir))
         self.trace_files: Dict[int, str] = _files_of(trace_files, self.trace_path)
         self.parser_config = parser_config
         self.is_parsed = False
@@ -63,6 +59,8 @@ class Trace:
         self.meta_data: Dict[int, MetaData] = ByRank(self._metadata_of, list(self.trace_files))
         self._symbols = TraceSymbolTable()
         self._first_us: Dict[int, int] = {}  # of each rank, before it is aligned
+        self._aligned_ranks: List[int] = []
+        self._min_ts: Optional[int] = None  # what `ts` counts from, once that is known
         self._rows = Rows.all
         self._shortens: Optional[bool] = None  # names that are added; None: no names are
         self._handed: Dict[int, Handed] = {}
@@ -96,14 +94,14 @@ class Trace:
         self, ranks: List[int], use_multiprocessing: bool = True, use_memory_profiling: bool = True
     ) -> None:
         """As `parse_traces()`, of these ranks."""
-        _check_files({rank: self.trace_files[rank] for rank in ranks})
-        self._rows, self._handed, self._shortens = Rows.all, {}, None
+        self._check_files(ranks)
+        self._rows, self._handed, self._shortens, self._min_ts = Rows.all, {}, None, None
         self.traces = ByRank(self._frame_of, list(ranks))
         self.is_parsed = True
 
     def parse_single_rank(self, rank: int) -> None:
         """Reads one rank now."""
-        _check_files({rank: self.trace_files[rank]})
+        self._check_files([rank])
         if not isinstance(self.traces, ByRank):
             self.traces = ByRank(self._frame_of, [])
         self.traces[rank] = self._frame_of(rank)
@@ -117,6 +115,7 @@ class Trace:
         frames = {rank: self._held(rank) for rank in self.traces}
         edited = {rank: self._edited(rank) is not None for rank, frame in frames.items() if frame is not None}
         self._rows = Rows.kept_with_last_step if include_last_profiler_step else Rows.kept
+        self._aligned_ranks = list(self.traces)
         for rank in edited:
             self.traces[rank] = self._handed_out(rank, self._aligned(frames[rank]), is_usual=not edited[rank])
 
@@ -125,6 +124,11 @@ class Trace:
         """Of all ranks, which are read for it."""
         for rank in self.traces:
             self.traces[rank]
+        return self._symbols
+
+    def symbols_of(self, rank: int) -> TraceSymbolTable:
+        """The same table, of which no more is sure than that it has the symbols of this rank."""
+        self.get_trace(rank)
         return self._symbols
 
     @symbol_table.setter
@@ -153,8 +157,7 @@ class Trace:
         Raises:
             ValueError: there is no such rank.
         """
-        if rank not in self.traces:
-            raise ValueError(f"no trace of rank {rank} is loaded; there are ranks {', '.join(map(str, self.get_ranks())) or '(none)'}")
+        self._check_rank(rank)
         return self.traces[rank]
 
     def get_all_traces(self) -> Dict[int, pd.DataFrame]:
@@ -168,14 +171,7 @@ class Trace:
 
     def write_raw_trace(self, output_file: str, trace_contents: Dict[str, Any]) -> None:
         """Compressed, whatever the file is called; whole or not at all."""
-        partial = f"{output_file}.partial"
-        try:
-            with gzip.open(partial, "wb", compresslevel=5) as file:
-                file.write(json.dumps(trace_contents).encode())
-            os.replace(partial, output_file)
-        finally:
-            if os.path.exists(partial):
-                os.remove(partial)
+        write_json(trace_contents, output_file, compressed=True)
 
     def decode_symbol_ids(self, use_shorten_name: bool = True) -> None:
         """Adds `s_name` and `s_cat` to the frames; `use_shorten_name`: without template and other arguments."""
@@ -226,14 +222,44 @@ class Trace:
         """
         return trace_event_timestamp_to_unixtime_ns(float(self.min_ts), self.meta_data[rank])
 
-    def rows_to_analyse(self, rank: int) -> Tuple[str, int, int, bytes]:
-        """For the analyses: (path, rank, which rows, their places)."""
-        if rank not in self.traces or rank not in self.trace_files:
-            self.get_trace(rank)
+    def chosen(self, ranks: Optional[Iterable[int]]) -> List[int]:
+        """What a parameter `ranks` means: None and none are rank 0, or the first where there is no 0.
+
+        Raises:
+            ValueError: one of them is not loaded.
+        """
+        if isinstance(ranks, (int, numpy.integer)):
+            ranks = [ranks]
+        chosen = [int(rank) for rank in ranks] if ranks is not None else []
+        for rank in chosen:
+            self._check_rank(rank)
+        return chosen or [0 if 0 in self.traces else self._or_first(None)]
+
+    def rows_to_analyse(self, rank: int) -> _engine.File:
+        """For the analyses, which read files."""
+        self._check_rank(rank)
         left = self._edited(rank)
         if left is None:
-            return self.trace_files[rank], rank, int(self._rows), b""
-        return self.trace_files[rank], rank, int(Rows.these), left.tobytes()
+            return _engine.File(self.trace_files[rank], rank, self._rows, b"")
+        return _engine.File(self.trace_files[rank], rank, Rows.these, left.tobytes())
+
+    def know(self, facts: Dict[int, _engine.Facts]) -> None:
+        """What an analysis has seen of the files."""
+        self._first_us.update({rank: of.first_us for rank, of in facts.items()})
+
+    def _check_rank(self, rank: int) -> None:
+        if rank not in self.traces:
+            known = ", ".join(map(str, self.get_ranks())) or "(none)"
+            raise ValueError(f"no trace of rank {rank} is loaded; there are ranks {known}")
+
+    def _check_files(self, ranks: List[int]) -> None:
+        if not ranks:
+            raise ValueError(f"there are no trace files (.json, .json.gz) in {self.trace_path}: name a folder that has some, or the files")
+        for rank in ranks:
+            if rank not in self.trace_files:
+                raise ValueError(f"no trace file of rank {rank} is known; there are those of ranks {sorted(self.trace_files)}")
+            if not os.path.isfile(self.trace_files[rank]) or not os.access(self.trace_files[rank], os.R_OK):
+                raise ValueError(f"the trace file of rank {rank} cannot be read: {self.trace_files[rank]}")
 
     def _or_first(self, rank: Optional[int]) -> int:
         if rank is None and not self.traces:
@@ -270,11 +296,12 @@ class Trace:
         return frame
 
     def _begin(self) -> int:
-        unknown = [(self.trace_files[rank], rank, int(Rows.all), b"") for rank in self.traces if rank not in self._first_us]
-        if unknown:
-            _, facts = _core.hta_run(unknown, [], [], part_of(None, None, None, None), _frames.rounds_times(), silent)
-            self._first_us.update({rank: of["first_us"] for rank, of in facts.items()})
-        return min((self._first_us[rank] for rank in self.traces), default=0)
+        """Of the ranks that were there when they were aligned: it stays, whatever becomes of them."""
+        if self._min_ts is None:
+            unknown = [rank for rank in self._aligned_ranks if rank not in self._first_us]
+            self.know(_engine.run([_engine.File(self.trace_files[rank], rank, Rows.all, b"") for rank in unknown], [], {})[1])
+            self._min_ts = min((self._first_us[rank] for rank in self._aligned_ranks), default=0)
+        return self._min_ts
 
     def _aligned(self, frame: pd.DataFrame) -> pd.DataFrame:
         begin = self._begin()
@@ -394,7 +421,7 @@ def _files_of(trace_files: Optional[Union[List[str], Dict[int, str]]], folder: s
     if trace_files is None:
         return get_trace_files(folder) if os.path.isdir(folder) else _none(f"{folder} is no folder")
     if isinstance(trace_files, dict):
-        return {rank: _within(folder, path) for rank, path in trace_files.items()}
+        return {int(rank): _within(folder, path) for rank, path in trace_files.items()}
     if isinstance(trace_files, list):
         is_known, by_rank = create_rank_to_trace_dict([_within(folder, path) for path in trace_files])
         return by_rank if is_known else _none("the ranks of the trace files are not known")
@@ -406,13 +433,7 @@ def _none(why: str) -> Dict[int, str]:
     return {}
 
 
-def _within(folder: str, path: str) -> str:
-    return path if os.path.isabs(path) or path.startswith(folder) else os.path.join(folder, path)
-
-
-def _check_files(files: Dict[int, str]) -> None:
-    if not files:
-        raise ValueError("there are no trace files: name a folder that has some (.json, .json.gz), or the files by rank")
-    for rank, path in files.items():
-        if not os.path.isfile(path) or not os.access(path, os.R_OK):
-            raise ValueError(f"the trace file of rank {rank} cannot be read: {path}")
+def _within(folder: str, path: Union[str, os.PathLike]) -> str:
+    """Relative ones are in the folder, but those that say so themselves."""
+    path = os.path.expanduser(os.fspath(path))
+    return path if os.path.isabs(path) or path.startswith(folder.rstrip("/") + "/") else os.path.join(folder, path)

@@ -92,7 +92,7 @@ class CallGraph:
     def _add(self, rank: int) -> list[tuple]:
         """Builds the stacks of a rank; their rows of `mapping`."""
         df = self.trace_data.get_trace(rank)
-        symbols = self.trace_data._symbols  # `symbol_table` would read all other ranks for it
+        symbols = self.trace_data.symbols_of(rank)
         threads, group = _threads(df, rank)
         thread = np.where(df["stream"].to_numpy() < 0, group, -1)
         kernels, launches = _launched(df)

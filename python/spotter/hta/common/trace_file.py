@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from spotter.hta.configs.config import logger
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, BinaryIO
 
 _RANK = re.compile(rb'"rank"\s*:\s*(\d+)')
 _BLOCK = 1 << 20
@@ -34,6 +35,7 @@ def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, 
         logger.error("the folder %s is not there or cannot be read", trace_dir)
         return False, {}
     paths = [os.path.join(trace_dir, name) for name in sorted(os.listdir(trace_dir)) if name.endswith((".gz", ".json"))]
+    paths = [path for path in paths if not os.path.isdir(path)]
     if not paths:
         logger.warning("there is no trace (.json, .gz) in %s", trace_dir)
         return False, {}
@@ -70,17 +72,36 @@ def read_trace(file_path: str) -> dict[str, Any]:
     """
     if not file_path.endswith((".gz", ".json")):
         raise ValueError(f"{file_path} is no trace: its name has to end in .json or .gz")
-    opener = gzip.open if file_path.endswith(".gz") else open
-    with opener(file_path, "rt", encoding="utf-8", errors="replace") as file:
+    with open_text(file_path) as file:
         return json.load(file)
 
 
 def write_trace(trace_data: dict[str, Any], file_path: str) -> None:
-    """Writes a trace; compressed if the name ends in .gz. Folders that are missing are made."""
+    """Writes a trace, whole or not at all; compressed if the name ends in .gz. Folders that are missing are made."""
     os.makedirs(os.path.dirname(file_path) or ".", exist_ok=True)
-    opener = gzip.open if file_path.endswith(".gz") else open
-    with opener(file_path, "wt", encoding="utf-8") as file:
-        file.write(json.dumps(trace_data))
+    write_json(trace_data, file_path, file_path.endswith(".gz"))
+
+
+def write_json(document: dict[str, Any], path: str, compressed: bool) -> None:
+    """Whole or not at all."""
+    partial = f"{path}.partial"
+    try:
+        with gzip.open(partial, "wb", compresslevel=5) if compressed else open(partial, "wb") as file:
+            file.write(json.dumps(document).encode())  # dump() would not use the encoder that is in C
+        os.replace(partial, path)
+    finally:
+        if os.path.exists(partial):
+            os.remove(partial)
+
+
+def open_bytes(path: str) -> BinaryIO:
+    """For reading; what it looks like, not its name, says whether it is compressed."""
+    file = open(path, "rb")
+    return gzip.open(file) if file.peek(2)[:2] == b"\x1f\x8b" else file  # type: ignore[return-value]
+
+
+def open_text(path: str) -> io.TextIOWrapper:
+    return io.TextIOWrapper(open_bytes(path), encoding="utf-8", errors="replace")
 
 
 def update_trace_rank(file_path: str, rank: int) -> None:
@@ -92,11 +113,13 @@ def update_trace_rank(file_path: str, rank: int) -> None:
 
 def _rank_of(path: str) -> int | None:
     """The first number after a key "rank", which may stand anywhere."""
-    with gzip.open(path, "rb") if path.endswith("gz") else open(path, "rb") as file:
+    with open_bytes(path) as file:
         text = b""
         while block := file.read(_BLOCK):
             text = text[-_LONGEST:] + block
             found = _RANK.search(text)
-            if found and (found.end() < len(text) or not file.peek(1)):
+            if found and (found.end() < len(text) or not (more := file.read(_LONGEST))):
                 return int(found.group(1))
+            if found:
+                return int(_RANK.search(text + more).group(1))  # type: ignore[union-attr]
     return None

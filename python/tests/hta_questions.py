@@ -1,14 +1,10 @@
 """What HTA's calls answer, told so that two packages can be held against each other: types, index, columns, kinds of dtypes, and of
-each column a digest. usage, with HTA itself: hta_calls.py TRACE..., where a trace is a file or a folder of one job; prints JSON lines."""
+each column a digest. Runs with HTA itself (tools/hta_record.py) and with spotter.hta in its place."""
 
 import hashlib
 import json
-import logging
 import os
-import pathlib
-import sys
 import tempfile
-import warnings
 
 
 def _kind(dtype):
@@ -47,6 +43,10 @@ def _decoded(frame, symbols):
     """Numbers of symbols differ from run to run."""
     table = symbols.get_sym_table()
     return frame.assign(cat=[table[number] for number in frame["cat"]], name=[table[number] for number in frame["name"]])
+
+
+def _without_numbers(frame):
+    return None if frame is None else frame.drop(columns=["name", "cat", "user_annotation"])
 
 
 def calls(path):
@@ -97,7 +97,7 @@ def calls(path):
         "cupti_counter_data_with_operators": lambda: TraceAnalysis(**files).get_cupti_counter_data_with_operators(ranks=[rank]),
         "frequent_cuda_kernel_sequences": lambda: t.get_frequent_cuda_kernel_sequences("aten::", tempfile.mkdtemp(), rank=rank, min_pattern_len=2),
         # Of frames to which the others have added no columns.
-        "gpu_kernels_with_user_annotations": lambda: TraceAnalysis(**files).get_gpu_kernels_with_user_annotations(rank).drop(columns=["name", "cat", "user_annotation"]),
+        "gpu_kernels_with_user_annotations": lambda: _without_numbers(TraceAnalysis(**files).get_gpu_kernels_with_user_annotations(rank)),
     }  # fmt: skip
 
 
@@ -115,14 +115,3 @@ def answers(path):
         except Exception as error:  # noqa: BLE001
             found[name] = {"raises": type(error).__name__}
     return found
-
-
-def main(paths):
-    warnings.simplefilter("ignore")
-    logging.disable(logging.CRITICAL)
-    for path in paths:
-        print(json.dumps({"trace": path, "answers": answers(path)}), flush=True)
-
-
-if __name__ == "__main__":
-    main([str(pathlib.Path(path)) for path in sys.argv[1:]])
