@@ -2,7 +2,6 @@
 each column a digest. Runs with HTA itself (tools/hta_record.py) and with spotter.hta in its place."""
 
 import hashlib
-import json
 import os
 import tempfile
 

@@ -56,7 +56,7 @@ def test_files_are_read_when_they_are_asked_for(analysis):
     assert analysis.t.get_ranks() == [0, 1] and len(analysis.t.traces) == 2 and 1 in analysis.t.traces
     assert isinstance(analysis.t.traces, dict) and analysis.t.traces.held(0) is None
     analysis.get_temporal_breakdown(**QUIET)
-    assert analysis.t.traces.held(0) is None  # no analysis needs a frame
+    assert analysis.t.traces.held(0) is None  # sums need no frame
     frame = analysis.t.get_trace(1)
     assert frame is analysis.t.traces[1] and analysis.t.traces.held(0) is None
     assert {rank: len(frame) for rank, frame in analysis.t.traces.items()} == {rank: len(dict(analysis.t.traces)[rank]) for rank in (0, 1)}
@@ -322,3 +322,104 @@ import spotter.hta.trace_analysis
 print([name for name in ("plotly", "networkx", "yaml", "psutil", "hta") if name in sys.modules])
 """
     assert conftest.python(code).strip() == "[]"
+
+
+def test_the_first_start_stays_what_it_was(tmp_path, made):
+    """ts counts from it, whatever becomes of the ranks."""
+    for rank, start in enumerate((1000, 500, 700)):
+        with gzip.open(tmp_path / f"{rank}.json.gz", "wt") as file:
+            json.dump({"distributedInfo": {"rank": rank}, "traceEvents": [span(start, 1)]}, file)
+    t = Trace({rank: str(tmp_path / f"{rank}.json.gz") for rank in range(3)}, "")
+    t.parse_traces(max_ranks=2)
+    t.align_and_filter_trace()
+    assert t.min_ts == 500 and t.get_trace(0)["ts"].tolist() == [500]
+    del t.traces[1]
+    assert t.min_ts == 500
+    t.parse_single_rank(2)
+    assert t.get_trace(2)["ts"].tolist() == [200]
+
+
+def test_ranks_that_are_asked_for(analysis):
+    for ranks in (None, [], 0, [0], (np.int64(0),), range(1)):
+        assert list(analysis.get_cuda_kernel_launch_stats(ranks=ranks, **QUIET)) == [0]
+    assert list(TraceAnalysis({4: analysis.t.trace_files[0]}, "").get_queue_length_time_series()) == [4]
+
+
+def test_questions_about_one_rank_read_that_alone(training, tmp_path):
+    t = TraceAnalysis({0: f"{training}/rank0.json.gz", 1: f"{training}/rank1.json.gz"}, "")
+    t.get_gpu_kernels_with_user_annotations(0)
+    t.get_cupti_counter_data_with_operators([0])
+    t.get_frequent_cuda_kernel_sequences("aten::", str(tmp_path))
+    assert t.t.traces.held(1) is None
+
+
+def test_paths_may_be_of_any_kind(training, monkeypatch):
+    monkeypatch.chdir(training)
+    one = TraceAnalysis({0: pathlib.Path("rank0.json.gz")}, "").get_temporal_breakdown(**QUIET)
+    two = TraceAnalysis({np.int64(0): pathlib.Path(training, "rank0.json.gz")}).get_temporal_breakdown(**QUIET)
+    three = TraceAnalysis(trace_dir=pathlib.Path(training)).get_temporal_breakdown(**QUIET)
+    assert one.equals(two) and one.equals(three[:1])
+
+
+@pytest.mark.parametrize("name, suffix, written", [
+    ("t.json.gz", "_with_counters", "t_with_counters.json.gz"), ("t.json", "", "t_with_counters.json"), ("t.gz", "_x", "t_x.gz"),
+])  # fmt: skip
+def test_counters_are_never_written_over_a_trace(tmp_path, training, name, suffix, written):
+    folder = tmp_path / "run.json.d"
+    folder.mkdir()
+    text = gzip.decompress(pathlib.Path(training, "rank0.json.gz").read_bytes())
+    (folder / name).write_bytes(gzip.compress(text) if name.endswith("gz") else text)
+    before = (folder / name).read_bytes()
+    analysis = TraceAnalysis({0: str(folder / name)}, "")
+    analysis.generate_trace_with_counters(output_suffix=suffix)
+    assert (folder / name).read_bytes() == before and sorted(path.name for path in folder.iterdir()) == sorted([name, written])
+    again = TraceAnalysis({0: str(folder / written), 1: str(folder / name)}, "")
+    assert again.t.get_raw_trace_for_one_rank(0)["traceEvents"][-1]["ph"] == "C"
+    with pytest.raises(ValueError, match="is one of the traces"):
+        again.generate_trace_with_counters(ranks=[1], output_suffix=suffix)
+
+
+def test_a_file_that_has_become_shorter(made, tmp_path):
+    trace = made(span(0, 1), device(2, 3, 1), device(7, 3, 1))
+    trace.traces[0] = trace.get_trace(0)[1:]
+    with gzip.open(tmp_path / "rank0.json.gz", "wt") as file:
+        json.dump({"traceEvents": [span(0, 1)]}, file)
+    with pytest.raises(spotter.Error, match="it has 1 events now, and had more"):
+        CommunicationAnalysis.get_comm_comp_overlap(trace, False)
+
+
+@pytest.mark.parametrize("call, words", [
+    (lambda t: t.get_gpu_kernel_breakdown(**QUIET, duration_ratio=2), "duration_ratio=2"),
+    (lambda t: t.get_gpu_user_annotation_breakdown(**QUIET, duration_ratio=-1), "duration_ratio=-1"),
+    (lambda t: t.get_aten_op_kernels_and_delay(sort_by=["nope"]), "there are the columns aten_op_name"),
+    (lambda t: t.t.parse_single_rank(9), "rank 9"),
+])  # fmt: skip
+def test_what_makes_no_sense_says_why(analysis, call, words):
+    with pytest.raises(ValueError, match=words):
+        call(analysis)
+
+
+def test_frames_keep_their_events_whatever_their_index(analysis):
+    def paths():
+        graph, _ = analysis.critical_path_analysis(0, "ProfilerStep", 0)
+        return len(graph.critical_path_nodes), sorted(graph.critical_path_events_set)
+
+    pytest.importorskip("networkx")
+    before, stats = paths(), analysis.get_temporal_breakdown(**QUIET)
+    analysis.t.traces[0] = analysis.t.get_trace(0).reset_index(drop=True)
+    assert paths() == before and analysis.get_temporal_breakdown(**QUIET).equals(stats)
+
+
+def test_the_engine_and_the_frame_choose_the_same_rows(training, job):
+    """Rows are chosen in C++ for analyses and in numpy for frames."""
+    from spotter.hta import _engine
+
+    for folder in (training, job):
+        for last in (False, True):
+            t = TraceAnalysis(trace_dir=str(folder), include_last_profiler_step=last).t
+            for rank in t.get_ranks():
+                file = t.rows_to_analyse(rank)
+                _, facts = _engine.run([file], [], {}, wants_rows=True)
+                chosen = np.frombuffer(facts[rank].rows, dtype=np.uint32)
+                assert sorted(t.get_trace(rank).index) == chosen.tolist()
+                assert facts[rank].first_us == t._first_us[rank]

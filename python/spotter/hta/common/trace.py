@@ -126,14 +126,14 @@ class Trace:
             self.traces[rank]
         return self._symbols
 
+    @symbol_table.setter
+    def symbol_table(self, table: TraceSymbolTable) -> None:
+        self._symbols = table
+
     def symbols_of(self, rank: int) -> TraceSymbolTable:
         """The same table, of which no more is sure than that it has the symbols of this rank."""
         self.get_trace(rank)
         return self._symbols
-
-    @symbol_table.setter
-    def symbol_table(self, table: TraceSymbolTable) -> None:
-        self._symbols = table
 
     @property
     def min_ts(self) -> Any:

@@ -9,6 +9,8 @@ import os
 import re
 import zlib
 
+from spotter import _core
+from spotter.errors import Error
 from spotter.hta.configs.config import logger
 
 TYPE_CHECKING = False
@@ -35,7 +37,7 @@ def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, 
         logger.error("the folder %s is not there or cannot be read", trace_dir)
         return False, {}
     paths = [os.path.join(trace_dir, name) for name in sorted(os.listdir(trace_dir)) if name.endswith((".gz", ".json"))]
-    paths = [path for path in paths if not os.path.isdir(path)]
+    paths = _traces_among(trace_dir, [path for path in paths if not os.path.isdir(path)])
     if not paths:
         logger.warning("there is no trace (.json, .gz) in %s", trace_dir)
         return False, {}
@@ -109,6 +111,15 @@ def update_trace_rank(file_path: str, rank: int) -> None:
     trace = read_trace(file_path)
     trace.setdefault("distributedInfo", {})["rank"] = rank
     write_trace(trace, file_path)
+
+
+def _traces_among(folder: str, paths: list[str]) -> list[str]:
+    """Without what is plainly something else: receipts of captures, settings, results."""
+    try:
+        known = {os.path.abspath(path) for path, *_ in _core.open_job([folder]).files}
+    except Error:
+        return paths
+    return [path for path in paths if os.path.abspath(path) in known] or paths
 
 
 def _rank_of(path: str) -> int | None:
