@@ -72,11 +72,11 @@ HtaFacts look_at(const Trace& trace, bool rounds) {
   return facts;
 }
 
-std::vector<EventId> rows_of(const Trace& trace, const HtaFile& file) {
+std::vector<EventId> rows_of(const Trace& trace, const HtaFile& file, bool rounds) {
   switch (file.which) {
     case Rows::kept:
     case Rows::kept_with_last_step:
-      return trace::rows_hta_keeps(trace, file.which == Rows::kept_with_last_step);
+      return trace::rows_hta_keeps(trace, file.which == Rows::kept_with_last_step, rounds);
     case Rows::all:
       return trace::rows_hta_reads(trace);
     case Rows::these:
@@ -106,7 +106,7 @@ class HtaLoader {
     if (!loaded) return failed(loaded.error());
     const Trace& trace = **loaded;
     HtaFacts facts = look_at(trace, rounds_);
-    std::vector<EventId> rows = rows_of(trace, *wanted);
+    std::vector<EventId> rows = rows_of(trace, *wanted, rounds_);
     if (!rows.empty() && rows.back() >= trace.size())
       return failed(fail(Code::invalid,
                          "{}: it has {} events now, and had more when its frame was made; make that anew",

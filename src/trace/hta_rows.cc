@@ -38,6 +38,7 @@ Marks marks_among(const Trace& trace, const std::vector<EventId>& rows) {
 }
 
 Ns ns(double microseconds) { return static_cast<Ns>(microseconds) * kMicrosecond; }
+Ns rounded_up(Ns time) { return ns(std::ceil(microseconds(time))); }
 
 }  // namespace
 
@@ -59,11 +60,13 @@ std::vector<EventId> rows_hta_reads(const Trace& trace) {
   return rows;
 }
 
-std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step) {
+std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step, bool rounds) {
   std::vector<EventId> rows = rows_hta_reads(trace);
   const Marks marks = marks_among(trace, rows);
   if (!marks.are_several) return rows;
-  const auto is_in_time = [&](EventId e) { return with_last_step || trace.ts[e] < marks.last; };
+  const bool is_rounded = rounds && hta_rounds(trace);
+  const auto start = [&](Ns time) { return is_rounded ? rounded_up(time) : time; };
+  const auto is_in_time = [&](EventId e) { return with_last_step || start(trace.ts[e]) < start(marks.last); };
   std::unordered_set<i64> launched;
   for (const EventId e : rows)
     if (!is_device_row_to_hta(trace, e) && is_in_time(e) && !is_on_no_stream(trace, e, true))
@@ -83,7 +86,7 @@ TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds,
   if (!rounds || !hta_rounds(trace)) return data;
   for (size_t row = 0; row < data.ts.size(); ++row) {
     const double start = microseconds(data.ts[row]);
-    data.ts[row] = ns(std::ceil(start));
+    data.ts[row] = rounded_up(data.ts[row]);
     data.dur[row] = ns(std::floor(start + microseconds(data.dur[row]))) - data.ts[row];
   }
   return data;
@@ -91,7 +94,7 @@ TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds,
 
 TracePtr as_hta_reads(const Trace& trace) {
   std::vector<EventId> kept;
-  return std::make_unique<Trace>(as_hta_has(trace, rows_hta_keeps(trace, false), true, kept));
+  return std::make_unique<Trace>(as_hta_has(trace, rows_hta_keeps(trace, false, true), true, kept));
 }
 
 }  // namespace spotter::trace

@@ -19,9 +19,9 @@ TracePtr as_hta_reads(const Trace& trace);
 // Its parts, for who lets users change the rows in between (python/core/hta.cc).
 // All that are rows to HTA: spans but the profiler's own, ascending.
 std::vector<EventId> rows_hta_reads(const Trace& trace);
-// Of those what it keeps where there are two or more steps; else all. With the last step, device rows without
-// a launch alone are left out.
-std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step);
+// Of those what it keeps where there are two or more steps; else all. With the last step, only device rows
+// without a launch are left out. `rounds`: what begins in one microsecond with the last mark begins with it.
+std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step, bool rounds);
 // These rows but device work without a stream, with HTA's times or exact ones. `kept` gets the rows.
 TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds, std::vector<EventId>& kept);
 // What HTA takes for a row of the device.

@@ -36,6 +36,18 @@ TEST(HtaRows, EndWithTheLastStepsStart) {
   EXPECT_EQ(read->ts[1], 10'000);
 }
 
+TEST(HtaRows, WhatBeginsInOneMicrosecondWithTheLastStepIsLeftOut) {
+  TraceBuilder b;
+  b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100'000);
+  b.span("cpu_op", "before", 1, 1, 99'900, 1'000);
+  b.span("cpu_op", "in its microsecond", 1, 1, 100'200, 1'000);
+  b.span("user_annotation", "ProfilerStep#2", 1, 1, 100'800, 100'000);
+  const auto trace = b.build();
+  EXPECT_EQ(names(*as_hta_reads(*trace)), (Names{"ProfilerStep#1", "before"}));
+  EXPECT_EQ(rows_hta_keeps(*trace, false, false), (std::vector<EventId>{0, 1, 2}));
+  EXPECT_EQ(rows_hta_keeps(*trace, true, true).size(), 4u);
+}
+
 TEST(HtaRows, AMarkOnTheDeviceCountsAsTheLast) {
   TraceBuilder b;
   b.span("user_annotation", "ProfilerStep#1", 1, 1, 0, 100'000);
