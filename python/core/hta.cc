@@ -48,7 +48,8 @@ struct HtaFacts {
   Extent streams, correlations;
   bool has_text_processes = false;    // some of the file's
   std::vector<i64> order_of_streams;  // in which they first have work among the rows analysed
-  std::vector<EventId> kept;          // rows of the file that were analysed
+  std::vector<std::string> losses;
+  std::vector<EventId> kept;  // rows of the file that were analysed
 };
 
 HtaFacts look_at(const Trace& trace, bool rounds) {
@@ -68,6 +69,8 @@ HtaFacts look_at(const Trace& trace, bool rounds) {
   facts.has_text_processes =
       std::ranges::any_of(trace.tracks(), [](const Track& track) { return track.pid_text != 0; });
   if (!rows.empty()) facts.last_row = rows.back();
+  for (const Note& note : trace.notes().all())
+    if (note.severity == Severity::loss) facts.losses.push_back(to_text(note));
   facts.first_us = static_cast<i64>(std::ceil(trace::microseconds(first.value_or(0))));
   return facts;
 }
@@ -179,6 +182,7 @@ nb::dict python_of(const std::map<i64, HtaFacts>& all) {
     of["correlations"] = nb::make_tuple(facts.correlations.least, facts.correlations.most);
     of["has_text_processes"] = facts.has_text_processes;
     of["order_of_streams"] = nb::cast(facts.order_of_streams);
+    of["losses"] = nb::cast(facts.losses);
     of["rows"] =
         nb::bytes(reinterpret_cast<const char*>(facts.kept.data()), facts.kept.size() * sizeof(EventId));
     by_rank[nb::int_(rank)] = of;

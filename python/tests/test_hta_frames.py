@@ -1,5 +1,6 @@
 """Frames of spotter.hta: made when they are asked for, the user's from then on, and what the analyses make of what users do."""
 
+import concurrent.futures
 import gzip
 import json
 import logging
@@ -379,13 +380,13 @@ def test_counters_are_never_written_over_a_trace(tmp_path, training, name, suffi
         again.generate_trace_with_counters(ranks=[1], output_suffix=suffix)
 
 
-def test_a_file_that_has_become_shorter(made, tmp_path):
-    trace = made(span(0, 1), device(2, 3, 1), device(7, 3, 1))
-    trace.traces[0] = trace.get_trace(0)[1:]
-    with gzip.open(tmp_path / "rank0.json.gz", "wt") as file:
-        json.dump({"traceEvents": [span(0, 1)]}, file)
-    with pytest.raises(spotter.Error, match="it has 1 events now, and had more"):
-        CommunicationAnalysis.get_comm_comp_overlap(trace, False)
+def test_rows_that_a_file_has_no_more(made):
+    from spotter.hta import _engine
+
+    trace = made(span(0, 1), device(2, 3, 1))
+    file = _engine.File(trace.trace_files[0], 0, _engine.Rows.these, np.array([1, 7], dtype=np.uint32).tobytes())
+    with pytest.raises(spotter.Error, match="it has 2 events now, and had more"):
+        _engine.run([file], ["temporal_breakdown"], {})
 
 
 @pytest.mark.parametrize("call, words", [
@@ -423,3 +424,73 @@ def test_the_engine_and_the_frame_choose_the_same_rows(training, job):
                 chosen = np.frombuffer(facts[rank].rows, dtype=np.uint32)
                 assert sorted(t.get_trace(rank).index) == chosen.tolist()
                 assert facts[rank].first_us == t._first_us[rank]
+
+
+def test_changes_that_analyses_would_not_see_are_refused(analysis):
+    frame = analysis.t.get_trace(0)
+    for column in ("name", "stream", "correlation", "cat"):
+        changed = frame.copy()
+        changed[column] = changed[column].max()
+        analysis.t.traces[0] = changed
+        with pytest.raises(ValueError, match=f'"{column}" of rank 0 was changed'):
+            analysis.get_comm_comp_overlap(**QUIET)
+    analysis.t.traces[0] = pd.concat([frame, frame])
+    with pytest.raises(ValueError, match="twice"):
+        analysis.get_comm_comp_overlap(**QUIET)
+    analysis.t.traces[0] = frame.copy()
+    analysis.t.symbol_table.add_symbols_to_trace_df(analysis.t.traces[0], "name")
+    assert analysis.get_comm_comp_overlap(**QUIET)["rank"].tolist() == [0, 1]
+
+
+def test_damage_is_told_once(tmp_path, training, caplog):
+    text = gzip.decompress(pathlib.Path(training, "rank0.json.gz").read_bytes())
+    (tmp_path / "rank0.json").write_bytes(text[: len(text) // 2])
+    analysis = TraceAnalysis({0: str(tmp_path / "rank0.json")}, "")
+    with caplog.at_level(logging.WARNING):
+        analysis.get_temporal_breakdown(**QUIET)
+        analysis.t.get_trace(0)
+        analysis.get_comm_comp_overlap(**QUIET)
+    assert len([record for record in caplog.records if "rank 0 is not whole" in record.getMessage()]) == 1
+
+
+def test_files_that_do_not_say_their_rank_take_none_from_those_that_do(tmp_path, training):
+    source = pathlib.Path(training)
+    (tmp_path / "a.json.gz").write_bytes((source / "rank0.json.gz").read_bytes())
+    (tmp_path / "b.json.gz").write_bytes((source / "rank1.json.gz").read_bytes()[:300])  # cut before its rank
+    (tmp_path / "c_et.json").write_text('{"schema": "1.1.1-chakra.0.0.4", "nodes": [{"id": 1, "name": "x"}]}')
+    (tmp_path / "overlaid_a.json.gz").write_bytes((source / "rank0.json.gz").read_bytes())
+    assert TraceAnalysis(trace_dir=str(tmp_path)).t.trace_files == {0: str(tmp_path / "a.json.gz")}
+
+
+def test_a_file_that_was_replaced_or_removed(tmp_path, training):
+    path = tmp_path / "t.json.gz"
+    path.write_bytes(pathlib.Path(training, "rank0.json.gz").read_bytes())
+    analysis = TraceAnalysis({0: str(path)}, "")
+    path.write_bytes(pathlib.Path(training, "rank1.json.gz").read_bytes())
+    with pytest.raises(ValueError, match="is not the one that was opened"):
+        analysis.get_temporal_breakdown(**QUIET)
+    path.unlink()
+    with pytest.raises(ValueError, match="is no longer there"):
+        analysis.t.get_trace(0)
+
+
+def test_relative_paths_are_those_of_when_they_were_named(training, monkeypatch, tmp_path):
+    monkeypatch.chdir(pathlib.Path(training).parent)
+    analysis = TraceAnalysis(trace_dir=pathlib.Path(training).name)
+    monkeypatch.chdir(tmp_path)
+    assert len(analysis.get_temporal_breakdown(**QUIET)) == 2 and len(analysis.t.get_trace(0)) > 0
+
+
+def test_threads_share_a_frame(training):
+    analysis = TraceAnalysis(trace_dir=training)
+    with concurrent.futures.ThreadPoolExecutor(8) as pool:
+        assert len({id(frame) for frame in pool.map(lambda _: analysis.t.get_trace(0), range(8))}) == 1
+
+
+def test_communication_arguments_become_usual(training):
+    usual = ParserConfig.get_default_cfg()
+    try:
+        ParserConfig.enable_communication_args()
+        assert "collective_name" in TraceAnalysis(trace_dir=training).t.get_trace(0).columns
+    finally:
+        ParserConfig.set_default_cfg(usual)

@@ -401,7 +401,11 @@ class TestParserConfig:
         config = ParserConfig(ParserConfig.get_minimum_args())
         assert ParserConfig.enable_communication_args(config) is config
         assert config.args[2:] == ParserConfig.ARGS_COMMUNICATION
-        assert len(ParserConfig.enable_communication_args().args) == len(ParserConfig.get_default_cfg().args) + 8
+        before = ParserConfig.get_default_cfg()
+        try:
+            assert len(ParserConfig.enable_communication_args().args) == len(before.args) + 8 == len(ParserConfig.get_default_cfg().args)
+        finally:
+            ParserConfig.set_default_cfg(before)
 
     def test_the_default_is_a_copy(self):
         before = ParserConfig.get_default_cfg()

@@ -34,10 +34,22 @@ struct Prepared {
 };
 
 [[noreturn]] void give_up(const char* step) {
+#if __GLIBC_PREREQ(2, 32)
   const char* why = strerrordesc_np(errno);
+#else
+  const char* why = std::strerror(errno);  // may look for a translation; nobody has chosen a language
+#endif
   for (const char* text : {"cannot ", step, ": ", why ? why : "?"})
     (void)!write(STDERR_FILENO, text, std::strlen(text));
   _exit(EXIT_FAILURE);
+}
+
+// By its number: glibc has close_range(2) from 2.34 on. Linux before 5.9 and some containers do not know it.
+void close_from(int first) {
+  if (syscall(SYS_close_range, static_cast<unsigned>(first), ~0U, 0) == 0) return;
+  rlimit now{};
+  if (getrlimit(RLIMIT_NOFILE, &now) != 0) give_up("close what it does not need");
+  for (rlim_t fd = static_cast<rlim_t>(first); fd < now.rlim_cur; ++fd) close(static_cast<int>(fd));
 }
 
 void limit(decltype(RLIMIT_AS) resource, rlim_t most) {
@@ -58,7 +70,7 @@ void go_first() {
   const int count = static_cast<int>(p.descriptors.size());
   for (int place = 0; place < count; ++place)
     if (dup2(p.descriptors[static_cast<size_t>(place)].fd, place) < 0) give_up("take its descriptors");
-  if (close_range(static_cast<unsigned>(count), ~0U, 0) != 0) give_up("close what it does not need");
+  close_from(count);
   // What this process ignores the program would ignore, too.
   for (int number = 1; number < NSIG; ++number) std::signal(number, SIG_DFL);
   sigset_t none;

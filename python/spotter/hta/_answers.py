@@ -28,6 +28,8 @@ class Answers:
         Raises:
             ValueError: a rank is not loaded, or its frame was changed so that its file cannot answer.
         """
+        if not ranks:
+            raise ValueError("no trace is loaded")
         self.ranks = ranks
         tables, self.facts = _engine.run([t.rows_to_analyse(rank) for rank in dict.fromkeys(ranks)], names, params, wants_rows)
         t.know(self.facts)

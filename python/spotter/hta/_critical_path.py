@@ -190,8 +190,9 @@ def event_records(full: pd.DataFrame, symbols: List[str], launches: pd.DataFrame
 
 def _with_launch(calls: pd.DataFrame, launches: pd.DataFrame, keys: List[str], direction: str) -> pd.DataFrame:
     """Each call with the nearest launch that has the same keys."""
-    calls = calls.sort_values("ts", kind="stable")
-    launches = launches[["ts", *keys, "launch", "launch_correlation", "kernel"]]
+    as_objects = dict.fromkeys(keys, object)  # ids of processes are numbers in one frame and texts in the other
+    calls = calls.sort_values("ts", kind="stable").astype(as_objects)
+    launches = launches[["ts", *keys, "launch", "launch_correlation", "kernel"]].astype(as_objects)
     return pd.merge_asof(calls, launches, on="ts", by=keys, direction=direction)
 
 

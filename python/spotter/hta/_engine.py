@@ -17,10 +17,10 @@ if TYPE_CHECKING:
 File = namedtuple("File", "path rank which rows")
 File.__doc__ = """`which`: `Rows`; `rows`: for `these` their places in the file, ascending, as bytes of 32-bit integers."""
 
-Facts = namedtuple("Facts", "has_whole_durations base_ns first_us last_row streams correlations has_text_processes order_of_streams rows")
+Facts = namedtuple("Facts", "has_whole_durations base_ns first_us last_row streams correlations has_text_processes order_of_streams losses rows")
 Facts.__doc__ = """Of a file, what the frame that HTA makes of it is like: every event has a duration in whole us; when its times count from
 (Unix time, ns); its first start (us); its last row; the extents of its streams and correlations; some process is a text; the streams in
-the order in which they first have work; and, if that was asked for, the rows that were analysed, as bytes of 32-bit integers."""
+the order in which they first have work; what is missing of it, in sentences; and, if that was asked for, the rows that were analysed, as bytes of 32-bit integers."""
 
 
 class Rows(IntEnum):

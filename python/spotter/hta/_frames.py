@@ -22,9 +22,9 @@ if TYPE_CHECKING:
     from spotter.hta.common.trace_symbol_table import TraceSymbolTable
     from spotter.traces import Trace
 
-Parsed = namedtuple("Parsed", "frame metadata")
-Parsed.__doc__ = """A file: a row for each complete event that has a category, indexed by its place in `traceEvents`; and the file's other
-members."""
+Parsed = namedtuple("Parsed", "frame metadata losses")
+Parsed.__doc__ = """A file: a row for each complete event that has a category, indexed by its place in `traceEvents`; the file's other
+members; and what is missing of it, in sentences."""
 
 _OWN_COLUMNS = 8  # of Trace.events(), before those of arguments
 _COUNTERS = "cuda_profiler_range"
@@ -51,7 +51,7 @@ def parse(path: str, config: ParserConfig, symbols: TraceSymbolTable) -> Parsed:
     frame = _narrowed(pandas.DataFrame(columns))
     if len(frame) != events.count:
         frame.index = pandas.Index(events.rows)
-    return Parsed(frame, trace.metadata)
+    return Parsed(frame, trace.metadata, [note.text for note in trace.notes if note.severity == "loss"])
 
 
 class _Events:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from collections import namedtuple
 from typing import Any, Dict
 
@@ -13,9 +15,26 @@ if TYPE_CHECKING:
 
     import pandas
 
-Handed = namedtuple("Handed", "ids ts dur is_usual")
-Handed.__doc__ = """A frame as it was given out: places in the file (ascending) with their times; `is_usual`: they are the rows that the
-analysis would choose by itself."""
+Handed = namedtuple("Handed", "ids columns is_usual")
+Handed.__doc__ = """A frame as it was given out: places in the file (ascending), with what analyses read of them; `is_usual`: they are the
+rows that an analysis would choose by itself."""
+
+# Analyses read these from the file, and would not see that they were changed.
+_READ = ("ts", "dur", "name", "cat", "stream", "correlation")
+
+
+class _Reading:
+    """One thread at a time makes frames: two would make two of a rank, and add to one table of symbols."""
+
+    def __init__(self) -> None:
+        self.lock = threading.RLock()
+        os.register_at_fork(after_in_child=self._renew)
+
+    def _renew(self) -> None:
+        self.lock = threading.RLock()
+
+
+_reading = _Reading()
 
 
 class ByRank(Dict[int, Any]):
@@ -32,8 +51,11 @@ class ByRank(Dict[int, Any]):
     def __getitem__(self, rank: int) -> Any:
         value = super().__getitem__(rank)
         if value is None:
-            value = self._read(rank)
-            super().__setitem__(rank, value)
+            with _reading.lock:
+                value = super().__getitem__(rank)
+                if value is None:
+                    value = self._read(rank)
+                    super().__setitem__(rank, value)
         return value
 
     def get(self, rank: int, default: Any = None) -> Any:
@@ -82,7 +104,8 @@ def _empty() -> ByRank:
 
 def handed(frame: pandas.DataFrame, is_usual: bool) -> Handed:
     order = numpy.argsort(ids_of(frame), kind="stable")
-    return Handed(ids_of(frame)[order], frame["ts"].to_numpy()[order], frame["dur"].to_numpy()[order], is_usual)
+    columns = {column: frame[column].to_numpy()[order] for column in _READ}
+    return Handed(ids_of(frame)[order], columns, is_usual)
 
 
 def ids_of(frame: pandas.DataFrame) -> numpy.ndarray:
@@ -109,12 +132,17 @@ def rows_left(rank: int, frame: pandas.DataFrame, given: Handed | None) -> numpy
     places = numpy.searchsorted(given.ids, ids)
     is_known = places < len(given.ids)
     is_known[is_known] = given.ids[places[is_known]] == ids[is_known]
-    if not is_known.all() or (numpy.diff(ids) == 0).any():
-        raise ValueError(f"the frame of rank {rank} has rows that are not in {'its' if is_known.any() else 'the'} trace file")
-    for column, was in (("ts", given.ts), ("dur", given.dur)):
-        if column not in frame.columns or not numpy.array_equal(frame[column].to_numpy()[order], was[places], equal_nan=True):
+    if (numpy.diff(ids) == 0).any():
+        raise ValueError(f"the frame of rank {rank} has rows of the same `index` twice, where it is the event's place in the trace file")
+    if not is_known.all():
+        raise ValueError(f"the frame of rank {rank} has rows that its trace file has not; their place in it is the column `index`")
+    for column, was in given.columns.items():
+        now = frame[column].to_numpy()[order] if column in frame.columns else numpy.zeros(0)
+        if now.dtype.kind in "OUST" and column in ("name", "cat"):
+            continue  # numbers became the texts that they stand for
+        if not numpy.array_equal(now, was[places], equal_nan=now.dtype.kind == "f"):
             raise ValueError(
-                f'the column "{column}" of rank {rank} was changed; the analyses read times from the file, so that they would not see '
-                "it: drop rows, or compute from the frame yourself"
+                f'the column "{column}" of rank {rank} was changed; analyses read it from the file, so that they would not see it: '
+                "drop rows, or compute from the frame yourself"
             )
     return None if given.is_usual and len(ids) == len(given.ids) else ids

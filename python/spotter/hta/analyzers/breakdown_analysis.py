@@ -88,7 +88,9 @@ class BreakdownAnalysis:
         rows = answers["user_annotation_breakdown"]
         rows = rows[rows["side"] == ("device" if use_gpu_annotation else "host")]
         if rows.empty:
-            return None
+            category = "gpu_user_annotation" if use_gpu_annotation else "user_annotation"
+            if not any(category in t.symbols_of(rank).get_sym_id_map() for rank in t.get_ranks()):
+                return None
         allowed = rows["name"].map(lambda name: any(pattern in name for pattern in allowlist_patterns or []))
         kept = _cut(rows, ["rank"], duration_ratio, num_kernels, allowed)
         result = _statistics(answers, kept.sort_values(["rank", "name"], ignore_index=True), ["rank"])
@@ -134,8 +136,8 @@ class BreakdownAnalysis:
         `consecutive_kernel_delay` us) and `other`, in us and as a share of the stream's idle time; and statistics of the intervals. By
         `spotter.idle_time_breakdown` and `spotter.idle_interval_statistics`."""
         names = ["idle_time_breakdown", *(["idle_interval_statistics"] if show_idle_interval_stats else [])]
-        answers = Answers(t, [rank], names, consecutive_kernel_delay_ns=int(1000 * consecutive_kernel_delay))
-        order = answers.facts[rank].order_of_streams if streams is None else streams
+        answers = Answers(t, [rank], names, consecutive_kernel_delay_ns=max(0, int(1000 * consecutive_kernel_delay)))
+        order = answers.facts[rank].order_of_streams if not streams else streams
         rows = answers["idle_time_breakdown"]
         rows = rows.set_index("stream").loc[[stream for stream in order if stream in set(rows["stream"])]].reset_index()
         result = _idle_times(rows, answers.stream_type())

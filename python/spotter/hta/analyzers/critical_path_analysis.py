@@ -522,7 +522,7 @@ class CriticalPathAnalysis:
         if only_show_critical_events:
             events = [event for number, event in enumerate(events) if number in critical or _is_context(event)]
         content["traceEvents"] = events + arrows
-        os.makedirs(output_dir, exist_ok=True)
+        os.makedirs(output_dir or ".", exist_ok=True)
         output = os.path.join(output_dir, f"overlaid_critical_path_{os.path.basename(t.trace_files[rank])}")
         t.write_raw_trace(output, content)
         return output

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Any, Dict, Iterable, List, Optional, Tuple, Union
+from typing import Any, Dict, Iterable, List, Optional, Set, Tuple, Union
 
 import numpy
 import pandas as pd
@@ -59,6 +59,9 @@ class Trace:
         self.meta_data: Dict[int, MetaData] = ByRank(self._metadata_of, list(self.trace_files))
         self._symbols = TraceSymbolTable()
         self._first_us: Dict[int, int] = {}  # of each rank, before it is aligned
+        self._folder = os.getcwd()  # of relative paths, whatever becomes the working directory
+        self._states: Dict[int, Tuple[int, int, int]] = {}  # of the files when they were named
+        self._told: Set[int] = set()  # of whose damage the log has been told
         self._aligned_ranks: List[int] = []
         self._min_ts: Optional[int] = None  # what `ts` counts from, once that is known
         self._rows = Rows.all
@@ -94,7 +97,8 @@ class Trace:
         self, ranks: List[int], use_multiprocessing: bool = True, use_memory_profiling: bool = True
     ) -> None:
         """As `parse_traces()`, of these ranks."""
-        self._check_files(ranks)
+        if ranks or not self.trace_files:
+            self._check_files(ranks)
         self._rows, self._handed, self._shortens, self._min_ts = Rows.all, {}, None, None
         self.traces = ByRank(self._frame_of, list(ranks))
         self.is_parsed = True
@@ -167,7 +171,7 @@ class Trace:
         """The file as it is: `["traceEvents"][i]` is the row with index i."""
         if rank not in self.trace_files:
             raise ValueError(f"no trace file of rank {rank} is known")
-        return read_trace(self.trace_files[rank])
+        return read_trace(self._path(rank))
 
     def write_raw_trace(self, output_file: str, trace_contents: Dict[str, Any]) -> None:
         """Compressed, whatever the file is called; whole or not at all."""
@@ -240,12 +244,35 @@ class Trace:
         self._check_rank(rank)
         left = self._edited(rank)
         if left is None:
-            return _engine.File(self.trace_files[rank], rank, self._rows, b"")
-        return _engine.File(self.trace_files[rank], rank, Rows.these, left.tobytes())
+            return _engine.File(self._path(rank), rank, self._rows, b"")
+        return _engine.File(self._path(rank), rank, Rows.these, left.tobytes())
 
     def know(self, facts: Dict[int, _engine.Facts]) -> None:
-        """What an analysis has seen of the files."""
+        """What an analysis has seen of the files. What they have lost goes to the log, once."""
         self._first_us.update({rank: of.first_us for rank, of in facts.items()})
+        for rank, of in facts.items():
+            self._tell(rank, of.losses)
+
+    def _tell(self, rank: int, losses: List[str]) -> None:
+        if rank not in self._told:
+            self._told.add(rank)
+            for loss in losses:
+                logger.warning("rank %d is not whole: %s", rank, loss)
+
+    def _path(self, rank: int) -> str:
+        """Of the file that it was when it was named.
+
+        Raises:
+            ValueError: it is another one now, or gone.
+        """
+        path = os.path.join(self._folder, self.trace_files[rank])
+        try:
+            state = _state_of(path)
+        except OSError as error:
+            raise ValueError(f"the trace file of rank {rank}, which is read when it is needed, is no longer there: {error}") from None
+        if self._states.setdefault(rank, state) != state:
+            raise ValueError(f"the trace file of rank {rank} is not the one that was opened: {path}; make a new object for it")
+        return path
 
     def _check_rank(self, rank: int) -> None:
         if rank not in self.traces:
@@ -258,8 +285,10 @@ class Trace:
         for rank in ranks:
             if rank not in self.trace_files:
                 raise ValueError(f"no trace file of rank {rank} is known; there are those of ranks {sorted(self.trace_files)}")
-            if not os.path.isfile(self.trace_files[rank]) or not os.access(self.trace_files[rank], os.R_OK):
-                raise ValueError(f"the trace file of rank {rank} cannot be read: {self.trace_files[rank]}")
+            path = os.path.join(self._folder, self.trace_files[rank])
+            if not os.path.isfile(path) or not os.access(path, os.R_OK):
+                raise ValueError(f"the trace file of rank {rank} cannot be read: {path}")
+            self._states[rank] = _state_of(path)
 
     def _or_first(self, rank: Optional[int]) -> int:
         if rank is None and not self.traces:
@@ -277,11 +306,12 @@ class Trace:
         return self.parser_config or ParserConfig.get_default_cfg()
 
     def _metadata_of(self, rank: int) -> MetaData:
-        return load(self.trace_files[rank], progress=False).metadata
+        return load(self._path(rank), progress=False).metadata
 
     def _frame_of(self, rank: int) -> pd.DataFrame:
-        parsed = _frames.parse(self.trace_files[rank], self._config(), self._symbols)
+        parsed = _frames.parse(self._path(rank), self._config(), self._symbols)
         self.meta_data[rank] = parsed.metadata
+        self._tell(rank, parsed.losses)
         frame = parsed.frame
         self._first_us[rank] = frame["ts"].min() if len(frame) else 0
         frame = _linked(frame, self._symbols)
@@ -299,7 +329,7 @@ class Trace:
         """Of the ranks that were there when they were aligned: it stays, whatever becomes of them."""
         if self._min_ts is None:
             unknown = [rank for rank in self._aligned_ranks if rank not in self._first_us]
-            self.know(_engine.run([_engine.File(self.trace_files[rank], rank, Rows.all, b"") for rank in unknown], [], {})[1])
+            self.know(_engine.run([_engine.File(self._path(rank), rank, Rows.all, b"") for rank in unknown], [], {})[1])
             self._min_ts = min((self._first_us[rank] for rank in self._aligned_ranks), default=0)
         return self._min_ts
 
@@ -358,6 +388,8 @@ def trace_event_timestamp_to_unixtime_ns(trace_event_ts_us: float, trace_metadat
     Raises:
         KeyError: the metadata has no baseTimeNanoseconds.
     """
+    if "baseTimeNanoseconds" not in trace_metadata:
+        raise KeyError("the trace does not say when its times count from: it has no baseTimeNanoseconds")
     return int(trace_event_ts_us * 1000) + int(trace_metadata["baseTimeNanoseconds"])
 
 
@@ -431,6 +463,11 @@ def _files_of(trace_files: Optional[Union[List[str], Dict[int, str]]], folder: s
 def _none(why: str) -> Dict[int, str]:
     logger.error(why)
     return {}
+
+
+def _state_of(path: str) -> Tuple[int, int, int]:
+    found = os.stat(path)
+    return found.st_size, found.st_mtime_ns, found.st_ino
 
 
 def _within(folder: str, path: Union[str, os.PathLike]) -> str:

@@ -58,7 +58,7 @@ class CallGraph:
         """
         there = list(trace.get_all_traces())
         self.trace_data = trace
-        self.ranks = there if ranks is None else [rank for rank in ranks if rank in there]
+        self.ranks = there if not ranks else [rank for rank in ranks if rank in there]
         if not self.ranks:
             raise ValueError(f"the trace has none of the ranks {ranks}, but {there}" if ranks else "the trace has no ranks")
         self.call_stacks: list[CallStackGraph] = []

@@ -45,24 +45,30 @@ def create_rank_to_trace_dict_from_dir(trace_dir: str) -> tuple[bool, dict[int, 
 
 
 def create_rank_to_trace_dict(file_list: list[str]) -> tuple[bool, dict[int, str]]:
-    """Traces by the rank that stands in them; True comes with it. One that names no rank is of rank 0; of two with the same
-    rank, the later one counts. Both goes to the log.
+    """Traces by the rank that stands in them; True comes with it. One that names no rank is of rank 0, unless another one says
+    that it is; of two with the same rank, the later one counts, but for those that were written beside traces by this package.
+    Each goes to the log.
 
     Raises:
         FileNotFoundError: one is not there.
     """
     by_rank: dict[int, str] = {}
-    for path in file_list:
+    says_so: set[int] = set()
+    for path in sorted(file_list, key=lambda path: not _is_written_beside(path)):
         try:
             rank = _rank_of(path)
         except (EOFError, gzip.BadGzipFile, zlib.error):  # who reads it will say more
             rank = None
         if rank is None:
             logger.warning("this trace file does not have the rank in it, and counts as rank 0: %s", path)
-            rank = 0
-        if rank in by_rank:
-            logger.warning("%s has the same rank, %d, as %s, and is taken instead", path, rank, by_rank[rank])
-        by_rank[rank] = path
+            if 0 in says_so:
+                logger.warning("%s has the same rank, 0, as %s says of itself, and is left out", path, by_rank[0])
+                continue
+        else:
+            says_so.add(rank)
+        if (rank or 0) in by_rank:
+            logger.warning("%s has the same rank, %d, as %s, and is taken instead", path, rank or 0, by_rank[rank or 0])
+        by_rank[rank or 0] = path
     return True, by_rank
 
 
@@ -119,7 +125,21 @@ def _traces_among(folder: str, paths: list[str]) -> list[str]:
         known = {os.path.abspath(path) for path, *_ in _core.open_job([folder]).files}
     except Error:
         return paths
-    return [path for path in paths if os.path.abspath(path) in known] or paths
+    return [path for path in paths if os.path.abspath(path) in known and not _is_execution_trace(path)] or paths
+
+
+def _is_execution_trace(path: str) -> bool:
+    try:
+        with open_bytes(path) as file:
+            return re.match(rb'\s*\{\s*"schema"\s*:', file.read(_LONGEST)) is not None
+    except (OSError, EOFError, zlib.error):
+        return False
+
+
+def _is_written_beside(path: str) -> bool:
+    """The trace with something drawn in."""
+    name = os.path.basename(path)
+    return name.startswith("overlaid_") or "_with_counters." in name
 
 
 def _rank_of(path: str) -> int | None:

@@ -191,7 +191,7 @@ class CPUOperatorFilter(Filter):
 
 
 class MemCopyEventFilter(Filter):
-    """Copies of one kind, by their full name; where there are none or names cannot be known, a frame without columns."""
+    """Copies of one kind, by their full name; where names cannot be known, a frame without columns."""
 
     def __init__(self, memory_copy_type: str, symbol_table: TraceSymbolTable | None = None) -> None:
         """Args:
@@ -212,7 +212,7 @@ class MemCopyEventFilter(Filter):
                 logger.warning("a filter of copies needs the symbol table, or names and categories as texts")
                 return pd.DataFrame()
             copies = df[df[name_column].eq(self.memory_copy_type) & df[category_column].eq("gpu_memcpy")]
-        return copies if len(copies) else pd.DataFrame()
+        return copies
 
 
 def _is_integer(value: object) -> bool:

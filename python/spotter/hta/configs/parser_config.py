@@ -67,7 +67,8 @@ class ParserConfig:
             args: columns wanted; None: those of `get_default_args`.
             parse_all_args: every argument that occurs becomes a column.
             selected_arg_keys: columns of `args` that alone are wanted, in this order.
-            skip_event_types: categories that are not wanted; None: Python functions.
+            skip_event_types, and what is set below but `args` and the selector: is kept, and changes nothing. There is one
+                reader, which reads all events, as HTA's default does.
         """
         self.args = list(self.get_default_args(version) if args is None else args)
         self.arg_map = {spec.name: spec for spec in self.args}
@@ -117,11 +118,12 @@ class ParserConfig:
         return self
 
     def set_skip_event_types(self, skip_event_types: set[str] | None = None) -> ParserConfig:
-        """Categories that are not read."""
+        """Is kept, and changes nothing: all categories are read, as by HTA's default backend."""
         self.skip_event_types = skip_event_types
         return self
 
     def set_parser_backend(self, parser_backend: ParserBackend) -> None:
+        """Is kept, and changes nothing: there is one reader."""
         self.parser_backend = parser_backend
 
     def set_min_required_cols(self, cols: list[str]) -> None:
@@ -173,9 +175,11 @@ class ParserConfig:
     def enable_communication_args(
         cls, cfg: ParserConfig | None = None, version: YamlVersion = DEFAULT_PARSE_VERSION
     ) -> ParserConfig:
-        """Adds the columns of collectives to `cfg`, and returns it; None: to a copy of the default."""
+        """Adds the columns of collectives to `cfg`, and returns it; None: to what traces are read with from now on."""
         config = cls.get_default_cfg() if cfg is None else cfg
         config.add_args(parse_event_args_yaml(version).ARGS_COMMUNICATION)
+        if cfg is None:
+            cls.set_default_cfg(config)
         return config
 
     @classmethod
