@@ -31,8 +31,8 @@ void read_message(ByteStream& stream, boost::beast::flat_buffer& buffer,
   if (more) more();
   if (error == http::error::need_more) error = {};
   if (error || parser.is_done()) return done(error);
-  constexpr size_t kMostAtOnce = 65536;
-  const size_t room = boost::beast::read_size(buffer, kMostAtOnce);
+  constexpr size_t kMostRoom = 65536;
+  const size_t room = boost::beast::read_size(buffer, kMostRoom);
   if (room == 0) return done(http::error::buffer_overflow);
   stream.read(buffer.prepare(room),
               [&, done = std::move(done), more = std::move(more)](error_code failed, size_t bytes) mutable {

@@ -60,11 +60,11 @@ std::string definition_of_findings(const render::TextStyle& style) {
 }  // namespace
 
 Command analyses_command() {
-  struct Asked {
+  struct Question {
     std::optional<const Analysis*> analysis;  // none: all; nullptr: the findings
     const analyze::Compat* compat = nullptr;
   };
-  const auto asked = std::make_shared<Asked>();
+  const auto asked = std::make_shared<Question>();
   return {
       .name = "analyses",
       .summary = "List the analyses, or define the numbers of one.",

@@ -19,8 +19,8 @@ struct Samples {
 
 // How a command ends that has shown them.
 inline int exit_status(const Samples& samples) {
-  constexpr int kAll = 0, kSome = 3;
-  return samples.is_whole ? kAll : kSome;
+  constexpr int kWhole = 0, kPart = 3;
+  return samples.is_whole ? kWhole : kPart;
 }
 
 // What becomes of a question about a stretch of time where an agent has no history.
