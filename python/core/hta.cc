@@ -43,7 +43,7 @@ struct Extent {
 struct HtaFacts {
   bool has_whole_durations = true;  // every event of the file has a duration, in whole microseconds
   i64 base_ns = 0;
-  i64 first_us = 0;  // the earliest start, as HTA has it
+  double first_us = 0;  // the earliest start, as HTA has it
   EventId last_row = 0;
   Extent streams, correlations;
   bool has_text_processes = false;    // some of the file's
@@ -71,7 +71,8 @@ HtaFacts look_at(const Trace& trace, bool rounds) {
   if (!rows.empty()) facts.last_row = rows.back();
   for (const Note& note : trace.notes().all())
     if (note.severity == Severity::loss) facts.losses.push_back(to_text(note));
-  facts.first_us = static_cast<i64>(std::ceil(trace::microseconds(first.value_or(0))));
+  facts.first_us = trace::microseconds(first.value_or(0));
+  if (rounds) facts.first_us = std::ceil(facts.first_us);
   return facts;
 }
 

@@ -46,9 +46,7 @@ def differences(call, theirs, ours):
             yield call, f"of {', '.join(sorted(theirs['of']))}, here {', '.join(sorted(ours['of']))}"
         for key in theirs["of"].keys() & ours["of"].keys():
             yield from differences(f"{call}/{key}" if theirs["type"] == "tuple" else call, theirs["of"][key], ours["of"][key])
-    elif theirs != ours and theirs["type"] != "number":
-        yield call, f"is {theirs['is']}, here {ours['is']}"
-    elif float(theirs["is"]) != float(ours["is"]) if theirs["type"] == "number" else False:
+    elif (float(theirs["is"]) != float(ours["is"])) if theirs["type"] == "number" else theirs != ours:
         yield call, f"is {theirs['is']}, here {ours['is']}"
 
 

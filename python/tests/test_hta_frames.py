@@ -111,8 +111,10 @@ def test_fractions_are_rounded_unless_the_environment_says_no(made, monkeypatch)
     assert frame["ts"].tolist() == [0, 9] and frame["dur"].tolist() == [1, 0]
     assert list(frame.columns).index("end") == list(frame.columns).index("dur") + 1
     monkeypatch.setenv("HTA_DISABLE_NS_ROUNDING", "1")
-    exact = made(*events).get_trace(0)
-    assert exact["dur"].tolist() == [2.5, 0.25]
+    trace = made(*events)
+    begin = trace.min_ts  # from the file, before there is a frame
+    exact = trace.get_trace(0)
+    assert exact["dur"].tolist() == [2.5, 0.25] and exact["ts"].tolist() == [0, 9.75] and begin == trace.min_ts == 10.25
 
 
 def test_a_file_may_be_of_several_ranks(training):

@@ -79,8 +79,10 @@ std::vector<EventId> rows_hta_keeps(const Trace& trace, bool with_last_step, boo
 }
 
 TraceData as_hta_has(const Trace& trace, std::vector<EventId> rows, bool rounds, std::vector<EventId>& kept) {
-  const bool has_steps = marks_among(trace, rows_hta_reads(trace)).are_several;
-  std::erase_if(rows, [&](EventId e) { return is_on_no_stream(trace, e, has_steps); });
+  if (std::ranges::any_of(rows, [&](EventId e) { return is_on_no_stream(trace, e, false); })) {
+    const bool has_steps = marks_among(trace, rows_hta_reads(trace)).are_several;
+    std::erase_if(rows, [&](EventId e) { return is_on_no_stream(trace, e, has_steps); });
+  }
   TraceData data = trace.copy(rows);
   kept = std::move(rows);
   if (!rounds || !hta_rounds(trace)) return data;

@@ -58,12 +58,12 @@ class Trace:
         self.traces: Dict[int, pd.DataFrame] = {}
         self.meta_data: Dict[int, MetaData] = ByRank(self._metadata_of, list(self.trace_files))
         self._symbols = TraceSymbolTable()
-        self._first_us: Dict[int, int] = {}  # of each rank, before it is aligned
+        self._first_us: Dict[int, float] = {}  # of each rank, before it is aligned
         self._folder = os.getcwd()  # of relative paths, whatever becomes the working directory
         self._states: Dict[int, Tuple[int, int, int]] = {}  # of the files when they were named
         self._told: Set[int] = set()  # of whose damage the log has been told
         self._aligned_ranks: List[int] = []
-        self._min_ts: Optional[int] = None  # what `ts` counts from, once that is known
+        self._min_ts: Optional[float] = None  # what `ts` counts from, once that is known
         self._rows = Rows.all
         self._shortens: Optional[bool] = None  # names that are added; None: no names are
         self._handed: Dict[int, Handed] = {}
@@ -142,7 +142,8 @@ class Trace:
     @property
     def min_ts(self) -> Any:
         """The job's first event, in us of the files' clock; 0 before the traces are aligned."""
-        return numpy.int64(self._begin()) if self._rows != Rows.all else 0
+        begin = self._begin() if self._rows != Rows.all else 0
+        return numpy.int64(begin) if begin == int(begin) else numpy.float64(begin)
 
     def get_ranks(self) -> List[int]:
         return sorted(self.traces)
@@ -249,7 +250,8 @@ class Trace:
 
     def know(self, facts: Dict[int, _engine.Facts]) -> None:
         """What an analysis has seen of the files. What they have lost goes to the log, once."""
-        self._first_us.update({rank: of.first_us for rank, of in facts.items()})
+        for rank, of in facts.items():
+            self._first_us[rank] = int(of.first_us) if of.first_us.is_integer() else of.first_us
         for rank, of in facts.items():
             self._tell(rank, of.losses)
 
@@ -325,7 +327,7 @@ class Trace:
         self._handed[rank] = handed(frame, is_usual)
         return frame
 
-    def _begin(self) -> int:
+    def _begin(self) -> float:
         """Of the ranks that were there when they were aligned: it stays, whatever becomes of them."""
         if self._min_ts is None:
             unknown = [rank for rank in self._aligned_ranks if rank not in self._first_us]
