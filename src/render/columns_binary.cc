@@ -164,7 +164,7 @@ class ColumnWriter {
       add(static_cast<u64>(numbers[row]) - static_cast<u64>(base), plain[row], plain_sum, plain_bits);
       add(static_cast<u64>(numbers[row]) - static_cast<u64>(before), delta[row], delta_sum, delta_bits);
     }
-    const bool is_delta = delta_sum < plain_sum;
+    const bool is_delta = field_.type == Type::integer && delta_sum < plain_sum;
     const int width = bytes_of(is_delta ? delta_bits : plain_bits);
     member("coding", is_delta ? "delta" : "plain");
     member("width", static_cast<i64>(width));
