@@ -1,10 +1,10 @@
 // The page /metrics alone, for Prometheus.
-#include "api/cross_site.h"
 #include "api/http_door.h"
 #include "api/list.h"
 #include "api/metrics_page.h"
 #include "base/log.h"
 #include "net/address.h"
+#include "net/cross_site.h"
 
 namespace spotter::api {
 namespace {
@@ -32,7 +32,7 @@ Result<void> is_place(const std::string& word) {
 Result<void> check_who_may(const Settings& settings) {
   const std::string& word = settings.at(kPlace);
   TRY_ASSIGN(const auto place, place_of(word));
-  if (!place || settings.at(kForAll) == "true" || place->host == "localhost" || is_loopback(place->host))
+  if (!place || settings.at(kForAll) == "true" || place->host == "localhost" || net::is_loopback(place->host))
     return {};
   return fail(
       Code::invalid,
@@ -50,7 +50,7 @@ constexpr Setting kSettings[] = {
 Result<std::unique_ptr<Door>> open_metrics(const DoorSite& site) {
   TRY_ASSIGN(const auto place, place_of(site.settings.at(kPlace)));
   if (!place) return nullptr;
-  const auto own_name = is_loopback(place->host) ? std::optional(site.agent.host_name) : std::nullopt;
+  const auto own_name = net::is_loopback(place->host) ? std::optional(site.agent.host_name) : std::nullopt;
   const auto answer = [&agent = site.agent, &doors = site.doors, own_name](
                           const net::HttpRequest& request, const net::HttpServer::Respond& respond) {
     ++doors.http_requests;

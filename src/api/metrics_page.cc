@@ -6,12 +6,12 @@
 #include <vector>
 
 #include "agent/table_kinds.h"
-#include "api/accepted.h"
-#include "api/cross_site.h"
 #include "base/gzip_writer.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "collect/list.h"
+#include "net/accepted.h"
+#include "net/cross_site.h"
 #include "render/prometheus.h"
 #include "table/metric.h"
 #include "wire/target.h"
@@ -38,7 +38,7 @@ constexpr const char* kCompiler = __VERSION__;
 bool prefers_open_metrics(std::string_view accept) {
   double open_metrics = 0, any = 0;
   std::optional<double> text;
-  for (const Accepted& a : read_accepted(accept)) {
+  for (const net::Accepted& a : net::read_accepted(accept)) {
     const auto is_version = [&](std::string_view ours) { return a.version.empty() || a.version == ours; };
     if (a.name == "application/openmetrics-text" && is_version("1.0.0"))
       open_metrics = std::max(open_metrics, a.quality);
@@ -53,7 +53,7 @@ bool prefers_open_metrics(std::string_view accept) {
 bool takes_gzip(std::string_view accept_encoding) {
   std::optional<double> gzip;
   double any = 0;
-  for (const Accepted& a : read_accepted(accept_encoding)) {
+  for (const net::Accepted& a : net::read_accepted(accept_encoding)) {
     if (a.name == "gzip" || a.name == "x-gzip") gzip = std::max(gzip.value_or(0), a.quality);
     if (a.name == "*") any = a.quality;
   }
@@ -137,7 +137,7 @@ Result<net::HttpAnswer> metrics_page(std::span<const SharedBatch> latest, Ns uni
 
 net::HttpAnswer answer_metrics_door(const MetricsDoorView& view, const net::HttpRequest& request) {
   if (view.own_name) {
-    if (const auto is = check_host(request, *view.own_name); !is)
+    if (const auto is = net::check_host(request, *view.own_name); !is)
       return plain(403, is.error().message + "\n");
   }
   const std::string_view path = std::string_view(request.target).substr(0, request.target.find('?'));

@@ -4,7 +4,6 @@
 #include <libdeflate.h>
 
 #include "agent/table_kinds.h"
-#include "api/accepted.h"
 #include "base/time.h"
 #include "base/version.h"
 #include "collect/list.h"
@@ -223,18 +222,6 @@ TEST(MetricsPage, DoorForThisHostAlone) {
   request.host = "evil.example:9100";
   EXPECT_EQ(answer_metrics_door({latest, kNow, true, "gpu07.example"}, request).status, 403);
   EXPECT_EQ(answer_metrics_door({latest, kNow}, request).status, 200);
-}
-
-TEST(Accepted, NamesVersionsQualities) {
-  const auto all = read_accepted(" a/b ; version=2 ;q=0.25,\tC;Q=1.0 , ,;q=1, d;q=2, e;q=-1, f;q, g;x=\"y\"");
-  ASSERT_EQ(all.size(), 6u);
-  EXPECT_EQ(all[0].name, "a/b");
-  EXPECT_EQ(all[0].version, "2");
-  EXPECT_EQ(all[0].quality, 0.25);
-  EXPECT_EQ(all[1].name, "c");
-  EXPECT_EQ(all[1].quality, 1);
-  for (const size_t wrong : {2, 3, 4}) EXPECT_EQ(all[wrong].quality, 0) << all[wrong].name;
-  EXPECT_EQ(all[5].quality, 1);
 }
 
 }  // namespace

@@ -4,10 +4,10 @@
 
 #include "agent/tables.h"
 #include "api/capture_routes.h"
-#include "api/cross_site.h"
 #include "api/metrics_page.h"
 #include "api/route.h"
 #include "api/status.h"
+#include "net/cross_site.h"
 #include "render/list.h"
 #include "wire/error.h"
 #include "wire/metrics_query.h"
@@ -99,27 +99,7 @@ agent::Peer peer_of(const agent::Agent& agent, const net::HttpRequest& http) {
 Result<void> may_ask(const agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http,
                      const Route& route) {
   TRY(agent.access.may(peer, route.role));
-  return route.method == "GET" ? Result<void>() : check_no_page(http);
-}
-
-int status_of(Code code) {
-  switch (code) {
-    case Code::not_found:
-      return 404;
-    case Code::invalid:
-    case Code::corrupt:
-    case Code::unsupported:
-      return 400;
-    case Code::denied:
-      return 403;
-    case Code::busy:
-      return 409;
-    case Code::io:
-    case Code::cancelled:
-    case Code::internal:
-      break;
-  }
-  return 500;
+  return route.method == "GET" ? Result<void>() : net::check_no_page(http);
 }
 
 net::HttpAnswer no_such_route(const std::string& methods) {
@@ -133,7 +113,9 @@ net::HttpAnswer no_such_route(const std::string& methods) {
 
 }  // namespace
 
-net::HttpAnswer http_error(const Error& error) { return {status_of(error.code), wire::error_text(error)}; }
+net::HttpAnswer http_error(const Error& error) {
+  return {wire::http_status(error.code), wire::error_text(error)};
+}
 
 void answer(const Respond& respond, Result<std::string> document) {
   respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
@@ -171,7 +153,7 @@ void answer_http(const ApiSite& site, net::HttpRequest request, Respond respond)
     return respond(refusal);
   }
   if (is_local(request)) {
-    if (const auto is = told(agent, peer, request, check_host(request, agent.host_name)); !is)
+    if (const auto is = told(agent, peer, request, net::check_host(request, agent.host_name)); !is)
       return respond(http_error(is.error()));
   }
   answer_peer(site, peer, request, respond);

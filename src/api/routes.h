@@ -12,7 +12,7 @@
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
-// access.h; what a browser may be made to ask, in cross_site.h.
+// access.h; what a browser may be made to ask, in net/cross_site.h.
 #pragma once
 #include "agent/agent.h"
 #include "net/http.h"

@@ -26,7 +26,7 @@ void ByteBudget::remove(u64 number) {
 }
 
 void ByteBudget::make_room() {
-  while (held_ > kMost) {
+  while (held_ > most_) {
     std::map<std::string, size_t> by_peer;
     size_t count = 0;  // of those that hold any
     for (const auto& [number, holder] : holders_) {

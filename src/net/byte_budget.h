@@ -12,12 +12,13 @@ namespace spotter::net {
 
 class ByteBudget {
  public:
-  static constexpr size_t kMost = size_t{64} << 20;
+  static constexpr size_t kMost = size_t{64} << 20;  // unless set_most() says otherwise
 
   // Each holder has a number, the later the higher.
   u64 add(std::string peer, std::function<void()> close);
   void holds(u64 number, size_t bytes);  // now; may close others, or this one
   void remove(u64 number);
+  void set_most(size_t most) { most_ = most; }
   size_t held() const { return held_; }
 
  private:
@@ -29,7 +30,7 @@ class ByteBudget {
   void make_room();
 
   std::map<u64, Holder> holders_;
-  size_t held_ = 0;
+  size_t held_ = 0, most_ = kMost;
   u64 next_ = 1;
 };
 

@@ -44,6 +44,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     patience_.cancel();
     stream_->close();
     bytes_.remove(held_as_);
+    tell_gone();
   }
 
   void begin() {
@@ -102,13 +103,39 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.content_type = header(http::field::content_type);
     request.host = header(http::field::host);
     request.origin = header(http::field::origin);
+    request.if_none_match = header(http::field::if_none_match);
+    request.sec_fetch_site = std::string(parser_->get()["Sec-Fetch-Site"]);
+    request.when_gone = [weak = weak_from_this()](std::function<void()> act) {
+      if (const auto self = weak.lock()) self->watch(std::move(act));
+    };
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
     sessions_.is_served(*this);
     handler_(std::move(request), [self = shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
   }
 
+  // Reads on while the answer is made: the end of the connection, or the beginning of the next request.
+  void watch(std::function<void()> gone) {
+    constexpr size_t kRoom = 4096;
+    gone_ = std::move(gone);
+    if (!stream_->is_open()) return tell_gone();
+    if (watches_ || buffer_.size() > 0) return;
+    watches_ = true;
+    stream_->read(buffer_.prepare(kRoom), [self = shared_from_this()](const error_code& error, size_t bytes) {
+      self->watches_ = false;
+      self->buffer_.commit(bytes);
+      if (error) self->tell_gone();
+      if (!std::exchange(self->reads_next_, false) || !self->stream_->is_open()) return;
+      error ? self->close() : self->read();
+    });
+  }
+
+  void tell_gone() {
+    if (const auto gone = std::exchange(gone_, nullptr)) gone();
+  }
+
   void write(HttpAnswer answer) {
+    gone_ = nullptr;
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
                                                kHttp11);
     response.set(http::field::content_type,
@@ -130,7 +157,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (error || !keep_) return close();
     bytes_.holds(held_as_, 0);
     sessions_.waits_again(*this);
-    read();
+    if (!watches_) return read();
+    reads_next_ = true;
+    end_after(HttpServer::kRequestTime);
   }
 
   std::shared_ptr<ByteStream> stream_;
@@ -142,7 +171,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   std::optional<http::request_parser<http::string_body>> parser_;
   OutgoingMessage<false> answer_;
   StreamPeer peer_;
-  bool keep_ = false;  // the connection, for another request
+  bool keep_ = false;                          // the connection, for another request
+  std::function<void()> gone_;                 // to be told if that one goes who waits for an answer
+  bool watches_ = false, reads_next_ = false;  // what watch() reads is under way, and is part of a request
   const HttpServer::Handler& handler_;
   const HttpServer::Refuse& refuse_;
   Sessions& sessions_;

@@ -19,8 +19,13 @@ namespace spotter::net {
 struct HttpRequest {
   std::string method, target, body;  // target: path and query
   // The headers of these names.
-  std::string authorization, accept, accept_encoding, content_type, host, origin;
+  std::string authorization, accept, accept_encoding, content_type, host, origin, if_none_match,
+      sec_fetch_site;
   StreamPeer peer;
+  // `act` is called, once and on the loop's thread, if the one who asks goes before the answer is begun: for
+  // answers that take long. Who has said that he sends no more (a half-closed connection) counts as gone,
+  // and is answered all the same. Empty in requests that came by no connection.
+  std::function<void(std::function<void()> act)> when_gone = {};
 };
 
 struct HttpAnswer {
@@ -54,8 +59,8 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> open(Loop& loop, const std::string& address, u16 port,
                                                   std::shared_ptr<Tls> tls, Handler handler, Refuse refuse,
                                                   size_t most_connections = kMostConnections);
-  // The same without TLS: nobody knows who asks, and others may listen in. Not for what is secret, nor for
-  // what changes anything.
+  // The same without TLS: nobody knows who asks, and others may listen in. Beyond loopback not for what is
+  // secret, nor for what changes anything.
   static Result<std::unique_ptr<HttpServer>> open_plain(Loop& loop, const std::string& address, u16 port,
                                                         Handler handler, Refuse refuse,
                                                         size_t most_connections = kMostConnections);

@@ -313,5 +313,47 @@ TEST_F(HttpTest, NoRequestAfterTheEnd) {
   EXPECT_EQ(requests_.size(), 1u);
 }
 
+TEST_F(HttpTest, WhoGoesIsMissed) {
+  is_slow_ = true;
+  std::vector<bool> gone(2);
+  Client goes = client(), stays = client();
+  for (Client* c : {&goes, &stays}) {
+    const size_t before = requests_.size();
+    c->send(post("x"));
+    ASSERT_TRUE(run_until(*loop_, [&] { return requests_.size() == before + 1; }));
+    requests_.back().when_gone([&gone, before] { gone[before] = true; });
+  }
+  goes.end();
+  EXPECT_TRUE(run_until(*loop_, [&] { return gone[0]; }));
+  EXPECT_FALSE(gone[1]);
+  for (auto& respond : later_) respond({200, "late"});
+  EXPECT_TRUE(ends(stays));
+  EXPECT_NE(stays.got().find("late"), std::string::npos);
+  EXPECT_FALSE(gone[1]);  // it went with its answer
+}
+
+TEST_F(HttpTest, NextRequestMayComeBeforeTheAnswer) {
+  is_slow_ = true;
+  Client c = client();
+  const std::string first = "GET /1 HTTP/1.1\r\nHost: x\r\n\r\n";
+  c.send(first);
+  ASSERT_TRUE(run_until(*loop_, [&] { return requests_.size() == 1; }));
+  bool gone = false;
+  requests_[0].when_gone([&] { gone = true; });
+  c.send("GET /2 HTTP/1.1\r\nHo");
+  run_until(*loop_, [&] { return gone; }, std::chrono::milliseconds(50));
+  later_[0]({200, "one"});
+  ASSERT_TRUE(run_until(*loop_, [&] { return c.got().find("one") != std::string::npos; }));
+  c.send("st: x\r\n\r\n");
+  ASSERT_TRUE(run_until(*loop_, [&] { return requests_.size() == 2; }));
+  EXPECT_EQ(requests_[1].target, "/2");
+  requests_[1].when_gone([&] { gone = true; });
+  later_[1]({200, "two"});
+  c.send("GET /3 HTTP/1.1\r\nHost: x\r\n\r\n");
+  EXPECT_TRUE(run_until(*loop_, [&] { return requests_.size() == 3; }));
+  EXPECT_FALSE(gone);
+  later_[2]({200, "three"});
+}
+
 }  // namespace
 }  // namespace spotter::net

@@ -17,6 +17,26 @@ std::string error_text(const Error& error) {
       json::object{{"error", {{"code", code_name(error.code)}, {"message", to_valid_utf8(error.message)}}}});
 }
 
+int http_status(Code code) {
+  switch (code) {
+    case Code::not_found:
+      return 404;
+    case Code::invalid:
+    case Code::corrupt:
+    case Code::unsupported:
+      return 400;
+    case Code::denied:
+      return 403;
+    case Code::busy:
+      return 409;
+    case Code::io:
+    case Code::cancelled:
+    case Code::internal:
+      break;
+  }
+  return 500;
+}
+
 std::optional<Error> read_error(std::string_view body) {
   const Result<json::object> object = read_object(body);
   if (!object) return std::nullopt;

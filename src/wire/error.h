@@ -9,6 +9,7 @@
 namespace spotter::wire {
 
 std::string error_text(const Error& error);
+int http_status(Code code);  // that belongs to it
 
 // nullopt: it is none. Of a long message the beginning.
 std::optional<Error> read_error(std::string_view body);

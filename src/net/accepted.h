@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-namespace spotter::api {
+namespace spotter::net {
 
 struct Accepted {
   std::string name;     // "text/plain", "gzip", "*"; lower case
@@ -16,4 +16,4 @@ struct Accepted {
 // In the order of the header. A quality that is none is 0.
 std::vector<Accepted> read_accepted(std::string_view header);
 
-}  // namespace spotter::api
+}  // namespace spotter::net

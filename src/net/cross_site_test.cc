@@ -1,12 +1,12 @@
-#include "api/cross_site.h"
+#include "net/cross_site.h"
 
 #include <gtest/gtest.h>
 
-namespace spotter::api {
+namespace spotter::net {
 namespace {
 
-net::HttpRequest request(const std::string& origin, const std::string& content_type) {
-  net::HttpRequest r;
+HttpRequest request(const std::string& origin, const std::string& content_type) {
+  HttpRequest r;
   r.method = "POST";
   r.origin = origin;
   r.content_type = content_type;
@@ -29,7 +29,7 @@ TEST(CrossSite, WhatPagesSend) {
 }
 
 bool is_taken(const std::string& host) {
-  net::HttpRequest r;
+  HttpRequest r;
   r.host = host;
   return check_host(r, "gpu07.cluster.example").has_value();
 }
@@ -55,4 +55,4 @@ TEST(CrossSite, Loopback) {
 }
 
 }  // namespace
-}  // namespace spotter::api
+}  // namespace spotter::net

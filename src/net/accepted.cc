@@ -1,11 +1,11 @@
-#include "api/accepted.h"
+#include "net/accepted.h"
 
 #include <charconv>
 
 #include "base/utf8.h"
 #include "base/words.h"
 
-namespace spotter::api {
+namespace spotter::net {
 namespace {
 
 // What is before the next `mark`, which is taken off `rest`, too.
@@ -44,4 +44,4 @@ std::vector<Accepted> read_accepted(std::string_view header) {
   return all;
 }
 
-}  // namespace spotter::api
+}  // namespace spotter::net

@@ -13,15 +13,15 @@
 #include "base/result.h"
 #include "net/http.h"
 
-namespace spotter::api {
+namespace spotter::net {
 
 // Of a request that changes something. Errors: denied, unsupported (the type of its body).
-Result<void> check_no_page(const net::HttpRequest& request);
+Result<void> check_no_page(const HttpRequest& request);
 
 // Of a request to a door for this host. Taken are IP addresses, names without a dot (localhost, spotter),
 // which no site in the internet has, `own_name`, and none at all. Errors: denied.
-Result<void> check_host(const net::HttpRequest& request, std::string_view own_name);
+Result<void> check_host(const HttpRequest& request, std::string_view own_name);
 
 bool is_loopback(const std::string& address);  // of an IP address
 
-}  // namespace spotter::api
+}  // namespace spotter::net

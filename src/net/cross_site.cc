@@ -1,10 +1,10 @@
-#include "api/cross_site.h"
+#include "net/cross_site.h"
 
 #include <arpa/inet.h>
 
 #include "base/utf8.h"
 
-namespace spotter::api {
+namespace spotter::net {
 namespace {
 
 std::string shown(const std::string& text) {
@@ -31,7 +31,7 @@ std::string media_type(std::string_view content_type) {
 
 }  // namespace
 
-Result<void> check_no_page(const net::HttpRequest& request) {
+Result<void> check_no_page(const HttpRequest& request) {
   if (!request.origin.empty())
     return fail(Code::denied, "a web page ({}) may not ask for this: the request has an Origin",
                 shown(request.origin));
@@ -41,7 +41,7 @@ Result<void> check_no_page(const net::HttpRequest& request) {
   return {};
 }
 
-Result<void> check_host(const net::HttpRequest& request, std::string_view own_name) {
+Result<void> check_host(const HttpRequest& request, std::string_view own_name) {
   const std::string name = name_in(request.host);
   if (name.find('.') == name.npos && name.find(':') == name.npos) return {};
   if (is_ip(name, AF_INET) || is_ip(name, AF_INET6) || name == ascii_lower(own_name)) return {};
@@ -57,4 +57,4 @@ bool is_loopback(const std::string& address) {
   return inet_pton(AF_INET6, address.c_str(), &v6) == 1 && IN6_IS_ADDR_LOOPBACK(&v6);
 }
 
-}  // namespace spotter::api
+}  // namespace spotter::net
