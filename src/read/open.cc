@@ -34,6 +34,11 @@ bool is_pipe_or_device(const std::string& path) {
          (::stat(path.c_str(), &info) == 0 && !S_ISREG(info.st_mode) && !S_ISDIR(info.st_mode));
 }
 
+bool is_link(const std::string& path) {
+  struct stat info;
+  return ::lstat(path.c_str(), &info) == 0 && S_ISLNK(info.st_mode);
+}
+
 bool is_directory(const std::string& path) {
   struct stat info;
   return ::stat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode);
@@ -44,13 +49,15 @@ std::string inside_of(const std::string& folder, std::string_view name) {
 }
 
 // Whether there are any traces. `folders`: the names of those in it, if wanted.
-Result<bool> list_files(const std::string& path, Found& found, std::set<std::string>* folders = nullptr) {
+Result<bool> list_files(const std::string& path, Links links, Found& found,
+                        std::set<std::string>* folders = nullptr) {
   DIR* dir = ::opendir(path.c_str());
   if (!dir) return fail(Code::io, "{}: {}", path, errno_text(errno));
   bool any = false;
   while (const dirent* entry = ::readdir(dir)) {
     const std::string_view name = entry->d_name;
     const std::string inside = inside_of(path, name);
+    if (links == Links::passed_over && is_link(inside)) continue;
     if (folders && name.front() != '.' && is_directory(inside)) folders->emplace(name);
     if (name.front() == '.' || name == kTruth || is_pipe_or_device(inside)) continue;
     if (is_named_receipts(name) || begins_like_receipts(inside)) {
@@ -73,7 +80,8 @@ std::string hint_at_folders(const std::string& path, const std::set<std::string>
   std::vector<std::string> with_traces;
   for (const std::string& name : folders) {
     Found unused;
-    if (list_files(inside_of(path, name), unused).value_or(false)) with_traces.push_back(name);
+    if (list_files(inside_of(path, name), Links::followed, unused).value_or(false))
+      with_traces.push_back(name);
   }
   const size_t n = with_traces.size();
   if (n == 0) return "";
@@ -87,9 +95,9 @@ std::string hint_at_folders(const std::string& path, const std::set<std::string>
   return fmt::format("; its folders {}{} have some: give '{}'", names, more, inside_of(path, "*/"));
 }
 
-Result<void> list_directory(const std::string& path, Found& found) {
+Result<void> list_directory(const std::string& path, Links links, Found& found) {
   std::set<std::string> folders;
-  TRY_ASSIGN(const bool any, list_files(path, found, &folders));
+  TRY_ASSIGN(const bool any, list_files(path, links, found, &folders));
   if (any || !found.flight_records.empty()) return {};
   return fail(Code::not_found,
               "{}: no traces in this directory (files ending in .json, .json.gz or .json.zst){}", path,
@@ -106,12 +114,12 @@ std::vector<std::string> matches(const std::string& pattern) {
   return paths;
 }
 
-Result<void> add(const std::string& path, Found& found) {
+Result<void> add(const std::string& path, Links links, Found& found) {
   struct stat info;
   if (path == "-") {
     found.traces.insert(path);
   } else if (::stat(path.c_str(), &info) == 0) {
-    if (S_ISDIR(info.st_mode)) return list_directory(path, found);
+    if (S_ISDIR(info.st_mode)) return list_directory(path, links, found);
     (begins_like_receipts(path)        ? found.receipts
      : begins_like_flight_record(path) ? found.flight_records
                                        : found.traces)
@@ -125,28 +133,9 @@ Result<void> add(const std::string& path, Found& found) {
       return fail(Code::not_found, "{}: {}", path,
                   pattern ? "no file matches this pattern" : "no such file or directory");
     }
-    for (const std::string& match : matching) TRY(add(match, found));
+    for (const std::string& match : matching) TRY(add(match, links, found));
   }
   return {};
-}
-
-// What the head of a file says before its events, so that a rank that is not wanted need not be read whole.
-// Whatever is wrong with the file is said when it is loaded.
-void read_head(TraceFile& file) {
-  constexpr size_t kHeadBytes = size_t{64} << 10;
-  Notes unused;
-  const Result<std::string> text = read_text(file.path, kHeadBytes, unused);
-  if (!text) return;
-  const Result<EventsStart> start = find_events(*text, false, file.path);
-  if (!start || !start->found) return;
-  TraceInfo info;
-  read_info(start->members, {}, false, info, unused);
-  file.host = info.host_name;
-  if (info.base_ns != 0) file.base_ns = info.base_ns;
-  if (info.rank) {
-    file.rank = info.rank;
-    file.rank_source = RankSource::file_contents;
-  }
 }
 
 // JSON beside a pickle of the same dump only tells less.
@@ -160,9 +149,9 @@ void add_flight_records(const std::set<std::string>& found, Job& job) {
 
 }  // namespace
 
-Result<Job> open_job(std::span<const std::string> paths) {
+Result<Job> open_job(std::span<const std::string> paths, Links links) {
   Found found;
-  for (const std::string& path : paths) TRY(add(path, found));
+  for (const std::string& path : paths) TRY(add(path, links, found));
   if (found.traces.empty() && !found.receipts.empty()) {
     return fail(Code::not_found, "{}: the receipts of a capture, not a trace; open the folder of its traces",
                 *found.receipts.begin());
@@ -185,12 +174,30 @@ Result<Job> open_job(std::span<const std::string> paths) {
   }
   if (job.files.size() > 1) {
     for (TraceFile& file : job.files) {
-      if (!is_pipe_or_device(file.path)) read_head(file);
+      // Whatever is wrong with the file is said when it is loaded.
+      if (!is_pipe_or_device(file.path)) std::ignore = read_head(file);
     }
   }
   add_receipts(found.receipts, job);
   add_flight_records(found.flight_records, job);
   return job;
+}
+
+Result<void> read_head(TraceFile& file) {
+  constexpr size_t kHeadBytes = size_t{64} << 10;
+  Notes unused;
+  TRY_ASSIGN(const std::string text, read_text(file.path, kHeadBytes, unused));
+  TRY_ASSIGN(const EventsStart start, find_events(text, text.size() < kHeadBytes, file.path));
+  if (!start.found) return {};
+  TraceInfo info;
+  read_info(start.members, {}, false, info, unused);
+  file.host = info.host_name;
+  if (info.base_ns != 0) file.base_ns = info.base_ns;
+  if (info.rank) {
+    file.rank = info.rank;
+    file.rank_source = RankSource::file_contents;
+  }
+  return {};
 }
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request) {

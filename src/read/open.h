@@ -18,7 +18,13 @@ namespace spotter::read {
 // input. Receipts among them or beside them (read/receipts.h) are no traces, but say what they know of them.
 // Nor are dumps of flight recorders (read/flight_recorder) among them, which the job keeps: of a directory
 // those whose names end with a rank. A job may have dumps alone.
-Result<Job> open_job(std::span<const std::string> paths);
+// `links`: what becomes of symbolic links in a directory; one that is a path itself is always followed.
+enum class Links : u8 { followed, passed_over };
+Result<Job> open_job(std::span<const std::string> paths, Links links = Links::followed);
+
+// What the head of a plain file says before its events, so that a rank that is not wanted need not be read
+// whole: rank, host and base. Errors: why it is no trace, as far as the head tells.
+Result<void> read_head(TraceFile& file);
 
 Result<TracePtr> load(const TraceFile& file, const LoadRequest& request);
 

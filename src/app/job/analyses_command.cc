@@ -12,6 +12,7 @@
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
 #include "diagnose/diagnose.h"
+#include "diagnose/tables.h"
 
 namespace spotter::app {
 namespace {
@@ -70,8 +71,8 @@ Command analyses_command() {
       .summary = "List the analyses, or define the numbers of one.",
       .arguments = {{.name = "NAME",
                      .help = "the analysis to define; without one, all are listed",
-                     .read = parsed(asked->analysis, parse_table),
-                     .offer = offer_words(table_names),
+                     .read = parsed(asked->analysis, diagnose::parse_table),
+                     .offer = offer_words(diagnose::table_names),
                      .required = false}},
       .options = {compat_option(asked->compat)},
       .action = [asked]() -> Result<int> {

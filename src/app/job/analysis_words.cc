@@ -1,16 +1,8 @@
 #include "app/job/analysis_words.h"
 
 #include "analyze/list.h"
-#include "base/suggestion.h"
-#include "diagnose/diagnose.h"
 
 namespace spotter::app {
-
-std::vector<std::string> table_names() {
-  std::vector<std::string> names = {diagnose::kFindings};
-  for (const Analysis* analysis : analyze::all_analyses()) names.emplace_back(analysis->name);
-  return names;
-}
 
 Option compat_option(const analyze::Compat*& to) {
   const auto names = [] {
@@ -29,13 +21,6 @@ Option compat_option(const analyze::Compat*& to) {
                 fmt::join(names(), ", "));
   };
   return {.names = {"--compat"}, .value = "TOOL", .help = help, .read = read, .offer = offer_words(names)};
-}
-
-Result<const Analysis*> parse_table(const std::string& name) {
-  if (name == diagnose::kFindings) return nullptr;
-  if (const Analysis* analysis = analyze::find_analysis(name)) return analysis;
-  return fail(Code::invalid, "there is no analysis \"{}\"{}", name,
-              did_you_mean(name, table_names(), "; `spotter analyses` lists them"));
 }
 
 }  // namespace spotter::app

@@ -24,6 +24,7 @@
 #include "base/system/memory.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
+#include "diagnose/tables.h"
 #include "diagnose/what_if_words.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
@@ -129,9 +130,7 @@ std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis
 
 // Findings become the first of the tables; notes that the format does not show are said on standard error.
 Result<std::string> data_of(const Options& options, diagnose::Diagnosis& diagnosis, int fd) {
-  std::vector<Table>& tables = diagnosis.tables;
-  if (diagnosis.what_if) tables.insert(tables.begin(), std::move(*diagnosis.what_if));
-  if (diagnosis.findings) tables.insert(tables.begin(), std::move(*diagnosis.findings));
+  const std::vector<Table> tables = diagnose::take_tables(diagnosis);
   const render::Document document = {tables, diagnosis.notes};
   TRY(render::check_rows(*options.format, document, "--table"));
   say_notes(*options.format, document);
@@ -262,7 +261,7 @@ Command command_over_job(Command command, std::string argument_help, std::string
            "report and the other formats hold all analyses but those on request",
        .read =
            [o](const std::string& word) { return add_table(word, o->request.analyses, o->names_findings); },
-       .offer = offer_words(table_names),
+       .offer = offer_words(diagnose::table_names),
        .repeatable = true},
       format_option(o->named_format, Formats::for_some_tables),
       output_option(o->output)};

@@ -14,13 +14,13 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
-#include "app/job/analysis_words.h"
 #include "app/job/table_options.h"
 #include "base/number.h"
 #include "base/parallel_for.h"
 #include "base/system/file.h"
 #include "base/system/memory.h"
 #include "diagnose/run.h"
+#include "diagnose/tables.h"
 #include "read/open.h"
 #include "wire/mapped_shard.h"
 
@@ -145,7 +145,7 @@ Command map_command() {
                "`spotter analyze --format json`",
        .read =
            [o](const std::string& word) { return add_table(word, o->request.analyses, o->names_findings); },
-       .offer = offer_words(table_names),
+       .offer = offer_words(diagnose::table_names),
        .repeatable = true}};
   append(command.options, job_part_options(r.ranks, r.steps));
   for (const Param& param : all_params()) command.options.push_back(option_of(param, r.params));

@@ -5,7 +5,7 @@
 #include "analyze/list.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
-#include "app/job/analysis_words.h"
+#include "diagnose/tables.h"
 
 namespace spotter::app {
 namespace {
@@ -18,7 +18,7 @@ bool has_param(const Analysis* analysis, std::string_view name) {
 
 Result<void> add_table(const std::string& name, std::vector<const Analysis*>& analyses,
                        bool& names_findings) {
-  TRY_ASSIGN(const Analysis* analysis, parse_table(name));
+  TRY_ASSIGN(const Analysis* analysis, diagnose::parse_table(name));
   if (!analysis)
     names_findings = true;
   else if (std::ranges::find(analyses, analysis) == analyses.end())
@@ -39,11 +39,7 @@ std::vector<Param> all_params() {
 
 Option option_of(const Param& param, ParamSettings& settings) {
   const auto read = [param, &settings](const std::string& word) -> Result<void> {
-    if (param.check) TRY(param.check(word));
-    ParamValue value = word;
-    if (!param.is_text()) {
-      TRY_ASSIGN(value, parse_number(word, 0, INT64_MAX));
-    }
+    TRY_ASSIGN(ParamValue value, diagnose::parse_param(param, word));
     settings.emplace_back(param.name, std::move(value));
     return {};
   };
