@@ -1,0 +1,63 @@
+// Gaps in which a device has nothing to do, by what it waits for, as idle_time_breakdown tells it of a stream.
+import { kindCode } from "./kinds.ts";
+import { emptySpans, type Lane, laneOf, none, type RankSpans } from "./lanes.ts";
+import type { EventIndex } from "./event_index.ts";
+import type { Names } from "./names.ts";
+
+export const idleNames = ["idle: waits for the host", "idle: between kernels", "idle: other"];
+const betweenKernels = 30_000; // ns; kConsecutiveKernelDelay of the analyses
+
+const workKinds = ["compute", "communication", "memory"].map(kindCode);
+
+// Device work in order of start: the rows that end later than all before them, as only before these can be a gap.
+function workOf(spans: RankSpans, device: number): { rows: Uint32Array; count: number } {
+  const lanes = spans.tracks.filter((track) => track.device === device).flatMap((track) => track.lanes);
+  const rows: number[] = [];
+  for (const lane of lanes)
+    for (let i = 0; i < lane.kinds.length; ++i) if (workKinds.includes(lane.kinds[i])) rows.push(lane.first + i);
+  const sorted = Uint32Array.from(rows).sort((a, b) => spans.all.starts[a] - spans.all.starts[b]);
+  return { rows: sorted, count: sorted.length };
+}
+
+export function idleLane(spans: RankSpans, index: EventIndex, device: number, names: Names): Lane | undefined {
+  const { rows, count } = workOf(spans, device);
+  const { starts, ends, links } = spans.all;
+  const gaps: { start: number; end: number; name: number }[] = [];
+  let busyUntil = count > 0 ? ends[rows[0]] : 0;
+  for (let i = 1; i < count; ++i) {
+    const row = rows[i];
+    if (starts[row] > busyUntil) {
+      const launch = links[row] === none ? -1 : index.row(links[row]);
+      const gap = starts[row] - busyUntil;
+      const cause = launch >= 0 && starts[launch] > busyUntil ? 0 : gap < betweenKernels ? 1 : 2;
+      gaps.push({ start: busyUntil, end: starts[row], name: names.id(idleNames[cause]) });
+    }
+    busyUntil = Math.max(busyUntil, ends[row]);
+  }
+  if (gaps.length === 0) return undefined;
+  const lane = emptySpans(gaps.length);
+  gaps.forEach((gap, i) => {
+    lane.starts[i] = gap.start;
+    lane.ends[i] = gap.end;
+    lane.names[i] = gap.name;
+    lane.kinds[i] = kindCode("other");
+  });
+  return laneOf(lane, 0, gaps.length, `${spans.rank}/d${device}/idle`, 0);
+}
+
+export interface Gap {
+  rank: string;
+  track: string;
+  start: number;
+  end: number;
+  name: number;
+}
+
+// The longest gaps of some lanes.
+export function longestGaps(lanes: Iterable<{ rank: string; lane: Lane }>, most: number): Gap[] {
+  const gaps: Gap[] = [];
+  for (const { rank, lane } of lanes)
+    for (let i = 0; i < lane.starts.length; ++i)
+      gaps.push({ rank, track: lane.track, start: lane.starts[i], end: lane.ends[i], name: lane.names[i] });
+  return gaps.sort((a, b) => b.end - b.start - (a.end - a.start)).slice(0, most);
+}

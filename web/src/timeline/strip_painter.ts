@@ -1,0 +1,90 @@
+// Paints strips of ranks: one as stacked heights, all of a job as a heat map with lightness for busyness.
+import { kindCode, type Paint, pixel, type Theme } from "./kinds.ts";
+import type { Columns, Surface } from "./painter.ts";
+import { meanOf, type Strip, stripParts } from "./strips.ts";
+
+const partKinds = stripParts.map((part) => kindCode(part === "host" ? "operator" : part));
+const hostPart = stripParts.indexOf("host");
+
+// Device work by kind, as high as it is busy; below it a line where the host is in operators. Without device work the
+// host has the height.
+export function paintStrip(surface: Surface, columns: Columns, strip: Strip, top: number, height: number, paint: Paint): void {
+  const onHost = !strip.busy.some((share) => share > 0);
+  const line = onHost ? 0 : 2;
+  const device = height - line - (onHost ? 0 : 1);
+  for (let c = 0; c < columns.columns; ++c) {
+    const from = columns.from + c * columns.scale;
+    const to = from + columns.scale;
+    const x = columns.left + c;
+    const host = meanOf(strip.parts[hostPart], strip, from, to);
+    if (onHost) {
+      column(surface, x, top + height - Math.round(host * height), top + height, paint.fill[partKinds[hostPart]]);
+      continue;
+    }
+    if (host >= 0.5) column(surface, x, top + height - line, top + height, paint.fill[partKinds[hostPart]]);
+    const busy = meanOf(strip.busy, strip, from, to);
+    if (busy <= 0) continue;
+    const shares = strip.parts.slice(0, hostPart).map((part) => meanOf(part, strip, from, to));
+    // Parts that run at once are more than the time that is busy; they share its height.
+    const sum = shares.reduce((a, b) => a + b, 0);
+    let bottom = top + device;
+    let share = 0;
+    shares.forEach((part, p) => {
+      share += sum > 0 ? (part / sum) * busy : 0;
+      const until = top + device - Math.round(share * device);
+      column(surface, x, until, bottom, paint.fill[partKinds[p]]);
+      bottom = until;
+    });
+  }
+}
+
+function column(surface: Surface, x: number, top: number, bottom: number, colour: number): void {
+  for (let y = Math.max(top, surface.top); y < Math.min(bottom, surface.bottom); ++y)
+    surface.pixels[y * surface.width + x] = colour;
+}
+
+// One hue, by lightness; more is darker on white and lighter on black.
+export function heatColours(theme: Theme): Uint32Array {
+  const ends = theme === "light" ? [0xf2f5f8, 0x003f6b] : [0x1c2126, 0x9fd4ff];
+  const colours = new Uint32Array(64);
+  for (let i = 0; i < colours.length; ++i) {
+    let rgb = 0;
+    for (const shift of [16, 8, 0]) {
+      const [a, b] = ends.map((end) => (end >> shift) & 0xff);
+      rgb |= Math.round(a + ((b - a) * i) / (colours.length - 1)) << shift;
+    }
+    colours[i] = pixel(`#${rgb.toString(16).padStart(6, "0")}`);
+  }
+  return colours;
+}
+
+// All ranks, each a line of at least a pixel; where there are more ranks than lines a line is the mean of several.
+export function paintHeatMap(
+  surface: Surface,
+  columns: Columns,
+  strips: readonly (Strip | undefined)[],
+  top: number,
+  height: number,
+  colours: Uint32Array,
+): void {
+  const count = Math.max(strips.length, 1);
+  const values = new Float64Array(columns.columns);
+  const lines = Math.min(height, count);
+  for (let line = 0; line < lines; ++line) {
+    const mine = strips.slice(Math.floor((line * count) / lines), Math.floor(((line + 1) * count) / lines));
+    values.fill(0);
+    for (const strip of mine) {
+      if (!strip) continue;
+      const shown = strip.busy.some((share) => share > 0) ? strip.busy : strip.parts[hostPart];
+      for (let c = 0; c < values.length; ++c)
+        values[c] += meanOf(shown, strip, columns.from + c * columns.scale, columns.from + (c + 1) * columns.scale);
+    }
+    const begin = top + Math.floor((line * height) / lines);
+    const end = top + Math.floor(((line + 1) * height) / lines);
+    const gap = end - begin > 3 ? 1 : 0;
+    for (let c = 0; c < values.length; ++c) {
+      const share = Math.min(1, values[c] / mine.length);
+      column(surface, columns.left + c, begin, end - gap, colours[Math.round(share * (colours.length - 1))]);
+    }
+  }
+}

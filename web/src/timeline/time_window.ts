@@ -1,0 +1,56 @@
+// The time that a timeline shows, in ns from the job's start, and how zooming and panning change it.
+
+export interface TimeWindow {
+  from: number;
+  to: number;
+}
+
+const shortest = 10; // ns
+
+export const lengthOf = (window: TimeWindow): number => window.to - window.from;
+
+// Moved and, if need be, shortened so that it is within `whole`.
+export function within(window: TimeWindow, whole: TimeWindow): TimeWindow {
+  const length = Math.min(Math.max(lengthOf(window), shortest), Math.max(lengthOf(whole), shortest));
+  const from = Math.min(Math.max(window.from, whole.from), Math.max(whole.to - length, whole.from));
+  return { from, to: from + length };
+}
+
+// `factor` below 1 shows less time; what is at `time` stays where it is.
+export function zoomed(window: TimeWindow, factor: number, time: number, whole: TimeWindow): TimeWindow {
+  const length = Math.min(Math.max(lengthOf(window) * factor, shortest), Math.max(lengthOf(whole), shortest));
+  const share = lengthOf(window) > 0 ? (time - window.from) / lengthOf(window) : 0.5;
+  const from = time - share * length;
+  return within({ from, to: from + length }, whole);
+}
+
+export function panned(window: TimeWindow, by: number, whole: TimeWindow): TimeWindow {
+  return within({ from: window.from + by, to: window.to + by }, whole);
+}
+
+// With room on both sides.
+export function fitted(from: number, to: number, whole: TimeWindow): TimeWindow {
+  const room = Math.max(to - from, shortest) * 0.1;
+  return within({ from: from - room, to: to + room }, whole);
+}
+
+// The least move that has [from, to) in sight.
+export function showing(window: TimeWindow, from: number, to: number, whole: TimeWindow): TimeWindow {
+  if (to - from > lengthOf(window)) return fitted(from, to, whole);
+  if (from >= window.from && to <= window.to) return window;
+  const middle = (from + to) / 2;
+  return within({ from: middle - lengthOf(window) / 2, to: middle + lengthOf(window) / 2 }, whole);
+}
+
+// As the address has it: whole ns, none of which is cut off.
+export function toText(window: TimeWindow): { from: string; to: string } {
+  return { from: String(Math.floor(window.from)), to: String(Math.ceil(window.to)) };
+}
+
+export function fromText(from: string | undefined, to: string | undefined, whole: TimeWindow): TimeWindow | undefined {
+  const wholeNumber = /^-?\d{1,16}$/;
+  const begin = from !== undefined && wholeNumber.test(from) ? Number(from) : whole.from;
+  const end = to !== undefined && wholeNumber.test(to) ? Number(to) : whole.to;
+  if ((from === undefined && to === undefined) || end <= begin) return undefined;
+  return within({ from: begin, to: end }, whole);
+}
