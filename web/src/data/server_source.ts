@@ -1,0 +1,96 @@
+// The tables of a server: `spotter serve`, or an agent. Its token comes in the fragment of the first address, once, and is
+// kept for this origin; it goes with every request.
+import { COLUMNS_TYPE, readColumns } from "./columns.ts";
+import { SourceError, analysesOf, jobOf, type Analysis, type Job, type Source, type TableOptions } from "./source.ts";
+import { tableOf, type Document, type Table } from "./table.ts";
+
+const TOKEN = "spotter.token";
+
+// Takes the token out of the address, if one is there.
+export function keepToken(): void {
+  const match = /(^#|&)token=([^&]+)&?/.exec(location.hash);
+  if (match === null) return;
+  try {
+    localStorage.setItem(TOKEN, decodeURIComponent(match[2]!));
+  } catch {
+    sessionToken = decodeURIComponent(match[2]!);
+  }
+  history.replaceState(null, "", location.pathname + location.search + (location.hash.replace(match[0], match[1]!).replace(/^#&?$/, "") || ""));
+}
+
+let sessionToken = ""; // where the browser keeps nothing
+
+function token(): string {
+  try {
+    return localStorage.getItem(TOKEN) ?? sessionToken;
+  } catch {
+    return sessionToken;
+  }
+}
+
+// Below the page's own address, wherever a proxy has put it.
+export async function request(path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = new Headers(init.headers);
+  if (token() !== "") headers.set("Authorization", `Bearer ${token()}`);
+  let answer: Response;
+  try {
+    answer = await fetch(path, { ...init, headers, credentials: "omit" });
+  } catch {
+    throw new SourceError("the server does not answer; is `spotter serve` still running?");
+  }
+  if (answer.ok) return answer;
+  if (answer.status === 401)
+    throw new SourceError("the server wants its token: open the address that `spotter serve` has printed");
+  const said = await answer.json().catch(() => null) as { error?: { message?: string } } | null;
+  throw new SourceError(said?.error?.message ?? `the server answers ${path} with status ${answer.status}`);
+}
+
+export async function ask(path: string, init: RequestInit = {}): Promise<Document> {
+  const answer = await request(path, { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
+  return readColumns(new Uint8Array(await answer.arrayBuffer()));
+}
+
+export function query(options: TableOptions): string {
+  const all = new URLSearchParams(options.params);
+  if (options.ranks) all.set("ranks", options.ranks);
+  if (options.steps) all.set("steps", options.steps);
+  const text = all.toString();
+  return text === "" ? "" : `?${text}`;
+}
+
+export class ServerSource implements Source {
+  readonly kind = "server";
+
+  async jobs(): Promise<Table> {
+    return tableOf(await ask("v1/jobs"), "jobs");
+  }
+
+  async job(id: string): Promise<Job> {
+    const found = await ask(`v1/jobs/${id}`);
+    return jobOf(tableOf(found, "jobs"), tableOf(found, "facts"), tableOf(found, "ranks"));
+  }
+
+  async table(job: string, name: string, options: TableOptions = {}): Promise<Table> {
+    return tableOf(await ask(`v1/jobs/${job}/tables/${name}${query(options)}`), name);
+  }
+
+  async spans(job: string, rank: string): Promise<Table> {
+    return tableOf(await ask(`v1/jobs/${job}/spans${rank === "none" ? "" : `?rank=${rank}`}`), "spans");
+  }
+
+  async event(job: string, rank: string, event: number): Promise<Table> {
+    return tableOf(await ask(`v1/jobs/${job}/events/${rank}/${event}`), "event");
+  }
+
+  async diff(before: string, after: string, table = "trace_diff"): Promise<Table> {
+    return (await ask(`v1/diff?before=${before}&after=${after}&table=${table}`)).tables[0]!;
+  }
+
+  async analyses(): Promise<Analysis[]> {
+    return analysesOf(tableOf(await ask("v1/analyses"), "analyses"));
+  }
+
+  async licences(): Promise<string> {
+    return (await request("licences")).text();
+  }
+}

@@ -1,0 +1,86 @@
+// How views come to their tables: each is asked for once, and kept. A view says what it needs while it is drawn; the page
+// is ready when all of that is there.
+import { computed, signal, type Signal } from "@preact/signals";
+import { param } from "../state.ts";
+import type { Job, Source, TableOptions } from "./source.ts";
+import type { Table } from "./table.ts";
+
+export type Loaded<T> = { state: "loading" } | { state: "failed"; error: string } | { state: "here"; value: T };
+
+export const source = signal<Source | null>(null);
+export const pending = signal(0);
+
+const MOST_ENTRIES = 200;
+const entries = new Map<string, Signal<Loaded<unknown>>>();
+
+export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+// What `load` gives, asked for once under this key. To be read while drawing.
+export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
+  let entry = entries.get(key) as Signal<Loaded<T>> | undefined;
+  if (entry === undefined) {
+    entry = signal<Loaded<T>>({ state: "loading" });
+    entries.set(key, entry as Signal<Loaded<unknown>>);
+    if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+    const told = entry;
+    // While a view is drawn nothing that it reads may change.
+    queueMicrotask(() => (pending.value += 1));
+    load().then(
+      (value) => (told.value = { state: "here", value }),
+      (error: unknown) => {
+        told.value = { state: "failed", error: sentenceOf(error) };
+      },
+    ).finally(() => queueMicrotask(() => (pending.value -= 1)));
+  }
+  return entry.value;
+}
+
+// All that is kept of a job: it has changed, or somebody wants to try again.
+export function forget(prefix = ""): void {
+  for (const key of entries.keys()) if (key.startsWith(prefix)) entries.delete(key);
+  generation.value += 1;
+}
+
+// Grows when something was forgotten, so that whoever shows it draws again.
+export const generation = signal(0);
+
+export function useJobs(): Loaded<Table> {
+  void generation.value;
+  return useLoaded("jobs", () => source.value!.jobs());
+}
+
+// The id of the job that is shown: the address names it, else it is the first one.
+export const jobId = computed(() => param("job"));
+
+export function useJob(): Loaded<Job> {
+  void generation.value;
+  const id = jobId.value;
+  return useLoaded(`job ${id}`, async () => source.value!.job(id || (await firstJob())));
+}
+
+async function firstJob(): Promise<string> {
+  const jobs = await source.value!.jobs();
+  if (jobs.rows === 0) throw new Error("no folder with traces was found below what `spotter serve` was given; it goes on looking");
+  return jobs.exact("id", 0);
+}
+
+// A table of the job that is shown, of the ranks and steps that are chosen. `all`: of every rank and step.
+export function useTable(name: string, options: { params?: Record<string, string>; all?: boolean; job?: string } = {}): Loaded<Table> {
+  void generation.value;
+  const wanted: TableOptions = {
+    ranks: options.all ? "" : param("ranks"),
+    steps: options.all ? "" : param("steps"),
+    params: options.params ?? {},
+  };
+  const id = options.job ?? jobId.value;
+  return useLoaded(`job ${id} table ${name} ${JSON.stringify(wanted)}`, async () =>
+    source.value!.table(id || (await firstJob()), name, wanted),
+  );
+}
+
+// Of one rank; not of chosen ranks or steps.
+export function useSpans(rank: string): Loaded<Table> {
+  void generation.value;
+  const id = jobId.value;
+  return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
+}

@@ -1,0 +1,72 @@
+// What is around every view: which job, which ranks and steps, where to go, notes, help, theme.
+import { useEffect } from "preact/hooks";
+import { Failure, Guard, lastFailure } from "./failures.tsx";
+import { forget, source, useJob, useJobs } from "./data/use.ts";
+import { Filters } from "./filters.tsx";
+import { Help } from "./help.tsx";
+import { NotesBadge } from "./notes.tsx";
+import { goTo, linkTo, param, view } from "./state.ts";
+import { ThemeButton } from "./theme.tsx";
+import { ALL_VIEWS, isShown } from "./views/list.ts";
+
+export function Frame() {
+  const job = useJob();
+  const shown = ALL_VIEWS.find((each) => each.name === view.value);
+  useEffect(() => {
+    const name = job.state === "here" ? job.value.facts.get("title") || job.value.folder : "";
+    document.title = `${shown?.title ?? "Spotter"}${name ? ` · ${name}` : ""} · Spotter`;
+  }, [shown, job]);
+  return (
+    <>
+      <a class="skip" href="#view" onClick={skipToView}>Skip to the view</a>
+      <header class="bar">
+        <h1><span class="mark">Spotter</span> {shown?.title ?? "No such view"}</h1>
+        <JobChoice />
+        <Filters />
+        <NotesBadge />
+        <Help />
+        <ThemeButton />
+      </header>
+      <nav class="views" aria-label="Views">
+        {ALL_VIEWS.filter(isShown).map((each) => (
+          <a key={each.name} href={linkTo(each.name)} aria-current={each === shown ? "page" : undefined}>{each.title}</a>
+        ))}
+      </nav>
+      <main id="view" tabIndex={-1}>
+        {lastFailure.value !== "" && <Failure error={`Something went wrong in the page: ${lastFailure.value}`} retry={() => (lastFailure.value = "")} />}
+        {job.state === "failed" && !shown?.needsNoJob ? (
+          <Failure error={job.error} retry={() => forget()} />
+        ) : shown === undefined ? (
+          <Failure error={`There is no view "${view.value}". The views are in the list above.`} />
+        ) : (
+          <Guard key={shown.name} name={shown.title}><shown.Component /></Guard>
+        )}
+      </main>
+    </>
+  );
+}
+
+function skipToView(event: Event): void {
+  event.preventDefault();
+  document.getElementById("view")?.focus();
+}
+
+// Of a server with several jobs.
+function JobChoice() {
+  const jobs = useJobs();
+  const job = useJob();
+  if (source.value?.kind === "report" || jobs.state !== "here" || jobs.value.rows < 2) {
+    return <span class="job">{job.state === "here" ? job.value.facts.get("title") || job.value.folder : ""}</span>;
+  }
+  const table = jobs.value;
+  const chosen = param("job") || table.exact("id", 0);
+  return (
+    <label class="job">Job{" "}
+      <select value={chosen} onChange={(event) => goTo(linkTo(view.value, { job: event.currentTarget.value, ranks: "", steps: "" }))}>
+        {Array.from({ length: table.rows }, (_, row) => (
+          <option key={table.exact("id", row)} value={table.exact("id", row)}>{table.text("folder", row)}</option>
+        ))}
+      </select>
+    </label>
+  );
+}

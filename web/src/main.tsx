@@ -1,0 +1,19 @@
+// The page: where its data come from, its address, and the frame with the view that the address names.
+import { render } from "preact";
+import { hasBlocks, ReportSource } from "./data/report_source.ts";
+import { keepToken, ServerSource } from "./data/server_source.ts";
+import { source } from "./data/use.ts";
+import { Frame } from "./frame.tsx";
+import { catchFailures } from "./failures.tsx";
+import { followReadiness } from "./ready.ts";
+import { followAddress } from "./state.ts";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+
+keepToken();
+source.value = hasBlocks() ? new ReportSource() : new ServerSource();
+catchFailures();
+followAddress();
+followReadiness();
+render(<Frame />, document.getElementById("app")!);
+document.getElementById("static")!.hidden = true;

@@ -1,0 +1,20 @@
+// Every view, in the order of the list on the page. A further one is a file here and a line.
+import type { ComponentType } from "preact";
+import { source } from "../data/use.ts";
+import { Overview } from "./overview.tsx";
+import { Tables } from "./tables.tsx";
+
+export interface View {
+  name: string; // in the address
+  title: string;
+  Component: ComponentType;
+  of?: "report" | "server"; // where it is shown; absent: everywhere
+  needsNoJob?: boolean;
+}
+
+export const ALL_VIEWS: View[] = [
+  { name: "overview", title: "Overview", Component: Overview },
+  { name: "tables", title: "All tables", Component: Tables },
+];
+
+export const isShown = (view: View): boolean => view.of === undefined || view.of === source.value?.kind;

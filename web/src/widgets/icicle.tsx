@@ -1,0 +1,86 @@
+// A tree of named amounts as an icicle: a node as wide as its share, its children below it. Click or Enter makes a node the
+// root, the line above leads back.
+import { useSignal } from "@preact/signals";
+import { human, shortName } from "../format.ts";
+import type { Unit } from "../data/table.ts";
+
+export interface TreeNode {
+  name: string;
+  value: number; // with what is below it
+  children: TreeNode[];
+  kind?: string; // names its colour
+  title?: string; // more about it
+  key?: string; // for who listens
+}
+
+const WIDTH = 1000, ROW = 20, MOST_DEPTH = 30, NARROWEST = 1.5, LABELLED = 40;
+
+interface Placed { node: TreeNode; x: number; width: number; depth: number; path: TreeNode[] }
+
+export function Icicle({ root, unit, label, search = "", onChoose }: {
+  root: TreeNode;
+  unit: Unit;
+  label: string;
+  search?: string;
+  onChoose?: (node: TreeNode) => void;
+}) {
+  const path = useSignal<TreeNode[]>([root]);
+  if (path.value[0] !== root) path.value = [root];
+  const top = path.value[path.value.length - 1]!;
+  const placed: Placed[] = [];
+  let hidden = 0;
+  const place = (node: TreeNode, x: number, width: number, depth: number, above: TreeNode[]) => {
+    if (width < NARROWEST || depth >= MOST_DEPTH) return void ++hidden;
+    const own = [...above, node];
+    placed.push({ node, x, width, depth, path: own });
+    let at = x;
+    for (const child of [...node.children].sort((a, b) => b.value - a.value)) {
+      const share = node.value > 0 ? (child.value / node.value) * width : 0;
+      place(child, at, share, depth + 1, own);
+      at += share;
+    }
+  };
+  place(top, 0, WIDTH, 0, path.value.slice(0, -1));
+  const height = (Math.max(0, ...placed.map((each) => each.depth)) + 1) * ROW;
+  const word = search.toLowerCase();
+  const choose = (each: Placed) => {
+    path.value = each.path;
+    onChoose?.(each.node);
+  };
+  return (
+    <div class="icicle" role="group" aria-label={label}>
+      <p class="path">
+        {path.value.map((node, i) => (
+          <button type="button" key={i} onClick={() => (path.value = path.value.slice(0, i + 1))} title={node.name}>{shortName(node.name, 30)}</button>
+        ))}
+      </p>
+      <svg viewBox={`0 0 ${WIDTH} ${height}`} height={height} preserveAspectRatio="none" role="tree" aria-label={label}>
+        {placed.map((each) => (
+          <g key={each.path.map((node) => node.name).join("\n") + each.x} role="treeitem" aria-level={each.depth + 1} tabIndex={0}
+            aria-label={`${each.node.name}: ${human(each.node.value, unit)}`}
+            onClick={() => choose(each)} onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(each))}>
+            <rect class={`${each.node.kind ?? "operator"}${word !== "" && !each.node.name.toLowerCase().includes(word) ? " faded" : ""}`}
+              x={each.x.toFixed(2)} y={each.depth * ROW} width={Math.max(0.5, each.width - 0.5).toFixed(2)} height={ROW - 1}>
+              <title>{`${each.node.title ?? each.node.name}: ${human(each.node.value, unit)} (${each.node.value})`}</title>
+            </rect>
+          </g>
+        ))}
+      </svg>
+      <IcicleLabels placed={placed} height={height} />
+      {hidden > 0 && <p class="muted">{hidden} narrower than can be seen; make their parent the root.</p>}
+    </div>
+  );
+}
+
+// Over the picture, since text in it would be stretched with it.
+function IcicleLabels({ placed, height }: { placed: Placed[]; height: number }) {
+  return (
+    <div class="labels" aria-hidden="true" style={{ height: `${height}px`, marginTop: `-${height}px` }}>
+      {placed.filter((each) => each.width >= LABELLED).map((each) => (
+        <span key={each.path.length + each.node.name + each.x} style={{ left: `${(each.x / WIDTH) * 100}%`, width: `${(each.width / WIDTH) * 100}%`, top: `${each.depth * ROW}px` }}>
+          {shortName(each.node.name, 60)}
+        </span>
+      ))}
+    </div>
+  );
+}

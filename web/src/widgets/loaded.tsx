@@ -1,0 +1,14 @@
+// Around what needs something that is loaded: while it is on its way, and where it does not come.
+import type { ComponentChildren } from "preact";
+import { forget, type Loaded } from "../data/use.ts";
+import { Failure } from "../failures.tsx";
+
+export function Ready<T>({ of, children }: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
+  if (of.state === "loading") return <p class="muted" aria-busy="true">Loading …</p>;
+  if (of.state === "failed") return <Failure error={of.error} retry={() => forget()} />;
+  return <>{children(of.value)}</>;
+}
+
+export function Empty({ children }: { children: ComponentChildren }) {
+  return <p class="empty">{children}</p>;
+}

@@ -1,0 +1,40 @@
+// Above a table: filter, which columns, copy, save.
+import { copy } from "../failures.tsx";
+import type { Column, Table } from "../data/table.ts";
+import { asCsv, asJson, asTsv, save } from "./export.ts";
+
+interface Props {
+  table: Table;
+  columns: Column[];
+  rows: Uint32Array;
+  filter: string;
+  setFilter: (filter: string) => void;
+  setColumns: (names: string[]) => void;
+}
+
+export function TableMenu({ table, columns, rows, filter, setFilter, setColumns }: Props) {
+  const count = rows.length === table.rows ? `${table.rows} rows` : `${rows.length} of ${table.rows} rows`;
+  const toggle = (name: string, on: boolean) =>
+    setColumns(table.columns.map((column) => column.name).filter((each) => (each === name ? on : columns.some((c) => c.name === each))));
+  return (
+    <figcaption class="tools">
+      <input type="search" placeholder={`Filter ${table.name}`} aria-label={`Filter the table ${table.name}; name:word looks in one column`}
+        value={filter} onInput={(event) => setFilter(event.currentTarget.value)} />
+      <span class="muted" role="status">{count}</span>
+      <details class="menu">
+        <summary>Columns</summary>
+        <div>
+          {table.columns.map((column) => (
+            <label key={column.name} title={column.help}>
+              <input type="checkbox" checked={columns.includes(column)} onChange={(event) => toggle(column.name, event.currentTarget.checked)} />{" "}
+              {column.name}
+            </label>
+          ))}
+        </div>
+      </details>
+      <button type="button" title="As tab-separated values" onClick={() => copy(asTsv(table, columns, rows))}>Copy</button>
+      <button type="button" onClick={() => save(`${table.name}.csv`, asCsv(table, columns, rows), "text/csv")}>CSV</button>
+      <button type="button" onClick={() => save(`${table.name}.json`, asJson(table, columns, rows), "application/json")}>JSON</button>
+    </figcaption>
+  );
+}
