@@ -3,10 +3,12 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <bit>
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <iterator>
 #include <utility>
 
 #include "base/system/file.h"
@@ -83,26 +85,37 @@ Value read_cell(ByteReader& in, Type type) {
   return {};
 }
 
-std::optional<JournaledRows> read_rows(ByteReader in, std::span<const SharedSchema> schemas) {
+std::optional<JournaledRows> read_part(ByteReader& in, std::span<const SharedSchema> schemas) {
   const u64 schema = in.varint();
   if (schema >= schemas.size()) return {};
   JournaledRows rows{Block(schemas[schema]), 0};
   rows.period = unzigzag(in.varint());
   const auto& fields = rows.block.schema->fields;
   std::vector<Value> row(fields.size());
-  for (u64 left = in.varint(); left > 0 && in.ok() && rows.block.cells() < kMostBlockCells; --left) {
+  for (u64 left = in.varint(); left > 0; --left) {
     const Ns time = unzigzag(in.varint());
     for (size_t i = 0; i < fields.size(); ++i) row[i] = read_cell(in, fields[i].type);
-    if (in.ok()) rows.block.append(time, row);
+    if (!in.ok() || rows.block.cells() >= kMostBlockCells) return {};
+    rows.block.append(time, row);
   }
-  if (!in.ok() || !in.at_end()) return {};
+  if (!in.ok()) return {};
   return rows;
 }
 
-std::string rows_record(const JournalPart& part, size_t schema) {
+// All of a record, or nothing.
+bool read_rows(ByteReader in, std::span<const SharedSchema> schemas, std::vector<JournaledRows>& all) {
+  std::vector<JournaledRows> parts;
+  while (!in.at_end()) {
+    std::optional<JournaledRows> part = read_part(in, schemas);
+    if (!part) return false;
+    parts.push_back(std::move(*part));
+  }
+  std::ranges::move(parts, std::back_inserter(all));
+  return true;
+}
+
+void add_part(ByteWriter& out, const JournalPart& part, size_t schema) {
   const Block& block = *part.block;
-  ByteWriter out;
-  out.byte(kRows);
   out.varint(schema);
   out.varint(zigzag(part.period));
   out.varint(block.rows() - part.from);
@@ -110,7 +123,6 @@ std::string rows_record(const JournalPart& part, size_t schema) {
     out.varint(zigzag(block.times[row]));
     for (size_t column = 0; column < block.columns.size(); ++column) add_cell(out, block, row, column);
   }
-  return out.out();
 }
 
 tl::unexpected<Error> failed(const std::string& path) {
@@ -143,8 +155,12 @@ Result<void> Journal::append(std::span<const JournalPart> parts) {
   return appended;
 }
 
+// The rows of all parts are one record: it has one checksum, and is there whole or not at all, where the
+// process is killed in the middle of writing (the kernel stops then at the end of a page).
 Result<void> Journal::append(File& file, std::span<const JournalPart> parts) const {
   std::string out;
+  ByteWriter rows;
+  rows.byte(kRows);
   for (const JournalPart& part : parts) {
     if (part.from >= part.block->rows()) continue;
     const SharedSchema& schema = part.block->schema;
@@ -153,8 +169,9 @@ Result<void> Journal::append(File& file, std::span<const JournalPart> parts) con
       file.schemas.push_back(schema);
       add_record(out, std::string(1, kSchema) + encode(*schema));
     }
-    add_record(out, rows_record(part, known->second));
+    add_part(rows, part, known->second);
   }
+  if (rows.out().size() > 1) add_record(out, rows.out());
   return write(file, out);
 }
 
@@ -177,13 +194,17 @@ void Journal::remove() {
   std::remove(next_path().c_str());
 }
 
-std::vector<JournaledRows> Journal::read(i64 number) const {
-  std::string text;
-  for (const std::string& path : {path_, next_path()}) {
-    if (!text.starts_with(header(number)))
-      text = read_small_file(path, static_cast<size_t>(most_bytes_)).value_or("");
+std::vector<JournaledRows> Journal::read(i64 number) {
+  const auto read_file = [&](const std::string& path) {
+    return read_small_file(path, static_cast<size_t>(most_bytes_)).value_or("");
+  };
+  std::string text = read_file(path_);
+  if (!text.starts_with(header(number))) {
+    text = read_file(next_path());
+    if (!text.starts_with(header(number))) return {};
+    // Its process was killed before it took its place. There the next one would be written over it.
+    std::rename(next_path().c_str(), path_.c_str());
   }
-  if (!text.starts_with(header(number))) return {};
   std::vector<JournaledRows> all;
   std::vector<SharedSchema> schemas;
   std::string_view rest = std::string_view(text).substr(header(number).size());
@@ -199,9 +220,7 @@ std::vector<JournaledRows> Journal::read(i64 number) const {
       if (!schema) break;
       schemas.push_back(std::make_shared<const Schema>(std::move(*schema)));
     } else {
-      std::optional<JournaledRows> rows = read_rows(in, schemas);
-      if (!rows) break;
-      all.push_back(std::move(*rows));
+      if (!read_rows(in, schemas, all)) break;
     }
   }
   return all;

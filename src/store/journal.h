@@ -1,9 +1,9 @@
 // Journal: the rows that a history has in memory alone, in a file beside it (NAME-unwritten), as they came:
 // an agent that is killed loses only what it was not given yet. It is begun anew whenever blocks are written,
 // under a number that the same transaction puts into the history's file: wherever the process ends, a row is
-// in a block or in the journal of that number, never in both and never in neither. It is not synced: a
-// machine that loses its power may lose all of it. It is not called NAME-journal: SQLite has one of that
-// name.
+// in a block or in the journal of that number, never in both and never in neither. What is appended at once
+// is there for all its tables, or for none. It is not synced: a machine that loses its power may lose all of
+// it. It is not called NAME-journal: SQLite has one of that name.
 #pragma once
 #include <optional>
 #include <span>
@@ -41,9 +41,10 @@ class Journal {
   Result<void> append(std::span<const JournalPart> parts);
   void remove();
 
-  // What the one of this number has; nothing where there is none. A last record that is not whole was being
-  // written when the process ended, and is left out, as all that follows a damaged one.
-  std::vector<JournaledRows> read(i64 number) const;
+  // What the one of this number has, which takes its place if it had not; nothing where there is none. A last
+  // record that is not whole was being written when the process ended, and is left out, as all that follows a
+  // damaged one.
+  std::vector<JournaledRows> read(i64 number);
 
  private:
   struct File {
