@@ -125,7 +125,7 @@ test("templates that are typed are free, but for schemes that run or read", () =
 
 test("hostile paths stay paths", () => {
   const hostile = ["/w/#frag?x=1&y=2/a+b.py", "/w/%2e%2e/x.py", "/w/a:99:1.py", "/w/\u202egnp.py", "/w/d/<img src=x onerror=alert(1)>.py", '/w/"onclick="x.py', "/w/@evil.example/x.py",
-    "/javascript:alert(1)/x.py", "/w/a;b,c.py", "/w/é漢🙂.py", "/w/{line}{host}.py", "/w/(x)'*!.py", "/w/a|b`c$(d).py", "/w/\\\\evil\\x.py"];
+    "/javascript:alert(1)/x.py", "/w/a;b,c.py", "/w/é漢🙂.py", "/w/{line}{host}.py", "/w/(x)'*!.py", "/w/a|b`c$(d).py", "/w/d/\\\\evil\\x.py"];
   for (const path of hostile) {
     for (const editor of EDITORS) {
       const href = link(`${path}(7): f`, { editor: editor.key, host: "h", project: "p", rules: editor.template.includes("{relative}") ? [{ from: "/w", to: "" }, { from: "/", to: "" }] : [] })!;
