@@ -20,7 +20,7 @@ import { countFound, foundLane, matchingNames, nextHit, parseQuery } from "../sr
 import { standing, timeByName } from "../src/timeline/statistics.ts";
 import { extentOf, meanOf, stripsOf } from "../src/timeline/strips.ts";
 import { tickStep, tickText, ticks } from "../src/timeline/ticks.ts";
-import { fitted, fromText, panned, toText, within, zoomed } from "../src/timeline/time_window.ts";
+import { clipped, fitted, fromText, panned, toText, within, zoomed } from "../src/timeline/time_window.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const start = 1_792_066_626_000_011_820n;
@@ -230,10 +230,11 @@ test("windows of time zoom about a point, and stay in the job", () => {
   assert.deepEqual(within({ from: -5, to: -5 }, job), { from: 0, to: 10 });
   assert.deepEqual(fitted(400, 500, job), { from: 390, to: 510 });
   assert.deepEqual(toText({ from: 0.5, to: 9.5 }), { from: "0", to: "10" });
-  assert.deepEqual(fromText("100", "300", job), { from: 100, to: 300 });
-  assert.equal(fromText("x", undefined, job)?.to, 1000);
-  assert.equal(fromText("300", "100", job), undefined);
-  assert.equal(fromText(undefined, undefined, job), undefined);
+  assert.deepEqual(fromText("100", "300"), { from: 100, to: 300 });
+  assert.deepEqual(clipped(fromText("100", "")!, job), { from: 100, to: 1000 });
+  assert.deepEqual(clipped(fromText("x", "5000")!, job), job);
+  assert.equal(fromText("300", "100"), undefined);
+  assert.equal(fromText("", ""), undefined);
 });
 
 test("ticks are at 1, 2 or 5 and can be told apart", () => {

@@ -1,5 +1,6 @@
 // Shifts the ranks so that one collective ends at the same time on all of them: what clocks and recordings of
 // different hosts do not agree on is then out of the picture.
+import { humanNs } from "../format.ts";
 import type { EventIndex } from "./event_index.ts";
 import { communicationKind } from "./kinds.ts";
 import { none, type RankSpans } from "./lanes.ts";
@@ -76,4 +77,11 @@ export function alignedAt(ranks: readonly Ranked[], rank: string, row: number): 
     else alignment.shifts.set(of.spans.rank, own.spans.all.ends[row] - of.spans.all.ends[other]);
   }
   return alignment;
+}
+
+// The shifts that are not 0, the largest first; not more than fit on a ruler.
+export function shiftsText(shifts: ReadonlyMap<string, number>, most = 4): string {
+  const moved = [...shifts].filter(([, shift]) => shift !== 0).sort((a, b) => Math.abs(b[1]) - Math.abs(a[1]));
+  const texts = moved.slice(0, most).map(([rank, shift]) => `rank ${rank} ${shift > 0 ? "+" : ""}${humanNs(shift)}`);
+  return texts.join(", ") + (moved.length > most ? ` and ${moved.length - most} more` : "");
 }

@@ -9,6 +9,7 @@ export interface Colours {
   muted: string;
   edge: string;
   greyed: string; // what a search did not find
+  idle: string;
   selection: string;
   selectionEdge: string;
   path: string;
@@ -26,6 +27,7 @@ const light: Colours = {
   muted: "#595959",
   edge: "#8A8A8A",
   greyed: "#D0D3D6",
+  idle: "#C9CDD1",
   selection: "#F0E442",
   selectionEdge: "#000000",
   path: "#A3341B",
@@ -43,6 +45,7 @@ const dark: Colours = {
   muted: "#A8A8A8",
   edge: "#6E757C",
   greyed: "#3A4249",
+  idle: "#3C444C",
   selection: "#F0E442",
   selectionEdge: "#F0E442",
   path: "#F0A28E",

@@ -4,6 +4,7 @@ import { gallop, lowerBound } from "./search_sorted.ts";
 import { rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 export interface Counter {
+  table: string;
   track: string; // stable name
   title: string;
   unit: Unit;
@@ -56,6 +57,7 @@ function ofKind(table: Table, kind: Kind, rank: string, startNs: bigint): Counte
     }
     if (times.length > 0)
       counters.push({
+        table: kind.table,
         track: [rank, ...trackWords(kind, words)].join("/"),
         title: titleOf(kind, words),
         unit: column.unit,

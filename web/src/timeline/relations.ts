@@ -145,3 +145,18 @@ export function neighbour(spans: RankSpans, index: EventIndex, path: readonly nu
   const at = path.indexOf(row);
   return at < 0 ? -1 : (path[forward ? at + 1 : at - 1] ?? -1);
 }
+
+export interface Related {
+  row: number;
+  what: string;
+}
+
+// What launched a span, what it launched, its forward and backward operators.
+export function relatedTo(spans: RankSpans, index: EventIndex, row: number): Related[] {
+  return directArrows(spans, index, row).flatMap((arrow) => {
+    const other = arrow.from === row ? arrow.to : arrow.from;
+    if (other < 0) return [];
+    if (arrow.kind === "launch") return { row: other, what: arrow.from === row ? "launches" : "launched by" };
+    return { row: other, what: arrow.from === row ? "backward" : "forward" };
+  });
+}

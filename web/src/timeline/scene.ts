@@ -65,7 +65,9 @@ export function overviewHeight(ranks: number): number {
   return Math.min(120, Math.max(24, ranks * 4));
 }
 
-export function regionsOf(scene: Scene): Regions {
+export type Parts = Pick<Scene, "overview" | "steps" | "marks" | "findings" | "pinned" | "rest">;
+
+export function regionsOf(scene: Parts): Regions {
   const ruler = overviewHeight(scene.overview.length) + 4;
   const steps = ruler + rulerHeight;
   const marks = steps + (scene.steps.length > 0 ? stepsHeight : 0);
@@ -93,7 +95,7 @@ export function placedRows(scene: Scene): PlacedRow[] {
 }
 
 // Height of all that can be scrolled to.
-export const scrollHeight = (scene: Scene): number => regionsOf(scene).rest + scene.rest.height;
+export const scrollHeight = (scene: Parts): number => regionsOf(scene).rest + scene.rest.height;
 
 export const lanesWidth = (scene: Scene): number => Math.max(1, scene.width - scene.headings);
 

@@ -1,12 +1,21 @@
 // The part of a picture that is painted pixel by pixel: background with the steps' bands, lanes, strips and counters.
 import { coloursOf } from "./colours.ts";
 import { columnRanges, type Counter } from "./counters.ts";
-import { kindPaint, pixel, plainPaint } from "./kinds.ts";
+import { kindPaint, type Paint, pixel, plainPaint } from "./kinds.ts";
+import type { Lane } from "./lanes.ts";
 import { type Columns, paintLane, type Rectangles, type Surface } from "./painter.ts";
 import { overviewHeight, type PlacedRow, placedRows, type Scene, shiftOf } from "./scene.ts";
 import { heatColours, paintHeatMap, paintStrip } from "./strip_painter.ts";
 
 const paddings = { lane: 1, counter: 2, strip: 2 };
+
+interface Paints {
+  kinds: Paint;
+  idle: Paint;
+  greyed: Paint;
+}
+
+export const isIdle = (lane: Lane): boolean => lane.track.endsWith("/idle");
 
 export class ScenePainter {
   private overviewKey: unknown[] = [];
@@ -23,10 +32,12 @@ export class ScenePainter {
     };
     found.count = 0;
     paintBackground(scene, pixels, width, height, columns);
+    const colours = coloursOf(scene.theme);
+    const paints = { kinds: kindPaint(scene.theme), idle: plainPaint(colours.idle), greyed: plainPaint(colours.greyed) };
     const rows = placedRows(scene);
     rows.forEach((placed, number) => {
       const surface = { pixels, width, top: Math.round(placed.clip * ratio), bottom: height };
-      paintRow(scene, surface, columns, placed, number, ratio, found);
+      paintRow(scene, paints, surface, columns, placed, number, ratio, found);
     });
     this.paintOverview(scene, { pixels, width, top: 0, bottom: height }, columns, ratio);
     return rows;
@@ -64,6 +75,7 @@ function paintBackground(scene: Scene, pixels: Uint32Array, width: number, heigh
 
 function paintRow(
   scene: Scene,
+  paints: Paints,
   surface: Surface,
   columns: Columns,
   { row, y }: PlacedRow,
@@ -75,15 +87,14 @@ function paintRow(
   const padding = row.lane ? paddings.lane : row.counter ? paddings.counter : paddings.strip;
   const top = Math.round((y + padding) * ratio);
   const height = Math.max(1, Math.round((row.height - 2 * padding) * ratio));
-  const paint = kindPaint(scene.theme);
   if (row.lane) {
-    const search = scene.found;
-    paintLane(surface, shifted, row.lane, top, height, search ? plainPaint(coloursOf(scene.theme).greyed) : paint, found, number);
-    if (search) paintLane(surface, shifted, search.lane(row.lane), top, height, paint);
+    const paint = isIdle(row.lane) ? paints.idle : scene.found ? paints.greyed : paints.kinds;
+    paintLane(surface, shifted, row.lane, top, height, paint, found, number);
+    if (scene.found) paintLane(surface, shifted, scene.found.lane(row.lane), top, height, paints.kinds);
   } else if (row.counter) {
     paintCounter(scene, surface, shifted, row.counter, top, height);
   } else if (row.strip) {
-    paintStrip(surface, shifted, row.strip, top, height, paint);
+    paintStrip(surface, shifted, row.strip, top, height, paints.kinds);
   }
 }
 

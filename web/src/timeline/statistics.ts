@@ -55,3 +55,23 @@ export function standing(ranks: Iterable<RankSpans>, name: number, duration: num
     percentile: count > 0 ? (100 * upTo) / count : 0,
   };
 }
+
+export interface RowsOfName {
+  name: number;
+  count: number;
+  time: number;
+  first: number; // row
+}
+
+// Some rows of a rank by name, the most time first.
+export function timeOfRows({ all }: RankSpans, rows: readonly number[]): RowsOfName[] {
+  const sums = new Map<number, RowsOfName>();
+  for (const row of rows) {
+    const name = all.names[row]!;
+    const sum = sums.get(name) ?? { name, count: 0, time: 0, first: row };
+    sums.set(name, sum);
+    ++sum.count;
+    sum.time += all.ends[row]! - all.starts[row]!;
+  }
+  return [...sums.values()].sort((a, b) => b.time - a.time || a.name - b.name);
+}

@@ -33,14 +33,6 @@ export function tickText(time: number, step: number): string {
   return `${(time / size).toFixed(Math.min(digits, 9))} ${unit}`;
 }
 
-// Four digits.
-export function durationText(ns: number): string {
-  const [size, unit] = units.find(([size]) => Math.abs(ns) >= size) ?? units[3];
-  const value = ns / size;
-  const digits = Math.abs(value) >= 1000 ? 0 : Math.max(0, 3 - Math.floor(Math.log10(Math.max(Math.abs(value), 1))));
-  return `${size === 1 ? Math.round(value * 10) / 10 : value.toFixed(Math.min(digits, 3))} ${unit}`;
-}
-
 const twoDigits = (n: number): string => String(n).padStart(2, "0");
 
 // Unix time in ns as a date and a time of day, UTC.

@@ -47,10 +47,14 @@ export function toText(window: TimeWindow): { from: string; to: string } {
   return { from: String(Math.floor(window.from)), to: String(Math.ceil(window.to)) };
 }
 
-export function fromText(from: string | undefined, to: string | undefined, whole: TimeWindow): TimeWindow | undefined {
+// An end that the address does not have is infinite; `clipped` then makes it the job's.
+export function fromText(from: string, to: string): TimeWindow | undefined {
   const wholeNumber = /^-?\d{1,16}$/;
-  const begin = from !== undefined && wholeNumber.test(from) ? Number(from) : whole.from;
-  const end = to !== undefined && wholeNumber.test(to) ? Number(to) : whole.to;
-  if ((from === undefined && to === undefined) || end <= begin) return undefined;
-  return within({ from: begin, to: end }, whole);
+  const begin = wholeNumber.test(from) ? Number(from) : -Infinity;
+  const end = wholeNumber.test(to) ? Number(to) : Infinity;
+  return (begin === -Infinity && end === Infinity) || end <= begin ? undefined : { from: begin, to: end };
+}
+
+export function clipped(window: TimeWindow, whole: TimeWindow): TimeWindow {
+  return within({ from: Math.max(window.from, whole.from), to: Math.min(window.to, whole.to) }, whole);
 }
