@@ -12,27 +12,45 @@ export interface CurveSeries {
   values: ArrayLike<number>; // NaN: not known
 }
 
-export function Curve({ label, x, series, unit, height = 160, stepped = false, onSelect }: {
+// A moment, or with `toNs` a time, that is marked in the picture.
+export interface CurveMark {
+  ns: number;
+  toNs?: number;
+  label: string;
+  kind: string;
+}
+
+const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power); // bytes are told in KiB, MiB, ...
+
+export function Curve({ label, x, series, unit, height = 160, stepped = false, fromZero = false, marks = [], onSelect }: {
   label: string;
   x: ArrayLike<number>; // ns since the job's first span, ascending
   series: CurveSeries[];
   unit: Unit;
   height?: number;
   stepped?: boolean;
+  fromZero?: boolean;
+  marks?: CurveMark[];
   onSelect?: (fromNs: number, toNs: number) => void;
 }) {
   const place = useRef<HTMLDivElement>(null);
+  const drawn = useRef<uPlot | null>(null);
+  const shownMarks = useRef(marks);
+  const select = useRef(onSelect);
+  shownMarks.current = marks;
+  select.current = onSelect;
   const now = theme.value;
   useEffect(() => {
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+    const ticks = unit === "bytes" ? { incrs: POWERS_OF_TWO } : {};
     const axis = { stroke: colour("muted"), grid: { stroke: colour("grid") }, ticks: { stroke: colour("grid") } };
     const paths = stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined;
     const plot = new uPlot(
       {
         width: place.current!.clientWidth || 600,
         height,
-        scales: { x: { time: false } },
+        scales: { x: { time: false }, ...(fromZero ? { y: { range: (_plot, _least, most) => [0, (most || 1) * 1.08] as [number, number] } } : {}) },
         cursor: { sync: { key: "time" }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
         series: [
           { label: "time", value: (_plot, value) => (value === null ? "" : human(value * 1e9, "ns")) },
@@ -47,26 +65,64 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, o
         ],
         axes: [
           { ...axis, values: (_plot, ticks) => ticks.map((tick) => human(tick * 1e9, "ns")) },
-          { ...axis, size: 80, values: (_plot, ticks) => ticks.map((tick) => human(tick, unit)) },
+          { ...axis, ...ticks, size: 80, values: (_plot, ticks) => ticks.map((tick) => human(tick, unit)) },
         ],
         hooks: {
           setSelect: [
             (self) => {
-              if (self.select.width < 2 || onSelect === undefined) return;
-              onSelect(self.posToVal(self.select.left, "x") * 1e9, self.posToVal(self.select.left + self.select.width, "x") * 1e9);
+              if (self.select.width < 2 || select.current === undefined) return;
+              select.current(self.posToVal(self.select.left, "x") * 1e9, self.posToVal(self.select.left + self.select.width, "x") * 1e9);
             },
           ],
+          draw: [(self) => shownMarks.current.forEach((mark, i) => drawMark(self, mark, i, colour))],
         },
       },
       [Array.from(x, (ns) => ns / 1e9), ...series.map((one) => Array.from(one.values, (value) => (Number.isNaN(value) ? null : value)))],
       place.current!,
     );
+    drawn.current = plot;
     const watch = new ResizeObserver(() => plot.setSize({ width: place.current!.clientWidth, height }));
     watch.observe(place.current!);
     return () => {
       watch.disconnect();
       plot.destroy();
+      drawn.current = null;
     };
   }, [x, series, now, height]);
+  const seen = marks.map((mark) => `${mark.ns} ${mark.toNs} ${mark.label}`).join("\n");
+  useEffect(() => drawn.current?.redraw(false), [seen]);
   return <div class="curve" ref={place} role="img" aria-label={label} />;
+}
+
+function drawMark(plot: uPlot, mark: CurveMark, place: number, colour: (name: string) => string): void {
+  const { ctx, bbox } = plot;
+  const at = (ns: number) => plot.valToPos(ns / 1e9, "x", true);
+  const left = at(mark.ns), right = mark.toNs === undefined ? left : at(mark.toNs);
+  if (right < bbox.left || left > bbox.left + bbox.width) return;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
+  ctx.clip();
+  ctx.fillStyle = ctx.strokeStyle = colour(mark.kind);
+  if (mark.toNs !== undefined) {
+    ctx.globalAlpha = 0.2;
+    ctx.fillRect(left, bbox.top, Math.max(1, right - left), bbox.height);
+    ctx.globalAlpha = 1;
+  }
+  const ratio = uPlot.pxRatio;
+  ctx.lineWidth = ratio;
+  ctx.setLineDash([4 * ratio, 3 * ratio]);
+  for (const x of mark.toNs === undefined ? [left] : [left, right]) {
+    ctx.beginPath();
+    ctx.moveTo(x, bbox.top);
+    ctx.lineTo(x, bbox.top + bbox.height);
+    ctx.stroke();
+  }
+  ctx.fillStyle = colour("text");
+  ctx.font = `${12 * ratio}px system-ui, sans-serif`;
+  const isNearEnd = left + ctx.measureText(mark.label).width + 8 * ratio > bbox.left + bbox.width;
+  ctx.textAlign = isNearEnd ? "right" : "left";
+  ctx.textBaseline = "top";
+  ctx.fillText(mark.label, left + (isNearEnd ? -4 : 4) * ratio, bbox.top + (2 + place * 14) * ratio);
+  ctx.restore();
 }

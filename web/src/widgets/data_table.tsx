@@ -24,7 +24,10 @@ export interface DataTableProps {
   filterKey?: string;
   sort?: string; // at first
   link?: (row: number) => string | undefined; // where a row leads
+  linkColumn?: string; // which cell does; absent: the first one
   cell?: (column: Column, row: number) => ComponentChildren | undefined; // in the place of the usual one
+  onHover?: (row: number | null) => void; // of the row that the pointer or the focus is in
+  chosen?: number; // a row that stands out
   label?: string;
 }
 
@@ -58,7 +61,7 @@ function usualColumns(table: Table): string[] {
 
 type RowsProps = Omit<DataTableProps, "columns"> & { columns: Column[]; rows: Uint32Array; sort: string; setSort: (sort: string) => void };
 
-function Rows({ table, columns, rows, sort, setSort, link, cell, label }: RowsProps) {
+function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover, chosen, linkColumn }: RowsProps) {
   const region = useRef<HTMLDivElement>(null);
   const first = useSignal(0);
   const isWhole = rows.length <= WHOLE;
@@ -89,7 +92,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label }: RowsPr
         <tbody>
           {before > 0 && <tr class="space" aria-hidden="true" style={{ height: `${before}px` }}><td colSpan={columns.length} /></tr>}
           {Array.from(shown, (row, i) => (
-            <Row key={row} table={table} columns={columns} row={row} index={top + i + 2} link={link?.(row)} cell={cell} />
+            <Row key={row} table={table} columns={columns} row={row} index={top + i + 2} link={link?.(row)} cell={cell} onHover={onHover} isChosen={row === chosen} linkColumn={linkColumn} />
           ))}
           {!isWhole && after > 0 && <tr class="space" aria-hidden="true" style={{ height: `${after}px` }}><td colSpan={columns.length} /></tr>}
         </tbody>
@@ -117,11 +120,13 @@ function Head({ column, sort, setSort }: { column: Column; sort: string; setSort
   );
 }
 
-type RowProps = { table: Table; columns: Column[]; row: number; index: number; link: string | undefined; cell: DataTableProps["cell"] };
+type RowProps = { table: Table; columns: Column[]; row: number; index: number; link: string | undefined; cell: DataTableProps["cell"]; onHover: DataTableProps["onHover"]; isChosen: boolean; linkColumn: string | undefined };
 
-function Row({ table, columns, row, index, link, cell }: RowProps) {
+function Row({ table, columns, row, index, link, cell, onHover, isChosen, linkColumn }: RowProps) {
+  const enter = onHover && (() => onHover(row));
+  const leave = onHover && (() => onHover(null));
   return (
-    <tr aria-rowindex={index}>
+    <tr aria-rowindex={index} class={isChosen ? "chosen" : undefined} onMouseEnter={enter} onMouseLeave={leave} onFocusCapture={enter} onBlurCapture={leave}>
       {columns.map((column, i) => {
         const own = cell?.(column, row);
         const inner = own ?? <Cell table={table} column={column} row={row} />;
@@ -129,7 +134,7 @@ function Row({ table, columns, row, index, link, cell }: RowProps) {
         return (
           <td key={column.name} class={isNumeric(column) ? "number" : ""} data-column={column.name}
             title={exact === undefined ? undefined : exact === "" ? "not known" : exact}>
-            {i === 0 && link !== undefined ? <a href={link}>{inner}</a> : inner}
+            {(linkColumn === undefined ? i === 0 : column.name === linkColumn) && link !== undefined ? <a href={link}>{inner}</a> : inner}
           </td>
         );
       })}
