@@ -8,6 +8,8 @@ help:
 	@echo 'build    the program: build/release/spotter'
 	@echo 'demo     analyse the traces that come with the sources'
 	@echo 'test     everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
+	@echo 'web      the page of web/, which is committed as built: web/dist'
+	@echo 'browser  all tests of the page in a browser; `make test` runs a short form'
 	@echo 'lint     folder dependencies and formatting alone'
 	@echo 'fmt      format the C++ sources'
 	@echo 'fuzz     each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -30,6 +32,15 @@ demo: build
 
 test: setup-test
 	@tools/test
+
+web: setup
+	tools/page check
+	tools/page build
+
+browser: setup-test build
+	tools/page packages
+	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile -m 'not measure' tests/browser
+	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -m measure tests/browser
 
 lint: setup-test
 	tools/check_layers
@@ -55,4 +66,4 @@ clean:
 	rm -rf build
 
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo test lint fmt fuzz bench install clean
+.PHONY: help setup setup-test build demo test web browser lint fmt fuzz bench install clean
