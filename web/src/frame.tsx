@@ -6,6 +6,7 @@ import { Filters } from "./filters.tsx";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
 import { goTo, linkTo, param, view } from "./state.ts";
+import { Settings } from "./settings.tsx";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
 
@@ -24,6 +25,7 @@ export function Frame() {
         <JobChoice />
         <Filters />
         <NotesBadge />
+        <Settings />
         <Help />
         <ThemeButton />
       </header>

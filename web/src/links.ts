@@ -172,7 +172,7 @@ export function resolveSource(frame: Frame, settings: SourceSettings, facts: Rea
     if (editor !== undefined || settings.editor === "custom") return fill(editor?.template ?? settings.template.trim(), values(isAbsolute(place) ? "" : place));
     const own = sourceUrlRules(settings.sourceUrl);
     const addresses = own.length > 0 ? own : sourceUrlRules(facts.get("source_url") ?? "").filter((each) => isOfReport(each.to));
-    if (addresses.length === 0) return { why: "No editor is chosen in the settings." };
+    if (addresses.length === 0) return { why: "Neither the job nor the settings say where its source is on the web, and no editor is chosen." };
     const address = matchRule(place, addresses);
     if (address !== null) return fill(address.rule.to, values(address.rest));
     // One that takes a whole path needs no root.

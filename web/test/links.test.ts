@@ -85,7 +85,7 @@ test("each editor's link", () => {
 
 test("there is no link, and a reason, where something is not known", () => {
   assert.equal(link("train.py(1): f"), null);
-  assert.match(why("train.py(1): f"), /No editor/);
+  assert.match(why("train.py(1): f"), /no editor is chosen/);
   assert.match(why("train.py(1): f", { editor: "vscode" }), /without its folder/);
   assert.match(why("/w/train.py(1): f", { editor: "vscode-ssh" }), /the host/);
   assert.match(why("/w/train.py(1): f", { editor: "jetbrains", project: "p" }), /where the project begins/);
