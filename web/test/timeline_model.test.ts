@@ -247,6 +247,7 @@ test("ticks are at 1, 2 or 5 and can be told apart", () => {
 
 test("the address has selection, marks and lists", () => {
   assert.deepEqual(parseSelection("3:17", "100+20"), { rank: "3", event: 17, start: 100, duration: 20 });
+  assert.deepEqual(parseSelection("3:17", "100 20")?.duration, 20); // a + that was not encoded
   assert.deepEqual(parseSelection("3:17", "?"), { rank: "3", event: 17 });
   assert.equal(parseSelection("3", undefined), undefined);
   assert.deepEqual(selectionText("3", 17, 100, 20), { sel: "3:17", at: "100+20" });

@@ -117,7 +117,8 @@ function follow(timeline: Timeline, forward: boolean): void {
   if (next >= 0) goToSpan(timeline, content.spans.rank, next);
 }
 
-// Along the lane of what is selected; else the first span in sight of the track that has the focus, or of the topmost.
+// Along the lane of what is selected; else the first span in sight of the track that has the focus, or of the topmost
+// that has more than annotations.
 function stepAlong(timeline: Timeline, forward: boolean, track: string | undefined): void {
   const selected = timeline.selected.peek();
   if (selected && (track === undefined || track === selected.lane.track)) {
@@ -128,7 +129,7 @@ function stepAlong(timeline: Timeline, forward: boolean, track: string | undefin
   const { pinned, rest } = timeline.layout.peek();
   for (const { rank, lane } of [...pinned.rows, ...rest.rows]) {
     if (!lane || (track !== undefined && lane.track !== track) || lane.events[0] === none) continue;
-    if (lane.track === `${rank}/path`) continue;
+    if (lane.track === `${rank}/path` || (lane.depth < 0 && track === undefined)) continue;
     const i = lowerBound(lane.ends, timeline.window.peek().from - (timeline.shifts.peek().get(rank) ?? 0));
     if (i < lane.starts.length) return goToSpan(timeline, rank, lane.first + i);
   }

@@ -20,7 +20,7 @@ export function selectionText(rank: string, event: number, start: number, durati
 export function parseSelection(sel: string | undefined, at: string | undefined): SelectionAddress | undefined {
   const place = /^([^:]+):(-?\d{1,10})$/.exec(sel ?? "");
   if (place === null) return undefined;
-  const time = /^(-?\d{1,16})\+(\d{1,16})$/.exec(at ?? "");
+  const time = /^(-?\d{1,16})[+ ](\d{1,16})$/.exec(at ?? "");
   return {
     rank: place[1],
     event: Number(place[2]),

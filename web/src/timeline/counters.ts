@@ -22,8 +22,8 @@ interface Kind {
 }
 
 export const counterKinds: Kind[] = [
-  { table: "device_busy_series", value: "busy_ratio", short: "busy", title: "busy", keys: ["device"] },
-  { table: "sm_efficiency_series", value: "sm_efficiency_ratio", short: "sm", title: "multiprocessors in use", keys: ["device"] },
+  { table: "device_busy_series", value: "busy_ratio", short: "busy", title: "device busy", keys: ["device"] },
+  { table: "sm_efficiency_series", value: "sm_efficiency_ratio", short: "sm", title: "multiprocessors", keys: ["device"] },
   { table: "queue_length_series", value: "queue_length", short: "queue", title: "queue", keys: ["device", "stream"] },
   { table: "memory_timeline_series", value: "allocated_bytes", short: "allocated", title: "allocated", keys: ["device_type", "device_id"] },
   { table: "memory_timeline_series", value: "reserved_bytes", short: "reserved", title: "reserved", keys: ["device_type", "device_id"] },

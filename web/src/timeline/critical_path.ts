@@ -36,7 +36,7 @@ export function pathLane(table: Table, rank: string, startNs: bigint, names: Nam
     until = spans.ends[i] = Math.max(start(row) + duration(row), spans.starts[i]);
     const what = table.text(bound, row);
     const whose = table.text(name, row);
-    spans.names[i] = names.id(whose === "" ? what : `${what}: ${whose}`);
+    spans.names[i] = names.id(whose === "" ? what : whose);
     spans.kinds[i] = kindOfPiece(what);
     spans.events[i] = event(row) ?? none;
   });

@@ -36,13 +36,15 @@ function OneHeading({ timeline, heading, top, onFocus }: { timeline: Timeline; h
         onClick={() => open !== undefined && toggle(timeline, name)}>
         <span aria-hidden="true">{sign}</span>{title}
       </button>
-      <button type="button" aria-pressed={pinned} aria-label={`Pin ${title} to the top`} title="Pin to the top (P)"
-        onClick={() => timeline.choices.togglePin(name)}>
-        <span aria-hidden="true">⊤</span>
-      </button>
-      <button type="button" aria-label={`Hide ${title}`} title="Hide" onClick={() => timeline.choices.setHidden(name, true)}>
-        <span aria-hidden="true">×</span>
-      </button>
+      <span class="more">
+        <button type="button" aria-pressed={pinned} aria-label={`Pin ${title} to the top`} title="Pin to the top (P)"
+          onClick={() => timeline.choices.togglePin(name)}>
+          <span aria-hidden="true">⊤</span>
+        </button>
+        <button type="button" aria-label={`Hide ${title}`} title="Hide" onClick={() => timeline.choices.setHidden(name, true)}>
+          <span aria-hidden="true">×</span>
+        </button>
+      </span>
     </div>
   );
 }

@@ -101,9 +101,9 @@ function contentBlocks(rank: string, content: GroupContent, open: ReadonlySet<st
   if (content.path) blocks.push({ name: `${rank}/path`, title: "critical path", rank, parts: [lanePart(content.path)] });
   const devices = [...new Set(content.tracks.map((track) => track.device))].filter((device) => device >= 0);
   for (const device of devices) {
-    const prefix = `device ${device} · `;
+    const prefix = devices.length > 1 ? `device ${device} · ` : "";
     const idle = content.idle.get(device);
-    if (idle) blocks.push({ name: `${rank}/d${device}/idle`, title: `${prefix}idle`, rank, parts: [lanePart(idle)] });
+    if (idle) blocks.push({ name: `${rank}/d${device}/idle`, title: prefix === "" ? "device idle" : `${prefix}idle`, rank, parts: [lanePart(idle)] });
     for (const track of content.tracks)
       if (track.device === device) blocks.push(trackBlock(rank, track, open, prefix));
     for (const counter of content.counters)

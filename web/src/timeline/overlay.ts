@@ -15,6 +15,7 @@ import { tickText, ticks } from "./ticks.ts";
 
 const font = '12px system-ui, "DejaVu Sans", sans-serif';
 const leastLabel = 40; // pixels
+const leastOutline = 6;
 
 export class Overlay {
   private labels?: Labels;
@@ -53,7 +54,7 @@ export class Overlay {
       const middle = y + row.height / 2;
       if (middle - 6 < clip) continue;
       const path = scene.onPath.get(row.rank);
-      if (path && lane.events[span] !== none && path[lane.first + span] === 1 && lane.track !== `${row.rank}/path`) {
+      if (path && end - begin >= leastOutline && lane.events[span] !== none && path[lane.first + span] === 1 && lane.track !== `${row.rank}/path`) {
         context.strokeStyle = colours.path;
         context.lineWidth = 2;
         context.strokeRect(begin + 1, y + 2, Math.max(1, end - begin - 2), row.height - 4);

@@ -2,7 +2,6 @@
 import { humanNs, position } from "../format.ts";
 import { showTime } from "./actions.ts";
 import type { Gap } from "./idle.ts";
-import { kindNames } from "./kinds.ts";
 import { rankTitle } from "./sentences.ts";
 import type { Timeline } from "./timeline.ts";
 
@@ -17,7 +16,6 @@ export function PlacesPanel({ timeline, open }: { timeline: Timeline; open: bool
       <Marks timeline={timeline} />
       <Hidden timeline={timeline} />
       <Missing timeline={timeline} />
-      <Legend />
     </>
   );
 }
@@ -111,17 +109,5 @@ function Missing({ timeline }: { timeline: Timeline }) {
       <summary>Not shown ({missing.size})</summary>
       <ul>{[...missing].map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
     </details>
-  );
-}
-
-function Legend() {
-  return (
-    <>
-      <h3>Colours</h3>
-      <ul class="legend">
-        {kindNames.slice(0, 8).map((kind) => <li key={kind}><span class={`swatch ${kind}`} />{kind}</li>)}
-      </ul>
-      <p class="muted">Communication is hatched. What is narrower than a pixel is as high as it covers time.</p>
-    </>
   );
 }

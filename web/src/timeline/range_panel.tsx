@@ -34,7 +34,12 @@ export function RangePanel({ timeline, range }: { timeline: Timeline; range: Tim
           <tbody>
             {sums.slice(0, mostRows).map((sum) => (
               <tr key={`${sum.name} ${sum.kind}`}>
-                <td><span class={`swatch ${kindNames[sum.kind]}`} title={kindNames[sum.kind]} /><SpanName name={timeline.contents.names.words[sum.name]!} onClick={(name) => timeline.choices.search(name)} /></td>
+                <td>
+                  <span class="named">
+                    <span class={`swatch ${kindNames[sum.kind]}`} title={kindNames[sum.kind]} />
+                    <SpanName name={timeline.contents.names.words[sum.name]!} onClick={(name) => timeline.choices.search(name)} />
+                  </span>
+                </td>
                 <td class="number">{sum.count}</td>
                 <td class="number" title={exact(sum.time)}>{humanNs(Math.round(sum.time))}</td>
               </tr>

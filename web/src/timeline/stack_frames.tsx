@@ -10,20 +10,28 @@ const python = kindCode("python");
 export function StackFrames({ timeline, selected }: { timeline: Timeline; selected: Selected }) {
   const { spans, index } = selected.content;
   const host = hostRow(spans, index, selected.row);
-  if (host < 0) return null;
-  const rows = [...(host === selected.row ? [] : [host]), ...ancestors(spans, index, host)];
-  if (rows.length === 0) return null;
+  const rows = host < 0 ? [] : [...(host === selected.row ? [] : [host]), ...ancestors(spans, index, host)];
   const names = timeline.contents.names.words;
-  const hasPython = rows.some((row) => spans.all.kinds[row] === python) || spans.all.kinds[selected.row] === python;
   return (
     <>
-      <h3>Called by</h3>
-      <ol>
-        {rows.map((row) => (
-          <li key={row}><SpanName name={names[spans.all.names[row]!]!} onClick={() => goToSpan(timeline, spans.rank, row)} /></li>
-        ))}
-      </ol>
-      {!hasPython && <p class="muted">The trace has no Python functions here: record with_stack to see the source lines.</p>}
+      <h3>Stack</h3>
+      {rows.length > 0 && (
+        <ol>
+          {rows.map((row) => (
+            <li key={row}><SpanName name={names[spans.all.names[row]!]!} onClick={() => goToSpan(timeline, spans.rank, row)} /></li>
+          ))}
+        </ol>
+      )}
+      <p class="muted">{missing(selected, host, rows)}</p>
     </>
   );
+}
+
+function missing({ content, row }: Selected, host: number, rows: readonly number[]): string {
+  const { kinds } = content.spans.all;
+  if (host < 0) return "The trace does not say what on the host this comes from.";
+  if ([row, ...rows].some((each) => kinds[each] === python)) return "";
+  return rows.length === 0
+    ? "It is the outermost of its thread."
+    : "It has no Python functions: a capture with_stack has them, with their source lines.";
 }

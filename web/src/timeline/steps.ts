@@ -4,7 +4,7 @@ import type { Step } from "./align.ts";
 import { integersOf, rankOf, runsOf, timesOf } from "./table_columns.ts";
 
 export function stepsByRank(table: Table, startNs: bigint): Map<string, Step[]> {
-  const number = integersOf(table, "step");
+  const number = integersOf(table, "number");
   const start = timesOf(table, "start_ns", startNs);
   const duration = timesOf(table, "dur_ns", 0n);
   const ranks = new Map<string, Step[]>();

@@ -23,7 +23,7 @@ export interface Selected {
 }
 
 const openedAtFirst = 64; // of a job of more ranks, none is
-const mostGaps = 30;
+const mostGaps = 12;
 
 export class Timeline {
   readonly contents: Contents;

@@ -5,6 +5,7 @@ import type { Job } from "../data/source.ts";
 import { generation, source, useJob, useTable } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
 import { tellNotes } from "../notes.tsx";
+import { kindNames } from "../timeline/kinds.ts";
 import { Contents } from "../timeline/contents.ts";
 import { LanesView } from "../timeline/lanes_view.tsx";
 import { Panel } from "../timeline/panel.tsx";
@@ -57,6 +58,7 @@ function OfJob({ job }: { job: Job }) {
         <LanesView timeline={timeline} onHover={(text) => (hover.value = text)} />
         <Panel timeline={timeline} />
       </div>
+      <Legend />
     </div>
   );
 }
@@ -64,4 +66,14 @@ function OfJob({ job }: { job: Job }) {
 function Failures({ timeline }: { timeline: Timeline }) {
   const shown = [...timeline.contents.failures.value].filter(([rank]) => timeline.open.value.has(rank));
   return <>{shown.map(([rank, sentence]) => <Failure key={rank} error={`The spans of ${rankTitle(rank)} are not shown: ${sentence}`} />)}</>;
+}
+
+function Legend() {
+  return (
+    <ul class="legend" aria-label="Colours of kinds">
+      {kindNames.slice(0, 8).map((kind) => <li key={kind}><span class={`swatch ${kind}`} />{kind}{kind === "communication" ? " (hatched)" : ""}</li>)}
+      <li><span class="swatch idle" />idle</li>
+      <li class="muted">what is narrower than a pixel is as high as it covers time</li>
+    </ul>
+  );
 }
