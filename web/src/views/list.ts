@@ -1,6 +1,7 @@
 // Every view, in the order of the list on the page. A further one is a file here and a line.
 import type { ComponentType } from "preact";
 import { source } from "../data/use.ts";
+import { Distributed } from "./distributed.tsx";
 import { Memory } from "./memory.tsx";
 import { Overview } from "./overview.tsx";
 import { Tables } from "./tables.tsx";
@@ -15,6 +16,7 @@ export interface View {
 
 export const ALL_VIEWS: View[] = [
   { name: "overview", title: "Overview", Component: Overview },
+  { name: "distributed", title: "Distributed", Component: Distributed },
   { name: "memory", title: "Memory", Component: Memory },
   { name: "tables", title: "All tables", Component: Tables },
 ];

@@ -25,4 +25,4 @@ export const here = (params: Record<string, string>): string =>
   linkTo("memory", { device: param("device"), from: param("from"), to: param("to"), piece: param("piece"), ...params });
 
 export const timelineAround = (rank: string, ns: number): string =>
-  linkTo("timeline", { ranks: rank === "" ? param("ranks") : rank, from: String(Math.floor(ns - 100_000)), to: String(Math.ceil(ns + 100_000)) });
+  linkTo("timeline", { open: rank, from: String(Math.floor(ns - 100_000)), to: String(Math.ceil(ns + 100_000)) });

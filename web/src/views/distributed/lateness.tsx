@@ -1,0 +1,125 @@
+// How late each rank starts each collective of a step: of the ranks' own spans, so of few ranks, or when asked.
+import { useMemo } from "preact/hooks";
+import { tableFrom } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import { source, useJob, useSpans, type Loaded } from "../../data/use.ts";
+import { shortName } from "../../format.ts";
+import { param, setParam } from "../../state.ts";
+import { rankOf, timesOf } from "../../timeline/table_columns.ts";
+import { DataTable } from "../../widgets/data_table.tsx";
+import { HeatMap } from "../../widgets/heat_map.tsx";
+import { Empty, Ready } from "../../widgets/loaded.tsx";
+import { rankName } from "../choice.tsx";
+import { collectivesOf, runsOf, type Blame, type Collective, type Run } from "../distributed_data.ts";
+import { timelineAt } from "./links.ts";
+
+const FEW_RANKS = 16;
+const MOST_COLUMNS = 60;
+
+interface Props {
+  steps: Table;
+  numbers: string[];
+  step: string;
+  collectives: Table;
+  blamed: Blame | null;
+}
+
+export function Lateness(props: Props) {
+  const { steps, numbers } = props;
+  const ranks = [...new Set(Array.from({ length: steps.rows }, (_, row) => rankOf(steps, row)))];
+  const step = props.step || worstStep(steps) || numbers[0] || "";
+  const isAsked = ranks.length <= FEW_RANKS || source.value?.kind === "report" || param("lateness") === "1";
+  return (
+    <section aria-labelledby="lateness">
+      <h2 id="lateness">How late each rank comes to each collective of step {step}</h2>
+      {isAsked ? <Matrix {...props} ranks={ranks} step={step} /> : (
+        <p>This needs the spans of all {ranks.length} ranks. <button type="button" onClick={() => setParam("lateness", "1")}>Load them</button></p>
+      )}
+    </section>
+  );
+}
+
+// Where most is waited.
+function worstStep(steps: Table): string {
+  const sums = new Map<string, number>();
+  for (let row = 0; row < steps.rows; ++row) {
+    const number = steps.exact("number", row);
+    sums.set(number, (sums.get(number) ?? 0) + (steps.absolute("wait_ns", row) || 0));
+  }
+  return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+}
+
+function Matrix({ steps, step, ranks, collectives, blamed }: Props & { ranks: string[] }) {
+  const job = useJob();
+  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const loaded = ranks.map((rank) => useSpans(rank));
+  const all = together(loaded);
+  const values = all.state === "here" ? all.value : null;
+  const groups = new Set(Array.from({ length: collectives.rows }, (_, row) => collectives.text("group", row)));
+  const found = useMemo(() => {
+    if (values === null) return [];
+    const runs: Run[][] = values.map((spans, i) => {
+      const window = windowOf(steps, ranks[i]!, step, startNs);
+      return window === null ? [] : runsOf(spans, ranks[i]!, startNs, window);
+    });
+    return collectivesOf(runs, groups.size <= 1);
+  }, [steps, step, startNs, groups.size, ...(values ?? [])]);
+  return (
+    <Ready of={all}>
+      {() => found.length === 0
+        ? <Empty>No collective of this step was recorded on two ranks or more.</Empty>
+        : <Found found={found} ranks={ranks} step={step} blamed={blamed} isOneGroup={groups.size <= 1} />}
+    </Ready>
+  );
+}
+
+function together(loaded: Loaded<Table>[]): Loaded<Table[]> {
+  const failed = loaded.find((each) => each.state === "failed");
+  if (failed?.state === "failed") return failed;
+  const values = loaded.flatMap((each) => (each.state === "here" ? [each.value] : []));
+  return values.length < loaded.length ? { state: "loading" } : { state: "here", value: values };
+}
+
+function windowOf(steps: Table, rank: string, step: string, startNs: bigint): { from: number; to: number } | null {
+  const start = timesOf(steps, "start_ns", startNs);
+  for (let row = 0; row < steps.rows; ++row)
+    if (rankOf(steps, row) === rank && steps.exact("number", row) === step) return { from: start(row), to: start(row) + steps.absolute("dur_ns", row) };
+  return null;
+}
+
+function Found({ found, ranks, step, blamed, isOneGroup }: { found: Collective[]; ranks: string[]; step: string; blamed: Blame | null; isOneGroup: boolean }) {
+  const shown = found.length <= MOST_COLUMNS ? found : mostSkewed(found);
+  const order = new Map(found.map((each, i) => [each, i + 1]));
+  const late = shown.map((each) => new Map(each.runs.map((run) => [run.rank, run.start - each.first])));
+  const table = useMemo(() => collectiveTable(found, step), [found, step]);
+  return (
+    <>
+      <p class="muted">
+        A row is a rank, a column a collective in order of time{shown.length < found.length && `, of ${found.length} the ${shown.length} whose ranks start furthest apart`}; dark is late.
+        A cell leads to its collective in the timeline, on all ranks.
+        {!isOneGroup && " Runs of several groups of ranks are told apart by their ends, which come together."}
+      </p>
+      <HeatMap label={`Start of each rank after the first one, by rank and collective of step ${step}`} unit="ns"
+        rows={ranks.map((rank) => rankName(rank) + (rank === blamed?.rank ? " ⚑" : ""))} columns={shown.map((each) => String(order.get(each)))}
+        cell={(r, c) => ({ value: late[c]!.get(ranks[r]!) ?? Number.NaN, link: timelineAt(shown[c]!) })} />
+      <DataTable table={table} sort="-skew_ns" link={(row) => timelineAt(found[row]!)} label={`Collectives of step ${step}`} />
+    </>
+  );
+}
+
+function mostSkewed(found: Collective[]): Collective[] {
+  const kept = new Set([...found].sort((a, b) => b.skew - a.skew).slice(0, MOST_COLUMNS));
+  return found.filter((each) => kept.has(each));
+}
+
+const collectiveTable = (found: Collective[], step: string): Table =>
+  tableFrom(`collectives_of_step_${step}`, [
+    { name: "order", type: "integer", role: "key", help: "Place in the step, by the first start" },
+    { name: "name", type: "text", help: "Kernel, or span on the host" },
+    { name: "skew_ns", type: "integer", unit: "ns", help: "The last rank's start minus the first one's" },
+    { name: "last_rank", type: "text", help: "Who starts last" },
+    { name: "shortest_ns", type: "integer", unit: "ns", help: "The shortest of its runs: as long as it takes when nobody has to be waited for" },
+    { name: "ranks", type: "integer", unit: "count", help: "Ranks that take part" },
+  ], found.map((each, i) => [
+    i + 1, shortName(each.name), each.skew, each.last.rank, Math.min(...each.runs.map((run) => run.end - run.start)), each.runs.length,
+  ]));

@@ -1,0 +1,17 @@
+// From the view of a distributed job to the timeline.
+import { linkTo } from "../../state.ts";
+import type { Collective } from "../distributed_data.ts";
+
+export const timelineOf = (rank: string): string => linkTo("timeline", rank === "none" ? {} : { open: rank });
+
+// A collective on all its ranks, aligned at its end: who came last is selected.
+export function timelineAt({ runs, first, last }: Collective): string {
+  const end = Math.max(...runs.map((run) => run.end));
+  const room = Math.max(1_000, (end - first) * 0.15);
+  return linkTo("timeline", {
+    open: runs.map((run) => run.rank).join(","),
+    from: String(Math.floor(first - room)),
+    to: String(Math.ceil(end + room)),
+    ...(last.event < 0 ? {} : { sel: `${last.rank}:${last.event}`, at: `${last.start}+${last.end - last.start}`, align: "1" }),
+  });
+}
