@@ -1,9 +1,15 @@
 // Every view, in the order of the list on the page. A further one is a file here and a line.
 import type { ComponentType } from "preact";
 import { source } from "../data/use.ts";
+import { CriticalPath } from "./critical_path.tsx";
 import { Distributed } from "./distributed.tsx";
 import { Memory } from "./memory.tsx";
 import { Overview } from "./overview.tsx";
+import { CallTree } from "./call_tree.tsx";
+import { Kernels } from "./kernels.tsx";
+import { Modules } from "./modules.tsx";
+import { Operators } from "./operators.tsx";
+import { Steps } from "./steps.tsx";
 import { Tables } from "./tables.tsx";
 
 export interface View {
@@ -16,7 +22,13 @@ export interface View {
 
 export const ALL_VIEWS: View[] = [
   { name: "overview", title: "Overview", Component: Overview },
+  { name: "steps", title: "Steps", Component: Steps },
+  { name: "operators", title: "Operators", Component: Operators },
+  { name: "kernels", title: "Kernels", Component: Kernels },
+  { name: "modules", title: "Modules", Component: Modules },
+  { name: "call-tree", title: "Call tree", Component: CallTree },
   { name: "distributed", title: "Distributed", Component: Distributed },
+  { name: "critical-path", title: "Critical path", Component: CriticalPath },
   { name: "memory", title: "Memory", Component: Memory },
   { name: "tables", title: "All tables", Component: Tables },
 ];

@@ -1,19 +1,107 @@
 // What this job is, and what stands out in it.
+import type { Table } from "../data/table.ts";
 import { useTable } from "../data/use.ts";
-import { linkTo } from "../state.ts";
+import { human } from "../format.ts";
+import { linkTo, setParam } from "../state.ts";
+import { Bars } from "../widgets/bars.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
-import { Ready } from "../widgets/loaded.tsx";
+import { Empty, Ready } from "../widgets/loaded.tsx";
+import { source } from "../data/use.ts";
+import { RankChoice, rankName } from "./choice.tsx";
+import { chosenRank } from "./here.ts";
+import { allRows, ranksIn, rowsOfRank } from "./made_table.ts";
+import { Facts } from "./overview/facts.tsx";
+import { Findings } from "./overview/findings.tsx";
+import { STEP_PARTS, devicePartsOf, meanStep, stepSums } from "./overview/parts.ts";
+import { StepColumns } from "./step_columns.tsx";
 
 export function Overview() {
   const findings = useTable("findings", { all: true });
+  const temporal = useTable("temporal_breakdown");
+  const steps = useTable("step_breakdown");
   return (
     <>
+      <Facts />
       <section aria-labelledby="stands-out">
         <h2 id="stands-out">What stands out</h2>
-        <Ready of={findings}>
-          {(table) => <DataTable table={table} columns={["finding", "remedy", "time_ns", "share"]} link={() => linkTo("timeline")} />}
-        </Ready>
+        <Ready of={findings}>{(table) => <Findings table={table} />}</Ready>
       </section>
+      <div class="two">
+        <section aria-labelledby="of-ranks">
+          <h2 id="of-ranks">Device time of each rank</h2>
+          <Ready of={temporal}>{(table) => <RankBars temporal={table} />}</Ready>
+        </section>
+        <section aria-labelledby="of-steps">
+          <h2 id="of-steps">What steps are made of</h2>
+          <Ready of={steps}>{(table) => <StepParts table={table} />}</Ready>
+        </section>
+      </div>
+      <Devices />
     </>
   );
 }
+
+const MOST_RANKS = 32;
+
+function RankBars({ temporal }: { temporal: Table }) {
+  const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
+  if (temporal.rows === 0)
+    return <Empty>No device work was recorded: a run on the host alone, or a profiler without ProfilerActivity.CUDA.</Empty>;
+  const share = (row: number) => temporal.number("compute_ratio", row) || 0;
+  let rows = allRows(temporal);
+  // Of many those that compute least and most, where the others are alike.
+  if (rows.length > MOST_RANKS) {
+    const order = [...rows].sort((a, b) => share(a) - share(b));
+    rows = [...order.slice(0, MOST_RANKS / 2), ...order.slice(-MOST_RANKS / 2)];
+  }
+  const bars = rows.map((row) => ({
+    label: rankName(temporal.exact("rank", row)),
+    parts: devicePartsOf(temporal, row, overlap.state === "here" ? overlap.value : null, idle.state === "here" ? idle.value : null),
+    link: linkTo("timeline", { ranks: temporal.exact("rank", row) }),
+  }));
+  return (
+    <>
+      <Bars bars={bars} unit="ns" label="Device time" />
+      {rows.length < temporal.rows && (
+        <p class="muted">{rows.length} of {temporal.rows} ranks: those that compute least and most. <a href={linkTo("tables", { table: "temporal_breakdown" })}>All</a></p>
+      )}
+      <p class="muted">From the first device work to the last. <a href={linkTo("distributed")}>Who waits for whom</a> · <a href={linkTo("idle")}>Why the device was idle</a></p>
+    </>
+  );
+}
+
+function StepParts({ table }: { table: Table }) {
+  const ranks = ranksIn(table), rank = chosenRank();
+  const sums = stepSums(table, rowsOfRank(table, rank));
+  const mean = meanStep(sums);
+  if (mean === null) return <Empty>{rank === "" ? "No steps and no operators were recorded." : "This rank has no steps."}</Empty>;
+  const largest = mean.parts.indexOf(Math.max(...mean.parts));
+  const of = rank !== "" ? ` of ${rankName(rank)}` : ranks.length > 1 ? `, mean over ${ranks.length} ranks` : "";
+  return (
+    <>
+      <p>
+        {sums.length === 1 ? "One step" : `${sums.length} steps`}{of}: <b title={`${mean.total} ns`}>{human(mean.total, "ns")}</b>{sums.length > 1 ? " in the mean" : ""}, most of it{" "}
+        {STEP_PARTS[largest]![1]} (<span title={`${mean.parts[largest]} ns`}>{human(mean.parts[largest]! / mean.total, "ratio")}</span>). <RankChoice ranks={ranks} />
+      </p>
+      <StepColumns steps={sums} label={`Length of each step${of}`}
+        link={(step) => linkTo("steps", { step: String(step.number), ...(rank === "" ? {} : { rank }) })}
+        onSelect={source.value?.kind === "server" ? (first, last) => setParam("steps", `${first}-${last}`, { push: true }) : undefined} />
+    </>
+  );
+}
+
+function Devices() {
+  const devices = useTable("device_summary");
+  if (devices.state === "here" && devices.value.rows === 0) return null; // said above
+  return (
+    <section aria-labelledby="devices">
+      <h2 id="devices">Devices</h2>
+      <Ready of={devices}>
+        {(table) => <DataTable table={table} label="Devices" columns={["rank", "device", "name", "host", "memory_bytes", "compute_capability",
+          "utilization_ratio", "sm_efficiency_ratio", "occupancy_ratio", "tensor_core_ratio"].filter((name) => isKnown(table, name))} />}
+      </Ready>
+    </section>
+  );
+}
+
+const isKnown = (table: Table, name: string): boolean => allRows(table).some((row) => !table.isNull(name, row));

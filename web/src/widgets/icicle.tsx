@@ -13,20 +13,29 @@ export interface TreeNode {
   key?: string; // for who listens
 }
 
-const WIDTH = 1000, ROW = 20, MOST_DEPTH = 30, NARROWEST = 1.5, LABELLED = 40;
+const WIDTH = 1000, ROW = 20, MOST_DEPTH = 60, NARROWEST = 1.5, LABELLED = 40;
 
 interface Placed { node: TreeNode; x: number; width: number; depth: number; path: TreeNode[] }
 
-export function Icicle({ root, unit, label, search = "", onChoose }: {
+export function Icicle({ root, unit, label, search = "", onChoose, zoom, onZoom, inOrder = false, upwards = false }: {
   root: TreeNode;
   unit: Unit;
   label: string;
   search?: string;
   onChoose?: (node: TreeNode) => void;
+  zoom?: string; // the names below the root that lead to the node that is the widest, as JSON; with onZoom who shows it keeps it
+  onZoom?: (zoom: string) => void;
+  inOrder?: boolean; // children as they are given, not the widest first
+  upwards?: boolean; // the root is at the bottom
 }) {
-  const path = useSignal<TreeNode[]>([root]);
-  if (path.value[0] !== root) path.value = [root];
-  const top = path.value[path.value.length - 1]!;
+  const own = useSignal("");
+  const path = pathTo(root, zoom ?? own.value);
+  const setPath = (nodes: TreeNode[]) => {
+    const names = nodes.length < 2 ? "" : JSON.stringify(nodes.slice(1).map((node) => node.name));
+    if (onZoom) onZoom(names);
+    else own.value = names;
+  };
+  const top = path[path.length - 1]!;
   const placed: Placed[] = [];
   let hidden = 0;
   const place = (node: TreeNode, x: number, width: number, depth: number, above: TreeNode[]) => {
@@ -34,24 +43,26 @@ export function Icicle({ root, unit, label, search = "", onChoose }: {
     const own = [...above, node];
     placed.push({ node, x, width, depth, path: own });
     let at = x;
-    for (const child of [...node.children].sort((a, b) => b.value - a.value)) {
+    for (const child of inOrder ? node.children : [...node.children].sort((a, b) => b.value - a.value)) {
       const share = node.value > 0 ? (child.value / node.value) * width : 0;
       place(child, at, share, depth + 1, own);
       at += share;
     }
   };
-  place(top, 0, WIDTH, 0, path.value.slice(0, -1));
-  const height = (Math.max(0, ...placed.map((each) => each.depth)) + 1) * ROW;
+  place(top, 0, WIDTH, 0, path.slice(0, -1));
+  const depth = placed.reduce((most, each) => Math.max(most, each.depth), 0);
+  const height = (depth + 1) * ROW;
+  const y = (each: Placed) => (upwards ? depth - each.depth : each.depth) * ROW;
   const word = search.toLowerCase();
   const choose = (each: Placed) => {
-    path.value = each.path;
+    setPath(each.path);
     onChoose?.(each.node);
   };
   return (
     <div class="icicle" role="group" aria-label={label}>
       <p class="path">
-        {path.value.map((node, i) => (
-          <button type="button" key={i} onClick={() => (path.value = path.value.slice(0, i + 1))} title={node.name}>{shortName(node.name, 30)}</button>
+        {path.map((node, i) => (
+          <button type="button" key={i} onClick={() => setPath(path.slice(0, i + 1))} title={node.name}>{shortName(node.name, 30)}</button>
         ))}
       </p>
       <svg viewBox={`0 0 ${WIDTH} ${height}`} height={height} preserveAspectRatio="none" role="tree" aria-label={label}>
@@ -60,24 +71,44 @@ export function Icicle({ root, unit, label, search = "", onChoose }: {
             aria-label={`${each.node.name}: ${human(each.node.value, unit)}`}
             onClick={() => choose(each)} onKeyDown={(event) => (event.key === "Enter" || event.key === " ") && (event.preventDefault(), choose(each))}>
             <rect class={`${each.node.kind ?? "operator"}${word !== "" && !each.node.name.toLowerCase().includes(word) ? " faded" : ""}`}
-              x={each.x.toFixed(2)} y={each.depth * ROW} width={Math.max(0.5, each.width - 0.5).toFixed(2)} height={ROW - 1}>
+              x={each.x.toFixed(2)} y={y(each)} width={Math.max(0.5, each.width - 0.5).toFixed(2)} height={ROW - 1}>
               <title>{`${each.node.title ?? each.node.name}: ${human(each.node.value, unit)} (${each.node.value})`}</title>
             </rect>
           </g>
         ))}
       </svg>
-      <IcicleLabels placed={placed} height={height} />
-      {hidden > 0 && <p class="muted">{hidden} narrower than can be seen; make their parent the root.</p>}
+      <IcicleLabels placed={placed} height={height} y={y} />
+      {hidden > 0 && <p class="muted">{hidden} narrower or deeper than can be seen; choose what is around them to see them.</p>}
     </div>
   );
 }
 
+// The nodes from the root to the one that the names lead to, as far as they do.
+function pathTo(root: TreeNode, zoom: string): TreeNode[] {
+  const path = [root];
+  for (const name of namesIn(zoom)) {
+    const next = path[path.length - 1]!.children.find((child) => child.name === name);
+    if (next === undefined) break;
+    path.push(next);
+  }
+  return path;
+}
+
+function namesIn(zoom: string): string[] {
+  try {
+    const names: unknown = JSON.parse(zoom || "[]");
+    return Array.isArray(names) ? names.map(String) : [];
+  } catch {
+    return [];
+  }
+}
+
 // Over the picture, since text in it would be stretched with it.
-function IcicleLabels({ placed, height }: { placed: Placed[]; height: number }) {
+function IcicleLabels({ placed, height, y }: { placed: Placed[]; height: number; y: (each: Placed) => number }) {
   return (
     <div class="labels" aria-hidden="true" style={{ height: `${height}px`, marginTop: `-${height}px` }}>
       {placed.filter((each) => each.width >= LABELLED).map((each) => (
-        <span key={each.path.length + each.node.name + each.x} style={{ left: `${(each.x / WIDTH) * 100}%`, width: `${(each.width / WIDTH) * 100}%`, top: `${each.depth * ROW}px` }}>
+        <span key={each.path.length + each.node.name + each.x} class={`on-${each.node.kind ?? "operator"}`} style={{ left: `${(each.x / WIDTH) * 100}%`, width: `${(each.width / WIDTH) * 100}%`, top: `${y(each)}px` }}>
           {shortName(each.node.name, 60)}
         </span>
       ))}

@@ -1,0 +1,61 @@
+// Where kernels come from: of each name the lines of Python, modules and operators that launched its runs. No document here.
+import { parseFrame, type Frame } from "../../frames.ts";
+import type { SpanTree } from "./span_tree.ts";
+
+export interface KernelSource {
+  inner: Frame | null; // the innermost line around the launch
+  own: Frame | null; // the innermost that is of no library
+  module: string;
+  operator: string;
+  runs: number;
+  sum: number; // ns
+}
+
+// By the kernel's name; of each what took the most time first.
+export function kernelSources(tree: SpanTree): Map<string, KernelSource[]> {
+  const names = tree.table.column("name").values as ArrayLike<number>;
+  const found = new Map<string, KernelSource & { kernel: number }>();
+  const nameOf = (row: number): number => (row < 0 ? -1 : names[row]!);
+  for (const row of tree.order) {
+    const launch = tree.parent[row]!;
+    if (!tree.isDevice[row] || launch < 0) continue;
+    const inner = nameOf(tree.innerFrame[row]!), own = nameOf(tree.ownFrame[row]!);
+    const module = nameOf(tree.module[row]!), operator = nameOf(tree.operator[row]!);
+    const key = `${names[row]} ${inner} ${own} ${module} ${operator}`;
+    let source = found.get(key);
+    if (source === undefined) {
+      const text = (word: number) => (word < 0 ? "" : tree.words[word]!);
+      source = {
+        kernel: names[row]!, inner: parseFrame(text(inner)), own: parseFrame(text(own)), module: text(module).replace("nn.Module: ", ""),
+        operator: text(operator), runs: 0, sum: 0,
+      };
+      found.set(key, source);
+    }
+    ++source.runs;
+    source.sum += tree.durations[row]!;
+  }
+  const byKernel = new Map<string, KernelSource[]>();
+  for (const { kernel, ...source } of found.values()) {
+    const name = tree.words[kernel]!;
+    byKernel.set(name, [...(byKernel.get(name) ?? []), source]);
+  }
+  for (const sources of byKernel.values()) sources.sort((a, b) => b.sum - a.sum);
+  return byKernel;
+}
+
+// Lines alone, whatever module and operator: the line a reader goes to is his own, else the innermost one.
+export function linesOf(sources: readonly KernelSource[]): { frame: Frame; runs: number; sum: number }[] {
+  const lines = new Map<string, { frame: Frame; runs: number; sum: number }>();
+  for (const source of sources) {
+    const frame = source.inner ?? source.own;
+    if (frame === null) continue;
+    const key = `${frame.path}:${frame.line}`;
+    const line = lines.get(key) ?? { frame, runs: 0, sum: 0 };
+    line.runs += source.runs;
+    line.sum += source.sum;
+    lines.set(key, line);
+  }
+  return [...lines.values()].sort((a, b) => b.sum - a.sum);
+}
+
+export const frameText = (frame: Frame): string => `${frame.path}:${frame.line}`;

@@ -1,0 +1,142 @@
+// Which kernels cost, whether they are good ones, and which line launches them.
+import { useMemo } from "preact/hooks";
+import type { Table } from "../data/table.ts";
+import { source, useTable, type Loaded } from "../data/use.ts";
+import { human, printable, shortName } from "../format.ts";
+import { linkTo, param } from "../state.ts";
+import { DataTable } from "../widgets/data_table.tsx";
+import { Empty, Ready } from "../widgets/loaded.tsx";
+import { kernelSources, linesOf, type KernelSource } from "./calls/sources.ts";
+import { useOneRank, useTree } from "./calls/use.ts";
+import { Choice, RankChoice, rankName } from "./choice.tsx";
+import { chosenRank, here } from "./here.ts";
+import { isOthers, kernelTable, tensorShares } from "./kernels_data.ts";
+import { OneKernel } from "./kernels/one_kernel.tsx";
+import { ranksIn, rowsOfRank, someRows } from "./made_table.ts";
+import { ShareList } from "./share_list.tsx";
+import { SourceLine } from "./source_line.tsx";
+
+export function Kernels() {
+  const top: Record<string, string> = param("top") === "" ? {} : { top: param("top") };
+  const breakdown = useTable("kernel_breakdown", { params: top });
+  return (
+    <Ready of={breakdown}>
+      {(table) => table.rows === 0 ? (
+        <Empty>
+          No device work was recorded: a run on the host alone, or a profiler without ProfilerActivity.CUDA (XPU, ...).{" "}
+          <a href={linkTo("operators")}>Operators</a> show what the host did.
+        </Empty>
+      ) : <Shown breakdown={table} top={top} />}
+    </Ready>
+  );
+}
+
+const valueOf = <T,>(loaded: Loaded<T>): T | null => (loaded.state === "here" ? loaded.value : null);
+
+function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, string> }) {
+  const rank = chosenRank();
+  const groups = valueOf(useTable("kernel_groups", { params: top })), distribution = valueOf(useTable("kernel_duration_distribution", { params: top }));
+  const one = useOneRank();
+  const tree = useTree(one.rank);
+  const sources = useMemo(() => (tree.state === "here" ? kernelSources(tree.value) : null), [tree]);
+  const table = useMemo(() => kernelTable({ breakdown, groups, distribution, sources }, rank), [breakdown, groups, distribution, sources, rank]);
+  const chosen = param("kernel");
+  const isServed = source.value?.kind === "server";
+  const noSource = tree.state === "failed" ? tree.error : tree.state === "loading" ? "Loading the spans …" : "Nothing on the host is recorded around its launches.";
+  return (
+    <>
+      <p class="choices">
+        <RankChoice ranks={ranksIn(breakdown)} />
+        {isServed && <Choice name="top" label="Rows" value={param("top")} options={[["", "the largest of each rank"], ["0", "all"]]} />}
+        {isServed && <Choice name="by" label="Group by" value={param("by")} options={[["", "kernel"], ["launch", "operator and launch"]]} />}
+      </p>
+      <Largest table={table} sources={sources} rank={rank} />
+      <div class="two">
+        <Shares table={table} />
+        {groups !== null && <TensorCores groups={groups} rank={rank} />}
+      </div>
+      {chosen !== "" && (
+        <OneKernel name={chosen} rank={rank} breakdown={breakdown} sources={sources?.get(chosen) ?? []} sourceRank={one.rank} noSource={noSource} />
+      )}
+      {param("by") === "launch" ? <ByLaunch top={top} rank={rank} /> : (
+        <DataTable table={table} sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
+          cell={(column, row) => (column.name === "source_line" ? <Line sources={sources?.get(table.text("name", row)) ?? []} /> : undefined)} />
+      )}
+      <Launches rank={rank} />
+    </>
+  );
+}
+
+function Line({ sources }: { sources: KernelSource[] }) {
+  const lines = linesOf(sources);
+  return lines.length === 0 ? <span title="not known" /> : <><SourceLine frame={lines[0]!.frame} />{lines.length > 1 && <span class="muted"> +{lines.length - 1}</span>}</>;
+}
+
+// The answer in a sentence.
+function Largest({ table, sources, rank }: { table: Table; sources: Map<string, KernelSource[]> | null; rank: string }) {
+  if (table.rows === 0 || isOthers(table, 0)) return null;
+  const name = table.text("name", 0), count = table.absolute("count", 0), sum = table.absolute("sum_ns", 0);
+  const from = sources?.get(name)?.[0], line = linesOf(sources?.get(name) ?? [])[0];
+  return (
+    <p class="answer">
+      The largest kernel{rank === "" ? "" : ` of ${rankName(rank)}`}: <a href={here({ kernel: name })} title={printable(name)}><b>{shortName(name, 70)}</b></a>,{" "}
+      <span title={`${sum} ns`}>{human(sum, "ns")}</span> (<span title={table.exact("share_ratio", 0)}>{human(table.number("share_ratio", 0), "ratio")}</span> of the device work) in {count} runs
+      {from?.operator ? <>, launched by <a href={linkTo("operators", { op: from.operator })}>{printable(from.operator)}</a></> : null}
+      {line ? <> at <SourceLine frame={line.frame} /></> : null}
+      {from?.own && from.own !== from.inner && line ? <>, called from <SourceLine frame={from.own} /></> : null}.
+    </p>
+  );
+}
+
+function Shares({ table }: { table: Table }) {
+  const rows = Array.from({ length: table.rows }, (_, row) => row);
+  const sum = rows.reduce((all, row) => all + table.absolute("sum_ns", row), 0);
+  const kernels = rows.filter((row) => !isOthers(table, row));
+  const rest = sum - kernels.slice(0, 8).reduce((all, row) => all + table.absolute("sum_ns", row), 0);
+  const shares = kernels.slice(0, 8).map((row) => ({
+    name: table.text("name", row), value: table.absolute("sum_ns", row), kind: table.text("kind", row), link: here({ kernel: table.text("name", row) }),
+  }));
+  return <ShareList title="Device work" unit="ns" kind="compute" sum={sum} shares={rest > 0 ? [...shares, { name: "others", value: rest, kind: "other" }] : shares} />;
+}
+
+const CORES: Record<string, string> = {
+  yes: "on tensor cores", no: "not on tensor cores", unknown: "the name does not tell", others: "kernels that are not listed",
+};
+
+function TensorCores({ groups, rank }: { groups: Table; rank: string }) {
+  const shares = tensorShares(groups, rank);
+  const sum = shares.reduce((all, share) => all + share.value, 0);
+  if (sum === 0) return null;
+  return (
+    <ShareList title="Tensor cores, of kernels' time" unit="ns" kind="other" sum={sum}
+      shares={shares.map((share) => ({ name: CORES[share.name]!, value: share.value, kind: share.name === "yes" ? "compute" : "other" }))} />
+  );
+}
+
+function ByLaunch({ top, rank }: { top: Record<string, string>; rank: string }) {
+  const table = useTable("kernel_groups", { params: { ...top, by_launch: "1" } });
+  return (
+    <Ready of={table}>
+      {(value) => <DataTable table={someRows(value, rowsOfRank(value, rank))} sortKey="sort" filterKey="filter" label="Kernels by operator and launch"
+        columns={["rank", "name", "operator", "grid", "block", "registers", "shared_memory_bytes", "tensor_cores", "calls", "sum_ns", "mean_ns", "blocks_per_sm", "occupancy_ratio"]}
+        link={(row) => here({ kernel: value.text("name", rowsOfRank(value, rank)[row]!) })} />}
+    </Ready>
+  );
+}
+
+function Launches({ rank }: { rank: string }) {
+  const launches = useTable("kernel_launch_stats");
+  const counters = useTable("cupti_counters");
+  return (
+    <>
+      <h2>What launching costs</h2>
+      <Ready of={launches}>
+        {(table) => {
+          const rows = rowsOfRank(table, rank);
+          return rows.length === 0 ? <p class="muted">No launches were recorded.</p> : <DataTable table={someRows(table, rows)} label="Launches by host call" />;
+        }}
+      </Ready>
+      {counters.state === "here" && counters.value.rows > 0 && <><h2>Counters of CUPTI</h2><DataTable table={counters.value} label="Counters" /></>}
+    </>
+  );
+}

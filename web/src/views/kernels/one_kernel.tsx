@@ -1,0 +1,103 @@
+// All about one kernel: which lines launch it, how it differs between ranks, which operators and sequences it is in.
+import type { Table } from "../../data/table.ts";
+import { useTable } from "../../data/use.ts";
+import { human, printable } from "../../format.ts";
+import { linkTo } from "../../state.ts";
+import { Bars } from "../../widgets/bars.tsx";
+import { DataTable } from "../../widgets/data_table.tsx";
+import { Ready } from "../../widgets/loaded.tsx";
+import type { KernelSource } from "../calls/sources.ts";
+import { rankName } from "../choice.tsx";
+import { here } from "../here.ts";
+import { byRank } from "../kernels_data.ts";
+import { rowsOfRank, someRows } from "../made_table.ts";
+import { median } from "../overview/parts.ts";
+import { SourceLine } from "../source_line.tsx";
+
+const MOST = 12, MOST_RANKS = 32;
+
+export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource }: {
+  name: string;
+  rank: string;
+  breakdown: Table;
+  sources: KernelSource[];
+  sourceRank: string;
+  noSource: string; // why there are none, as a sentence
+}) {
+  return (
+    <section class="panel" aria-labelledby="kernel">
+      <h2 id="kernel">This kernel <a class="back" href={here({ kernel: "" })}>Close</a></h2>
+      <p><code>{printable(name)}</code></p>
+      <p class="links">
+        <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>Its runs in the timeline</a>
+        <a href={linkTo("call-tree", { name, rank: sourceRank })}>Who calls it</a>
+      </p>
+      <h3>Launched by{sourceRank === "" ? "" : `, ${rankName(sourceRank)}`}</h3>
+      {sources.length === 0 ? <p class="muted">{noSource}</p> : <Sources sources={sources} />}
+      <Ranks breakdown={breakdown} name={name} />
+      <Sequences name={name} rank={rank} />
+    </section>
+  );
+}
+
+function Sources({ sources }: { sources: KernelSource[] }) {
+  const all = sources.reduce((sum, source) => sum + source.sum, 0);
+  const hasLines = sources.some((source) => source.inner !== null);
+  const hasModules = sources.some((source) => source.module !== "");
+  const hasOwn = sources.some((source) => source.own !== null && source.own !== source.inner);
+  return (
+    <>
+      <div class="scroll" tabIndex={0} role="region" aria-label="What launches it">
+        <table>
+          <thead><tr>
+            <th scope="col" class="number">Time</th><th scope="col" class="number">Runs</th>
+            {hasLines && <th scope="col">Line</th>}{hasOwn && <th scope="col">Called from</th>}{hasModules && <th scope="col">Module</th>}<th scope="col">Operator</th>
+          </tr></thead>
+          <tbody>
+            {sources.slice(0, MOST).map((source, i) => (
+              <tr key={i}>
+                <td class="number" title={`${source.sum} ns`}>{human(source.sum, "ns")} · {human(source.sum / all, "ratio")}</td>
+                <td class="number">{source.runs}</td>
+                {hasLines && <td>{source.inner ? <SourceLine frame={source.inner} /> : "not known"}</td>}
+                {hasOwn && <td>{source.own && <SourceLine frame={source.own} />}</td>}
+                {hasModules && <td>{printable(source.module)}</td>}
+                <td>{source.operator === "" ? "none" : <a href={linkTo("operators", { op: source.operator })}>{printable(source.operator)}</a>}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      {sources.length > MOST && <p class="muted">The {MOST} with the most time of {sources.length}; the call tree has all of them.</p>}
+      {!hasLines && <p class="muted">No Python stacks were recorded: profile with <code>with_stack=True</code> to see the lines.</p>}
+    </>
+  );
+}
+
+function Ranks({ breakdown, name }: { breakdown: Table; name: string }) {
+  const ranks = byRank(breakdown, name);
+  if (ranks.length < 2) return null;
+  const typical = median(ranks.map((each) => each.mean));
+  const shown = [...ranks].sort((a, b) => b.mean - a.mean).slice(0, MOST_RANKS);
+  return (
+    <>
+      <h3>Mean duration by rank</h3>
+      <Bars unit="ns" label="Mean duration" bars={shown.map((each) => ({
+        label: rankName(each.rank), parts: [{ kind: "compute", label: "mean duration", value: each.mean }], link: here({ rank: each.rank }),
+        mark: each.mean > 1.05 * typical ? `${human(each.mean / typical - 1, "ratio")} over the median of the ranks` : undefined,
+      }))} />
+      {shown.length < ranks.length && <p class="muted">The {MOST_RANKS} slowest of {ranks.length} ranks.</p>}
+    </>
+  );
+}
+
+function Sequences({ name, rank }: { name: string; rank: string }) {
+  const table = useTable("frequent_kernel_sequences");
+  return (
+    <Ready of={table}>
+      {(all) => {
+        const rows = rowsOfRank(all, rank).filter((row) => all.text("kernels", row).split(" -> ").includes(name));
+        return rows.length === 0 ? null : <><h3>Sequences that it is part of</h3><DataTable table={someRows(all, rows)} label="Sequences" /></>;
+      }}
+    </Ready>
+  );
+}

@@ -1,0 +1,140 @@
+// Tables that a view makes from others: rows added up over ranks, columns put side by side. No document here.
+import { Table, type Column, type ColumnType, type Role, type Unit } from "../data/table.ts";
+
+export interface ColumnLook {
+  help: string;
+  unit?: Unit;
+  role?: Role;
+  type?: ColumnType;
+}
+
+// NaN is null.
+export function numbersColumn(name: string, numbers: ArrayLike<number>, look: ColumnLook): Column {
+  const nulls = new Uint8Array((numbers.length + 7) >> 3);
+  for (let row = 0; row < numbers.length; ++row) if (Number.isNaN(numbers[row]!)) nulls[row >> 3]! |= 1 << (row & 7);
+  const type = look.type ?? "integer";
+  return {
+    name, type, unit: look.unit ?? "none", role: look.role ?? "value", help: look.help, whole: false,
+    values: Float64Array.from(numbers, (value) => (Number.isNaN(value) ? 0 : value)), base: 0n, words: [],
+    nulls: nulls.some((byte) => byte !== 0) ? nulls : null,
+  };
+}
+
+// An empty text is null.
+export function textsColumn(name: string, texts: readonly string[], look: ColumnLook): Column {
+  const places = new Map<string, number>();
+  const values = Uint32Array.from(texts, (text) => {
+    if (!places.has(text)) places.set(text, places.size);
+    return places.get(text)!;
+  });
+  const nulls = new Uint8Array((texts.length + 7) >> 3);
+  texts.forEach((text, row) => text === "" && (nulls[row >> 3]! |= 1 << (row & 7)));
+  return {
+    name, type: "text", unit: "none", role: look.role ?? "value", help: look.help, whole: false,
+    values, base: 0n, words: [...places.keys()], nulls: nulls.some((byte) => byte !== 0) ? nulls : null,
+  };
+}
+
+export interface Groups {
+  first: number[]; // a row of each group
+  rows: number[][];
+}
+
+// Rows by equal texts of some columns, in the order in which they come first.
+export function groupsOf(table: Table, keys: readonly string[], rows: readonly number[]): Groups {
+  const columns = keys.map((key) => table.column(key));
+  const places = new Map<string, number>();
+  const groups: Groups = { first: [], rows: [] };
+  for (const row of rows) {
+    const key = columns.map((column) => (table.isNull(column, row) ? "" : String(column.values[row]))).join(",");
+    let at = places.get(key);
+    if (at === undefined) {
+      places.set(key, (at = groups.first.length));
+      groups.first.push(row);
+      groups.rows.push([]);
+    }
+    groups.rows[at]!.push(row);
+  }
+  return groups;
+}
+
+// Of each group the sum of what is known; NaN where nothing is.
+export function sums(table: Table, groups: Groups, name: string): Float64Array {
+  const column = table.column(name);
+  return Float64Array.from(groups.rows, (rows) => {
+    let sum = Number.NaN;
+    for (const row of rows) {
+      const value = table.absolute(column, row);
+      if (!Number.isNaN(value)) sum = (Number.isNaN(sum) ? 0 : sum) + value;
+    }
+    return sum;
+  });
+}
+
+// The mean of what is known, weighted by another column.
+export function means(table: Table, groups: Groups, name: string, weight: string): Float64Array {
+  return Float64Array.from(groups.rows, (rows) => {
+    let sum = 0, weights = 0;
+    for (const row of rows) {
+      const value = table.absolute(name, row), by = table.absolute(weight, row);
+      if (Number.isNaN(value) || Number.isNaN(by)) continue;
+      sum += value * by;
+      weights += by;
+    }
+    return weights > 0 ? sum / weights : Number.NaN;
+  });
+}
+
+export function extremes(table: Table, groups: Groups, name: string, pick: (...values: number[]) => number): Float64Array {
+  return Float64Array.from(groups.rows, (rows) => rows.reduce((found, row) => {
+    const value = table.absolute(name, row);
+    return Number.isNaN(found) ? value : Number.isNaN(value) ? found : pick(found, value);
+  }, Number.NaN));
+}
+
+export const textsOf = (table: Table, groups: Groups, name: string): string[] =>
+  groups.first.map((row) => table.exact(name, row));
+
+// Columns of one table with some of their numbers added up over the rows that have the other columns alike.
+export function summed(table: Table, keys: readonly string[], added: readonly string[], rows: readonly number[]): Table {
+  const groups = groupsOf(table, keys, rows);
+  const columns = table.columns.flatMap((column): Column[] => {
+    if (keys.includes(column.name)) return [{ ...copyOf(table, groups, column), role: column.role }];
+    if (!added.includes(column.name)) return [];
+    return [numbersColumn(column.name, sums(table, groups, column.name), { ...column, type: column.type })];
+  });
+  return new Table(table.name, groups.first.length, columns, table.notes);
+}
+
+function copyOf(table: Table, groups: Groups, column: Column): Column {
+  if (column.type === "text") return textsColumn(column.name, textsOf(table, groups, column.name), column);
+  return numbersColumn(column.name, groups.first.map((row) => table.absolute(column, row)), column);
+}
+
+// Some of its rows, in this order.
+export function someRows(table: Table, rows: readonly number[]): Table {
+  const columns = table.columns.map((column): Column => {
+    const nulls = column.nulls === null ? null : new Uint8Array((rows.length + 7) >> 3);
+    rows.forEach((row, at) => {
+      if (nulls !== null && column.nulls![row >> 3]! & (1 << (row & 7))) nulls[at >> 3]! |= 1 << (at & 7);
+    });
+    const { values } = column;
+    return {
+      ...column, nulls,
+      values: values instanceof BigInt64Array ? BigInt64Array.from(rows, (row) => values[row]!) : Float64Array.from(rows, (row) => values[row]!),
+    };
+  });
+  return new Table(table.name, rows.length, columns, table.notes);
+}
+
+export const allRows = (table: Table): number[] => Array.from({ length: table.rows }, (_, row) => row);
+
+// Of a rank; of all with "". "none": of what has no rank.
+export const rowsOfRank = (table: Table, rank: string): number[] =>
+  rank === "" || !table.has("rank") ? allRows(table) : table.rowsWhere("rank", rank === "none" ? "" : rank);
+
+export function ranksIn(table: Table): string[] {
+  const all = new Set<string>();
+  for (let row = 0; row < table.rows; ++row) all.add(table.exact("rank", row) || "none");
+  return [...all];
+}

@@ -1,0 +1,106 @@
+// Which operators cost, on the device and on the host, themselves and with what they call.
+import type { Table } from "../data/table.ts";
+import { source, useTable, type Loaded } from "../data/use.ts";
+import { human, printable } from "../format.ts";
+import { linkTo, param } from "../state.ts";
+import { DataTable } from "../widgets/data_table.tsx";
+import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Choice, RankChoice, rankName } from "./choice.tsx";
+import { chosenRank, here } from "./here.ts";
+import { ranksIn, rowsOfRank, someRows } from "./made_table.ts";
+import { TIMES, isRest, largest, overRanks } from "./operators_data.ts";
+import { ShareList } from "./share_list.tsx";
+
+const GROUPS: [string, string][] = [["", "name"], ["shapes", "name and shapes"], ["stack", "name and call stack"], ["both", "name, shapes and stack"]];
+
+// By name there is a table that every report has; by shapes and stacks it is another.
+function useOperators(): Loaded<Table> {
+  const group = source.value?.kind === "server" ? param("group") : param("group") === "shapes" ? "shapes" : "";
+  const params: Record<string, string> = param("top") === "" ? {} : { top: param("top") };
+  if (group === "shapes" && source.value?.kind === "report") return useTable("operator_groups");
+  if (group !== "") {
+    params.by_shapes = group === "stack" ? "0" : "1";
+    params.by_stack = group === "shapes" ? "0" : "1";
+  }
+  return useTable(group === "" ? "operators" : "operator_groups", { params });
+}
+
+export function Operators() {
+  const table = useOperators();
+  const isServed = source.value?.kind === "server";
+  return (
+    <>
+      <p class="choices">
+        <Choice name="group" label="Group by" value={param("group")} options={isServed ? GROUPS : GROUPS.slice(0, 2)} />
+        {table.state === "here" && <RankChoice ranks={ranksIn(table.value)} />}
+        <Choice name="n" label="Bars" value={param("n")} options={[["", "largest 6"], ["12", "largest 12"], ["24", "largest 24"]]} />
+        {isServed && <Choice name="top" label="Rows" value={param("top")} options={[["", "the largest of each rank"], ["0", "all"]]} />}
+      </p>
+      <Ready of={table}>{(value) => <Shown table={value} />}</Ready>
+    </>
+  );
+}
+
+function Shown({ table }: { table: Table }) {
+  if (table.rows === 0) {
+    return <Empty>No operators were recorded: the profiler ran without ProfilerActivity.CPU, or nothing of PyTorch ran in its time. <a href={linkTo("kernels")}>Kernels</a> may be there all the same.</Empty>;
+  }
+  const sum = overRanks(table, chosenRank());
+  const count = Number(param("n")) || 6;
+  const chosen = param("op");
+  const used = TIMES.filter(([column]) => Array.from({ length: sum.rows }, (_, row) => sum.absolute(column, row)).some((value) => value > 0));
+  const hasDevice = used.some(([, , kind]) => kind === "compute");
+  return (
+    <>
+      <div class="four">
+        {used.map(([column, title, kind]) => {
+          const { shares, sum: all } = largest(sum, column, count);
+          return <ShareList key={column} title={title} kind={kind} unit="ns" sum={all}
+            shares={shares.map((share) => ({ ...share, kind: share.isRest ? "other" : kind, link: share.isRest ? undefined : here({ op: share.name }) }))} />;
+        })}
+      </div>
+      {!hasDevice && <p class="muted">No device work was recorded below these operators, so there are only the host's times.</p>}
+      <p class="muted">Times with what an operator calls overlap, and do not add up.</p>
+      {chosen !== "" && <OneOperator name={chosen} rank={chosenRank()} />}
+      <DataTable table={sum} sortKey="sort" filterKey="filter" label="Operators"
+        columns={sum.columns.filter((column) => hasDevice || !/^device_|tensor/.test(column.name)).map((column) => column.name)}
+        link={(row) => (isRest(sum, row) ? undefined : here({ op: sum.text("name", row) }))} />
+    </>
+  );
+}
+
+function OneOperator({ name, rank }: { name: string; rank: string }) {
+  const kernels = useTable("operator_kernels"), efficiency = useTable("operator_efficiency");
+  const of = (table: Table) => rowsOfRank(table, rank).filter((row) => table.text("operator", row) === name);
+  return (
+    <section class="panel" aria-labelledby="operator">
+      <h2 id="operator">{printable(name)} <a class="back" href={here({ op: "" })}>Close</a></h2>
+      <p class="links">
+        <a href={linkTo("call-tree", { name, ...(rank === "" ? {} : { rank }) })}>Who calls it, and what it calls</a>
+        <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>In the timeline</a>
+        <a href={linkTo("memory", { op: name })}>Memory</a>
+      </p>
+      <h3>Kernels that it starts itself{rank === "" ? "" : `, ${rankName(rank)}`}</h3>
+      <Ready of={kernels}>
+        {(table) => {
+          const rows = of(table);
+          if (rows.length === 0) return <p class="muted">None, or too little for the table: look at what it calls.</p>;
+          const device = rows.reduce((sum, row) => sum + table.absolute("device_ns", row), 0);
+          return (
+            <>
+              <p class="muted"><span title={`${device} ns`}>{human(device, "ns")}</span> of the device.</p>
+              <DataTable table={someRows(table, rows)} columns={["rank", "kernels", "calls", "device_ns", "mean_operator_delay_ns", "mean_call_to_start_ns"]} label="Kernels of the operator"
+                link={(row) => linkTo("kernels", { kernel: table.text("kernels", rows[row]!).split(" -> ")[0]! })} />
+            </>
+          );
+        }}
+      </Ready>
+      <Ready of={efficiency}>
+        {(table) => {
+          const rows = of(table);
+          return rows.length === 0 ? null : <><h3>By shapes, and what they reach of the device</h3><DataTable table={someRows(table, rows)} label="Shapes of the operator" /></>;
+        }}
+      </Ready>
+    </section>
+  );
+}

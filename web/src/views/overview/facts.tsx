@@ -1,0 +1,59 @@
+// What the job is, in a line of few numbers.
+import type { Table } from "../../data/table.ts";
+import { useJob, useTable } from "../../data/use.ts";
+import { human, printable } from "../../format.ts";
+import { linkTo } from "../../state.ts";
+import { Ready } from "../../widgets/loaded.tsx";
+import { allRows } from "../made_table.ts";
+import { median } from "./parts.ts";
+
+export function Facts() {
+  const summary = useTable("summary", { all: true });
+  return <Ready of={summary}>{(table) => <Line summary={table} />}</Ready>;
+}
+
+interface Fact { name: string; text: string; title?: string; link?: string }
+
+function Line({ summary }: { summary: Table }) {
+  const steps = useTable("steps", { all: true }), temporal = useTable("temporal_breakdown", { all: true });
+  const job = useJob();
+  const rows = allRows(summary);
+  const different = (name: string) => [...new Set(rows.map((row) => summary.exact(name, row)))].filter((text) => text !== "");
+  const hosts = different("host"), devices = different("device"), worlds = different("world_size");
+  const events = rows.reduce((sum, row) => sum + summary.absolute("events", row), 0);
+  const losses = rows.reduce((sum, row) => sum + (summary.absolute("losses", row) || 0), 0);
+  const start = job.state === "here" ? new Date(Number(job.value.startNs / 1_000_000n)) : null;
+  const facts: Fact[] = [
+    { name: rows.length === 1 ? "rank" : "ranks", text: worlds.length === 1 && Number(worlds[0]) > rows.length ? `${rows.length} of ${worlds[0]}` : String(rows.length),
+      link: linkTo("tables", { table: "summary" }) },
+    { name: hosts.length === 1 ? "host" : "hosts", text: hosts.length === 1 ? printable(hosts[0]!) : hosts.length === 0 ? "not known" : String(hosts.length), title: hosts.join(", ") },
+    { name: "device", text: devices.length === 0 ? "none recorded" : printable(devices.join(", ")) },
+  ];
+  if (steps.state === "here" && steps.value.rows > 0) {
+    const table = steps.value;
+    const lengths = allRows(table).map((row) => table.absolute("dur_ns", row));
+    const numbers = new Set(allRows(table).map((row) => table.exact("number", row)));
+    facts.push({ name: numbers.size === 1 ? "step" : "steps", text: String(numbers.size), link: linkTo("steps") });
+    facts.push({ name: "median step", text: human(median(lengths), "ns"), title: `${median(lengths)} ns`, link: linkTo("steps") });
+  } else if (steps.state === "here") facts.push({ name: "steps", text: "none marked", link: linkTo("steps") });
+  if (temporal.state === "here" && temporal.value.rows > 0) {
+    const table = temporal.value;
+    const sum = (name: string) => allRows(table).reduce((all, row) => all + table.absolute(name, row), 0);
+    const idle = sum("idle_ns") / sum("kernel_time_ns");
+    facts.push({ name: "of the device time idle", text: human(idle, "ratio"), title: String(idle), link: linkTo("idle") });
+  }
+  facts.push({ name: "events", text: human(events, "count"), title: String(events) });
+  if (losses > 0) facts.push({ name: "lost or mended", text: human(losses, "count"), title: `${losses}; see the notes of the table summary`, link: linkTo("tables", { table: "summary" }) });
+  if (start !== null && job.state === "here" && job.value.startNs > 0n)
+    facts.push({ name: "UTC, start", text: start.toISOString().slice(0, 19).replace("T", " "), title: `${job.value.startNs} ns since 1970` });
+  return (
+    <dl class="tiles" aria-label="The job">
+      {facts.map((fact) => (
+        <div key={fact.name}>
+          <dt>{fact.name}</dt>
+          <dd title={fact.title}>{fact.link ? <a href={fact.link}>{fact.text}</a> : fact.text}</dd>
+        </div>
+      ))}
+    </dl>
+  );
+}

@@ -1,0 +1,72 @@
+// What stands out, as cards: what it is and costs, what to do, and where it is seen.
+import type { Table } from "../../data/table.ts";
+import { useJob, useTable } from "../../data/use.ts";
+import { copy } from "../../failures.tsx";
+import { human, printable } from "../../format.ts";
+import { linkTo } from "../../state.ts";
+import { ALL_VIEWS } from "../list.ts";
+import { evidenceOf, firstNumber } from "./parts.ts";
+import { stepWindow } from "../steps_data.ts";
+
+const KINDS: Record<string, string> = {
+  fault: "Fault", opportunity: "Opportunity", caveat: "Caveat",
+};
+
+export function Findings({ table }: { table: Table }) {
+  if (table.rows === 0) return <p>Nothing stands out: no fault, and nothing that costs 1 % of the step or more.</p>;
+  return <div class="cards">{Array.from({ length: table.rows }, (_, row) => <Card key={row} table={table} row={row} />)}</div>;
+}
+
+function Card({ table, row }: { table: Table; row: number }) {
+  const text = (name: string) => printable(table.text(name, row));
+  const kind = table.text("kind", row);
+  const time = table.absolute("time_ns", row), share = table.number("share", row);
+  const facts: [string, string][] = [
+    ["Ranks", table.text("ranks", row)], ["Group", table.text("group", row)], ["Steps", table.text("steps", row)],
+    ["Confidence", table.text("confidence", row)], ["Subject", table.text("subject", row)],
+  ];
+  return (
+    <article class={`card ${kind}`} data-mechanism={table.text("mechanism", row)}>
+      <h3>
+        {KINDS[kind] ?? kind}: {text("mechanism").replaceAll("_", " ")}
+        {!Number.isNaN(time) && (
+          <span class="stake" title={`${table.exact("time_ns", row)} ns, share ${table.exact("share", row) || "not known"}`}>
+            {human(time, "ns")}{Number.isNaN(share) ? "" : ` · ${human(share, "ratio")} of the step`}
+          </span>
+        )}
+      </h3>
+      <p class="said">{text("finding")}</p>
+      {text("remedy") !== "" && <p><b>Do:</b> {text("remedy")}</p>}
+      {text("against") !== "" && <p class="muted">Against it: {text("against")}</p>}
+      <p class="muted facts">
+        {facts.filter(([, value]) => value !== "").map(([name, value]) => <span key={name}>{name} {printable(value)}</span>)}
+      </p>
+      <Links table={table} row={row} />
+      <p class="command"><code>{text("evidence")}</code> <button type="button" onClick={() => copy(table.text("evidence", row))}>Copy</button></p>
+    </article>
+  );
+}
+
+function Links({ table, row }: { table: Table; row: number }) {
+  const job = useJob(), steps = useTable("steps", { all: true });
+  const evidence = evidenceOf(table.text("evidence", row));
+  const ranks = table.text("ranks", row) || evidence.ranks;
+  const rank = firstNumber(ranks);
+  const filter: Record<string, string> = rank !== "" && /^\d+$/.test(ranks) ? { rank } : {};
+  const params: Record<string, string> = { ...filter };
+  if (evidence.view === "operators") params.op = table.text("subject", row);
+  if (evidence.view === "tables") params.table = evidence.table;
+  if (evidence.view === "tables" && ranks !== "") params.filter = rank === ranks ? `rank:${rank}` : "";
+  const at = steps.state === "here" && job.state === "here"
+    ? stepWindow(steps.value, rank, firstNumber(table.text("steps", row)), job.value.startNs) : null;
+  const name = ALL_VIEWS.find((view) => view.name === evidence.view)?.title ?? evidence.view;
+  return (
+    <p class="links">
+      {evidence.view !== "timeline" && evidence.table !== "" && <a href={linkTo(evidence.view, params)}>Show in {name}</a>}
+      <a href={linkTo("timeline", { ...(ranks === "" ? {} : { ranks }), ...at?.params })}>
+        Timeline{rank === "" ? "" : ` of rank ${ranks}`}{at === null ? "" : `, step ${at.step}`}
+      </a>
+      {evidence.view !== "steps" && at !== null && <a href={linkTo("steps", filter)}>Steps</a>}
+    </p>
+  );
+}

@@ -1,0 +1,99 @@
+// What device time and steps are made of, as parts that add up. No document here.
+import type { Table } from "../../data/table.ts";
+import type { BarPart } from "../../widgets/bars.tsx";
+
+// Of step_breakdown, in the order in which a moment counts.
+export const STEP_PARTS: [column: string, label: string, kind: string][] = [
+  ["kernel_ns", "kernels", "compute"],
+  ["copy_ns", "copies", "memory"],
+  ["set_ns", "memory sets", "set"],
+  ["communication_ns", "communication", "communication"],
+  ["runtime_ns", "runtime calls", "runtime"],
+  ["data_loader_ns", "data loading", "annotation"],
+  ["host_ns", "host", "operator"],
+  ["other_ns", "nothing recorded", "idle"],
+];
+
+export interface StepSum {
+  number: number;
+  rows: number; // ranks that have it
+  parts: number[]; // mean over them, as STEP_PARTS
+  total: number;
+}
+
+// Each step as the mean over the ranks that these rows are of.
+export function stepSums(table: Table, rows: readonly number[]): StepSum[] {
+  const steps = new Map<number, StepSum>();
+  for (const row of rows) {
+    const number = table.absolute("number", row);
+    let step = steps.get(number);
+    if (step === undefined) steps.set(number, (step = { number, rows: 0, parts: STEP_PARTS.map(() => 0), total: 0 }));
+    ++step.rows;
+    STEP_PARTS.forEach(([column], i) => (step.parts[i]! += table.absolute(column, row) || 0));
+    step.total += table.absolute("dur_ns", row);
+  }
+  return [...steps.values()].sort((a, b) => a.number - b.number).map((step) => ({
+    ...step, parts: step.parts.map((part) => part / step.rows), total: step.total / step.rows,
+  }));
+}
+
+export const barParts = (step: StepSum): BarPart[] =>
+  STEP_PARTS.map(([, label, kind], i) => ({ label, kind, value: step.parts[i]! })).filter((part) => part.value > 0);
+
+export function meanStep(steps: readonly StepSum[]): StepSum | null {
+  if (steps.length === 0) return null;
+  const mean = (of: (step: StepSum) => number) => steps.reduce((sum, step) => sum + of(step), 0) / steps.length;
+  return { number: -1, rows: steps.length, parts: STEP_PARTS.map((_, i) => mean((step) => step.parts[i]!)), total: mean((step) => step.total) };
+}
+
+// The time from a rank's first device work to its last in parts that add up to it. What is neither computing nor
+// communication moves or sets memory.
+export function devicePartsOf(temporal: Table, row: number, overlap: Table | null, idle: Table | null): BarPart[] {
+  const rank = temporal.exact("rank", row);
+  const find = (table: Table | null) => (table === null ? -1 : table.rowsWhere("rank", rank)[0] ?? -1);
+  const o = find(overlap), i = find(idle);
+  const hidden = o < 0 ? 0 : overlap!.absolute("compute_and_communication_ns", o);
+  const exposed = o < 0 ? 0 : overlap!.absolute("communication_ns", o) - hidden;
+  const compute = temporal.absolute("compute_ns", row);
+  const parts: BarPart[] = [
+    { kind: "compute", label: "compute alone", value: compute - hidden },
+    { kind: "communication pale", label: "communication hidden behind compute", value: hidden },
+    { kind: "communication", label: "communication exposed", value: exposed },
+    { kind: "memory", label: "only moving or setting memory", value: temporal.absolute("non_compute_ns", row) - exposed },
+  ];
+  const why: [string, string, string][] = [
+    ["host_wait_ns", "idle: waits for the host", "idle"],
+    ["kernel_wait_ns", "idle: between kernels", "other"],
+    ["other_ns", "idle: other", "idle pale"],
+    ["unknown_ns", "idle: not known", "idle pale"],
+  ];
+  if (i < 0) parts.push({ kind: "idle", label: "idle", value: temporal.absolute("idle_ns", row) });
+  else for (const [column, label, kind] of why) parts.push({ kind, label, value: idle!.absolute(column, i) });
+  return parts.filter((part) => part.value > 0);
+}
+
+export const median = (values: readonly number[]): number => {
+  const sorted = values.filter(Number.isFinite).sort((a, b) => a - b);
+  if (sorted.length === 0) return Number.NaN;
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+};
+
+// The view that shows a table best; others are among all tables.
+const VIEW_OF: Record<string, string> = {
+  kernel_breakdown: "kernels", kernel_groups: "kernels", kernel_duration_distribution: "kernels", kernel_launch_stats: "kernels",
+  operators: "operators", operator_groups: "operators", operator_efficiency: "operators", operator_kernels: "operators",
+  collectives: "distributed", comm_comp_overlap: "distributed", comm_steps: "distributed", stragglers: "distributed",
+  flight_recorder: "distributed", critical_path: "critical-path", call_tree: "call-tree", modules: "modules",
+  memory_at_peak: "memory", memory_timeline: "memory", memory_by_operator: "memory", memory_leaks: "memory",
+  idle_time_breakdown: "idle", device_idle_breakdown: "idle", queue_blocked: "idle", idle_causes: "idle",
+  step_breakdown: "steps", steps: "steps", timeline: "timeline", rank_strip: "timeline",
+};
+
+// What the command of a finding shows, as a view: its table and ranks.
+export function evidenceOf(command: string): { view: string; table: string; ranks: string } {
+  const table = /--table ([a-z_]+)/.exec(command)?.[1] ?? "";
+  return { table, view: VIEW_OF[table] ?? "tables", ranks: /--ranks ([0-9,-]+)/.exec(command)?.[1] ?? "" };
+}
+
+export const firstNumber = (ranges: string): string => /^\d+/.exec(ranges)?.[0] ?? "";

@@ -1,0 +1,135 @@
+// Which step is odd, on which rank.
+import type { Table } from "../data/table.ts";
+import { useJob, useTable } from "../data/use.ts";
+import { human } from "../format.ts";
+import { linkTo, param } from "../state.ts";
+import { Bars } from "../widgets/bars.tsx";
+import { DataTable } from "../widgets/data_table.tsx";
+import { HeatMap } from "../widgets/heat_map.tsx";
+import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Choice, RankChoice, rankName } from "./choice.tsx";
+import { chosenRank, here } from "./here.ts";
+import { ranksIn, rowsOfRank } from "./made_table.ts";
+import { STEP_PARTS, barParts, stepSums } from "./overview/parts.ts";
+import { StepColumns } from "./step_columns.tsx";
+import { mostDifferent, oddest, stepGrid, stepWindow, windowOf, type StepGrid } from "./steps_data.ts";
+
+const MOST_RANKS = 48, MOST_STEPS = 200, MOST_BARS = 40;
+const MEASURES: [string, string][] = [["dur_ns", "length"], ["device_busy_ns", "device busy"]];
+
+export function Steps() {
+  const marks = useTable("steps"), parts = useTable("step_breakdown");
+  return (
+    <Ready of={marks}>
+      {(table) => table.rows === 0 ? (
+        <Empty>
+          No steps were marked. Call the profiler's <code>step()</code> at the end of each pass of the loop, or put each pass into{" "}
+          <code>with record_function("step")</code>; what is here is then by step. What ran all the same is in the{" "}
+          <a href={linkTo("timeline")}>timeline</a>.
+        </Empty>
+      ) : (
+        <Ready of={parts}>{(breakdown) => <Both marks={table} parts={breakdown} />}</Ready>
+      )}
+    </Ready>
+  );
+}
+
+function Both({ marks, parts }: { marks: Table; parts: Table }) {
+  const measure = param("show") || "dur_ns";
+  const ofMarks = measure !== "dur_ns" ? marks.has(measure) : true;
+  const table = ofMarks ? marks : parts;
+  const grid = stepGrid(table, table.has(measure) ? measure : "dur_ns");
+  const measures: [string, string][] = [...MEASURES, ...STEP_PARTS.map(([name, text]): [string, string] => [name, text])];
+  const name = measures.find(([each]) => each === measure)?.[1] ?? "length";
+  // A rank that nobody chose is the one that is said to be odd, else the first.
+  const odd = oddest(stepGrid(marks, "dur_ns"));
+  const rank = chosenRank() || (odd !== null && odd.rank >= 0 ? ranksIn(marks)[odd.rank]! : ranksIn(marks)[0]!);
+  return (
+    <>
+      <Said grid={grid} name={name} marks={marks} />
+      <p class="choices">
+        <Choice name="show" label="Show" value={measure} options={measures} />
+        <RankChoice ranks={ranksIn(marks)} all={false} value={rank} />
+      </p>
+      <StepMap grid={grid} name={name} marks={marks} rank={rank} />
+      <OfRank marks={marks} parts={parts} rank={rank} />
+    </>
+  );
+}
+
+// The answer in a sentence.
+function Said({ grid, name, marks }: { grid: StepGrid; name: string; marks: Table }) {
+  const job = useJob();
+  const odd = oddest(grid);
+  if (odd === null) {
+    const elsewhere = name === "length" ? <> Ranks that wait for each other have steps of one length: <a href={here({ show: "kernel_ns" })}>kernels</a> show who computes longer.</> : null;
+    return <p>No step and no rank stands out by {name}: all are within 2 % of what is typical.{elsewhere}</p>;
+  }
+  const rank = odd.rank < 0 ? "" : grid.ranks[odd.rank]!, step = odd.step < 0 ? "" : grid.numbers[odd.step]!;
+  const at = job.state === "here" ? stepWindow(marks, rank === "none" ? "" : rank, step, job.value.startNs) : null;
+  const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step} on all ranks` : `step ${step} of ${rankName(rank)}`;
+  return (
+    <p>
+      Stands out by {name}: <b>{what}</b>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
+      <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
+      {at !== null && <a href={linkTo("timeline", { ...(rank === "" || rank === "none" ? {} : { ranks: rank }), ...at.params })}>Timeline</a>}
+    </p>
+  );
+}
+
+function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; marks: Table; rank: string }) {
+  const job = useJob();
+  const shown = mostDifferent(grid, MOST_RANKS);
+  const steps = grid.numbers.slice(0, MOST_STEPS);
+  const start = job.state === "here" ? job.value.startNs : 0n;
+  const marked = param("step");
+  const windows = stepGrid(marks, "dur_ns");
+  const places = new Map(windows.ranks.map((each, place) => [each, place]));
+  const columns = new Map(windows.numbers.map((each, place) => [each, place]));
+  return (
+    <section aria-label="Steps of all ranks">
+      <HeatMap label={`${name[0]!.toUpperCase()}${name.slice(1)} by rank and step`} unit="ns"
+        rows={shown.map((row) => rankName(grid.ranks[row]!))} columns={steps.map((step) => (steps.length > 24 ? step : `step ${step}`))}
+        rowLink={(row) => here({ rank: grid.ranks[shown[row]!]! })} chosenRow={shown.findIndex((row) => grid.ranks[row] === rank)}
+        cell={(row, column) => {
+          const number = grid.numbers[column]!, of = grid.ranks[shown[row]!]!;
+          const value = grid.value(shown[row]!, column);
+          if (Number.isNaN(value)) return { value };
+          const mark = windows.row(places.get(of) ?? -1, columns.get(number) ?? -1);
+          const link = mark < 0 ? undefined : linkTo("timeline", { ...(of === "none" ? {} : { ranks: of }), ...windowOf(marks, mark, start).params });
+          return { value, link, isMarked: of === rank && number === marked };
+        }} />
+      <p class="muted">
+        A cell leads to the timeline of its rank and step; a rank's name shows its steps below.
+        {shown.length < grid.ranks.length && ` ${shown.length} of ${grid.ranks.length} ranks, those that differ most from the others.`}
+        {steps.length < grid.numbers.length && ` The first ${MOST_STEPS} of ${grid.numbers.length} steps.`}
+      </p>
+    </section>
+  );
+}
+
+function OfRank({ marks, parts, rank }: { marks: Table; parts: Table; rank: string }) {
+  const job = useJob();
+  const rows = rowsOfRank(parts, rank);
+  const sums = stepSums(parts, rows);
+  const start = job.state === "here" ? job.value.startNs : 0n;
+  const link = (step: number) => {
+    const at = stepWindow(marks, rank === "none" ? "" : rank, String(step), start);
+    return at === null ? undefined : linkTo("timeline", { ...(rank === "none" ? {} : { ranks: rank }), ...at.params });
+  };
+  const marked = param("step");
+  return (
+    <section aria-labelledby="of-rank">
+      <h2 id="of-rank">What the steps of {rankName(rank)} are made of</h2>
+      {sums.length === 0 ? <Empty>What its steps are made of is not known.</Empty> : sums.length > MOST_BARS ? (
+        <StepColumns steps={sums} label={`Steps of ${rankName(rank)}`} link={(step) => link(step.number)} />
+      ) : (
+        <Bars unit="ns" label={`Steps of ${rankName(rank)}`} bars={sums.map((step) => ({
+          label: `step ${step.number}`, parts: barParts(step), link: link(step.number), mark: String(step.number) === marked ? "chosen" : undefined,
+        }))} />
+      )}
+      <p class="muted">Each moment counts for the first of these that is so. <a href={linkTo("critical-path")}>What the length waits for</a></p>
+      <DataTable table={parts} sortKey="sort" filterKey="filter" label="Parts of each step" />
+    </section>
+  );
+}

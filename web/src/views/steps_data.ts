@@ -1,0 +1,95 @@
+// Steps by rank and number, what is measured of each, and which stand out. No document here.
+import type { Table } from "../data/table.ts";
+import { median } from "./overview/parts.ts";
+
+// A step of a rank as the timeline's window; with "" for the rank or the step the longest there is.
+export function stepWindow(steps: Table, rank: string, step: string, startNs: bigint):
+  { step: string; params: { from: string; to: string } } | null {
+  let found = -1;
+  for (let row = 0; row < steps.rows; ++row) {
+    if (rank !== "" && steps.exact("rank", row) !== rank) continue;
+    if (step !== "" && steps.exact("number", row) !== step) continue;
+    if (found < 0 || steps.absolute("dur_ns", row) > steps.absolute("dur_ns", found)) found = row;
+  }
+  return found < 0 ? null : windowOf(steps, found, startNs);
+}
+
+export function windowOf(steps: Table, row: number, startNs: bigint): { step: string; params: { from: string; to: string } } {
+  const from = BigInt(steps.exact("start_ns", row)) - startNs;
+  const to = from + BigInt(steps.exact("dur_ns", row));
+  return { step: steps.exact("number", row), params: { from: from.toString(), to: to.toString() } };
+}
+
+export interface StepGrid {
+  ranks: string[];
+  numbers: string[];
+  value: (rank: number, step: number) => number; // NaN: this rank does not have that step, or nothing is known
+  row: (rank: number, step: number) => number; // of the table; -1
+}
+
+export function stepGrid(table: Table, measure: string): StepGrid {
+  const ranks = new Map<string, number>(), numbers = new Set<number>();
+  for (let row = 0; row < table.rows; ++row) {
+    const rank = table.exact("rank", row) || "none";
+    if (!ranks.has(rank)) ranks.set(rank, ranks.size);
+    numbers.add(table.absolute("number", row));
+  }
+  const order = [...numbers].sort((a, b) => a - b);
+  const places = new Map(order.map((number, place) => [number, place]));
+  const rows = new Int32Array(ranks.size * order.length).fill(-1);
+  for (let row = 0; row < table.rows; ++row) {
+    const at = ranks.get(table.exact("rank", row) || "none")! * order.length + places.get(table.absolute("number", row))!;
+    if (rows[at]! < 0) rows[at] = row; // of several marks of one number the first
+  }
+  const row = (rank: number, step: number) => rows[rank * order.length + step] ?? -1;
+  return {
+    ranks: [...ranks.keys()], numbers: order.map(String), row,
+    value: (rank, step) => (row(rank, step) < 0 ? Number.NaN : table.absolute(measure, row(rank, step))),
+  };
+}
+
+export interface Oddity {
+  rank: number; // -1: all of them alike
+  step: number; // -1: all of them alike
+  value: number;
+  typical: number;
+}
+
+// What differs most from what is typical: a step of all ranks, a rank in all steps, or one cell; null within 2 %.
+export function oddest(grid: StepGrid): Oddity | null {
+  const ranks = grid.ranks.map((_, rank) => rank), steps = grid.numbers.map((_, step) => step);
+  const perStep = steps.map((step) => median(ranks.map((rank) => grid.value(rank, step))));
+  const perRank = ranks.map((rank) => median(steps.map((step) => grid.value(rank, step))));
+  const typical = median(perStep);
+  let found: Oddity | null = null;
+  const consider = (rank: number, step: number, value: number, than: number, weight: number) => {
+    const much = (value / than - 1) * weight;
+    if (!(much > 0.02)) return;
+    if (found === null || much > found.value / found.typical - 1) found = { rank, step, value, typical: than };
+  };
+  if (steps.length > 2) steps.forEach((step) => consider(-1, step, perStep[step]!, typical, 1));
+  if (ranks.length > 1) ranks.forEach((rank) => consider(rank, -1, perRank[rank]!, median(perRank), 1));
+  // What a rank or a step explains as a whole is not told again of each cell.
+  for (const rank of ranks)
+    for (const step of steps) {
+      const expected = Math.max(perStep[step]!, perRank[rank]!);
+      consider(rank, step, grid.value(rank, step), expected, 1);
+    }
+  return found;
+}
+
+// Ranks that are shown where there are too many: those that differ most from the others of a step, in their own order.
+export function mostDifferent(grid: StepGrid, most: number): number[] {
+  const ranks = grid.ranks.map((_, rank) => rank);
+  if (ranks.length <= most) return ranks;
+  const typical = grid.numbers.map((_, step) => median(ranks.map((rank) => grid.value(rank, step))));
+  const distance = ranks.map((rank) => typical.reduce((worst, usual, step) =>
+    Math.max(worst, Math.abs(grid.value(rank, step) / usual - 1) || 0), 0));
+  return ranks.sort((a, b) => distance[b]! - distance[a]! || a - b).slice(0, most).sort((a, b) => a - b);
+}
+
+// "0,3-5" as a test.
+export function rangesHave(text: string): (number: number) => boolean {
+  const ranges = text.split(",").map((part) => part.split("-").map(Number));
+  return (number) => ranges.some(([from, to = from]) => number >= from! && number <= to!);
+}
