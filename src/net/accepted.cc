@@ -1,6 +1,8 @@
 #include "net/accepted.h"
 
+#include <algorithm>
 #include <charconv>
+#include <optional>
 
 #include "base/utf8.h"
 #include "base/words.h"
@@ -42,6 +44,21 @@ std::vector<Accepted> read_accepted(std::string_view header) {
     if (!accepted.name.empty()) all.push_back(std::move(accepted));
   }
   return all;
+}
+
+bool names(std::string_view header, std::string_view name) {
+  return std::ranges::any_of(read_accepted(header),
+                             [&](const Accepted& a) { return a.name == name && a.quality > 0; });
+}
+
+bool takes_gzip(std::string_view accept_encoding) {
+  std::optional<double> gzip;
+  double any = 0;
+  for (const Accepted& a : read_accepted(accept_encoding)) {
+    if (a.name == "gzip" || a.name == "x-gzip") gzip = std::max(gzip.value_or(0), a.quality);
+    if (a.name == "*") any = a.quality;
+  }
+  return gzip.value_or(any) > 0;
 }
 
 }  // namespace spotter::net

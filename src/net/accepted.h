@@ -16,4 +16,8 @@ struct Accepted {
 // In the order of the header. A quality that is none is 0.
 std::vector<Accepted> read_accepted(std::string_view header);
 
+// Whether it is accepted by its own name: "*" is not enough.
+bool names(std::string_view header, std::string_view name);
+bool takes_gzip(std::string_view accept_encoding);  // by that header
+
 }  // namespace spotter::net

@@ -17,10 +17,13 @@
 // or 1.
 #pragma once
 #include <string>
+#include <string_view>
 
 #include "render/document.h"
 
 namespace spotter::render {
+
+inline constexpr std::string_view kColumnsType = "application/x-spotter-columns";  // of HTTP
 
 // Not compressed yet.
 std::string columns_binary(const Document& document);
