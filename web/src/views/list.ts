@@ -3,6 +3,7 @@ import type { ComponentType } from "preact";
 import { source } from "../data/use.ts";
 import { CriticalPath } from "./critical_path.tsx";
 import { Distributed } from "./distributed.tsx";
+import { Idle } from "./idle.tsx";
 import { Memory } from "./memory.tsx";
 import { Overview } from "./overview.tsx";
 import { CallTree } from "./call_tree.tsx";
@@ -29,6 +30,7 @@ export const ALL_VIEWS: View[] = [
   { name: "call-tree", title: "Call tree", Component: CallTree },
   { name: "distributed", title: "Distributed", Component: Distributed },
   { name: "critical-path", title: "Critical path", Component: CriticalPath },
+  { name: "idle", title: "Idle", Component: Idle },
   { name: "memory", title: "Memory", Component: Memory },
   { name: "tables", title: "All tables", Component: Tables },
 ];
