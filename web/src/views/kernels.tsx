@@ -60,7 +60,11 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
       )}
       {param("by") === "launch" ? <ByLaunch top={top} rank={rank} /> : (
         <DataTable table={table} sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
-          cell={(column, row) => (column.name === "source_line" ? <Line sources={sources?.get(table.text("name", row)) ?? []} /> : undefined)} />
+          cell={(column, row) => {
+            const name = table.text("name", row);
+            if (column.name === "name") return <span title={printable(name)}>{shortName(name, 52)}</span>;
+            return column.name === "source_line" ? <Line sources={sources?.get(name) ?? []} /> : undefined;
+          }} />
       )}
       <Launches rank={rank} />
     </>

@@ -20,14 +20,14 @@ export function kernelTable(tables: KernelTables, rank: string): Table {
   const help = (name: string) => breakdown.column(name);
   const columns: Column[] = [
     textsColumn("name", names, help("name")),
-    textsColumn("kind", textsOf(breakdown, groups, "kind"), help("kind")),
     numbersColumn("share_ratio", sum.map((each) => each / whole), { help: "Share of the sum of all durations.", unit: "ratio", type: "real" }),
     numbersColumn("sum_ns", sum, help("sum_ns")),
     numbersColumn("count", count, help("count")),
     numbersColumn("mean_ns", sum.map((each, i) => each / count[i]!), help("mean_ns")),
+    ...ofSources(tables.sources, names),
     ...ofGroups(tables.groups, names, rank),
     ...ofRanks(tables.distribution, breakdown, groups, names),
-    ...ofSources(tables.sources, names),
+    textsColumn("kind", textsOf(breakdown, groups, "kind"), help("kind")),
     numbersColumn("min_ns", extremes(breakdown, groups, "min_ns", Math.min), help("min_ns")),
     numbersColumn("max_ns", extremes(breakdown, groups, "max_ns", Math.max), help("max_ns")),
   ];

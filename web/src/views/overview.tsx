@@ -79,10 +79,10 @@ function StepParts({ table }: { table: Table }) {
   const of = rank !== "" ? ` of ${rankName(rank)}` : ranks.length > 1 ? `, mean over ${ranks.length} ranks` : "";
   return (
     <>
-      <p>
+      <p class="choices"><span>
         {sums.length === 1 ? "One step" : `${sums.length} steps`}{of}: <b title={`${mean.total} ns`}>{human(mean.total, "ns")}</b>{sums.length > 1 ? " in the mean" : ""}, most of it{" "}
-        {STEP_PARTS[largest]![1]} (<span title={`${mean.parts[largest]} ns`}>{human(mean.parts[largest]! / mean.total, "ratio")}</span>). <RankChoice ranks={ranks} />
-      </p>
+        {STEP_PARTS[largest]![1]} (<span title={`${mean.parts[largest]} ns`}>{human(mean.parts[largest]! / mean.total, "ratio")}</span>).
+      </span> <RankChoice ranks={ranks} /></p>
       <StepColumns steps={sums} label={`Length of each step${of}`}
         link={(step) => linkTo("steps", { step: String(step.number), ...(rank === "" ? {} : { rank }) })}
         onSelect={source.value?.kind === "server" ? (first, last) => setParam("steps", `${first}-${last}`, { push: true }) : undefined} />

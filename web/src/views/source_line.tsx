@@ -1,8 +1,13 @@
-// A line of source code, as it is to be found.
-import { describe } from "../links.ts";
+// A line of source code with its function.
 import { printable } from "../format.ts";
 import type { Frame } from "../frames.ts";
+import { SourceLink } from "../widgets/source_link.tsx";
 
 export function SourceLine({ frame }: { frame: Frame }) {
-  return <code class="source" title={describe(frame)}>{printable(`${frame.path}:${frame.line}`)}{frame.name && <span class="muted"> {printable(frame.name)}</span>}</code>;
+  return (
+    <code class="line">
+      <SourceLink frame={`${frame.path}(${frame.line}): ${frame.name}`} />
+      {frame.name !== "" && <span class="muted"> {printable(frame.name)}</span>}
+    </code>
+  );
 }

@@ -1,4 +1,5 @@
 // Which step is odd, on which rank.
+import { useMemo } from "preact/hooks";
 import type { Table } from "../data/table.ts";
 import { useJob, useTable } from "../data/use.ts";
 import { human } from "../format.ts";
@@ -12,7 +13,7 @@ import { chosenRank, here } from "./here.ts";
 import { ranksIn, rowsOfRank } from "./made_table.ts";
 import { STEP_PARTS, barParts, stepSums } from "./overview/parts.ts";
 import { StepColumns } from "./step_columns.tsx";
-import { mostDifferent, oddest, stepGrid, stepWindow, windowOf, type StepGrid } from "./steps_data.ts";
+import { mostDifferent, oddest, stepGrid, stepWindow, windowOf, type Oddity, type StepGrid } from "./steps_data.ts";
 
 const MOST_RANKS = 48, MOST_STEPS = 200, MOST_BARS = 40;
 const MEASURES: [string, string][] = [["dur_ns", "length"], ["device_busy_ns", "device busy"]];
@@ -34,21 +35,26 @@ export function Steps() {
   );
 }
 
+const ALL_MEASURES: [string, string][] = [...MEASURES, ...STEP_PARTS.map(([name, text]): [string, string] => [name, text])];
+
 function Both({ marks, parts }: { marks: Table; parts: Table }) {
-  const measure = param("show") || "dur_ns";
-  const ofMarks = measure !== "dur_ns" ? marks.has(measure) : true;
-  const table = ofMarks ? marks : parts;
-  const grid = stepGrid(table, table.has(measure) ? measure : "dur_ns");
-  const measures: [string, string][] = [...MEASURES, ...STEP_PARTS.map(([name, text]): [string, string] => [name, text])];
-  const name = measures.find(([each]) => each === measure)?.[1] ?? "length";
+  const gridOf = (measure: string) => (marks.has(measure) ? stepGrid(marks, measure) : stepGrid(parts, measure));
+  // Ranks that wait for each other have steps of one length: then the kernels tell more.
+  const usual = useMemo(() => {
+    const telling = ["dur_ns", "kernel_ns"].find((measure) => oddest(gridOf(measure)) !== null);
+    return telling ?? "dur_ns";
+  }, [marks, parts]);
+  const measure = ALL_MEASURES.find(([each]) => each === param("show"))?.[0] ?? usual;
+  const name = ALL_MEASURES.find(([each]) => each === measure)![1];
+  const grid = useMemo(() => gridOf(measure), [marks, parts, measure]);
+  const odd = useMemo(() => oddest(grid), [grid]);
   // A rank that nobody chose is the one that is said to be odd, else the first.
-  const odd = oddest(stepGrid(marks, "dur_ns"));
-  const rank = chosenRank() || (odd !== null && odd.rank >= 0 ? ranksIn(marks)[odd.rank]! : ranksIn(marks)[0]!);
+  const rank = chosenRank() || (odd !== null && odd.rank >= 0 ? grid.ranks[odd.rank]! : ranksIn(marks)[0]!);
   return (
     <>
-      <Said grid={grid} name={name} marks={marks} />
+      <Said grid={grid} odd={odd} name={name} marks={marks} />
       <p class="choices">
-        <Choice name="show" label="Show" value={measure} options={measures} />
+        <Choice name="show" label="Show" value={measure} options={ALL_MEASURES} />
         <RankChoice ranks={ranksIn(marks)} all={false} value={rank} />
       </p>
       <StepMap grid={grid} name={name} marks={marks} rank={rank} />
@@ -58,20 +64,17 @@ function Both({ marks, parts }: { marks: Table; parts: Table }) {
 }
 
 // The answer in a sentence.
-function Said({ grid, name, marks }: { grid: StepGrid; name: string; marks: Table }) {
+function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; name: string; marks: Table }) {
   const job = useJob();
-  const odd = oddest(grid);
-  if (odd === null) {
-    const elsewhere = name === "length" ? <> Ranks that wait for each other have steps of one length: <a href={here({ show: "kernel_ns" })}>kernels</a> show who computes longer.</> : null;
-    return <p>No step and no rank stands out by {name}: all are within 2 % of what is typical.{elsewhere}</p>;
-  }
+  if (odd === null) return <p class="answer">No step and no rank stands out by {name}: all are within 2 % of what is typical.</p>;
   const rank = odd.rank < 0 ? "" : grid.ranks[odd.rank]!, step = odd.step < 0 ? "" : grid.numbers[odd.step]!;
   const at = job.state === "here" ? stepWindow(marks, rank === "none" ? "" : rank, step, job.value.startNs) : null;
   const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step} on all ranks` : `step ${step} of ${rankName(rank)}`;
   return (
-    <p>
+    <p class="answer">
       Stands out by {name}: <b>{what}</b>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
       <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
+      {param("show") === "" && name !== "length" && "The steps are of one length, as ranks wait for each other. "}
       {at !== null && <a href={linkTo("timeline", { ...(rank === "" || rank === "none" ? {} : { ranks: rank }), ...at.params })}>Timeline</a>}
     </p>
   );

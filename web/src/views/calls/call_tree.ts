@@ -22,9 +22,10 @@ export interface Paths {
 
 // `lasting`: how much of a row of the host counts, 0: nothing, nor what it launched; absent: all of it.
 export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row) => tree.durations[row]!): Paths {
-  const { words } = tree, kindColumn = tree.table.column("kind"), names = tree.table.column("name").values as ArrayLike<number>;
+  const kindColumn = tree.table.column("kind"), names = tree.table.column("name").values as ArrayLike<number>;
+  const merged = mergedWords(tree.words);
   const paths: Paths = {
-    words, kinds: kindColumn.words, word: [], kind: [], above: [], below: [], calls: [], host: [], hostSelf: [], device: [], deviceSelf: [], roots: [],
+    words: merged.words, kinds: kindColumn.words, word: [], kind: [], above: [], below: [], calls: [], host: [], hostSelf: [], device: [], deviceSelf: [], roots: [],
   };
   const known = new Map<number, number>();
   const nodeOf = new Int32Array(tree.table.rows).fill(-1);
@@ -35,12 +36,13 @@ export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row)
     const duration = onDevice ? tree.durations[row]! : lasting(row);
     // An instant counts where its caller does.
     if (onDevice ? parent >= 0 && caller < 0 : duration === 0 && (caller < 0 || tree.durations[row]! > 0)) continue;
-    const key = (caller + 1) * words.length + names[row]!;
+    const word = merged.of[names[row]!]!;
+    const key = (caller + 1) * merged.words.length + word;
     let node = known.get(key);
     if (node === undefined) {
       node = paths.word.length;
       known.set(key, node);
-      paths.word.push(names[row]!);
+      paths.word.push(word);
       paths.kind.push(Number(kindColumn.values[row]!));
       paths.above.push(caller);
       for (const list of [paths.calls, paths.host, paths.hostSelf, paths.device, paths.deviceSelf]) list.push(0);
@@ -61,6 +63,18 @@ export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row)
   }
   for (let node = paths.word.length; node-- > 0; ) if (paths.above[node]! >= 0) paths.device[paths.above[node]!]! += paths.device[node]!;
   return paths;
+}
+
+// Marks of steps have a number in their name, and are one.
+function mergedWords(words: string[]): { words: string[]; of: Uint32Array } {
+  const all: string[] = [];
+  const places = new Map<string, number>();
+  const of = Uint32Array.from(words, (word) => {
+    const name = word.replace(/^(ProfilerStep)#\d+$/, "$1");
+    if (!places.has(name)) places.set(name, all.push(name) - 1);
+    return places.get(name)!;
+  });
+  return { words: all, of };
 }
 
 const isInside = (tree: SpanTree, row: number, parent: number): boolean => {

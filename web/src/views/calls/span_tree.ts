@@ -33,10 +33,12 @@ export function spanTree(table: Table): SpanTree {
   const isWork = flags(table, "kind", (word) => word === "compute" || word === "communication" || word === "memory");
   const rowOfEvent = eventRows(table);
   const parent = new Int32Array(rows).fill(NONE), forward = new Int32Array(rows).fill(NONE);
-  const link = table.column("link");
+  const link = table.column("link"), depth = table.column("depth");
   let unlaunched = 0;
   for (let row = 0; row < rows; ++row) {
     const to = table.isNull(link, row) ? NONE : rowOfEvent(Number(link.values[row]!) + Number(link.base));
+    // Annotations and waits on the device's timeline are no work of its own.
+    if (isDevice[row] && table.absolute(depth, row) < 0) isWork[row] = 0;
     if (!isDevice[row]) forward[row] = to;
     else if (isWork[row]) {
       parent[row] = to;

@@ -13,7 +13,13 @@ const KINDS: Record<string, string> = {
 };
 
 export function Findings({ table }: { table: Table }) {
-  if (table.rows === 0) return <p>Nothing stands out: no fault, and nothing that costs 1 % of the step or more.</p>;
+  if (table.rows === 0)
+    return (
+      <p>
+        Nothing stands out: no fault, and nothing that costs 1 % of the step or more. Where the time goes is below, and under{" "}
+        <a href={linkTo("kernels")}>Kernels</a> and <a href={linkTo("operators")}>Operators</a>.
+      </p>
+    );
   return <div class="cards">{Array.from({ length: table.rows }, (_, row) => <Card key={row} table={table} row={row} />)}</div>;
 }
 

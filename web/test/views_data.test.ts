@@ -1,0 +1,184 @@
+// What the views of the whole job make of tables: sums over ranks, steps that stand out, trees of modules and calls, and the
+// lines that launch kernels.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Table, type Column } from "../src/data/table.ts";
+import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/calls/call_tree.ts";
+import { kernelSources, linesOf } from "../src/views/calls/sources.ts";
+import { isLibrary, spanTree } from "../src/views/calls/span_tree.ts";
+import { kernelTable } from "../src/views/kernels_data.ts";
+import { groupsOf, means, numbersColumn, rowsOfRank, someRows, summed, sums, textsColumn } from "../src/views/made_table.ts";
+import { costliest, moduleTree, namesOf as moduleNames, rowsInSight } from "../src/views/modules_data.ts";
+import { largest, overRanks } from "../src/views/operators_data.ts";
+import { devicePartsOf, evidenceOf, meanStep, stepSums } from "../src/views/overview/parts.ts";
+import { mostDifferent, oddest, rangesHave, stepGrid, stepWindow } from "../src/views/steps_data.ts";
+
+type Cells = Record<string, (number | string | null)[]>;
+
+function made(name: string, cells: Cells): Table {
+  const columns = Object.entries(cells).map(([key, values]): Column => {
+    const look = { help: key };
+    if (values.some((value) => typeof value === "string")) return textsColumn(key, values.map((value) => String(value ?? "")), look);
+    return numbersColumn(key, values.map((value) => (value === null ? Number.NaN : Number(value))), look);
+  });
+  return new Table(name, Object.values(cells)[0]!.length, columns);
+}
+
+test("rows are added up by their keys; what no row knows stays unknown", () => {
+  const table = made("t", { rank: [0, 0, 1], name: ["a", "b", "a"], ns: [1, 2, 4], total: [null, null, null], part: [0.5, 1, 0] });
+  const added = summed(table, ["name"], ["ns", "total"], rowsOfRank(table, ""));
+  assert.deepEqual([added.text("name", 0), added.exact("ns", 0), added.exact("total", 0)], ["a", "5", ""]);
+  assert.deepEqual([added.rows, added.exact("ns", 1)], [2, "2"]);
+  const groups = groupsOf(table, ["name"], rowsOfRank(table, ""));
+  assert.deepEqual([...means(table, groups, "part", "ns")], [0.5 / 5, 1]);
+  assert.deepEqual([...sums(table, groupsOf(table, ["name"], rowsOfRank(table, "1")), "ns")], [4]);
+  assert.equal(someRows(table, [2, 0]).exact("ns", 0), "4");
+});
+
+test("operators over ranks: the rest comes last, and shares are of the sum", () => {
+  const table = made("operators", {
+    rank: [0, 0, 0, 1, 1], name: ["a", "b", "others", "b", "a"], calls: [1, 1, 9, 1, 1],
+    host_total_ns: [1, 1, null, 1, 1], host_self_ns: [1, 1, 1, 1, 1], device_total_ns: [5, 3, null, 30, 6], device_self_ns: [5, 3, 99, 30, 6],
+  });
+  const sum = overRanks(table, "");
+  assert.deepEqual([0, 1, 2].map((row) => sum.text("name", row)), ["b", "a", "others"]);
+  assert.deepEqual([0, 1, 2].map((row) => sum.exact("device_self_ns", row)), ["33", "11", "99"]);
+  assert.equal(sum.exact("device_total_ns", 2), "");
+  const { shares, sum: all } = largest(sum, "device_self_ns", 1);
+  assert.deepEqual(shares.map((share) => [share.name, share.value]), [["b", 33], ["others", 110]]);
+  assert.equal(all, 143);
+});
+
+test("a rank's device time is in parts that add up to it", () => {
+  const temporal = made("temporal_breakdown", { rank: [3], kernel_time_ns: [100], idle_ns: [10], compute_ns: [60], non_compute_ns: [30] });
+  const overlap = made("comm_comp_overlap", { rank: [3], communication_ns: [45], compute_and_communication_ns: [20] });
+  const parts = devicePartsOf(temporal, 0, overlap, null);
+  assert.deepEqual(parts.map((part) => part.value), [40, 20, 25, 5, 10]);
+  assert.equal(parts.reduce((sum, part) => sum + part.value, 0), 100);
+});
+
+const breakdown = made("step_breakdown", {
+  rank: [0, 0, 1, 1], number: [1, 2, 1, 2], start_ns: [0, 10, 0, 10], dur_ns: [10, 20, 12, 20], kernel_ns: [4, 4, 12, 12], copy_ns: [1, 1, 0, 0],
+  set_ns: [0, 0, 0, 0], communication_ns: [5, 15, 0, 8], runtime_ns: [0, 0, 0, 0], data_loader_ns: [0, 0, 0, 0], host_ns: [0, 0, 0, 0], other_ns: [0, 0, 0, 0],
+});
+
+test("steps are means over ranks, in parts that add up", () => {
+  const steps = stepSums(breakdown, [0, 1, 2, 3]);
+  assert.deepEqual(steps.map((step) => [step.number, step.total, step.parts[0]]), [[1, 11, 8], [2, 20, 8]]);
+  for (const step of steps) assert.equal(step.parts.reduce((sum, part) => sum + part, 0), step.total);
+  assert.equal(meanStep(steps)!.total, 15.5);
+  assert.equal(meanStep([]), null);
+});
+
+test("what stands out is a rank, a step, or one cell of both", () => {
+  const grid = (values: number[][]) => ({
+    ranks: values.map((_, i) => String(i)), numbers: values[0]!.map((_, i) => String(i)),
+    value: (rank: number, step: number) => values[rank]![step]!, row: () => 0,
+  });
+  assert.equal(oddest(grid([[10, 10, 10], [10, 10, 10]])), null);
+  assert.deepEqual(oddest(grid([[10, 10, 10], [10, 10, 10], [15, 15, 15]])), { rank: 2, step: -1, value: 15, typical: 10 });
+  assert.deepEqual(oddest(grid([[10, 30, 10], [10, 30, 10], [10, 30, 10]])), { rank: -1, step: 1, value: 30, typical: 10 });
+  assert.deepEqual(oddest(grid([[10, 10, 10], [10, 90, 10], [10, 10, 10]])), { rank: 1, step: 1, value: 90, typical: 10 });
+  const many = grid(Array.from({ length: 100 }, (_, rank) => [10, rank === 70 ? 50 : 10]));
+  assert.ok(mostDifferent(many, 5).includes(70));
+  assert.equal(mostDifferent(many, 5).length, 5);
+});
+
+test("a step's window counts from the job's start", () => {
+  assert.deepEqual(stepWindow(breakdown, "1", "2", 4n), { step: "2", params: { from: "6", to: "26" } });
+  assert.equal(stepWindow(breakdown, "7", "", 0n), null);
+  assert.equal(stepWindow(breakdown, "", "", 0n)!.step, "2");
+  const cells = stepGrid(breakdown, "kernel_ns");
+  assert.deepEqual([cells.ranks, cells.numbers, cells.value(1, 0)], [["0", "1"], ["1", "2"], 12]);
+  assert.deepEqual([1, 2, 3, 9].map(rangesHave("1-2,9")), [true, true, false, true]);
+});
+
+test("the evidence of a finding leads to a view", () => {
+  assert.deepEqual(evidenceOf("spotter analyze /x --table kernel_breakdown --ranks 3"), { table: "kernel_breakdown", view: "kernels", ranks: "3" });
+  assert.equal(evidenceOf("spotter analyze x --table memory_bandwidth").view, "tables");
+});
+
+test("modules are a tree by path, with a slash in a name", () => {
+  assert.deepEqual(moduleNames("a\\/b/c"), ["a/b", "c"]);
+  const table = made("modules", {
+    rank: [0, 0, 0, 1], path: ["m", "m/a\\/b", "m/a\\/b/c", "m"], calls: [1, 1, 2, 1], device_total_ns: [10, 8, 3, 10], device_self_ns: [2, 5, 3, 10],
+    backward_device_ns: [20, 16, 6, null], host_total_ns: [1, 1, 1, 1], host_self_ns: [1, 1, 1, 1], backward_host_ns: [0, 0, 0, 0], operators: [1, 1, 1, 1],
+  });
+  const [root] = moduleTree(table, "0");
+  assert.deepEqual([root!.name, root!.children[0]!.name, root!.children[0]!.children[0]!.name], ["m", "a/b", "c"]);
+  assert.equal(moduleTree(table, "").at(0)!.forward.device, 20);
+  assert.deepEqual(costliest([root!], "device", "both"), { module: root!.children[0], own: 24 - 9 });
+  assert.deepEqual(rowsInSight([root!], () => false, "C").map((row) => row.module.name), ["m", "a/b", "c"]);
+  assert.deepEqual(rowsInSight([root!], () => false, "").map((row) => row.module.name), ["m"]);
+});
+
+// Thread 1: train [0, 100) calls step [1, 99), in it linear [2, 10) calls mm [3, 9), which launches; backward [50, 90) waits for
+// thread 2, whose MmBackward [60, 70) launches, too.
+const spans = made("spans", {
+  side: ["host", "host", "host", "host", "host", "host", "host", "host", "device", "device", "device", "device"],
+  process: [1, 1, 1, 1, 1, 1, 1, 1, null, null, null, null], thread: [1, 1, 1, 1, 1, 1, 2, 2, null, null, null, null],
+  device: [null, null, null, null, null, null, null, null, 0, 0, 0, 0], stream: [null, null, null, null, null, null, null, null, 7, 7, 7, 7],
+  start_ns: [0, 1, 2, 50, 3, 4, 60, 61, 5, 200, 300, 400], dur_ns: [100, 98, 8, 40, 6, 1, 10, 1, 9, 30, 50, 60],
+  name: ["train.py(3): main", "ProfilerStep#4", "torch/nn/linear.py(9): forward", "torch/_tensor.py(6): backward", "aten::mm", "launch", "MmBackward", "launch",
+    "note", "gemm", "gemm", "lost"],
+  kind: ["python", "step", "python", "python", "operator", "runtime", "operator", "runtime", "annotation", "compute", "compute", "compute"],
+  depth: [0, 1, 2, 2, 3, 4, 0, 1, -1, 0, 0, 0], lane: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0],
+  event: [10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21], link: [null, null, null, null, null, null, 14, null, null, 15, 17, 99],
+});
+
+test("callers are the spans around, launches, and who waits for the backward pass", () => {
+  const tree = spanTree(spans);
+  assert.deepEqual([...tree.parent], [-1, 0, 1, 1, 2, 4, 3, 6, -1, 5, 7, -1]);
+  assert.equal(tree.unlaunched, 1);
+  const paths = pathsOf(tree);
+  const root = wholeTree(paths, "device", "all");
+  assert.equal(root.value, 30 + 50 + 60);
+  assert.deepEqual(root.children.map((child) => [child.name, child.value]), [["train.py(3): main", 80], ["lost", 60]]);
+  assert.deepEqual(callersOf(paths, "device", "gemm")!.children.map((child) => [child.name, child.value]), [["launch", 80]]);
+  assert.deepEqual(callersOf(paths, "device", "launch")!.children.map((child) => child.name), ["aten::mm", "MmBackward"]);
+  assert.deepEqual(calleesOf(paths, "device", "aten::mm")!.children.map((child) => [child.name, child.value]), [["launch", 30]]);
+  assert.equal(calleesOf(paths, "device", "nothing"), null);
+  const names = new Map(namesOf(paths).map((each) => [paths.words[each.word], each]));
+  assert.deepEqual([names.get("ProfilerStep")!.hostSelf, names.get("torch/_tensor.py(6): backward")!.hostSelf], [98 - 8 - 40, 40]);
+  assert.equal(names.has("note"), false);
+});
+
+test("only what is in the chosen time counts, and what it launched", () => {
+  const tree = spanTree(spans);
+  const starts = spans.column("start_ns").values as Float64Array;
+  const early = pathsOf(tree, (row) => Math.max(0, Math.min(starts[row]! + tree.durations[row]!, 20) - starts[row]!));
+  assert.deepEqual(wholeTree(early, "device", "all").children.map((child) => [child.name, child.value]), [["train.py(3): main", 30], ["lost", 60]]);
+  assert.equal(wholeTree(early, "host", "all").value, 20);
+});
+
+test("a call within one of its own name counts once", () => {
+  const rows = made("spans", {
+    side: ["host", "host", "host"], process: [1, 1, 1], thread: [1, 1, 1], device: [null, null, null], stream: [null, null, null],
+    start_ns: [0, 1, 2], dur_ns: [10, 5, 1], name: ["f", "f", "g"], kind: ["operator", "operator", "operator"], depth: [0, 1, 2], lane: [0, 0, 0],
+    event: [0, 1, 2], link: [null, null, null],
+  });
+  const [f] = namesOf(pathsOf(spanTree(rows)));
+  assert.deepEqual([f!.calls, f!.host, f!.hostSelf], [2, 10, 9]);
+});
+
+test("a kernel's line is that around its launch, of the backward pass that of the forward operator", () => {
+  const sources = kernelSources(spanTree(spans)).get("gemm")!;
+  assert.deepEqual(sources.map((source) => [source.operator, source.inner?.path, source.inner?.line, source.own?.path, source.sum]),
+    [["MmBackward", "torch/nn/linear.py", 9, "train.py", 50], ["aten::mm", "torch/nn/linear.py", 9, "train.py", 30]]);
+  assert.deepEqual(linesOf(sources).map((line) => [line.frame.line, line.runs, line.sum]), [[9, 2, 80]]);
+  assert.deepEqual(["/usr/lib/python3.11/threading.py", "<string>", "/x/site-packages/a.py", "/home/torchy/train.py"].map(isLibrary), [true, true, true, false]);
+});
+
+test("kernels have their sums over ranks, their line, and how ranks differ", () => {
+  const table = kernelTable({
+    breakdown: made("kernel_breakdown", {
+      rank: [0, 0, 1], kind: ["compute", null, "compute"], name: ["gemm", "others", "gemm"], count: [1, 5, 3], sum_ns: [10, 100, 50], min_ns: [10, 1, 2], max_ns: [10, 9, 30], mean_ns: [10, 20, 17],
+    }),
+    groups: null,
+    distribution: made("kernel_duration_distribution", { kind: ["compute"], name: ["gemm"], ranks: [2], fastest_mean_ns: [10], slowest_mean_ns: [15], slowest_rank: [1] }),
+    sources: kernelSources(spanTree(spans)),
+  }, "");
+  assert.deepEqual(["name", "sum_ns", "count", "mean_ns", "min_ns", "max_ns", "spread_ratio", "slowest_rank", "source_line", "share_ratio"].map((name) => table.exact(name, 0)),
+    ["gemm", "60", "4", "15", "2", "30", "0.5", "1", "torch/nn/linear.py:9", "0.375"]);
+  assert.equal(table.text("name", 1), "others");
+});
