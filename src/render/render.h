@@ -10,6 +10,7 @@
 
 #include "base/result.h"
 #include "render/document.h"
+#include "render/source_links.h"
 
 namespace spotter::render {
 
@@ -19,6 +20,7 @@ struct TextStyle {
   // What positions in time are shown relative to, the start of the job; none: as they are, Unix time. For
   // people: formats for programs always have them as they are.
   std::optional<Ns> time_zero = {};
+  SourceLinks source_links = {};  // of a terminal that follows links
 };
 
 // An output format.

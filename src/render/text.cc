@@ -21,14 +21,15 @@ std::string painted(std::string_view text, const char* color, const TextStyle& s
   return style.color ? fmt::format("\x1b[{}m{}\x1b[0m", color, text) : std::string(text);
 }
 
-std::string line_of(const std::vector<TextColumn>& columns, auto&& cell_of) {
+// `shown`: the cell's text as a link, or as it is.
+std::string line_of(const std::vector<TextColumn>& columns, auto&& cell_of, auto&& shown) {
   std::string line;
   size_t pending = 0;  // blanks that wait for a next cell, so that no line ends in some
   for (const TextColumn& column : columns) {
     const std::string cell = cell_of(column);
     const auto blanks = static_cast<size_t>(std::max(0, column.width - display_width(cell)));
     line.append(pending + (column.is_left ? 0 : blanks), ' ');
-    line += cell;
+    line += shown(column, cell);
     pending = kGap + (column.is_left ? blanks : 0);
   }
   line.resize(line.find_last_not_of(' ') + 1);
@@ -40,12 +41,23 @@ std::string headers(const std::vector<TextColumn>& columns, const TextStyle& sty
   for (const TextColumn& column : columns) lines = std::max(lines, column.header.size());
   std::string out;
   for (size_t below = lines; below-- > 0;) {
-    const auto line = line_of(columns, [&](const TextColumn& c) {
-      return below < c.header.size() ? c.header[c.header.size() - 1 - below] : std::string();
-    });
+    const auto line = line_of(
+        columns,
+        [&](const TextColumn& c) {
+          return below < c.header.size() ? c.header[c.header.size() - 1 - below] : std::string();
+        },
+        [](const TextColumn&, const std::string& cell) { return cell; });
     out += painted(line, kBold, style) + '\n';
   }
   return out;
+}
+
+// The whole value says where a cell leads to, however much of it is shown.
+std::string cell_link(const Table& table, size_t row, size_t column, const std::string& cell,
+                      const TextStyle& style) {
+  const bool is_place = !style.source_links.empty() && table.schema()[column].type == Type::text &&
+                        !is_null(table.at(row, column));
+  return is_place ? hyperlink(cell, style.source_links.address(table.text(row, column))) : cell;
 }
 
 bool has_times(const Table& table) {
@@ -83,10 +95,17 @@ std::string render_text_table(const Table& table, const TextStyle& style) {
   const Layout layout = lay_out(table, style);
   std::string out = headers(layout.columns, style);
   for (size_t row = 0; row < table.rows(); ++row) {
-    out += line_of(layout.columns, [&](const TextColumn& c) { return c.cells[row]; }) + '\n';
+    out += line_of(
+               layout.columns, [&](const TextColumn& c) { return c.cells[row]; },
+               [&](const TextColumn& c, const std::string& cell) {
+                 return cell_link(table, row, c.index, cell, style);
+               }) +
+           '\n';
     for (const TextColumn& c : layout.below)
       if (!is_null(table.at(row, c.index)))
-        out += wrapped(fmt::format("  {}: {}", c.title, c.cells[row]), style.width, "    ") + '\n';
+        out += style.source_links.linked(
+                   wrapped(fmt::format("  {}: {}", c.title, c.cells[row]), style.width, "    ")) +
+               '\n';
   }
   if (table.rows() == 0) out += painted("no rows", kDim, style) + '\n';
   if (!layout.left_out.empty()) {

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/utf8.h"
 
@@ -19,6 +20,22 @@ constexpr i64 kBarCells = 30;
 constexpr int kPageWidth = 100;
 
 constexpr int kUsualWidth = 80;
+
+// What an option says was looked at when it was read; what the environment says is for every command, and no
+// reason for one to fail.
+render::SourceLinks source_links(std::string_view source_url) {
+  // The console of Linux shows what it does not know.
+  if (std::string_view(std::getenv("TERM")) == "linux") return {};
+  const char* usual = std::getenv("SPOTTER_SOURCE_URL");
+  const bool is_usual = source_url.empty();
+  Result<render::SourceLinks> links = render::SourceLinks::parse(is_usual && usual ? usual : source_url);
+  if (links) return *std::move(links);
+  static bool is_told = false;
+  if (!std::exchange(is_told, true))
+    std::fprintf(stderr, "spotter: %s: %s\n", is_usual ? "SPOTTER_SOURCE_URL" : "--source-url",
+                 links.error().message.c_str());
+  return {};
+}
 
 }  // namespace
 
@@ -32,18 +49,19 @@ int terminal_width(int fd) {
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsualWidth;
 }
 
-render::TextStyle style_of(int fd) {
+render::TextStyle style_of(int fd, std::string_view source_url) {
   render::TextStyle style;
   if (const char* columns = std::getenv("COLUMNS")) style.width = std::max(0, std::atoi(columns));
   if (!is_terminal(fd)) return style;
   if (style.width == 0) style.width = terminal_width(fd);
   const char* no_color = std::getenv("NO_COLOR");
   style.color = !no_color || *no_color == 0;
+  style.source_links = source_links(source_url);
   return style;
 }
 
-render::TextStyle page_style_of(int fd) {
-  render::TextStyle style = style_of(fd);
+render::TextStyle page_style_of(int fd, std::string_view source_url) {
+  render::TextStyle style = style_of(fd, source_url);
   if (style.width == 0) style.width = kPageWidth;
   return style;
 }
@@ -63,6 +81,8 @@ std::string cut_lines(std::string_view text, int width) {
       column = 0;
     } else if (text.starts_with("\033[")) {
       bytes = std::min(text.find('m'), text.size() - 1) + 1;
+    } else if (text.starts_with("\033]")) {
+      bytes = std::min(text.find("\033\\", 2), text.size() - 2) + 2;
     } else {
       const CodePoint point = first_code_point(text);
       bytes = point.bytes;
