@@ -82,8 +82,9 @@ export class ServerSource implements Source {
     return tableOf(await ask(`v1/jobs/${job}/events/${rank}/${event}`), "event");
   }
 
-  async diff(before: string, after: string, table = "trace_diff"): Promise<Table> {
-    return (await ask(`v1/diff?before=${before}&after=${after}&table=${table}`)).tables[0]!;
+  async diff(before: string, after: string, table: string, options: TableOptions = {}): Promise<Table> {
+    const asked = query({ ...options, params: { before, after, table, ...options.params } });
+    return tableOf(await ask(`v1/diff${asked}`), table);
   }
 
   async analyses(): Promise<Analysis[]> {

@@ -43,7 +43,7 @@ export interface Source {
   spans(job: string, rank: string): Promise<Table>;
   // name and value of everything that is known of one event; a report does not have it
   event(job: string, rank: string, event: number): Promise<Table>;
-  diff(before: string, after: string, table?: string): Promise<Table>;
+  diff(before: string, after: string, table: string, options?: TableOptions): Promise<Table>;
   analyses(): Promise<Analysis[]>;
   licences(): Promise<string>;
 }

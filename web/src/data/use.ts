@@ -84,3 +84,10 @@ export function useSpans(rank: string): Loaded<Table> {
   const id = jobId.value;
   return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
 }
+
+// What changed from one job to another, of the ranks and steps that are chosen.
+export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff", params: Record<string, string> = {}): Loaded<Table> {
+  void generation.value;
+  const wanted: TableOptions = { ranks: param("ranks"), steps: param("steps"), params };
+  return useLoaded(`job ${after} diff ${before} ${table} ${JSON.stringify(wanted)}`, () => source.value!.diff(before, after, table, wanted));
+}

@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import { source } from "../data/use.ts";
 import { CriticalPath } from "./critical_path.tsx";
+import { Diff } from "./diff.tsx";
 import { Distributed } from "./distributed.tsx";
 import { Idle } from "./idle.tsx";
 import { Memory } from "./memory.tsx";
@@ -32,6 +33,7 @@ export const ALL_VIEWS: View[] = [
   { name: "critical-path", title: "Critical path", Component: CriticalPath },
   { name: "idle", title: "Idle", Component: Idle },
   { name: "memory", title: "Memory", Component: Memory },
+  { name: "diff", title: "Diff", Component: Diff },
   { name: "tables", title: "All tables", Component: Tables },
 ];
 

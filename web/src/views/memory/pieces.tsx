@@ -9,6 +9,7 @@ import { timesOf } from "../../timeline/table_columns.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
 import { Exact } from "../../widgets/exact.tsx";
+import { SourceLink } from "../../widgets/source_link.tsx";
 import { movedIn, stackAt, type Span } from "../memory_data.ts";
 import { here, hoveredPiece, timelineAround, type Piece } from "./window.ts";
 
@@ -74,7 +75,7 @@ function Chosen({ events, row, startNs, rank }: { events: Table; row: number; st
           return (
             <>
               <p>Called for by, the innermost first:</p>
-              <ol class="stack">{stack.map((frame, i) => <li key={i} class={frame.kind === "python" ? "" : "muted"}>{frame.name}</li>)}</ol>
+              <ol class="stack">{stack.map((frame, i) => <li key={i} class={frame.kind === "python" ? "" : "muted"}><SourceLink frame={frame.name} /></li>)}</ol>
               {!stack.some((frame) => frame.kind === "python") && <p class="muted">Python functions were not recorded; <code>with_stack=True</code> adds them.</p>}
             </>
           );

@@ -1,0 +1,167 @@
+// What changed from one job of a server to another: how long steps take, which names take longer, and where in the program.
+import { useMemo } from "preact/hooks";
+import type { Table } from "../data/table.ts";
+import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
+import { goTo, hashOf, param, place, setParam } from "../state.ts";
+import { Exact } from "../widgets/exact.tsx";
+import { Icicle } from "../widgets/icicle.tsx";
+import { Empty, Ready } from "../widgets/loaded.tsx";
+import { NameTable } from "./diff/name_table.tsx";
+import { Distributions } from "./diff/distributions.tsx";
+import { here } from "./here.ts";
+import { changeTree, oneSided, stepTimes } from "./diff_data.ts";
+import { Search } from "./choice.tsx";
+import "./waits.css";
+
+export function Diff() {
+  if (source.value?.kind === "report") {
+    return (
+      <Empty>
+        A report holds one job. <code>spotter diff BEFORE AFTER</code> says what changed from one job to another, and{" "}
+        <code>spotter serve FOLDER</code> shows it here, of the jobs below a folder.
+      </Empty>
+    );
+  }
+  const jobs = useJobs();
+  return <Ready of={jobs}>{(table) => (table.rows < 2 ? <OneJob table={table} /> : <Chosen jobs={table} />)}</Ready>;
+}
+
+function OneJob({ table }: { table: Table }) {
+  return (
+    <Empty>
+      {table.rows === 0 ? "There is no job yet" : `There is one job only, ${table.text("folder", 0)}`}: put the traces of another one below the folder that{" "}
+      <code>spotter serve</code> was given, and both can be compared here.
+    </Empty>
+  );
+}
+
+interface Job {
+  id: string;
+  folder: string;
+}
+
+function Chosen({ jobs }: { jobs: Table }) {
+  const all: Job[] = Array.from({ length: jobs.rows }, (_, row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
+  const find = (id: string) => all.find((each) => each.id === id);
+  const after = find(param("job")) ?? all[0]!;
+  const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;
+  return (
+    <>
+      <section aria-labelledby="jobs">
+        <h2 id="jobs">From {before.folder} to {after.folder}</h2>
+        <form class="params" onSubmit={(event) => event.preventDefault()}>
+          <JobSelect label="Before" name="base" value={before.id} all={all} />
+          <button type="button" title="What was after is before" onClick={() => goTo(swapped(before.id, after.id))}>⇄ Swap</button>
+          <JobSelect label="After" name="job" value={after.id} all={all} />
+        </form>
+      </section>
+      {before.id === after.id ? <Empty>This is one job twice: choose another one.</Empty> : <Compared key={`${before.id} ${after.id}`} before={before} after={after} />}
+    </>
+  );
+}
+
+const swapped = (before: string, after: string): string =>
+  hashOf({ view: "diff", params: new Map([...place.value.params, ["job", before], ["base", after]]) });
+
+function JobSelect({ label, name, value, all }: { label: string; name: string; value: string; all: Job[] }) {
+  return (
+    <label>{label}{" "}
+      <select value={value} onChange={(event) => setParam(name, event.currentTarget.value, { push: true })}>
+        {all.map((each) => <option key={each.id} value={each.id}>{each.folder}</option>)}
+      </select>
+    </label>
+  );
+}
+
+function Compared({ before, after }: { before: Job; after: Job }) {
+  const names = useDiff(before.id, after.id, "trace_diff", param("by_function") === "1" ? { by_function: "1" } : {});
+  const paths = useDiff(before.id, after.id, "path_diff");
+  const stepsBefore = useTable("steps", { job: before.id });
+  const stepsAfter = useTable("steps", { job: after.id });
+  return (
+    <>
+      <Steps before={stepsBefore} after={stepsAfter} />
+      <section aria-labelledby="paths">
+        <h2 id="paths">Where in the program</h2>
+        <Ready of={paths}>{(table) => <Tree table={table} />}</Ready>
+      </section>
+      <section aria-labelledby="names">
+        <h2 id="names">By name</h2>
+        <Ready of={names}>
+          {(table) => (
+            <>
+              <Sides table={table} />
+              <p><label title="Kernels of one function are one, whatever its template arguments">
+                <input type="checkbox" checked={param("by_function") === "1"} onChange={(event) => setParam("by_function", event.currentTarget.checked ? "1" : "", { push: true })} /> Kernels by their functions
+              </label></p>
+              <NameTable table={table} />
+            </>
+          )}
+        </Ready>
+      </section>
+    </>
+  );
+}
+
+function Steps({ before, after }: { before: Loaded<Table>; after: Loaded<Table> }) {
+  return (
+    <section aria-labelledby="steps">
+      <h2 id="steps">How long steps take</h2>
+      <Ready of={before}>
+        {(first) => (
+          <Ready of={after}>
+            {(second) => {
+              const one = stepTimes(first), other = stepTimes(second);
+              if (one.times.length === 0 || other.times.length === 0)
+                return <Empty>No steps were recorded in the job {one.times.length === 0 ? "before" : "after"}, so that their times cannot be compared.</Empty>;
+              const change = other.median - one.median, share = Math.abs(change) / one.median;
+              const isSame = share < 0.01;
+              return (
+                <>
+                  <p class="answer">
+                    The median step takes <Exact value={other.median} unit="ns" /> instead of <Exact value={one.median} unit="ns" />
+                    {isSame ? <>: about the same.</> : (
+                      <>: <strong class={change < 0 ? "is-faster" : "is-slower"}>{change < 0 ? "▼" : "▲"} <Exact value={Math.abs(change)} unit="ns" /> (<Exact value={share} unit="ratio" />) {change < 0 ? "faster" : "slower"}</strong>.</>
+                    )}
+                  </p>
+                  <Distributions before={one} after={other} />
+                </>
+              );
+            }}
+          </Ready>
+        )}
+      </Ready>
+    </section>
+  );
+}
+
+function Tree({ table }: { table: Table }) {
+  const root = useMemo(() => changeTree(table), [table]);
+  if (table.rows === 0) return <Empty>No operators, modules or annotations were recorded in either job.</Empty>;
+  return (
+    <>
+      <ul class="legend">
+        {[["faster3", "▼ faster"], ["unchanged", "= the same within 1 %"], ["slower3", "▲ slower"], ["removed", "▼ only before"], ["added", "▲ only after"]].map(([kind, label]) => (
+          <li key={kind}><span class={`swatch ${kind}`} aria-hidden="true" />{label}</li>
+        ))}
+      </ul>
+      <p>
+        <Search name="q" label="Find in the tree" value={param("q")} />{" "}
+        <span class="muted">Device time in a step of a rank (host time without devices), both jobs over each other: each is as wide as the longer of its two times.</span>
+      </p>
+      <Icicle root={root} unit="ns" label="What changed, by path" search={param("q")} />
+    </>
+  );
+}
+
+function Sides({ table }: { table: Table }) {
+  const { added, removed } = oneSided(table);
+  if (added + removed === 0) return <p>Both jobs have the same names.</p>;
+  return (
+    <p>
+      {removed > 0 && <><a href={here({ filter: "change:removed" })}>{removed} {removed === 1 ? "name is" : "names are"} only before</a>{added > 0 ? ", " : "."}</>}
+      {added > 0 && <><a href={here({ filter: "change:added" })}>{added} {added === 1 ? "name is" : "names are"} only after</a>.</>}
+      {param("filter") !== "" && <> <a href={here({ filter: "" })}>All names</a></>}
+    </p>
+  );
+}
