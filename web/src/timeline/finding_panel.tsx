@@ -1,4 +1,5 @@
 // A finding whose mark was clicked.
+import { printable, shortName } from "../format.ts";
 import { goToRanks } from "./actions.ts";
 import type { Finding } from "./findings.ts";
 import type { Timeline } from "./timeline.ts";
@@ -7,14 +8,14 @@ export function FindingPanel({ timeline, finding }: { timeline: Timeline; findin
   return (
     <>
       <h2>Finding</h2>
-      <p>{finding.sentence}</p>
-      {finding.remedy !== "" && <p>{finding.remedy}</p>}
+      <p>{printable(finding.sentence)}</p>
+      {finding.remedy !== "" && <p>{printable(finding.remedy)}</p>}
       <div class="actions">
         {finding.ranks !== "" && (
           <button type="button" onClick={() => goToRanks(timeline, finding)}>Open rank {finding.ranks}</button>
         )}
         {finding.subject !== "" && (
-          <button type="button" onClick={() => timeline.choices.search(finding.subject)}>Search {finding.subject}</button>
+          <button type="button" onClick={() => timeline.choices.search(finding.subject)}>Search {shortName(finding.subject)}</button>
         )}
         <button type="button" onClick={() => (timeline.finding.value = undefined)}>Close</button>
       </div>

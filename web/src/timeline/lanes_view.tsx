@@ -103,7 +103,8 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
       const action = actionOf(event);
       if (!action) return;
       // The panel and the rest of the page scroll by themselves.
-      const here = event.target === document.body || scroller.current!.contains(event.target as Node) || event.target === document.getElementById("view");
+      const target = event.target instanceof Element ? event.target : document.body;
+      const here = target === document.body || target.id === "view" || scroller.current!.contains(target);
       if (action.do === "scroll") {
         if (!here) return;
         scroller.current!.scrollTop += action.rows * laneHeight;

@@ -1,5 +1,5 @@
 // Where one can go: findings, the longest gaps, marks; and what is not shown.
-import { humanNs, position } from "../format.ts";
+import { humanNs, position, printable } from "../format.ts";
 import { showTime } from "./actions.ts";
 import type { Gap } from "./idle.ts";
 import { rankTitle } from "./sentences.ts";
@@ -32,7 +32,7 @@ function Findings({ timeline, open }: { timeline: Timeline; open: boolean }) {
             <button type="button" class="as-link" onClick={() => {
               timeline.finding.value = finding;
               showTime(timeline, finding.from, finding.to);
-            }}>{finding.sentence}</button>
+            }}>{printable(finding.sentence)}</button>
           </li>
         ))}
       </ul>

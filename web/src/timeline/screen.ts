@@ -60,7 +60,9 @@ export class Screen {
     this.context.putImageData(this.image, 0, 0);
     this.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.overlay.draw(this.context, scene, rows, this.found, ratio);
-    // For who measures.
+    // For who measures, and for tests: a picture does not tell its numbers.
+    this.canvas.dataset.from = String(scene.window.from);
+    this.canvas.dataset.to = String(scene.window.to);
     this.canvas.dataset.paintMs = (performance.now() - begin).toFixed(2);
     this.canvas.dataset.paints = String(++this.paints);
   }

@@ -1,5 +1,5 @@
 // What is selected or under the pointer, in words.
-import { humanNs, human, position, shortName } from "../format.ts";
+import { human, humanNs, position, printable, shortName } from "../format.ts";
 import { valueAt } from "./counters.ts";
 import type { Hit } from "./hit.ts";
 import { kindNames } from "./kinds.ts";
@@ -31,8 +31,8 @@ export function selectedSentence(selected: Selected | undefined, words: readonly
 export function hoverText(scene: Scene, hit: Hit, x: number): string {
   const time = timeAt(scene, x);
   const where = position(time);
-  if (hit.at === "head" && hit.finding) return `${where} · ${hit.finding.sentence}`;
-  if (hit.at === "head" && hit.mark) return `${where} · ${hit.mark.text}`;
+  if (hit.at === "head" && hit.finding) return `${where} · ${printable(hit.finding.sentence)}`;
+  if (hit.at === "head" && hit.mark) return `${where} · ${printable(hit.mark.text)}`;
   if (hit.at !== "row") return where;
   const { row, span } = hit;
   if (row.counter) {
