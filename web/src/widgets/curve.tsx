@@ -41,6 +41,8 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
   select.current = onSelect;
   const now = theme.value;
   useEffect(() => {
+    const box = place.current;
+    if (box === null) return; // the view was left before it was drawn
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
     const ticks = unit === "bytes" ? { incrs: POWERS_OF_TWO } : {};
@@ -48,7 +50,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
     const paths = stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined;
     const plot = new uPlot(
       {
-        width: place.current!.clientWidth || 600,
+        width: box.clientWidth || 600,
         height,
         scales: { x: { time: false }, ...(fromZero ? { y: { range: (_plot, _least, most) => [0, (most || 1) * 1.08] as [number, number] } } : {}) },
         cursor: { sync: { key: "time" }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
@@ -78,11 +80,11 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
         },
       },
       [Array.from(x, (ns) => ns / 1e9), ...series.map((one) => Array.from(one.values, (value) => (Number.isNaN(value) ? null : value)))],
-      place.current!,
+      box,
     );
     drawn.current = plot;
-    const watch = new ResizeObserver(() => plot.setSize({ width: place.current!.clientWidth, height }));
-    watch.observe(place.current!);
+    const watch = new ResizeObserver(() => plot.setSize({ width: box.clientWidth, height }));
+    watch.observe(box);
     return () => {
       watch.disconnect();
       plot.destroy();

@@ -82,7 +82,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
   const before = height < MOST_PX ? top * ROW_PX : (top / Math.max(1, rows.length)) * MOST_PX;
   const after = Math.max(0, height - before - shown.length * ROW_PX);
   return (
-    <div class="scroll" ref={region} onScroll={isWhole ? undefined : onScroll} tabIndex={0} role="region" aria-label={label ?? table.name}>
+    <div class="scroll" ref={region} onScroll={isWhole ? undefined : onScroll} tabIndex={0} role="region" aria-label={label ?? `Table ${table.name}`}>
       <table data-table={table.name} aria-rowcount={rows.length + 1} aria-label={label ?? table.name}>
         <thead>
           <tr aria-rowindex={1}>

@@ -1,0 +1,123 @@
+"""What is seen is in the address: a link shows it again, Back and Forward lead back and forth, old links go on working."""
+
+import pytest
+
+import views
+import watched
+
+# As they were written by this version; they must work for ever.
+STORED_V1 = [
+    ("#/tables?v=1&table=operators&sort=-host_sum_ns&filter=aten", "tables"),
+    ("#/kernels?v=1&ranks=0,2-3&steps=4-5", "kernels"),
+    ("#/timeline?v=1&from=1000000&to=90000000", "timeline"),
+    ("#/overview?v=1&unknown=kept", "overview"),
+]
+
+STATE = """() => ({
+  text: document.getElementById("view").innerText,
+  fields: [...document.querySelectorAll("#view input, #view select, header input, header select")].map((one) => one.type === "checkbox" ? String(one.checked) : one.value),
+  sorted: [...document.querySelectorAll("[aria-sort]:not([aria-sort=none])")].map((one) => one.textContent + one.ariaSort),
+  place: decodeURIComponent(location.hash),
+})"""
+CHANGES = {
+    "tables": [("table", "kernel_breakdown"), ("sort", "-sum_ns"), ("filter", "gemm")],
+    "timeline": [("from", "2000000"), ("to", "50000000"), ("q", "gemm")],
+}
+
+
+@pytest.mark.parametrize("view", [name for name, where in views.ALL if where != "server"])
+def test_a_link_shows_the_same(jobs, open_page, view):
+    place = jobs.report("training")
+    fragment = f"#/{view}?v=1&ranks=1-2" + "".join(f"&{key}={value}" for key, value in CHANGES.get(view, []))
+    first = open_page(place)
+    watched.show(first, place, fragment)
+    first.wait_for_timeout(600)  # what moves is written at most four times a second
+    watched.until_ready(first, view)
+    again = open_page(place, None)
+    again.goto(place.at(first.evaluate("() => location.hash")))
+    watched.until_ready(again, view)
+    again.wait_for_timeout(600)
+    assert again.evaluate(STATE) == first.evaluate(STATE)
+
+
+def test_back_and_forward(jobs, open_page):
+    place = jobs.report("training")
+    page = open_page(place)
+    names = [name for name in views.of("report") if name != "overview"][:4]
+    for name in names:
+        page.locator(f'nav.views a[href^="#/{name}?"]').click()
+        watched.until_ready(page, name)
+    for name in reversed(["overview", *names[:-1]]):
+        page.go_back()
+        watched.until_ready(page, name)
+    for name in names:
+        page.go_forward()
+        watched.until_ready(page, name)
+
+
+def test_typing_and_sorting_leave_no_trail(jobs, open_page):
+    """Back goes to where one was, not to what a table was sorted by."""
+    place = jobs.report("training")
+    page = open_page(place)
+    page.locator('nav.views a[href^="#/tables?"]').click()
+    watched.until_ready(page, "tables")
+    before = page.evaluate("() => history.length")
+    header = page.locator("table[data-table] th button").first
+    header.click()
+    page.wait_for_function("() => /sort=/.test(location.hash)", timeout=2000)
+    header.click()
+    page.wait_for_timeout(400)
+    assert page.evaluate("() => history.length") == before
+    page.go_back()
+    watched.until_ready(page, "overview")
+
+
+@pytest.mark.parametrize("fragment,view", STORED_V1)
+def test_stored_links(jobs, open_page, fragment, view):
+    page = open_page(jobs.report("training"), fragment)
+    assert page.locator("#view [role=alert]").count() == 0
+    watched.until_ready(page, view)
+    kept = dict(pair.split("=") for pair in page.evaluate("() => decodeURIComponent(location.hash)").split("?")[1].split("&"))
+    for pair in fragment.split("?")[1].split("&"):
+        key, value = pair.split("=")
+        if key not in ("from", "to"):  # a window goes to whole pixels
+            assert kept[key] == value
+
+
+def test_filters_follow_the_address(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/tables?v=1&table=operators")
+    page.evaluate("() => (location.hash = '#/tables?v=1&table=operators&sort=name')")
+    page.wait_for_selector("th[aria-sort=ascending]", timeout=500)
+    page.evaluate("() => (location.hash = '#/tables?v=1&table=operators&sort=-name')")
+    page.wait_for_selector("th[aria-sort=descending]", timeout=500)
+
+
+def test_the_token_leaves_the_address(jobs, open_page):
+    place = jobs.server("training")
+    page = open_page(place, None)
+    page.goto(place.at(f"#token={place.token}"))
+    watched.until_ready(page, "overview")
+    assert "token" not in page.url and place.token not in page.evaluate("() => document.documentElement.outerHTML")
+    page.reload()
+    watched.until_ready(page, "overview")
+    assert page.locator("#view [role=alert]").count() == 0
+
+
+def test_without_the_token_it_says_so(jobs, open_page):
+    place = jobs.server("training")
+    page = open_page(place, None, allow=["401"])
+    page.goto(place.at())
+    assert "token" in page.get_by_role("alert").first.inner_text()
+
+
+def test_jobs_are_chosen(jobs, open_page):
+    place = jobs.server("training", "faster")
+    page = open_page(place)
+    choice = page.get_by_label("Job", exact=True)
+    names = choice.locator("option").all_inner_texts()
+    assert len(names) == 2
+    choice.select_option(index=1)
+    page.wait_for_function("() => /job=/.test(location.hash)")
+    watched.until_ready(page, "overview")
+    page.go_back()
+    page.wait_for_function("() => !/job=/.test(location.hash)")

@@ -1,0 +1,117 @@
+"""Names in traces are hostile: they are shown as text, whatever they say."""
+
+import json
+
+import harness
+import pytest
+
+import views
+import watched
+
+LETTERS = "\u202egnp.exe\u202c \u2066hidden\u2069 zero\u200bwidth\ufeff"
+NAMES = [
+    "</script><script>window.pwned=1</script>",
+    "<img src=x onerror=window.pwned=1>",
+    "\"><svg onload=window.pwned=1>",
+    "' onmouseover='window.pwned=1",
+    "javascript:window.pwned=1",
+    "${window.pwned=1}{{window.pwned=1}}",
+    "<!--spotter:data--><!--",
+    "--></title></style></textarea><b>bold</b>",
+    "]]><math><mi//xlink:href=\"data:x,<script>window.pwned=1</script>\">",
+    "=cmd|' /C calc'!A0", "+1+1", "-1+1", "@SUM(1)",
+    LETTERS,
+    "\x00\x01\x1b[31mred\x7f",
+    "aten::\ud800lone",
+    "\N{PILE OF POO}" * 3,
+    "long<img src=x onerror=window.pwned=1>" * 25_000,  # 1 MB
+]
+BAD_UTF8 = b"caf\xe9 \xff\xfe \xc0\xaf <b>x</b>"
+FOLDER = "hostile/a <img src=x onerror=window.pwned=1> 'x' & \u202egnp"
+
+
+def trace(rank):
+    events, at = [], 1000
+    for step in range(2):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9, "tid": 1, "ts": at, "dur": 100 * len(NAMES)})
+        for number, name in enumerate(NAMES):
+            correlation = 1000 * step + number + 1
+            events += [
+                {"ph": "X", "cat": "python_function", "name": f"{name}.py(1): {name}", "pid": 9, "tid": 1, "ts": at + 1, "dur": 90, "args": {"Python id": correlation, "Python parent id": None}},
+                {"ph": "X", "cat": "cpu_op", "name": name, "pid": 9, "tid": 1, "ts": at + 2, "dur": 60, "args": {"External id": correlation, "Input Dims": name[:2000], "Concrete Inputs": [name[:2000]]}},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 1, "ts": at + 4, "dur": 5, "args": {"correlation": correlation, "External id": correlation}},
+                {"ph": "X", "cat": "kernel", "name": name, "pid": 0, "tid": 7, "ts": at + 20, "dur": 40 + number, "args": {"device": 0, "stream": 7, "correlation": correlation, "External id": correlation}},
+            ]
+            at += 100
+    text = json.dumps({"distributedInfo": {"rank": rank, "world_size": 2, "pg_config": NAMES[1]}, "deviceProperties": [{"id": 0, "name": NAMES[0]}],
+                       "trace_id": NAMES[2], "hostname": NAMES[1], "traceEvents": [*events, {"ph": "M", "name": "process_name", "pid": 9, "args": {"name": NAMES[0]}},
+                                                             {"ph": "M", "name": "thread_name", "pid": 9, "tid": 1, "args": {"name": NAMES[1]}}]})
+    # A byte that is no UTF-8, in a name of its own.
+    return text.encode().replace(b"+1+1", BAD_UTF8)
+
+
+@pytest.fixture
+def job(jobs):
+    jobs.put(FOLDER, {f"rank{rank}<img src=x onerror=window.pwned=1>.pt.trace.json": trace(rank) for rank in range(2)})
+    return FOLDER
+
+
+@pytest.fixture(params=["report", "server"])
+def place(request, jobs, job):
+    return jobs.report(job) if request.param == "report" else jobs.server(job)
+
+
+OWN_ELEMENTS = "() => [window.pwned, document.querySelectorAll('img, b, math, iframe, object, embed, [onerror], [onload], [onmouseover]').length]"
+
+
+def test_nothing_of_them_runs(open_page, place):
+    page = open_page(place)
+    for view in views.of(place.kind):
+        watched.show(page, place, f"#/{view}?v=1")
+        assert page.evaluate(OWN_ELEMENTS) == [None, 0], view
+        assert page.evaluate("() => document.documentElement.scrollWidth <= innerWidth"), view
+        assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
+
+
+def test_they_are_shown_as_text(jobs, job, open_page, place):
+    page = open_page(place, "#/tables?v=1&table=operators")
+    rows, _ = watched.shown_rows(page, "operators")
+    assert sorted(row["name"] for row in rows.values()) == sorted(row["name"] for row in jobs.json(job, "operators"))
+    text = page.locator('table[data-table="operators"]').inner_text()
+    assert "<img src=x onerror=window.pwned=1>" in text and "</script>" in text
+    # What would turn the text around it, or cannot be seen, is seen.
+    assert not any(letter in text for letter in "\u202e\u2066\u200b\ufeff\x1b\x00")
+
+
+def test_csv_is_no_spreadsheet_formula(open_page, place):
+    page = open_page(place, "#/tables?v=1&table=operators", accept_downloads=True)
+    with page.expect_download() as download:
+        save(page, "CSV")
+    lines = download.value.path().read_text()
+    assert "'=cmd|" in lines and "'-1+1" in lines and "'@SUM" in lines
+    assert not [line for line in lines.splitlines() for cell in line.split(",") if cell.lstrip('"')[:1] in ("=", "@")]
+
+
+def save(page, kind):
+    button = page.get_by_role("button", name=kind)
+    if not button.first.is_visible():
+        page.locator("#view details summary").filter(has_text="Save").or_(page.get_by_role("button", name="Save")).first.click()
+    button.first.click()
+
+
+def test_without_script(jobs, job, open_page):
+    page = open_page(jobs.report(job), None, script=False)
+    page.goto(jobs.report(job).at())
+    assert page.locator("img, b, math, iframe, object, [onerror], [onload], [onmouseover]").count() == 0
+    text = page.inner_text("body")
+    assert "<img src=x onerror=window.pwned=1>" in text
+    assert not any(letter in text for letter in "\u202e\u2066\x1b")
+    assert "<img src=x" in page.title() or "<img" in text
+
+
+def test_a_redacted_report_has_no_paths(jobs, job):
+    import pathlib
+    import urllib.parse
+    place = jobs.report(job, "--redact")
+    whole = pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(place.address).path)).read_bytes()
+    assert b"rank0&lt;img" not in whole and b"gnp" not in whole.split(b"application/octet-stream")[0].replace(b"gnp.exe", b"")

@@ -1,0 +1,61 @@
+"""The numbers on the page are those of `spotter analyze --format json`, cell by cell."""
+
+import harness
+import pytest
+
+import watched
+
+
+def analyses():
+    """The names of all, as the program lists them."""
+    listed = harness.run("analyses").stdout.decode()
+    return [line.split()[0] for line in listed.splitlines() if line.startswith("  ") and line[2:3].strip()]
+
+
+def shown_and_said(jobs, page, place, job):
+    """For each analysis what differs; and of those that the page does not hold what it says."""
+    wrong, said = [], {}
+    for name in analyses():
+        watched.show(page, place, f"#/tables?v=1&table={name}")
+        page.wait_for_selector(f'table[data-table="{name}"], #view [role=alert]', state="attached")
+        if (alert := page.locator("#view [role=alert] p")).count():
+            said[name] = alert.first.inner_text()
+        else:
+            wrong += watched.differences(page, name, jobs.json(job, name))
+    return wrong, said
+
+
+def test_of_a_report(jobs, open_page):
+    place = jobs.report("training")
+    wrong, said = shown_and_said(jobs, open_page(place), place, "training")
+    assert not wrong
+    assert not [name for name, sentence in said.items() if "spotter " not in sentence], "without a command that shows it"
+    assert len(said) < len(analyses()) / 2
+
+
+def test_of_a_server(jobs, open_page):
+    place = jobs.server("training")
+    wrong, said = shown_and_said(jobs, open_page(place), place, "training")
+    assert not wrong and not said
+
+
+@pytest.mark.parametrize("table,fragment,options", [
+    ("operators", "ranks=1-2", ["--ranks", "1-2"]),
+    ("steps", "steps=4-5", ["--steps", "4-5"]),
+    ("kernel_breakdown", "ranks=0,3&steps=4", ["--ranks", "0,3", "--steps", "4"]),
+    ("kernel_breakdown", "top=3", ["--top", "3"]),
+])
+def test_of_a_server_with_filters(jobs, open_page, table, fragment, options):
+    page = open_page(jobs.server("training"), f"#/tables?v=1&table={table}&{fragment}")
+    assert not watched.differences(page, table, jobs.json("training", table, *options))
+
+
+def test_what_is_short_says_what_is_exact(jobs, open_page):
+    """Every scaled number has its exact value in a title, in the order of the table that is sorted."""
+    page = open_page(jobs.report("training"), "#/tables?v=1&table=kernel_breakdown&sort=-sum_ns")
+    rows, _ = watched.shown_rows(page, "kernel_breakdown")
+    sums = [int(row["sum_ns"]) for _, row in sorted(rows.items())]
+    assert sums == sorted((row["sum_ns"] for row in jobs.json("training", "kernel_breakdown")), reverse=True)
+    cell = page.locator('table[data-table="kernel_breakdown"] td[data-column="sum_ns"]').first
+    assert cell.inner_text().split()[1] in ("ns", "µs", "ms", "s")
+    assert page.locator("table[data-table] th[aria-sort=descending]").inner_text().startswith("sum")

@@ -1,0 +1,196 @@
+"""A report as a file: without script, without a network, printed, damaged; its size, its policy."""
+
+import base64
+import gzip
+import hashlib
+import html
+import pathlib
+import re
+import shutil
+import subprocess
+import urllib.parse
+
+import harness
+import pytest
+
+import jobs as jobs_module
+import watched
+
+PAGE = harness.ROOT / "web" / "dist" / "page.html"
+KB = 1000
+
+
+def path_of(place):
+    return pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(place.address).path))
+
+
+def changed(place, tmp_path, change):
+    """A report whose text `change` has changed."""
+    path = tmp_path / "changed.html"
+    path.write_text(change(path_of(place).read_text()))
+    return jobs_module.Place(path.as_uri())
+
+
+def test_without_script(jobs, open_page):
+    place = jobs.report("training")
+    page = open_page(place, None, script=False)
+    page.goto(place.at())
+    text = " ".join(page.inner_text("body").split())
+    findings = jobs.json("training", "findings")
+    assert findings
+    for row in findings:
+        assert " ".join(row["finding"].split()) in text
+        assert not row["remedy"] or " ".join(row["remedy"].split()) in text
+    # A row for each rank, with its device time.
+    for rank in range(4):
+        assert page.locator("tr").filter(has=page.locator(f'th:text-is("{rank}"), td:text-is("{rank}")')).count() >= 1
+    sums = {}
+    for row in jobs.json("training", "kernel_breakdown"):
+        sums[row["name"]] = sums.get(row["name"], 0) + row["sum_ns"]
+    content = html.unescape(path_of(place).read_text().split("application/octet-stream")[0])
+    for name, total in sorted(sums.items(), key=lambda item: -item[1])[:5]:
+        assert name in content and f'title="{total}' in content, (name, total)
+    assert page.locator("svg rect").count() >= 4
+    assert page.locator("svg").first.get_attribute("role") == "img"
+    assert page.locator("#app").inner_text() == ""
+
+
+def test_offline(jobs, tmp_path):
+    """Elsewhere, in a network namespace that has not even loopback."""
+    if subprocess.run(["unshare", "-rn", "true"], capture_output=True).returncode != 0:
+        pytest.skip("this machine allows no network namespace")
+    copy = tmp_path / "somewhere else" / "räport.html"
+    copy.parent.mkdir()
+    shutil.copy(path_of(jobs.report("training")), copy)
+    done = subprocess.run(["unshare", "-rn", "chromium", "--headless", *watched.FLAGS, "--virtual-time-budget=10000", "--dump-dom", copy.as_uri()],
+                          capture_output=True, timeout=60)
+    shown = done.stdout.decode()
+    assert re.search(r"<html[^>]* data-ready", shown) and 'data-view="overview"' in shown, shown[:500]
+
+
+def test_it_is_the_page_that_was_built(jobs):
+    """The report's scripts and style are just the committed page's, and its policy their hashes."""
+    text = path_of(jobs.report("training")).read_text()
+    built = PAGE.read_text()
+    policy = r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">'
+    assert re.search(policy, text)[1] == re.search(policy, built)[1]
+    assert re.search(r"<head>\s*<meta http-equiv=\"Content-Security-Policy\"", text), "what is before the policy is not under it"
+    directives = {one.split()[0]: one.split()[1:] for one in re.search(policy, text)[1].split(";")}
+    assert directives["default-src"] == ["'none'"] and directives["require-trusted-types-for"] == ["'script'"]
+    assert "connect-src" not in directives
+
+    def hashes(pattern):
+        return {f"'sha256-{base64.b64encode(hashlib.sha256(match.encode()).digest()).decode()}'" for match in re.findall(pattern, text, re.S)}
+
+    assert hashes(r'<script(?: type="module")?>(.*?)</script>') == set(directives["script-src"])
+    assert hashes(r"<style>(.*?)</style>") == set(directives["style-src"])
+    assert not re.search(r'<[^>]+ style="', text.split("<script type=\"module\">")[0])
+
+
+def test_same_input_same_bytes(jobs, tmp_path):
+    first = path_of(jobs.report("training")).read_bytes()
+    jobs_module.spotter("analyze", "training", "-o", tmp_path / "again.html", cwd=jobs.folder)
+    assert (tmp_path / "again.html").read_bytes() == first
+
+
+@pytest.mark.parametrize("block", ["tables", "spans/0", "job"])
+@pytest.mark.parametrize("damage", ["cut", "other version", "no base64", "gone"])
+def test_damage_is_a_sentence(jobs, open_page, tmp_path, block, damage):
+    def change(text):
+        start = text.index(f'<script type="application/octet-stream" id="{block}">')
+        begin = text.index(">", start) + 1
+        end = text.index("</script>", begin)
+        data = text[begin:end]
+        if damage == "cut":
+            data = data[:len(data) // 2]
+        elif damage == "other version":
+            data = base64.b64encode(gzip.compress(b"SPT9" + gzip.decompress(base64.b64decode(data))[4:])).decode()
+        elif damage == "no base64":
+            data = "*" * 40
+        return text[:start] + text[end + len("</script>"):] if damage == "gone" else text[:begin] + data + text[end:]
+
+    if block == "job" and damage == "gone":
+        pytest.skip("without it the page is a server's")
+    place = changed(jobs.report("training"), tmp_path, change)
+    page = open_page(place, None)
+    page.goto(place.at("#/timeline?v=1" if block.startswith("spans") else "#/tables?v=1&table=summary"))
+    watched.until_ready(page)
+    alert = page.get_by_role("alert").first.inner_text()
+    assert len(alert.split()) >= 4 and "undefined" not in alert
+    assert page.get_by_role("button", name="Copy").count() >= 1
+    if block != "job":
+        page.locator('nav.views a[href^="#/timeline?"]' if block == "tables" else 'nav.views a[href^="#/tables?"]').click()
+        watched.until_ready(page, "timeline" if block == "tables" else "tables")
+        assert page.locator("#view").inner_text().strip()
+
+
+def test_a_browser_that_cannot_inflate_is_told(jobs, open_page):
+    """The part that is plain HTML stays."""
+    place = jobs.report("training")
+    page = open_page(place, None)
+    page.add_init_script("delete window.DecompressionStream")
+    page.goto(place.at())
+    page.wait_for_function("() => /browser/i.test(document.body.innerText)")
+    finding = jobs.json("training", "findings")[0]["finding"].split(".")[0][:40]
+    assert finding in page.inner_text("body")
+
+
+def test_server_gone(jobs, open_page):
+    with jobs_module.serving([jobs.traces("faster").name], jobs.folder) as (place, process):
+        page = open_page(place, allow=["Failed to load resource", "ERR_CONNECTION"])
+        process.terminate()
+        assert process.wait(10) == 0
+        page.evaluate("() => (location.hash = '#/tables?v=1&table=operators')")
+        alert = page.get_by_role("alert").first
+        alert.wait_for()
+        assert "serve" in alert.inner_text() and page.get_by_role("button", name="Try again").count() == 1
+
+
+def pages_of(pdf, folder):
+    subprocess.run(["pdftoppm", "-r", "50", "-png", pdf, folder / "page"], check=True)
+    return sorted(folder.glob("page*.png"))
+
+
+@pytest.mark.skipif(not shutil.which("pdftotext"), reason="no poppler-utils")
+@pytest.mark.parametrize("script", [True, False], ids=["page", "without-script"])
+def test_print(jobs, open_page, script):
+    """On paper: light, whole rows, findings and charts; no buttons. The pages lie in build/screenshots to be looked at."""
+    import screenshots
+    place = jobs.report("training")
+    page = open_page(place, None, script=script, theme="dark")
+    page.goto(place.at())
+    if script:
+        watched.until_ready(page)
+    folder = screenshots.MADE / f"print{'' if script else '_without_script'}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    page.pdf(path=folder / "report.pdf", format="A4")
+    text = " ".join(subprocess.run(["pdftotext", "-layout", folder / "report.pdf", "-"], capture_output=True, check=True).stdout.decode().split())
+    for row in jobs.json("training", "findings"):
+        assert row["finding"].split()[0] in text
+    assert jobs.json("training", "findings")[0]["finding"].split(":")[0][:30] in text
+    assert "Copy link" not in text
+    made = pages_of(folder / "report.pdf", folder)
+    assert 1 <= len(made) <= 30
+    from PIL import Image
+    for picture in made:
+        with Image.open(picture) as image:
+            grey = image.convert("L")
+            assert grey.getpixel((2, 2)) > 250, "paper is white"
+    assert any(Image.open(picture).convert("L").getextrema()[0] < 128 for picture in made)
+
+
+def test_sizes(jobs):
+    assert PAGE.stat().st_size <= 220 * 1024
+    assert len(gzip.compress(PAGE.read_bytes(), 9)) <= 80 * 1024
+    assert path_of(jobs.report("eight_ranks")).stat().st_size <= 1.2e6
+
+
+@pytest.mark.whole
+def test_size_of_forty_steps(jobs, open_page):
+    place = jobs.report("forty_steps")
+    assert path_of(place).stat().st_size <= 3e6
+    page = open_page(place)
+    assert page.locator("#view [role=alert]").count() == 0
+    # What did not fit is said, with the command that shows it.
+    assert "spotter" in page.evaluate("() => document.documentElement.textContent")

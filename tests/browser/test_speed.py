@@ -1,0 +1,92 @@
+"""How fast the page is; what is promised stands in shared/reference/page.md. Of times, medians: the machine must have
+nothing else to do (`make browser` runs these last, alone)."""
+
+import statistics
+
+import pytest
+
+import watched
+
+pytestmark = [pytest.mark.whole, pytest.mark.measure]
+
+READY_AT = """
+  new MutationObserver(() => { if ("ready" in document.documentElement.dataset) window.readyAt ??= performance.now(); })
+    .observe(document, { attributes: true, subtree: true, attributeFilter: ["data-ready"] });
+  window.longTasks = [];
+  new PerformanceObserver((list) => { for (const task of list.getEntries()) longTasks.push(task.duration); }).observe({ type: "longtask", buffered: true });
+"""
+PAINTED_AT = "() => performance.getEntriesByType('paint').find((one) => one.name === 'first-contentful-paint').startTime"
+
+
+def loads(open_page, place, view, times=5):
+    painted, ready = [], []
+    for _ in range(times):
+        page = open_page(place, None, size=(1600, 900))
+        page.add_init_script(READY_AT)
+        page.goto(place.at(f"#/{view}?v=1"))
+        watched.until_ready(page, view)
+        painted.append(page.evaluate(PAINTED_AT))
+        ready.append(page.evaluate("() => readyAt"))
+    print(f"{view}: painted {painted}, ready {ready}")
+    return statistics.median(painted), statistics.median(ready)
+
+
+@pytest.mark.parametrize("view", ["overview", "timeline"])
+def test_report_of_eight_ranks(jobs, open_page, view):
+    painted, ready = loads(open_page, jobs.report("eight_ranks"), view)
+    assert painted <= 300 and ready <= 1000
+
+
+# One key or turn of the wheel in each frame; how long each frame took.
+PAN_AND_ZOOM = """async (turns) => {
+  const canvas = document.querySelector("#view canvas");
+  const box = canvas.getBoundingClientRect();
+  const frame = () => new Promise((done) => requestAnimationFrame(done));
+  const times = [];
+  const windows = new Set();
+  let last = await frame();
+  for (let turn = 0; turn < turns; ++turn) {
+    const kind = ["in", "right", "in", "left", "out", "right"][turn % 6];
+    const at = { clientX: box.left + box.width * (0.2 + 0.6 * turn / turns), clientY: box.top + box.height / 2, bubbles: true, cancelable: true };
+    if (kind === "in" || kind === "out") canvas.dispatchEvent(new WheelEvent("wheel", { ...at, deltaY: kind === "in" ? -120 : 120, ctrlKey: true }));
+    else canvas.dispatchEvent(new WheelEvent("wheel", { ...at, deltaX: kind === "right" ? 90 : -90, deltaY: 0 }));
+    const now = await frame();
+    times.push(now - last);
+    last = now;
+    windows.add(location.hash);
+  }
+  await new Promise((done) => setTimeout(done, 600));
+  windows.add(location.hash);
+  return [times, windows.size];
+}"""
+
+
+def heap_bytes(page):
+    """Objects, and the memory of typed arrays."""
+    session = page.context.new_cdp_session(page)
+    session.send("HeapProfiler.collectGarbage")
+    usage = session.send("Runtime.getHeapUsage")
+    return usage["usedSize"] + usage.get("backingStorageSize", 0)
+
+
+def test_timeline_of_a_million_spans(jobs, open_page):
+    place = jobs.report("forty_steps", "--max-size", "0")
+    page = open_page(place, None, size=(1600, 900))
+    page.add_init_script(READY_AT)
+    page.goto(place.at("#/timeline?v=1"))
+    watched.until_ready(page, "timeline")
+    page.wait_for_timeout(500)
+    page.evaluate("() => (longTasks.length = 0)")
+    times, windows = page.evaluate(PAN_AND_ZOOM, 60)
+    print(f"frames {sorted(times)}, heap {heap_bytes(page) / 1e6} MB, ready {page.evaluate('() => readyAt')}")
+    assert windows > 1, "the window did not move"
+    assert statistics.median(times) <= 33
+    assert not [task for task in page.evaluate("() => longTasks") if task > 200]
+    assert heap_bytes(page) < 250e6
+
+
+def test_heap_of_eight_ranks(jobs, open_page):
+    page = open_page(jobs.report("eight_ranks"))
+    for view in ("timeline", "tables", "overview"):
+        watched.show(page, jobs.report("eight_ranks"), f"#/{view}?v=1")
+    assert heap_bytes(page) < 250e6
