@@ -18,7 +18,7 @@ import { addTimes, prefixSums } from "../src/timeline/prefix_sums.ts";
 import { arrowsOf, arrowsWithin, kernelsBelow, neighbour, stackOf } from "../src/timeline/relations.ts";
 import { countFound, foundLane, matchingNames, nextHit, parseQuery } from "../src/timeline/search.ts";
 import { standing, timeByName } from "../src/timeline/statistics.ts";
-import { extentOf, meanOf, stripsOf } from "../src/timeline/strips.ts";
+import { extentOf, meanOf, meanStrip, stripsOf } from "../src/timeline/strips.ts";
 import { tickStep, tickText, ticks } from "../src/timeline/ticks.ts";
 import { clipped, fitted, fromText, panned, toText, within, zoomed } from "../src/timeline/time_window.ts";
 import { tableOfRows } from "./timeline_tables.ts";
@@ -192,6 +192,8 @@ test("strips have a bucket for each time, also where nothing ran", () => {
   assert.deepEqual([...strip.busy], [0.5, 0, 1]);
   assert.equal(meanOf(strip.busy, strip, 50, 250), (0.5 * 50 + 50) / 200);
   assert.deepEqual(extentOf(strips.values()), { from: 0, to: 300 });
+  const mean = meanStrip([strip, undefined, { ...strip, from: 100 }, strip])!;
+  assert.deepEqual([mean.from, mean.bucket, ...mean.values], [0, 100, 0.25, 0.125, 0.5, 0.25]);
 });
 
 test("rows are as they are opened, hidden and pinned", async () => {

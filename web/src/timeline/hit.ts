@@ -8,7 +8,7 @@ import { lowerBound } from "./search_sorted.ts";
 import { lanesWidth, overviewHeight, type PlacedRow, placedRows, regionsOf, type Scene, shiftOf, timeAt, xOf } from "./scene.ts";
 
 export type Hit =
-  | { at: "overview" }
+  | { at: "overview"; rank: number } // among those that are shown
   | { at: "head"; finding?: Finding; mark?: Mark; step?: number }
   | { at: "row"; row: Row; span: number } // -1: none
   | { at: "nothing" };
@@ -17,7 +17,8 @@ const reach = 3; // pixels
 
 export function hitAt(scene: Scene, x: number, y: number): Hit {
   const regions = regionsOf(scene);
-  if (y < overviewHeight(scene.overview.length)) return { at: "overview" };
+  const ranks = scene.overview.length;
+  if (y < overviewHeight(ranks)) return { at: "overview", rank: Math.floor((Math.max(0, y) / overviewHeight(ranks)) * ranks) };
   const time = timeAt(scene, x);
   if (y < regions.pinned) {
     if (y < regions.marks || scene.marks.length + scene.findings.length === 0) {

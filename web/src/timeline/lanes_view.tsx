@@ -81,8 +81,8 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
   useEffect(
     () =>
       effect(() => {
-        const lane = timeline.toReveal.value;
-        const row = lane && timeline.layout.value.rest.rows.find((each) => each.lane === lane);
+        const wanted = timeline.toReveal.value;
+        const row = wanted && timeline.layout.value.rest.rows.find((each) => each.lane === wanted || each.track === wanted);
         if (!row || !scene.current) return;
         timeline.toReveal.value = undefined;
         scrollTo(row.top, row.height);

@@ -1,5 +1,6 @@
 // Which rows the timeline has, from top to bottom, and where: per rank a strip, and below it, when it is open, the
 // critical path, devices, counters and threads. Pinned tracks are on top and stay there.
+import { human } from "../format.ts";
 import type { Counter } from "./counters.ts";
 import type { Lane, Track } from "./lanes.ts";
 import type { Strip } from "./strips.ts";
@@ -117,7 +118,7 @@ function contentBlocks(rank: string, content: GroupContent, open: ReadonlySet<st
 
 const counterBlock = (rank: string, counter: Counter, prefix: string): Block => ({
   name: counter.track,
-  title: prefix + counter.title,
+  title: `${prefix}${counter.title} ≤ ${human(counter.largest, counter.unit)}`,
   rank,
   parts: [{ height: counterHeight, counter }],
 });

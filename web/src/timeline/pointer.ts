@@ -69,7 +69,9 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
   const up = (): void => {
     const done = drag;
     drag = undefined;
-    if (done && !done.moved && done.kind === "select") click(timeline, done.hit);
+    if (!done || done.moved) return;
+    if (done.kind === "select") click(timeline, done.hit);
+    else if (done.hit.at === "overview") timeline.toReveal.value = timeline.ranks.peek()[done.hit.rank];
   };
 
   const wheel = (event: WheelEvent): void => {

@@ -1,4 +1,6 @@
 // Who called the selected span: Python functions with links to their source, and the operators and annotations between.
+import { parseFrame } from "../frames.ts";
+import { SourceLink } from "../widgets/source_link.tsx";
 import { goToSpan } from "./actions.ts";
 import { kindCode } from "./kinds.ts";
 import { ancestors, hostRow } from "./relations.ts";
@@ -18,7 +20,10 @@ export function StackFrames({ timeline, selected }: { timeline: Timeline; select
       {rows.length > 0 && (
         <ol>
           {rows.map((row) => (
-            <li key={row}><SpanName name={names[spans.all.names[row]!]!} onClick={() => goToSpan(timeline, spans.rank, row)} /></li>
+            <li key={row} class="named">
+              <SpanName name={names[spans.all.names[row]!]!} onClick={() => goToSpan(timeline, spans.rank, row)} />
+              {spans.all.kinds[row] === python && isLine(names[spans.all.names[row]!]!) && <SourceLink frame={names[spans.all.names[row]!]!} />}
+            </li>
           ))}
         </ol>
       )}
@@ -35,3 +40,5 @@ function missing({ content, row }: Selected, host: number, rows: readonly number
     ? "It is the outermost of its thread."
     : "It has no Python functions: a capture with_stack has them, with their source lines.";
 }
+
+const isLine = (name: string): boolean => parseFrame(name) !== null;

@@ -1,7 +1,7 @@
 // Paints strips of ranks: one as stacked heights, all of a job as a heat map with lightness for busyness.
 import { kindCode, type Paint, pixel, type Theme } from "./kinds.ts";
 import type { Columns, Surface } from "./painter.ts";
-import { meanOf, type Strip, stripParts } from "./strips.ts";
+import { meanOf, meanStrip, type Strip, stripParts } from "./strips.ts";
 
 const partKinds = stripParts.map((part) => kindCode(part === "host" ? "operator" : part));
 const hostPart = stripParts.indexOf("host");
@@ -9,32 +9,33 @@ const hostPart = stripParts.indexOf("host");
 // Device work by kind, as high as it is busy; below it a line where the host is in operators. Without device work the
 // host has the height.
 export function paintStrip(surface: Surface, columns: Columns, strip: Strip, top: number, height: number, paint: Paint): void {
-  const onHost = !strip.busy.some((share) => share > 0);
-  const line = onHost ? 0 : 2;
-  const device = height - line - (onHost ? 0 : 1);
+  const line = strip.hasDevice ? 2 : height;
+  const device = height - line - 1;
+  const hostColour = paint.fill[partKinds[hostPart]!]!;
+  const shares = new Float64Array(hostPart);
   for (let c = 0; c < columns.columns; ++c) {
     const from = columns.from + c * columns.scale;
     const to = from + columns.scale;
     const x = columns.left + c;
-    const host = meanOf(strip.parts[hostPart], strip, from, to);
-    if (onHost) {
-      column(surface, x, top + height - Math.round(host * height), top + height, paint.fill[partKinds[hostPart]]);
+    const host = meanOf(strip.parts[hostPart]!, strip, from, to);
+    if (!strip.hasDevice) {
+      column(surface, x, top + height - Math.round(host * height), top + height, hostColour);
       continue;
     }
-    if (host >= 0.5) column(surface, x, top + height - line, top + height, paint.fill[partKinds[hostPart]]);
+    if (host >= 0.5) column(surface, x, top + height - line, top + height, hostColour);
     const busy = meanOf(strip.busy, strip, from, to);
     if (busy <= 0) continue;
-    const shares = strip.parts.slice(0, hostPart).map((part) => meanOf(part, strip, from, to));
     // Parts that run at once are more than the time that is busy; they share its height.
-    const sum = shares.reduce((a, b) => a + b, 0);
+    let sum = 0;
+    for (let p = 0; p < hostPart; ++p) sum += shares[p] = meanOf(strip.parts[p]!, strip, from, to);
     let bottom = top + device;
     let share = 0;
-    shares.forEach((part, p) => {
-      share += sum > 0 ? (part / sum) * busy : 0;
+    for (let p = 0; p < hostPart; ++p) {
+      share += sum > 0 ? (shares[p]! / sum) * busy : 0;
       const until = top + device - Math.round(share * device);
-      column(surface, x, until, bottom, paint.fill[partKinds[p]]);
+      column(surface, x, until, bottom, paint.fill[partKinds[p]!]!);
       bottom = until;
-    });
+    }
   }
 }
 
@@ -67,24 +68,18 @@ export function paintHeatMap(
   height: number,
   colours: Uint32Array,
 ): void {
-  const count = Math.max(strips.length, 1);
-  const values = new Float64Array(columns.columns);
-  const lines = Math.min(height, count);
+  const lines = Math.min(height, strips.length);
   for (let line = 0; line < lines; ++line) {
-    const mine = strips.slice(Math.floor((line * count) / lines), Math.floor(((line + 1) * count) / lines));
-    values.fill(0);
-    for (const strip of mine) {
-      if (!strip) continue;
-      const shown = strip.busy.some((share) => share > 0) ? strip.busy : strip.parts[hostPart];
-      for (let c = 0; c < values.length; ++c)
-        values[c] += meanOf(shown, strip, columns.from + c * columns.scale, columns.from + (c + 1) * columns.scale);
-    }
+    const mean = meanStrip(
+      strips.slice(Math.floor((line * strips.length) / lines), Math.floor(((line + 1) * strips.length) / lines)),
+    );
     const begin = top + Math.floor((line * height) / lines);
     const end = top + Math.floor(((line + 1) * height) / lines);
     const gap = end - begin > 3 ? 1 : 0;
-    for (let c = 0; c < values.length; ++c) {
-      const share = Math.min(1, values[c] / mine.length);
-      column(surface, columns.left + c, begin, end - gap, colours[Math.round(share * (colours.length - 1))]);
+    for (let c = 0; c < columns.columns; ++c) {
+      const from = columns.from + c * columns.scale;
+      const share = mean ? Math.min(1, meanOf(mean.values, mean, from, from + columns.scale)) : 0;
+      column(surface, columns.left + c, begin, end - gap, colours[Math.round(share * (colours.length - 1))]!);
     }
   }
 }

@@ -37,7 +37,7 @@ export class Timeline {
   readonly finding = signal<Finding | undefined>(undefined);
   readonly allArrows = signal(false);
   readonly scrolled = signal(0);
-  readonly toReveal = signal<Lane | undefined>(undefined); // that is to be scrolled to
+  readonly toReveal = signal<Lane | string | undefined>(undefined); // a lane or track that is to be scrolled to
 
   constructor(contents: Contents) {
     this.contents = contents;

@@ -2,6 +2,7 @@
 import type { Signal } from "@preact/signals";
 import { human, humanNs } from "../format.ts";
 import { findNext, perform } from "./actions.ts";
+import { shiftsText } from "./align.ts";
 import { PerfettoButton } from "./perfetto_button.tsx";
 import type { Timeline } from "./timeline.ts";
 
@@ -35,6 +36,7 @@ export function Toolbar({ timeline, hover }: { timeline: Timeline; hover: Signal
         onClick={() => (timeline.allArrows.value = !timeline.allArrows.value)}>Arrows</button>
       {timeline.alignment.value && (
         <>
+          <span class="muted">{shiftsText(timeline.shifts.value) === "" ? "The open ranks end together as they are." : ""}</span>
           {timeline.alignment.value.missing.length > 0 && <span class="muted">not on rank {timeline.alignment.value.missing.join(", ")}</span>}
           <button type="button" onClick={() => (timeline.alignment.value = undefined)}>Undo the alignment</button>
         </>

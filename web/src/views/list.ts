@@ -13,6 +13,7 @@ import { Modules } from "./modules.tsx";
 import { Operators } from "./operators.tsx";
 import { Steps } from "./steps.tsx";
 import { Tables } from "./tables.tsx";
+import { TimelineView } from "./timeline.tsx";
 
 export interface View {
   name: string; // in the address
@@ -29,6 +30,7 @@ export const ALL_VIEWS: View[] = [
   { name: "kernels", title: "Kernels", Component: Kernels },
   { name: "modules", title: "Modules", Component: Modules },
   { name: "call-tree", title: "Call tree", Component: CallTree },
+  { name: "timeline", title: "Timeline", Component: TimelineView },
   { name: "distributed", title: "Distributed", Component: Distributed },
   { name: "critical-path", title: "Critical path", Component: CriticalPath },
   { name: "idle", title: "Idle", Component: Idle },
