@@ -196,6 +196,17 @@ def test_ranks_are_aligned(jobs, open_page):
         page.get_by_role("button", name="Next", exact=True).click()
     page.get_by_role("button", name="Align ranks here").click()
     page.get_by_role("button", name="Undo the alignment").wait_for()
+    assert param(page, "align") == param(page, "sel")
+    anchor = param(page, "align")
+    # The selection goes on, the alignment stays; and so does it in a link that another view made.
+    page.keyboard.press("Period")
+    page.wait_for_function("(anchor) => !decodeURIComponent(location.hash).includes(`sel=${anchor}&`)", arg=anchor)
+    assert param(page, "align") == anchor
+    page.get_by_role("button", name="Undo the alignment").click()
+    page.wait_for_function("() => !/align=/.test(location.hash)")
+    page.evaluate("(anchor) => (location.hash = `#/timeline?v=1&open=0,1,2,3&sel=${anchor}&align=1`)", anchor)
+    page.get_by_role("button", name="Undo the alignment").wait_for()
+    page.wait_for_function("(anchor) => decodeURIComponent(location.hash).includes(`align=${anchor}`)", arg=anchor)
 
 
 def test_perfetto_gets_the_window(jobs, open_page):

@@ -251,7 +251,7 @@ test("the address has selection, marks and lists", () => {
   assert.deepEqual(parseSelection("3:17", "100+20"), { rank: "3", event: 17, start: 100, duration: 20 });
   assert.deepEqual(parseSelection("3:17", "100 20")?.duration, 20); // a + that was not encoded
   assert.deepEqual(parseSelection("3:17", "?"), { rank: "3", event: 17 });
-  assert.equal(parseSelection("3", undefined), undefined);
+  assert.equal(parseSelection("3", ""), undefined);
   assert.deepEqual(selectionText("3", 17, 100, 20), { sel: "3:17", at: "100+20" });
   const marks = [{ from: -5, to: 10, text: "a;b: 50%" }, { from: 1, to: 2, text: "" }];
   assert.deepEqual(parseMarks(marksText(marks)), marks);

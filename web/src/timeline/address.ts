@@ -1,7 +1,7 @@
 // The selection and lists of lanes as the address has them.
 
-export const listOf = (text: string | undefined): string[] =>
-  (text ?? "").split(",").filter((name) => name !== "" && name !== "none");
+export const listOf = (text: string): string[] =>
+  text.split(",").filter((name) => name !== "" && name !== "none");
 
 // An empty list is "none": absent is what nobody chose.
 export const listText = (names: Iterable<string>): string => [...names].join(",") || "none";
@@ -17,10 +17,10 @@ export function selectionText(rank: string, event: number, start: number, durati
   return { sel: `${rank}:${event}`, at: `${start}+${duration}` };
 }
 
-export function parseSelection(sel: string | undefined, at: string | undefined): SelectionAddress | undefined {
-  const place = /^([^:]+):(-?\d{1,10})$/.exec(sel ?? "");
+export function parseSelection(sel: string, at: string): SelectionAddress | undefined {
+  const place = /^([^:]+):(-?\d{1,10})$/.exec(sel);
   if (place === null) return undefined;
-  const time = /^(-?\d{1,16})[+ ](\d{1,16})$/.exec(at ?? "");
+  const time = /^(-?\d{1,16})[+ ](\d{1,16})$/.exec(at);
   return {
     rank: place[1],
     event: Number(place[2]),
@@ -29,8 +29,8 @@ export function parseSelection(sel: string | undefined, at: string | undefined):
 }
 
 // Numbers as the command line spells them, 0,3-7; all where there is no text.
-export function ranksIn(text: string | undefined, all: readonly string[]): string[] {
-  if (text === undefined || text === "") return [...all];
+export function ranksIn(text: string, all: readonly string[]): string[] {
+  if (text === "") return [...all];
   const parts = text.split(",").map((part) => /^(\d+)(?:-(\d+))?$/.exec(part.trim()));
   const chosen = all.filter((rank) =>
     parts.some((part) => part !== null && Number(rank) >= Number(part[1]) && Number(rank) <= Number(part[2] ?? part[1])),

@@ -16,6 +16,8 @@ export class Choices {
   readonly marks = computed(() => parseMarks(param("marks")));
   readonly query = computed(() => param("q"));
   readonly selection = computed(() => parseSelection(param("sel"), param("at")));
+  // The collective that ranks are aligned on. "1" is what is selected: other views can write no more.
+  readonly anchor = computed(() => parseSelection(param("align") === "1" ? param("sel") : param("align"), ""));
   private written: { from: string; to: string } = { from: "", to: "" };
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -25,6 +27,7 @@ export class Choices {
 
   // To be called whenever the address has changed.
   follow(): void {
+    if (param("align") === "1" && param("sel") !== "") setParams({ align: param("sel") });
     const now = { from: param("from"), to: param("to") };
     if (now.from === this.written.from && now.to === this.written.to) return;
     this.written = now;
@@ -56,6 +59,14 @@ export class Choices {
 
   clearSelection(): void {
     setParams({ sel: "", at: "" });
+  }
+
+  alignAtSelection(): void {
+    setParams({ align: param("sel") });
+  }
+
+  undoAlignment(): void {
+    setParams({ align: "" });
   }
 
   setOpen(names: Iterable<string>): void {

@@ -34,7 +34,7 @@ export function SelectionPanel({ timeline, selected }: { timeline: Timeline; sel
         <button type="button" onClick={() => fitSelection(timeline)}>Zoom here (F)</button>
         <button type="button" onClick={() => markSelection(timeline)}>Mark (M)</button>
         <button type="button" onClick={() => timeline.choices.search(name)}>Find all</button>
-        {canAlign && <button type="button" onClick={() => timeline.align(selected)} title="Shift the open ranks so that this collective ends at the same time on all of them">Align ranks here</button>}
+        {canAlign && <button type="button" onClick={() => timeline.choices.alignAtSelection()} title="Shift the open ranks so that this collective ends at the same time on all of them">Align ranks here</button>}
         <PerfettoButton timeline={timeline} window={{ from: start, to: end }} rank={rank}>Open in Perfetto here</PerfettoButton>
         <button type="button" onClick={() => timeline.choices.clearSelection()}>Clear (Esc)</button>
       </div>

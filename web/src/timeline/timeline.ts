@@ -33,7 +33,6 @@ export class Timeline {
   readonly stepsOf = signal<ReadonlyMap<string, Step[]>>(new Map());
   readonly findingsTable = signal<Table | undefined>(undefined);
   readonly range = signal<TimeWindow | undefined>(undefined);
-  readonly alignment = signal<Alignment | undefined>(undefined);
   readonly finding = signal<Finding | undefined>(undefined);
   readonly allArrows = signal(false);
   readonly scrolled = signal(0);
@@ -80,6 +79,16 @@ export class Timeline {
     const shift = rank === undefined ? 0 : (this.shifts.value.get(rank) ?? 0);
     const own = rank === undefined ? [] : steps.get(rank)!;
     return shift === 0 ? own : own.map((step) => ({ ...step, start: step.start + shift, end: step.end + shift }));
+  });
+
+  // On the collective that the address names. Ranks that are not open stay where they are.
+  readonly alignment = computed((): Alignment | undefined => {
+    const anchor = this.choices.anchor.value;
+    const content = anchor && this.contents.ranks.value.get(anchor.rank);
+    const row = content?.index.row(anchor!.event) ?? -1;
+    if (row < 0) return undefined;
+    const ranked = this.shown.value.map(({ spans, index }) => ({ spans, index, steps: this.stepsOf.value.get(spans.rank) ?? [] }));
+    return alignedAt(ranked, anchor!.rank, row);
   });
 
   readonly shifts = computed((): ReadonlyMap<string, number> => this.alignment.value?.shifts ?? new Map());
@@ -171,16 +180,6 @@ export class Timeline {
     const all = this.contents.ranks.peek().get(rank)!.spans.all;
     const event = all.events[row]!;
     this.choices.select(rank, event === none ? -1 : event, all.starts[row]!, all.ends[row]! - all.starts[row]!);
-  }
-
-  // Ranks that are not loaded stay where they are.
-  align(selected: Selected): void {
-    const ranked = this.shown.peek().map(({ spans, index }) => ({
-      spans,
-      index,
-      steps: this.stepsOf.peek().get(spans.rank) ?? [],
-    }));
-    this.alignment.value = alignedAt(ranked, selected.content.spans.rank, selected.row);
   }
 }
 

@@ -38,7 +38,7 @@ export function Toolbar({ timeline, hover }: { timeline: Timeline; hover: Signal
         <>
           <span class="muted">{shiftsText(timeline.shifts.value) === "" ? "The open ranks end together as they are." : ""}</span>
           {timeline.alignment.value.missing.length > 0 && <span class="muted">not on rank {timeline.alignment.value.missing.join(", ")}</span>}
-          <button type="button" onClick={() => (timeline.alignment.value = undefined)}>Undo the alignment</button>
+          <button type="button" onClick={() => timeline.choices.undoAlignment()}>Undo the alignment</button>
         </>
       )}
       <VisibleInPerfetto timeline={timeline} />
