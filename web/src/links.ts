@@ -95,8 +95,10 @@ export function sourceUrlRules(words: string): Rule[] {
   });
 }
 
-// A report's own address was typed by whoever made the report: it leads to the web, or to an editor as it is in the list.
-const isOfReport = (template: string): boolean => /^https?:/i.test(template) || EDITORS.some((each) => each.template === template);
+// A report's own address was typed by whoever made the report: it leads to the web, or to a file in a known editor.
+const TO_FILE = /^(?:(?:vscode|vscode-insiders|cursor|vscodium|windsurf|zed):\/\/file|vscode:\/\/vscode-remote)(?:\/|\{path\})/;
+const isOfReport = (template: string): boolean =>
+  /^https?:/i.test(template) || TO_FILE.test(template) || EDITORS.some((each) => each.template === template);
 
 // The tag or commit of PyTorch's repository for "2.13.0+cu130", "2.1.0a0+gitabc1234", "2.6.0a0+ecf3bae40a.nv25.01".
 export function torchRevision(version: string): string {

@@ -109,9 +109,10 @@ test("a page of the source on the web", () => {
 
 test("a report's own address leads to the web or to a known editor only", () => {
   const of = (url: string) => link("/w/t.py(3): f", {}, [["source_url", url]]);
-  for (const url of ["javascript:alert(1)//{path}", "data:text/html,{path}", "file://{path}", "ms-word:ofe|u|{path}", "vscode://evil.extension/run?{path}", "vscode://file{path}:{line}&x", "JaVaScRiPt://h/%0aalert(1)//{path}"])
+  for (const url of ["javascript:alert(1)//{path}", "data:text/html,{path}", "file://{path}", "ms-word:ofe|u|{path}", "vscode://evil.extension/run?{path}", "vscode://file-evil.extension/{path}", "vscode://file@evil.extension/{path}", "zed://ssh/evil{path}", "JaVaScRiPt://h/%0aalert(1)//{path}"])
     assert.equal(of(url), null, url);
   assert.equal(of("vscode://file{path}:{line}:{column}"), "vscode://file/w/t.py:3:1");
+  assert.equal(of("/w=vscode://file/home/me/src/{relative}:{line}"), "vscode://file/home/me/src/t.py:3");
 });
 
 test("templates that are typed are free, but for schemes that run or read", () => {
