@@ -41,7 +41,7 @@ function Calls({ tree, rank, ranks }: { tree: SpanTree; rank: string; ranks: str
       {leftOut && <p class="muted">{leftOut}</p>}
       {tree.unlaunched > 0 && <p class="muted">{tree.unlaunched} pieces of device work have no launch in what is here; they are beside their callers.</p>}
       <h2>Names</h2>
-      <Names paths={paths} measure={measure} />
+      <Names paths={paths} measure={measure} hasDevice={hasDevice} />
     </>
   );
 }
@@ -102,9 +102,10 @@ function Sandwich({ paths, measure, name }: { paths: Paths; measure: Measure; na
   );
 }
 
-function Names({ paths, measure }: { paths: Paths; measure: Measure }) {
+function Names({ paths, measure, hasDevice }: { paths: Paths; measure: Measure; hasDevice: boolean }) {
   const table = useMemo(() => nameTable(paths), [paths]);
   return <DataTable table={table} sortKey="sort" filterKey="filter" sort={measure === "host" ? "-host_self_ns" : "-device_ns"} label="Names"
+    columns={table.columns.map((column) => column.name).filter((name) => hasDevice || name !== "device_ns")}
     link={(row) => here({ name: table.text("name", row), zoom: "" })} />;
 }
 

@@ -12,6 +12,8 @@ import { chosenRank } from "./here.ts";
 import { allRows, ranksIn, rowsOfRank } from "./made_table.ts";
 import { Facts } from "./overview/facts.tsx";
 import { Findings } from "./overview/findings.tsx";
+import { largest, overRanks } from "./operators_data.ts";
+import { ShareList } from "./share_list.tsx";
 import { STEP_PARTS, devicePartsOf, meanStep, stepSums } from "./overview/parts.ts";
 import { StepColumns } from "./step_columns.tsx";
 
@@ -28,7 +30,7 @@ export function Overview() {
       </section>
       <div class="two">
         <section aria-labelledby="of-ranks">
-          <h2 id="of-ranks">Device time of each rank</h2>
+          <h2 id="of-ranks">{temporal.state === "here" && temporal.value.rows === 0 ? "Host time" : "Device time of each rank"}</h2>
           <Ready of={temporal}>{(table) => <RankBars temporal={table} />}</Ready>
         </section>
         <section aria-labelledby="of-steps">
@@ -46,7 +48,7 @@ const MOST_RANKS = 32;
 function RankBars({ temporal }: { temporal: Table }) {
   const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
   if (temporal.rows === 0)
-    return <Empty>No device work was recorded: a run on the host alone, or a profiler without ProfilerActivity.CUDA.</Empty>;
+    return <HostOnly />;
   const share = (row: number) => temporal.number("compute_ratio", row) || 0;
   let rows = allRows(temporal);
   // Of many those that compute least and most, where the others are alike.
@@ -66,6 +68,22 @@ function RankBars({ temporal }: { temporal: Table }) {
         <p class="muted">{rows.length} of {temporal.rows} ranks: those that compute least and most. <a href={linkTo("tables", { table: "temporal_breakdown" })}>All</a></p>
       )}
       <p class="muted">From the first device work to the last. <a href={linkTo("distributed")}>Who waits for whom</a> · <a href={linkTo("idle")}>Why the device was idle</a></p>
+    </>
+  );
+}
+
+function HostOnly() {
+  const operators = useTable("operators");
+  return (
+    <>
+      <Empty>No device work was recorded: a run on the host alone, or a profiler without ProfilerActivity.CUDA. This is the host's time.</Empty>
+      <Ready of={operators}>
+        {(table) => {
+          const { shares, sum } = largest(overRanks(table, ""), "host_self_ns", 8);
+          return <ShareList title="Operators by themselves" unit="ns" kind="operator" sum={sum}
+            shares={shares.map(({ name, value, isRest }) => (isRest ? { name, value, kind: "other" } : { name, value, link: linkTo("operators", { op: name }) }))} />;
+        }}
+      </Ready>
     </>
   );
 }
@@ -97,7 +115,7 @@ function Devices() {
     <section aria-labelledby="devices">
       <h2 id="devices">Devices</h2>
       <Ready of={devices}>
-        {(table) => <DataTable table={table} label="Devices" columns={["rank", "device", "name", "host", "memory_bytes", "compute_capability",
+        {(table) => <DataTable table={table} label="Use of each device" columns={["rank", "device", "name", "host", "memory_bytes", "compute_capability",
           "utilization_ratio", "sm_efficiency_ratio", "occupancy_ratio", "tensor_core_ratio"].filter((name) => isKnown(table, name))} />}
       </Ready>
     </section>

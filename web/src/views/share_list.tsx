@@ -14,7 +14,7 @@ export function ShareList({ title, shares, sum, unit, kind }: {
   const most = Math.max(1e-12, ...shares.map((share) => share.value));
   return (
     <section class="shares">
-      <h3>{title} <span class="muted" title={`${sum} ${unit}`}>{human(sum, unit)}</span></h3>
+      <h2>{title} <span class="muted" title={`${sum} ${unit}`}>{human(sum, unit)}</span></h2>
       {shares.length === 0 ? <p class="empty">None.</p> : (
         <ol>
           {shares.map((share) => (

@@ -69,7 +69,7 @@ function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; 
   if (odd === null) return <p class="answer">No step and no rank stands out by {name}: all are within 2 % of what is typical.</p>;
   const rank = odd.rank < 0 ? "" : grid.ranks[odd.rank]!, step = odd.step < 0 ? "" : grid.numbers[odd.step]!;
   const at = job.state === "here" ? stepWindow(marks, rank === "none" ? "" : rank, step, job.value.startNs) : null;
-  const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step} on all ranks` : `step ${step} of ${rankName(rank)}`;
+  const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step}${grid.ranks.length > 1 ? " on all ranks" : ""}` : `step ${step} of ${rankName(rank)}`;
   return (
     <p class="answer">
       Stands out by {name}: <b>{what}</b>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}

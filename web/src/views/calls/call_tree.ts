@@ -1,5 +1,6 @@
 // The calls of a rank merged by path, and of one name its callers and what it calls. No document here.
 import type { TreeNode } from "../../widgets/icicle.tsx";
+import { Pairs } from "./pairs.ts";
 import type { SpanTree } from "./span_tree.ts";
 
 export type Measure = "host" | "device";
@@ -27,7 +28,9 @@ export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row)
   const paths: Paths = {
     words: merged.words, kinds: kindColumn.words, word: [], kind: [], above: [], below: [], calls: [], host: [], hostSelf: [], device: [], deviceSelf: [], roots: [],
   };
-  const known = new Map<number, number>();
+  const known = new Pairs();
+  const thread = tree.table.column("thread").values;
+  const sums = [paths.calls, paths.host, paths.hostSelf, paths.device, paths.deviceSelf];
   const nodeOf = new Int32Array(tree.table.rows).fill(-1);
   for (const row of tree.order) {
     const parent = tree.parent[row]!;
@@ -37,15 +40,12 @@ export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row)
     // An instant counts where its caller does.
     if (onDevice ? parent >= 0 && caller < 0 : duration === 0 && (caller < 0 || tree.durations[row]! > 0)) continue;
     const word = merged.of[names[row]!]!;
-    const key = (caller + 1) * merged.words.length + word;
-    let node = known.get(key);
-    if (node === undefined) {
-      node = paths.word.length;
-      known.set(key, node);
+    const node = known.id(caller, word);
+    if (node === paths.word.length) {
       paths.word.push(word);
       paths.kind.push(Number(kindColumn.values[row]!));
       paths.above.push(caller);
-      for (const list of [paths.calls, paths.host, paths.hostSelf, paths.device, paths.deviceSelf]) list.push(0);
+      for (const list of sums) list.push(0);
       paths.below.push([]);
       (caller < 0 ? paths.roots : paths.below[caller]!).push(node);
     }
@@ -58,7 +58,7 @@ export function pathsOf(tree: SpanTree, lasting: (row: number) => number = (row)
       paths.host[node]! += duration;
       paths.hostSelf[node]! += duration;
       // A thread that runs the backward pass for another is beside it, and takes nothing of its time.
-      if (caller >= 0 && isInside(tree, row, parent)) paths.hostSelf[caller]! -= duration;
+      if (caller >= 0 && thread[row] === thread[parent]) paths.hostSelf[caller]! -= duration;
     }
   }
   for (let node = paths.word.length; node-- > 0; ) if (paths.above[node]! >= 0) paths.device[paths.above[node]!]! += paths.device[node]!;
@@ -76,11 +76,6 @@ function mergedWords(words: string[]): { words: string[]; of: Uint32Array } {
   });
   return { words: all, of };
 }
-
-const isInside = (tree: SpanTree, row: number, parent: number): boolean => {
-  const thread = tree.table.column("thread");
-  return thread.values[row] === thread.values[parent];
-};
 
 export const valuesOf = (paths: Paths, measure: Measure): number[] => (measure === "host" ? paths.host : paths.device);
 

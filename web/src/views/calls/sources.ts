@@ -1,5 +1,6 @@
 // Where kernels come from: of each name the lines of Python, modules and operators that launched its runs. No document here.
 import { parseFrame, type Frame } from "../../frames.ts";
+import { Pairs } from "./pairs.ts";
 import type { SpanTree } from "./span_tree.ts";
 
 export interface KernelSource {
@@ -14,28 +15,28 @@ export interface KernelSource {
 // By the kernel's name; of each what took the most time first.
 export function kernelSources(tree: SpanTree): Map<string, KernelSource[]> {
   const names = tree.table.column("name").values as ArrayLike<number>;
-  const found = new Map<string, KernelSource & { kernel: number }>();
+  const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs();
+  const found: (KernelSource & { kernel: number })[] = [];
   const nameOf = (row: number): number => (row < 0 ? -1 : names[row]!);
   for (const row of tree.order) {
     const launch = tree.parent[row]!;
     if (!tree.isDevice[row] || launch < 0) continue;
     const inner = nameOf(tree.innerFrame[row]!), own = nameOf(tree.ownFrame[row]!);
     const module = nameOf(tree.module[row]!), operator = nameOf(tree.operator[row]!);
-    const key = `${names[row]} ${inner} ${own} ${module} ${operator}`;
-    let source = found.get(key);
-    if (source === undefined) {
+    const at = whole.id(places.id(names[row]!, lines.id(inner, own)), around.id(module, operator));
+    if (at === found.length) {
       const text = (word: number) => (word < 0 ? "" : tree.words[word]!);
-      source = {
+      found.push({
         kernel: names[row]!, inner: parseFrame(text(inner)), own: parseFrame(text(own)), module: text(module).replace("nn.Module: ", ""),
         operator: text(operator), runs: 0, sum: 0,
-      };
-      found.set(key, source);
+      });
     }
+    const source = found[at]!;
     ++source.runs;
     source.sum += tree.durations[row]!;
   }
   const byKernel = new Map<string, KernelSource[]>();
-  for (const { kernel, ...source } of found.values()) {
+  for (const { kernel, ...source } of found) {
     const name = tree.words[kernel]!;
     byKernel.set(name, [...(byKernel.get(name) ?? []), source]);
   }

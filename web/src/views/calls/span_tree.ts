@@ -85,15 +85,19 @@ function findSurroundings(tree: SpanTree, names: ArrayLike<number>, forward: Int
   }
 }
 
-const numbers = (table: Table, name: string): Float64Array => {
+function numbers(table: Table, name: string): Float64Array {
   const column = table.column(name), base = name === "start_ns" ? 0 : Number(column.base);
-  return Float64Array.from({ length: table.rows }, (_, row) => Number(column.values[row]!) + base);
-};
+  const all = new Float64Array(table.rows);
+  for (let row = 0; row < table.rows; ++row) all[row] = Number(column.values[row]!) + base;
+  return all;
+}
 
 function flags(table: Table, name: string, test: (word: string) => boolean): Uint8Array {
   const column = table.column(name);
-  const ofWords = column.words.map(test);
-  return Uint8Array.from({ length: table.rows }, (_, row) => (ofWords[Number(column.values[row]!)] ? 1 : 0));
+  const ofWords = column.words.map((word) => (test(word) ? 1 : 0));
+  const all = new Uint8Array(table.rows);
+  for (let row = 0; row < table.rows; ++row) all[row] = ofWords[Number(column.values[row]!)]!;
+  return all;
 }
 
 function eventRows(table: Table): (event: number) => number {
@@ -113,20 +117,19 @@ interface Thread {
 
 // Rows are by thread, depth, lane and start.
 function threadsOf(table: Table, isDevice: Uint8Array): Thread[] {
-  const keys = ["process", "thread", "depth", "lane"].map((name) => table.column(name));
-  const same = (a: number, b: number, count: number) =>
-    keys.slice(0, count).every((key) => key.values[a] === key.values[b] && table.isNull(key, a) === table.isNull(key, b));
+  const [process, thread, depth, lane] = ["process", "thread", "depth", "lane"].map((name) => table.column(name).values);
   const threads: Thread[] = [];
   for (let row = 0; row < table.rows; ) {
+    const isSame = (other: number) => process![other] === process![row] && thread![other] === thread![row];
     let end = row + 1;
-    while (end < table.rows && isDevice[end] === isDevice[row] && same(row, end, 4)) ++end;
+    while (end < table.rows && isDevice[end] === isDevice[row] && depth![end] === depth![row] && lane![end] === lane![row] && isSame(end)) ++end;
     if (!isDevice[row]) {
       const last = threads[threads.length - 1];
-      const lane = { depth: table.absolute("depth", row), begin: row, end };
-      if (last !== undefined && last.end === row && same(last.begin, row, 2)) {
-        last.lanes.push(lane);
+      const run = { depth: table.absolute("depth", row), begin: row, end };
+      if (last !== undefined && last.end === row && isSame(last.begin)) {
+        last.lanes.push(run);
         last.end = end;
-      } else threads.push({ begin: row, end, lanes: [lane] });
+      } else threads.push({ begin: row, end, lanes: [run] });
     }
     row = end;
   }

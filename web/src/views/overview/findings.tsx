@@ -48,7 +48,7 @@ function Card({ table, row }: { table: Table; row: number }) {
         {facts.filter(([, value]) => value !== "").map(([name, value]) => <span key={name}>{name} {printable(value)}</span>)}
       </p>
       <Links table={table} row={row} />
-      <p class="command"><code>{text("evidence")}</code> <button type="button" onClick={() => copy(table.text("evidence", row))}>Copy</button></p>
+      <p class="command"><code tabIndex={0}>{text("evidence")}</code> <button type="button" onClick={() => copy(table.text("evidence", row))}>Copy</button></p>
     </article>
   );
 }
@@ -65,14 +65,16 @@ function Links({ table, row }: { table: Table; row: number }) {
   if (evidence.view === "tables" && ranks !== "") params.filter = rank === ranks ? `rank:${rank}` : "";
   const at = steps.state === "here" && job.state === "here"
     ? stepWindow(steps.value, rank, firstNumber(table.text("steps", row)), job.value.startNs) : null;
+  // What cannot be told is of the whole recording.
+  const hasPlace = table.text("kind", row) !== "caveat" || ranks !== "";
   const name = ALL_VIEWS.find((view) => view.name === evidence.view)?.title ?? evidence.view;
   return (
     <p class="links">
       {evidence.view !== "timeline" && evidence.table !== "" && <a href={linkTo(evidence.view, params)}>Show in {name}</a>}
-      <a href={linkTo("timeline", { ...(ranks === "" ? {} : { ranks }), ...at?.params })}>
+      {hasPlace && <a href={linkTo("timeline", { ...(ranks === "" ? {} : { ranks }), ...at?.params })}>
         Timeline{rank === "" ? "" : ` of rank ${ranks}`}{at === null ? "" : `, step ${at.step}`}
-      </a>
-      {evidence.view !== "steps" && at !== null && <a href={linkTo("steps", filter)}>Steps</a>}
+      </a>}
+      {hasPlace && evidence.view !== "steps" && at !== null && <a href={linkTo("steps", filter)}>Steps</a>}
     </p>
   );
 }
