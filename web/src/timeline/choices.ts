@@ -38,7 +38,9 @@ export class Choices {
 
   move(window: TimeWindow, whole: TimeWindow): void {
     const moved = within(window, whole);
-    this.moved.value = moved.from === whole.from && moved.to === whole.to ? undefined : moved;
+    const isWhole = moved.from === whole.from && moved.to === whole.to;
+    // Where steps are chosen, no window is theirs.
+    this.moved.value = isWhole && param("steps") === "" ? undefined : moved;
     this.timer ??= setTimeout(() => this.write(), betweenWrites);
   }
 
@@ -55,6 +57,11 @@ export class Choices {
 
   select(rank: string, event: number, start: number, duration: number): void {
     setParams(selectionText(rank, event, start, duration));
+  }
+
+  // Of which it is not known when it runs.
+  selectEvent(rank: string, event: string): void {
+    setParams({ sel: `${rank}:${event}`, at: "" });
   }
 
   clearSelection(): void {

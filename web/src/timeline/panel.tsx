@@ -1,4 +1,5 @@
 // Beside the lanes: what is selected, in full; else what can be gone to.
+import { JobSearch } from "./job_search.tsx";
 import { PlacesPanel } from "./places_panel.tsx";
 import { FindingPanel } from "./finding_panel.tsx";
 import { RangePanel } from "./range_panel.tsx";
@@ -15,6 +16,7 @@ export function Panel({ timeline }: { timeline: Timeline }) {
       {range && <RangePanel timeline={timeline} range={range} />}
       {selected && <SelectionPanel key={`${selected.content.spans.rank} ${selected.row}`} timeline={timeline} selected={selected} />}
       {!selected && <MissingSelection timeline={timeline} />}
+      <JobSearch timeline={timeline} />
       <PlacesPanel timeline={timeline} open={!selected && !range && !finding} />
     </section>
   );

@@ -100,14 +100,16 @@ function Hidden({ timeline }: { timeline: Timeline }) {
   );
 }
 
-// What of the open ranks could not be loaded.
+// What could not be loaded, of the job and of the open ranks, and what a report had no room for.
 function Missing({ timeline }: { timeline: Timeline }) {
-  const missing = new Set(timeline.shown.value.flatMap((content) => content.missing));
+  const missing = new Set([...timeline.missing.value, ...timeline.shown.value.flatMap((content) => content.missing)]);
+  const leftOut = timeline.contents.job.facts.get("left_out");
+  if (leftOut) missing.add(leftOut);
   if (missing.size === 0) return null;
   return (
     <details>
       <summary>Not shown ({missing.size})</summary>
-      <ul>{[...missing].map((sentence) => <li key={sentence}>{sentence}</li>)}</ul>
+      <ul>{[...missing].map((sentence) => <li key={sentence}>{printable(sentence)}</li>)}</ul>
     </details>
   );
 }

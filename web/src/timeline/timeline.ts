@@ -6,7 +6,7 @@ import { ranksIn } from "./address.ts";
 import { type Alignment, alignedAt, type Step } from "./align.ts";
 import { Choices } from "./choices.ts";
 import type { Contents, RankContent } from "./contents.ts";
-import { type Finding, findingsOf } from "./findings.ts";
+import { type Finding, findingsOf, inRanges } from "./findings.ts";
 import { longestGaps } from "./idle.ts";
 import { type Lane, none } from "./lanes.ts";
 import { type Group, type Layout, layoutOf } from "./layout.ts";
@@ -32,6 +32,7 @@ export class Timeline {
   readonly strips = signal<ReadonlyMap<string, Strip>>(new Map());
   readonly stepsOf = signal<ReadonlyMap<string, Step[]>>(new Map());
   readonly findingsTable = signal<Table | undefined>(undefined);
+  readonly missing = signal<readonly string[]>([]); // sentences
   readonly range = signal<TimeWindow | undefined>(undefined);
   readonly finding = signal<Finding | undefined>(undefined);
   readonly allArrows = signal(false);
@@ -67,9 +68,16 @@ export class Timeline {
     return { from: 0, to: Math.max(to, 1) };
   });
 
+  // What the filter of steps leaves of the job.
+  private readonly chosenSteps = computed((): TimeWindow | undefined => {
+    const chosen = inRanges(param("steps"));
+    const steps = param("steps") === "" ? [] : this.steps.value.filter((step) => chosen(step.number));
+    return steps.length === 0 ? undefined : { from: steps[0]!.start, to: steps.at(-1)!.end };
+  });
+
   readonly window = computed(() => {
-    const moved = this.choices.moved.value;
-    return moved ? clipped(moved, this.whole.value) : this.whole.value;
+    const whole = this.whole.value;
+    return clipped(this.choices.moved.value ?? this.chosenSteps.value ?? whole, whole);
   });
 
   // The bands are those of the first rank that has steps and is shown.

@@ -39,6 +39,9 @@ function OfJob({ job }: { job: Job }) {
     if (findings.state === "here") timeline.findingsTable.value = findings.value;
   }, [timeline, findings]);
   useEffect(() => {
+    timeline.missing.value = [strips, steps, findings].flatMap((loaded) => (loaded.state === "failed" ? loaded.error : []));
+  }, [timeline, strips, steps, findings]);
+  useEffect(() => {
     const stops = [
       effect(() => timeline.choices.follow()),
       effect(() => timeline.openRanks.value.forEach((rank) => timeline.contents.need(rank))),
