@@ -7,7 +7,7 @@ import { columnRanges, countersOf, valueAt } from "../src/timeline/counters.ts";
 import { pathLane, pathRows } from "../src/timeline/critical_path.ts";
 import { eventIndex } from "../src/timeline/event_index.ts";
 import { findingsOf } from "../src/timeline/findings.ts";
-import { idleLane, idleNames, longestGaps } from "../src/timeline/idle.ts";
+import { idleLane, IDLE_NAMES, longestGaps } from "../src/timeline/idle.ts";
 import { actionOf } from "../src/timeline/keys.ts";
 import { kindCode } from "../src/timeline/kinds.ts";
 import { rankSpans, type RankSpans } from "../src/timeline/lanes.ts";
@@ -93,7 +93,9 @@ test("stack, kernels below and arrows follow the links", async () => {
   );
   assert.equal(neighbour(spans, index, [], rowOf(spans, 6), false), rowOf(spans, 3));
   assert.equal(neighbour(spans, index, [], rowOf(spans, 3), true), rowOf(spans, 6));
-  assert.equal(neighbour(spans, index, [], rowOf(spans, 0), true), -1);
+  assert.equal(neighbour(spans, index, [], rowOf(spans, 0), true), rowOf(spans, 6));
+  assert.equal(neighbour(spans, index, [], rowOf(spans, 0), false), -1);
+  assert.equal(neighbour(spans, index, [rowOf(spans, 5), rowOf(spans, 0)], rowOf(spans, 0), false), rowOf(spans, 5));
   assert.equal(arrowsWithin(spans, index, 0, 1000)!.length, 3);
   assert.equal(arrowsWithin(spans, index, 0, 1000, 2), undefined);
 });
@@ -129,7 +131,7 @@ test("gaps are told by what the device waits for", async () => {
   const lane = idleLane(spans, eventIndex(spans), 0, names)!;
   assert.deepEqual(
     Array.from(lane.starts, (from, i) => [from, lane.ends[i], names.words[lane.names[i]!]]),
-    [[400, 500, idleNames[0]], [600, 700, idleNames[1]]],
+    [[400, 500, IDLE_NAMES[0]], [600, 700, IDLE_NAMES[1]]],
   );
   assert.equal(longestGaps([{ rank: "0", lane }], 1)[0]!.start, 400);
 });

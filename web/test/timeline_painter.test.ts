@@ -1,7 +1,7 @@
 // The painter against one that looks at every span for every column of pixels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { kindNames, kindPaint, type Paint } from "../src/timeline/kinds.ts";
+import { KIND_NAMES, kindPaint, type Paint } from "../src/timeline/kinds.ts";
 import { emptySpans, type Lane, laneOf } from "../src/timeline/lanes.ts";
 import { type Columns, paintLane, rectangles, spanAt, type Surface } from "../src/timeline/painter.ts";
 
@@ -26,7 +26,7 @@ function randomLane(random: () => number, count: number, every: number): Lane {
     spans.starts[i] = time;
     time += random() < 0.1 ? 0 : whole(random, longest);
     spans.ends[i] = time;
-    spans.kinds[i] = whole(random, kindNames.length);
+    spans.kinds[i] = whole(random, KIND_NAMES.length);
   }
   return laneOf(spans, 0, count, "0/t1", 0, every);
 }
@@ -42,7 +42,7 @@ function paintSlowly(surface: Surface, columns: Columns, lane: Lane, top: number
   const narrow = spans.filter((span) => span.end - span.start < scale);
   for (let c = 0; c < columns.columns; ++c) {
     const begin = from + c * scale;
-    const times = new Array<number>(kindNames.length).fill(0);
+    const times = new Array<number>(KIND_NAMES.length).fill(0);
     let first = -1;
     for (const span of narrow) {
       const inside = Math.min(span.end, begin + scale) - Math.max(span.start, begin);

@@ -1,7 +1,8 @@
 // What keys and buttons do to a timeline.
 import { ranksIn } from "./address.ts";
 import type { Action } from "./keys.ts";
-import { none } from "./lanes.ts";
+import type { RankContent } from "./contents.ts";
+import { type Lane, NONE } from "./lanes.ts";
 import { toggledTrack, trackIsOpen } from "./layout.ts";
 import { neighbour } from "./relations.ts";
 import { nextHit } from "./search.ts";
@@ -92,20 +93,24 @@ export function goToSpan(timeline: Timeline, rank: string, row: number): void {
   reveal(timeline, rank, row);
 }
 
-export function reveal(timeline: Timeline, rank: string, row: number): void {
+function reveal(timeline: Timeline, rank: string, row: number): void {
   const content = timeline.contents.ranks.peek().get(rank);
   if (!content) return;
-  const lane = content.index.lane(row);
-  const track = content.tracks.find((each) => each.name === lane.track);
-  const open = timeline.open.peek();
-  if (track && !trackIsOpen(track, open) && track.lanes[0] !== lane) timeline.choices.setOpen(toggledTrack(track, open));
-  if (timeline.choices.hide.peek().has(lane.track)) timeline.choices.setHidden(lane.track, false);
+  showLane(timeline, content, content.index.lane(row));
   const whole = timeline.whole.peek();
   const shift = timeline.shifts.peek().get(rank) ?? 0;
   const { starts, ends } = content.spans.all;
   const window = timeline.window.peek();
   const shown = showing(window, starts[row]! + shift, ends[row]! + shift, whole);
   if (shown !== window) timeline.choices.move(shown, whole);
+}
+
+// Opens its track, and scrolls to it.
+export function showLane(timeline: Timeline, content: RankContent, lane: Lane): void {
+  const track = content.tracks.find((each) => each.name === lane.track);
+  const open = timeline.open.peek();
+  if (track && !trackIsOpen(track, open) && track.lanes[0] !== lane) timeline.choices.setOpen(toggledTrack(track, open));
+  if (timeline.choices.hide.peek().has(lane.track)) timeline.choices.setHidden(lane.track, false);
   timeline.toReveal.value = lane;
 }
 
@@ -128,7 +133,7 @@ function stepAlong(timeline: Timeline, forward: boolean, track: string | undefin
   }
   const { pinned, rest } = timeline.layout.peek();
   for (const { rank, lane } of [...pinned.rows, ...rest.rows]) {
-    if (!lane || (track !== undefined && lane.track !== track) || lane.events[0] === none) continue;
+    if (!lane || (track !== undefined && lane.track !== track) || lane.events[0] === NONE) continue;
     if (lane.track === `${rank}/path` || (lane.depth < 0 && track === undefined)) continue;
     const i = lowerBound(lane.ends, timeline.window.peek().from - (timeline.shifts.peek().get(rank) ?? 0));
     if (i < lane.starts.length) return goToSpan(timeline, rank, lane.first + i);

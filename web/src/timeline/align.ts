@@ -2,8 +2,8 @@
 // different hosts do not agree on is then out of the picture.
 import { humanNs } from "../format.ts";
 import type { EventIndex } from "./event_index.ts";
-import { communicationKind } from "./kinds.ts";
-import { none, type RankSpans } from "./lanes.ts";
+import { COMMUNICATION_KIND } from "./kinds.ts";
+import { NONE, type RankSpans } from "./lanes.ts";
 
 export interface Step {
   number: number;
@@ -19,7 +19,7 @@ interface Place {
 
 const launchTime = (spans: RankSpans, index: EventIndex, row: number): number => {
   const link = spans.all.links[row];
-  const launch = link === none ? -1 : index.row(link);
+  const launch = link === NONE ? -1 : index.row(link);
   return launch < 0 ? spans.all.starts[row] : spans.all.starts[launch];
 };
 
@@ -33,7 +33,7 @@ function runs(spans: RankSpans, name: number): number[] {
     if (track.device < 0) continue;
     for (const lane of track.lanes)
       for (let i = 0; i < lane.names.length; ++i)
-        if (lane.names[i] === name && lane.kinds[i] === communicationKind && lane.depth >= 0) rows.push(lane.first + i);
+        if (lane.names[i] === name && lane.kinds[i] === COMMUNICATION_KIND && lane.depth >= 0) rows.push(lane.first + i);
   }
   return rows.sort((a, b) => spans.all.starts[a] - spans.all.starts[b] || a - b);
 }
@@ -67,7 +67,7 @@ export interface Alignment {
 
 export function alignedAt(ranks: readonly Ranked[], rank: string, row: number): Alignment | undefined {
   const own = ranks.find((of) => of.spans.rank === rank);
-  if (!own || own.spans.all.kinds[row] !== communicationKind) return undefined;
+  if (!own || own.spans.all.kinds[row] !== COMMUNICATION_KIND) return undefined;
   const place = placeOf(own, row);
   if (!place) return undefined;
   const alignment: Alignment = { shifts: new Map(), missing: [] };

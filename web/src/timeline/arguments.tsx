@@ -1,14 +1,14 @@
 // All that the file says of the selected event; a report does not have it.
 import { useLoaded } from "../data/use.ts";
 import { printable } from "../format.ts";
-import { none } from "./lanes.ts";
+import { NONE } from "./lanes.ts";
 import type { Selected, Timeline } from "./timeline.ts";
 
 export function Arguments({ timeline, selected }: { timeline: Timeline; selected: Selected }) {
   const { source } = timeline.contents;
   const { spans } = selected.content;
   const event = spans.all.events[selected.row]!;
-  if (source.kind === "report" || event === none) return null;
+  if (source.kind === "report" || event === NONE) return null;
   return <Loaded timeline={timeline} rank={spans.rank} event={event} />;
 }
 

@@ -6,7 +6,7 @@ import { listOf, listText, parseSelection, selectionText } from "./address.ts";
 import { type Mark, marksText, parseMarks } from "./marks.ts";
 import { fromText, type TimeWindow, toText, within } from "./time_window.ts";
 
-const betweenWrites = 250; // ms
+const BETWEEN_WRITES_MS = 250; // ms
 
 export class Choices {
   // What the user moved to; undefined is the whole job.
@@ -41,7 +41,7 @@ export class Choices {
     const isWhole = moved.from === whole.from && moved.to === whole.to;
     // Where steps are chosen, no window is theirs.
     this.moved.value = isWhole && param("steps") === "" ? undefined : moved;
-    this.timer ??= setTimeout(() => this.write(), betweenWrites);
+    this.timer ??= setTimeout(() => this.write(), BETWEEN_WRITES_MS);
   }
 
   dispose(): void {

@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Job, Source } from "../data/source.ts";
 import { pending, sentenceOf } from "../data/use.ts";
-import { type Counter, countersOf, counterTables } from "./counters.ts";
+import { type Counter, countersOf, COUNTER_TABLES } from "./counters.ts";
 import { pathLane, pathRows } from "./critical_path.ts";
 import { type EventIndex, eventIndex } from "./event_index.ts";
 import { idleLane } from "./idle.ts";
@@ -61,7 +61,7 @@ export class Contents {
       this.failures.value = new Map(this.failures.value).set(rank, sentenceOf(error));
       return;
     }
-    await Promise.all([this.addPath(rank), ...counterTables.map((table) => this.addCounters(rank, table))]);
+    await Promise.all([this.addPath(rank), ...COUNTER_TABLES.map((table) => this.addCounters(rank, table))]);
   }
 
   private put(content: RankContent): void {
@@ -108,4 +108,4 @@ export class Contents {
 
 // Whichever came first.
 const inOrder = (counters: Counter[]): Counter[] =>
-  counters.sort((a, b) => counterTables.indexOf(a.table) - counterTables.indexOf(b.table) || (a.track < b.track ? -1 : 1));
+  counters.sort((a, b) => COUNTER_TABLES.indexOf(a.table) - COUNTER_TABLES.indexOf(b.table) || (a.track < b.track ? -1 : 1));

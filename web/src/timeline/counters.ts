@@ -21,7 +21,7 @@ interface Kind {
   keys: string[]; // columns that tell one counter of the table from another
 }
 
-export const counterKinds: Kind[] = [
+export const COUNTER_KINDS: Kind[] = [
   { table: "device_busy_series", value: "busy_ratio", short: "busy", title: "device busy", keys: ["device"] },
   { table: "sm_efficiency_series", value: "sm_efficiency_ratio", short: "sm", title: "multiprocessors", keys: ["device"] },
   { table: "queue_length_series", value: "queue_length", short: "queue", title: "queue", keys: ["device", "stream"] },
@@ -30,11 +30,11 @@ export const counterKinds: Kind[] = [
   { table: "memory_bandwidth_series", value: "bytes_per_s", short: "bandwidth", title: "bandwidth", keys: ["device", "type"] },
 ];
 
-export const counterTables = [...new Set(counterKinds.map((kind) => kind.table))];
+export const COUNTER_TABLES = [...new Set(COUNTER_KINDS.map((kind) => kind.table))];
 
 // The counters of a rank in a table of it or of all ranks. What is null is not known, and keeps no value.
 export function countersOf(table: Table, rank: string, startNs: bigint): Counter[] {
-  return counterKinds.filter((kind) => kind.table === table.name).flatMap((kind) => ofKind(table, kind, rank, startNs));
+  return COUNTER_KINDS.filter((kind) => kind.table === table.name).flatMap((kind) => ofKind(table, kind, rank, startNs));
 }
 
 function ofKind(table: Table, kind: Kind, rank: string, startNs: bigint): Counter[] {

@@ -2,7 +2,7 @@
 import type { Table } from "../data/table.ts";
 import type { EventIndex } from "./event_index.ts";
 import { kindCode } from "./kinds.ts";
-import { emptySpans, type Lane, laneOf, none } from "./lanes.ts";
+import { emptySpans, type Lane, laneOf, NONE } from "./lanes.ts";
 import type { Names } from "./names.ts";
 import { integersOf, rankOf, runsOf, timesOf } from "./table_columns.ts";
 
@@ -38,7 +38,7 @@ export function pathLane(table: Table, rank: string, startNs: bigint, names: Nam
     const whose = table.text(name, row);
     spans.names[i] = names.id(whose === "" ? what : whose);
     spans.kinds[i] = kindOfPiece(what);
-    spans.events[i] = event(row) ?? none;
+    spans.events[i] = event(row) ?? NONE;
   });
   return laneOf(spans, 0, last - first, `${rank}/path`, 0);
 }
@@ -47,7 +47,7 @@ export function pathLane(table: Table, rank: string, startNs: bigint, names: Nam
 export function pathRows(path: Lane | undefined, index: EventIndex): number[] {
   const rows: number[] = [];
   for (const event of path?.events ?? []) {
-    const row = event === none ? -1 : index.row(event);
+    const row = event === NONE ? -1 : index.row(event);
     if (row >= 0 && rows.at(-1) !== row) rows.push(row);
   }
   return rows;

@@ -1,5 +1,5 @@
 // From the events of a rank's file to its spans, and from what launched or preceded something to what it did.
-import { type Lane, none, type RankSpans } from "./lanes.ts";
+import { type Lane, NONE, type RankSpans } from "./lanes.ts";
 
 export interface EventIndex {
   row(event: number): number; // of the span that the event is, or -1
@@ -10,12 +10,12 @@ export interface EventIndex {
 // Positions by a number: `order` has them grouped by it, those of n from begins[n] to begins[n + 1].
 function grouped(numbers: Uint32Array, groups: number): { order: Uint32Array; begins: Uint32Array } {
   const begins = new Uint32Array(groups + 1);
-  for (const number of numbers) if (number !== none) ++begins[number + 1];
+  for (const number of numbers) if (number !== NONE) ++begins[number + 1];
   for (let n = 0; n < groups; ++n) begins[n + 1] += begins[n];
   const order = new Uint32Array(begins[groups]);
   const next = begins.slice();
   numbers.forEach((number, row) => {
-    if (number !== none) order[next[number]++] = row;
+    if (number !== NONE) order[next[number]++] = row;
   });
   return { order, begins };
 }
@@ -23,8 +23,8 @@ function grouped(numbers: Uint32Array, groups: number): { order: Uint32Array; be
 export function eventIndex(spans: RankSpans): EventIndex {
   const { events, links } = spans.all;
   let largest = -1;
-  for (const event of events) if (event !== none && event > largest) largest = event;
-  for (const link of links) if (link !== none && link > largest) largest = link;
+  for (const event of events) if (event !== NONE && event > largest) largest = event;
+  for (const link of links) if (link !== NONE && link > largest) largest = link;
   const byEvent = grouped(events, largest + 1);
   const byLink = grouped(links, largest + 1);
   const firsts = spans.lanes.map((lane) => lane.first);

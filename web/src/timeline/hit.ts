@@ -13,7 +13,7 @@ export type Hit =
   | { at: "row"; row: Row; span: number } // -1: none
   | { at: "nothing" };
 
-const reach = 3; // pixels
+const REACH = 3; // pixels
 
 export function hitAt(scene: Scene, x: number, y: number): Hit {
   const regions = regionsOf(scene);
@@ -27,7 +27,7 @@ export function hitAt(scene: Scene, x: number, y: number): Hit {
     }
     const places = findingPlaces(scene);
     const finding = scene.findings.find((_, i) => Math.abs(places[i]! - x) <= 8);
-    const mark = scene.marks.find((each) => x >= xOf(scene, each.from) - reach && x <= xOf(scene, each.to) + reach);
+    const mark = scene.marks.find((each) => x >= xOf(scene, each.from) - REACH && x <= xOf(scene, each.to) + REACH);
     return { at: "head", finding, mark };
   }
   const placed = placedRows(scene).find((each) => rowHas(each, y));
@@ -35,7 +35,7 @@ export function hitAt(scene: Scene, x: number, y: number): Hit {
   const { row } = placed;
   if (!row.lane) return { at: "row", row, span: -1 };
   const pixel = (scene.window.to - scene.window.from) / lanesWidth(scene);
-  return { at: "row", row, span: spanNear(row.lane, time - shiftOf(scene, row.rank), reach * pixel) };
+  return { at: "row", row, span: spanNear(row.lane, time - shiftOf(scene, row.rank), REACH * pixel) };
 }
 
 const rowHas = ({ row, y, clip }: PlacedRow, at: number): boolean => at >= Math.max(y, clip) && at < y + row.height;

@@ -1,20 +1,20 @@
 // Gaps in which a device has nothing to do, by what it waits for, as idle_time_breakdown tells it of a stream.
 import { kindCode } from "./kinds.ts";
-import { emptySpans, type Lane, laneOf, none, type RankSpans } from "./lanes.ts";
+import { emptySpans, type Lane, laneOf, NONE, type RankSpans } from "./lanes.ts";
 import type { EventIndex } from "./event_index.ts";
 import type { Names } from "./names.ts";
 
-export const idleNames = ["idle: waits for the host", "idle: between kernels", "idle: other"];
-const betweenKernels = 30_000; // ns; kConsecutiveKernelDelay of the analyses
+export const IDLE_NAMES = ["idle: waits for the host", "idle: between kernels", "idle: other"];
+const BETWEEN_KERNELS_NS = 30_000; // ns; kConsecutiveKernelDelay of the analyses
 
-const workKinds = ["compute", "communication", "memory"].map(kindCode);
+const WORK_KINDS = ["compute", "communication", "memory"].map(kindCode);
 
 // Device work in order of start: the rows that end later than all before them, as only before these can be a gap.
 function workOf(spans: RankSpans, device: number): { rows: Uint32Array; count: number } {
   const lanes = spans.tracks.filter((track) => track.device === device).flatMap((track) => track.lanes);
   const rows: number[] = [];
   for (const lane of lanes)
-    for (let i = 0; i < lane.kinds.length; ++i) if (workKinds.includes(lane.kinds[i])) rows.push(lane.first + i);
+    for (let i = 0; i < lane.kinds.length; ++i) if (WORK_KINDS.includes(lane.kinds[i])) rows.push(lane.first + i);
   const sorted = Uint32Array.from(rows).sort((a, b) => spans.all.starts[a] - spans.all.starts[b]);
   return { rows: sorted, count: sorted.length };
 }
@@ -27,10 +27,10 @@ export function idleLane(spans: RankSpans, index: EventIndex, device: number, na
   for (let i = 1; i < count; ++i) {
     const row = rows[i];
     if (starts[row] > busyUntil) {
-      const launch = links[row] === none ? -1 : index.row(links[row]);
+      const launch = links[row] === NONE ? -1 : index.row(links[row]);
       const gap = starts[row] - busyUntil;
-      const cause = launch >= 0 && starts[launch] > busyUntil ? 0 : gap < betweenKernels ? 1 : 2;
-      gaps.push({ start: busyUntil, end: starts[row], name: names.id(idleNames[cause]) });
+      const cause = launch >= 0 && starts[launch] > busyUntil ? 0 : gap < BETWEEN_KERNELS_NS ? 1 : 2;
+      gaps.push({ start: busyUntil, end: starts[row], name: names.id(IDLE_NAMES[cause]) });
     }
     busyUntil = Math.max(busyUntil, ends[row]);
   }

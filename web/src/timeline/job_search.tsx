@@ -11,14 +11,14 @@ import { timesOf } from "./table_columns.ts";
 import { within } from "./time_window.ts";
 import type { Timeline } from "./timeline.ts";
 
-const stillFor = 400; // ms after the last letter
-const mostNames = 20;
+const STILL_FOR_MS = 400; // ms after the last letter
+const MOST_NAMES = 20;
 
 export function JobSearch({ timeline }: { timeline: Timeline }) {
   const words = timeline.choices.query.value.trim();
   const asked = useSignal(words);
   useEffect(() => {
-    const timer = setTimeout(() => (asked.value = words), stillFor);
+    const timer = setTimeout(() => (asked.value = words), STILL_FOR_MS);
     return () => clearTimeout(timer);
   }, [words]);
   const isWhole = timeline.shown.value.length === timeline.ranks.value.length;
@@ -34,7 +34,7 @@ function Found({ timeline, words }: { timeline: Timeline; words: string }) {
   if (loaded.state === "failed") return <p class="muted">{loaded.error}</p>;
   const table = loaded.value;
   const start = timesOf(table, "start_ns", job.startNs);
-  const rows = Array.from({ length: Math.min(table.rows, mostNames) }, (_, row) => row);
+  const rows = Array.from({ length: Math.min(table.rows, MOST_NAMES) }, (_, row) => row);
   return (
     <details open>
       <summary>On all ranks: {human(table.rows, "count")} {table.rows === 1 ? "name" : "names"}</summary>

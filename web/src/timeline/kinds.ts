@@ -1,6 +1,6 @@
 // The kinds of spans: their codes in lanes, and their colours in both themes.
 
-export const kindNames = [
+export const KIND_NAMES = [
   "compute",
   "communication",
   "memory",
@@ -16,12 +16,12 @@ export const kindNames = [
 
 export type Theme = "light" | "dark";
 
-export const otherKind = kindNames.indexOf("other");
-export const communicationKind = kindNames.indexOf("communication");
+export const OTHER_KIND = KIND_NAMES.indexOf("other");
+export const COMMUNICATION_KIND = KIND_NAMES.indexOf("communication");
 
 export function kindCode(name: string): number {
-  const code = kindNames.indexOf(name as (typeof kindNames)[number]);
-  return code < 0 ? otherKind : code;
+  const code = KIND_NAMES.indexOf(name as (typeof KIND_NAMES)[number]);
+  return code < 0 ? OTHER_KIND : code;
 }
 
 const fills: Record<string, string> = {
@@ -33,15 +33,15 @@ const fills: Record<string, string> = {
   annotation: "#CC79A7",
   step: "#CC79A7",
 };
-const grey = "#767676";
+const GREY = "#767676";
 // What has less than 3 : 1 on white gets an edge that has it.
-const lightEdges: Record<string, string> = { memory: "#A65F00", runtime: "#2B7DB0" };
-const hatched = "#FFB27A"; // of communication, so that colour is not all that tells it
+const LIGHT_EDGES: Record<string, string> = { memory: "#A65F00", runtime: "#2B7DB0" };
+const HATCHED = "#FFB27A"; // of communication, so that colour is not all that tells it
 
-export const kindColour = (kind: number): string => fills[kindNames[kind]] ?? grey;
+export const kindColour = (kind: number): string => fills[KIND_NAMES[kind]] ?? GREY;
 
 // Text that reads on a kind's colour.
-export const labelColour = (kind: number): string => (kindNames[kind] === "compute" ? "#FFFFFF" : "#000000");
+export const labelColour = (kind: number): string => (KIND_NAMES[kind] === "compute" ? "#FFFFFF" : "#000000");
 
 // A colour as a pixel of ImageData holds it, in little endian.
 export function pixel(colour: string): number {
@@ -57,19 +57,19 @@ export interface Paint {
 }
 
 export function kindPaint(theme: Theme): Paint {
-  const count = kindNames.length;
+  const count = KIND_NAMES.length;
   const paint = { fill: new Uint32Array(count), edge: new Uint32Array(count), hatch: new Uint32Array(count) };
-  kindNames.forEach((name, kind) => {
+  KIND_NAMES.forEach((name, kind) => {
     paint.fill[kind] = pixel(kindColour(kind));
-    if (theme === "light" && lightEdges[name]) paint.edge[kind] = pixel(lightEdges[name]);
+    if (theme === "light" && LIGHT_EDGES[name]) paint.edge[kind] = pixel(LIGHT_EDGES[name]);
   });
-  paint.hatch[communicationKind] = pixel(hatched);
+  paint.hatch[COMMUNICATION_KIND] = pixel(HATCHED);
   return paint;
 }
 
 // One colour for all kinds: what a search did not find.
 export function plainPaint(colour: string): Paint {
-  const count = kindNames.length;
+  const count = KIND_NAMES.length;
   return {
     fill: new Uint32Array(count).fill(pixel(colour)),
     edge: new Uint32Array(count),

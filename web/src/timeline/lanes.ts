@@ -6,7 +6,7 @@ import { Names } from "./names.ts";
 import { type PrefixSums, prefixSums, type Timed } from "./prefix_sums.ts";
 import { integersOf, timesOf } from "./table_columns.ts";
 
-export const none = 0xffffffff; // where a span has no event or link
+export const NONE = 0xffffffff; // where a span has no event or link
 
 // Columns of spans. Lanes are parts of those of their rank.
 export interface Spans extends Timed {
@@ -38,7 +38,7 @@ export interface RankSpans {
   lanes: Lane[]; // in the order of `all`
 }
 
-const manySpans = 2_000_000; // above, prefix sums are kept for every 16th span only
+const MANY_SPANS = 2_000_000; // above, prefix sums are kept for every 16th span only
 
 export function sumsOf(lane: Lane): PrefixSums {
   return (lane.sums ??= prefixSums(lane, lane.every));
@@ -65,12 +65,12 @@ export function emptySpans(count: number): Spans {
     ends: new Float64Array(count),
     kinds: new Uint8Array(count),
     names: new Uint32Array(count),
-    events: new Uint32Array(count).fill(none),
-    links: new Uint32Array(count).fill(none),
+    events: new Uint32Array(count).fill(NONE),
+    links: new Uint32Array(count).fill(NONE),
   };
 }
 
-const rowsAtOnce = 500_000;
+const ROWS_AT_ONCE = 500_000;
 
 // `pause` is awaited now and then, so that a large rank does not keep the page from drawing.
 export async function rankSpans(
@@ -87,14 +87,14 @@ export async function rankSpans(
   const link = integersOf(table, "link");
   const name = wordsOf(table, "name", (word) => names.id(word));
   const kind = wordsOf(table, "kind", kindCode);
-  for (let begin = 0; begin < table.rows; begin += rowsAtOnce) {
-    for (let row = begin; row < Math.min(begin + rowsAtOnce, table.rows); ++row) {
+  for (let begin = 0; begin < table.rows; begin += ROWS_AT_ONCE) {
+    for (let row = begin; row < Math.min(begin + ROWS_AT_ONCE, table.rows); ++row) {
       all.starts[row] = start(row);
       all.ends[row] = start(row) + duration(row);
       all.names[row] = name(row);
       all.kinds[row] = kind(row);
-      all.events[row] = event(row) ?? none;
-      all.links[row] = link(row) ?? none;
+      all.events[row] = event(row) ?? NONE;
+      all.links[row] = link(row) ?? NONE;
     }
     await pause();
   }
@@ -111,7 +111,7 @@ function wordsOf(table: Table, name: string, convert: (word: string) => number):
 function inLanes(table: Table, rank: string, all: Spans): RankSpans {
   const onDevice = wordsOf(table, "side", (word) => (word === "device" ? 1 : 0));
   const keys = ["process", "thread", "device", "stream", "depth", "lane"].map((key) => integersOf(table, key));
-  const every = table.rows > manySpans ? 16 : 1;
+  const every = table.rows > MANY_SPANS ? 16 : 1;
   const result: RankSpans = { rank, all, tracks: [], lanes: [] };
   const seen = new Map<string, string>(); // by stable name, the process or device that has it
   const changed = changes([onDevice, ...keys], table.rows);

@@ -1,19 +1,19 @@
 // The canvas with its headings, in what scrolls them.
-import { effect, useSignal } from "@preact/signals";
+import { effect, untracked, useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import { theme } from "../theme.tsx";
-import { perform } from "./actions.ts";
+import { perform, showLane } from "./actions.ts";
 import { Headings } from "./headings.tsx";
 import { type Hit } from "./hit.ts";
 import { actionOf } from "./keys.ts";
-import { type Heading, laneHeight } from "./layout.ts";
+import { type Heading, LANE_HEIGHT } from "./layout.ts";
 import { followPointer } from "./pointer.ts";
 import { regionsOf, type Scene, scrollHeight, timeAt } from "./scene.ts";
 import { Screen } from "./screen.ts";
 import { hoverText, selectedSentence } from "./sentences.ts";
 import type { Timeline } from "./timeline.ts";
 
-const narrow = 700;
+const NARROW = 700;
 
 function sceneOf(timeline: Timeline, size: { width: number; height: number }): Scene {
   const { pinned, rest } = timeline.layout.value;
@@ -21,7 +21,7 @@ function sceneOf(timeline: Timeline, size: { width: number; height: number }): S
   return {
     theme: theme.value,
     ...size,
-    headings: size.width < narrow ? 110 : 200,
+    headings: size.width < NARROW ? 110 : 200,
     window: timeline.window.value,
     whole: timeline.whole.value,
     names: timeline.contents.names,
@@ -90,6 +90,18 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
     [timeline],
   );
 
+  // What is selected by a link or a key is in sight, also when what comes later moves it.
+  useEffect(() => {
+    let before = "";
+    return effect(() => {
+      const selected = timeline.selected.value;
+      const loaded = timeline.shown.value.map(({ counters, path }) => counters.length + (path ? 1 : 0)).join();
+      const now = selected ? `${selected.content.spans.rank} ${selected.row} ${loaded}` : "";
+      if (selected && now !== before) untracked(() => showLane(timeline, selected.content, selected.lane));
+      before = now;
+    });
+  }, [timeline]);
+
   const scrollTo = (top: number, height: number): void => {
     const box = scroller.current!;
     const room = box.clientHeight - regionsOf(scene.current!).rest;
@@ -107,7 +119,7 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
       const here = target === document.body || target.id === "view" || scroller.current!.contains(target);
       if (action.do === "scroll") {
         if (!here) return;
-        scroller.current!.scrollTop += action.rows * laneHeight;
+        scroller.current!.scrollTop += action.rows * LANE_HEIGHT;
       } else {
         const x = pointer.current;
         const window = timeline.window.peek();

@@ -53,11 +53,11 @@ export interface Choice {
   pin: readonly string[];
 }
 
-export const stripHeight = 24;
-export const laneHeight = 18;
-export const counterHeight = 28;
-const trackGap = 4;
-const leastTrackHeight = 24; // that of a button
+export const STRIP_HEIGHT = 24;
+export const LANE_HEIGHT = 18;
+export const COUNTER_HEIGHT = 28;
+const TRACK_GAP = 4;
+const LEAST_TRACK_HEIGHT = 24; // that of a button
 
 interface Block {
   name: string;
@@ -70,19 +70,19 @@ interface Block {
 const closed = (name: string): string => `-${name}`; // in `open`: a track that is open otherwise
 
 // A thread that is this deep is closed until it is opened: Python stacks would fill the screen.
-export const deepTrack = 10;
+export const DEEP_TRACK = 10;
 
 export const trackIsOpen = (track: Track, open: ReadonlySet<string>): boolean =>
-  track.lanes.length <= deepTrack ? !open.has(closed(track.name)) : open.has(track.name);
+  track.lanes.length <= DEEP_TRACK ? !open.has(closed(track.name)) : open.has(track.name);
 
 export function toggledTrack(track: Track, open: ReadonlySet<string>): Set<string> {
   const result = new Set(open);
-  const name = track.lanes.length <= deepTrack ? closed(track.name) : track.name;
+  const name = track.lanes.length <= DEEP_TRACK ? closed(track.name) : track.name;
   if (!result.delete(name)) result.add(name);
   return result;
 }
 
-const lanePart = (lane: Lane): Block["parts"][number] => ({ height: laneHeight, lane });
+const lanePart = (lane: Lane): Block["parts"][number] => ({ height: LANE_HEIGHT, lane });
 
 function trackBlock(rank: string, track: Track, open: ReadonlySet<string>, prefix = ""): Block {
   const isOpen = trackIsOpen(track, open);
@@ -120,14 +120,14 @@ const counterBlock = (rank: string, counter: Counter, prefix: string): Block => 
   name: counter.track,
   title: `${prefix}${counter.title} ≤ ${human(counter.largest, counter.unit)}`,
   rank,
-  parts: [{ height: counterHeight, counter }],
+  parts: [{ height: COUNTER_HEIGHT, counter }],
 });
 
 const stripBlock = (group: Group, open: boolean): Block => ({
   name: group.rank,
   title: group.title,
   rank: group.rank,
-  parts: [{ height: stripHeight, strip: group.strip }],
+  parts: [{ height: STRIP_HEIGHT, strip: group.strip }],
   open,
 });
 
@@ -157,7 +157,7 @@ function stacked(blocks: Block[], pinned: boolean): Layout {
       layout.rows.push({ rank: block.rank, track: block.name, top: at, ...part });
       at += part.height;
     }
-    layout.height = Math.max(at, top + leastTrackHeight) + trackGap;
+    layout.height = Math.max(at, top + LEAST_TRACK_HEIGHT) + TRACK_GAP;
     const isRank = block.name === block.rank;
     layout.headings.push({
       name: block.name,
@@ -165,7 +165,7 @@ function stacked(blocks: Block[], pinned: boolean): Layout {
       rank: block.rank,
       level: isRank ? 0 : 1,
       top,
-      height: layout.height - top - trackGap,
+      height: layout.height - top - TRACK_GAP,
       open: block.open,
       pinned,
     });

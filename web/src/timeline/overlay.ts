@@ -4,18 +4,18 @@ import { coloursOf, type Colours } from "./colours.ts";
 import { drawArrows } from "./arrows.ts";
 import { labelColour } from "./kinds.ts";
 import { Labels } from "./labels.ts";
-import { none } from "./lanes.ts";
+import { NONE } from "./lanes.ts";
 import type { Rectangles } from "./painter.ts";
 import { isIdle } from "./scene_pixels.ts";
 import {
-  lanesWidth, marksHeight, overviewHeight, overviewXOf, type PlacedRow, type Regions, regionsOf, rulerHeight, type Scene,
-  shiftOf, stepsHeight, xOf,
+  lanesWidth, MARKS_HEIGHT, overviewHeight, overviewXOf, type PlacedRow, type Regions, regionsOf, RULER_HEIGHT, type Scene,
+  shiftOf, STEPS_HEIGHT, xOf,
 } from "./scene.ts";
 import { tickText, ticks } from "./ticks.ts";
 
-const font = '12px system-ui, "DejaVu Sans", sans-serif';
-const leastLabel = 40; // pixels
-const leastOutline = 6;
+const FONT = '12px system-ui, "DejaVu Sans", sans-serif';
+const LEAST_LABEL = 40; // pixels
+const LEAST_OUTLINE = 6;
 
 export class Overlay {
   private labels?: Labels;
@@ -25,7 +25,7 @@ export class Overlay {
     this.labels ??= new Labels((text) => context.measureText(text).width);
     const colours = coloursOf(scene.theme);
     const regions = regionsOf(scene);
-    context.font = font;
+    context.font = FONT;
     context.textBaseline = "middle";
     this.drawLabels(context, scene, rows, found, ratio, colours);
     drawSelected(context, scene, rows, colours);
@@ -54,12 +54,12 @@ export class Overlay {
       const middle = y + row.height / 2;
       if (middle - 6 < clip) continue;
       const path = scene.onPath.get(row.rank);
-      if (path && end - begin >= leastOutline && lane.events[span] !== none && path[lane.first + span] === 1 && lane.track !== `${row.rank}/path`) {
+      if (path && end - begin >= LEAST_OUTLINE && lane.events[span] !== NONE && path[lane.first + span] === 1 && lane.track !== `${row.rank}/path`) {
         context.strokeStyle = colours.path;
         context.lineWidth = 2;
         context.strokeRect(begin + 1, y + 2, Math.max(1, end - begin - 2), row.height - 4);
       }
-      if (end - begin < leastLabel) continue;
+      if (end - begin < LEAST_LABEL) continue;
       const name = lane.names[span]!;
       const text = this.labels!.fit(scene.names.words[name]!, end - begin - 8);
       if (text === "") continue;
@@ -71,29 +71,29 @@ export class Overlay {
 
   private drawSteps(context: CanvasRenderingContext2D, scene: Scene, regions: Regions, colours: Colours): void {
     if (scene.steps.length === 0) return;
-    clear(context, scene, regions.steps, stepsHeight, colours);
+    clear(context, scene, regions.steps, STEPS_HEIGHT, colours);
     for (const step of scene.steps) {
       const begin = Math.max(xOf(scene, step.start), scene.headings);
       const end = Math.min(xOf(scene, step.end), scene.width);
       if (end <= begin) continue;
       context.fillStyle = colours.edge;
-      context.fillRect(begin, regions.steps, 1, stepsHeight);
+      context.fillRect(begin, regions.steps, 1, STEPS_HEIGHT);
       context.fillStyle = colours.muted;
       const text = this.labels!.fit(end - begin > 80 ? `step ${step.number}` : String(step.number), end - begin - 6);
-      context.fillText(text, begin + 4, regions.steps + stepsHeight / 2);
+      context.fillText(text, begin + 4, regions.steps + STEPS_HEIGHT / 2);
     }
   }
 
   private drawMarks(context: CanvasRenderingContext2D, scene: Scene, regions: Regions, colours: Colours): void {
     if (scene.marks.length + scene.findings.length === 0) return;
-    clear(context, scene, regions.marks, marksHeight, colours);
-    const middle = regions.marks + marksHeight / 2;
+    clear(context, scene, regions.marks, MARKS_HEIGHT, colours);
+    const middle = regions.marks + MARKS_HEIGHT / 2;
     for (const mark of scene.marks) {
       const begin = Math.max(xOf(scene, mark.from), scene.headings);
       const end = Math.min(Math.max(xOf(scene, mark.to), begin + 2), scene.width);
       if (end <= begin) continue;
       context.fillStyle = colours.mark;
-      context.fillRect(begin, regions.marks + marksHeight - 3, end - begin, 3);
+      context.fillRect(begin, regions.marks + MARKS_HEIGHT - 3, end - begin, 3);
       context.fillText(this.labels!.fit(mark.text, Math.max(end - begin, 120)), begin + 2, middle - 1);
       context.globalAlpha = 0.12;
       context.fillRect(begin, regions.pinned, end - begin, scene.height - regions.pinned);
@@ -105,7 +105,7 @@ export class Overlay {
       context.beginPath();
       context.moveTo(x, regions.marks + 1);
       context.lineTo(x + 6, middle);
-      context.lineTo(x, regions.marks + marksHeight - 1);
+      context.lineTo(x, regions.marks + MARKS_HEIGHT - 1);
       context.lineTo(x - 6, middle);
       context.fill();
     }
@@ -128,25 +128,25 @@ function clear(context: CanvasRenderingContext2D, scene: Scene, top: number, hei
 }
 
 function drawRuler(context: CanvasRenderingContext2D, scene: Scene, regions: Regions, colours: Colours): void {
-  clear(context, scene, regions.ruler - 4, rulerHeight + 4, colours);
+  clear(context, scene, regions.ruler - 4, RULER_HEIGHT + 4, colours);
   const { step, times } = ticks(scene.window.from, scene.window.to, lanesWidth(scene));
   const shifted = [...scene.shifts].filter(([, shift]) => shift !== 0);
   context.fillStyle = colours.muted;
   for (const time of times) {
     const x = xOf(scene, time);
-    context.fillRect(x, regions.ruler + rulerHeight - 5, 1, 5);
-    context.fillText(tickText(time, step), x + 3, regions.ruler + rulerHeight / 2);
+    context.fillRect(x, regions.ruler + RULER_HEIGHT - 5, 1, 5);
+    context.fillText(tickText(time, step), x + 3, regions.ruler + RULER_HEIGHT / 2);
   }
   if (shifted.length > 0) {
     const text = `shifted: ${shiftsText(scene.shifts)}`;
     const wide = Math.min(context.measureText(text).width, lanesWidth(scene) * 0.6);
     context.fillStyle = colours.background;
-    context.fillRect(scene.width - wide - 12, regions.ruler, wide + 12, rulerHeight - 5);
+    context.fillRect(scene.width - wide - 12, regions.ruler, wide + 12, RULER_HEIGHT - 5);
     context.fillStyle = colours.fault;
-    context.fillText(text, scene.width - wide - 6, regions.ruler + rulerHeight / 2 - 2, wide);
+    context.fillText(text, scene.width - wide - 6, regions.ruler + RULER_HEIGHT / 2 - 2, wide);
   }
   context.fillStyle = colours.edge;
-  context.fillRect(scene.headings, regions.ruler + rulerHeight - 1, lanesWidth(scene), 1);
+  context.fillRect(scene.headings, regions.ruler + RULER_HEIGHT - 1, lanesWidth(scene), 1);
 }
 
 // The job's strip has the window as a frame; what is outside of it is dimmed.

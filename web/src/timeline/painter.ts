@@ -1,7 +1,7 @@
 // Paints lanes of spans into pixels. What is a pixel wide or more is a rectangle; of what is narrower each column of
 // pixels shows how much of its time is covered (by its height) and by which kind most (by its colour), so the cost of
 // a frame is bound by its pixels and not by the spans.
-import { kindNames, type Paint } from "./kinds.ts";
+import { KIND_NAMES, type Paint } from "./kinds.ts";
 import { type Lane, sumsOf } from "./lanes.ts";
 import { addTimes } from "./prefix_sums.ts";
 import { gallop, lowerBound } from "./search_sorted.ts";
@@ -64,7 +64,7 @@ function record(list: Rectangles, row: number, span: number, begin: number, end:
   list.ends[list.count++] = end;
 }
 
-const hatchPitch = 6;
+const HATCH_PITCH = 6;
 
 // Columns [begin, end) of the surface, with an edge if it is 3 pixels wide and a hatch if it is wider than its pitch.
 export function fillRectangle(
@@ -79,7 +79,7 @@ export function fillRectangle(
   const { pixels, width } = surface;
   const wide = end - begin;
   const edge = wide >= 3 ? paint.edge[kind] : 0;
-  const hatch = wide > hatchPitch ? paint.hatch[kind] : 0;
+  const hatch = wide > HATCH_PITCH ? paint.hatch[kind] : 0;
   const last = top + height - 1;
   for (let y = Math.max(top, surface.top); y < Math.min(top + height, surface.bottom); ++y) {
     const line = y * width;
@@ -87,7 +87,7 @@ export function fillRectangle(
     pixels.fill(whole ? edge : paint.fill[kind], line + begin, line + end);
     if (edge !== 0) pixels[line + begin] = pixels[line + end - 1] = edge;
     if (hatch === 0) continue;
-    for (let x = begin + ((y * (hatchPitch - 1) + begin * (hatchPitch - 1)) % hatchPitch); x < end; x += hatchPitch)
+    for (let x = begin + ((y * (HATCH_PITCH - 1) + begin * (HATCH_PITCH - 1)) % HATCH_PITCH); x < end; x += HATCH_PITCH)
       pixels[line + x] = hatch;
   }
 }
@@ -99,7 +99,7 @@ function fillColumn(surface: Surface, x: number, top: number, bottom: number, co
   for (let y = first; y < Math.min(bottom, surface.bottom); ++y, at += width) pixels[at] = colour;
 }
 
-const times = new Float64Array(kindNames.length);
+const times = new Float64Array(KIND_NAMES.length);
 
 // Paints the column from `times`, which it clears; `kind` is that of the first span, for columns whose spans all last
 // no time.

@@ -1,13 +1,13 @@
 // The mouse: a drag selects time, with Shift it pans; the wheel scrolls, with Ctrl it zooms; a click selects.
 import { fitSelection, goToSpan, showTime, toggle } from "./actions.ts";
 import { type Hit, hitAt } from "./hit.ts";
-import { none } from "./lanes.ts";
+import { NONE } from "./lanes.ts";
 import { isIdle } from "./scene_pixels.ts";
 import { lanesWidth, overviewTimeAt, type Scene, timeAt } from "./scene.ts";
 import { lengthOf, panned, type TimeWindow, zoomed } from "./time_window.ts";
 import type { Timeline } from "./timeline.ts";
 
-const leastDrag = 4; // pixels; less is a click
+const LEAST_DRAG = 4; // pixels; less is a click
 
 interface Drag {
   kind: "select" | "pan" | "overview";
@@ -54,7 +54,7 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
     const [x, y] = place(event);
     if (!drag) return hover(x, hitAt(shown, x, y));
     hover(x, undefined);
-    if (Math.abs(x - drag.x) >= leastDrag) drag.moved = true;
+    if (Math.abs(x - drag.x) >= LEAST_DRAG) drag.moved = true;
     if (!drag.moved) return;
     const whole = timeline.whole.peek();
     if (drag.kind === "select") {
@@ -140,8 +140,8 @@ function click(timeline: Timeline, hit: Hit): void {
   const { lane } = row;
   const content = timeline.contents.ranks.peek().get(row.rank)!;
   const isPath = lane.track === `${row.rank}/path`;
-  const selected = isPath && lane.events[span] !== none ? content.index.row(lane.events[span]!) : lane.first + span;
-  if (isIdle(lane) || (isPath && (lane.events[span] === none || selected < 0))) {
+  const selected = isPath && lane.events[span] !== NONE ? content.index.row(lane.events[span]!) : lane.first + span;
+  if (isIdle(lane) || (isPath && (lane.events[span] === NONE || selected < 0))) {
     const shift = timeline.shifts.peek().get(row.rank) ?? 0;
     timeline.choices.clearSelection();
     timeline.range.value = { from: lane.starts[span]! + shift, to: lane.ends[span]! + shift };

@@ -1,5 +1,5 @@
 // Sums of time by kind over the spans of a lane, so that any run of them is summed by two look-ups per kind.
-import { kindNames } from "./kinds.ts";
+import { KIND_NAMES } from "./kinds.ts";
 
 export interface Timed {
   starts: Float64Array;
@@ -15,9 +15,9 @@ export interface PrefixSums {
 
 export function prefixSums(lane: Timed, every: number): PrefixSums {
   const { starts, ends, kinds } = lane;
-  const present = new Uint8Array(kindNames.length);
+  const present = new Uint8Array(KIND_NAMES.length);
   for (let i = 0; i < kinds.length; ++i) present[kinds[i]] = 1;
-  const codes = kindNames.map((_, kind) => kind).filter((kind) => present[kind] === 1);
+  const codes = KIND_NAMES.map((_, kind) => kind).filter((kind) => present[kind] === 1);
   const entries = Math.floor(starts.length / every) + 1;
   const sums = codes.map(() => new Float64Array(entries));
   codes.forEach((code, k) => {

@@ -2,14 +2,14 @@
 import { humanNs, position } from "../format.ts";
 import { fitSelection, markSelection } from "./actions.ts";
 import { isIdle } from "./scene_pixels.ts";
-import { kindNames } from "./kinds.ts";
+import { KIND_NAMES } from "./kinds.ts";
 import type { Lane } from "./lanes.ts";
 import { timeByName } from "./statistics.ts";
 import type { TimeWindow } from "./time_window.ts";
 import type { Timeline } from "./timeline.ts";
 import { SpanName } from "./span_name.tsx";
 
-const mostRows = 40;
+const MOST_ROWS = 40;
 
 export function RangePanel({ timeline, range }: { timeline: Timeline; range: TimeWindow }) {
   const sums = sumsOf(timeline, range);
@@ -32,11 +32,11 @@ export function RangePanel({ timeline, range }: { timeline: Timeline; range: Tim
           <caption class="muted">What ran in it on the lanes that are shown</caption>
           <thead><tr><th scope="col">name</th><th scope="col" class="number">runs</th><th scope="col" class="number">time</th></tr></thead>
           <tbody>
-            {sums.slice(0, mostRows).map((sum) => (
+            {sums.slice(0, MOST_ROWS).map((sum) => (
               <tr key={`${sum.name} ${sum.kind}`}>
                 <td>
                   <span class="named">
-                    <span class={`swatch ${kindNames[sum.kind]}`} title={kindNames[sum.kind]} />
+                    <span class={`swatch ${KIND_NAMES[sum.kind]}`} title={KIND_NAMES[sum.kind]} />
                     <SpanName name={timeline.contents.names.words[sum.name]!} onClick={(name) => timeline.choices.search(name)} />
                   </span>
                 </td>
@@ -47,7 +47,7 @@ export function RangePanel({ timeline, range }: { timeline: Timeline; range: Tim
           </tbody>
         </table>
       )}
-      {sums.length > mostRows && <p class="muted">and {sums.length - mostRows} more names</p>}
+      {sums.length > MOST_ROWS && <p class="muted">and {sums.length - MOST_ROWS} more names</p>}
     </>
   );
 }

@@ -1,7 +1,7 @@
 // What a span has to do with others of its rank: who called it, what runs below it, what launched it.
 import type { EventIndex } from "./event_index.ts";
 import { kindCode } from "./kinds.ts";
-import { none, type RankSpans, type Track } from "./lanes.ts";
+import { NONE, type RankSpans, type Track } from "./lanes.ts";
 import { spanAt } from "./painter.ts";
 import { lowerBound } from "./search_sorted.ts";
 
@@ -32,17 +32,17 @@ export function ancestors(spans: RankSpans, index: EventIndex, row: number): num
 export function hostRow(spans: RankSpans, index: EventIndex, row: number): number {
   const track = trackOf(spans, index, row);
   if (track && track.device < 0) return row;
-  return spans.all.links[row] === none ? -1 : index.row(spans.all.links[row]);
+  return spans.all.links[row] === NONE ? -1 : index.row(spans.all.links[row]);
 }
 
-const pythonKind = kindCode("python");
+const PYTHON_KIND = kindCode("python");
 
 // The Python functions around a span or around its launch, the innermost first.
 export function stackOf(spans: RankSpans, index: EventIndex, row: number): number[] {
   const host = hostRow(spans, index, row);
   if (host < 0) return [];
-  const own = spans.all.kinds[host] === pythonKind ? [host] : [];
-  return [...own, ...ancestors(spans, index, host).filter((ancestor) => spans.all.kinds[ancestor] === pythonKind)];
+  const own = spans.all.kinds[host] === PYTHON_KIND ? [host] : [];
+  return [...own, ...ancestors(spans, index, host).filter((ancestor) => spans.all.kinds[ancestor] === PYTHON_KIND)];
 }
 
 // Rows of the device work that a span on the host and what is below it launch, at most `most` of them.
@@ -62,7 +62,7 @@ export function kernelsBelow(
     if (lane.depth < own.depth) continue;
     for (let i = lowerBound(lane.starts, start); i < lane.starts.length && lane.starts[i] <= end; ++i) {
       if (lane.ends[i] > end || (lane.depth === own.depth && lane.first + i !== row)) continue;
-      if (lane.events[i] === none) continue;
+      if (lane.events[i] === NONE) continue;
       for (const linked of index.linkedTo(lane.events[i])) {
         if (!onDevice(spans, index, linked)) continue;
         if (rows.length === most) return { rows, cut: true };
@@ -107,8 +107,8 @@ export function arrowsOf(spans: RankSpans, index: EventIndex, path: readonly num
 function directArrows(spans: RankSpans, index: EventIndex, row: number): Arrow[] {
   const arrows: Arrow[] = [];
   const { links, events } = spans.all;
-  if (links[row] !== none) arrows.push({ from: index.row(links[row]), to: row, kind: arrowKind(spans, index, row) });
-  if (events[row] !== none)
+  if (links[row] !== NONE) arrows.push({ from: index.row(links[row]), to: row, kind: arrowKind(spans, index, row) });
+  if (events[row] !== NONE)
     for (const linked of index.linkedTo(events[row]))
       arrows.push({ from: row, to: linked, kind: arrowKind(spans, index, linked) });
   return arrows;
@@ -127,7 +127,7 @@ export function arrowsWithin(
   for (const lane of spans.lanes) {
     const end = lowerBound(lane.starts, to);
     for (let row = lane.first + lowerBound(lane.starts, from); row < lane.first + end; ++row) {
-      if (links[row] === none) continue;
+      if (links[row] === NONE) continue;
       const cause = index.row(links[row]);
       if (cause < 0 || starts[cause] < from || starts[cause] >= to) continue;
       if (arrows.length === most) return undefined;
@@ -143,7 +143,9 @@ export function neighbour(spans: RankSpans, index: EventIndex, path: readonly nu
   const next = own.map((arrow) => (forward ? arrow.to : arrow.from)).find((other) => other >= 0);
   if (next !== undefined) return next;
   const at = path.indexOf(row);
-  return at < 0 ? -1 : (path[forward ? at + 1 : at - 1] ?? -1);
+  if (at >= 0) return path[forward ? at + 1 : at - 1] ?? -1;
+  // What a span on the host leads to is what is launched below it.
+  return forward ? (kernelsBelow(spans, index, row, 1).rows[0] ?? -1) : -1;
 }
 
 export interface Related {

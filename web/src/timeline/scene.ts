@@ -48,9 +48,9 @@ export interface Scene {
   arrows: readonly ShownArrow[];
 }
 
-export const rulerHeight = 22;
-export const stepsHeight = 18;
-export const marksHeight = 16;
+export const RULER_HEIGHT = 22;
+export const STEPS_HEIGHT = 18;
+export const MARKS_HEIGHT = 16;
 
 export interface Regions {
   overview: number; // where each begins
@@ -69,9 +69,9 @@ export type Parts = Pick<Scene, "overview" | "steps" | "marks" | "findings" | "p
 
 export function regionsOf(scene: Parts): Regions {
   const ruler = overviewHeight(scene.overview.length) + 4;
-  const steps = ruler + rulerHeight;
-  const marks = steps + (scene.steps.length > 0 ? stepsHeight : 0);
-  const pinned = marks + (scene.marks.length + scene.findings.length > 0 ? marksHeight : 0);
+  const steps = ruler + RULER_HEIGHT;
+  const marks = steps + (scene.steps.length > 0 ? STEPS_HEIGHT : 0);
+  const pinned = marks + (scene.marks.length + scene.findings.length > 0 ? MARKS_HEIGHT : 0);
   return { overview: 0, ruler, steps, marks, pinned, rest: pinned + scene.pinned.height };
 }
 

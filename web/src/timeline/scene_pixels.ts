@@ -7,7 +7,7 @@ import { type Columns, paintLane, type Rectangles, type Surface } from "./painte
 import { overviewHeight, type PlacedRow, placedRows, type Scene, shiftOf } from "./scene.ts";
 import { heatColours, paintHeatMap, paintStrip } from "./strip_painter.ts";
 
-const paddings = { lane: 1, counter: 2, strip: 2 };
+const PADDINGS = { lane: 1, counter: 2, strip: 2 };
 
 interface Paints {
   kinds: Paint;
@@ -84,7 +84,7 @@ function paintRow(
   found: Rectangles,
 ): void {
   const shifted = { ...columns, from: columns.from - shiftOf(scene, row.rank) };
-  const padding = row.lane ? paddings.lane : row.counter ? paddings.counter : paddings.strip;
+  const padding = row.lane ? PADDINGS.lane : row.counter ? PADDINGS.counter : PADDINGS.strip;
   const top = Math.round((y + padding) * ratio);
   const height = Math.max(1, Math.round((row.height - 2 * padding) * ratio));
   if (row.lane) {

@@ -5,7 +5,7 @@ import { Overlay } from "./overlay.ts";
 import type { Scene } from "./scene.ts";
 import { ScenePainter } from "./scene_pixels.ts";
 
-const stopped = 120; // ms
+const STOPPED_MS = 120;
 
 export class Screen {
   private readonly canvas: HTMLCanvasElement;
@@ -30,7 +30,7 @@ export class Screen {
     const sharp = Math.min(window.devicePixelRatio || 1, 3);
     clearTimeout(this.timer);
     const ratio = moves ? Math.min(1, sharp) : sharp;
-    if (ratio !== sharp) this.timer = setTimeout(() => this.request(sharp), stopped);
+    if (ratio !== sharp) this.timer = setTimeout(() => this.request(sharp), STOPPED_MS);
     this.request(ratio);
   }
 

@@ -3,7 +3,7 @@ import { human, humanNs, position, printable } from "../format.ts";
 import { fitSelection, goToSpan, markSelection } from "./actions.ts";
 import { Arguments } from "./arguments.tsx";
 import { PerfettoButton } from "./perfetto_button.tsx";
-import { communicationKind, kindNames } from "./kinds.ts";
+import { COMMUNICATION_KIND, KIND_NAMES } from "./kinds.ts";
 import { kernelsBelow, relatedTo } from "./relations.ts";
 import { rankTitle, trackTitle } from "./sentences.ts";
 import { SpanName } from "./span_name.tsx";
@@ -12,19 +12,19 @@ import { standing, timeOfRows } from "./statistics.ts";
 import { instantText } from "./ticks.ts";
 import type { Selected, Timeline } from "./timeline.ts";
 
-const mostNames = 12;
+const MOST_NAMES = 12;
 
 export function SelectionPanel({ timeline, selected }: { timeline: Timeline; selected: Selected }) {
   const { content, lane, row } = selected;
   const { all, rank } = content.spans;
   const [start, end] = [all.starts[row]!, all.ends[row]!];
   const name = timeline.contents.names.words[all.names[row]!]!;
-  const canAlign = all.kinds[row] === communicationKind && lane.track.startsWith(`${rank}/d`);
+  const canAlign = all.kinds[row] === COMMUNICATION_KIND && lane.track.startsWith(`${rank}/d`);
   return (
     <>
       <h2>{printable(name)}</h2>
       <dl>
-        <dt>kind</dt><dd><span class={`swatch ${kindNames[all.kinds[row]!]}`} />{kindNames[all.kinds[row]!]}</dd>
+        <dt>kind</dt><dd><span class={`swatch ${KIND_NAMES[all.kinds[row]!]}`} />{KIND_NAMES[all.kinds[row]!]}</dd>
         <dt>where</dt><dd>{rankTitle(rank)}, {trackTitle(content, lane.track)}</dd>
         <dt>start</dt><dd title={instantText(timeline.contents.job.startNs + BigInt(start))}>{position(start)}</dd>
         <dt>lasts</dt><dd title={`${end - start} ns`}>{humanNs(end - start)}</dd>
@@ -71,13 +71,13 @@ function Related({ timeline, selected }: { timeline: Timeline; selected: Selecte
     <>
       <h3>Along the arrows ([ ])</h3>
       <ul>
-        {related.slice(0, mostNames).map(({ row: other, what }) => (
+        {related.slice(0, MOST_NAMES).map(({ row: other, what }) => (
           <li key={`${what} ${other}`}>
             {what}: <SpanName name={timeline.contents.names.words[spans.all.names[other]!]!} onClick={() => goToSpan(timeline, spans.rank, other)} />
           </li>
         ))}
       </ul>
-      {related.length > mostNames && <p class="muted">and {related.length - mostNames} more</p>}
+      {related.length > MOST_NAMES && <p class="muted">and {related.length - MOST_NAMES} more</p>}
     </>
   );
 }
@@ -93,14 +93,14 @@ function Kernels({ timeline, selected }: { timeline: Timeline; selected: Selecte
       <h3>Device work that it launches</h3>
       <p><span title={`${rows.length}`}>{human(rows.length, "count")}</span>{cut ? " and more" : ""}, <span title={`${total} ns`}>{humanNs(total)}</span> in sum</p>
       <ul>
-        {names.slice(0, mostNames).map((name) => (
+        {names.slice(0, MOST_NAMES).map((name) => (
           <li key={name.name}>
             {name.count} × <SpanName name={timeline.contents.names.words[name.name]!} onClick={() => goToSpan(timeline, spans.rank, name.first)} />{" "}
             <span title={`${name.time} ns`}>{humanNs(name.time)}</span>
           </li>
         ))}
       </ul>
-      {names.length > mostNames && <p class="muted">and {names.length - mostNames} more names</p>}
+      {names.length > MOST_NAMES && <p class="muted">and {names.length - MOST_NAMES} more names</p>}
     </>
   );
 }

@@ -2,7 +2,7 @@
 import { human, humanNs, position, printable, shortName } from "../format.ts";
 import { valueAt } from "./counters.ts";
 import type { Hit } from "./hit.ts";
-import { kindNames } from "./kinds.ts";
+import { KIND_NAMES } from "./kinds.ts";
 import type { RankContent } from "./contents.ts";
 import { shiftOf, timeAt, type Scene } from "./scene.ts";
 import type { Selected } from "./timeline.ts";
@@ -23,7 +23,7 @@ export function selectedSentence(selected: Selected | undefined, words: readonly
   const { all, rank } = content.spans;
   const [start, end] = [all.starts[row]!, all.ends[row]!];
   return (
-    `Selected: ${titleOf(words[all.names[row]!]!)}, ${kindNames[all.kinds[row]!]}, on ${rankTitle(rank)}, ` +
+    `Selected: ${titleOf(words[all.names[row]!]!)}, ${KIND_NAMES[all.kinds[row]!]}, on ${rankTitle(rank)}, ` +
     `${trackTitle(content, lane.track)}, starts at ${position(start)}, lasts ${humanNs(end - start)}.`
   );
 }

@@ -1,5 +1,5 @@
 // Sums over the spans of a time window, and where a run stands among those of the same name.
-import { kindNames } from "./kinds.ts";
+import { KIND_NAMES } from "./kinds.ts";
 import type { Lane, RankSpans } from "./lanes.ts";
 import { lowerBound } from "./search_sorted.ts";
 
@@ -18,7 +18,7 @@ export function timeByName(lanes: Iterable<Lane>, from: number, to: number): Nam
     for (let i = lowerBound(lane.ends, from); i < lane.starts.length && lane.starts[i] < to; ++i) {
       const time = Math.min(lane.ends[i], to) - Math.max(lane.starts[i], from);
       if (time < 0 || (time === 0 && lane.ends[i] > lane.starts[i])) continue;
-      const key = lane.names[i] * kindNames.length + lane.kinds[i];
+      const key = lane.names[i] * KIND_NAMES.length + lane.kinds[i];
       let sum = sums.get(key);
       if (sum === undefined) {
         sum = { name: lane.names[i], kind: lane.kinds[i], count: 0, time: 0, longest: 0 };

@@ -1,23 +1,23 @@
 // Paints strips of ranks: one as stacked heights, all of a job as a heat map with lightness for busyness.
 import { kindCode, type Paint, pixel, type Theme } from "./kinds.ts";
 import type { Columns, Surface } from "./painter.ts";
-import { meanOf, meanStrip, type Strip, stripParts } from "./strips.ts";
+import { meanOf, meanStrip, type Strip, STRIP_PARTS } from "./strips.ts";
 
-const partKinds = stripParts.map((part) => kindCode(part === "host" ? "operator" : part));
-const hostPart = stripParts.indexOf("host");
+const PART_KINDS = STRIP_PARTS.map((part) => kindCode(part === "host" ? "operator" : part));
+const HOST_PART = STRIP_PARTS.indexOf("host");
 
 // Device work by kind, as high as it is busy; below it a line where the host is in operators. Without device work the
 // host has the height.
 export function paintStrip(surface: Surface, columns: Columns, strip: Strip, top: number, height: number, paint: Paint): void {
   const line = strip.hasDevice ? 2 : height;
   const device = height - line - 1;
-  const hostColour = paint.fill[partKinds[hostPart]!]!;
-  const shares = new Float64Array(hostPart);
+  const hostColour = paint.fill[PART_KINDS[HOST_PART]!]!;
+  const shares = new Float64Array(HOST_PART);
   for (let c = 0; c < columns.columns; ++c) {
     const from = columns.from + c * columns.scale;
     const to = from + columns.scale;
     const x = columns.left + c;
-    const host = meanOf(strip.parts[hostPart]!, strip, from, to);
+    const host = meanOf(strip.parts[HOST_PART]!, strip, from, to);
     if (!strip.hasDevice) {
       column(surface, x, top + height - Math.round(host * height), top + height, hostColour);
       continue;
@@ -27,13 +27,13 @@ export function paintStrip(surface: Surface, columns: Columns, strip: Strip, top
     if (busy <= 0) continue;
     // Parts that run at once are more than the time that is busy; they share its height.
     let sum = 0;
-    for (let p = 0; p < hostPart; ++p) sum += shares[p] = meanOf(strip.parts[p]!, strip, from, to);
+    for (let p = 0; p < HOST_PART; ++p) sum += shares[p] = meanOf(strip.parts[p]!, strip, from, to);
     let bottom = top + device;
     let share = 0;
-    for (let p = 0; p < hostPart; ++p) {
+    for (let p = 0; p < HOST_PART; ++p) {
       share += sum > 0 ? (shares[p]! / sum) * busy : 0;
       const until = top + device - Math.round(share * device);
-      column(surface, x, until, bottom, paint.fill[partKinds[p]!]!);
+      column(surface, x, until, bottom, paint.fill[PART_KINDS[p]!]!);
       bottom = until;
     }
   }

@@ -4,13 +4,13 @@ import type { Table } from "../data/table.ts";
 import type { TimeWindow } from "./time_window.ts";
 import { rankOf, runsOf, timesOf } from "./table_columns.ts";
 
-export const stripParts = ["compute", "communication", "memory", "host"] as const;
+export const STRIP_PARTS = ["compute", "communication", "memory", "host"] as const;
 
 export interface Strip {
   from: number;
   bucket: number; // ns
   busy: Float32Array;
-  parts: Float32Array[]; // as stripParts
+  parts: Float32Array[]; // as STRIP_PARTS
   hasDevice: boolean; // something ran on a device
 }
 
@@ -18,7 +18,7 @@ export function stripsOf(table: Table, startNs: bigint): Map<string, Strip> {
   const time = timesOf(table, "time_ns", startNs);
   const bucket = timesOf(table, "bucket_ns", 0n);
   const busy = timesOf(table, "busy_ratio", 0n);
-  const parts = stripParts.map((part) => timesOf(table, `${part}_ratio`, 0n));
+  const parts = STRIP_PARTS.map((part) => timesOf(table, `${part}_ratio`, 0n));
   const strips = new Map<string, Strip>();
   for (const [begin, end] of runsOf(table, ["rank"])) {
     const width = bucket(begin);
@@ -64,7 +64,7 @@ export function meanOf(values: Float32Array, strip: { from: number; bucket: numb
 }
 
 // What a rank does most in a picture of one colour: device work, else operators.
-const activityOf = (strip: Strip): Float32Array => (strip.hasDevice ? strip.busy : strip.parts[stripParts.indexOf("host")]!);
+const activityOf = (strip: Strip): Float32Array => (strip.hasDevice ? strip.busy : strip.parts[STRIP_PARTS.indexOf("host")]!);
 
 // The mean of several ranks. All strips of a job have the same buckets.
 export function meanStrip(strips: readonly (Strip | undefined)[]): { from: number; bucket: number; values: Float32Array } | undefined {

@@ -5,20 +5,20 @@ export interface TimeWindow {
   to: number;
 }
 
-const shortest = 10; // ns
+const SHORTEST_NS = 10;
 
 export const lengthOf = (window: TimeWindow): number => window.to - window.from;
 
 // Moved and, if need be, shortened so that it is within `whole`.
 export function within(window: TimeWindow, whole: TimeWindow): TimeWindow {
-  const length = Math.min(Math.max(lengthOf(window), shortest), Math.max(lengthOf(whole), shortest));
+  const length = Math.min(Math.max(lengthOf(window), SHORTEST_NS), Math.max(lengthOf(whole), SHORTEST_NS));
   const from = Math.min(Math.max(window.from, whole.from), Math.max(whole.to - length, whole.from));
   return { from, to: from + length };
 }
 
 // `factor` below 1 shows less time; what is at `time` stays where it is.
 export function zoomed(window: TimeWindow, factor: number, time: number, whole: TimeWindow): TimeWindow {
-  const length = Math.min(Math.max(lengthOf(window) * factor, shortest), Math.max(lengthOf(whole), shortest));
+  const length = Math.min(Math.max(lengthOf(window) * factor, SHORTEST_NS), Math.max(lengthOf(whole), SHORTEST_NS));
   const share = lengthOf(window) > 0 ? (time - window.from) / lengthOf(window) : 0.5;
   const from = time - share * length;
   return within({ from, to: from + length }, whole);
@@ -30,7 +30,7 @@ export function panned(window: TimeWindow, by: number, whole: TimeWindow): TimeW
 
 // With room on both sides.
 export function fitted(from: number, to: number, whole: TimeWindow): TimeWindow {
-  const room = Math.max(to - from, shortest) * 0.1;
+  const room = Math.max(to - from, SHORTEST_NS) * 0.1;
   return within({ from: from - room, to: to + room }, whole);
 }
 

@@ -8,7 +8,7 @@ import { Choices } from "./choices.ts";
 import type { Contents, RankContent } from "./contents.ts";
 import { type Finding, findingsOf, inRanges } from "./findings.ts";
 import { longestGaps } from "./idle.ts";
-import { type Lane, none } from "./lanes.ts";
+import { type Lane, NONE } from "./lanes.ts";
 import { type Group, type Layout, layoutOf } from "./layout.ts";
 import { arrowsOf, arrowsWithin } from "./relations.ts";
 import type { ShownArrow } from "./scene.ts";
@@ -22,8 +22,8 @@ export interface Selected {
   row: number;
 }
 
-const openedAtFirst = 64; // of a job of more ranks, none is
-const mostGaps = 12;
+const OPENED_AT_FIRST = 64; // of a job of more ranks, none is
+const MOST_GAPS = 12;
 
 export class Timeline {
   readonly contents: Contents;
@@ -48,7 +48,7 @@ export class Timeline {
   // A rank that is selected is open.
   readonly open: ReadonlySignal<ReadonlySet<string>> = computed(() => {
     const ranks = this.ranks.value;
-    const open = this.choices.open(ranks.length <= openedAtFirst ? ranks.slice(0, 1) : []);
+    const open = this.choices.open(ranks.length <= OPENED_AT_FIRST ? ranks.slice(0, 1) : []);
     const selection = this.choices.selection.value;
     if (selection && ranks.includes(selection.rank)) open.add(selection.rank);
     return open;
@@ -158,7 +158,7 @@ export class Timeline {
   readonly gaps = computed(() =>
     longestGaps(
       this.shown.value.flatMap(({ spans, idle }) => [...idle.values()].map((lane) => ({ rank: spans.rank, lane }))),
-      mostGaps,
+      MOST_GAPS,
     ),
   );
 
@@ -187,7 +187,7 @@ export class Timeline {
   select(rank: string, row: number): void {
     const all = this.contents.ranks.peek().get(rank)!.spans.all;
     const event = all.events[row]!;
-    this.choices.select(rank, event === none ? -1 : event, all.starts[row]!, all.ends[row]! - all.starts[row]!);
+    this.choices.select(rank, event === NONE ? -1 : event, all.starts[row]!, all.ends[row]! - all.starts[row]!);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Job } from "../data/source.ts";
 import { generation, source, useJob, useTable } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
 import { tellNotes } from "../notes.tsx";
-import { kindNames } from "../timeline/kinds.ts";
+import { KIND_NAMES } from "../timeline/kinds.ts";
 import { Contents } from "../timeline/contents.ts";
 import { LanesView } from "../timeline/lanes_view.tsx";
 import { Panel } from "../timeline/panel.tsx";
@@ -74,7 +74,7 @@ function Failures({ timeline }: { timeline: Timeline }) {
 function Legend() {
   return (
     <ul class="legend" aria-label="Colours of kinds">
-      {kindNames.slice(0, 8).map((kind) => <li key={kind}><span class={`swatch ${kind}`} />{kind}{kind === "communication" ? " (hatched)" : ""}</li>)}
+      {KIND_NAMES.slice(0, 8).map((kind) => <li key={kind}><span class={`swatch ${kind}`} />{kind}{kind === "communication" ? " (hatched)" : ""}</li>)}
       <li><span class="swatch idle" />idle</li>
       <li class="muted">what is narrower than a pixel is as high as it covers time</li>
     </ul>
