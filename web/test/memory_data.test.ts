@@ -86,6 +86,7 @@ test("a stack is that of the thread which is inside the operator", () => {
   const spans = tableOfRows("spans", ["side", "process", "thread", "start_ns", "dur_ns", "name", "kind", "depth"], [
     ["host", 1, 10, 1_000n, 100, "train.py(3): step", "python", 0],
     ["host", 1, 10, 1_010n, 20, "aten::mm", "operator", 1],
+    ["host", 1, 10, 1_012n, 5, "cudaMalloc", "runtime", 2],
     ["host", 1, 11, 1_000n, 100, "other", "operator", 0],
     ["device", null, null, 1_000n, 100, "kernel", "compute", 0],
   ], { start_ns: 1_000n });

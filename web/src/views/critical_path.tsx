@@ -87,7 +87,7 @@ function StepBars({ bars, rank }: { bars: PathBar[]; rank: string }) {
     const link = links.get(bar.step);
     return { label: `step ${bar.step}`, parts: bar.parts, ...(link === undefined ? {} : { link }) };
   });
-  return <Bars label="What the critical path of each step is made of" unit="ns" bars={shown} />;
+  return <Bars label="What the critical path of each step is made of" unit="ns" bars={shown} most={Math.max(...bars.map((bar) => Math.max(bar.length, bar.whatIf || 0)))} />;
 }
 
 function OfJob() {

@@ -63,14 +63,14 @@ function All({ steps, stragglers, collectives }: { steps: Table; stragglers: Tab
         {collectives.rows === 0 ? <Empty>No collectives were recorded.</Empty> : (
           <>
             <Fastest table={collectives} />
-            <DataTable table={collectives} columns={["group", "operation", "dtype", "size_bytes", "calls", "bus_bytes_per_s", "link_ratio", "transfer_ns", "wait_ns", "mean_skew_ns", "max_skew_ns", "group_size", "description"]} />
+            <DataTable table={collectives} columns={["group", "operation", "dtype", "size_bytes", "calls", "bus_bytes_per_s", "link_ratio", "transfer_ns", "wait_ns", "mean_skew_ns", "max_skew_ns", "group_size", "description"]} label="Each kind of collective" />
           </>
         )}
       </section>
       {stragglers.rows > 1 && (
         <section aria-labelledby="stragglers">
           <h2 id="stragglers">Who starts late</h2>
-          <DataTable table={stragglers} sort="-caused_wait_ns" link={(row) => here({ rank: rankOf(stragglers, row) })} />
+          <DataTable table={stragglers} label="Ranks by how long the others wait for them" sort="-caused_wait_ns" link={(row) => here({ rank: rankOf(stragglers, row) })} />
         </section>
       )}
     </>
@@ -85,11 +85,13 @@ function Answer({ ranks, blamed, communicates }: { ranks: RankSteps[]; blamed: B
   return (
     <p class="answer">
       {ranks.length === 1
-        ? "The traces are of one rank only: what of its communication nothing hides can be said, not who waits for whom. "
+        ? param("ranks") !== ""
+          ? "One rank is chosen: what of its communication nothing hides can be said, not who waits for whom. "
+          : "The traces are of one rank only: what of its communication nothing hides can be said, not who waits for whom. "
         : "No rank makes the others wait much. "}
       Communication that nothing hides takes <Exact value={mean((each) => each.exposed) / total} unit="ratio" /> of a step
       {ranks.length > 1 && <>; waiting for other ranks <Exact value={mean((each) => each.wait) / total} unit="ratio" /></>}.
-      {ranks.length === 1 && " Give the traces of the other ranks, and this view shows it."}
+      {ranks.length === 1 && (param("ranks") !== "" ? " Empty the filter of ranks to see it." : " Give the traces of the other ranks, and this view shows it.")}
     </p>
   );
 }

@@ -76,8 +76,9 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
         <h2 id="peak">The peak</h2>
         <Sentence device={device} atPeak={atPeak} holds={span === null && events.state === "here" ? operatorsThatHold(events.value, held) : []} />
         {devices.length > 1 && <DeviceChoice device={device} devices={devices} />}
-        {curve === null ? <Ready of={series}>{() => null}</Ready> : <MemoryCurveOf curve={curve} device={device} span={span} chosen={chosenMarks(events, startNs)} />}
+        {curve === null && <Ready of={series}>{() => null}</Ready>}
       </section>
+      {curve !== null && <MemoryCurveOf curve={curve} device={device} span={span} chosen={chosenMarks(events, startNs)} />}
       <section aria-labelledby="holders">
         <h2 id="holders">{span === null ? "Who holds it at the peak" : "Who holds it when most is in use in the chosen time"}</h2>
         <Ready of={shownHolders}>

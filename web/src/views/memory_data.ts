@@ -252,6 +252,7 @@ export function stackAt(spans: Table, ns: number, operator: string, startNs: big
     .sort((a, b) => b.depth - a.depth)
     .map(({ row }) => ({ name: spans.text("name", row), kind: spans.text("kind", row), from: start(row), to: start(row) + duration(row) }));
   const stacks = [...threads.values()].map(frames);
-  const fits = (stack: Frame[]) => stack.some((frame) => frame.name === operator);
-  return (operator === "" ? stacks.sort((a, b) => b.length - a.length)[0] : stacks.find(fits)) ?? [];
+  if (operator === "") return stacks.sort((a, b) => b.length - a.length)[0] ?? [];
+  const stack = stacks.find((each) => each.some((frame) => frame.name === operator)) ?? [];
+  return stack.slice(stack.findIndex((frame) => frame.name === operator)); // what it called itself is no caller
 }

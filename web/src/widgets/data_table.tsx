@@ -126,7 +126,7 @@ function Row({ table, columns, row, index, link, cell, onHover, isChosen, linkCo
   const enter = onHover && (() => onHover(row));
   const leave = onHover && (() => onHover(null));
   return (
-    <tr aria-rowindex={index} class={isChosen ? "chosen" : undefined} onMouseEnter={enter} onMouseLeave={leave} onFocusCapture={enter} onBlurCapture={leave}>
+    <tr aria-rowindex={index} class={isChosen ? "picked" : undefined} onMouseEnter={enter} onMouseLeave={leave} onFocusCapture={enter} onBlurCapture={leave}>
       {columns.map((column, i) => {
         const own = cell?.(column, row);
         const inner = own ?? <Cell table={table} column={column} row={row} />;

@@ -27,9 +27,11 @@ export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCu
   else if (piece !== null) marks.push({ ns: Number.isNaN(piece.allocatedNs) ? piece.releasedNs : piece.allocatedNs, label: piece.text, kind: "link" });
   return (
     <>
-      <Curve label={`Memory in use on ${device.label} over time: at most ${human(curve.peak, "bytes")}, at ${position(curve.peakNs)}`}
-        x={curve.x} series={series} unit="bytes" height={220} stepped fromZero marks={marks}
-        onSelect={(from, to) => setSpan({ from, to })} />
+      <div class="pinned">
+        <Curve label={`Memory in use on ${device.label} over time: at most ${human(curve.peak, "bytes")}, at ${position(curve.peakNs)}`}
+          x={curve.x} series={series} unit="bytes" height={220} stepped fromZero marks={marks}
+          onSelect={(from, to) => setSpan({ from, to })} />
+      </div>
       <p class="tools">
         {span === null ? (
           <span class="muted">Drag over the curve to look at a part of the time: the tables below follow.</span>

@@ -1,5 +1,5 @@
 // Every piece of memory: pointing at one marks its time on the curve, choosing one shows who called for it.
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import { pickRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useSpans, type Loaded } from "../../data/use.ts";
@@ -60,8 +60,10 @@ function PieceTable({ events, span, startNs, rank }: { events: Table; span: Span
 function Chosen({ events, row, startNs, rank }: { events: Table; row: number; startNs: bigint; rank: string }) {
   const spans = useSpans(rank === "" ? "none" : rank);
   const piece = pieceOf(events, row, startNs);
+  const panel = useRef<HTMLDivElement>(null);
+  useEffect(() => panel.current?.scrollIntoView({ block: "center" }), [row]);
   return (
-    <div class="panel">
+    <div class="panel" ref={panel}>
       <h3>{events.text("operator", row) || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={here({ piece: "" })}>Close</a></h3>
       <p>
         {events.text("category", row)}{events.text("module", row) !== "" && `, in ${events.text("module", row)}`}; held for{" "}
