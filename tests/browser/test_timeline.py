@@ -179,7 +179,7 @@ def test_lanes_are_pinned_hidden_and_closed(small):
     small.wait_for_function("() => /hide=0\\/t0/.test(location.hash)")
     assert names() == ["0/t1", "0", "0/t2"]
     small.locator('[data-track="0"] button').first.press("Enter")
-    small.wait_for_function("() => /open=none/.test(location.hash)")
+    small.wait_for_function("() => /open=-/.test(location.hash)")
     small.wait_for_function("() => document.querySelectorAll('.timeline-heading').length === 1")
     small.reload()
     watched.until_ready(small, "timeline")

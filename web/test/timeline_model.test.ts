@@ -258,9 +258,10 @@ test("the address has selection, marks and lists", () => {
   const marks = [{ from: -5, to: 10, text: "a;b: 50%" }, { from: 1, to: 2, text: "" }];
   assert.deepEqual(parseMarks(marksText(marks)), marks);
   assert.deepEqual(parseMarks("9-1:x;z;3-4"), [{ from: 3, to: 4, text: "" }]);
-  assert.equal(listText([]), "none");
+  assert.equal(listText([]), "-");
   assert.deepEqual(listOf("0,-0/t7"), ["0", "-0/t7"]);
-  assert.deepEqual(listOf("none"), []);
+  assert.deepEqual(listOf("-"), []);
+  assert.deepEqual(listOf("none"), ["none"]); // a rank
   assert.deepEqual(ranksIn("0,2-3", ["0", "1", "2", "3", "none"]), ["0", "2", "3"]);
 });
 

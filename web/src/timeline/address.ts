@@ -1,10 +1,10 @@
 // The selection and lists of lanes as the address has them.
 
 export const listOf = (text: string): string[] =>
-  text.split(",").filter((name) => name !== "" && name !== "none");
+  text.split(",").filter((name) => name !== "" && name !== "-");
 
-// An empty list is "none": absent is what nobody chose.
-export const listText = (names: Iterable<string>): string => [...names].join(",") || "none";
+// An empty list is "-": absent is what nobody chose.
+export const listText = (names: Iterable<string>): string => [...names].join(",") || "-";
 
 export interface SelectionAddress {
   rank: string;

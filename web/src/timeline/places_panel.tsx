@@ -54,7 +54,7 @@ function Gaps({ timeline, open }: { timeline: Timeline; open: boolean }) {
       <ol>
         {gaps.map((gap) => (
           <li key={`${gap.track} ${gap.start}`}>
-            <button type="button" class="as-link" title={`${gap.end - gap.start} ns`} onClick={() => show(gap)}>
+            <button type="button" class="as-link" title={`${gap.end - gap.start} ns, ${gap.start} ns after the job's first event`} onClick={() => show(gap)}>
               {humanNs(gap.end - gap.start)} at {position(gap.start)}, {rankTitle(gap.rank)}: {timeline.contents.names.words[gap.name]!.replace(/^idle: /, "")}
             </button>
           </li>
@@ -75,7 +75,7 @@ function Marks({ timeline }: { timeline: Timeline }) {
       <ul>
         {marks.map((mark, i) => (
           <li key={i}>
-            <button type="button" class="as-link" onClick={() => showTime(timeline, mark.from, mark.to)}>{position(mark.from)}, {humanNs(mark.to - mark.from)}</button>{" "}
+            <button type="button" class="as-link" title={`${mark.from} to ${mark.to} ns`} onClick={() => showTime(timeline, mark.from, mark.to)}>{position(mark.from)}, {humanNs(mark.to - mark.from)}</button>{" "}
             <button type="button" aria-label={`Remove the mark at ${position(mark.from)}`} onClick={() => timeline.choices.setMarks(marks.filter((_, other) => other !== i))}>×</button>
             <input value={mark.text} aria-label={`Text of the mark at ${position(mark.from)}`} onChange={(event) => change(i, event.currentTarget.value)} />
           </li>

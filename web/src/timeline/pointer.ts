@@ -59,6 +59,7 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
     const whole = timeline.whole.peek();
     if (drag.kind === "select") {
       const [a, b] = [drag.time, timeAt(shown, Math.max(x, shown.headings))];
+      timeline.dragging.value = true;
       timeline.range.value = { from: Math.min(a, b), to: Math.max(a, b) };
     } else {
       const length = drag.kind === "overview" ? lengthOf(whole) : -lengthOf(drag.window);
@@ -69,6 +70,7 @@ export function followPointer({ canvas, timeline, scene, hover }: PointerOptions
   const up = (): void => {
     const done = drag;
     drag = undefined;
+    timeline.dragging.value = false;
     if (!done || done.moved) return;
     if (done.kind === "select") click(timeline, done.hit);
     else if (done.hit.at === "overview") timeline.toReveal.value = timeline.ranks.peek()[done.hit.rank];

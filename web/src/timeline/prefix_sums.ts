@@ -21,12 +21,16 @@ export function prefixSums(lane: Timed, every: number): PrefixSums {
   const entries = Math.floor(starts.length / every) + 1;
   const sums = codes.map(() => new Float64Array(entries));
   codes.forEach((code, k) => {
-    const into = sums[k];
+    const into = sums[k]!;
     let sum = 0;
     let entry = 0;
+    let next = 0;
     for (let i = 0; i < starts.length; ++i) {
-      if (i % every === 0) into[entry++] = sum;
-      if (kinds[i] === code) sum += ends[i] - starts[i];
+      if (i === next) {
+        into[entry++] = sum;
+        next += every;
+      }
+      if (kinds[i] === code) sum += ends[i]! - starts[i]!;
     }
     if (entry < entries) into[entry] = sum;
   });

@@ -10,11 +10,10 @@ import type { Timeline } from "./timeline.ts";
 import { SpanName } from "./span_name.tsx";
 
 const MOST_ROWS = 40;
+const exact = (ns: number): string => `${Math.round(ns)} ns`;
 
 export function RangePanel({ timeline, range }: { timeline: Timeline; range: TimeWindow }) {
-  const sums = sumsOf(timeline, range);
   const duration = range.to - range.from;
-  const exact = (ns: number): string => `${Math.round(ns)} ns`;
   return (
     <>
       <h2>Selected time</h2>
@@ -27,6 +26,15 @@ export function RangePanel({ timeline, range }: { timeline: Timeline; range: Tim
         <button type="button" onClick={() => markSelection(timeline)}>Mark (M)</button>
         <button type="button" onClick={() => (timeline.range.value = undefined)}>Clear</button>
       </div>
+      {timeline.dragging.value ? null : <WhatRan timeline={timeline} range={range} />}
+    </>
+  );
+}
+
+function WhatRan({ timeline, range }: { timeline: Timeline; range: TimeWindow }) {
+  const sums = sumsOf(timeline, range);
+  return (
+    <>
       {sums.length === 0 ? <p class="muted">Nothing runs in it on the lanes that are shown.</p> : (
         <table>
           <caption class="muted">What ran in it on the lanes that are shown</caption>

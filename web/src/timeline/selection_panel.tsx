@@ -56,7 +56,7 @@ function Standing({ timeline, name, duration }: { timeline: Timeline; name: numb
       <dd>
         {human(all.count, "count")} runs on the open ranks, <span title={`${all.total} ns`}>{humanNs(all.total)}</span> in sum, median{" "}
         <span title={`${all.median} ns`}>{humanNs(all.median)}</span>, longest <span title={`${all.longest} ns`}>{humanNs(all.longest)}</span>;{" "}
-        {all.percentile.toFixed(0)} % last no longer than this one
+        <span title={`${all.percentile} %`}>{all.percentile.toFixed(0)} %</span> last no longer than this one
       </dd>
     </>
   );

@@ -34,6 +34,7 @@ export class Timeline {
   readonly findingsTable = signal<Table | undefined>(undefined);
   readonly missing = signal<readonly string[]>([]); // sentences
   readonly range = signal<TimeWindow | undefined>(undefined);
+  readonly dragging = signal(false); // the range is not what it will be
   readonly finding = signal<Finding | undefined>(undefined);
   readonly allArrows = signal(false);
   readonly scrolled = signal(0);

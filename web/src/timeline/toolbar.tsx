@@ -22,7 +22,7 @@ export function Toolbar({ timeline, hover }: { timeline: Timeline; hover: Signal
     <div class="timeline-tools">
       <input type="search" placeholder="Search, or /expression/" aria-label="Search the names of spans (/)" value={timeline.choices.query.value}
         aria-invalid={found?.error !== undefined} onInput={(event) => timeline.choices.search(event.currentTarget.value)} onKeyDown={press} />
-      {found && <span role="status">{foundText(timeline)}</span>}
+      {found && <span role="status" title={`${found.time} ns`}>{foundText(timeline)}</span>}
       {found && found.count > 0 && (
         <>
           <button type="button" onClick={() => findNext(timeline, false)} title="Shift + Enter in the search">Previous</button>
