@@ -2,6 +2,7 @@
 
 #include "agent/begin_capture.h"
 #include "api/routes.h"
+#include "net/browser_headers.h"
 #include "wire/analyze_request.h"
 
 namespace spotter::api {
@@ -12,33 +13,35 @@ using Respond = net::HttpServer::Respond;
 constexpr i64 kMostWaitMs = 60'000;
 
 // The receipts with the capture's id and revision beside them.
-std::string json_of(agent::Agent& agent, const capture::Capture& capture, const Notes& notes = {}) {
+net::HttpAnswer answer_about(agent::Agent& agent, const capture::Capture& capture, Form form,
+                             const Notes& notes = {}) {
   const Table receipts = agent.captures.receipts(capture);
   const capture::Times now = agent.clock.now();
   const Ns remaining = std::max<Ns>(0, capture.accepted.steady + capture.deadline - now.steady);
-  std::string document = api::json_of({std::span(&receipts, 1),
-                                       notes,
-                                       {{"capture", std::string_view(capture.id)},
-                                        {"revision", capture.revision},
-                                        {"unix_ms", now.unix_ms},
-                                        {"remaining_ms", remaining / 1'000'000},
-                                        {"over", capture.over()}}});
-  document.pop_back();  // the line's end, which answers about captures do without
-  return document;
+  net::HttpAnswer answer = answer_of({std::span(&receipts, 1),
+                                      notes,
+                                      {{"capture", std::string_view(capture.id)},
+                                       {"revision", capture.revision},
+                                       {"unix_ms", now.unix_ms},
+                                       {"remaining_ms", remaining / 1'000'000},
+                                       {"over", capture.over()}}},
+                                     form);
+  if (!form.as_columns) answer.body.pop_back();  // the line's end, which answers about captures do without
+  return answer;
 }
 
-Result<std::string> begin(const RouteCall& call) {
+Result<net::HttpAnswer> begin(const RouteCall& call) {
   agent::Agent& agent = call.agent;
   TRY_ASSIGN(const wire::CaptureRequest asked, wire::read_capture_request(call.http.body));
   TRY_ASSIGN(agent::WantedCapture wanted, agent::wanted_capture(asked, agent.clock.now().unix_ms));
   TRY_ASSIGN(const agent::BegunCapture begun,
              agent::begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
-  return json_of(agent, *agent.captures.find(begun.id), begun.notes);
+  return answer_about(agent, *agent.captures.find(begun.id), form_of(call.http), begun.notes);
 }
 
-Result<std::string> end(const RouteCall& call) {
+Result<net::HttpAnswer> end(const RouteCall& call) {
   TRY(call.agent.control.end(call.peer, call.id));
-  return json_of(call.agent, *call.agent.captures.find(call.id));
+  return answer_about(call.agent, *call.agent.captures.find(call.id), form_of(call.http));
 }
 
 // Of the files of those processes that the peer may trace.
@@ -63,17 +66,27 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
     return told<void>(agent, peer, http,
                       fail(Code::denied, "the {} files that were written are other users'", foreign));
   if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
-  TRY(agent.analyses.start(peer.name, written, http.body,
-                           [respond](Result<std::string> text) { answer(respond, std::move(text)); }));
+  TRY(agent.analyses.start(peer.name, written, http.body, [respond](Result<std::string> text) {
+    if (!text) return respond(http_error(text.error()));
+    net::HttpAnswer answer{.body = std::move(*text)};
+    net::add_browser_headers(net::kDataPolicy, answer);
+    respond(std::move(answer));
+  }));
   agent.audit.done(peer, fmt::format("has {} files of capture {} analysed", written.size(), id));
   return {};
 }
 
 }  // namespace
 
-void begin_route(const RouteCall& call, const Respond& respond) { answer(respond, begin(call)); }
+void begin_route(const RouteCall& call, const Respond& respond) {
+  auto begun = begin(call);
+  respond(begun ? std::move(*begun) : http_error(begun.error()));
+}
 
-void end_route(const RouteCall& call, const Respond& respond) { answer(respond, end(call)); }
+void end_route(const RouteCall& call, const Respond& respond) {
+  auto ended = end(call);
+  respond(ended ? std::move(*ended) : http_error(ended.error()));
+}
 
 void receipts_route(const RouteCall& call, const Respond& respond) {
   agent::Agent& agent = call.agent;
@@ -81,11 +94,13 @@ void receipts_route(const RouteCall& call, const Respond& respond) {
   if (!agent.captures.find(id))
     return respond(http_error({Code::not_found, "there is no capture of that id"}));
   const Ns patience = std::clamp<i64>(call.target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
-  agent.waiters.when_changed(id, call.target.number("seen", -1), patience, [&agent, id, respond] {
-    const capture::Capture* capture = agent.captures.find(id);
-    if (!capture) return respond(http_error({Code::not_found, "the capture is forgotten"}));
-    respond({200, json_of(agent, *capture)});
-  });
+  agent.waiters.when_changed(id, call.target.number("seen", -1), patience,
+                             [&agent, id, respond, form = form_of(call.http)] {
+                               const capture::Capture* capture = agent.captures.find(id);
+                               if (!capture)
+                                 return respond(http_error({Code::not_found, "the capture is forgotten"}));
+                               respond(answer_about(agent, *capture, form));
+                             });
 }
 
 void analyze_route(const RouteCall& call, const Respond& respond) {

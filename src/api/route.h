@@ -23,10 +23,16 @@ struct RouteCall {
 // Answers at once or later, once. The role that the route needs has been seen to.
 using RouteFunction = void (*)(const RouteCall&, const net::HttpServer::Respond&);
 
-// A document, or the error as http_error() has it.
-void answer(const net::HttpServer::Respond& respond, Result<std::string> document);
-std::string json_of(const render::Document& document);
-std::string json_of(const Table& table);
+// How tables are sent: as JSON, or to the page as columns (render/columns_binary.h), by what a request
+// accepts.
+struct Form {
+  bool as_columns = false, as_gzip = false;
+};
+Form form_of(const net::HttpRequest& http);
+
+// Any thread.
+net::HttpAnswer answer_of(const render::Document& document, Form form);
+void answer(const RouteCall& call, const net::HttpServer::Respond& respond, const Table& table);
 
 // What the log says of a request that is refused before it is known what it is about.
 template <class T>

@@ -5,9 +5,14 @@
 #include "agent/tables.h"
 #include "api/capture_routes.h"
 #include "api/metrics_page.h"
+#include "api/page_routes.h"
 #include "api/route.h"
 #include "api/status.h"
+#include "base/gzip_writer.h"
+#include "net/accepted.h"
+#include "net/browser_headers.h"
 #include "net/cross_site.h"
+#include "render/columns_binary.h"
 #include "render/list.h"
 #include "wire/error.h"
 #include "wire/metrics_query.h"
@@ -19,21 +24,23 @@ using Respond = net::HttpServer::Respond;
 
 constexpr int kUnauthorized = 401, kNoSuchMethod = 405;
 
-void page_route(const RouteCall& call, const Respond& respond) {
+void prometheus_route(const RouteCall& call, const Respond& respond) {
   auto page = metrics_page(call.agent.telemetry.latest(), call.agent.host.unix_now(), call.http);
   respond(page ? std::move(*page) : http_error(page.error()));
 }
 
-// Any thread: tables are rendered where they were read.
-net::HttpAnswer answer_of(const agent::Tables& tables) {
-  return tables ? net::HttpAnswer{200, json_of({*tables, {}})} : http_error(tables.error());
+// Tables are rendered where they were read, on any thread.
+auto in_form_of(const RouteCall& call) {
+  return [form = form_of(call.http)](const agent::Tables& tables) {
+    return tables ? answer_of({*tables, {}}, form) : http_error(tables.error());
+  };
 }
 
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
 void metrics_route(const RouteCall& call, const Respond& respond) {
   const Result<wire::MetricsQuery> query = wire::read_metrics_query(call.target);
   if (!query) return respond(http_error(query.error()));
-  call.agent.telemetry.query(*query, call.peer.name, answer_of, respond);
+  call.agent.telemetry.query(*query, call.peer.name, in_form_of(call), respond);
 }
 
 // Of what the history knows beside samples; for the same people.
@@ -42,20 +49,20 @@ void catalogue_route(const RouteCall& call, const Respond& respond) {
   if (const auto known = call.target.has_only(kParameters); !known) return respond(http_error(known.error()));
   const auto which = store::parse_catalogue_table(call.target.text("table"));
   if (!which) return respond(http_error(within(which.error(), "table").value()));
-  call.agent.telemetry.catalogue(*which, call.peer.name, answer_of, respond);
+  call.agent.telemetry.catalogue(*which, call.peer.name, in_form_of(call), respond);
 }
 
 void status_route(const RouteCall& call, const Respond& respond) {
-  answer(respond, json_of(status_table(call.agent, call.doors)));
+  answer(call, respond, status_table(call.agent, call.doors));
 }
 
 void processes_route(const RouteCall& call, const Respond& respond) {
   call.agent.processes.refresh();
-  answer(respond, json_of(agent::processes_table(call.agent)));
+  answer(call, respond, agent::processes_table(call.agent));
 }
 
 void captures_route(const RouteCall& call, const Respond& respond) {
-  answer(respond, json_of(agent::captures_table(call.agent)));
+  answer(call, respond, agent::captures_table(call.agent));
 }
 
 struct Route {
@@ -64,7 +71,12 @@ struct Route {
   RouteFunction act;
 };
 constexpr Route kRoutes[] = {
-    {"GET", "/metrics", agent::AccessRole::view, page_route},
+    {"GET", "/", agent::AccessRole::nobody, page_route},
+    {"GET", "/licences", agent::AccessRole::nobody, licences_route},
+    {"GET", "/favicon.ico", agent::AccessRole::nobody, icon_route},
+    {"GET", "/v1/hosts", agent::AccessRole::view, hosts_route},
+    {"GET", "/v1/jobs", agent::AccessRole::view, jobs_route},
+    {"GET", "/metrics", agent::AccessRole::view, prometheus_route},
     {"GET", "/v1/metrics", agent::AccessRole::view, metrics_route},
     {"GET", "/v1/catalogue", agent::AccessRole::view, catalogue_route},
     {"GET", "/v1/status", agent::AccessRole::view, status_route},
@@ -99,7 +111,9 @@ agent::Peer peer_of(const agent::Agent& agent, const net::HttpRequest& http) {
 Result<void> may_ask(const agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http,
                      const Route& route) {
   TRY(agent.access.may(peer, route.role));
-  return route.method == "GET" ? Result<void>() : net::check_no_page(http);
+  if (route.role == agent::AccessRole::nobody) return {};
+  TRY(net::check_fetch(http, is_local(http) ? "http" : "https"));
+  return route.method == "GET" ? Result<void>() : net::check_type(http);
 }
 
 net::HttpAnswer no_such_route(const std::string& methods) {
@@ -107,23 +121,44 @@ net::HttpAnswer no_such_route(const std::string& methods) {
   net::HttpAnswer refusal =
       http_error({Code::unsupported, "what is of that name here is asked by " + methods});
   refusal.status = kNoSuchMethod;
-  refusal.headers = {{"Allow", methods}};
+  refusal.headers.emplace_back("Allow", methods);
   return refusal;
 }
 
 }  // namespace
 
 net::HttpAnswer http_error(const Error& error) {
-  return {wire::http_status(error.code), wire::error_text(error)};
+  net::HttpAnswer answer{wire::http_status(error.code), wire::error_text(error)};
+  net::add_browser_headers(net::kDataPolicy, answer);
+  return answer;
 }
 
-void answer(const Respond& respond, Result<std::string> document) {
-  respond(document ? net::HttpAnswer{200, std::move(*document)} : http_error(document.error()));
+Form form_of(const net::HttpRequest& http) {
+  return {.as_columns = net::names(http.accept, render::kColumnsType),
+          .as_gzip = net::takes_gzip(http.accept_encoding)};
 }
 
-std::string json_of(const render::Document& document) { return render::render(render::kJson, document); }
+net::HttpAnswer answer_of(const render::Document& document, Form form) {
+  net::HttpAnswer answer;
+  net::add_browser_headers(net::kDataPolicy, answer);
+  answer.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  if (!form.as_columns) {
+    answer.body = render::render(render::kJson, document);
+    return answer;
+  }
+  answer.content_type = render::kColumnsType;
+  answer.body = render::columns_binary(document);
+  if (!form.as_gzip) return answer;
+  if (Result<std::string> bytes = gzipped(answer.body)) {
+    answer.body = std::move(*bytes);
+    answer.content_encoding = "gzip";
+  }
+  return answer;
+}
 
-std::string json_of(const Table& table) { return json_of({std::span(&table, 1), {}}); }
+void answer(const RouteCall& call, const Respond& respond, const Table& table) {
+  respond(answer_of({std::span(&table, 1), {}}, form_of(call.http)));
+}
 
 void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRequest& request,
                  const Respond& respond) {
@@ -147,10 +182,12 @@ void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRe
 void answer_http(const ApiSite& site, net::HttpRequest request, Respond respond) {
   agent::Agent& agent = site.agent;
   const agent::Peer peer = peer_of(agent, request);
-  if (const auto may = told(agent, peer, request, agent.access.may(peer, agent::AccessRole::view)); !may) {
-    net::HttpAnswer refusal = http_error(may.error());
-    refusal.status = kUnauthorized;
-    return respond(refusal);
+  if (!is_page_path(wire::Target(request.target).path)) {
+    if (const auto may = told(agent, peer, request, agent.access.may(peer, agent::AccessRole::view)); !may) {
+      net::HttpAnswer refusal = http_error(may.error());
+      refusal.status = kUnauthorized;
+      return respond(refusal);
+    }
   }
   if (is_local(request)) {
     if (const auto is = told(agent, peer, request, net::check_host(request, agent.host_name)); !is)

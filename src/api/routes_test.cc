@@ -7,6 +7,11 @@
 #include "agent/test_agent.h"
 #include "api/doors.h"
 #include "api/status.h"
+#include "base/gzip_writer.h"
+#include "net/browser_headers.h"
+#include "page/page.h"
+#include "render/columns_binary.h"
+#include "wire/read_tables.h"
 
 namespace spotter::api {
 namespace {
@@ -42,9 +47,12 @@ class RoutesTest : public testing::Test, protected agent::TestAgent {
   std::string allowed(const std::string& method, const std::string& target) {
     const net::HttpAnswer got = ask(method, target);
     if (got.status != 405) return {};
-    EXPECT_EQ(got.headers.size(), 1u);
-    EXPECT_EQ(got.headers[0].first, "Allow");
-    return got.headers[0].second;
+    return header(got, "Allow");
+  }
+  static std::string header(const net::HttpAnswer& answer, std::string_view name) {
+    for (const auto& [key, value] : answer.headers)
+      if (key == name) return value;
+    return {};
   }
 
   std::unique_ptr<Doors> doors_;
@@ -93,7 +101,7 @@ TEST_F(RoutesTest, APathThatIsKnownByAnotherMethod) {
 }
 
 TEST_F(RoutesTest, APathThatIsNone) {
-  for (const char* path : {"", "/", "/v1", "/v1/", "/v1/status/", "/v1/captures/", "/v1/captures/a/b",
+  for (const char* path : {"", "//", "/v1", "/v1/", "/v1/status/", "/v1/captures/", "/v1/captures/a/b",
                            "/v1/captures//analyze", "/v1/captures/{id}/x", "metrics"}) {
     EXPECT_EQ(ask("GET", path).status, 404) << path;
     EXPECT_EQ(ask("POST", path).status, 404) << path;
@@ -120,8 +128,80 @@ TEST_F(RoutesTest, APageOfAnotherSiteIsRefused) {
   r.method = "DELETE";
   r.target = "/v1/captures/some";
   EXPECT_EQ(ask(r).status, 403);
-  r.method = "GET";  // what it is told the browser keeps from the page
+  r.method = "GET";
+  EXPECT_EQ(ask(r).status, 403);
+  r.origin = "";
   EXPECT_EQ(ask(r).status, 404);
+  r.sec_fetch_site = "cross-site";
+  EXPECT_EQ(ask(r).status, 403);
+}
+
+TEST_F(RoutesTest, OurOwnPageMayAskForAll) {
+  net::HttpRequest r = request("POST", "/v1/captures");
+  r.content_type = "application/json";
+  r.host = "localhost:8080";
+  r.origin = "http://localhost:8080";
+  r.sec_fetch_site = "same-origin";
+  EXPECT_EQ(ask(r).status, 404);  // nobody is registered
+  r.origin = "https://localhost:8080";
+  EXPECT_EQ(ask(r).status, 403);
+}
+
+TEST_F(RoutesTest, ThePageIsForEverybody) {
+  net::HttpRequest r = request("GET", "/");
+  r.peer.uid = -1;  // nobody
+  const net::HttpAnswer page = ask(r);
+  EXPECT_EQ(page.status, 200);
+  EXPECT_EQ(page.body, page::served());
+  EXPECT_EQ(page.content_type, "text/html; charset=utf-8");
+  EXPECT_EQ(header(page, "Content-Security-Policy"), page::served_policy());
+  EXPECT_EQ(header(page, "X-Content-Type-Options"), "nosniff");
+  r.accept_encoding = "gzip";
+  const net::HttpAnswer packed = ask(r);
+  EXPECT_EQ(packed.content_encoding, "gzip");
+  EXPECT_EQ(gunzipped(packed.body).value(), page::served());
+  r.target = "/licences";
+  r.accept_encoding = "";
+  EXPECT_EQ(ask(r).body, page::licences());
+  r.target = "/favicon.ico";
+  EXPECT_EQ(ask(r).status, 204);
+  r.target = "/v1/hosts";
+  EXPECT_EQ(ask(r).status, 401);
+  r.target = "/";
+  r.host = "evil.example";
+  EXPECT_EQ(ask(r).status, 403);
+  EXPECT_EQ(allowed("POST", "/"), "GET");
+}
+
+TEST_F(RoutesTest, ColumnsForWhoAcceptsThem) {
+  net::HttpRequest r = request("GET", "/v1/processes");
+  const net::HttpAnswer json = ask(r);
+  EXPECT_EQ(json.body.substr(0, 10), R"({"tables":)");
+  EXPECT_EQ(header(json, "Content-Security-Policy"), net::kDataPolicy);
+  r.accept = "*/*";
+  EXPECT_EQ(ask(r).body, json.body);
+  r.accept = render::kColumnsType;
+  const net::HttpAnswer columns = ask(r);
+  EXPECT_EQ(columns.content_type, render::kColumnsType);
+  EXPECT_EQ(columns.body.substr(0, 4), "SPT1");
+  r.accept_encoding = "gzip";
+  EXPECT_EQ(gunzipped(ask(r).body).value(), columns.body);
+}
+
+TEST_F(RoutesTest, TheHostsOfAnAgentsPageAreItself) {
+  const auto hosts = wire::read_tables(ask("GET", "/v1/hosts").body);
+  ASSERT_TRUE(hosts);
+  const Table& table = hosts->tables[0];
+  ASSERT_EQ(table.rows(), 1U);
+  EXPECT_EQ(table.text(0, table.column("host")), agent_->host_name);
+  EXPECT_EQ(table.text(0, table.column("state")), "up");
+  EXPECT_EQ(table.text(0, table.column("role")), "admin");
+  EXPECT_EQ(table.text(0, table.column("prefix")), "");
+  EXPECT_EQ(table.text(0, table.column("failing")), "");
+  EXPECT_FALSE(is_null(table.at(0, table.column("uptime_ns"))));
+  const auto jobs = wire::read_tables(ask("GET", "/v1/jobs").body);
+  ASSERT_TRUE(jobs);
+  EXPECT_EQ(jobs->tables[0].rows(), 0U);
 }
 
 TEST_F(RoutesTest, ANameThatIsNotThisHostsIsRefusedWhereNobodyElseLooks) {

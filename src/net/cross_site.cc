@@ -17,12 +17,6 @@ bool is_ip(const std::string& text, int family) {
   return inet_pton(family, text.c_str(), &address) == 1;
 }
 
-// Without the port, and in lower case; of an IPv6 address what is in the brackets.
-std::string name_in(std::string_view host) {
-  if (host.starts_with('[')) return ascii_lower(host.substr(1, host.find(']') - 1));
-  return ascii_lower(host.substr(0, host.find(':')));
-}
-
 // Without parameters ("; charset=utf-8").
 std::string media_type(std::string_view content_type) {
   const std::string_view type = content_type.substr(0, content_type.find(';'));
@@ -31,10 +25,17 @@ std::string media_type(std::string_view content_type) {
 
 }  // namespace
 
-Result<void> check_no_page(const HttpRequest& request) {
-  if (!request.origin.empty())
-    return fail(Code::denied, "a web page ({}) may not ask for this: the request has an Origin",
-                shown(request.origin));
+Result<void> check_fetch(const HttpRequest& request, std::string_view scheme) {
+  const std::string own = fmt::format("{}://{}", scheme, ascii_lower(request.host));
+  if (!request.origin.empty() && (request.host.empty() || ascii_lower(request.origin) != own))
+    return fail(Code::denied, "a web page of another site ({}) may not ask for this", shown(request.origin));
+  if (ascii_lower(request.sec_fetch_site) == "cross-site")
+    return fail(Code::denied,
+                "a web page of another site may not ask for this: Sec-Fetch-Site is cross-site");
+  return {};
+}
+
+Result<void> check_type(const HttpRequest& request) {
   if (!request.content_type.empty() && media_type(request.content_type) != "application/json")
     return fail(Code::unsupported, "the body is called {}; send it with Content-Type: application/json",
                 shown(request.content_type));
@@ -42,12 +43,17 @@ Result<void> check_no_page(const HttpRequest& request) {
 }
 
 Result<void> check_host(const HttpRequest& request, std::string_view own_name) {
-  const std::string name = name_in(request.host);
+  const std::string name = name_in_host(request.host);
   if (name.find('.') == name.npos && name.find(':') == name.npos) return {};
   if (is_ip(name, AF_INET) || is_ip(name, AF_INET6) || name == ascii_lower(own_name)) return {};
   return fail(Code::denied,
               "this is for who is on this host, and {} is no name of it: ask for localhost or an IP address",
               shown(request.host));
+}
+
+std::string name_in_host(std::string_view host) {
+  if (host.starts_with('[')) return ascii_lower(host.substr(1, host.find(']') - 1));
+  return ascii_lower(host.substr(0, host.find(':')));
 }
 
 bool is_loopback(const std::string& address) {

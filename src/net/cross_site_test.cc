@@ -14,17 +14,34 @@ HttpRequest request(const std::string& origin, const std::string& content_type) 
 }
 
 TEST(CrossSite, WhatProgramsSend) {
-  for (const char* type : {"", "application/json", "Application/JSON ; charset=utf-8"})
-    EXPECT_TRUE(check_no_page(request("", type))) << type;
+  for (const char* type : {"", "application/json", "Application/JSON ; charset=utf-8"}) {
+    EXPECT_TRUE(check_type(request("", type))) << type;
+    EXPECT_TRUE(check_fetch(request("", type), "http")) << type;
+  }
+}
+
+TEST(CrossSite, WhatOurOwnPageSends) {
+  HttpRequest r = request("https://GPU07:1779", "application/json");
+  r.host = "gpu07:1779";
+  r.sec_fetch_site = "same-origin";
+  EXPECT_TRUE(check_fetch(r, "https"));
+  EXPECT_EQ(check_fetch(r, "http").error().code, Code::denied);  // of the same name, without TLS
+  r.sec_fetch_site = "cross-site";
+  EXPECT_EQ(check_fetch(r, "https").error().code, Code::denied);
+  r.sec_fetch_site = "";
+  for (const char* host : {"", "gpu07", "gpu07:1780", "gpu070:1779"}) {
+    r.host = host;
+    EXPECT_EQ(check_fetch(r, "https").error().code, Code::denied) << host;
+  }
 }
 
 TEST(CrossSite, WhatPagesSend) {
-  for (const char* origin : {"https://evil.example", "null", "http://localhost:8080"})
-    EXPECT_EQ(check_no_page(request(origin, "application/json")).error().code, Code::denied) << origin;
+  for (const char* origin : {"https://evil.example", "null", "http://localhost:8080", "http://"})
+    EXPECT_EQ(check_fetch(request(origin, "application/json"), "http").error().code, Code::denied) << origin;
   for (const char* type : {"text/plain", "application/x-www-form-urlencoded",
                            "multipart/form-data; boundary=application/json", "application/jsonp", ";"})
-    EXPECT_EQ(check_no_page(request("", type)).error().code, Code::unsupported) << type;
-  const Error error = check_no_page(request("\x1b[31m", "")).error();
+    EXPECT_EQ(check_type(request("", type)).error().code, Code::unsupported) << type;
+  const Error error = check_fetch(request("\x1b[31m", ""), "http").error();
   EXPECT_EQ(error.message.find('\x1b'), std::string::npos);
 }
 

@@ -45,10 +45,28 @@ const Field kCaptureColumns[] = {
      "Job of its processes; null where they have none, or not the same."},
 };
 
+const Field kHostColumns[] = {
+    {"host", Type::text, Unit::none, Role::key, "The host, by the name that it is asked by."},
+    {"address", Type::text, Unit::none, Role::detail, "Where its agent is asked."},
+    {"kind", Type::text, Unit::none, Role::detail, "local (by a UNIX socket) or remote (by TLS)."},
+    {"state", Type::text, Unit::none, Role::value,
+     "up, down (no agent answers), denied (it does not let who asks in) or asked (it has not answered yet)."},
+    whole({"message", Type::text, Unit::none, Role::value, "Why it is not up."}),
+    {"role", Type::text, Unit::none, Role::detail,
+     "What who asks may do there: view, trace or admin; null where that is not known."},
+    {"version", Type::text, Unit::none, Role::value, "Version of the agent; null where that is not known."},
+    {"uptime_ns", Type::integer, Unit::ns, Role::value, "How long the agent has run; null where not known."},
+    {"failing", Type::text, Unit::none, Role::value,
+     "Parts of the agent that fail, empty where none does; null where that is not known."},
+    {"prefix", Type::text, Unit::none, Role::detail,
+     "What stands before the paths of its API here; null where it cannot be asked."},
+};
+
 }  // namespace
 
 std::span<const Field> processes_columns() { return kProcessColumns; }
 std::span<const Field> status_columns() { return kStatusColumns; }
 std::span<const Field> captures_columns() { return kCaptureColumns; }
+std::span<const Field> hosts_columns() { return kHostColumns; }
 
 }  // namespace spotter::wire

@@ -9,5 +9,6 @@ namespace spotter::wire {
 std::span<const Field> processes_columns();
 std::span<const Field> status_columns();
 std::span<const Field> captures_columns();
+std::span<const Field> hosts_columns();
 
 }  // namespace spotter::wire
