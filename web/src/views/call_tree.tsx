@@ -1,15 +1,16 @@
 // Who calls it: the calls of a rank merged by path, and of one name its callers and what it calls.
 import { useMemo } from "preact/hooks";
 import { useJob } from "../data/use.ts";
-import { human, printable } from "../format.ts";
+import { human, printable, shortName } from "../format.ts";
 import { linkTo, param, setParam } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Icicle, type TreeNode } from "../widgets/icicle.tsx";
-import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Empty } from "../widgets/loaded.tsx";
 import { calleesOf, callersOf, namesOf, wholeTree, type Measure, type Paths } from "./calls/call_tree.ts";
 import type { SpanTree } from "./calls/span_tree.ts";
 import { useOneRank, usePaths, useTree } from "./calls/use.ts";
 import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
+import { Held } from "./held.tsx";
 import { here } from "./here.ts";
 import { numbersColumn, textsColumn } from "./made_table.ts";
 import { Table } from "../data/table.ts";
@@ -17,7 +18,7 @@ import { Table } from "../data/table.ts";
 export function CallTree() {
   const { rank, ranks } = useOneRank();
   const tree = useTree(rank);
-  return <Ready of={tree}>{(value) => <Calls tree={value} rank={rank} ranks={ranks} />}</Ready>;
+  return <Held of={tree}>{(value) => <Calls tree={value} rank={rank} ranks={ranks} />}</Held>;
 }
 
 function Calls({ tree, rank, ranks }: { tree: SpanTree; rank: string; ranks: string[] }) {
@@ -54,7 +55,7 @@ function Whole({ paths, measure, rank }: { paths: Paths; measure: Measure; rank:
       {heaviest.length > 0 && (
         <p>
           The widest way down: {heaviest.map((node, i) => (
-            <span key={i}>{i > 0 && " › "}<a href={here({ name: node.name })} title={`${node.name}: ${node.value} ns`}>{printable(brief(node.name))}</a></span>
+            <span key={i}>{i > 0 && " › "}<a href={here({ name: node.name })} title={`${printable(node.name)}: ${node.value} ns`}>{shortName(node.name, 40)}</a></span>
           ))}{" "}
           (<span title={`${heaviest[heaviest.length - 1]!.value} ns`}>{human(heaviest[heaviest.length - 1]!.value / root.value, "ratio")}</span>).
         </p>
@@ -65,8 +66,6 @@ function Whole({ paths, measure, rank }: { paths: Paths; measure: Measure; rank:
     </section>
   );
 }
-
-const brief = (name: string): string => (name.length > 40 ? `${name.slice(0, 39)}…` : name);
 
 // From the root along the widest children, while they are half of it.
 function hottest(root: TreeNode): TreeNode[] {
@@ -86,12 +85,12 @@ function Sandwich({ paths, measure, name }: { paths: Paths; measure: Measure; na
   const callees = useMemo(() => calleesOf(paths, measure, name), [paths, measure, name]);
   return (
     <section aria-labelledby="one-name">
-      <h2 id="one-name">{printable(name)} <a class="back" href={here({ name: "" })}>All calls</a></h2>
+      <h2 id="one-name"><span title={printable(name)}>{shortName(name, 120)}</span> <a class="back" href={here({ name: "" })}>All calls</a></h2>
       {callers === null || callees === null ? <Empty>Nothing of this name is here.</Empty> : callees.value === 0 ? (
         <Empty>It takes no time of the {measure}. <a href={here({ time: measure === "host" ? "" : "host" })}>Show the other time</a></Empty>
       ) : (
         <>
-          <p><b title={`${callees.value} ns`}>{human(callees.value, "ns")}</b> of the {measure}. <a href={linkTo("timeline", { q: name })}>Find in the timeline</a></p>
+          <p><strong title={`${callees.value} ns`}>{human(callees.value, "ns")}</strong> of the {measure}. <a href={linkTo("timeline", { q: name })}>Find in the timeline</a></p>
           <h3>Callers</h3>
           <Icicle root={callers} unit="ns" label={`Callers of ${name}`} search={param("q")} upwards />
           <h3>What it calls</h3>
@@ -113,7 +112,7 @@ function nameTable(paths: Paths): Table {
   const names = namesOf(paths);
   const numbers = (name: string, help: string, of: (at: number) => number) =>
     numbersColumn(name, names.map((_, at) => of(at)), { help, unit: "ns" });
-  return new Table("names", names.length, [
+  return new Table("calls", names.length, [
     textsColumn("name", names.map((each) => paths.words[each.word]!), { help: "Span on the host, or device work.", role: "key" }),
     textsColumn("kind", names.map((each) => paths.kinds[each.kind]!), { help: "What it is." }),
     numbersColumn("calls", names.map((each) => each.calls), { help: "How often it ran.", unit: "count" }),

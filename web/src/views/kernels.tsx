@@ -83,9 +83,9 @@ function Largest({ table, sources, rank }: { table: Table; sources: Map<string, 
   const from = sources?.get(name)?.[0], line = linesOf(sources?.get(name) ?? [])[0];
   return (
     <p class="answer">
-      The largest kernel{rank === "" ? "" : ` of ${rankName(rank)}`}: <a href={here({ kernel: name })} title={printable(name)}><b>{shortName(name, 70)}</b></a>,{" "}
+      The largest kernel{rank === "" ? "" : ` of ${rankName(rank)}`}: <a href={here({ kernel: name })} title={printable(name)}><strong>{shortName(name, 70)}</strong></a>,{" "}
       <span title={`${sum} ns`}>{human(sum, "ns")}</span> (<span title={table.exact("share_ratio", 0)}>{human(table.number("share_ratio", 0), "ratio")}</span> of the device work) in {count} runs
-      {from?.operator ? <>, launched by <a href={linkTo("operators", { op: from.operator })}>{printable(from.operator)}</a></> : null}
+      {from?.operator ? <>, launched by <a href={linkTo("operators", { op: from.operator })}>{shortName(from.operator)}</a></> : null}
       {line ? <> at <SourceLine frame={line.frame} /></> : null}
       {from?.own && from.own !== from.inner && line ? <>, called from <SourceLine frame={from.own} /></> : null}.
     </p>

@@ -31,7 +31,7 @@ export function kernelTable(tables: KernelTables, rank: string): Table {
     numbersColumn("min_ns", extremes(breakdown, groups, "min_ns", Math.min), help("min_ns")),
     numbersColumn("max_ns", extremes(breakdown, groups, "max_ns", Math.max), help("max_ns")),
   ];
-  const table = new Table(breakdown.name, names.length, columns, breakdown.notes);
+  const table = new Table("kernels", names.length, columns, breakdown.notes);
   const order = names.map((_, row) => row).sort((a, b) => Number(isOthers(table, a)) - Number(isOthers(table, b)) || sum[b]! - sum[a]!);
   return someRows(table, order);
 }

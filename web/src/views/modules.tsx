@@ -3,12 +3,13 @@ import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import type { Table } from "../data/table.ts";
 import { useTable } from "../data/use.ts";
-import { human, printable } from "../format.ts";
+import { human, printable, shortName } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
 import { linkTo, param, setParam } from "../state.ts";
 import { Icicle } from "../widgets/icicle.tsx";
-import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Empty } from "../widgets/loaded.tsx";
 import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
+import { Held } from "./held.tsx";
 import { chosenRank } from "./here.ts";
 import { ranksIn } from "./made_table.ts";
 import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules_data.ts";
@@ -16,14 +17,14 @@ import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Mod
 export function Modules() {
   const table = useTable("modules");
   return (
-    <Ready of={table}>
+    <Held of={table}>
       {(value) => value.rows === 0 ? (
         <Empty>
           No modules were recorded: profile with <code>with_stack=True</code> and <code>with_modules=True</code> (record with_stack and with_modules), or
           mark layers by <code>record_function</code>. What there is by operators is under <a href={linkTo("operators")}>Operators</a>.
         </Empty>
       ) : <Shown table={value} />}
-    </Ready>
+    </Held>
   );
 }
 
@@ -50,7 +51,7 @@ function Shown({ table }: { table: Table }) {
       </p>
       {most !== null && (
         <p class="answer">
-          Costs most by itself: <b title={printable(most.module.path)}>{printable(most.module.name)}</b>,{" "}
+          Costs most by itself: <strong title={printable(most.module.path)}>{shortName(most.module.name, 80)}</strong>,{" "}
           <span title={`${most.own} ns`}>{human(most.own, "ns")}</span> of the {time} ({human(most.own / root.value, "ratio")}) in {most.module.calls} calls, {PASSES.find(([each]) => each === pass)![1]}, without the modules inside.
         </p>
       )}
@@ -79,7 +80,7 @@ function Tree({ modules, time, whole }: { modules: Module[]; time: Time; whole: 
   return (
     <>
       <div class="scroll" tabIndex={0} role="region" aria-label="Modules">
-        <table class="tree" data-table="modules" aria-label="Modules">
+        <table class="tree" aria-label="Modules">
           <thead><tr>
             <th scope="col">Module</th><th scope="col" class="number">Calls</th>
             <th scope="col" class="number">Share</th><th scope="col" class="number">Forward</th><th scope="col" class="number">Itself</th><th scope="col" class="number">Backward</th>
@@ -92,7 +93,7 @@ function Tree({ modules, time, whole }: { modules: Module[]; time: Time; whole: 
                   {module.children.length > 0 ? (
                     <button type="button" class="turn" aria-expanded={open} aria-label={`What is in ${module.name}`} onClick={() => turn(module, !open)}>{open ? "▾" : "▸"}</button>
                   ) : <span class="turn" />}
-                  {printable(module.name)}
+                  {shortName(module.name, 80)}
                 </th>
                 <td class="number">{module.calls}</td>
                 <Part value={timeOf(module, time, "both")} whole={whole} />

@@ -1,11 +1,12 @@
 // Which operators cost, on the device and on the host, themselves and with what they call.
 import type { Table } from "../data/table.ts";
 import { source, useTable, type Loaded } from "../data/use.ts";
-import { human, printable } from "../format.ts";
+import { human, printable, shortName } from "../format.ts";
 import { linkTo, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { Choice, RankChoice, rankName } from "./choice.tsx";
+import { Held } from "./held.tsx";
 import { chosenRank, here } from "./here.ts";
 import { ranksIn, rowsOfRank, someRows } from "./made_table.ts";
 import { TIMES, isRest, largest, overRanks } from "./operators_data.ts";
@@ -36,7 +37,7 @@ export function Operators() {
         <Choice name="n" label="Bars" value={param("n")} options={[["", "largest 6"], ["12", "largest 12"], ["24", "largest 24"]]} />
         {isServed && <Choice name="top" label="Rows" value={param("top")} options={[["", "the largest of each rank"], ["0", "all"]]} />}
       </p>
-      <Ready of={table}>{(value) => <Shown table={value} />}</Ready>
+      <Held of={table}>{(value) => <Shown table={value} />}</Held>
     </>
   );
 }
@@ -74,7 +75,7 @@ function OneOperator({ name, rank }: { name: string; rank: string }) {
   const of = (table: Table) => rowsOfRank(table, rank).filter((row) => table.text("operator", row) === name);
   return (
     <section class="panel" aria-labelledby="operator">
-      <h2 id="operator">{printable(name)} <a class="back" href={here({ op: "" })}>Close</a></h2>
+      <h2 id="operator"><span title={printable(name)}>{shortName(name, 120)}</span> <a class="back" href={here({ op: "" })}>Close</a></h2>
       <p class="links">
         <a href={linkTo("call-tree", { name, ...(rank === "" ? {} : { rank }) })}>Who calls it, and what it calls</a>
         <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>In the timeline</a>

@@ -9,12 +9,14 @@ export const TIMES: [column: string, label: string, kind: string][] = [
   ["host_total_ns", "Host, with what it calls", "operator"],
 ];
 
+const NAME = "operators_over_ranks"; // no analysis of the program's has it
+
 // One row for each operator (of operator_groups with its shapes and stack where it is by them), added up over the ranks.
 export function overRanks(table: Table, rank: string): Table {
   const rows = rowsOfRank(table, rank);
   const keys = ["name", ...["shapes", "stack"].filter((name) => table.has(name) && rows.some((row) => !table.isNull(name, row)))];
   const added = summed(table, keys, ["calls", ...TIMES.map(([name]) => name)], rows);
-  if (!table.has("tensor_self_ratio")) return byDeviceTime(added);
+  if (!table.has("tensor_self_ratio")) return byDeviceTime(new Table(NAME, added.rows, added.columns, added.notes));
   // Shares are of the sums.
   const groups = groupsOf(table, keys, rows);
   const onTensorCores = groups.rows.map((of) => of.reduce((sum, row) =>
@@ -22,7 +24,7 @@ export function overRanks(table: Table, rank: string): Table {
   const device = sums(table, groups, "device_self_ns");
   const ratio = numbersColumn("tensor_self_ratio", onTensorCores.map((time, i) => (device[i]! > 0 ? time / device[i]! : Number.NaN)),
     { ...table.column("tensor_self_ratio"), type: "real" });
-  return byDeviceTime(new Table(added.name, added.rows, [...added.columns, ratio], added.notes));
+  return byDeviceTime(new Table(NAME, added.rows, [...added.columns, ratio], added.notes));
 }
 
 // The rank's rows come in that order; over ranks it is made again, with the rest last.

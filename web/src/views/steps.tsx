@@ -72,7 +72,7 @@ function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; 
   const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step}${grid.ranks.length > 1 ? " on all ranks" : ""}` : `step ${step} of ${rankName(rank)}`;
   return (
     <p class="answer">
-      Stands out by {name}: <b>{what}</b>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
+      Stands out by {name}: <strong>{what}</strong>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
       <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
       {param("show") === "" && name !== "length" && "The steps are of one length, as ranks wait for each other. "}
       {at !== null && <a href={linkTo("timeline", { ...(rank === "" || rank === "none" ? {} : { ranks: rank }), ...at.params })}>Timeline</a>}

@@ -3,6 +3,7 @@ import { useSpans, useTable, useJob, type Loaded } from "../../data/use.ts";
 import type { Table } from "../../data/table.ts";
 import { param } from "../../state.ts";
 import { chosenRank } from "../here.ts";
+import { firstNumber } from "../overview/parts.ts";
 import { rangesHave } from "../steps_data.ts";
 import { pathsOf, type Paths } from "./call_tree.ts";
 import { spanTree, type SpanTree } from "./span_tree.ts";
@@ -20,7 +21,7 @@ export function treeOf(spans: Table): SpanTree {
 export function useOneRank(): { rank: string; ranks: string[] } {
   const job = useJob();
   const ranks = job.state === "here" ? [...new Set(job.value.ranks.map((each) => each.rank))] : [];
-  return { ranks, rank: chosenRank() || (ranks[0] ?? "") };
+  return { ranks, rank: chosenRank() || (ranks.find((rank) => rank === firstNumber(param("ranks"))) ?? ranks[0] ?? "") };
 }
 
 export function useTree(rank: string): Loaded<SpanTree> {

@@ -1,7 +1,7 @@
 // All about one kernel: which lines launch it, how it differs between ranks, which operators and sequences it is in.
 import type { Table } from "../../data/table.ts";
 import { useTable } from "../../data/use.ts";
-import { human, printable } from "../../format.ts";
+import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Bars } from "../../widgets/bars.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
@@ -14,7 +14,7 @@ import { rowsOfRank, someRows } from "../made_table.ts";
 import { median } from "../overview/parts.ts";
 import { SourceLine } from "../source_line.tsx";
 
-const MOST = 12, MOST_RANKS = 32;
+const MOST = 12, MOST_RANKS = 32, MOST_LETTERS = 2000;
 
 export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource }: {
   name: string;
@@ -27,7 +27,7 @@ export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource
   return (
     <section class="panel" aria-labelledby="kernel">
       <h2 id="kernel">This kernel <a class="back" href={here({ kernel: "" })}>Close</a></h2>
-      <p><code>{printable(name)}</code></p>
+      <p><code title={printable(name)}>{shortName(name, MOST_LETTERS)}</code></p>
       <p class="links">
         <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>Its runs in the timeline</a>
         <a href={linkTo("call-tree", { name, rank: sourceRank })}>Who calls it</a>
@@ -60,8 +60,8 @@ function Sources({ sources }: { sources: KernelSource[] }) {
                 <td class="number">{source.runs}</td>
                 {hasLines && <td>{source.inner ? <SourceLine frame={source.inner} /> : "not known"}</td>}
                 {hasOwn && <td>{source.own && <SourceLine frame={source.own} />}</td>}
-                {hasModules && <td>{printable(source.module)}</td>}
-                <td>{source.operator === "" ? "none" : <a href={linkTo("operators", { op: source.operator })}>{printable(source.operator)}</a>}</td>
+                {hasModules && <td title={printable(source.module)}>{shortName(source.module)}</td>}
+                <td>{source.operator === "" ? "none" : <a href={linkTo("operators", { op: source.operator })}>{shortName(source.operator)}</a>}</td>
               </tr>
             ))}
           </tbody>

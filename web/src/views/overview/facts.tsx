@@ -1,7 +1,7 @@
 // What the job is, in a line of few numbers.
 import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
-import { human, printable } from "../../format.ts";
+import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Ready } from "../../widgets/loaded.tsx";
 import { allRows } from "../made_table.ts";
@@ -26,8 +26,8 @@ function Line({ summary }: { summary: Table }) {
   const facts: Fact[] = [
     { name: rows.length === 1 ? "rank" : "ranks", text: worlds.length === 1 && Number(worlds[0]) > rows.length ? `${rows.length} of ${worlds[0]}` : String(rows.length),
       link: linkTo("tables", { table: "summary" }) },
-    { name: hosts.length === 1 ? "host" : "hosts", text: hosts.length === 1 ? printable(hosts[0]!) : hosts.length === 0 ? "not known" : String(hosts.length), title: hosts.join(", ") },
-    { name: "device", text: devices.length === 0 ? "none recorded" : printable(devices.join(", ")) },
+    { name: hosts.length === 1 ? "host" : "hosts", text: hosts.length === 1 ? shortName(hosts[0]!, 40) : hosts.length === 0 ? "not known" : String(hosts.length), title: printable(hosts.join(", ")) },
+    { name: devices.length > 1 ? "devices" : "device", text: devices.length === 0 ? "none recorded" : shortName(devices.join(", "), 40), title: printable(devices.join(", ")) },
   ];
   if (steps.state === "here" && steps.value.rows > 0) {
     const table = steps.value;

@@ -42,7 +42,7 @@ function Card({ table, row }: { table: Table; row: number }) {
         )}
       </h3>
       <p class="said">{text("finding")}</p>
-      {text("remedy") !== "" && <p><b>Do:</b> {text("remedy")}</p>}
+      {text("remedy") !== "" && <p><strong>Do:</strong> {text("remedy")}</p>}
       {text("against") !== "" && <p class="muted">Against it: {text("against")}</p>}
       <p class="muted facts">
         {facts.filter(([, value]) => value !== "").map(([name, value]) => <span key={name}>{name} {printable(value)}</span>)}
