@@ -50,16 +50,6 @@ bool prefers_open_metrics(std::string_view accept) {
   return open_metrics > 0 && open_metrics >= text.value_or(any);
 }
 
-bool takes_gzip(std::string_view accept_encoding) {
-  std::optional<double> gzip;
-  double any = 0;
-  for (const net::Accepted& a : net::read_accepted(accept_encoding)) {
-    if (a.name == "gzip" || a.name == "x-gzip") gzip = std::max(gzip.value_or(0), a.quality);
-    if (a.name == "*") any = a.quality;
-  }
-  return gzip.value_or(any) > 0;
-}
-
 bool is_shown(const Table& table) {
   const table::TableKind* kind = agent::find_table_kind(table.name());
   return !(kind && kind->is_unbounded) && !table.is_events;
@@ -127,7 +117,7 @@ Result<net::HttpAnswer> metrics_page(std::span<const SharedBatch> latest, Ns uni
   const bool open_metrics = prefers_open_metrics(request.accept);
   net::HttpAnswer answer{200, render_latest(latest, unix_now, open_metrics, wanted),
                          open_metrics ? kOpenMetrics : kText};
-  if (answer.body.size() <= kLeastToCompress || !takes_gzip(request.accept_encoding)) return answer;
+  if (answer.body.size() <= kLeastToCompress || !net::takes_gzip(request.accept_encoding)) return answer;
   if (Result<std::string> bytes = gzipped(answer.body)) {
     answer.body = std::move(*bytes);
     answer.content_encoding = "gzip";

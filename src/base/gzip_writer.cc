@@ -63,4 +63,29 @@ Result<std::string> gzipped(std::string_view text) {
   return bytes;
 }
 
+Result<std::string> gunzipped(std::string_view bytes) {
+  inflate_state state;
+  isal_inflate_init(&state);
+  state.crc_flag = ISAL_GZIP;
+  std::string text;
+  std::vector<char> out(size_t{1} << 20);
+  constexpr size_t kMost = size_t{1} << 30;  // ISA-L counts in 32 bits
+  do {
+    if (state.avail_in == 0) {
+      const std::string_view part = bytes.substr(0, kMost);
+      state.next_in = reinterpret_cast<u8*>(const_cast<char*>(part.data()));
+      state.avail_in = static_cast<u32>(part.size());
+      bytes.remove_prefix(part.size());
+    }
+    state.next_out = reinterpret_cast<u8*>(out.data());
+    state.avail_out = static_cast<u32>(out.size());
+    const bool is_over = state.avail_in == 0;
+    if (isal_inflate(&state) != ISAL_DECOMP_OK ||
+        (is_over && state.avail_out == out.size() && state.block_state != ISAL_BLOCK_FINISH))
+      return fail(Code::corrupt, "the packed bytes are damaged");
+    text.append(out.data(), out.size() - state.avail_out);
+  } while (state.block_state != ISAL_BLOCK_FINISH);
+  return text;
+}
+
 }  // namespace spotter

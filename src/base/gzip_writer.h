@@ -30,6 +30,7 @@ class GzipWriter {
   std::unique_ptr<State> state_;
 };
 
-Result<std::string> gzipped(std::string_view text);  // at once
+Result<std::string> gzipped(std::string_view text);     // at once
+Result<std::string> gunzipped(std::string_view bytes);  // what gzipped() made. Errors: corrupt
 
 }  // namespace spotter

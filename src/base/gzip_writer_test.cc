@@ -55,5 +55,18 @@ TEST(GzipWriter, AtOnce) {
   EXPECT_EQ(inflated(gzipped(text).value(), text.size()), text);
 }
 
+TEST(GzipWriter, AndBack) {
+  std::mt19937 random(2);
+  for (const size_t size : {0, 1, 1000, 1 << 20, 3'000'000}) {
+    std::string text(size, ' ');
+    for (char& c : text) c = static_cast<char>(random() % 7 + 'a');
+    const std::string packed = gzipped(text).value();
+    EXPECT_TRUE(gunzipped(packed).value() == text) << size;
+    EXPECT_FALSE(gunzipped(packed.substr(0, packed.size() / 2))) << size;
+  }
+  EXPECT_FALSE(gunzipped(""));
+  EXPECT_FALSE(gunzipped("no gzip at all"));
+}
+
 }  // namespace
 }  // namespace spotter

@@ -33,12 +33,20 @@ Result<std::unique_ptr<TraceWriter>> TraceWriter::open(const std::string& path) 
     file.emplace(std::move(created));
   }
   std::unique_ptr<TraceWriter> writer(new TraceWriter(std::move(file)));
-  if (ascii_lower(path).ends_with(".gz")) {
-    TraceWriter* const self = writer.get();
-    writer->gzip_ = std::make_unique<GzipWriter>(
-        [self](std::span<const char> bytes) { return self->put({bytes.data(), bytes.size()}); });
-  }
+  if (ascii_lower(path).ends_with(".gz")) writer->pack();
   return writer;
+}
+
+std::unique_ptr<TraceWriter> TraceWriter::into(std::string& text) {
+  std::unique_ptr<TraceWriter> writer(new TraceWriter(std::nullopt));
+  writer->text_ = &text;
+  writer->pack();
+  return writer;
+}
+
+void TraceWriter::pack() {
+  gzip_ = std::make_unique<GzipWriter>(
+      [this](std::span<const char> bytes) { return put({bytes.data(), bytes.size()}); });
 }
 
 Result<void> TraceWriter::begin(const Members& members) {
@@ -68,6 +76,7 @@ Result<void> TraceWriter::finish(const Members& members) {
   TRY(flush());
   if (gzip_) TRY(gzip_->finish());
   if (file_) return file_->commit();
+  if (text_) return {};
   if (std::fflush(stdout) != 0 && errno != EPIPE)
     return fail(Code::io, "standard output cannot be written: {}", errno_text(errno));
   return {};
@@ -81,6 +90,10 @@ Result<void> TraceWriter::flush() {
 
 Result<void> TraceWriter::put(std::string_view bytes) {
   if (file_) return file_->write(bytes);
+  if (text_) {
+    text_->append(bytes);
+    return {};
+  }
   if (reader_is_gone_ || std::fwrite(bytes.data(), 1, bytes.size(), stdout) == bytes.size()) return {};
   reader_is_gone_ = errno == EPIPE;
   if (reader_is_gone_) return {};

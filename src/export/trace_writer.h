@@ -20,6 +20,8 @@ class TraceWriter {
   // gzip where the name ends in .gz; "-" is standard output. The file is there whole after finish(), or as it
   // was before. A reader of standard output that closes it has seen enough: that is no error.
   static Result<std::unique_ptr<TraceWriter>> open(const std::string& path);
+  // Into a text that outlives it, gzip.
+  static std::unique_ptr<TraceWriter> into(std::string& text);
   TraceWriter(const TraceWriter&) = delete;
   TraceWriter& operator=(const TraceWriter&) = delete;
 
@@ -32,7 +34,10 @@ class TraceWriter {
   Result<void> flush();
   Result<void> put(std::string_view bytes);
 
-  std::optional<AtomicFile> file_;  // else standard output
+  void pack();
+
+  std::optional<AtomicFile> file_;
+  std::string* text_ = nullptr;  // else, without a file, standard output
   std::unique_ptr<GzipWriter> gzip_;
   std::string buffer_;
   bool any_event_ = false, reader_is_gone_ = false;

@@ -111,12 +111,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.body = std::move(parser_->get().body());
     request.peer = peer_;
     sessions_.is_served(*this);
+    awaits_answer_ = true;
     handler_(std::move(request), [self = shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
   }
 
   // Reads on while the answer is made: the end of the connection, or the beginning of the next request.
   void watch(std::function<void()> gone) {
     constexpr size_t kRoom = 4096;
+    if (!awaits_answer_) return;
     gone_ = std::move(gone);
     if (!stream_->is_open()) return tell_gone();
     if (watches_ || buffer_.size() > 0) return;
@@ -136,6 +138,7 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
 
   void write(HttpAnswer answer) {
     gone_ = nullptr;
+    awaits_answer_ = false;
     http::response<http::string_body> response(http::int_to_status(static_cast<unsigned>(answer.status)),
                                                kHttp11);
     response.set(http::field::content_type,
@@ -171,8 +174,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   std::optional<http::request_parser<http::string_body>> parser_;
   OutgoingMessage<false> answer_;
   StreamPeer peer_;
-  bool keep_ = false;                          // the connection, for another request
-  std::function<void()> gone_;                 // to be told if that one goes who waits for an answer
+  bool keep_ = false;           // the connection, for another request
+  std::function<void()> gone_;  // to be told if that one goes who waits for an answer
+  bool awaits_answer_ = false;
   bool watches_ = false, reads_next_ = false;  // what watch() reads is under way, and is part of a request
   const HttpServer::Handler& handler_;
   const HttpServer::Refuse& refuse_;
