@@ -9,6 +9,7 @@
   ONE(diff)                   \
   ONE(simulate)               \
   ONE(export)                 \
+  ONE(serve)                  \
   ONE(trace)                  \
   ONE(ps)                     \
   ONE(captures)               \

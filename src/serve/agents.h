@@ -1,0 +1,57 @@
+// Agents: those that the page shows beside traces. What is asked below /v1/hosts/HOST/ is passed on to the
+// agent of that host, with the credentials of who runs the server, and its answer comes back as it is. HOST
+// is one of the list; nothing else can be reached.
+#pragma once
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "client/credentials.h"
+#include "net/http_client.h"
+#include "net/loop.h"
+#include "serve/body.h"
+
+namespace spotter::serve {
+
+struct AgentsOptions {
+  std::vector<net::HttpAddress> addresses;  // none: there are no agents to show
+  client::Credentials credentials = {};
+  std::string job = {};  // that the page shows first; empty: any
+};
+
+class Agents {
+ public:
+  Agents(net::Loop& loop, AgentsOptions options, std::string_view own_name);
+  ~Agents();
+  Agents(const Agents&) = delete;
+  Agents& operator=(const Agents&) = delete;
+
+  // Whether what is at this path, without the server's base path, is of agents.
+  static bool has(std::string_view path);
+  // GET /v1/hosts: the table `hosts` (wire/columns.h), after a moment in which the agents may answer; or what
+  // an agent is asked. At once or later.
+  void answer(std::string_view path, const net::HttpRequest& request, net::HttpServer::Respond respond);
+
+ private:
+  struct Host;
+  struct Wait;
+  using Done = std::function<void(Result<net::HttpAnswer>)>;
+  std::function<void()> ask(Host& host, net::HttpQuestion question, Ns patience, Done done);
+  void list(const net::HttpRequest& request, net::HttpServer::Respond respond);
+  void ask_how_it_is(Host& host);
+  void pass(Host& host, std::string_view path, const net::HttpRequest& request,
+            net::HttpServer::Respond respond);
+  net::HttpAnswer listed(Form form, bool as_gzip) const;
+  void tell(Wait& wait);
+
+  net::Loop& loop_;
+  const AgentsOptions options_;
+  std::vector<std::unique_ptr<Host>> hosts_;
+  std::list<std::shared_ptr<Wait>> waits_;
+  size_t open_ = 0;  // hosts that are being asked how they are
+};
+
+}  // namespace spotter::serve

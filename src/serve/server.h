@@ -1,0 +1,77 @@
+// `spotter serve`: the page over the traces below some folders, and what it asks for, by HTTP:
+//
+//   GET  /                              the page; /licences, of what is in it
+//   GET  /v1/jobs                       the jobs; ?wait_ms=N&seen=R answers when that changed since revision
+//   R GET  /v1/jobs/ID                    a job, its facts and its ranks; the same GET
+//   /v1/jobs/ID/tables/NAME        a table as `spotter analyze --table NAME --format json` prints it; ?ranks=
+//                                       &steps=, and its parameters by their names
+//   GET  /v1/jobs/ID/spans?rank=R       the table spans of a rank; &from=&to=, ns from the start of its trace
+//   GET  /v1/jobs/ID/events/R/E         an event whole, and those that it is linked with
+//   GET  /v1/jobs/ID/search?q=          names with a word in them; &ranks=&steps=
+//   GET  /v1/jobs/ID/export             what `spotter export` writes; ?from=&to= (ns)&ranks=&steps=
+//   GET  /v1/diff?before=ID&after=ID    what changed; &table=path_diff, by_rank=1 ...
+//   GET  /v1/analyses                   the records of all analyses
+//   GET  /v1/hosts                      the agents that are shown beside the traces; what is below
+//   /v1/hosts/HOST/ is asked of that agent
+//
+// Answers are JSON, or x-spotter-columns (render/columns_binary.h) for who accepts that. Each has an ETag by
+// the sizes and times of the job's files, the program and what is asked; who may ask is in guard.h.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/log.h"
+#include "net/http.h"
+#include "serve/agents.h"
+#include "serve/desk.h"
+#include "serve/guard.h"
+#include "serve/job_list.h"
+#include "serve/watch.h"
+
+namespace spotter::serve {
+
+struct ServeOptions {
+  std::vector<std::string> roots;  // folders, or trace files
+  AgentsOptions agents = {};       // that are shown beside them
+  std::string address = "127.0.0.1";
+  u16 port = 0;                          // 0: any free one
+  std::string base_path;                 // "/prefix" below which all is; empty: none
+  std::vector<std::string> other_names;  // Guard
+  std::string token;
+  std::shared_ptr<net::Tls> tls;  // none: bare, and then only on loopback
+  size_t cache_bytes = size_t{512} << 20;
+};
+
+struct RouteCall;
+
+class Server {
+ public:
+  // Errors: not_found (a root), invalid (the address), denied (neither loopback nor TLS), io.
+  static Result<std::unique_ptr<Server>> open(net::Loop& loop, ServeOptions options);
+  ~Server();
+  std::string url() const;  // of the page, with the token
+
+ private:
+  friend struct Routes;
+  Server(net::Loop& loop, ServeOptions options);
+  void answer(net::HttpRequest request, net::HttpServer::Respond respond);
+  void refuse(const net::HttpRequest& request, const net::HttpServer::Respond& respond, const Error& why,
+              int status);
+  void log_refusal(const net::HttpRequest& request, const Error& why);
+
+  net::Loop& loop_;
+  const ServeOptions options_;
+  const std::string program_;  // what of this program is in an ETag
+  Guard guard_;
+  JobList jobs_;
+  Agents agents_;
+  Desk desk_;
+  std::unique_ptr<Watch> watch_;
+  std::unique_ptr<net::HttpServer> http_;
+  Ns lines_since_ = 0;  // of the log, a period's
+  i64 lines_ = 0;
+  std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
+};
+
+}  // namespace spotter::serve
