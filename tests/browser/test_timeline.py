@@ -225,3 +225,21 @@ def test_perfetto_gets_the_window(jobs, open_page):
     assert re.fullmatch(r"[\w.\-#:/?=&;%+$ ]+", tab.evaluate("() => heard[0].perfetto.title"))
     start, end = tab.evaluate("() => [heard[1].perfetto.timeStart, heard[1].perfetto.timeEnd]")
     assert end - start == pytest.approx(0.001, abs=1e-5)
+
+
+def test_a_finding_is_marked(jobs, open_page):
+    """Its mark leads to its sentence, and that to its ranks; nothing moves below the pointer on the way."""
+    page = open_page(jobs.report("training"), "#/timeline?v=1")
+    sentence = page.locator(".timeline-panel details", has_text="Findings").locator("li").first.inner_text()
+    box = page.locator(".timeline canvas").bounding_box()
+    left = page.locator(".timeline-heading").first.bounding_box()["width"]
+    top = page.locator(".timeline-heading").first.bounding_box()["y"]
+    for x in (4, 6, 8):
+        page.mouse.move(box["x"] + left + x, top - 8)
+        assert page.locator(".timeline canvas").bounding_box() == box
+    page.mouse.click(box["x"] + left + 8, top - 8)
+    page.locator(".timeline-panel h2", has_text="Finding").wait_for()
+    assert sentence in page.locator(".timeline-panel").inner_text()
+    page.get_by_role("button", name="Open rank 3").click()
+    page.wait_for_function("() => /open=0,3/.test(location.hash)")
+    page.locator('[data-track="3/d3/s7"]').wait_for()

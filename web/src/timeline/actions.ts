@@ -181,5 +181,6 @@ export function goToRanks(timeline: Timeline, finding: { ranks: string; from: nu
   const most = 4;
   const ranks = ranksIn(finding.ranks, timeline.ranks.peek()).slice(0, most);
   timeline.choices.setOpen(new Set([...timeline.open.peek(), ...ranks]));
+  timeline.toReveal.value = ranks[0];
   showTime(timeline, finding.from, finding.to);
 }

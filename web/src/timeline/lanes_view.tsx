@@ -85,7 +85,9 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
         const row = wanted && timeline.layout.value.rest.rows.find((each) => each.lane === wanted || each.track === wanted);
         if (!row || !scene.current) return;
         timeline.toReveal.value = undefined;
-        scrollTo(row.top, row.height);
+        // A rank comes to the top, with what is below it.
+        if (wanted === row.track) scroller.current!.scrollTop = row.top;
+        else scrollTo(row.top, row.height);
       }),
     [timeline],
   );
