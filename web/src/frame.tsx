@@ -1,5 +1,6 @@
 // What is around every view: which job, which ranks and steps, where to go, notes, help, theme.
 import { useEffect } from "preact/hooks";
+import { hosts } from "./data/agents.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
 import { Filters } from "./filters.tsx";
@@ -23,7 +24,7 @@ export function Frame() {
       <header class="bar">
         <h1><span class="mark">Spotter</span> {shown?.title ?? "No such view"}</h1>
         <JobChoice />
-        <Filters />
+        {!shown?.needsNoJob && <Filters />}
         <NotesBadge />
         <Settings />
         <Help />
@@ -36,7 +37,11 @@ export function Frame() {
       </nav>
       <main id="view" tabIndex={-1}>
         {lastFailure.value !== "" && <Failure error={`Something went wrong in the page: ${lastFailure.value}`} retry={() => (lastFailure.value = "")} />}
-        {job.state === "failed" && !shown?.needsNoJob ? (
+        {hosts.value.state === "loading" && (job.state === "failed" || shown?.of === "agents") ? (
+          <p class="muted" aria-busy="true">Loading …</p>
+        ) : shown?.of === "agents" && !isShown(shown) ? (
+          <Failure error={`No agents are shown here: ${shown.title} is of a page that an agent serves, or \`spotter serve\` with --socket, --host or --slurm-job.`} />
+        ) : job.state === "failed" && !shown?.needsNoJob ? (
           <Failure error={job.error} retry={() => forget()} />
         ) : shown === undefined ? (
           <Failure error={`There is no view "${view.value}". The views are in the list above.`} />

@@ -2,11 +2,12 @@
 import { render } from "preact";
 import { hasBlocks, ReportSource } from "./data/report_source.ts";
 import { keepToken, ServerSource } from "./data/server_source.ts";
+import { findHosts, showsAgents } from "./data/agents.ts";
 import { source } from "./data/use.ts";
 import { Frame } from "./frame.tsx";
 import { catchFailures } from "./failures.tsx";
 import { followReadiness } from "./ready.ts";
-import { followAddress } from "./state.ts";
+import { followAddress, goTo, linkTo } from "./state.ts";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
@@ -15,5 +16,8 @@ source.value = hasBlocks() ? new ReportSource() : new ServerSource();
 catchFailures();
 followAddress();
 followReadiness();
+void findHosts((hasTraces) => {
+  if (location.hash === "" && !hasTraces && showsAgents()) goTo(linkTo("live"));
+});
 render(<Frame />, document.getElementById("app")!);
 document.getElementById("static")!.hidden = true;

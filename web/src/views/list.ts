@@ -1,13 +1,17 @@
 // Every view, in the order of the list on the page. A further one is a file here and a line.
 import type { ComponentType } from "preact";
-import { source } from "../data/use.ts";
+import { showsAgents } from "../data/agents.ts";
+import { source, useJobs } from "../data/use.ts";
+import { Captures } from "./captures.tsx";
 import { CriticalPath } from "./critical_path.tsx";
 import { Diff } from "./diff.tsx";
 import { Distributed } from "./distributed.tsx";
 import { Idle } from "./idle.tsx";
+import { Live } from "./live.tsx";
 import { Memory } from "./memory.tsx";
 import { Overview } from "./overview.tsx";
 import { CallTree } from "./call_tree.tsx";
+import { Hosts } from "./hosts.tsx";
 import { Kernels } from "./kernels.tsx";
 import { Modules } from "./modules.tsx";
 import { Operators } from "./operators.tsx";
@@ -19,7 +23,7 @@ export interface View {
   name: string; // in the address
   title: string;
   Component: ComponentType;
-  of?: "report" | "server"; // where it is shown; absent: everywhere
+  of?: "report" | "server" | "agents"; // where it is shown; absent: everywhere
   needsNoJob?: boolean;
 }
 
@@ -37,6 +41,15 @@ export const ALL_VIEWS: View[] = [
   { name: "memory", title: "Memory", Component: Memory },
   { name: "diff", title: "Diff", Component: Diff },
   { name: "tables", title: "All tables", Component: Tables },
+  { name: "live", title: "Live", Component: Live, of: "agents", needsNoJob: true },
+  { name: "captures", title: "Captures", Component: Captures, of: "agents", needsNoJob: true },
+  { name: "hosts", title: "Hosts", Component: Hosts, of: "agents", needsNoJob: true },
 ];
 
-export const isShown = (view: View): boolean => view.of === undefined || view.of === source.value?.kind;
+// To be read while drawing. Where there are agents and no traces, there is nothing to show of traces.
+export function isShown(view: View): boolean {
+  if (view.of === "agents") return showsAgents();
+  if (view.of !== undefined && view.of !== source.value?.kind) return false;
+  const jobs = useJobs();
+  return view.needsNoJob === true || !showsAgents() || jobs.state !== "here" || jobs.value.rows > 0;
+}

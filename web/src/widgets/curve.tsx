@@ -1,8 +1,8 @@
 // Curves over time by uPlot; all of a page have one cursor. Hidden from screen readers: who shows one says beside it, or in a
 // table, what it shows.
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useMemo, useRef } from "preact/hooks";
 import uPlot from "uplot";
-import { human } from "../format.ts";
+import { clockTime, human } from "../format.ts";
 import type { Unit } from "../data/table.ts";
 import { theme } from "../theme.tsx";
 
@@ -20,16 +20,19 @@ export interface CurveMark {
   kind: string;
 }
 
+const SMALL_PX = 120; // of curves that leave no room around their labels
 const POWERS_OF_TWO = Array.from({ length: 50 }, (_, power) => 2 ** power); // bytes are told in KiB, MiB, ...
 
-export function Curve({ label, x, series, unit, height = 160, stepped = false, fromZero = false, marks = [], onSelect }: {
+export function Curve({ label, x, series, unit, height = 160, stepped = false, fromZero = false, most, clock = false, marks = [], onSelect }: {
   label: string;
-  x: ArrayLike<number>; // ns since the job's first span, ascending
+  x: ArrayLike<number>; // ns since the job's first span, ascending; with `clock` Unix time
   series: CurveSeries[];
   unit: Unit;
   height?: number;
   stepped?: boolean;
   fromZero?: boolean;
+  most?: number; // with fromZero: where the scale ends; absent: at the greatest value
+  clock?: boolean;
   marks?: CurveMark[];
   onSelect?: (fromNs: number, toNs: number) => void;
 }) {
@@ -40,11 +43,18 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
   shownMarks.current = marks;
   select.current = onSelect;
   const now = theme.value;
+  // A curve that goes on is not made anew, so that the cursor stays where it is.
+  const shape = JSON.stringify([series.map((one) => [one.label, one.kind]), unit, stepped, fromZero, most, clock, height, now]);
+  const points = useMemo((): uPlot.AlignedData => [
+    Array.from(x, (ns) => ns / 1e9),
+    ...series.map((one) => Array.from(one.values, (value) => (Number.isNaN(value) ? null : value))),
+  ], [x, series]);
   useEffect(() => {
     const box = place.current;
     if (box === null) return; // the view was left before it was drawn
     const style = getComputedStyle(document.documentElement);
     const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+    const timeText = (seconds: number, whole: boolean) => (clock ? clockTime(seconds * 1e9, whole) : human(seconds * 1e9, "ns"));
     const ticks = unit === "bytes" ? { incrs: POWERS_OF_TWO } : {};
     const axis = { stroke: colour("muted"), grid: { stroke: colour("grid") }, ticks: { stroke: colour("grid") } };
     const paths = stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined;
@@ -52,10 +62,10 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
       {
         width: box.clientWidth || 600,
         height,
-        scales: { x: { time: false }, ...(fromZero ? { y: { range: (_plot, _least, most) => [0, (most || 1) * 1.08] as [number, number] } } : {}) },
+        scales: { x: { time: clock }, ...(fromZero ? { y: { range: (_plot, _least, greatest) => [0, (most ?? (greatest || 1)) * 1.08] as [number, number] } } : {}) },
         cursor: { sync: { key: "time" }, drag: { x: onSelect !== undefined, y: false, setScale: false } },
         series: [
-          { label: "time", value: (_plot, value) => (value === null ? "" : human(value * 1e9, "ns")) },
+          { label: "time", value: (_plot, value) => (value === null ? "" : timeText(value, true)) },
           ...series.map((one) => ({
             label: one.label,
             stroke: colour(one.kind),
@@ -66,7 +76,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
           })),
         ],
         axes: [
-          { ...axis, values: (_plot, ticks) => ticks.map((tick) => human(tick * 1e9, "ns")) },
+          { ...axis, ...(height < SMALL_PX ? { size: 26 } : {}), values: (_plot, ticks) => ticks.map((tick) => timeText(tick, tick % 60 !== 0)) },
           { ...axis, ...ticks, size: 80, values: (_plot, ticks) => ticks.map((tick) => human(tick, unit)) },
         ],
         hooks: {
@@ -79,7 +89,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
           draw: [(self) => shownMarks.current.forEach((mark, i) => drawMark(self, mark, i, colour))],
         },
       },
-      [Array.from(x, (ns) => ns / 1e9), ...series.map((one) => Array.from(one.values, (value) => (Number.isNaN(value) ? null : value)))],
+      points,
       box,
     );
     drawn.current = plot;
@@ -90,7 +100,10 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
       plot.destroy();
       drawn.current = null;
     };
-  }, [x, series, now, height]);
+  }, [shape]);
+  useEffect(() => {
+    if (drawn.current !== null && drawn.current.data !== points) drawn.current.setData(points);
+  }, [points]);
   const seen = marks.map((mark) => `${mark.ns} ${mark.toNs} ${mark.label}`).join("\n");
   useEffect(() => drawn.current?.redraw(false), [seen]);
   return <div class="curve" ref={place} role="img" aria-label={label} />;

@@ -1,0 +1,157 @@
+// The agents that a server shows: `spotter serve` with --socket, --host or --slurm-job, or an agent that serves this page
+// itself. What is asked of one goes by its prefix. What changes while it is looked at is asked for again and again, and
+// stays in sight where an answer does not come.
+import { signal, type Signal } from "@preact/signals";
+import { useEffect } from "preact/hooks";
+import { COLUMNS_TYPE, readColumns } from "./columns.ts";
+import { request } from "./server_source.ts";
+import { tableOf, type Document, type Table } from "./table.ts";
+import { pending, sentenceOf, source, type Loaded } from "./use.ts";
+
+export interface Host {
+  name: string;
+  address: string;
+  kind: string; // local or remote
+  state: "up" | "down" | "denied" | "asked";
+  message: string; // why it is not up
+  role: string; // what may be asked of it: view, trace, admin; empty: not known
+  version: string; // empty: not known
+  uptimeNs: number; // NaN: not known
+  failing: string | null; // parts of the agent, empty: none; null: not known
+  prefix: string; // "", or "v1/hosts/NAME/"
+}
+
+export interface Hosts {
+  list: Host[];
+  table: Table | null; // as it came
+  job: string; // that is shown first; empty: any
+}
+
+export function hostsOf(document: Document): Hosts {
+  const table = tableOf(document, "hosts");
+  const list = Array.from({ length: table.rows }, (_, row): Host => ({
+    name: table.text("host", row),
+    address: table.text("address", row),
+    kind: table.text("kind", row),
+    state: table.text("state", row) as Host["state"],
+    message: table.text("message", row),
+    role: table.text("role", row),
+    version: table.text("version", row),
+    uptimeNs: table.absolute("uptime_ns", row),
+    failing: table.isNull("failing", row) ? null : table.text("failing", row),
+    prefix: table.text("prefix", row),
+  }));
+  const { job } = document.members;
+  return { list, table, job: typeof job === "string" ? job : "" };
+}
+
+export const mayTrace = (host: Host): boolean => host.state === "up" && host.role !== "view";
+
+// Below /v1 of an agent.
+export const pathOf = (host: Host, path: string): string => (host.prefix === "" ? `v1/${path}` : `${host.prefix}${path}`);
+
+export async function askHost(host: Host, path: string, init: RequestInit = {}): Promise<Document> {
+  const answer = await request(pathOf(host, path), { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
+  return readColumns(new Uint8Array(await answer.arrayBuffer()));
+}
+
+export async function tellHost(host: Host, path: string, body: unknown): Promise<Response> {
+  return request(pathOf(host, path), {
+    method: "POST", body: JSON.stringify(body), headers: { "Content-Type": "application/json", Accept: COLUMNS_TYPE },
+  });
+}
+
+// What is shown of something that changes: the last answer, and why there is no newer one.
+export interface Live<T> {
+  value: T | null;
+  error: string;
+}
+
+const MOST_KEPT = 50;
+const kept = new Map<string, Signal<Live<unknown>>>();
+
+// Asks again `everyMs` after each answer, while it is shown and the page is seen; 0: not again by itself. With another key
+// it is another question.
+export function useLive<T>(key: string, load: (signal: AbortSignal) => Promise<T>, everyMs: number): Live<T> {
+  let entry = kept.get(key) as Signal<Live<T>> | undefined;
+  if (entry === undefined) {
+    entry = signal<Live<T>>({ value: null, error: "" });
+    kept.set(key, entry as Signal<Live<unknown>>);
+    if (kept.size > MOST_KEPT) kept.delete(kept.keys().next().value!);
+  }
+  const shown = entry;
+  useEffect(() => follow(shown, load, everyMs), [key, everyMs]);
+  return shown.value;
+}
+
+function follow<T>(shown: Signal<Live<T>>, load: (signal: AbortSignal) => Promise<T>, everyMs: number): () => void {
+  const ending = new AbortController();
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isFirst = shown.peek().value === null;
+  if (isFirst) pending.value += 1;
+  const settle = () => {
+    if (isFirst) pending.value -= 1;
+    isFirst = false;
+  };
+  const ask = async () => {
+    if (!document.hidden || isFirst) {
+      try {
+        const value = await load(ending.signal);
+        if (ending.signal.aborted) return;
+        shown.value = { value, error: "" };
+      } catch (error) {
+        if (ending.signal.aborted) return;
+        shown.value = { ...shown.peek(), error: sentenceOf(error) };
+      }
+      settle();
+    }
+    if (everyMs > 0) timer = setTimeout(ask, everyMs);
+  };
+  void ask();
+  return () => {
+    ending.abort();
+    clearTimeout(timer);
+    settle();
+  };
+}
+
+// Which hosts there are: asked when the page begins, so that it is known which views there are to show.
+export const hosts = signal<Loaded<Hosts>>({ state: "loading" });
+const EVERY_MS = 4000; // agents keep a connection for five seconds
+
+// `act` is called when that is known, and whether there are traces, too.
+export async function findHosts(act: (hasTraces: boolean) => void): Promise<void> {
+  if (source.value?.kind !== "server") {
+    hosts.value = { state: "here", value: NONE };
+    return;
+  }
+  pending.value += 1;
+  const hasTraces = await source.value.jobs().then((jobs) => jobs.rows > 0, () => true);
+  try {
+    hosts.value = { state: "here", value: await loadHosts() };
+    act(hasTraces);
+  } catch (error) {
+    hosts.value = { state: "failed", error: sentenceOf(error) };
+  }
+  pending.value -= 1;
+}
+
+async function loadHosts(signal?: AbortSignal): Promise<Hosts> {
+  const answer = await request("v1/hosts", { headers: { Accept: COLUMNS_TYPE }, ...(signal ? { signal } : {}) });
+  return hostsOf(readColumns(new Uint8Array(await answer.arrayBuffer())));
+}
+
+export const showsAgents = (): boolean => hosts.value.state === "here" && hosts.value.value.list.length > 0;
+
+// The hosts as they are now. To be read while drawing a view of agents.
+export function useHosts(): Hosts {
+  const live = useLive("hosts", async (signal) => {
+    const value = await loadHosts(signal);
+    hosts.value = { state: "here", value };
+    return value;
+  }, EVERY_MS);
+  const first = hosts.value;
+  return live.value ?? (first.state === "here" ? first.value : NONE);
+}
+
+const NONE: Hosts = { list: [], table: null, job: "" };

@@ -1,0 +1,43 @@
+// The samples of hosts, asked for again while they are looked at.
+import { askHost, useLive, type Host } from "../../data/agents.ts";
+import type { Table } from "../../data/table.ts";
+import { sentenceOf } from "../../data/use.ts";
+import { allMetrics, PANELS } from "../live_data.ts";
+
+export interface HostSamples {
+  tables: Table[];
+  captures: { id: string; beganNs: number }[];
+  atNs: number; // when the answer came: Unix time
+  problem: string; // why there are none, or no history
+}
+
+const EVERY_MS = 5000;
+const NOW_NS = 30e9; // of hosts without charts
+
+// `hasCharts`: of these the whole time is asked for, of others only how they are now.
+export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: number }, hasCharts: (host: Host) => boolean): Map<string, HostSamples> {
+  const key = JSON.stringify(["samples", range, hosts.map((host) => [host.name, hasCharts(host)])]);
+  const live = useLive(key, async (signal) => {
+    const all = await Promise.all(hosts.map(async (host) => [host.name, await samplesOf(host, hasCharts(host) ? range : null, signal)] as const));
+    return new Map(all);
+  }, EVERY_MS);
+  return live.value ?? new Map<string, HostSamples>();
+}
+
+async function samplesOf(host: Host, range: { ns: number; stepNs: number } | null, signal: AbortSignal): Promise<HostSamples> {
+  const { ns, stepNs } = range ?? { ns: NOW_NS, stepNs: 5e9 };
+  const metrics = encodeURIComponent(allMetrics(PANELS)).replaceAll("%2C", ",");
+  const found: HostSamples = { tables: [], captures: [], atNs: 0, problem: "" };
+  try {
+    found.tables = (await askHost(host, `metrics?metric=${metrics}&since_ms=${ns / 1e6}&step_ms=${stepNs / 1e6}&rates=1`, { signal })).tables;
+    if (range !== null) found.captures = capturesIn((await askHost(host, "captures", { signal })).tables[0]!);
+  } catch (error) {
+    if (signal.aborted) throw error;
+    found.problem = sentenceOf(error);
+  }
+  found.atNs = Date.now() * 1e6;
+  return found;
+}
+
+const capturesIn = (table: Table): HostSamples["captures"] =>
+  Array.from({ length: table.rows }, (_, row) => ({ id: table.text("id", row), beganNs: table.absolute("began_ns", row) }));

@@ -1,0 +1,81 @@
+// From samples of agents to charts, and to how hosts and ranks are now: what is not known stays so.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live_data.ts";
+import { stacked } from "../src/views/captures/stacked.ts";
+import { tableOfRows } from "./timeline_tables.ts";
+
+const STEP = 5e9, BEGIN = 1795635470n;
+const at = (seconds: number) => (BEGIN + BigInt(seconds)) * 1_000_000_000n;
+const bases = { time_ns: at(0) };
+const span = { fromNs: Number(at(0)), stepNs: STEP, steps: 4 };
+const values = (charts: Chart[], panel: string, of = "", line = 0) => [...charts.find((chart) => chart.panel === panel && chart.of === of)!.lines[line]!.values];
+
+test("steps begin at whole multiples, the last one is under way", () => {
+  const found = spanOf(RANGES["10m"]!, Number(at(3)));
+  assert.equal(found.fromNs % STEP, 0);
+  const times = timesOf(found);
+  assert.equal(times.length, 120);
+  assert.ok(times[119]! <= Number(at(3)) && times[119]! > Number(at(3)) - STEP);
+});
+
+test("what is not told is a gap and never 0", () => {
+  const cpu = tableOfRows("cpu", ["time_ns", "cpus", "idle_cores", "iowait_cores"], [
+    [at(1), 4, null, null], [at(6), 4, 1.5, 0.5], [at(16), 4, 4, null],
+  ], bases);
+  const { charts, unknown } = chartsOf([cpu], span);
+  assert.deepEqual(values(charts, "cpu"), [NaN, 0.5, NaN, 0]);
+  assert.deepEqual(unknown, ["Memory in use", "Network", "Disks"]);
+  const now = nowOf(charts, 0);
+  assert.equal(now.cpu, 0);
+  assert.ok(Number.isNaN(now.memory) && Number.isNaN(now.gpuBusy) && Number.isNaN(now.gpuLeast) && Number.isNaN(now.gpuMemory));
+});
+
+test("cards are added up, loopback is left out", () => {
+  const network = tableOfRows("network", ["time_ns", "interface", "type", "rx_bytes_per_s", "tx_bytes_per_s"], [
+    [at(1), "lo", "loopback", 1e6, 1e6], [at(1), "eth0", "ethernet", 10, null], [at(1), "eth1", "ethernet", 5, null],
+  ], bases);
+  const { charts } = chartsOf([network], span);
+  assert.deepEqual(values(charts, "network"), [15, NaN, NaN, NaN]);
+  assert.equal(charts.find((chart) => chart.panel === "network")!.lines.length, 1, "what was sent nobody knows");
+});
+
+test("each GPU has its charts, and says what it does not tell", () => {
+  const gpu = tableOfRows("gpu", ["time_ns", "gpu", "name", "job", "rank", "utilization_ratio", "memory_used_bytes", "memory_total_bytes"], [
+    [at(1), 10, "H100", "train", 3, 0.25, 1, 4], [at(1), 2, "H100", null, null, 0.75, null, 4],
+  ], bases);
+  const { charts, unknown } = chartsOf([gpu], span);
+  assert.deepEqual(gpusOf([gpu]).map((each) => [each.of, each.title, each.job, each.rank]), [["2", "H100", "", ""], ["10", "H100", "train", "3"]]);
+  assert.deepEqual(values(charts, "gpu", "10"), [0.25, NaN, NaN, NaN]);
+  assert.ok(unknown.includes("power of GPU 2"));
+  const now = nowOf(charts, 2);
+  assert.deepEqual([now.gpuBusy, now.gpuLeast], [0.5, 0.25]);
+});
+
+test("what was known long ago is not known now", () => {
+  assert.equal(latest(Float64Array.of(1, 2, NaN, NaN, NaN)), 2);
+  assert.ok(Number.isNaN(latest(Float64Array.of(1, NaN, NaN, NaN, NaN))));
+});
+
+test("ranks as they were at last, without those that are gone and what is of no job", () => {
+  const job = tableOfRows("job", ["time_ns", "job", "rank", "user", "processes", "cpu_user_cores", "cpu_system_cores", "resident_bytes"], [
+    [at(1), "train", 10, "ann", 1, 0.5, 0.5, 100], [at(6), "train", 10, "ann", 2, 1, 0.5, 200],
+    [at(6), "train", 2, "ann", 1, null, null, 50], [at(1), "old", 0, "ann", 1, 1, 1, 1], [at(6), null, null, "ann", 9, 9, 9, 9],
+  ], bases);
+  const gpu = tableOfRows("gpu_job", ["time_ns", "gpu", "job", "rank", "user", "memory_bytes"], [
+    [at(6), 10, "train", 10, "ann", 7], [at(6), 9, "train", 10, "ann", 8],
+  ], bases);
+  const ranks = ranksOf([job, gpu], Number(at(5)));
+  assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
+    ["train", "2", 1, NaN, 50, "", NaN], ["train", "10", 2, 1.5, 200, "9,10", 15],
+  ]);
+});
+
+test("tables of agents of two releases as one", () => {
+  const one = tableOfRows("captures", ["host", "id", "processes"], [["gpu01.example", "a", 2]]);
+  const two = tableOfRows("captures", ["host", "id", "written"], [["x", "b", 1], ["x", "c", null]]);
+  const table = stacked("captures", [{ host: "gpu01", table: one }, { host: "gpu02", table: two }], (part, row) => part.text("id", row) !== "c")!;
+  assert.deepEqual(["host", "id", "processes", "written"].map((name) => [table.exact(name, 0), table.exact(name, 1)]), [
+    ["gpu01", "gpu02"], ["a", "b"], ["2", ""], ["", "1"],
+  ]);
+});
