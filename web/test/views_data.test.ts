@@ -4,7 +4,8 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Table, type Column } from "../src/data/table.ts";
 import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/calls/call_tree.ts";
-import { kernelSources, linesOf } from "../src/views/calls/sources.ts";
+import { Pairs } from "../src/views/calls/pairs.ts";
+import { kernelSources, linesOf, operatorSources } from "../src/views/calls/sources.ts";
 import { isLibrary, spanTree } from "../src/views/calls/span_tree.ts";
 import { kernelTable } from "../src/views/kernels_data.ts";
 import { groupsOf, means, numbersColumn, rowsOfRank, someRows, summed, sums, textsColumn } from "../src/views/made_table.ts";
@@ -167,6 +168,20 @@ test("a kernel's line is that around its launch, of the backward pass that of th
     [["MmBackward", "torch/nn/linear.py", 9, "train.py", 50], ["aten::mm", "torch/nn/linear.py", 9, "train.py", 30]]);
   assert.deepEqual(linesOf(sources).map((line) => [line.frame.line, line.runs, line.sum]), [[9, 2, 80]]);
   assert.deepEqual(["/usr/lib/python3.11/threading.py", "<string>", "/x/site-packages/a.py", "/home/torchy/train.py"].map(isLibrary), [true, true, true, false]);
+});
+
+test("an operator's lines are those around its calls", () => {
+  const tree = spanTree(spans);
+  assert.deepEqual(operatorSources(tree, "MmBackward").map((source) => [source.inner?.line, source.runs, source.sum]), [[9, 1, 10]]);
+  assert.deepEqual(operatorSources(tree, "launch"), []);
+  assert.deepEqual(operatorSources(tree, "nothing"), []);
+});
+
+test("pairs have a number each, also when there are many", () => {
+  const pairs = new Pairs();
+  for (let i = 0; i < 5000; ++i) assert.equal(pairs.id(i % 50 - 1, (i / 50) | 0), i);
+  for (let i = 4999; i >= 0; i -= 7) assert.equal(pairs.id(i % 50 - 1, (i / 50) | 0), i);
+  assert.equal(pairs.count, 5000);
 });
 
 test("kernels have their sums over ranks, their line, and how ranks differ", () => {

@@ -87,7 +87,7 @@ function Largest({ table, sources, rank }: { table: Table; sources: Map<string, 
       <span title={`${sum} ns`}>{human(sum, "ns")}</span> (<span title={table.exact("share_ratio", 0)}>{human(table.number("share_ratio", 0), "ratio")}</span> of the device work) in {count} runs
       {from?.operator ? <>, launched by <a href={linkTo("operators", { op: from.operator })}>{shortName(from.operator)}</a></> : null}
       {line ? <> at <SourceLine frame={line.frame} /></> : null}
-      {from?.own && from.own !== from.inner && line ? <>, called from <SourceLine frame={from.own} /></> : null}.
+      {from?.own && line ? <>, called from <SourceLine frame={from.own} /></> : null}.
     </p>
   );
 }

@@ -1,10 +1,14 @@
 // Which operators cost, on the device and on the host, themselves and with what they call.
+import { useMemo } from "preact/hooks";
 import type { Table } from "../data/table.ts";
 import { source, useTable, type Loaded } from "../data/use.ts";
 import { human, printable, shortName } from "../format.ts";
 import { linkTo, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
+import { operatorSources } from "./calls/sources.ts";
+import { Sources } from "./calls/sources_table.tsx";
+import { useOneRank, useTree } from "./calls/use.ts";
 import { Choice, RankChoice, rankName } from "./choice.tsx";
 import { Held } from "./held.tsx";
 import { chosenRank, here } from "./here.ts";
@@ -55,8 +59,10 @@ function Shown({ table }: { table: Table }) {
     <>
       <div class="four">
         {used.map(([column, title, kind]) => {
-          const { shares, sum: all } = largest(sum, column, count);
-          return <ShareList key={column} title={title} kind={kind} unit="ns" sum={all}
+          const overlap = column.includes("total");
+          const { shares: found, sum: all } = largest(sum, column, count);
+          const shares = found.filter((share) => !overlap || !share.isRest);
+          return <ShareList key={column} title={title} kind={kind} unit="ns" sum={all} overlap={overlap}
             shares={shares.map((share) => ({ ...share, kind: share.isRest ? "other" : kind, link: share.isRest ? undefined : here({ op: share.name }) }))} />;
         })}
       </div>
@@ -70,6 +76,16 @@ function Shown({ table }: { table: Table }) {
   );
 }
 
+// Of one rank, as its spans say it.
+function CalledFrom({ name }: { name: string }) {
+  const { rank } = useOneRank();
+  const tree = useTree(rank);
+  const sources = useMemo(() => (tree.state === "here" ? operatorSources(tree.value, name) : []), [tree, name]);
+  if (tree.state !== "here") return <p class="muted">{tree.state === "failed" ? tree.error : "Loading the spans …"}</p>;
+  if (sources.length === 0) return null;
+  return <><h3>Called from, {rankName(rank)}, by time of the host</h3><Sources sources={sources} isOfOperator /></>;
+}
+
 function OneOperator({ name, rank }: { name: string; rank: string }) {
   const kernels = useTable("operator_kernels"), efficiency = useTable("operator_efficiency");
   const of = (table: Table) => rowsOfRank(table, rank).filter((row) => table.text("operator", row) === name);
@@ -81,6 +97,7 @@ function OneOperator({ name, rank }: { name: string; rank: string }) {
         <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>In the timeline</a>
         <a href={linkTo("memory", { op: name })}>Memory</a>
       </p>
+      <CalledFrom name={name} />
       <h3>Kernels that it starts itself{rank === "" ? "" : `, ${rankName(rank)}`}</h3>
       <Ready of={kernels}>
         {(table) => {

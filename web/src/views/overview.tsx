@@ -1,12 +1,11 @@
 // What this job is, and what stands out in it.
 import type { Table } from "../data/table.ts";
-import { useTable } from "../data/use.ts";
-import { human } from "../format.ts";
+import { source, useTable } from "../data/use.ts";
+import { human, printable } from "../format.ts";
 import { linkTo, setParam } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { source } from "../data/use.ts";
 import { RankChoice, rankName } from "./choice.tsx";
 import { chosenRank } from "./here.ts";
 import { allRows, ranksIn, rowsOfRank } from "./made_table.ts";
@@ -16,6 +15,7 @@ import { largest, overRanks } from "./operators_data.ts";
 import { ShareList } from "./share_list.tsx";
 import { STEP_PARTS, devicePartsOf, meanStep, stepSums } from "./overview/parts.ts";
 import { StepColumns } from "./step_columns.tsx";
+import { rangesHave } from "./steps_data.ts";
 
 export function Overview() {
   const findings = useTable("findings", { all: true });
@@ -46,6 +46,8 @@ export function Overview() {
 const MOST_RANKS = 32;
 
 function RankBars({ temporal }: { temporal: Table }) {
+  const findings = useTable("findings", { all: true });
+  const faultOf = findings.state === "here" ? faults(findings.value) : () => undefined;
   const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
   if (temporal.rows === 0)
     return <HostOnly />;
@@ -60,6 +62,7 @@ function RankBars({ temporal }: { temporal: Table }) {
     label: rankName(temporal.exact("rank", row)),
     parts: devicePartsOf(temporal, row, overlap.state === "here" ? overlap.value : null, idle.state === "here" ? idle.value : null),
     link: linkTo("timeline", { ranks: temporal.exact("rank", row) }),
+    mark: faultOf(temporal.absolute("rank", row)),
   }));
   return (
     <>
@@ -70,6 +73,13 @@ function RankBars({ temporal }: { temporal: Table }) {
       <p class="muted">From the first device work to the last. <a href={linkTo("distributed")}>Who waits for whom</a> · <a href={linkTo("idle")}>Why the device was idle</a></p>
     </>
   );
+}
+
+// What is said of a rank by faults that name some ranks and not all.
+function faults(table: Table): (rank: number) => string | undefined {
+  const rows = allRows(table).filter((row) => table.text("kind", row) === "fault" && table.text("ranks", row) !== "");
+  const said = rows.map((row) => ({ has: rangesHave(table.text("ranks", row)), sentence: printable(table.text("finding", row)) }));
+  return (rank) => said.find((each) => each.has(rank))?.sentence;
 }
 
 function HostOnly() {

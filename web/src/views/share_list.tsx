@@ -4,24 +4,25 @@ import { human, printable, shortName } from "../format.ts";
 
 export interface ListedShare { name: string; value: number; link?: string; kind?: string }
 
-export function ShareList({ title, shares, sum, unit, kind }: {
+export function ShareList({ title, shares, sum, unit, kind, overlap = false }: {
   title: string;
   shares: ListedShare[];
   sum: number;
   unit: Unit;
   kind: string; // names the bars' colour
+  overlap?: boolean; // they do not add up: times, not shares
 }) {
   const most = Math.max(1e-12, ...shares.map((share) => share.value));
   return (
     <section class="shares">
-      <h2>{title} <span class="muted" title={`${sum} ${unit}`}>{human(sum, unit)}</span></h2>
+      <h2>{title} {!overlap && <span class="muted" title={`${sum} ${unit}`}>{human(sum, unit)}</span>}</h2>
       {shares.length === 0 ? <p class="empty">None.</p> : (
         <ol>
           {shares.map((share) => (
             <li key={share.name}>
               <span class="name" title={printable(share.name)}>{share.link ? <a href={share.link}>{shortName(share.name, 48)}</a> : shortName(share.name, 48)}</span>
               <span class="track"><span class={share.kind ?? kind} style={{ width: `${(share.value / most) * 100}%` }} /></span>
-              <span class="part" title={`${share.value} of ${sum} ${unit}`}>{human(share.value / sum, "ratio")}</span>
+              <span class="part" title={overlap ? `${share.value} ${unit}` : `${share.value} of ${sum} ${unit}`}>{overlap ? human(share.value, unit) : human(share.value / sum, "ratio")}</span>
             </li>
           ))}
         </ol>

@@ -5,29 +5,38 @@ import type { SpanTree } from "./span_tree.ts";
 
 export interface KernelSource {
   inner: Frame | null; // the innermost line around the launch
-  own: Frame | null; // the innermost that is of no library
+  own: Frame | null; // the innermost that is of no library, where that is another
   module: string;
   operator: string;
   runs: number;
   sum: number; // ns
 }
 
-// By the kernel's name; of each what took the most time first.
+// Kernels by name; of each what took the most time first.
 export function kernelSources(tree: SpanTree): Map<string, KernelSource[]> {
+  return sourcesOf(tree, (row) => tree.isDevice[row] === 1 && tree.parent[row]! >= 0);
+}
+
+// Of one operator, by time of the host.
+export function operatorSources(tree: SpanTree, name: string): KernelSource[] {
+  const names = tree.table.column("name").values, word = tree.words.indexOf(name);
+  return sourcesOf(tree, (row) => names[row] === word && tree.operator[row] === row).get(name) ?? [];
+}
+
+function sourcesOf(tree: SpanTree, takes: (row: number) => boolean): Map<string, KernelSource[]> {
   const names = tree.table.column("name").values as ArrayLike<number>;
   const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs();
   const found: (KernelSource & { kernel: number })[] = [];
   const nameOf = (row: number): number => (row < 0 ? -1 : names[row]!);
   for (const row of tree.order) {
-    const launch = tree.parent[row]!;
-    if (!tree.isDevice[row] || launch < 0) continue;
+    if (!takes(row)) continue;
     const inner = nameOf(tree.innerFrame[row]!), own = nameOf(tree.ownFrame[row]!);
     const module = nameOf(tree.module[row]!), operator = nameOf(tree.operator[row]!);
     const at = whole.id(places.id(names[row]!, lines.id(inner, own)), around.id(module, operator));
     if (at === found.length) {
       const text = (word: number) => (word < 0 ? "" : tree.words[word]!);
       found.push({
-        kernel: names[row]!, inner: parseFrame(text(inner)), own: parseFrame(text(own)), module: text(module).replace("nn.Module: ", ""),
+        kernel: names[row]!, inner: parseFrame(text(inner)), own: own === inner ? null : parseFrame(text(own)), module: text(module).replace("nn.Module: ", ""),
         operator: text(operator), runs: 0, sum: 0,
       });
     }
@@ -38,17 +47,18 @@ export function kernelSources(tree: SpanTree): Map<string, KernelSource[]> {
   const byKernel = new Map<string, KernelSource[]>();
   for (const { kernel, ...source } of found) {
     const name = tree.words[kernel]!;
-    byKernel.set(name, [...(byKernel.get(name) ?? []), source]);
+    if (!byKernel.has(name)) byKernel.set(name, []);
+    byKernel.get(name)!.push(source);
   }
   for (const sources of byKernel.values()) sources.sort((a, b) => b.sum - a.sum);
   return byKernel;
 }
 
-// Lines alone, whatever module and operator: the line a reader goes to is his own, else the innermost one.
+// The innermost lines alone, whatever module and operator.
 export function linesOf(sources: readonly KernelSource[]): { frame: Frame; runs: number; sum: number }[] {
   const lines = new Map<string, { frame: Frame; runs: number; sum: number }>();
   for (const source of sources) {
-    const frame = source.inner ?? source.own;
+    const frame = source.inner;
     if (frame === null) continue;
     const key = `${frame.path}:${frame.line}`;
     const line = lines.get(key) ?? { frame, runs: 0, sum: 0 };

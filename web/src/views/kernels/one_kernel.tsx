@@ -7,14 +7,14 @@ import { Bars } from "../../widgets/bars.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Ready } from "../../widgets/loaded.tsx";
 import type { KernelSource } from "../calls/sources.ts";
+import { Sources } from "../calls/sources_table.tsx";
 import { rankName } from "../choice.tsx";
 import { here } from "../here.ts";
 import { byRank } from "../kernels_data.ts";
 import { rowsOfRank, someRows } from "../made_table.ts";
 import { median } from "../overview/parts.ts";
-import { SourceLine } from "../source_line.tsx";
 
-const MOST = 12, MOST_RANKS = 32, MOST_LETTERS = 2000;
+const MOST_RANKS = 32, MOST_LETTERS = 2000;
 
 export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource }: {
   name: string;
@@ -37,39 +37,6 @@ export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource
       <Ranks breakdown={breakdown} name={name} />
       <Sequences name={name} rank={rank} />
     </section>
-  );
-}
-
-function Sources({ sources }: { sources: KernelSource[] }) {
-  const all = sources.reduce((sum, source) => sum + source.sum, 0);
-  const hasLines = sources.some((source) => source.inner !== null);
-  const hasModules = sources.some((source) => source.module !== "");
-  const hasOwn = sources.some((source) => source.own !== null && source.own !== source.inner);
-  return (
-    <>
-      <div class="scroll" tabIndex={0} role="region" aria-label="What launches it">
-        <table>
-          <thead><tr>
-            <th scope="col" class="number">Time</th><th scope="col" class="number">Runs</th>
-            {hasLines && <th scope="col">Line</th>}{hasOwn && <th scope="col">Called from</th>}{hasModules && <th scope="col">Module</th>}<th scope="col">Operator</th>
-          </tr></thead>
-          <tbody>
-            {sources.slice(0, MOST).map((source, i) => (
-              <tr key={i}>
-                <td class="number" title={`${source.sum} ns`}>{human(source.sum, "ns")} · {human(source.sum / all, "ratio")}</td>
-                <td class="number">{source.runs}</td>
-                {hasLines && <td>{source.inner ? <SourceLine frame={source.inner} /> : "not known"}</td>}
-                {hasOwn && <td>{source.own && <SourceLine frame={source.own} />}</td>}
-                {hasModules && <td title={printable(source.module)}>{shortName(source.module)}</td>}
-                <td>{source.operator === "" ? "none" : <a href={linkTo("operators", { op: source.operator })}>{shortName(source.operator)}</a>}</td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
-      </div>
-      {sources.length > MOST && <p class="muted">The {MOST} with the most time of {sources.length}; the call tree has all of them.</p>}
-      {!hasLines && <p class="muted">No Python stacks were recorded: profile with <code>with_stack=True</code> to see the lines.</p>}
-    </>
   );
 }
 
