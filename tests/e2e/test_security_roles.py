@@ -26,9 +26,9 @@ GRANTED = {
     "trace": {"look", "trace mine", "trace other", "end own"},
     "admin": {"look", "trace mine", "trace other", "end own", "end root's"},
 }
-LOOKS = ["/v1/status", "/v1/processes", "/v1/metrics", "/v1/captures", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
+LOOKS = ["/v1/hosts", "/v1/status", "/v1/processes", "/v1/metrics", "/v1/captures", "/v1/captures/{}", "/v1/captures/{}?wait_ms=10&seen=0"]
 NOWHERE = {  # what is answered to somebody
-    404: [("GET", "/"), ("GET", "/v1"), ("GET", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures/no-such-one"),
+    404: [("GET", "/v1"), ("GET", "/v1/captures/no-such-one"), ("DELETE", "/v1/captures/no-such-one"),
           ("GET", "/v1/captures/../../etc/passwd"), ("GET", "/etc/passwd"),
           ("GET", "/v1/catalogue?table=jobs")],  # this agent keeps none
     405: [("DELETE", "/v1/captures"), ("DELETE", "/v1/processes"), ("POST", "/v1/status"), ("PUT", "/v1/captures"),
