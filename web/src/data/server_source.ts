@@ -36,12 +36,14 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   try {
     answer = await fetch(path, { ...init, headers, credentials: "omit" });
   } catch {
-    throw new SourceError("the server does not answer; is `spotter serve` still running?");
+    throw new SourceError("the server does not answer; is it still running?");
   }
   if (answer.ok) return answer;
-  if (answer.status === 401)
+  if (answer.status === 401 && answer.headers.has("WWW-Authenticate"))
     throw new SourceError("the server wants its token: open the address that `spotter serve` has printed");
   const said = await answer.json().catch(() => null) as { error?: { message?: string } } | null;
+  if (answer.status === 401)
+    throw new SourceError(`the agent does not let you in: ${said?.error?.message ?? ""}; its page is opened with a client's certificate, or with #token=TOKEN behind its address`);
   throw new SourceError(said?.error?.message ?? `the server answers ${path} with status ${answer.status}`);
 }
 
