@@ -1,7 +1,7 @@
 // The view of a distributed job: who is to blame, and which runs are one collective.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blame, collectivesOf, rankSteps, runsOf, stepNumbers, type Run } from "../src/views/distributed_data.ts";
+import { blame, collectivesOf, notableRanks, rankSteps, runsOf, stepNumbers, type Run } from "../src/views/distributed_data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const steps = tableOfRows(
@@ -59,4 +59,12 @@ test("collectives of a step are those launched in it; neither sends nor annotati
   ]);
   assert.deepEqual(runsOf(spans, "0", 0n, { from: 0, to: 100 }).map((each) => each.event), [4]);
   assert.deepEqual(runsOf(spans, "0", 0n, { from: 100, to: 200 }).map((each) => each.event), [6]);
+});
+
+test("of many ranks those that wait least and most are shown, and who is to blame", () => {
+  const ranks = Array.from({ length: 1000 }, (_, i) => ({ rank: String(i), steps: 1, total: 9, compute: 1, overlap: 1, exposed: 1, other: 1, transfer: 1, wait: i === 500 ? 0 : 10 + i }));
+  const shown = notableRanks(ranks, "700").map((each) => each.rank);
+  assert.equal(shown.length, 33);
+  assert.ok(shown.includes("500") && shown.includes("999") && shown.includes("700") && shown.includes("0"));
+  assert.equal(notableRanks(ranks.slice(0, 48), "").length, 48);
 });

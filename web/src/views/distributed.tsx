@@ -12,7 +12,7 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { Choice, rankName } from "./choice.tsx";
 import { Lateness } from "./distributed/lateness.tsx";
 import { timelineOf } from "./distributed/links.ts";
-import { blame, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed_data.ts";
+import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed_data.ts";
 import { here } from "./here.ts";
 import "./waits.css";
 
@@ -34,17 +34,19 @@ export function Distributed() {
 function All({ steps, stragglers, collectives }: { steps: Table; stragglers: Table; collectives: Table }) {
   const numbers = stepNumbers(steps);
   const step = numbers.includes(param("step")) ? param("step") : "";
-  const ranks = rankSteps(steps, step);
-  if (ranks.length === 0) return <Empty>These traces have neither steps nor operators, so that nothing can be said of what they spend on communication.</Empty>;
-  const communicates = collectives.rows > 0 || ranks.some((each) => each.overlap + each.exposed > 0);
+  const all = rankSteps(steps, step);
+  if (all.length === 0) return <Empty>These traces have neither steps nor operators, so that nothing can be said of what they spend on communication.</Empty>;
+  const communicates = collectives.rows > 0 || all.some((each) => each.overlap + each.exposed > 0);
   const blamed = blame(stragglers, steps);
+  const ranks = notableRanks(all, blamed?.rank ?? "");
   return (
     <>
       <section aria-labelledby="waits">
         <h2 id="waits">Who waits for whom</h2>
-        <Answer ranks={ranks} blamed={blamed} communicates={communicates} />
+        <Answer ranks={all} blamed={blamed} communicates={communicates} />
         {numbers.length > 1 && <p><Choice name="step" label="Step" value={step} options={[["", `mean of all ${numbers.length}`], ...numbers.map((each): [string, string] => [each, `step ${each}`])]} /></p>}
         <h3>What {step === "" ? "a step" : `step ${step}`} of each rank is made of</h3>
+        {ranks.length < all.length && <p class="muted">Of {all.length} ranks the {ranks.length} that wait least or most, here and below.</p>}
         <Bars label="Time of each rank" unit="ns" bars={stacks(ranks, blamed)} />
         {ranks.some((each) => Number.isNaN(each.exposed)) && <p class="muted">Kernels of communication were not recorded on all ranks: there, communication is not known.</p>}
       </section>
@@ -56,8 +58,8 @@ function All({ steps, stragglers, collectives }: { steps: Table; stragglers: Tab
             : <Empty>No collective has a second rank in these traces, so that waiting cannot be told from transfer. Give the traces of more ranks.</Empty>}
         </section>
       )}
-      {numbers.length > 1 && ranks.some((each) => each.wait > 0) && <WaitMap steps={steps} numbers={numbers} step={step} blamed={blamed} />}
-      {stragglers.rows > 1 && <Lateness steps={steps} numbers={numbers} step={step} collectives={collectives} blamed={blamed} />}
+      {numbers.length > 1 && ranks.some((each) => each.wait > 0) && <WaitMap steps={steps} shown={ranks} numbers={numbers} step={step} blamed={blamed} />}
+      {stragglers.rows > 1 && <Lateness ranks={ranks.map((each) => each.rank)} steps={steps} numbers={numbers} step={step} collectives={collectives} blamed={blamed} />}
       <section aria-labelledby="collectives">
         <h2 id="collectives">Collectives</h2>
         {collectives.rows === 0 ? <Empty>No collectives were recorded.</Empty> : (
@@ -155,14 +157,14 @@ function transfers(ranks: RankSteps[], blamed: Blame | null): Bar[] {
   }));
 }
 
-function WaitMap({ steps, numbers, step, blamed }: { steps: Table; numbers: string[]; step: string; blamed: Blame | null }) {
+function WaitMap({ steps, shown, numbers, step, blamed }: { steps: Table; shown: RankSteps[]; numbers: string[]; step: string; blamed: Blame | null }) {
   const rows = new Map<string, Map<string, number>>();
   for (let row = 0; row < steps.rows; ++row) {
     const rank = rankOf(steps, row);
     if (!rows.has(rank)) rows.set(rank, new Map());
     rows.get(rank)!.set(steps.exact("number", row), row);
   }
-  const ranks = [...rows.keys()];
+  const ranks = shown.map((each) => each.rank).filter((rank) => rows.has(rank));
   return (
     <section aria-labelledby="wait-map">
       <h3 id="wait-map">Waiting by rank and step</h3>

@@ -34,6 +34,16 @@ export function rankSteps(table: Table, step: string): RankSteps[] {
   });
 }
 
+const MOST_RANKS = 48;
+
+// Of many ranks those that wait least, as they are the ones that are waited for, and some of those that wait most.
+export function notableRanks(ranks: readonly RankSteps[], blamed: string): RankSteps[] {
+  if (ranks.length <= MOST_RANKS) return [...ranks];
+  const byWait = [...ranks].sort((a, b) => (a.wait || 0) - (b.wait || 0));
+  const kept = new Set([...byWait.slice(0, 24), ...byWait.slice(-8)]);
+  return ranks.filter((each) => kept.has(each) || each.rank === blamed);
+}
+
 export const stepNumbers = (table: Table): string[] =>
   [...new Set(Array.from({ length: table.rows }, (_, row) => table.exact("number", row)))].sort((a, b) => Number(a) - Number(b));
 

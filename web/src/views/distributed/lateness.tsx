@@ -17,6 +17,7 @@ const FEW_RANKS = 16;
 const MOST_COLUMNS = 60;
 
 interface Props {
+  ranks: string[];
   steps: Table;
   numbers: string[];
   step: string;
@@ -25,15 +26,14 @@ interface Props {
 }
 
 export function Lateness(props: Props) {
-  const { steps, numbers } = props;
-  const ranks = [...new Set(Array.from({ length: steps.rows }, (_, row) => rankOf(steps, row)))];
+  const { ranks, steps, numbers } = props;
   const step = props.step || worstStep(steps) || numbers[0] || "";
   const isAsked = ranks.length <= FEW_RANKS || source.value?.kind === "report" || param("lateness") === "1";
   return (
     <section aria-labelledby="lateness">
       <h2 id="lateness">How late each rank comes to each collective of step {step}</h2>
-      {isAsked ? <Matrix {...props} ranks={ranks} step={step} /> : (
-        <p>This needs the spans of all {ranks.length} ranks. <button type="button" onClick={() => setParam("lateness", "1")}>Load them</button></p>
+      {isAsked ? <Matrix {...props} step={step} /> : (
+        <p>This needs the spans of {ranks.length} ranks. <button type="button" onClick={() => setParam("lateness", "1")}>Load them</button></p>
       )}
     </section>
   );
@@ -49,7 +49,7 @@ function worstStep(steps: Table): string {
   return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
 }
 
-function Matrix({ steps, step, ranks, collectives, blamed }: Props & { ranks: string[] }) {
+function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
   const job = useJob();
   const startNs = job.state === "here" ? job.value.startNs : 0n;
   const loaded = ranks.map((rank) => useSpans(rank));
