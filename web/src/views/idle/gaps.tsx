@@ -30,16 +30,16 @@ function Found({ spans, rank, startNs }: { spans: Table; rank: string; startNs: 
   const gaps = useMemo(() => gapsOf(spans, startNs), [spans, startNs]);
   const longest = useMemo(() => [...gaps].sort((a, b) => b.end - b.start - (a.end - a.start)).slice(0, MOST_GAPS), [gaps]);
   const table = useMemo(() => gapTable(longest, startNs), [longest, startNs]);
+  const buckets = useMemo(() => histogram(gaps), [gaps]);
   const isCount = param("measure") === "count";
   if (gaps.length === 0) return <Empty>There is no gap between the first and the last work of this rank's devices.</Empty>;
   const names = Object.keys(CAUSES).filter((name) => gaps.some((gap) => gap.cause === name));
-  const bars = histogram(gaps).map((bucket) => {
-    const first = longestWithin(gaps, bucket.from, bucket.to);
+  const bars = buckets.map((bucket) => {
     const values = isCount ? bucket.counts : bucket.times;
     return {
       label: `${humanNs(bucket.from)} to ${humanNs(bucket.to)}`,
       parts: names.map((name) => ({ kind: CAUSES[name]!.kind, label: CAUSES[name]!.label, value: values.get(name) ?? 0 })),
-      ...(first === null ? {} : { link: timelineAt(rank, first.start, first.end) }),
+      ...(bucket.longest === null ? {} : { link: timelineAt(rank, bucket.longest.start, bucket.longest.end) }),
     };
   });
   return (
@@ -53,15 +53,6 @@ function Found({ spans, rank, startNs }: { spans: Table; rank: string; startNs: 
       <DataTable table={table} link={(row) => timelineAt(rank, longest[row]!.start, longest[row]!.end)} linkColumn="dur_ns" label="The longest gaps" />
     </>
   );
-}
-
-function longestWithin(gaps: readonly Gap[], from: number, to: number): Gap | null {
-  let longest: Gap | null = null;
-  for (const gap of gaps) {
-    const length = gap.end - gap.start;
-    if (length >= from && length < to && (longest === null || length > longest.end - longest.start)) longest = gap;
-  }
-  return longest;
 }
 
 const gapTable = (gaps: readonly Gap[], startNs: bigint): Table =>
