@@ -102,5 +102,6 @@ def report(path, made):
         f'<script type="application/octet-stream" id="{name}">{base64.b64encode(gzip.compress(data, 1)).decode()}</script>\n'
         for name, data in blocks.items()
     )
-    path.write_text(PAGE.read_text().replace("<!--spotter:data-->", text))
+    # By its bytes: the script's hash is theirs.
+    path.write_bytes(PAGE.read_bytes().replace(b"<!--spotter:data-->", text.encode()))
     return path

@@ -33,7 +33,7 @@ function runs(spans: RankSpans, name: number): number[] {
     if (track.device < 0) continue;
     for (const lane of track.lanes)
       for (let i = 0; i < lane.names.length; ++i)
-        if (lane.names[i] === name && lane.kinds[i] === COMMUNICATION_KIND && lane.depth >= 0) rows.push(lane.first + i);
+        if (lane.names[i] === name && lane.kinds[i] === COMMUNICATION_KIND) rows.push(lane.first + i);
   }
   return rows.sort((a, b) => spans.all.starts[a] - spans.all.starts[b] || a - b);
 }

@@ -84,10 +84,11 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
         const wanted = timeline.toReveal.value;
         const row = wanted && timeline.layout.value.rest.rows.find((each) => each.lane === wanted || each.track === wanted);
         if (!row || !scene.current) return;
-        timeline.toReveal.value = undefined;
-        // A rank comes to the top, with what is below it.
-        if (wanted === row.track) scroller.current!.scrollTop = row.top;
-        else scrollTo(row.top, row.height);
+        const isRank = wanted === row.track;
+        const isThere = !isRank || timeline.contents.ranks.value.has(row.rank) || timeline.contents.failures.value.has(row.rank);
+        if (isThere) timeline.toReveal.value = undefined;
+        // When the page has as many rows as it will have. A rank comes to the top, with what is below it.
+        requestAnimationFrame(() => scrollTo(row.top, isRank ? Infinity : row.height));
       }),
     [timeline],
   );
@@ -105,7 +106,8 @@ export function LanesView({ timeline, onHover }: { timeline: Timeline; onHover: 
   }, [timeline]);
 
   const scrollTo = (top: number, height: number): void => {
-    const box = scroller.current!;
+    const box = scroller.current;
+    if (!box) return; // the view was left
     const room = box.clientHeight - regionsOf(scene.current!).rest;
     if (top < box.scrollTop) box.scrollTop = top;
     else if (top + height > box.scrollTop + room) box.scrollTop = Math.min(top, top + height - room);
