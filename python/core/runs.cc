@@ -136,6 +136,9 @@ class PartOf {
     return nb::make_tuple("table", nb::cast(HeldTable(table)));
   }
   nb::object operator()(const Notes& notes) const { return nb::make_tuple("notes", notes_of(notes)); }
+  // Pages alone have pictures.
+  nb::object operator()(const report::Bars&) const { return nb::none(); }
+  nb::object operator()(const report::HeatMap&) const { return nb::none(); }
 };
 
 // (headline, [(name, title, parts, sentence)]).

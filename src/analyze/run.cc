@@ -218,6 +218,7 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
     result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
     const std::optional<Ns>& start = part.file->start;
     if (start) result.start = std::min(*start, result.start.value_or(*start));
+    if (!part.file->error) result.files.push_back({part.rank, part.file->evidence.path});
   }
 
   Phases phases(phase_names(request));

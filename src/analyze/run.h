@@ -62,9 +62,16 @@ struct MappedJob {
   std::vector<PhaseTime> timing;  // load, select_steps, each analysis's map and reduce
 };
 
+// A file that the answer is from, and whose it is.
+struct RankFile {
+  std::optional<i64> rank;
+  std::string path;
+};
+
 struct RunResult {
   std::vector<Table> tables;      // one per wanted analysis, in order; of RunRequest::in_parts without rows
   std::vector<RankTable> parts;   // of RunRequest::in_parts
+  std::vector<RankFile> files;    // by rank, those without one last
   Notes notes;                    // of the job and of every trace
   std::optional<Ns> start = {};   // of the first span of the wanted ranks, Unix time
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce

@@ -108,6 +108,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
                       .what_if = {},
                       .path = {},
                       .facts = {},
+                      .files = std::move(result.files),
                       .notes = std::move(result.notes),
                       .start = result.start,
                       .timing = std::move(result.timing)};

@@ -35,6 +35,7 @@ struct Diagnosis {
   std::optional<Table> what_if;            // where anything is asked
   std::optional<analyze::PathTimes> path;  // where it is wanted
   JobFacts facts;
+  std::vector<analyze::RankFile> files = {};
   Notes notes;                   // of the job and of every trace
   std::optional<Ns> start = {};  // of the job's first span, Unix time
   std::vector<analyze::PhaseTime> timing;

@@ -15,9 +15,13 @@ std::span<const Section* const> all_sections();  // in the order users see
   kStandsOut, \
   kIterations, \
   kDeviceRanks, \
+  kStepMap, \
+  kCommunicationWaits, \
   kTopKernels, \
   kHostRanks, \
   kTopOperators, \
+  kMemory, \
+  kLongestChain, \
   kUntoldNotes
 // clang-format on
 extern const Section SPOTTER_SECTIONS;

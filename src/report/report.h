@@ -17,8 +17,11 @@ struct Report {
 // Of a diagnosis with findings; `names`: how many kernels and operators are listed.
 Report make_report(const diagnose::Diagnosis& diagnosis, size_t names);
 
-// That number, by the user's parameters.
-size_t names_listed(const ParamSettings& params);
+// The same with all findings, more rows, pictures, and what the tables of the diagnosis say: for a page.
+Report make_page_report(const diagnose::Diagnosis& diagnosis, size_t names);
+
+// That number, by the user's parameters; `usual`: where they do not say.
+size_t names_listed(const ParamSettings& params, size_t usual = 6);
 
 // The table of findings as a section: sentences are too long for columns.
 ShownSection findings_section(const Table& findings);

@@ -13,15 +13,21 @@ class PartText {
   std::string operator()(const Points& points) const {
     std::string out;
     for (const Point& point : points) {
-      out += render::wrapped("- " + point.text, style_.width, kIndent) + "\n";
-      if (!point.about.empty()) out += render::wrapped(kIndent + point.about, style_.width, kIndent) + "\n";
+      out += linked("- " + point.text);
+      if (!point.about.empty()) out += linked(kIndent + point.about);
     }
     return out;
   }
   std::string operator()(const Table& table) const { return render::render_text_table(table, style_); }
   std::string operator()(const Notes& notes) const { return render::render_text_notes(notes, style_); }
+  std::string operator()(const Bars&) const { return {}; }
+  std::string operator()(const HeatMap&) const { return {}; }
 
  private:
+  std::string linked(const std::string& sentences) const {
+    return style_.source_links.linked(render::wrapped(sentences, style_.width, kIndent)) + "\n";
+  }
+
   const render::TextStyle& style_;
 };
 

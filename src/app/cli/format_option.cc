@@ -10,6 +10,7 @@
 #include "base/system/file.h"
 #include "base/utf8.h"
 #include "render/list.h"
+#include "report/html/format.h"
 
 namespace spotter::app {
 namespace {
@@ -17,7 +18,8 @@ namespace {
 std::vector<const render::Format*> offered(Formats formats) {
   std::vector<const render::Format*> offered;
   for (const render::Format* f : render::all_formats())
-    if (!f->takes || formats == Formats::for_some_tables) offered.push_back(f);
+    if (!f->takes || formats == Formats::for_jobs) offered.push_back(f);
+  if (formats == Formats::for_jobs) offered.push_back(&report::kHtml);
   return offered;
 }
 
@@ -59,8 +61,8 @@ Option format_option(const render::Format*& format, Formats formats) {
           .value = "NAME",
           .help = help_of(choice),
           .read = parsed(format, find),
-          .offer = offer_words(formats == Formats::for_some_tables ? offered_names<Formats::for_some_tables>
-                                                                   : offered_names<Formats::for_all_tables>)};
+          .offer = offer_words(formats == Formats::for_jobs ? offered_names<Formats::for_jobs>
+                                                            : offered_names<Formats::for_all_tables>)};
 }
 
 Option output_option(std::string& path) {
@@ -81,8 +83,9 @@ Result<const render::Format*> choose_format(const render::Format* named, const s
   if (ending.empty()) return named ? named : &render::kText;
   const auto has_ending = [&](const render::Format* f) { return ending == f->ending; };
   // Also one that is not offered: json in a file .svg is no help to anybody.
-  const auto of_ending = std::ranges::find_if(render::all_formats(), has_ending);
-  const bool is_known = of_ending != render::all_formats().end();
+  const std::vector<const render::Format*> known = offered(Formats::for_jobs);
+  const auto of_ending = std::ranges::find_if(known, has_ending);
+  const bool is_known = of_ending != known.end();
   if (named && is_known && named != *of_ending)
     return fail(Code::invalid,
                 "--format {} contradicts the ending of {}, which is that of {}; leave out one of them",

@@ -5,8 +5,9 @@
 
 namespace spotter::app {
 
-// Formats that can show some tables only (check_takes) are among them where these are asked for.
-enum class Formats { for_all_tables, for_some_tables };
+// Formats that can show some tables only (check_takes) are among them where these are asked for; of a job there
+// is a page, too (report/html/format.h).
+enum class Formats { for_all_tables, for_jobs };
 
 // Sets `format`, which has to outlive the parse.
 Option format_option(const render::Format*& format, Formats formats = Formats::for_all_tables);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <memory>
+#include <utility>
 
 #include "analyze/critical_path/what_if.h"
 #include "analyze/list.h"
@@ -29,6 +30,8 @@
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
 #include "render/list.h"
+#include "report/html/format.h"
+#include "report/html/html_report.h"
 #include "report/report.h"
 #include "report/text.h"
 
@@ -54,23 +57,29 @@ struct Options {
   std::vector<diagnose::WhatIf> what_ifs;  // of the job's replay
   double sensitivity = diagnose::kSensitivity;
   std::optional<double> fault_share;  // from which on a fault is told by the exit status, too
+  std::optional<i64> page_bytes;
+  bool redacted = false;
+  std::string source_url;
   bool names_tables() const { return names_findings || !request.analyses.empty(); }
   // A program that asks what if wants to know just that.
-  bool wants_answer_alone() const { return !what_ifs.empty() && !names_tables() && !is_text(); }
+  bool wants_answer_alone() const { return !what_ifs.empty() && !names_tables() && !is_for_people(); }
   bool is_text() const { return format == &render::kText; }
+  bool is_page() const { return format == &report::kHtml; }
+  bool is_for_people() const { return is_text() || is_page(); }
   // People are shown a report, programs are given everything. There is no report of another tool's tables:
   // people are shown those.
-  bool wants_report() const { return !names_tables() && is_text() && !has_other_tables(); }
+  bool wants_report() const { return !names_tables() && is_for_people() && !has_other_tables(); }
   bool has_other_tables() const { return request.compat && !request.compat->instead.empty(); }
   // The report's tables are made from findings and what they are made from.
   std::vector<const Analysis*> wanted() const {
     if (names_tables() || wants_report() || wants_answer_alone())
       return analyze::stand_ins(request.compat, request.analyses);
-    if (is_text()) return analyze::usual_tables(*request.compat);
+    if (is_for_people()) return analyze::usual_tables(*request.compat);
     return analyze::stand_ins(request.compat, analyze::usual_analyses());
   }
   // Those whose parameters may be set.
   std::vector<const Analysis*> chosen() const {
+    if (wants_report() && is_page()) return report::page_analyses(Job(), 0);
     return wants_report() ? diagnose::fact_analyses() : wanted();
   }
 };
@@ -108,7 +117,7 @@ void print_timing(const std::vector<analyze::PhaseTime>& timing) {
 
 // On people's faces times count from the start of the job, unless they want Unix times.
 render::TextStyle job_style_of(const Options& options, const diagnose::Diagnosis& diagnosis, int fd) {
-  render::TextStyle style = style_of(fd);
+  render::TextStyle style = style_of(fd, options.source_url);
   if (!options.epoch) style.time_zero = diagnosis.start;
   return style;
 }
@@ -117,15 +126,43 @@ render::TextStyle job_style_of(const Options& options, const diagnose::Diagnosis
 std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis, int fd) {
   if (options.wants_report())
     return report::report_text(report::make_report(diagnosis, report::names_listed(options.request.params)),
-                               page_style_of(fd));
+                               page_style_of(fd, options.source_url));
   std::vector<Table> tables = diagnosis.tables;
   if (diagnosis.what_if) tables.insert(tables.begin(), *diagnosis.what_if);
   if (!diagnosis.findings)
     return render::render(*options.format, {tables, diagnosis.notes}, job_style_of(options, diagnosis, fd));
   Notes notes = diagnose::notes_beside_findings(diagnosis.notes);
   notes.merge(diagnosis.findings->notes);
-  return report::section_text(report::findings_section(*diagnosis.findings), page_style_of(fd)) + "\n" +
-         render::render(*options.format, {tables, notes}, job_style_of(options, diagnosis, fd));
+  return report::section_text(report::findings_section(*diagnosis.findings),
+                              page_style_of(fd, options.source_url)) +
+         "\n" + render::render(*options.format, {tables, notes}, job_style_of(options, diagnosis, fd));
+}
+
+// What a command names the part of the job by.
+std::string part_words(const analyze::RunRequest& request) {
+  std::string words;
+  if (!request.ranks.empty()) {
+    words += " --ranks ";
+    for (const analyze::Range& range : request.ranks) {
+      if (&range != request.ranks.data()) words += ',';
+      words += range.first == range.last ? fmt::format("{}", range.first)
+                                         : fmt::format("{}-{}", range.first, range.last);
+    }
+  }
+  if (request.steps) words += fmt::format(" --steps {}-{}", request.steps->first, request.steps->last);
+  return words;
+}
+
+Result<std::string> page_of(const Options& options, const JobSource& source, diagnose::Diagnosis diagnosis) {
+  report::PageOptions page{.paths = source.paths,
+                           .part = part_words(options.request),
+                           .redacted = options.redacted,
+                           .source_url = options.source_url,
+                           .names = report::names_listed(options.request.params, report::kPageNames)};
+  if (options.page_bytes) page.most_bytes = *options.page_bytes;
+  analyze::RunRequest run = options.request;
+  run.cancelled = interruption();
+  return report::html_report(source.job, std::move(diagnosis), run, read::load, page);
 }
 
 // Findings become the first of the tables; notes that the format does not show are said on standard error.
@@ -174,6 +211,12 @@ Result<double> parse_fail_on(const std::string& word) {
   return ratio;
 }
 
+// As other sizes, and 0.
+Result<i64> parse_page_size(const std::string& word) {
+  if (word == "0") return 0;
+  return parse_size(word);
+}
+
 // What the command ends with where --fail-on says so; 1 is an error, 3 and 4 are those of captures.
 constexpr int kFaultFound = 5;
 
@@ -197,6 +240,9 @@ Result<int> analyze(Options options) {
       .load_record = read::load_flight_record};
   request.paths = shell_paths(source.paths);
   request.run.analyses = options.wanted();
+  if (options.is_page() && options.wants_report() && request.elsewhere.empty())
+    request.run.analyses =
+        report::page_analyses(source.job, options.page_bytes.value_or(report::kMostPageBytes));
   request.run.cancelled = interrupted;
   Result<diagnose::Diagnosis> diagnosis;
   {
@@ -208,10 +254,12 @@ Result<int> analyze(Options options) {
   const bool is_failure = options.fault_share && has_fault(*diagnosis->findings, *options.fault_share);
   if (!options.names_findings && !options.wants_report()) diagnosis->findings.reset();
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
-  TRY_ASSIGN(const std::string bytes, options.is_text()
-                                          ? Result<std::string>(text_of(options, *diagnosis, fd))
-                                          : data_of(options, *diagnosis, fd));
-  if (options.timing) print_timing(diagnosis->timing);
+  const std::vector<analyze::PhaseTime> timing = std::exchange(diagnosis->timing, {});
+  TRY_ASSIGN(const std::string bytes,
+             options.is_text() ? Result<std::string>(text_of(options, *diagnosis, fd))
+             : options.is_page() && options.wants_report() ? page_of(options, source, std::move(*diagnosis))
+                                                           : data_of(options, *diagnosis, fd));
+  if (options.timing) print_timing(timing);
   if (*interrupted) return fail(Code::cancelled, "interrupted; nothing was written");
   TRY(write_output(options.output, bytes));
   return is_failure ? kFaultFound : source.status;
@@ -241,11 +289,18 @@ Command command_over_job(Command command, std::string argument_help, std::string
                         .offer = offer_files(),
                         .many = true}};
   command.check = [o]() -> Result<void> {
-    TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_some_tables));
+    TRY_ASSIGN(o->format, choose_format(o->named_format, o->output, Formats::for_jobs));
     if (!o->what_ifs.empty() && o->request.compat)
       return fail(Code::invalid,
                   "--what-if of the whole job takes all of its traces, but --compat leaves out what another "
                   "tool does not see");
+    if (o->is_page() && !o->names_tables() && o->request.compat)
+      return fail(
+          Code::invalid,
+          "a report in HTML has the numbers that --compat replaces; name tables with --table, or leave it out");
+    if (!(o->is_page() && o->wants_report()) && (o->page_bytes || o->redacted))
+      return fail(Code::invalid,
+                  "--max-size and --redact are of a report in HTML: --format html, without --table");
     return check_params(o->chosen(), o->request.params);
   };
   command.action = [options]() -> Result<int> {
@@ -263,7 +318,7 @@ Command command_over_job(Command command, std::string argument_help, std::string
            [o](const std::string& word) { return add_table(word, o->request.analyses, o->names_findings); },
        .offer = offer_words(diagnose::table_names),
        .repeatable = true},
-      format_option(o->named_format, Formats::for_some_tables),
+      format_option(o->named_format, Formats::for_jobs),
       output_option(o->output)};
   append(all, job_part_options(r.ranks, r.steps));
   for (const Param& param : all_params()) {
@@ -294,6 +349,28 @@ Command command_over_job(Command command, std::string argument_help, std::string
             "show Unix times, as programs are given them; else text and pictures count times from the start of the "
             "job's first span",
         .read = set(o->epoch)}});
+  append(
+      all,
+      {{.names = {"--max-size"},
+        .value = "SIZE",
+        .help =
+            "of a report in HTML: leave out what would make it larger, and say so (default 3M; 0: no limit)",
+        .read = parsed(o->page_bytes, parse_page_size)},
+       {.names = {"--redact"},
+        .help = "of a report in HTML: numbers instead of paths, host names and arguments",
+        .read = set(o->redacted)},
+       {.names = {"--source-url"},
+        .value = "[ROOT=]URL",
+        .help = "where links to lines of source code lead, in a report in HTML and on a terminal: "
+                "https://github.com/OWNER/REPOSITORY/blob/COMMIT, or with {path} or {relative} and {line} "
+                "(vscode://file{path}:{line}:{column}). ROOT: the folder of the traced host that it is of; "
+                "may be repeated. On a terminal SPOTTER_SOURCE_URL is the usual one",
+        .read = [o](const std::string& word) -> Result<void> {
+          TRY(render::SourceLinks::parse(word));
+          o->source_url += (o->source_url.empty() ? "" : " ") + word;
+          return {};
+        },
+        .repeatable = true}});
   append(all, reading_options(r));
   all.push_back(
       {.names = {"--timing"}, .help = "say on standard error where the time went", .read = set(o->timing)});

@@ -13,7 +13,8 @@
 namespace spotter::report {
 namespace {
 
-constexpr size_t kMost = 5;  // in the report: the most telling ones
+constexpr size_t kMost = 5;                  // in the report: the most telling ones
+constexpr size_t kMostFindingsOnPage = 200;  // the page's tables have all
 
 std::string told(const Table& findings, size_t row) {
   const std::string_view remedy = table::text_or_empty(findings, row, "remedy");
@@ -72,6 +73,66 @@ std::string healthy(const Subject& subject, bool has_small) {
   return text + ".";
 }
 
+// The view of the page that shows what a table says; each other table has a place among all tables.
+struct ViewOfTables {
+  std::string_view start, view;  // of the tables' names
+};
+constexpr ViewOfTables kViews[] = {
+    {"steps", "steps"},
+    {"step_", "steps"},
+    {"operator", "operators"},
+    {"kernel", "kernels"},
+    {"modules", "modules"},
+    {"memory_", "memory"},
+    {"stragglers", "distributed"},
+    {"collectives", "distributed"},
+    {"comm_", "distributed"},
+    {"critical_path", "critical-path"},
+    {"idle_", "idle"},
+    {"device_idle_breakdown", "idle"},
+    {"queue_", "idle"},
+    {"call_tree", "call-tree"},
+};
+
+// The word behind `flag` of a command; empty: it has none.
+std::string_view word_behind(std::string_view command, std::string_view flag) {
+  const size_t at = command.rfind(flag);
+  if (at == command.npos) return {};
+  const std::string_view rest = command.substr(at + flag.size());
+  return rest.substr(0, rest.find(' '));
+}
+
+// Where the page shows what the command does.
+std::string place_of(std::string_view evidence) {
+  const std::string_view table = word_behind(evidence, " --table ");
+  if (table.empty()) return {};
+  const auto view = std::ranges::find_if(kViews, [&](const auto& v) { return table.starts_with(v.start); });
+  std::string place = view != std::end(kViews) ? fmt::format("#/{}?v=1", view->view)
+                                               : fmt::format("#/tables?v=1&table={}", table);
+  for (const std::string_view key : {"ranks", "steps"})
+    if (const std::string_view word = word_behind(evidence, fmt::format(" --{} ", key)); !word.empty())
+      place += fmt::format("&{}={}", key, word);
+  return place;
+}
+
+// With what a page has room for.
+Point detailed(const Table& findings, size_t row) {
+  const std::string_view evidence = table::text_or_empty(findings, row, "evidence");
+  Point point{.text = told(findings, row),
+              .about = std::string(findings.text(row, findings.column("mechanism"))),
+              .kind = std::string(findings.text(row, findings.column("kind"))),
+              .time = table::optional_integer(findings, row, "time_ns"),
+              .command = std::string(evidence),
+              .place = place_of(evidence)};
+  const Value share = findings.at(row, findings.column("share"));
+  if (!is_null(share)) point.share = std::get<double>(share);
+  std::ranges::replace(point.about, '_', ' ');
+  for (const std::string_view name : {"ranks", "group", "steps"})
+    if (const std::string_view whose = table::text_or_empty(findings, row, name); !whose.empty())
+      point.about += fmt::format(", {} {}", name, whose);
+  return point;
+}
+
 std::vector<Part> parts(const Subject& subject) {
   Points points;
   bool has_fault = false, has_small = false;
@@ -83,8 +144,9 @@ std::vector<Part> parts(const Subject& subject) {
     points.push_back({healthy(subject, has_small)});
   if (!has_fault && subject.facts.dumps > 0 && subject.facts.ranks.empty())
     points.push_back({"No hang found: by these dumps nobody waits for a rank that does not come."});
-  for (size_t row = 0; row < std::min(subject.findings.rows(), kMost); row++)
-    points.push_back({told(subject.findings, row)});
+  const size_t most = subject.is_page ? kMostFindingsOnPage : kMost;
+  for (size_t row = 0; row < std::min(subject.findings.rows(), most); row++)
+    points.push_back(subject.is_page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
   return {points};
 }
 
