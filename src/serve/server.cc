@@ -56,8 +56,8 @@ Server::Server(net::Loop& loop, ServeOptions options)
       program_(program_mark()),
       guard_{options_.token, options_.tls ? "https" : "http", host_name(), {}},
       jobs_(loop),
-      agents_(loop, options_.agents, guard_.own_name),
-      desk_(loop, kAtOnce, options_.cache_bytes) {
+      desk_(loop, kAtOnce, options_.cache_bytes),
+      agents_(loop, desk_, options_.agents, guard_.own_name) {
   for (const std::string& name : options_.other_names) guard_.other_names.push_back(ascii_lower(name));
   loop_.bytes().set_most(kMostHeldBytes);
 }
@@ -65,6 +65,7 @@ Server::Server(net::Loop& loop, ServeOptions options)
 Server::~Server() = default;
 
 Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions options) {
+  if (options.address == "localhost") options.address = "127.0.0.1";
   if (!options.tls && !net::is_loopback(options.address))
     return fail(Code::denied, "{} is not on loopback: others need TLS to reach it (--certificate, --key)",
                 options.address);

@@ -1,18 +1,18 @@
 // `spotter serve`: the page over the traces below some folders, and what it asks for, by HTTP:
 //
-//   GET  /                              the page; /licences, of what is in it
-//   GET  /v1/jobs                       the jobs; ?wait_ms=N&seen=R answers when that changed since revision
-//   R GET  /v1/jobs/ID                    a job, its facts and its ranks; the same GET
-//   /v1/jobs/ID/tables/NAME        a table as `spotter analyze --table NAME --format json` prints it; ?ranks=
-//                                       &steps=, and its parameters by their names
-//   GET  /v1/jobs/ID/spans?rank=R       the table spans of a rank; &from=&to=, ns from the start of its trace
-//   GET  /v1/jobs/ID/events/R/E         an event whole, and those that it is linked with
-//   GET  /v1/jobs/ID/search?q=          names with a word in them; &ranks=&steps=
-//   GET  /v1/jobs/ID/export             what `spotter export` writes; ?from=&to= (ns)&ranks=&steps=
-//   GET  /v1/diff?before=ID&after=ID    what changed; &table=path_diff, by_rank=1 ...
-//   GET  /v1/analyses                   the records of all analyses
-//   GET  /v1/hosts                      the agents that are shown beside the traces; what is below
-//   /v1/hosts/HOST/ is asked of that agent
+//   GET  /                            the page; /licences, of what is in it
+//   GET  /v1/jobs                     the jobs; ?wait_ms=N&seen=R answers when it is no more revision R
+//   GET  /v1/jobs/ID                  a job, its facts and its ranks; with the same parameters
+//   GET  /v1/jobs/ID/tables/NAME      as `spotter analyze --table NAME --format json` prints it; ?ranks=
+//                                     &steps=, and its parameters by their names
+//   GET  /v1/jobs/ID/spans?rank=R     the table spans of a rank; &from=&to=, ns from its trace's start
+//   GET  /v1/jobs/ID/events/R/E       an event whole, and those that it is linked with
+//   GET  /v1/jobs/ID/search?q=        names with a word in them; &ranks=&steps=
+//   GET  /v1/jobs/ID/export           what `spotter export` writes; ?from=&to= (ns)&ranks=&steps=
+//   GET  /v1/diff?before=ID&after=ID  what changed; &table=path_diff, by_rank=1 ...
+//   GET  /v1/analyses                 the records of all analyses
+//   GET  /v1/hosts                    the agents beside the traces; what is below /v1/hosts/HOST/ is asked of
+//                                     that agent
 //
 // Answers are JSON, or x-spotter-columns (render/columns_binary.h) for who accepts that. Each has an ETag by
 // the sizes and times of the job's files, the program and what is asked; who may ask is in guard.h.
@@ -65,8 +65,8 @@ class Server {
   const std::string program_;  // what of this program is in an ETag
   Guard guard_;
   JobList jobs_;
-  Agents agents_;
   Desk desk_;
+  Agents agents_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<net::HttpServer> http_;
   Ns lines_since_ = 0;  // of the log, a period's

@@ -30,7 +30,8 @@ const std::vector<const Analysis*>& overview() {
                                                    &analyze::kCommCompOverlap,
                                                    &analyze::kSteps,
                                                    &analyze::kStepBreakdown,
-                                                   &analyze::kDeviceSummary};
+                                                   &analyze::kDeviceSummary,
+                                                   &analyze::kOperators};
   return all;
 }
 
@@ -51,6 +52,31 @@ Learned learned_of(const Job& job, const std::vector<analyze::FileResult>& files
   for (const TraceFile& file : job.files) learned.hosts[file.path] = file.host;
   return learned;
 }
+
+// The analyses of a run for several that ask, each with parameters of its own.
+struct Places {
+  Places(const analyze::RunRequest& of, std::vector<const Analysis*> first) : part(of) {
+    part.params.clear();
+    part.analyses = std::move(first);
+  }
+  void add(const TableAsk& ask) {
+    if (of(ask) < part.analyses.size()) return;
+    if (!ask.run.params.empty()) part.own_params[part.analyses.size()] = ask.run.params;
+    part.analyses.push_back(ask.analysis);
+  }
+  size_t of(const TableAsk& ask) const {
+    const auto is_it = [&](size_t i) {
+      const auto own = part.own_params.find(i);
+      return part.analyses[i] == ask.analysis &&
+             (own == part.own_params.end() ? ask.run.params.empty() : own->second == ask.run.params);
+    };
+    size_t place = 0;
+    while (place < part.analyses.size() && !is_it(place)) ++place;
+    return place;
+  }
+
+  analyze::RunRequest part;
+};
 
 Result<Body> body_of_table(const Table& table, const Notes& notes, Form form) {
   return body_of({std::span(&table, 1), notes}, form);
@@ -99,8 +125,9 @@ Result<diagnose::Diagnosis> TableOrder::run(const analyze::RunRequest& part, boo
     TRY_ASSIGN(analyze::MappedJob mapped, analyze::map_files(of, how, load));
     for (const analyze::FileResult& file : mapped.files) {
       evidence.has_notes |= !file.notes.empty();
+      const bool is_no_trace = file.error && file.error->code == Code::unsupported;
       evidence.has_losses |=
-          file.error.has_value() || std::ranges::any_of(file.notes.all(), [](const Note& note) {
+          (file.error && !is_no_trace) || std::ranges::any_of(file.notes.all(), [](const Note& note) {
             return note.severity != Severity::info;
           });
     }
@@ -128,69 +155,73 @@ std::vector<Made> TableOrder::make_together(std::span<const TableOrder* const> o
   const bool is_whole = ask_.run.ranks.empty() && !ask_.run.steps && !ask_.run.compat;
   const bool is_first =
       is_whole && std::ranges::any_of(orders, [](const TableOrder* o) { return o->is_first_; });
-  analyze::RunRequest part = ask_.run;
-  part.analyses = is_first ? overview() : std::vector<const Analysis*>();
+  Places places(ask_.run, is_first ? overview() : std::vector<const Analysis*>());
   bool findings = is_first;
   for (const TableOrder* order : orders) {
     findings |= order->is_table_ && !order->ask_.analysis;
-    if (order->ask_.analysis && std::ranges::find(part.analyses, order->ask_.analysis) == part.analyses.end())
-      part.analyses.push_back(order->ask_.analysis);
+    if (order->ask_.analysis) places.add(order->ask_);
   }
   Evidence evidence;
-  Result<diagnose::Diagnosis> diagnosis = run(part, findings, {}, cancelled, evidence);
+  Result<diagnose::Diagnosis> diagnosis = run(places.part, findings, {}, cancelled, evidence);
   if (is_whole && (diagnosis || diagnosis.error().code != Code::cancelled)) {
     if (!diagnosis) evidence.learned = {.start = {}, .ranks = {}, .hosts = {}, .failure = diagnosis.error()};
     tell_(job_, evidence.learned);
   }
-  std::vector<Made> made;
   const auto is_exact = [&](Form form) {
     return diagnosis && !evidence.has_losses &&
            !(form == Form::json && (evidence.has_notes || evidence.has_records));
   };
-  const auto add = [&](const TableOrder& order, const Table& table) {
-    made.push_back({order.key, body_of_table(table, diagnosis->notes, order.form_)});
+  const auto table_of = [&](const TableAsk& ask) -> const Table& {
+    return ask.analysis ? diagnosis->tables[places.of(ask)] : *diagnosis->findings;
+  };
+  std::vector<Made> made;
+  const auto add = [&](const TableAsk& ask, Form form) {
+    std::string its_key = key_of(*job_, ask, form);
+    if (std::ranges::find(made, its_key, &Made::key) == made.end())
+      made.push_back({std::move(its_key), body_of_table(table_of(ask), diagnosis->notes, form)});
   };
   for (const TableOrder* order : orders) {
     if (!order->is_table_)
       made.push_back({order->key, Body{}, false});
     else if (!diagnosis && diagnosis.error().code == Code::cancelled)
       made.push_back({order->key, tl::unexpected(diagnosis.error())});
-    else if (!is_exact(order->form_))
-      made.push_back(make_alone(*order, cancelled));
-    else if (!order->ask_.analysis)
-      add(*order, *diagnosis->findings);
+    else if (is_exact(order->form_))
+      add(order->ask_, order->form_);
     else
-      add(*order, diagnosis->tables[static_cast<size_t>(
-                      std::ranges::find(part.analyses, order->ask_.analysis) - part.analyses.begin())]);
+      made.push_back(make_alone(*order, cancelled));
   }
   for (const Form form : {Form::json, Form::columns}) {
     if (!is_first || !is_exact(form)) continue;
-    const auto add_usual = [&](const Analysis* analysis, const Table& table) {
-      TableAsk ask;
-      ask.analysis = analysis;
-      std::string its_key = key_of(*job_, ask, form);
-      if (std::ranges::find(made, its_key, &Made::key) == made.end())
-        made.push_back({std::move(its_key), body_of_table(table, diagnosis->notes, form)});
-    };
-    for (size_t i = 0; i < overview().size(); ++i) add_usual(overview()[i], diagnosis->tables[i]);
-    add_usual(nullptr, *diagnosis->findings);
+    for (const Analysis* analysis : overview()) add({.analysis = analysis}, form);
+    add({}, form);
   }
   return made;
 }
 
+// Facts for findings are shared with tables that are wanted, but not with those of other parameters.
 std::vector<Made> TableOrder::make(std::span<const std::shared_ptr<Order>> all,
                                    const std::atomic<bool>& cancelled) {
-  std::vector<const TableOrder*> usual;
+  std::vector<const TableOrder*> usual, with_params;
   std::vector<Made> made;
+  bool findings = false;
   for (const auto& order : all) {
     const auto& one = static_cast<const TableOrder&>(*order);
+    findings |= one.is_first_ || !one.ask_.analysis;
     if (one.ask_.is_usual)
       usual.push_back(&one);
-    else
+    else if (one.ask_.run.compat || one.ask_.sensitivity)
       made.push_back(make_alone(one, cancelled));
+    else
+      with_params.push_back(&one);
   }
-  if (usual.empty()) return made;
-  for (Made& one : make_together(usual, cancelled)) made.push_back(std::move(one));
+  if (!findings || usual.empty()) {
+    usual.insert(usual.end(), with_params.begin(), with_params.end());
+    with_params.clear();
+  }
+  for (const auto& orders : {usual, with_params}) {
+    if (orders.empty()) continue;
+    for (Made& one : orders[0]->make_together(orders, cancelled)) made.push_back(std::move(one));
+  }
   return made;
 }
 

@@ -123,20 +123,33 @@ def test_a_table_is_what_the_command_prints(server, runs, job, table, query, wor
     assert headers["Content-Type"] == "application/json"
 
 
-def test_all_usual_tables_at_once_are_what_the_command_prints(server, runs):
-    """Those of one job are made in one reading."""
-    job = server.jobs()["b"]["id"]
-    names = [row["name"] for row in tables(server.get("/v1/analyses"))["analyses"] if not row["on_request"]]
+def ask_at_once(server, paths):
     connections = []
-    for name in names:
+    for path in paths:
         connection = http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)
-        connection.request("GET", f"/v1/jobs/{job}/tables/{name}", headers={"Authorization": f"Bearer {server.token}"})
+        connection.request("GET", path, headers={"Authorization": f"Bearer {server.token}"})
         connections.append(connection)
-    for name, connection in zip(names, connections, strict=True):
+    for path, connection in zip(paths, connections, strict=True):
         with contextlib.closing(connection):
             answer = connection.getresponse()
-            expected = run("analyze", runs / "b", "--table", name, "--format", "json").stdout
-            assert (name, answer.status, answer.read().decode()) == (name, 200, expected)
+            yield path, answer.status, answer.read().decode()
+
+
+def test_tables_at_once_are_what_the_command_prints(runs):
+    """Those of one job are made in one reading, those with parameters, too."""
+    with Serve(runs) as server:
+        job = server.jobs()["b"]["id"]
+        names = [row["name"] for row in tables(server.get("/v1/analyses"))["analyses"] if not row["on_request"]]
+        asked = [(name, []) for name in names] + [("operators", ["--top", 1]), ("operators", ["--top", 2]), ("kernel_groups", ["--top", 3]),
+                                                  ("kernel_groups", ["--top", 3, "--by-launch", 1]), ("findings", [])]
+        paths = []
+        for name, words in asked:
+            pairs = [f"{key[2:].replace('-', '_')}={value}" for key, value in zip(words[::2], words[1::2], strict=True)]
+            paths.append(f"/v1/jobs/{job}/tables/{name}?" + "&".join(pairs))
+        for _ in range(2):
+            for (name, words), (path, status, body) in zip(asked, ask_at_once(server, paths), strict=True):
+                expected = run("analyze", runs / "b", "--table", name, *words, "--format", "json").stdout
+                assert (path, status, body) == (path, 200, expected)
 
 
 def test_damaged_traces_are_noted_as_the_command_does(runs, tmp_path):
@@ -361,8 +374,8 @@ def test_no_link_is_followed(runs, tmp_path):
         path = next((root / "a").glob("*rank_0000*"))
         path.unlink()
         path.symlink_to(next((runs / "b").glob("*rank_0001*")))
-        body = json.loads(server.ask(f"/v1/jobs/{jobs['a']['id']}/tables/operators")[2])
-        assert [row for row in tables(body)["operators"] if row["rank"] == 0] == []
+        body = json.loads(server.ask(f"/v1/jobs/{jobs['a']['id']}/tables/kernel_launch_stats")[2])
+        assert {row["rank"] for row in tables(body)["kernel_launch_stats"]} == {1}
         until(lambda: server.jobs()["a"]["files"] == 1, 10, "the link is passed over")
 
 

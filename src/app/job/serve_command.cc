@@ -12,6 +12,7 @@
 
 #include "app/capture/hosts.h"
 #include "app/cli/command.h"
+#include "app/cli/interruption.h"
 #include "app/cli/readers.h"
 #include "base/log.h"
 #include "base/system/descriptor.h"
@@ -122,6 +123,7 @@ Result<int> serve_traces(Options options) {
     }
   }
   loop.run();
+  end_at_once_when_interrupted();  // by a second signal, where work takes long to be given up
   return 0;
 }
 
