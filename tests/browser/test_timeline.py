@@ -196,6 +196,7 @@ def test_ranks_are_aligned(jobs, open_page):
         page.get_by_role("button", name="Next", exact=True).click()
     page.get_by_role("button", name="Align ranks here").click()
     page.get_by_role("button", name="Undo the alignment").wait_for()
+    page.wait_for_function("() => /align=/.test(location.hash)")
     assert param(page, "align") == param(page, "sel")
     anchor = param(page, "align")
     # The selection goes on, the alignment stays; and so does it in a link that another view made.
