@@ -14,7 +14,7 @@
 namespace spotter::serve {
 namespace {
 
-constexpr std::string_view kList = "/v1/hosts", kBelow = "/v1/hosts/";
+constexpr std::string_view kList = "/v1/hosts", kBelow = "/v1/hosts/", kFindings = "/v1/hosts/findings";
 constexpr Ns kMoment = 400 * kMillisecond;  // in which agents that work have answered
 constexpr Ns kHostPatience = 5 * kSecond, kPatience = 15 * kSecond, kAnalysisPatience = 180 * kSecond;
 constexpr i64 kMostWaitMs = 60'000;
@@ -39,20 +39,6 @@ Ns patience_for(const net::HttpRequest& request) {
 }
 
 }  // namespace
-
-struct Agents::Host {
-  net::HttpAddress address;
-  std::string name, word;  // word: the name as a part of a path
-  // One question at a time goes by each.
-  std::vector<std::unique_ptr<net::HttpClient>> idle;
-  std::list<std::unique_ptr<net::HttpClient>> busy;
-  // As it was when it was last asked.
-  bool is_asked = false;
-  std::string state = "asked", message;
-  std::optional<Table> said;  // its own row of `hosts`
-
-  void take(const Result<net::HttpAnswer>& http);
-};
 
 struct Agents::Wait {
   explicit Wait(net::Loop& loop) : moment(loop) {}
@@ -82,8 +68,8 @@ void Agents::Host::take(const Result<net::HttpAnswer>& http) {
   message = answer ? "what answers there is no agent of this program" : answer.error().message;
 }
 
-Agents::Agents(net::Loop& loop, AgentsOptions options, std::string_view own_name)
-    : loop_(loop), options_(std::move(options)) {
+Agents::Agents(net::Loop& loop, Desk& desk, AgentsOptions options, std::string_view own_name)
+    : loop_(loop), desk_(desk), options_(std::move(options)) {
   const std::vector<std::string> names = names_of(options_.addresses, own_name);
   for (size_t i = 0; i < names.size(); ++i) {
     auto host = std::make_unique<Host>();
@@ -107,6 +93,7 @@ void Agents::answer(std::string_view path, const net::HttpRequest& request,
     refusal.headers.emplace_back("Allow", "GET");
     return respond(std::move(refusal));
   }
+  if (path == kFindings && request.method == "POST") return findings(request, std::move(respond));
   const std::string_view below = path.substr(kBelow.size());
   const size_t slash = std::min(below.find('/'), below.size());
   const std::string_view word = below.substr(0, slash);
@@ -175,6 +162,21 @@ void Agents::tell(Wait& wait) {
   kept->respond(listed(kept->form, kept->as_gzip));
 }
 
+net::HttpAnswer Agents::answer_of(const Result<Body>& body, bool as_gzip) {
+  const auto bytes = body && !as_gzip ? gunzipped(body->packed) : body.map(&Body::packed);
+  if (!bytes) return error_answer(bytes.error());
+  net::HttpAnswer answer{
+      .body = *bytes, .content_type = body->content_type, .content_encoding = as_gzip ? "gzip" : ""};
+  net::add_browser_headers(net::kDataPolicy, answer);
+  answer.headers.emplace_back("Vary", "Accept, Accept-Encoding");
+  return answer;
+}
+
+Agents::Host* Agents::find(std::string_view name) {
+  const auto host = std::ranges::find(hosts_, name, [](const auto& h) { return std::string_view(h->name); });
+  return host == hosts_.end() ? nullptr : host->get();
+}
+
 net::HttpAnswer Agents::listed(Form form, bool as_gzip) const {
   Table table("hosts", wire::hosts_columns());
   for (const auto& host : hosts_) {
@@ -188,14 +190,8 @@ net::HttpAnswer Agents::listed(Form form, bool as_gzip) const {
                   host->message.empty() ? Value() : Value(std::string_view(host->message)), said("role"),
                   said("version"), said("uptime_ns"), said("failing"), std::string_view(prefix)});
   }
-  const auto body = body_of({std::span(&table, 1), {}, {{"job", std::string_view(options_.job)}}}, form);
-  const auto bytes = body && !as_gzip ? gunzipped(body->packed) : body.map(&Body::packed);
-  if (!bytes) return error_answer(bytes.error());
-  net::HttpAnswer answer{
-      .body = *bytes, .content_type = body->content_type, .content_encoding = as_gzip ? "gzip" : ""};
-  net::add_browser_headers(net::kDataPolicy, answer);
-  answer.headers.emplace_back("Vary", "Accept, Accept-Encoding");
-  return answer;
+  return answer_of(body_of({std::span(&table, 1), {}, {{"job", std::string_view(options_.job)}}}, form),
+                   as_gzip);
 }
 
 void Agents::pass(Host& host, std::string_view path, const net::HttpRequest& request,

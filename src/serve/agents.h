@@ -13,6 +13,7 @@
 #include "net/http_client.h"
 #include "net/loop.h"
 #include "serve/body.h"
+#include "serve/desk.h"
 
 namespace spotter::serve {
 
@@ -24,30 +25,51 @@ struct AgentsOptions {
 
 class Agents {
  public:
-  Agents(net::Loop& loop, AgentsOptions options, std::string_view own_name);
+  Agents(net::Loop& loop, Desk& desk, AgentsOptions options, std::string_view own_name);
   ~Agents();
   Agents(const Agents&) = delete;
   Agents& operator=(const Agents&) = delete;
 
   // Whether what is at this path, without the server's base path, is of agents.
   static bool has(std::string_view path);
-  // GET /v1/hosts: the table `hosts` (wire/columns.h), after a moment in which the agents may answer; or what
-  // an agent is asked. At once or later.
+  // GET /v1/hosts: the table `hosts` (wire/columns.h), after a moment in which the agents may answer.
+  // POST /v1/hosts/findings, {"captures": {HOST: ID, ...}}: what stands out in the traces of these captures
+  // together, which the agents read where they are. Else what an agent is asked. At once or later.
   void answer(std::string_view path, const net::HttpRequest& request, net::HttpServer::Respond respond);
 
  private:
-  struct Host;
+  struct Host {
+    net::HttpAddress address;
+    std::string name, word;  // word: the name as a part of a path
+    // One question at a time goes by each.
+    std::vector<std::unique_ptr<net::HttpClient>> idle;
+    std::list<std::unique_ptr<net::HttpClient>> busy;
+    // As it was when it was last asked.
+    bool is_asked = false;
+    std::string state = "asked", message;
+    std::optional<Table> said;  // its own row of `hosts`
+
+    void take(const Result<net::HttpAnswer>& http);
+  };
   struct Wait;
+  struct Gathered;
   using Done = std::function<void(Result<net::HttpAnswer>)>;
+  // What it returns takes the question back, whose answer is then not told.
   std::function<void()> ask(Host& host, net::HttpQuestion question, Ns patience, Done done);
   void list(const net::HttpRequest& request, net::HttpServer::Respond respond);
   void ask_how_it_is(Host& host);
   void pass(Host& host, std::string_view path, const net::HttpRequest& request,
             net::HttpServer::Respond respond);
+  Host* find(std::string_view name);
+  void findings(const net::HttpRequest& request, net::HttpServer::Respond respond);
+  Result<void> gather(const net::HttpRequest& request, const std::shared_ptr<Gathered>& gathered);
+  void diagnose(const std::shared_ptr<Gathered>& gathered);
+  static net::HttpAnswer answer_of(const Result<Body>& body, bool as_gzip);
   net::HttpAnswer listed(Form form, bool as_gzip) const;
   void tell(Wait& wait);
 
   net::Loop& loop_;
+  Desk& desk_;
   const AgentsOptions options_;
   std::vector<std::unique_ptr<Host>> hosts_;
   std::list<std::shared_ptr<Wait>> waits_;
