@@ -35,11 +35,16 @@ def jobs(tmp_path_factory):
 
 
 @pytest.fixture(scope="session")
-def browser():
+def chromium():
     with playwright.sync_api.sync_playwright() as driver:
-        running = driver.chromium.launch(executable_path="/usr/bin/chromium", args=watched.FLAGS)
-        yield running
-        running.close()
+        yield driver.chromium
+
+
+@pytest.fixture(scope="session")
+def browser(chromium):
+    running = chromium.launch(executable_path="/usr/bin/chromium", args=watched.FLAGS)
+    yield running
+    running.close()
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ CHANGES = {
 }
 
 
-@pytest.mark.parametrize("view", [name for name, where in views.ALL if where != "server"])
+@pytest.mark.parametrize("view", views.of("report"))
 def test_a_link_shows_the_same(jobs, open_page, view):
     place = jobs.report("training")
     fragment = f"#/{view}?v=1&ranks=1-2" + "".join(f"&{key}={value}" for key, value in CHANGES.get(view, []))

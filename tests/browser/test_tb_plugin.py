@@ -1,12 +1,14 @@
-"""The TensorBoard plugin's own cases through the page's tables: those of tests/golden/tb_plugin (T, D and L; docs/tb_plugin.md
-says which is where), and of its real samples (S) the numbers that it shows."""
+"""The TensorBoard plugin's own cases through the page's tables, by its numbers and by ours: those of the golden tests (T, D and
+L; docs/tb_plugin.md says which is where), and of its real samples (S) what it shows."""
 
 import csv
+import fnmatch
 import importlib.machinery
 import importlib.util
 import io
 import json
 import shlex
+import urllib.request
 
 import harness
 import pytest
@@ -22,34 +24,41 @@ def golden_module():
     return module
 
 
+# Where the plugin's cases are, by its numbers and by ours.
+FILES = ["tb_plugin/*", "step_breakdown", "device_summary", "operator_groups", "kernel_groups", "modules", "memory_events", "memory_by_operator",
+         "memory_timeline", "comm_steps", "collectives", "device_busy"]
+
+
 def cases():
-    """(files, options of a report, {table: its rows as CSV}): of each case what one command of options shows."""
+    """(job, its files, what a table of it is asked for, that table as CSV), of each command that shows one table."""
     golden = golden_module()
-    for path in sorted((harness.ROOT / "tests" / "golden" / "tb_plugin").glob("*.test")):
+    for path in sorted(path for name in FILES for path in (harness.ROOT / "tests" / "golden").glob(f"{name}.test")):
         for case in golden.read_cases(path):
-            files = {line.rest.split()[0]: golden.take_body(line) for line in case.lines if line.word == "file"}
-            reports, asked = {}, None
+            files, asked = {}, None
             for line in case.lines:
-                if line.word == "run":
+                if line.word == "file":
+                    files[line.rest.split()[0]] = golden.take_body(line)
+                elif line.word == "run":
                     asked = of_command(line.rest)
                 elif line.word == "stdout" and asked:
-                    options, table = asked
-                    reports.setdefault(options, {})[table] = golden.take_body(line).decode()
-            for options, tables in reports.items():
-                yield pytest.param(case.name, files, options, tables, id=f"{case.name}{'_'.join(options[2:])}")
+                    patterns, table, parameters = asked
+                    chosen = {name: data for name, data in files.items() if any(fnmatch.fnmatch(name, pattern) for pattern in patterns)}
+                    if chosen:
+                        job = f"{path.parent.name}_{case.name}_{patterns[0]}".replace(".test:", "_").replace("*", "").replace(".json", "")
+                        yield pytest.param(job, chosen, table, parameters, golden.take_body(line).decode(), id=f"{job}-{table}{parameters}")
 
 
 def of_command(text):
-    """(its options, the table) of `spotter analyze FILES --compat tb_plugin --table T [OPTION...] --format csv`."""
+    """(files, table, what is asked of it) of `spotter analyze FILE... --table T [OPTION VALUE]... --format csv`."""
     words = shlex.split(text)
-    if words[:2] != ["spotter", "analyze"] or "|" in words or "--table" not in words or "csv" not in words:
+    if words[:2] != ["spotter", "analyze"] or "|" in words or words.count("--table") != 1 or "csv" not in words:
         return None
-    words = words[next(i for i, word in enumerate(words) if word.startswith("--")):]
-    table = words[words.index("--table") + 1]
-    for option in ("--table", "--format"):
-        at = words.index(option)
-        del words[at:at + 2]
-    return tuple(words), table
+    first = next(i for i, word in enumerate(words) if word.startswith("--"))
+    options = dict(zip(words[first::2], words[first + 1::2]))
+    table = options.pop("--table")
+    options.pop("--format")
+    parameters = "".join(f"&{name.removeprefix('--').replace('-', '_')}={value}" for name, value in options.items())
+    return words[2:first], table, parameters
 
 
 def equal_to_csv(text, value):
@@ -63,24 +72,38 @@ def equal_to_csv(text, value):
 
 
 CASES = list(cases())
-assert len(CASES) > 20
+assert len(CASES) > 80
 
 
-@pytest.mark.parametrize("name,files,options,tables", CASES)
-def test_case(jobs, open_page, name, files, options, tables):
-    job = "tb_plugin/" + name.replace(".test:", "_")
-    jobs.put(job, files)
-    place = jobs.report(job, *options)
-    page = open_page(place)
-    for table, text in tables.items():
-        expected = list(csv.DictReader(io.StringIO(text)))
-        watched.show(page, place, f"#/tables?v=1&table={table}")
-        rows, count = watched.shown_rows(page, table)
-        assert count == len(expected), table
-        for number, wanted in enumerate(expected):
-            row = rows[number]
-            for column, value in wanted.items():
-                assert equal_to_csv(row[column], value) if column in row else value == "", (table, number, column, row.get(column), value)
+@pytest.fixture(scope="session")
+def served(jobs):
+    """All these jobs behind one server, and {folder: id}."""
+    for case in CASES:
+        job, files, *_ = case.values
+        jobs.put(f"tb_plugin_cases/{job}", files)
+    place = jobs.server("tb_plugin_cases")
+    request = urllib.request.Request(place.at("v1/jobs"), headers={"Authorization": f"Bearer {place.token}"})
+    listed = harness.Answer(json.load(urllib.request.urlopen(request)))["jobs"]
+    return place, {row["folder"].rstrip("/").split("/")[-1]: row["id"] for row in listed}
+
+
+@pytest.fixture(scope="module")
+def page(served, browser):
+    with watched.watched_page(browser, served[0]) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("job,files,table,parameters,text", CASES)
+def test_case(served, page, job, files, table, parameters, text):
+    place, ids = served
+    expected = list(csv.DictReader(io.StringIO(text)))
+    watched.show(page, place, f"#/tables?v=1&job={ids[job]}&table={table}{parameters}")
+    rows, count = watched.shown_rows(page, table)
+    assert count == len(expected)
+    for number, wanted in enumerate(expected):
+        row = rows[number]
+        for column, value in wanted.items():
+            assert equal_to_csv(row[column], value) if column in row else value == "", (number, column, row.get(column), value)
 
 
 SAMPLES = {"resnet50_num_workers_0/span1": "tb_plugin/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz",
@@ -95,10 +118,10 @@ def test_sample(jobs, open_page, sample):
     """Steps as the plugin shows them, and each of its tables as `--format json` has it, which other tests compare with all of
     the plugin's answers."""
     path = harness.SHARED / "traces" / SAMPLES[sample]
-    job = "tb_plugin/" + path.parent.name
+    job = f"tb_plugin_{path.parent.name}"
     jobs.put(job, {path.name: path.read_bytes()})
-    place = jobs.report(job, "--compat", "tb_plugin")
-    page = open_page(place, "#/tables?v=1&table=step_breakdown")
+    place = jobs.server(job)
+    page = open_page(place, "#/tables?v=1&table=step_breakdown&compat=tb_plugin")
     rows, _ = watched.shown_rows(page, "step_breakdown")
     told = json.loads((harness.SHARED / "golden" / "tb_plugin" / sample / "overview.json").read_text())["steps"]
     names = [column.get("name") for column in told["columns"]]
@@ -108,6 +131,7 @@ def test_sample(jobs, open_page, sample):
         assert {column: int(rows[number][column]) for column in parts} == parts
     wrong = []
     for table in ("device_summary", "operator_groups", "kernel_groups", "memory_by_operator", "memory_events"):
-        watched.show(page, place, f"#/tables?v=1&table={table}")
-        wrong += watched.differences(page, table, jobs.json(job, table, "--compat", "tb_plugin"))
+        for compat in ("", "tb_plugin"):
+            watched.show(page, place, f"#/tables?v=1&table={table}" + (f"&compat={compat}" if compat else ""))
+            wrong += watched.differences(page, table, jobs.json(job, table, *(["--compat", compat] if compat else [])))
     assert not wrong

@@ -1,6 +1,6 @@
 // Every table by its name, with its parameters as a form and its definition.
 import { source, useLoaded, useTable } from "../data/use.ts";
-import type { Analysis } from "../data/source.ts";
+import type { Analysis, Param } from "../data/source.ts";
 import { linkTo, param, setParam } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Ready } from "../widgets/loaded.tsx";
@@ -27,17 +27,21 @@ function Chosen({ all }: { all: Analysis[] }) {
   );
 }
 
+// Of every table.
+const COMPAT: Param = { name: "compat", fallback: "", help: "To compare numbers with another tool: hta or tb_plugin" };
+
 function OneTable({ analysis }: { analysis: Analysis }) {
-  const params = Object.fromEntries(analysis.params.map((one) => [one.name, param(one.name)]).filter(([, value]) => value !== ""));
+  const fields = [...analysis.params, COMPAT];
+  const params = Object.fromEntries(fields.map((one) => [one.name, param(one.name)]).filter(([, value]) => value !== ""));
   const table = useTable(analysis.name, { params });
   return (
     <>
       <h2>{analysis.name}</h2>
       <p>{analysis.summary}</p>
       <details><summary>Definition</summary><p class="doc">{analysis.doc}</p></details>
-      {source.value?.kind === "server" && analysis.params.length > 0 && (
+      {source.value?.kind === "server" && (
         <form class="params" onSubmit={(event) => event.preventDefault()}>
-          {analysis.params.map((one) => (
+          {fields.map((one) => (
             <label key={one.name} title={one.help}>{one.name}{" "}
               <input value={param(one.name)} placeholder={String(one.fallback)} onChange={(event) => setParam(one.name, event.currentTarget.value, { push: true })} />
             </label>
