@@ -2,8 +2,10 @@
 import { useEffect } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
+import type { Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
 import { Filters } from "./filters.tsx";
+import { printable } from "./format.ts";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
 import { goTo, linkTo, param, view } from "./state.ts";
@@ -15,7 +17,7 @@ export function Frame() {
   const job = useJob();
   const shown = ALL_VIEWS.find((each) => each.name === view.value);
   useEffect(() => {
-    const name = job.state === "here" ? job.value.facts.get("title") || job.value.folder : "";
+    const name = job.state === "here" ? nameOf(job.value) : "";
     document.title = `${shown?.title ?? "Spotter"}${name ? ` · ${name}` : ""} · Spotter`;
   }, [shown, job]);
   return (
@@ -53,6 +55,8 @@ export function Frame() {
   );
 }
 
+const nameOf = (job: Job): string => printable(job.facts.get("title") || job.folder);
+
 function skipToView(event: Event): void {
   event.preventDefault();
   document.getElementById("view")?.focus();
@@ -63,7 +67,7 @@ function JobChoice() {
   const jobs = useJobs();
   const job = useJob();
   if (source.value?.kind === "report" || jobs.state !== "here" || jobs.value.rows < 2) {
-    return <span class="job">{job.state === "here" ? job.value.facts.get("title") || job.value.folder : ""}</span>;
+    return <span class="job">{job.state === "here" ? nameOf(job.value) : ""}</span>;
   }
   const table = jobs.value;
   const chosen = param("job") || table.exact("id", 0);
@@ -71,7 +75,7 @@ function JobChoice() {
     <label class="job">Job{" "}
       <select value={chosen} onChange={(event) => goTo(linkTo(view.value, { job: event.currentTarget.value, ranks: "", steps: "" }))}>
         {Array.from({ length: table.rows }, (_, row) => (
-          <option key={table.exact("id", row)} value={table.exact("id", row)}>{table.text("folder", row)}</option>
+          <option key={table.exact("id", row)} value={table.exact("id", row)}>{printable(table.text("folder", row))}</option>
         ))}
       </select>
     </label>
