@@ -2,19 +2,19 @@
 import type { ComponentType } from "preact";
 import { showsAgents } from "../data/agents.ts";
 import { source, useJobs } from "../data/use.ts";
+import { CallTree } from "./call_tree.tsx";
 import { Captures } from "./captures.tsx";
 import { CriticalPath } from "./critical_path.tsx";
 import { Diff } from "./diff.tsx";
 import { Distributed } from "./distributed.tsx";
+import { Hosts } from "./hosts.tsx";
 import { Idle } from "./idle.tsx";
+import { Kernels } from "./kernels.tsx";
 import { Live } from "./live.tsx";
 import { Memory } from "./memory.tsx";
-import { Overview } from "./overview.tsx";
-import { CallTree } from "./call_tree.tsx";
-import { Hosts } from "./hosts.tsx";
-import { Kernels } from "./kernels.tsx";
 import { Modules } from "./modules.tsx";
 import { Operators } from "./operators.tsx";
+import { Overview } from "./overview.tsx";
 import { Steps } from "./steps.tsx";
 import { Tables } from "./tables.tsx";
 import { TimelineView } from "./timeline.tsx";
@@ -33,12 +33,12 @@ export const ALL_VIEWS: View[] = [
   { name: "operators", title: "Operators", Component: Operators },
   { name: "kernels", title: "Kernels", Component: Kernels },
   { name: "modules", title: "Modules", Component: Modules },
-  { name: "call-tree", title: "Call tree", Component: CallTree },
   { name: "timeline", title: "Timeline", Component: TimelineView },
+  { name: "memory", title: "Memory", Component: Memory },
   { name: "distributed", title: "Distributed", Component: Distributed },
   { name: "critical-path", title: "Critical path", Component: CriticalPath },
   { name: "idle", title: "Idle", Component: Idle },
-  { name: "memory", title: "Memory", Component: Memory },
+  { name: "call-tree", title: "Call tree", Component: CallTree },
   { name: "diff", title: "Diff", Component: Diff },
   { name: "tables", title: "All tables", Component: Tables },
   { name: "live", title: "Live", Component: Live, of: "agents", needsNoJob: true },
