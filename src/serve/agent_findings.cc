@@ -1,6 +1,7 @@
 // What stands out in captures of agents: each reads its files where they are, and what they say is put
 // together here, as `spotter trace --analyze` does.
 #include <iterator>
+#include <utility>
 
 #include "base/utf8.h"
 #include "client/client.h"
@@ -20,10 +21,7 @@ namespace {
 
 constexpr Ns kFilesPatience = 180 * kSecond;  // agents have 120 s
 
-// What an agent has made of its files, and whose it is.
-struct HostResults {
-  std::string host, text;
-};
+using HostResults = std::pair<std::string, std::string>;  // a host, and what its agent made of its files
 
 void add_missing(std::string_view host, const Error& why, Notes& notes) {
   notes.add("host_missing", Severity::loss, fmt::format("{} is left out: {}", host, why.message));
@@ -96,7 +94,7 @@ Result<void> Agents::gather(const net::HttpRequest& request, const std::shared_p
       Result<std::string> text =
           http ? client::body_of(std::move(*http)) : client::unreachable(host->address, http.error());
       if (text)
-        gathered->results.push_back({host->name, std::move(*text)});
+        gathered->results.emplace_back(host->name, std::move(*text));
       else
         add_missing(host->name, text.error(), gathered->notes);
       if (--gathered->open == 0) diagnose(gathered);

@@ -316,6 +316,14 @@ def test_this_hosts_agent_by_its_socket(agent):
         assert tables(json.loads(serve.ask("/v1/jobs")[2]))["jobs"] == []
 
 
+def test_findings_of_a_capture(agent):
+    with Serve("--socket", agent.api_socket) as serve:
+        (name,) = serve.settled()
+        for captures, status in (({}, 400), ({"nowhere": "a"}, 404), ({name: "none"}, 404)):
+            got, _, body = serve.ask("/v1/hosts/findings", "POST", {"captures": captures})
+            assert (got, set(json.loads(body))) == (status, {"error"}), body
+
+
 def test_without_agents_there_are_no_hosts(tmp_path):
     with Serve(tmp_path) as serve:
         assert serve.hosts() == {}
