@@ -11,11 +11,11 @@ import { here } from "./here.ts";
 import { HostCharts } from "./live/charts.tsx";
 import { fleetTable, rankTable } from "./live/tables.ts";
 import { useSamples } from "./live/samples.ts";
-import { DEFAULT_RANGE, RANGES, ranksOf, spanOf } from "./live_data.ts";
+import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live_data.ts";
 import { HostState } from "./hosts.tsx";
 import "./live.css";
 
-const MOST_CHARTED = 4; // hosts at once
+const MOST_CHARTED = 4, MOST_OF_ONE = 16; // hosts at once; of one metric
 
 export function Live() {
   const { list, job: firstJob } = useHosts();
@@ -23,8 +23,10 @@ export function Live() {
   const range = RANGES[rangeName]!;
   const job = param("of") === "all" ? "" : param("of") || firstJob;
   const chosen = param("host");
+  const panel = PANELS.some((each) => each.name === param("metric")) ? param("metric") : "";
+  const most = panel === "" ? MOST_CHARTED : MOST_OF_ONE;
   const up = list.filter((host) => host.state === "up");
-  const isCharted = (host: Host, i: number) => (chosen === "" ? i < MOST_CHARTED : host.name === chosen);
+  const isCharted = (host: Host, i: number) => (chosen === "" ? i < most : host.name === chosen);
   const samples = useSamples(up, range, (host) => isCharted(host, up.indexOf(host)));
   const oldest = Date.now() * 1e6 - Math.max(4 * range.stepNs, 30e9);
   const ranks = up.flatMap((host) => ranksOf(samples.get(host.name)?.tables ?? [], oldest).map((rank) => ({ host: host.name, ...rank })));
@@ -40,8 +42,9 @@ export function Live() {
         <Choice name="of" label="Job" value={job === "" ? "all" : job} options={[["all", "all"], ...jobs.map((each): [string, string] => [each, each])]} />
         {list.length > 1 && (
           <Choice name="host" label="Charts of" value={chosen}
-            options={[["", up.length > MOST_CHARTED ? `the first ${MOST_CHARTED} hosts` : "all hosts"], ...list.map((host): [string, string] => [host.name, host.name])]} />
+            options={[["", up.length > most ? `the first ${most} hosts` : "all hosts"], ...list.map((host): [string, string] => [host.name, host.name])]} />
         )}
+        <Choice name="metric" label="Metric" value={panel} options={[["", "all"], ...PANELS.map(({ name, title, perGpu }): [string, string] => [name, perGpu ? `GPU: ${title.toLowerCase()}` : title])]} />
         <MarkedTime />
       </div>
       <h2>Hosts</h2>
@@ -57,9 +60,9 @@ export function Live() {
         </>
       )}
       {charted.map((host) => (
-        <HostCharts key={host.name} host={host} samples={samples.get(host.name)} span={spanOf(range, samples.get(host.name)?.atNs ?? Date.now() * 1e6)} />
+        <HostCharts key={host.name} host={host} panel={panel} samples={samples.get(host.name)} span={spanOf(range, samples.get(host.name)?.atNs ?? Date.now() * 1e6)} />
       ))}
-      {up.length > MOST_CHARTED && chosen === "" && <p class="muted">Charts of {MOST_CHARTED} of {up.length} hosts are shown; a host's name in the table shows its own.</p>}
+      {up.length > most && chosen === "" && <p class="muted">Charts of {most} of {up.length} hosts are shown; a host's name in the table shows its own.</p>}
     </section>
   );
 }

@@ -1,16 +1,16 @@
 // One capture while it is under way and after: its receipts, which fill as they come, its end, and what its files say.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { askHost, mayTrace, pathOf, tellHost, type Host } from "../../data/agents.ts";
+import { askHost, pathOf, type Host } from "../../data/agents.ts";
 import { request } from "../../data/server_source.ts";
-import { Table, type Column, type Document } from "../../data/table.ts";
+import type { Column, Document, Table } from "../../data/table.ts";
 import { pending, sentenceOf } from "../../data/use.ts";
 import { copy, Failure } from "../../failures.tsx";
 import { human } from "../../format.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { here } from "../here.ts";
-import { numbersColumn, textsColumn } from "../made_table.ts";
-import { captureText, slowestOf, stepsOf, type CaptureId, type FileSteps } from "../captures_data.ts";
+import { captureText, type CaptureId } from "../captures_data.ts";
+import { Analysed } from "./analysed.tsx";
 import { stacked } from "./stacked.ts";
 
 const WAIT_MS = 20_000; // for news, at one question
@@ -83,7 +83,7 @@ export function Receipts({ ids, hosts }: { ids: readonly CaptureId[]; hosts: rea
           {ids.flatMap((id) => followed.get(keyOf(id))?.document?.notes ?? []).map((note, i) => <p key={i} class="muted">{note.sentence}</p>)}
           <DataTable table={table} label="Receipts" columns={["host", "rank", "pid", "state", "file", "size_bytes", "took_ns", "reason"].filter((name) => name !== "host" || ids.length > 1)}
             cell={(column: Column, row) => (column.name === "file" ? <FileCell host={table.text("host", row)} path={table.text("file", row)} /> : undefined)} />
-          {isOver ? <Findings ids={ids} hosts={hosts} table={table} /> : <EndButton ids={ids} hosts={hosts} />}
+          {isOver ? <Analysed ids={ids} hosts={hosts} table={table} /> : <EndButton ids={ids} hosts={hosts} />}
         </>
       )}
     </section>
@@ -123,52 +123,4 @@ function EndButton({ ids, hosts }: { ids: readonly CaptureId[]; hosts: readonly 
       {errors.value.map((error) => <Failure key={error} error={error} />)}
     </>
   );
-}
-
-type Analysed = { state: "none" | "asked" } | { state: "here"; files: FileSteps[]; errors: string[] };
-
-// The agents read the files where they are.
-function Findings({ ids, hosts, table }: { ids: readonly CaptureId[]; hosts: readonly Host[]; table: Table }) {
-  const analysed = useSignal<Analysed>({ state: "none" });
-  if (table.rowsWhere("state", "written").length === 0) return null;
-  const meant = ids.flatMap((id) => {
-    const host = hosts.find((each) => each.name === id.host);
-    return host === undefined || !mayTrace(host) ? [] : [{ host, id: id.id }];
-  });
-  const analyse = async () => {
-    analysed.value = { state: "asked" };
-    const results = await Promise.allSettled(meant.map(async ({ host, id }) => {
-      const answer = await tellHost(host, `captures/${encodeURIComponent(id)}/analyze`, { analyses: ["summary", "steps"] });
-      return stepsOf(await answer.text());
-    }));
-    analysed.value = {
-      state: "here",
-      files: results.flatMap((result) => (result.status === "fulfilled" ? result.value : [])),
-      errors: results.flatMap((result, i) => (result.status === "rejected" ? [`${meant[i]!.host.name}: ${sentenceOf(result.reason)}`] : [])),
-    };
-  };
-  const now = analysed.value;
-  if (now.state !== "here") {
-    return <button type="button" disabled={meant.length === 0 || now.state === "asked"} title={meant.length === 0 ? "this needs the role trace" : ""} onClick={analyse}>{now.state === "asked" ? "The agents read the traces …" : "Analyse where the files are"}</button>;
-  }
-  return (
-    <>
-      {now.errors.map((error) => <Failure key={error} error={error} />)}
-      {now.files.length > 0 && <p class="answer">{slowestOf(now.files)}</p>}
-      {now.files.length > 0 && <DataTable table={stepTable(now.files)} label="Steps of each rank" sort="rank" />}
-      <p class="muted">All views of these traces: <code>spotter serve FOLDER</code> where the files are.</p>
-    </>
-  );
-}
-
-function stepTable(files: readonly FileSteps[]): Table {
-  return new Table("capture_steps", files.length, [
-    numbersColumn("rank", files.map((file) => (file.rank === "" ? Number.NaN : Number(file.rank))), { help: "Rank.", role: "key" }),
-    numbersColumn("steps", files.map((file) => file.steps), { help: "Steps that are in the trace.", unit: "count" }),
-    numbersColumn("mean_step_ns", files.map((file) => file.meanStepNs), { help: "Mean length of a step.", unit: "ns", type: "real" }),
-    numbersColumn("longest_step_ns", files.map((file) => file.longestStepNs), { help: "The longest of them.", unit: "ns" }),
-    numbersColumn("device_busy", files.map((file) => file.busy), { help: "Part of the steps in which the device is busy.", unit: "ratio", type: "real" }),
-    numbersColumn("events", files.map((file) => file.events), { help: "Events of the trace.", unit: "count" }),
-    textsColumn("file", files.map((file) => file.path), { help: "The file.", role: "detail" }),
-  ]);
 }

@@ -6,14 +6,15 @@ import { linkTo, param, setParams } from "../../state.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty } from "../../widgets/loaded.tsx";
-import { chartsOf, gpusOf, latest, timesOf, type Chart, type Span } from "../live_data.ts";
+import { chartsOf, gpusOf, latest, PANELS, timesOf, type Chart, type Span } from "../live_data.ts";
 import type { HostSamples } from "./samples.ts";
 
 const KINDS = ["compute", "communication"];
 
-export function HostCharts({ host, samples, span }: { host: Host; samples: HostSamples | undefined; span: Span }) {
+// `panel`: of this metric alone; empty: of all.
+export function HostCharts({ host, panel, samples, span }: { host: Host; panel: string; samples: HostSamples | undefined; span: Span }) {
   const tables = samples?.tables;
-  const { charts, unknown } = useMemo(() => chartsOf(tables ?? [], span), [tables, span.fromNs, span.stepNs]);
+  const { charts, unknown } = useMemo(() => chartsOf(tables ?? [], span, PANELS.filter((each) => panel === "" || each.name === panel)), [tables, panel, span.fromNs, span.stepNs]);
   const x = useMemo(() => timesOf(span), [span.fromNs, span.stepNs]);
   if (samples === undefined) return null;
   const marks = marksOf(samples, span);
@@ -26,7 +27,7 @@ export function HostCharts({ host, samples, span }: { host: Host; samples: HostS
       {samples.problem !== "" && <Empty>{samples.problem}</Empty>}
       {marks.some((mark) => mark.kind === "annotation") && <p class="muted">Dashed lines: when a capture began.</p>}
       {charts.length > 0 && <div class="small-charts">{draw("")}</div>}
-      {gpusOf(samples.tables).map((gpu) => (
+      {gpusOf(samples.tables).filter((gpu) => charts.some((chart) => chart.of === gpu.of)).map((gpu) => (
         <section key={gpu.of} aria-label={`GPU ${gpu.of} of ${host.name}`}>
           <h3>
             GPU {gpu.of}{gpu.title && <span class="muted"> · {gpu.title}</span>}
