@@ -1,6 +1,7 @@
 // What is around every view: which job, which ranks and steps, where to go, notes, help, theme.
 import { useEffect } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
+import { allRows } from "./data/rows.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
 import type { Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
@@ -74,7 +75,7 @@ function JobChoice() {
   return (
     <label class="job">Job{" "}
       <select value={chosen} onChange={(event) => goTo(linkTo(view.value, { job: event.currentTarget.value, ranks: "", steps: "" }))}>
-        {Array.from({ length: table.rows }, (_, row) => (
+        {allRows(table).map((row) => (
           <option key={table.exact("id", row)} value={table.exact("id", row)}>{printable(table.text("folder", row))}</option>
         ))}
       </select>

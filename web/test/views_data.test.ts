@@ -8,7 +8,8 @@ import { Pairs } from "../src/views/calls/pairs.ts";
 import { kernelSources, linesOf, operatorSources } from "../src/views/calls/sources.ts";
 import { isLibrary, spanTree } from "../src/views/calls/span_tree.ts";
 import { kernelTable } from "../src/views/kernels_data.ts";
-import { groupsOf, means, numbersColumn, rowsOfRank, someRows, summed, sums, textsColumn } from "../src/views/made_table.ts";
+import { groupsOf, means, numbersColumn, summed, sums, textsColumn } from "../src/data/made_table.ts";
+import { rowsOfRank, pickRows } from "../src/data/rows.ts";
 import { costliest, moduleTree, namesOf as moduleNames, rowsInSight } from "../src/views/modules_data.ts";
 import { largest, overRanks } from "../src/views/operators_data.ts";
 import { devicePartsOf, evidenceOf, meanStep, stepSums } from "../src/views/overview/parts.ts";
@@ -33,7 +34,7 @@ test("rows are added up by their keys; what no row knows stays unknown", () => {
   const groups = groupsOf(table, ["name"], rowsOfRank(table, ""));
   assert.deepEqual([...means(table, groups, "part", "ns")], [0.5 / 5, 1]);
   assert.deepEqual([...sums(table, groupsOf(table, ["name"], rowsOfRank(table, "1")), "ns")], [4]);
-  assert.equal(someRows(table, [2, 0]).exact("ns", 0), "4");
+  assert.equal(pickRows(table, [2, 0]).exact("ns", 0), "4");
 });
 
 test("operators over ranks: the rest comes last, and shares are of the sum", () => {

@@ -1,19 +1,7 @@
-// Tables made of others: some of the rows of one, or rows that were computed here.
-import { Table, type Column, type ColumnType, type Role, type Unit } from "./table.ts";
+// Some of the rows of a table.
+import { Table, type Column } from "./table.ts";
 
-export function pickRows(table: Table, rows: ArrayLike<number>): Table {
-  const pick = (column: Column): Column => {
-    const values = column.values.slice(0, 0).constructor as new (length: number) => Column["values"];
-    const picked = new values(rows.length);
-    const nulls = column.nulls === null ? null : new Uint8Array(Math.ceil(rows.length / 8));
-    for (let i = 0; i < rows.length; ++i) {
-      picked[i] = column.values[rows[i]!]!;
-      if (nulls !== null && table.isNull(column, rows[i]!)) nulls[i >> 3]! |= 1 << (i & 7);
-    }
-    return { ...column, values: picked, nulls };
-  };
-  return new Table(table.name, rows.length, table.columns.map(pick), table.notes);
-}
+export const allRows = (table: Table): number[] => Array.from({ length: table.rows }, (_, row) => row);
 
 export function rowsThat(table: Table, holds: (row: number) => boolean): number[] {
   const rows: number[] = [];
@@ -21,40 +9,27 @@ export function rowsThat(table: Table, holds: (row: number) => boolean): number[
   return rows;
 }
 
-export interface ColumnOf {
-  name: string;
-  type: ColumnType;
-  unit?: Unit;
-  role?: Role;
-  help: string;
-  base?: bigint; // of integers: what all cells count from
-  whole?: boolean;
-}
+// Of a rank; of all with "". "none": of what has no rank.
+export const rowsOfRank = (table: Table, rank: string): number[] =>
+  rank === "" || !table.has("rank") ? allRows(table) : table.rowsWhere("rank", rank === "none" ? "" : rank);
 
-export type Cell = number | string | null;
+export const ranksIn = (table: Table): string[] => [...new Set(allRows(table).map((row) => table.exact("rank", row) || "none"))];
 
-// `rows` have their cells in the order of `columns`.
-export function tableFrom(name: string, columns: ColumnOf[], rows: readonly (readonly Cell[])[]): Table {
-  return new Table(name, rows.length, columns.map((column, c) => columnFrom(column, rows.map((row) => row[c] ?? null))));
-}
-
-function columnFrom(column: ColumnOf, cells: Cell[]): Column {
-  const places = new Map<string, number>();
-  if (column.type === "text") for (const cell of cells) if (cell !== null && !places.has(String(cell))) places.set(String(cell), places.size);
-  const nulls = new Uint8Array(Math.ceil(cells.length / 8));
-  cells.forEach((cell, row) => {
-    if (cell === null) nulls[row >> 3]! |= 1 << (row & 7);
-  });
-  return {
-    name: column.name,
-    type: column.type,
-    unit: column.unit ?? "none",
-    role: column.role ?? "value",
-    help: column.help,
-    whole: column.whole ?? false,
-    values: Float64Array.from(cells, (cell) => (cell === null ? 0 : column.type === "text" ? places.get(String(cell))! : Number(cell))),
-    base: column.base ?? 0n,
-    words: [...places.keys()],
-    nulls: cells.includes(null) ? nulls : null,
+// A table of these rows, in their order.
+export function pickRows(table: Table, rows: ArrayLike<number>): Table {
+  const pick = (column: Column): Column => {
+    const values = column.values.slice(0, 0).constructor as new (length: number) => Column["values"];
+    const picked = new values(rows.length);
+    for (let i = 0; i < rows.length; ++i) picked[i] = column.values[rows[i]!]!;
+    const nulls = column.nulls === null ? null : nullBits(rows.length, (i) => table.isNull(column, rows[i]!));
+    return { ...column, values: picked, nulls };
   };
+  return new Table(table.name, rows.length, table.columns.map(pick), table.notes);
+}
+
+// As Column has them; null where there are none.
+export function nullBits(rows: number, isNull: (row: number) => boolean): Uint8Array | null {
+  let bits: Uint8Array | null = null;
+  for (let row = 0; row < rows; ++row) if (isNull(row)) (bits ??= new Uint8Array((rows + 7) >> 3))[row >> 3]! |= 1 << (row & 7);
+  return bits;
 }

@@ -1,4 +1,5 @@
 // Where the page has its tables from: the blocks of a report, or a server. Everything above knows only this.
+import { allRows } from "./rows.ts";
 import type { Table } from "./table.ts";
 
 export interface Rank {
@@ -58,7 +59,7 @@ export function jobOf(jobs: Table, facts: Table, ranks: Table): Job {
     id: jobs.exact("id", 0),
     folder: jobs.text("folder", 0),
     startNs: BigInt(all.get("start_ns") ?? 0),
-    ranks: Array.from({ length: ranks.rows }, (_, row) => ({
+    ranks: allRows(ranks).map((row) => ({
       rank: ranks.exact("rank", row) || "none",
       path: ranks.text("path", row),
       host: ranks.text("host", row),
@@ -68,7 +69,7 @@ export function jobOf(jobs: Table, facts: Table, ranks: Table): Job {
 }
 
 export function analysesOf(table: Table): Analysis[] {
-  return Array.from({ length: table.rows }, (_, row) => ({
+  return allRows(table).map((row) => ({
     name: table.text("name", row),
     summary: table.text("summary", row),
     doc: table.text("doc", row),

@@ -12,7 +12,7 @@ import { useOneRank, usePaths, useTree } from "./calls/use.ts";
 import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
 import { Held } from "./held.tsx";
 import { here } from "./here.ts";
-import { numbersColumn, textsColumn } from "./made_table.ts";
+import { numbersColumn, textsColumn } from "../data/made_table.ts";
 import { Table } from "../data/table.ts";
 
 export function CallTree() {

@@ -1,6 +1,6 @@
 // What would make the step shorter: what the critical path of each step is made of, by whom and by what name, and how long it
 // would be if something took another time.
-import { pickRows, rowsThat } from "../data/rows.ts";
+import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useJob, useTable } from "../data/use.ts";
 import { human, shortName } from "../format.ts";
@@ -31,7 +31,7 @@ export function CriticalPath() {
 }
 
 function Paths({ table, asked }: { table: Table; asked: string }) {
-  const ranks = [...new Set(Array.from({ length: table.rows }, (_, row) => rankOf(table, row)))];
+  const ranks = ranksIn(table);
   const rank = ranks.includes(chosenRank()) ? chosenRank() : longestRank(table);
   const bars = pathBars(table, rank);
   return (
@@ -126,8 +126,8 @@ function Names({ rank, bars, asked }: { rank: string; bars: PathBar[]; asked: st
       <h2 id="names">What is on it, by name</h2>
       <Ready of={names}>
         {(all) => {
-          const table = pickRows(all, rowsThat(all, (row) => rankOf(all, row) === rank));
-          const top = Array.from({ length: table.rows }, (_, row) => row).filter((row) => !["others", "(none)"].includes(table.text("name", row))).slice(0, TOP);
+          const table = pickRows(all, rowsOfRank(all, rank));
+          const top = allRows(table).filter((row) => !["others", "(none)"].includes(table.text("name", row))).slice(0, TOP);
           return (
             <>
               <WhatIfForm asked={asked} steps={bars.length}

@@ -1,4 +1,5 @@
 // What the critical paths of a job are made of, from critical_path, critical_path_names and job_critical_path.
+import { rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { rankOf } from "../timeline/table_columns.ts";
 import type { BarPart } from "../widgets/bars.tsx";
@@ -28,7 +29,7 @@ export interface PathBar {
 const LEAST_SHARE = 0.001; // of all steps; what is less is one part
 
 export function pathBars(table: Table, rank: string): PathBar[] {
-  const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => rankOf(table, row) === rank);
+  const rows = rowsOfRank(table, rank);
   const sumOf = (column: string) => rows.reduce((sum, row) => sum + table.absolute(column, row), 0);
   const sums = PARTS.map(([column]) => sumOf(column));
   const total = sums.reduce((a, b) => a + b, 0);

@@ -1,5 +1,6 @@
 // What changed from one job of a server to another: how long steps take, which names take longer, and where in the program.
 import { useMemo } from "preact/hooks";
+import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
 import { goTo, hashOf, param, place, setParam } from "../state.ts";
@@ -41,7 +42,7 @@ interface Job {
 }
 
 function Chosen({ jobs }: { jobs: Table }) {
-  const all: Job[] = Array.from({ length: jobs.rows }, (_, row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
+  const all: Job[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
   const find = (id: string) => all.find((each) => each.id === id);
   const after = find(param("job")) ?? all[0]!;
   const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;

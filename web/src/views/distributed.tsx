@@ -1,4 +1,5 @@
 // Who waits for whom in a distributed job, and how fast its links are.
+import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useTable } from "../data/use.ts";
 import { human } from "../format.ts";
@@ -119,7 +120,7 @@ function Blamed({ blamed, ranks }: { blamed: Blame; ranks: RankSteps[] }) {
 }
 
 function Findings({ table, rank }: { table: Table; rank: string }) {
-  const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => table.text("ranks", row) === rank);
+  const rows = allRows(table).filter((row) => table.text("ranks", row) === rank);
   return (
     <>
       {rows.map((row) => (

@@ -1,5 +1,6 @@
 // What the view of a distributed job shows: who makes whom wait, what each rank's steps are made of, and how late each rank
 // comes to each collective of a step. Times are ns since the job's first span.
+import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { integersOf, rankOf, timesOf } from "../timeline/table_columns.ts";
 
@@ -45,7 +46,7 @@ export function notableRanks(ranks: readonly RankSteps[], blamed: string): RankS
 }
 
 export const stepNumbers = (table: Table): string[] =>
-  [...new Set(Array.from({ length: table.rows }, (_, row) => table.exact("number", row)))].sort((a, b) => Number(a) - Number(b));
+  [...new Set(allRows(table).map((row) => table.exact("number", row)))].sort((a, b) => Number(a) - Number(b));
 
 export interface Blame {
   rank: string;

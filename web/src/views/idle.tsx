@@ -1,5 +1,5 @@
 // Why the devices were idle: by cause, by what the host did meanwhile, and every gap by its length.
-import { pickRows, rowsThat } from "../data/rows.ts";
+import { allRows, pickRows, rowsOfRank, rowsThat } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useJob, useTable } from "../data/use.ts";
 import { shortName } from "../format.ts";
@@ -97,7 +97,7 @@ function HostMeanwhile({ rank }: { rank: string }) {
       <h2 id="host">What the host did meanwhile</h2>
       <Ready of={causes}>
         {(all) => {
-          const table = pickRows(all, rowsThat(all, (row) => rankOf(all, row) === rank));
+          const table = pickRows(all, rowsOfRank(all, rank));
           if (table.rows === 0) return <Empty>No device of this rank was idle.</Empty>;
           const start = timesOf(table, "longest_start_ns", startNs);
           const link = (row: number) => {
@@ -119,7 +119,7 @@ function HostMeanwhile({ rank }: { rank: string }) {
 }
 
 function topCauses(table: Table, link: (row: number) => string | undefined) {
-  const rows = Array.from({ length: table.rows }, (_, row) => row).filter((row) => table.text("name", row) !== "others");
+  const rows = allRows(table).filter((row) => table.text("name", row) !== "others");
   rows.sort((a, b) => table.absolute("idle_ns", b) - table.absolute("idle_ns", a));
   return rows.slice(0, TOP).map((row) => {
     const category = CAUSES[table.text("idle_category", row)];
@@ -136,7 +136,7 @@ function topCauses(table: Table, link: (row: number) => string | undefined) {
 function Streams({ rank }: { rank: string }) {
   const streams = useTable("idle_time_breakdown");
   const lengths = useTable("idle_interval_statistics");
-  const own = (table: Table) => pickRows(table, rowsThat(table, (row) => rankOf(table, row) === rank));
+  const own = (table: Table) => pickRows(table, rowsOfRank(table, rank));
   return (
     <section aria-labelledby="streams">
       <h2 id="streams">Each stream by itself</h2>

@@ -1,5 +1,6 @@
 // Why the devices were idle: shares of device_idle_breakdown, and the gaps themselves, told by the same rule from a rank's
 // spans. Times are ns since the job's first span.
+import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { integersOf, rankOf, timesOf } from "../timeline/table_columns.ts";
 import type { BarPart } from "../widgets/bars.tsx";
@@ -21,7 +22,7 @@ export interface IdleRank {
 
 export function idleRanks(table: Table): IdleRank[] {
   const names = Object.keys(CAUSES);
-  const rows = Array.from({ length: table.rows }, (_, row) => row);
+  const rows = allRows(table);
   const there = names.filter((name) => rows.some((row) => table.absolute(`${name}_ns`, row) > 0));
   return rows.map((row) => {
     const idle = table.absolute("idle_ns", row);

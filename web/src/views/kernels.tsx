@@ -12,7 +12,7 @@ import { Choice, RankChoice, rankName } from "./choice.tsx";
 import { chosenRank, here } from "./here.ts";
 import { isOthers, kernelTable, tensorShares } from "./kernels_data.ts";
 import { OneKernel } from "./kernels/one_kernel.tsx";
-import { ranksIn, rowsOfRank, someRows } from "./made_table.ts";
+import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import { ShareList } from "./share_list.tsx";
 import { SourceLine } from "./source_line.tsx";
 
@@ -93,7 +93,7 @@ function Largest({ table, sources, rank }: { table: Table; sources: Map<string, 
 }
 
 function Shares({ table }: { table: Table }) {
-  const rows = Array.from({ length: table.rows }, (_, row) => row);
+  const rows = allRows(table);
   const sum = rows.reduce((all, row) => all + table.absolute("sum_ns", row), 0);
   const kernels = rows.filter((row) => !isOthers(table, row));
   const rest = sum - kernels.slice(0, 8).reduce((all, row) => all + table.absolute("sum_ns", row), 0);
@@ -121,7 +121,7 @@ function ByLaunch({ top, rank }: { top: Record<string, string>; rank: string }) 
   const table = useTable("kernel_groups", { params: { ...top, by_launch: "1" } });
   return (
     <Ready of={table}>
-      {(value) => <DataTable table={someRows(value, rowsOfRank(value, rank))} sortKey="sort" filterKey="filter" label="Kernels by operator and launch"
+      {(value) => <DataTable table={pickRows(value, rowsOfRank(value, rank))} sortKey="sort" filterKey="filter" label="Kernels by operator and launch"
         columns={["rank", "name", "operator", "grid", "block", "registers", "shared_memory_bytes", "tensor_cores", "calls", "sum_ns", "mean_ns", "blocks_per_sm", "occupancy_ratio"]}
         link={(row) => here({ kernel: value.text("name", rowsOfRank(value, rank)[row]!) })} />}
     </Ready>
@@ -137,7 +137,7 @@ function Launches({ rank }: { rank: string }) {
       <Ready of={launches}>
         {(table) => {
           const rows = rowsOfRank(table, rank);
-          return rows.length === 0 ? <p class="muted">No launches were recorded.</p> : <DataTable table={someRows(table, rows)} label="Launches by host call" />;
+          return rows.length === 0 ? <p class="muted">No launches were recorded.</p> : <DataTable table={pickRows(table, rows)} label="Launches by host call" />;
         }}
       </Ready>
       {counters.state === "here" && counters.value.rows > 0 && <><h2>Counters of CUPTI</h2><DataTable table={counters.value} label="Counters" /></>}

@@ -2,7 +2,8 @@
 // the line of Python that launches them. No document here.
 import { Table, type Column } from "../data/table.ts";
 import { linesOf, type KernelSource } from "./calls/sources.ts";
-import { extremes, groupsOf, means, numbersColumn, rowsOfRank, someRows, sums, textsColumn, textsOf, type Groups } from "./made_table.ts";
+import { extremes, groupsOf, means, numbersColumn, sums, textsColumn, textsOf, type Groups } from "../data/made_table.ts";
+import { allRows, pickRows, rowsOfRank } from "../data/rows.ts";
 
 export interface KernelTables {
   breakdown: Table;
@@ -33,7 +34,7 @@ export function kernelTable(tables: KernelTables, rank: string): Table {
   ];
   const table = new Table("kernels", names.length, columns, breakdown.notes);
   const order = names.map((_, row) => row).sort((a, b) => Number(isOthers(table, a)) - Number(isOthers(table, b)) || sum[b]! - sum[a]!);
-  return someRows(table, order);
+  return pickRows(table, order);
 }
 
 export const isOthers = (table: Table, row: number): boolean => table.text("name", row) === "others" && table.text("kind", row) === "";
@@ -60,7 +61,7 @@ function ofGroups(table: Table | null, names: string[], rank: string): Column[] 
 function ofRanks(table: Table | null, breakdown: Table, groups: Groups, names: string[]): Column[] {
   if (table === null) return [];
   const kinds = textsOf(breakdown, groups, "kind");
-  const places = placesOf(Array.from({ length: table.rows }, (_, row) => `${table.text("kind", row)} ${table.text("name", row)}`));
+  const places = placesOf(allRows(table).map((row) => `${table.text("kind", row)} ${table.text("name", row)}`));
   const rows = names.map((name, i) => places.get(`${kinds[i]} ${name}`) ?? -1);
   const slower = rows.map((row) => (row < 0 || table.absolute("ranks", row) < 2 ? Number.NaN
     : table.absolute("slowest_mean_ns", row) / table.absolute("fastest_mean_ns", row) - 1));

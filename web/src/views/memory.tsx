@@ -1,6 +1,6 @@
 // What holds the memory at its peak: the curve of a device, who holds what, every piece, and what outlives its step.
 import { useMemo } from "preact/hooks";
-import { pickRows } from "../data/rows.ts";
+import { allRows, pickRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useJob, useTable, type Loaded } from "../data/use.ts";
 import { human, position } from "../format.ts";
@@ -61,7 +61,7 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
     [series, device.key, startNs, span?.from, span?.to],
   );
   const peakNs = span === null ? device.peakNs : curve?.peakNs ?? Number.NaN;
-  const held = useMemo(() => (events.state === "here" ? heldAt(events.value, Array.from({ length: events.value.rows }, (_, row) => row), peakNs, startNs) : []),
+  const held = useMemo(() => (events.state === "here" ? heldAt(events.value, allRows(events.value), peakNs, startNs) : []),
     [events, peakNs, startNs]);
   const toPiece = (table: Table, row: number): string | undefined => {
     const piece = events.state === "here" ? largestPiece(events.value, held, table, row) : -1;
@@ -121,7 +121,7 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
 function inSpan(events: Loaded<Table>, held: number[], span: Span | null, peak: number, startNs: bigint): { holders: Loaded<Table>; operators: Loaded<Table> } {
   if (span === null || events.state !== "here") return { holders: events, operators: events };
   const table = events.value;
-  const rows = Array.from({ length: table.rows }, (_, row) => row);
+  const rows = allRows(table);
   return {
     holders: { state: "here", value: holdersTable(table, held, peak) },
     operators: { state: "here", value: operatorsTable(table, rows, span, startNs) },
@@ -153,7 +153,7 @@ function Holders({ table, holds }: { table: Table; holds: OperatorHolds[] }) {
   const categories = categoriesOf(table);
   const before = categories.find((each) => each.category === BEFORE);
   const since = categories.filter((each) => each !== before);
-  const named = Array.from({ length: table.rows }, (_, row) => row)
+  const named = allRows(table)
     .filter((row) => table.text("operator", row) !== "" && table.text("operator", row) !== "others")
     .sort((a, b) => table.absolute("bytes", b) - table.absolute("bytes", a))[0];
   return (

@@ -1,5 +1,6 @@
 // What the view of memory shows, from the tables of the allocators' events. Times are ns since the job's first span.
-import { rowsThat, tableFrom, type Cell } from "../data/rows.ts";
+import { allRows, rowsThat } from "../data/rows.ts";
+import { tableFrom, type Cell } from "../data/made_table.ts";
 import type { Table } from "../data/table.ts";
 import { timesOf } from "../timeline/table_columns.ts";
 
@@ -27,7 +28,7 @@ export function devicesOf(timeline: Table, summary: Table | null, startNs: bigin
     capacities.set(`${summary!.exact("rank", row)}/${summary!.exact("device", row)}`, summary!.absolute("memory_bytes", row));
   const peakAt = timesOf(timeline, "peak_time_ns", startNs);
   const isCpu = (device: Device) => Number(device.key.includes("/CPU/"));
-  return Array.from({ length: timeline.rows }, (_, row) => ({
+  return allRows(timeline).map((row) => ({
     key: keyOf(timeline, row),
     label: labelOf(timeline, row),
     peak: timeline.absolute("peak_allocated_bytes", row),

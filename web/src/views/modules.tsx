@@ -11,7 +11,7 @@ import { Empty } from "../widgets/loaded.tsx";
 import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
 import { Held } from "./held.tsx";
 import { chosenRank } from "./here.ts";
-import { ranksIn } from "./made_table.ts";
+import { ranksIn } from "../data/rows.ts";
 import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules_data.ts";
 
 export function Modules() {

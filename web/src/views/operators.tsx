@@ -12,7 +12,7 @@ import { useOneRank, useTree } from "./calls/use.ts";
 import { Choice, RankChoice, rankName } from "./choice.tsx";
 import { Held } from "./held.tsx";
 import { chosenRank, here } from "./here.ts";
-import { ranksIn, rowsOfRank, someRows } from "./made_table.ts";
+import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import { TIMES, isRest, largest, overRanks } from "./operators_data.ts";
 import { ShareList } from "./share_list.tsx";
 
@@ -53,7 +53,7 @@ function Shown({ table }: { table: Table }) {
   const sum = overRanks(table, chosenRank());
   const count = Number(param("n")) || 6;
   const chosen = param("op");
-  const used = TIMES.filter(([column]) => Array.from({ length: sum.rows }, (_, row) => sum.absolute(column, row)).some((value) => value > 0));
+  const used = TIMES.filter(([column]) => allRows(sum).map((row) => sum.absolute(column, row)).some((value) => value > 0));
   const hasDevice = used.some(([, , kind]) => kind === "compute");
   return (
     <>
@@ -107,7 +107,7 @@ function OneOperator({ name, rank }: { name: string; rank: string }) {
           return (
             <>
               <p class="muted"><span title={`${device} ns`}>{human(device, "ns")}</span> of the device.</p>
-              <DataTable table={someRows(table, rows)} columns={["rank", "kernels", "calls", "device_ns", "mean_operator_delay_ns", "mean_call_to_start_ns"]} label="Kernels of the operator"
+              <DataTable table={pickRows(table, rows)} columns={["rank", "kernels", "calls", "device_ns", "mean_operator_delay_ns", "mean_call_to_start_ns"]} label="Kernels of the operator"
                 link={(row) => linkTo("kernels", { kernel: table.text("kernels", rows[row]!).split(" -> ")[0]! })} />
             </>
           );
@@ -116,7 +116,7 @@ function OneOperator({ name, rank }: { name: string; rank: string }) {
       <Ready of={efficiency}>
         {(table) => {
           const rows = of(table);
-          return rows.length === 0 ? null : <><h3>By shapes, and what they reach of the device</h3><DataTable table={someRows(table, rows)} label="Shapes of the operator" /></>;
+          return rows.length === 0 ? null : <><h3>By shapes, and what they reach of the device</h3><DataTable table={pickRows(table, rows)} label="Shapes of the operator" /></>;
         }}
       </Ready>
     </section>

@@ -1,6 +1,7 @@
 // Operators over the ranks that are shown, and the largest of them by one time. No document here.
 import { Table } from "../data/table.ts";
-import { numbersColumn, sums, groupsOf, summed, rowsOfRank, someRows } from "./made_table.ts";
+import { numbersColumn, sums, groupsOf, summed } from "../data/made_table.ts";
+import { allRows, pickRows, rowsOfRank } from "../data/rows.ts";
 
 export const TIMES: [column: string, label: string, kind: string][] = [
   ["device_self_ns", "Device, launched by itself", "compute"],
@@ -29,11 +30,11 @@ export function overRanks(table: Table, rank: string): Table {
 
 // The rank's rows come in that order; over ranks it is made again, with the rest last.
 function byDeviceTime(table: Table): Table {
-  const order = Array.from({ length: table.rows }, (_, row) => row).sort((a, b) =>
+  const order = allRows(table).sort((a, b) =>
     Number(isRest(table, a)) - Number(isRest(table, b)) ||
     table.absolute("device_self_ns", b) - table.absolute("device_self_ns", a) ||
     table.absolute("host_self_ns", b) - table.absolute("host_self_ns", a));
-  return someRows(table, order);
+  return pickRows(table, order);
 }
 
 export const isRest = (table: Table, row: number): boolean => table.text("name", row) === "others";

@@ -8,7 +8,7 @@ import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { RankChoice, rankName } from "./choice.tsx";
 import { chosenRank } from "./here.ts";
-import { allRows, ranksIn, rowsOfRank } from "./made_table.ts";
+import { allRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import { Facts } from "./overview/facts.tsx";
 import { Findings } from "./overview/findings.tsx";
 import { largest, overRanks } from "./operators_data.ts";

@@ -10,7 +10,7 @@ import { HeatMap } from "../widgets/heat_map.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { Choice, RankChoice, rankName } from "./choice.tsx";
 import { chosenRank, here } from "./here.ts";
-import { ranksIn, rowsOfRank } from "./made_table.ts";
+import { ranksIn, rowsOfRank } from "../data/rows.ts";
 import { STEP_PARTS, barParts, stepSums } from "./overview/parts.ts";
 import { StepColumns } from "./step_columns.tsx";
 import { mostDifferent, oddest, stepGrid, stepWindow, windowOf, type Oddity, type StepGrid } from "./steps_data.ts";

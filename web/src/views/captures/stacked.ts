@@ -1,6 +1,6 @@
 // Tables of several agents as one. An agent of another release may have other columns: what one does not tell is not known.
 import { Table, type Column } from "../../data/table.ts";
-import { numbersColumn, textsColumn } from "../made_table.ts";
+import { numbersColumn, textsColumn } from "../../data/made_table.ts";
 
 export interface Part {
   host: string; // as it is called here, in the place of what its agent says

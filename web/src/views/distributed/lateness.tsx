@@ -1,6 +1,7 @@
 // How late each rank starts each collective of a step: of the ranks' own spans, so of few ranks, or when asked.
 import { useMemo } from "preact/hooks";
-import { tableFrom } from "../../data/rows.ts";
+import { tableFrom } from "../../data/made_table.ts";
+import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { source, useJob, useSpans, type Loaded } from "../../data/use.ts";
 import { shortName } from "../../format.ts";
@@ -55,7 +56,7 @@ function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
   const loaded = ranks.map((rank) => useSpans(rank));
   const all = together(loaded);
   const values = all.state === "here" ? all.value : null;
-  const groups = new Set(Array.from({ length: collectives.rows }, (_, row) => collectives.text("group", row)));
+  const groups = new Set(allRows(collectives).map((row) => collectives.text("group", row)));
   const found = useMemo(() => {
     if (values === null) return [];
     const runs: Run[][] = values.map((spans, i) => {

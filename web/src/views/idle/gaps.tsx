@@ -1,6 +1,6 @@
 // The gaps of a rank by their length, and the longest ones: of the rank's own spans.
 import { useMemo } from "preact/hooks";
-import { tableFrom } from "../../data/rows.ts";
+import { tableFrom } from "../../data/made_table.ts";
 import type { Table } from "../../data/table.ts";
 import { useJob, useSpans } from "../../data/use.ts";
 import { humanNs } from "../../format.ts";

@@ -1,7 +1,6 @@
 // How far the host is ahead of the devices: an empty queue is an idle device, a full one a host that has to wait.
-import { pickRows, rowsThat } from "../../data/rows.ts";
+import { pickRows, rowsOfRank } from "../../data/rows.ts";
 import { useTable } from "../../data/use.ts";
-import { rankOf } from "../../timeline/table_columns.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
@@ -14,7 +13,7 @@ export function Queues({ rank }: { rank: string }) {
       <h2 id="queues">How far the host is ahead</h2>
       <Ready of={lengths}>
         {(all) => {
-          const table = pickRows(all, rowsThat(all, (row) => rankOf(all, row) === rank));
+          const table = pickRows(all, rowsOfRank(all, rank));
           if (table.rows === 0) return <Empty>No launch of this rank's device work was recorded.</Empty>;
           let longest = 0;
           for (let row = 1; row < table.rows; ++row) if (table.absolute("time_mean", row) > table.absolute("time_mean", longest)) longest = row;
@@ -31,7 +30,7 @@ export function Queues({ rank }: { rank: string }) {
       </Ready>
       <Ready of={blocked}>
         {(all) => {
-          const rows = rowsThat(all, (row) => rankOf(all, row) === rank);
+          const rows = rowsOfRank(all, rank);
           return rows.length === 0
             ? <p class="muted">No queue of this rank is ever full: the host never waits for room in one.</p>
             : <DataTable table={pickRows(all, rows)} label="Time in which a stream's queue is full" />;

@@ -11,7 +11,7 @@ import { Sources } from "../calls/sources_table.tsx";
 import { rankName } from "../choice.tsx";
 import { here } from "../here.ts";
 import { byRank } from "../kernels_data.ts";
-import { rowsOfRank, someRows } from "../made_table.ts";
+import { pickRows, rowsOfRank } from "../../data/rows.ts";
 import { median } from "../overview/parts.ts";
 
 const MOST_RANKS = 32, MOST_LETTERS = 2000;
@@ -63,7 +63,7 @@ function Sequences({ name, rank }: { name: string; rank: string }) {
     <Ready of={table}>
       {(all) => {
         const rows = rowsOfRank(all, rank).filter((row) => all.text("kernels", row).split(" -> ").includes(name));
-        return rows.length === 0 ? null : <><h3>Sequences that it is part of</h3><DataTable table={someRows(all, rows)} label="Sequences" /></>;
+        return rows.length === 0 ? null : <><h3>Sequences that it is part of</h3><DataTable table={pickRows(all, rows)} label="Sequences" /></>;
       }}
     </Ready>
   );

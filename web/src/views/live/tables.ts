@@ -2,7 +2,7 @@
 import type { Host } from "../../data/agents.ts";
 import { Table } from "../../data/table.ts";
 import { chartsOf, gpusOf, nowOf, spanOf, type RankNow } from "../live_data.ts";
-import { numbersColumn, textsColumn } from "../made_table.ts";
+import { numbersColumn, textsColumn } from "../../data/made_table.ts";
 import type { HostSamples } from "./samples.ts";
 
 const NOW = { ns: 30e9, stepNs: 5e9 };

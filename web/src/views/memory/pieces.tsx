@@ -1,6 +1,6 @@
 // Every piece of memory: pointing at one marks its time on the curve, choosing one shows who called for it.
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { pickRows } from "../../data/rows.ts";
+import { allRows, pickRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useSpans, type Loaded } from "../../data/use.ts";
 import { human } from "../../format.ts";
@@ -40,7 +40,7 @@ export function Pieces({ events, span, startNs, rank }: { events: Loaded<Table>;
 
 function PieceTable({ events, span, startNs, rank }: { events: Table; span: Span | null; startNs: bigint; rank: string }) {
   const shown = useMemo(
-    () => (span === null ? events : pickRows(events, movedIn(events, Array.from({ length: events.rows }, (_, row) => row), span, startNs))),
+    () => (span === null ? events : pickRows(events, movedIn(events, allRows(events), span, startNs))),
     [events, span?.from, span?.to, startNs],
   );
   const chosen = chosenRow(events, startNs);

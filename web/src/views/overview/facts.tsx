@@ -4,7 +4,7 @@ import { useJob, useTable } from "../../data/use.ts";
 import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Ready } from "../../widgets/loaded.tsx";
-import { allRows } from "../made_table.ts";
+import { allRows } from "../../data/rows.ts";
 import { median } from "./parts.ts";
 
 export function Facts() {

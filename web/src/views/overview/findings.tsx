@@ -1,4 +1,5 @@
 // What stands out, as cards: what it is and costs, what to do, and where it is seen.
+import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
 import { copy } from "../../failures.tsx";
@@ -20,7 +21,7 @@ export function Findings({ table }: { table: Table }) {
         <a href={linkTo("kernels")}>Kernels</a> and <a href={linkTo("operators")}>Operators</a>.
       </p>
     );
-  return <div class="cards">{Array.from({ length: table.rows }, (_, row) => <Card key={row} table={table} row={row} />)}</div>;
+  return <div class="cards">{allRows(table).map((row) => <Card key={row} table={table} row={row} />)}</div>;
 }
 
 function Card({ table, row }: { table: Table; row: number }) {

@@ -1,5 +1,6 @@
-// Tables that a view makes from others: rows added up over ranks, columns put side by side. No document here.
-import { Table, type Column, type ColumnType, type Role, type Unit } from "../data/table.ts";
+// Tables that are made here: of rows that were computed, or of another table's rows added up.
+import { nullBits } from "./rows.ts";
+import { Table, type Column, type ColumnType, type Role, type Unit } from "./table.ts";
 
 export interface ColumnLook {
   help: string;
@@ -10,13 +11,10 @@ export interface ColumnLook {
 
 // NaN is null.
 export function numbersColumn(name: string, numbers: ArrayLike<number>, look: ColumnLook): Column {
-  const nulls = new Uint8Array((numbers.length + 7) >> 3);
-  for (let row = 0; row < numbers.length; ++row) if (Number.isNaN(numbers[row]!)) nulls[row >> 3]! |= 1 << (row & 7);
-  const type = look.type ?? "integer";
   return {
-    name, type, unit: look.unit ?? "none", role: look.role ?? "value", help: look.help, whole: false,
+    name, type: look.type ?? "integer", unit: look.unit ?? "none", role: look.role ?? "value", help: look.help, whole: false,
     values: Float64Array.from(numbers, (value) => (Number.isNaN(value) ? 0 : value)), base: 0n, words: [],
-    nulls: nulls.some((byte) => byte !== 0) ? nulls : null,
+    nulls: nullBits(numbers.length, (row) => Number.isNaN(numbers[row]!)),
   };
 }
 
@@ -27,12 +25,28 @@ export function textsColumn(name: string, texts: readonly string[], look: Column
     if (!places.has(text)) places.set(text, places.size);
     return places.get(text)!;
   });
-  const nulls = new Uint8Array((texts.length + 7) >> 3);
-  texts.forEach((text, row) => text === "" && (nulls[row >> 3]! |= 1 << (row & 7)));
   return {
     name, type: "text", unit: "none", role: look.role ?? "value", help: look.help, whole: false,
-    values, base: 0n, words: [...places.keys()], nulls: nulls.some((byte) => byte !== 0) ? nulls : null,
+    values, base: 0n, words: [...places.keys()], nulls: nullBits(texts.length, (row) => texts[row] === ""),
   };
+}
+
+export interface ColumnOf extends ColumnLook {
+  name: string;
+  type: ColumnType;
+  base?: bigint; // of integers: what all cells count from
+}
+
+export type Cell = number | string | null;
+
+// `rows` have their cells in the order of `columns`.
+export function tableFrom(name: string, columns: readonly ColumnOf[], rows: readonly (readonly Cell[])[]): Table {
+  return new Table(name, rows.length, columns.map((column, c) => {
+    const cells = rows.map((row) => row[c] ?? null);
+    return column.type === "text"
+      ? textsColumn(column.name, cells.map((cell) => String(cell ?? "")), column)
+      : { ...numbersColumn(column.name, cells.map((cell) => (cell === null ? Number.NaN : Number(cell))), column), base: column.base ?? 0n };
+  }));
 }
 
 export interface Groups {
@@ -99,9 +113,9 @@ export const textsOf = (table: Table, groups: Groups, name: string): string[] =>
 export function summed(table: Table, keys: readonly string[], added: readonly string[], rows: readonly number[]): Table {
   const groups = groupsOf(table, keys, rows);
   const columns = table.columns.flatMap((column): Column[] => {
-    if (keys.includes(column.name)) return [{ ...copyOf(table, groups, column), role: column.role }];
+    if (keys.includes(column.name)) return [copyOf(table, groups, column)];
     if (!added.includes(column.name)) return [];
-    return [numbersColumn(column.name, sums(table, groups, column.name), { ...column, type: column.type })];
+    return [numbersColumn(column.name, sums(table, groups, column.name), column)];
   });
   return new Table(table.name, groups.first.length, columns, table.notes);
 }
@@ -109,32 +123,4 @@ export function summed(table: Table, keys: readonly string[], added: readonly st
 function copyOf(table: Table, groups: Groups, column: Column): Column {
   if (column.type === "text") return textsColumn(column.name, textsOf(table, groups, column.name), column);
   return numbersColumn(column.name, groups.first.map((row) => table.absolute(column, row)), column);
-}
-
-// Some of its rows, in this order.
-export function someRows(table: Table, rows: readonly number[]): Table {
-  const columns = table.columns.map((column): Column => {
-    const nulls = column.nulls === null ? null : new Uint8Array((rows.length + 7) >> 3);
-    rows.forEach((row, at) => {
-      if (nulls !== null && column.nulls![row >> 3]! & (1 << (row & 7))) nulls[at >> 3]! |= 1 << (at & 7);
-    });
-    const { values } = column;
-    return {
-      ...column, nulls,
-      values: values instanceof BigInt64Array ? BigInt64Array.from(rows, (row) => values[row]!) : Float64Array.from(rows, (row) => values[row]!),
-    };
-  });
-  return new Table(table.name, rows.length, columns, table.notes);
-}
-
-export const allRows = (table: Table): number[] => Array.from({ length: table.rows }, (_, row) => row);
-
-// Of a rank; of all with "". "none": of what has no rank.
-export const rowsOfRank = (table: Table, rank: string): number[] =>
-  rank === "" || !table.has("rank") ? allRows(table) : table.rowsWhere("rank", rank === "none" ? "" : rank);
-
-export function ranksIn(table: Table): string[] {
-  const all = new Set<string>();
-  for (let row = 0; row < table.rows; ++row) all.add(table.exact("rank", row) || "none");
-  return [...all];
 }
