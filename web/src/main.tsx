@@ -1,11 +1,11 @@
 // The page: where its data come from, its address, and the frame with the view that the address names.
 import { render } from "preact";
+import { findHosts, showsAgents } from "./data/agents.ts";
 import { hasBlocks, ReportSource } from "./data/report_source.ts";
 import { keepToken, ServerSource } from "./data/server_source.ts";
-import { findHosts, showsAgents } from "./data/agents.ts";
 import { source } from "./data/use.ts";
-import { Frame } from "./frame.tsx";
 import { catchFailures } from "./failures.tsx";
+import { Page } from "./page.tsx";
 import { followReadiness } from "./ready.ts";
 import { followAddress, goTo, linkTo } from "./state.ts";
 import "uplot/dist/uPlot.min.css";
@@ -19,5 +19,5 @@ followReadiness();
 void findHosts((hasTraces) => {
   if (location.hash === "" && !hasTraces && showsAgents()) goTo(linkTo("live"));
 });
-render(<Frame />, document.getElementById("app")!);
+render(<Page />, document.getElementById("app")!);
 document.getElementById("static")!.hidden = true;

@@ -3,8 +3,8 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { useJob } from "./data/use.ts";
 import { printable } from "./format.ts";
 import { parseFrame, type Frame } from "./frames.ts";
-import { describe, EDITORS, resolveSource, sourceUrlRules, wrongWith, type SourceLink } from "./links.ts";
 import { ruleFrom, wrongIn, type Rule } from "./path_rules.ts";
+import { describe, EDITORS, resolveSource, sourceUrlRules, wrongWith, type SourceLink } from "./source_links.ts";
 import { change, question, settings, trust } from "./source_settings.ts";
 import "./settings.css";
 

@@ -1,7 +1,7 @@
 // Where the user wants lines of source code opened: kept in this browser, where it keeps anything.
 import { signal } from "@preact/signals";
 import type { Frame } from "./frames.ts";
-import { settingsOf, type SourceLink, type SourceSettings } from "./links.ts";
+import { settingsOf, type SourceLink, type SourceSettings } from "./source_links.ts";
 
 const KEY = "spotter.source";
 const TRUSTED_KEY = "spotter.source.trusted";

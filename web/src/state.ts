@@ -48,6 +48,27 @@ export function linkTo(target: string, params: Record<string, string> = {}): str
   return hashOf({ view: target, params: all });
 }
 
+// An empty text takes a key out.
+function changed(changes: Record<string, string>): Map<string, string> {
+  const params = new Map(current.value.params);
+  for (const [key, value] of Object.entries(changes)) {
+    if (value === "") params.delete(key);
+    else params.set(key, value);
+  }
+  return params;
+}
+
+const MOST_LETTERS = 1500;
+
+// A link that stays in the view: what the address has stays, but for the changes. None, if it would be too long for one.
+export function here(changes: Record<string, string>): string | undefined {
+  if (Object.values(changes).some((value) => value.length > MOST_LETTERS)) return undefined;
+  return hashOf({ view: current.value.view, params: changed(changes) });
+}
+
+// The rank that views of one rank show; "": all that are shown. A filter that names one rank chooses it.
+export const chosenRank = (): string => param("rank") || (/^\d+$/.test(param("ranks")) ? param("ranks") : "");
+
 let written = 0;
 let timer: ReturnType<typeof setTimeout> | undefined;
 const BETWEEN_WRITES_MS = 250; // browsers refuse many more
@@ -64,11 +85,7 @@ function write(push: boolean): void {
 
 // `push`: the user went somewhere, and Back leads back; else something moved.
 export function setParams(changes: Record<string, string>, options: { push?: boolean } = {}): void {
-  const params = new Map(current.value.params);
-  for (const [key, value] of Object.entries(changes)) {
-    if (value === "") params.delete(key);
-    else params.set(key, value);
-  }
+  const params = changed(changes);
   if (options.push) write(false); // what is not written yet belongs to the place that is left
   current.value = { ...current.value, params };
   if (options.push) return write(true);

@@ -1,7 +1,7 @@
 // The view of critical paths: parts add up to the length, shares to the whole.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { jobShares, largestPart, longestRank, meanLengths, parseWhatIf, pathBars } from "../src/views/critical_path_data.ts";
+import { jobShares, largestPart, longestRank, meanLengths, parseWhatIf, pathBars } from "../src/views/critical_path/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const parts = ["compute_ns", "communication_ns", "host_operators_ns", "host_gaps_ns", "data_loading_ns", "memory_ns", "kernel_gaps_ns", "launches_ns", "synchronization_ns", "unknown_ns"];

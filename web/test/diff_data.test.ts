@@ -1,7 +1,7 @@
 // The view of two jobs: signs, the aligned tree, one-sided names, distributions.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { arrow, changeKind, changeText, changeTree, histogramOf, oneSided, stepTimes } from "../src/views/diff_data.ts";
+import { arrow, changeKind, changeText, changeTree, histogramOf, oneSided, stepTimes } from "../src/views/diff/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 test("changes have a sign beside their colour", () => {

@@ -1,7 +1,7 @@
 // The view of a distributed job: who is to blame, and which runs are one collective.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blame, collectivesOf, notableRanks, rankSteps, runsOf, stepNumbers, type Run } from "../src/views/distributed_data.ts";
+import { blame, collectivesOf, notableRanks, rankSteps, runsOf, stepNumbers, type Run } from "../src/views/distributed/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const steps = tableOfRows(

@@ -1,7 +1,7 @@
 // The view of idle devices: gaps and why they are there, and their histogram.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { gapsOf, histogram, idleRanks } from "../src/views/idle_data.ts";
+import { gapsOf, histogram, idleRanks } from "../src/views/idle/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const spans = tableOfRows("spans", ["side", "start_ns", "dur_ns", "name", "kind", "event", "link", "device", "stream"], [

@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { cleanPath, framesOf, parseFrame, shortPlace } from "../src/frames.ts";
-import { DEFAULTS, EDITORS, resolveSource, settingsOf, sourceLink, sourceUrlRules, torchRevision, wrongWith, type SourceSettings } from "../src/links.ts";
 import { matchRule, placeOf, ruleFrom, wrongIn } from "../src/path_rules.ts";
+import { DEFAULTS, EDITORS, resolveSource, settingsOf, sourceLink, sourceUrlRules, torchRevision, wrongWith, type SourceSettings } from "../src/source_links.ts";
 
 const frame = (text: string) => {
   const found = parseFrame(text);

@@ -1,7 +1,7 @@
 // The view of memory: windows, pieces that are held, thinning and stacks, on small tables.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { categoriesOf, curveOf, devicesOf, heldAt, holdersTable, movedIn, operatorsTable, operatorsThatHold, rowsOf, stackAt } from "../src/views/memory_data.ts";
+import { categoriesOf, curveOf, devicesOf, heldAt, holdersTable, movedIn, operatorsTable, operatorsThatHold, rowsOf, stackAt } from "../src/views/memory/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const START = 1_000n;

@@ -2,18 +2,21 @@
 // lines that launch kernels.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Table, type Column } from "../src/data/table.ts";
-import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/calls/call_tree.ts";
-import { Pairs } from "../src/views/calls/pairs.ts";
-import { kernelSources, linesOf, operatorSources } from "../src/views/calls/sources.ts";
-import { isLibrary, spanTree } from "../src/views/calls/span_tree.ts";
-import { kernelTable } from "../src/views/kernels_data.ts";
 import { groupsOf, means, numbersColumn, summed, sums, textsColumn } from "../src/data/made_table.ts";
 import { rowsOfRank, pickRows } from "../src/data/rows.ts";
-import { costliest, moduleTree, namesOf as moduleNames, rowsInSight } from "../src/views/modules_data.ts";
-import { largest, overRanks } from "../src/views/operators_data.ts";
-import { devicePartsOf, evidenceOf, meanStep, stepSums } from "../src/views/overview/parts.ts";
-import { mostDifferent, oddest, rangesHave, stepGrid, stepWindow } from "../src/views/steps_data.ts";
+import { Table, type Column } from "../src/data/table.ts";
+import { rangesHave } from "../src/ranges.ts";
+import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/call_tree/paths.ts";
+import { kernelTable } from "../src/views/kernels/data.ts";
+import { costliest, moduleTree, namesOf as moduleNames, rowsInSight } from "../src/views/modules/data.ts";
+import { largest, overRanks } from "../src/views/operators/data.ts";
+import { devicePartsOf, evidenceOf } from "../src/views/overview/data.ts";
+import { Pairs } from "../src/views/shared/pairs.ts";
+import { kernelSources, linesOf, operatorSources } from "../src/views/shared/sources.ts";
+import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
+import { meanStep, stepSums } from "../src/views/shared/step_parts.ts";
+import { stepWindow } from "../src/views/shared/step_windows.ts";
+import { mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
 
 type Cells = Record<string, (number | string | null)[]>;
 

@@ -1,19 +1,18 @@
 // Who calls it: the calls of a rank merged by path, and of one name its callers and what it calls.
 import { useMemo } from "preact/hooks";
-import { useJob } from "../data/use.ts";
-import { human, printable, shortName } from "../format.ts";
-import { linkTo, param, setParam } from "../state.ts";
-import { DataTable } from "../widgets/data_table.tsx";
-import { Icicle, type TreeNode } from "../widgets/icicle.tsx";
-import { Empty } from "../widgets/loaded.tsx";
-import { calleesOf, callersOf, namesOf, wholeTree, type Measure, type Paths } from "./calls/call_tree.ts";
-import type { SpanTree } from "./calls/span_tree.ts";
-import { useOneRank, usePaths, useTree } from "./calls/use.ts";
-import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
-import { Held } from "./held.tsx";
-import { here } from "./here.ts";
 import { numbersColumn, textsColumn } from "../data/made_table.ts";
 import { Table } from "../data/table.ts";
+import { useJob } from "../data/use.ts";
+import { human, printable, shortName } from "../format.ts";
+import { here, linkTo, param, setParam } from "../state.ts";
+import { Choice, RankChoice, Search, rankName } from "../widgets/choice.tsx";
+import { DataTable } from "../widgets/data_table.tsx";
+import { Icicle, type TreeNode } from "../widgets/icicle.tsx";
+import { Empty, Held } from "../widgets/loaded.tsx";
+import { calleesOf, callersOf, namesOf, wholeTree, type Measure, type Paths } from "./call_tree/paths.ts";
+import { usePaths } from "./call_tree/use_paths.ts";
+import type { SpanTree } from "./shared/span_tree.ts";
+import { useOneRank, useTree } from "./shared/use_span_tree.ts";
 
 export function CallTree() {
   const { rank, ranks } = useOneRank();

@@ -1,13 +1,12 @@
 // Tracing from the page: which processes there are, a capture of them, what becomes of it, and what its files say.
-import type { Column, Table } from "../data/table.ts";
 import { askHost, mayTrace, useHosts, useLive, type Host } from "../data/agents.ts";
+import type { Column, Table } from "../data/table.ts";
 import { sentenceOf } from "../data/use.ts";
-import { clockDate, clockTime } from "../format.ts";
-import { linkTo, param, setParams } from "../state.ts";
 import { Failure } from "../failures.tsx";
+import { clockDate, clockTime } from "../format.ts";
+import { here, linkTo, param, setParams } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
-import { here } from "./here.ts";
 import { Begin } from "./captures/begin.tsx";
 import { Receipts } from "./captures/receipts.tsx";
 import { stacked, type Part } from "./captures/stacked.ts";

@@ -4,17 +4,16 @@ import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useJob, useTable } from "../data/use.ts";
 import { human, shortName } from "../format.ts";
-import { linkTo, param } from "../state.ts";
+import { chosenRank, here, linkTo, param } from "../state.ts";
 import { rankOf } from "../timeline/table_columns.ts";
 import { Bars, type Bar } from "../widgets/bars.tsx";
+import { rankName, RankChoice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { rankName, RankChoice } from "./choice.tsx";
+import { jobShares, largestPart, longestRank, meanLengths, parseWhatIf, pathBars, type PathBar } from "./critical_path/data.ts";
 import { WhatIfForm } from "./critical_path/what_if.tsx";
-import { jobShares, largestPart, longestRank, meanLengths, parseWhatIf, pathBars, type PathBar } from "./critical_path_data.ts";
-import { chosenRank, here } from "./here.ts";
-import { windowOf } from "./steps_data.ts";
+import { windowOf } from "./shared/step_windows.ts";
 import "./waits.css";
 
 export function CriticalPath() {

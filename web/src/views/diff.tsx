@@ -3,15 +3,14 @@ import { useMemo } from "preact/hooks";
 import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
-import { goTo, hashOf, param, place, setParam } from "../state.ts";
+import { goTo, hashOf, here, param, place, setParam } from "../state.ts";
+import { Search } from "../widgets/choice.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Icicle } from "../widgets/icicle.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { NameTable } from "./diff/name_table.tsx";
+import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
-import { here } from "./here.ts";
-import { changeTree, oneSided, stepTimes } from "./diff_data.ts";
-import { Search } from "./choice.tsx";
+import { NameTable } from "./diff/name_table.tsx";
 import "./waits.css";
 
 export function Diff() {

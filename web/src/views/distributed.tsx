@@ -3,18 +3,17 @@ import { allRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useTable } from "../data/use.ts";
 import { human } from "../format.ts";
-import { param } from "../state.ts";
+import { here, param } from "../state.ts";
 import { rankOf } from "../timeline/table_columns.ts";
 import { Bars, type Bar } from "../widgets/bars.tsx";
+import { Choice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { HeatMap } from "../widgets/heat_map.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { Choice, rankName } from "./choice.tsx";
+import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed/data.ts";
 import { Lateness } from "./distributed/lateness.tsx";
 import { timelineOf } from "./distributed/links.ts";
-import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed_data.ts";
-import { here } from "./here.ts";
 import "./waits.css";
 
 export function Distributed() {

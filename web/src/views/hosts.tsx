@@ -1,11 +1,10 @@
 // Whether each agent is well: a line for each host, also for one whose agent does not answer; and all parts of one.
-import type { Column } from "../data/table.ts";
 import { askHost, useHosts, useLive, type Host } from "../data/agents.ts";
-import { param } from "../state.ts";
+import type { Column } from "../data/table.ts";
+import { Failure } from "../failures.tsx";
+import { here, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
-import { Failure } from "../failures.tsx";
-import { here } from "./here.ts";
 import "./live.css";
 
 // With a sign: colour is not enough.

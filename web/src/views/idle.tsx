@@ -3,18 +3,17 @@ import { allRows, pickRows, rowsOfRank, rowsThat } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useJob, useTable } from "../data/use.ts";
 import { shortName } from "../format.ts";
-import { linkTo } from "../state.ts";
+import { chosenRank, here, linkTo } from "../state.ts";
 import { rankOf, timesOf } from "../timeline/table_columns.ts";
 import { Bars } from "../widgets/bars.tsx";
+import { rankName, RankChoice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { rankName, RankChoice } from "./choice.tsx";
-import { chosenRank, here } from "./here.ts";
+import { CAUSES, idleRanks, type IdleRank } from "./idle/data.ts";
 import { Gaps } from "./idle/gaps.tsx";
 import { timelineAt } from "./idle/links.ts";
 import { Queues } from "./idle/queues.tsx";
-import { CAUSES, idleRanks, type IdleRank } from "./idle_data.ts";
 import "./waits.css";
 
 export function Idle() {

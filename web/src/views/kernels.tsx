@@ -1,20 +1,19 @@
 // Which kernels cost, whether they are good ones, and which line launches them.
 import { useMemo } from "preact/hooks";
+import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useTable, type Loaded } from "../data/use.ts";
 import { human, printable, shortName } from "../format.ts";
-import { linkTo, param } from "../state.ts";
+import { chosenRank, here, linkTo, param } from "../state.ts";
+import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { kernelSources, linesOf, type KernelSource } from "./calls/sources.ts";
-import { useOneRank, useTree } from "./calls/use.ts";
-import { Choice, RankChoice, rankName } from "./choice.tsx";
-import { chosenRank, here } from "./here.ts";
-import { isOthers, kernelTable, tensorShares } from "./kernels_data.ts";
+import { ShareList } from "../widgets/share_list.tsx";
+import { SourceLine } from "../widgets/source_link.tsx";
+import { isOthers, kernelTable, tensorShares } from "./kernels/data.ts";
 import { OneKernel } from "./kernels/one_kernel.tsx";
-import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
-import { ShareList } from "./share_list.tsx";
-import { SourceLine } from "./source_line.tsx";
+import { kernelSources, linesOf, type KernelSource } from "./shared/sources.ts";
+import { useOneRank, useTree } from "./shared/use_span_tree.ts";
 
 export function Kernels() {
   const top: Record<string, string> = param("top") === "" ? {} : { top: param("top") };

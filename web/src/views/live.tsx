@@ -1,18 +1,17 @@
 // How the hosts are now: a line for each, the ranks of their jobs, and small charts of each host and GPU over time, whose
 // cursors go together. A part of the time that is marked leads to its captures.
-import type { Column } from "../data/table.ts";
 import { useHosts, type Host } from "../data/agents.ts";
-import { linkTo, param, setParams } from "../state.ts";
+import type { Column } from "../data/table.ts";
 import { clockTime, human } from "../format.ts";
+import { here, linkTo, param, setParams } from "../state.ts";
+import { Choice } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
-import { Choice } from "./choice.tsx";
-import { here } from "./here.ts";
-import { HostCharts } from "./live/charts.tsx";
-import { fleetTable, rankTable } from "./live/tables.ts";
-import { useSamples } from "./live/samples.ts";
-import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live_data.ts";
 import { HostState } from "./hosts.tsx";
+import { HostCharts } from "./live/charts.tsx";
+import { useSamples } from "./live/samples.ts";
+import { fleetTable, rankTable } from "./live/tables.ts";
+import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live_data.ts";
 import "./live.css";
 
 const MOST_CHARTED = 4, MOST_OF_ONE = 16; // hosts at once; of one metric

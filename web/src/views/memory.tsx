@@ -10,14 +10,11 @@ import type { CurveMark } from "../widgets/curve.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import "./waits.css";
 import { MemoryCurveOf } from "./memory/curve.tsx";
+import { BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPiece, operatorsTable, operatorsThatHold, rowsOf, type Device, type OperatorHolds, type Span } from "./memory/data.ts";
 import { chosenRow, pieceOf, Pieces } from "./memory/pieces.tsx";
-import {
-  BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPiece, operatorsTable, operatorsThatHold, rowsOf,
-  type Device, type OperatorHolds, type Span,
-} from "./memory_data.ts";
-import { chosenSpan, here, timelineAround } from "./memory/window.ts";
+import { chosenSpan, memoryLink, timelineAround } from "./memory/window.ts";
+import "./waits.css";
 
 export function Memory() {
   const timeline = useTable("memory_timeline");
@@ -65,7 +62,7 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
     [events, peakNs, startNs]);
   const toPiece = (table: Table, row: number): string | undefined => {
     const piece = events.state === "here" ? largestPiece(events.value, held, table, row) : -1;
-    return piece < 0 || events.state !== "here" ? undefined : here({ piece: String(pieceOf(events.value, piece, startNs).allocatedNs) });
+    return piece < 0 || events.state !== "here" ? undefined : memoryLink({ piece: String(pieceOf(events.value, piece, startNs).allocatedNs) });
   };
   const { holders, operators } = useMemo(() => inSpan(events, held, span, curve?.peak ?? Number.NaN, startNs),
     [events, held, span?.from, span?.to, curve, startNs]);

@@ -1,18 +1,16 @@
 // Which layer costs, forward and backward.
 import { useMemo } from "preact/hooks";
 import { useSignal } from "@preact/signals";
+import { ranksIn } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useTable } from "../data/use.ts";
 import { human, printable, shortName } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
-import { linkTo, param, setParam } from "../state.ts";
+import { chosenRank, linkTo, param, setParam } from "../state.ts";
+import { Choice, RankChoice, Search, rankName } from "../widgets/choice.tsx";
 import { Icicle } from "../widgets/icicle.tsx";
-import { Empty } from "../widgets/loaded.tsx";
-import { Choice, RankChoice, Search, rankName } from "./choice.tsx";
-import { Held } from "./held.tsx";
-import { chosenRank } from "./here.ts";
-import { ranksIn } from "../data/rows.ts";
-import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules_data.ts";
+import { Empty, Held } from "../widgets/loaded.tsx";
+import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules/data.ts";
 
 export function Modules() {
   const table = useTable("modules");

@@ -1,20 +1,18 @@
 // Which operators cost, on the device and on the host, themselves and with what they call.
 import { useMemo } from "preact/hooks";
+import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useTable, type Loaded } from "../data/use.ts";
 import { human, printable, shortName } from "../format.ts";
-import { linkTo, param } from "../state.ts";
+import { chosenRank, here, linkTo, param } from "../state.ts";
+import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
-import { Empty, Ready } from "../widgets/loaded.tsx";
-import { operatorSources } from "./calls/sources.ts";
-import { Sources } from "./calls/sources_table.tsx";
-import { useOneRank, useTree } from "./calls/use.ts";
-import { Choice, RankChoice, rankName } from "./choice.tsx";
-import { Held } from "./held.tsx";
-import { chosenRank, here } from "./here.ts";
-import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
-import { TIMES, isRest, largest, overRanks } from "./operators_data.ts";
-import { ShareList } from "./share_list.tsx";
+import { Empty, Ready, Held } from "../widgets/loaded.tsx";
+import { ShareList } from "../widgets/share_list.tsx";
+import { TIMES, isRest, largest, overRanks } from "./operators/data.ts";
+import { operatorSources } from "./shared/sources.ts";
+import { Sources } from "./shared/sources_table.tsx";
+import { useOneRank, useTree } from "./shared/use_span_tree.ts";
 
 const GROUPS: [string, string][] = [["", "name"], ["shapes", "name and shapes"], ["stack", "name and call stack"], ["both", "name, shapes and stack"]];
 

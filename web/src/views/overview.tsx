@@ -1,21 +1,21 @@
 // What this job is, and what stands out in it.
+import { allRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useTable } from "../data/use.ts";
 import { human, printable } from "../format.ts";
-import { linkTo, setParam } from "../state.ts";
+import { rangesHave } from "../ranges.ts";
+import { chosenRank, linkTo, setParam } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
+import { RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { RankChoice, rankName } from "./choice.tsx";
-import { chosenRank } from "./here.ts";
-import { allRows, ranksIn, rowsOfRank } from "../data/rows.ts";
+import { ShareList } from "../widgets/share_list.tsx";
+import { largest, overRanks } from "./operators/data.ts";
+import { devicePartsOf } from "./overview/data.ts";
 import { Facts } from "./overview/facts.tsx";
 import { Findings } from "./overview/findings.tsx";
-import { largest, overRanks } from "./operators_data.ts";
-import { ShareList } from "./share_list.tsx";
-import { STEP_PARTS, devicePartsOf, meanStep, stepSums } from "./overview/parts.ts";
-import { StepColumns } from "./step_columns.tsx";
-import { rangesHave } from "./steps_data.ts";
+import { StepColumns } from "./shared/step_columns.tsx";
+import { STEP_PARTS, meanStep, stepSums } from "./shared/step_parts.ts";
 
 export function Overview() {
   const findings = useTable("findings", { all: true });

@@ -1,19 +1,19 @@
 // Which step is odd, on which rank.
 import { useMemo } from "preact/hooks";
+import { ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { useJob, useTable } from "../data/use.ts";
 import { human } from "../format.ts";
-import { linkTo, param } from "../state.ts";
+import { chosenRank, here, linkTo, param } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
+import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { HeatMap } from "../widgets/heat_map.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
-import { Choice, RankChoice, rankName } from "./choice.tsx";
-import { chosenRank, here } from "./here.ts";
-import { ranksIn, rowsOfRank } from "../data/rows.ts";
-import { STEP_PARTS, barParts, stepSums } from "./overview/parts.ts";
-import { StepColumns } from "./step_columns.tsx";
-import { mostDifferent, oddest, stepGrid, stepWindow, windowOf, type Oddity, type StepGrid } from "./steps_data.ts";
+import { StepColumns } from "./shared/step_columns.tsx";
+import { STEP_PARTS, barParts, stepSums } from "./shared/step_parts.ts";
+import { stepWindow, windowOf } from "./shared/step_windows.ts";
+import { mostDifferent, oddest, stepGrid, type Oddity, type StepGrid } from "./steps/data.ts";
 
 const MOST_RANKS = 48, MOST_STEPS = 200, MOST_BARS = 40;
 const MEASURES: [string, string][] = [["dur_ns", "length"], ["device_busy_ns", "device busy"]];

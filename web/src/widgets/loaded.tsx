@@ -1,6 +1,6 @@
 // Around what needs something that is loaded: while it is on its way, and where it does not come.
 import type { ComponentChildren } from "preact";
-import { forget, type Loaded } from "../data/use.ts";
+import { forget, source, type Loaded } from "../data/use.ts";
 import { Failure } from "../failures.tsx";
 
 export function Ready<T>({ of, children }: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
@@ -11,4 +11,10 @@ export function Ready<T>({ of, children }: { of: Loaded<T>; children: (value: T)
 
 export function Empty({ children }: { children: ComponentChildren }) {
   return <p class="empty">{children}</p>;
+}
+
+// What a report may lack is no failure: it says so, and which command shows it.
+export function Held<T>({ of, children }: { of: Loaded<T>; children: (value: T) => ComponentChildren }) {
+  if (of.state === "failed" && source.value?.kind === "report") return <Empty>{of.error[0]!.toUpperCase() + of.error.slice(1)}.</Empty>;
+  return <Ready of={of}>{children}</Ready>;
 }

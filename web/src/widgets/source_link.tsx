@@ -2,9 +2,9 @@
 import { useState } from "preact/hooks";
 import { useJob } from "../data/use.ts";
 import { copy } from "../failures.tsx";
-import { printable } from "../format.ts";
+import { printable, shortName } from "../format.ts";
 import { cleanPath, parseFrame, shortPlace, type Frame } from "../frames.ts";
-import { describe, resolveSource, type SourceLink as Link } from "../links.ts";
+import { describe, resolveSource, type SourceLink as Link } from "../source_links.ts";
 import { isTrusted, question, settings } from "../source_settings.ts";
 
 const NO_FACTS: ReadonlyMap<string, string> = new Map();
@@ -13,6 +13,16 @@ export function SourceLink({ frame }: { frame: string }) {
   const parsed = parseFrame(frame);
   if (parsed === null || cleanPath(parsed.path) === null) return <span title={printable(frame)}>{printable(frame)}</span>;
   return <FileLink frame={parsed} />;
+}
+
+// With its function.
+export function SourceLine({ frame }: { frame: Frame }) {
+  return (
+    <code class="line">
+      <SourceLink frame={`${frame.path}(${frame.line}): ${frame.name}`} />
+      {frame.name !== "" && <span class="muted"> {shortName(frame.name)}</span>}
+    </code>
+  );
 }
 
 function FileLink({ frame }: { frame: Frame }) {

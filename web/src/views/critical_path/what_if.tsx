@@ -3,7 +3,7 @@ import { source } from "../../data/use.ts";
 import { shortName } from "../../format.ts";
 import { setParam } from "../../state.ts";
 import { Exact } from "../../widgets/exact.tsx";
-import { parseWhatIf } from "../critical_path_data.ts";
+import { parseWhatIf } from "./data.ts";
 
 export interface OnPath {
   name: string;

@@ -1,6 +1,6 @@
 // The lengths of the steps of two jobs over one axis, as two histograms: the one before above, the one after below.
 import { human } from "../../format.ts";
-import { histogramOf, type StepTimes } from "../diff_data.ts";
+import { histogramOf, type StepTimes } from "./data.ts";
 
 const BINS = 40, WIDTH = 1000, HALF = 60;
 

@@ -2,7 +2,7 @@
 import type { Column, Table } from "../../data/table.ts";
 import { human } from "../../format.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
-import { arrow } from "../diff_data.ts";
+import { arrow } from "./data.ts";
 
 export function NameTable({ table }: { table: Table }) {
   let most = 0;

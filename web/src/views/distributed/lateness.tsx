@@ -7,11 +7,11 @@ import { source, useJob, useSpans, type Loaded } from "../../data/use.ts";
 import { shortName } from "../../format.ts";
 import { param, setParam } from "../../state.ts";
 import { rankOf, timesOf } from "../../timeline/table_columns.ts";
+import { rankName } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { HeatMap } from "../../widgets/heat_map.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
-import { rankName } from "../choice.tsx";
-import { collectivesOf, runsOf, type Blame, type Collective, type Run } from "../distributed_data.ts";
+import { collectivesOf, runsOf, type Blame, type Collective, type Run } from "./data.ts";
 import { timelineAt } from "./links.ts";
 
 const FEW_RANKS = 16;

@@ -1,6 +1,6 @@
 // From the view of a distributed job to the timeline.
 import { linkTo } from "../../state.ts";
-import type { Collective } from "../distributed_data.ts";
+import type { Collective } from "./data.ts";
 
 export const timelineOf = (rank: string): string => linkTo("timeline", rank === "none" ? {} : { open: rank });
 

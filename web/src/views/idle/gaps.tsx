@@ -6,10 +6,10 @@ import { useJob, useSpans } from "../../data/use.ts";
 import { humanNs } from "../../format.ts";
 import { param } from "../../state.ts";
 import { Bars } from "../../widgets/bars.tsx";
+import { Choice } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
-import { Choice } from "../choice.tsx";
-import { CAUSES, gapsOf, histogram, type Gap } from "../idle_data.ts";
+import { CAUSES, gapsOf, histogram, type Gap } from "./data.ts";
 import { timelineAt } from "./links.ts";
 
 const MOST_GAPS = 50;

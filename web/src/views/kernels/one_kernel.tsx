@@ -1,18 +1,17 @@
 // All about one kernel: which lines launch it, how it differs between ranks, which operators and sequences it is in.
+import { median } from "../../data/median.ts";
+import { pickRows, rowsOfRank } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useTable } from "../../data/use.ts";
 import { human, printable, shortName } from "../../format.ts";
-import { linkTo } from "../../state.ts";
+import { here, linkTo } from "../../state.ts";
 import { Bars } from "../../widgets/bars.tsx";
+import { rankName } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Ready } from "../../widgets/loaded.tsx";
-import type { KernelSource } from "../calls/sources.ts";
-import { Sources } from "../calls/sources_table.tsx";
-import { rankName } from "../choice.tsx";
-import { here } from "../here.ts";
-import { byRank } from "../kernels_data.ts";
-import { pickRows, rowsOfRank } from "../../data/rows.ts";
-import { median } from "../overview/parts.ts";
+import type { KernelSource } from "../shared/sources.ts";
+import { Sources } from "../shared/sources_table.tsx";
+import { byRank } from "./data.ts";
 
 const MOST_RANKS = 32, MOST_LETTERS = 2000;
 

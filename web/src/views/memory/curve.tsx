@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { human, humanNs, position } from "../../format.ts";
 import { param, setParam } from "../../state.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
-import type { Device, MemoryCurve, Span } from "../memory_data.ts";
+import type { Device, MemoryCurve, Span } from "./data.ts";
 import { clearSpan, hoveredPiece, setSpan } from "./window.ts";
 
 const FULL = 0.5; // from this part of the capacity on it is in the picture unasked

@@ -7,11 +7,11 @@ import { human } from "../../format.ts";
 import { param } from "../../state.ts";
 import { timesOf } from "../../timeline/table_columns.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
-import { Empty, Ready } from "../../widgets/loaded.tsx";
 import { Exact } from "../../widgets/exact.tsx";
+import { Empty, Ready } from "../../widgets/loaded.tsx";
 import { SourceLink } from "../../widgets/source_link.tsx";
-import { movedIn, stackAt, type Span } from "../memory_data.ts";
-import { here, hoveredPiece, timelineAround, type Piece } from "./window.ts";
+import { movedIn, stackAt, type Span } from "./data.ts";
+import { memoryLink, hoveredPiece, timelineAround, type Piece } from "./window.ts";
 
 export function pieceOf(events: Table, row: number, startNs: bigint): Piece {
   return {
@@ -52,7 +52,7 @@ function PieceTable({ events, span, startNs, rank }: { events: Table; span: Span
       <DataTable table={shown} columns={["bytes", "operator", "allocated_ns", "released_ns", "held_ns", "category", "phase", "module"]} sort="-bytes"
         label="Pieces of memory" chosen={chosenRow(shown, startNs)}
         onHover={(row) => (hoveredPiece.value = row === null ? null : pieceOf(shown, row, startNs))}
-        linkColumn="bytes" link={(row) => (Number.isNaN(allocated(row)) ? undefined : here({ piece: String(allocated(row)) }))} />
+        linkColumn="bytes" link={(row) => (Number.isNaN(allocated(row)) ? undefined : memoryLink({ piece: String(allocated(row)) }))} />
     </>
   );
 }
@@ -64,7 +64,7 @@ function Chosen({ events, row, startNs, rank }: { events: Table; row: number; st
   useEffect(() => panel.current?.scrollIntoView({ block: "center" }), [row]);
   return (
     <div class="panel" ref={panel}>
-      <h3>{events.text("operator", row) || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={here({ piece: "" })}>Close</a></h3>
+      <h3>{events.text("operator", row) || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={memoryLink({ piece: "" })}>Close</a></h3>
       <p>
         {events.text("category", row)}{events.text("module", row) !== "" && `, in ${events.text("module", row)}`}; held for{" "}
         <Exact value={events.absolute("held_ns", row)} unit="ns" />. <a href={timelineAround(rank, piece.allocatedNs)}>Its allocation in the timeline</a>

@@ -1,7 +1,7 @@
 // The part of the time, and the piece of memory, that the address of the view of memory names.
 import { signal } from "@preact/signals";
 import { linkTo, param, setParams } from "../../state.ts";
-import type { Span } from "../memory_data.ts";
+import type { Span } from "./data.ts";
 
 export function chosenSpan(): Span | null {
   const from = param("from"), to = param("to");
@@ -21,7 +21,7 @@ export interface Piece {
 export const hoveredPiece = signal<Piece | null>(null);
 
 // To the memory view with the same device and time.
-export const here = (params: Record<string, string>): string =>
+export const memoryLink = (params: Record<string, string>): string =>
   linkTo("memory", { device: param("device"), from: param("from"), to: param("to"), piece: param("piece"), ...params });
 
 export const timelineAround = (rank: string, ns: number): string =>

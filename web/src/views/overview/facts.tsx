@@ -1,11 +1,11 @@
 // What the job is, in a line of few numbers.
+import { median } from "../../data/median.ts";
+import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
 import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Ready } from "../../widgets/loaded.tsx";
-import { allRows } from "../../data/rows.ts";
-import { median } from "./parts.ts";
 
 export function Facts() {
   const summary = useTable("summary", { all: true });

@@ -4,10 +4,11 @@ import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
 import { copy } from "../../failures.tsx";
 import { human, printable } from "../../format.ts";
+import { firstNumber } from "../../ranges.ts";
 import { linkTo } from "../../state.ts";
 import { ALL_VIEWS } from "../list.ts";
-import { evidenceOf, firstNumber } from "./parts.ts";
-import { stepWindow } from "../steps_data.ts";
+import { stepWindow } from "../shared/step_windows.ts";
+import { evidenceOf } from "./data.ts";
 
 const KINDS: Record<string, string> = {
   fault: "Fault", opportunity: "Opportunity", caveat: "Caveat",

@@ -1,7 +1,7 @@
 // Operators over the ranks that are shown, and the largest of them by one time. No document here.
-import { Table } from "../data/table.ts";
-import { numbersColumn, sums, groupsOf, summed } from "../data/made_table.ts";
-import { allRows, pickRows, rowsOfRank } from "../data/rows.ts";
+import { numbersColumn, sums, groupsOf, summed } from "../../data/made_table.ts";
+import { allRows, pickRows, rowsOfRank } from "../../data/rows.ts";
+import { Table } from "../../data/table.ts";
 
 export const TIMES: [column: string, label: string, kind: string][] = [
   ["device_self_ns", "Device, launched by itself", "compute"],

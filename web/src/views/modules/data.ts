@@ -1,8 +1,8 @@
 // The tree of the modules over the ranks that are shown. No document here.
-import type { Table } from "../data/table.ts";
-import type { TreeNode } from "../widgets/icicle.tsx";
-import { groupsOf, sums } from "../data/made_table.ts";
-import { rowsOfRank } from "../data/rows.ts";
+import { groupsOf, sums } from "../../data/made_table.ts";
+import { rowsOfRank } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import type { TreeNode } from "../../widgets/icicle.tsx";
 
 export type Time = "device" | "host";
 export type Pass = "both" | "forward" | "backward";

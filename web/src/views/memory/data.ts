@@ -1,8 +1,8 @@
 // What the view of memory shows, from the tables of the allocators' events. Times are ns since the job's first span.
-import { allRows, rowsThat } from "../data/rows.ts";
-import { tableFrom, type Cell } from "../data/made_table.ts";
-import type { Table } from "../data/table.ts";
-import { timesOf } from "../timeline/table_columns.ts";
+import { tableFrom, type Cell } from "../../data/made_table.ts";
+import { allRows, rowsThat } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import { timesOf } from "../../timeline/table_columns.ts";
 
 export interface Device {
   key: string; // rank/type/number, as the address has it

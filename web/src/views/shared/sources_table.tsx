@@ -1,7 +1,7 @@
 // Which lines, modules and operators something comes from.
 import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
-import { SourceLine } from "../source_line.tsx";
+import { SourceLine } from "../../widgets/source_link.tsx";
 import type { KernelSource } from "./sources.ts";
 
 const MOST = 12;

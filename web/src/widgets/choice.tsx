@@ -1,6 +1,5 @@
 // Choices that are in the address: which rank, and one of a few words.
-import { setParam } from "../state.ts";
-import { chosenRank } from "./here.ts";
+import { setParam, chosenRank } from "../state.ts";
 
 export function Choice({ name, label, value, options }: {
   name: string; // in the address

@@ -2,19 +2,19 @@
 import { useEffect } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
-import { Failure, Guard, lastFailure } from "./failures.tsx";
 import type { Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
+import { Failure, Guard, lastFailure } from "./failures.tsx";
 import { Filters } from "./filters.tsx";
 import { printable } from "./format.ts";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
-import { goTo, linkTo, param, view } from "./state.ts";
 import { Settings } from "./settings.tsx";
+import { goTo, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
 
-export function Frame() {
+export function Page() {
   const job = useJob();
   const shown = ALL_VIEWS.find((each) => each.name === view.value);
   useEffect(() => {

@@ -1,9 +1,9 @@
 // Kernels over the ranks that are shown: what they cost, whether they use tensor cores, how they differ between ranks, and
 // the line of Python that launches them. No document here.
-import { Table, type Column } from "../data/table.ts";
-import { linesOf, type KernelSource } from "./calls/sources.ts";
-import { extremes, groupsOf, means, numbersColumn, sums, textsColumn, textsOf, type Groups } from "../data/made_table.ts";
-import { allRows, pickRows, rowsOfRank } from "../data/rows.ts";
+import { extremes, groupsOf, means, numbersColumn, sums, textsColumn, textsOf, type Groups } from "../../data/made_table.ts";
+import { allRows, pickRows, rowsOfRank } from "../../data/rows.ts";
+import { Table, type Column } from "../../data/table.ts";
+import { linesOf, type KernelSource } from "../shared/sources.ts";
 
 export interface KernelTables {
   breakdown: Table;

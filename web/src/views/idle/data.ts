@@ -1,9 +1,9 @@
 // Why the devices were idle: shares of device_idle_breakdown, and the gaps themselves, told by the same rule from a rank's
 // spans. Times are ns since the job's first span.
-import { allRows } from "../data/rows.ts";
-import type { Table } from "../data/table.ts";
-import { integersOf, rankOf, timesOf } from "../timeline/table_columns.ts";
-import type { BarPart } from "../widgets/bars.tsx";
+import { allRows } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import { integersOf, rankOf, timesOf } from "../../timeline/table_columns.ts";
+import type { BarPart } from "../../widgets/bars.tsx";
 
 export const CAUSES: Record<string, { kind: string; label: string; means: string }> = {
   host_wait: { kind: "host-gaps", label: "waits for the host", means: "the work was launched only after the devices had run dry" },

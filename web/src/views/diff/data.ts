@@ -1,8 +1,8 @@
 // What changed from one job to another: names, the tree of paths, and how long steps take.
-import { allRows } from "../data/rows.ts";
-import type { Table } from "../data/table.ts";
-import type { TreeNode } from "../widgets/icicle.tsx";
-import { human } from "../format.ts";
+import { allRows } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import { human } from "../../format.ts";
+import type { TreeNode } from "../../widgets/icicle.tsx";
 
 export interface Change {
   before: number;

@@ -1,8 +1,8 @@
 // Steps as stacked columns side by side; drawing over some of them chooses them.
 import { useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
-import { human } from "../format.ts";
-import { STEP_PARTS, barParts, type StepSum } from "./overview/parts.ts";
+import { human } from "../../format.ts";
+import { STEP_PARTS, barParts, type StepSum } from "./step_parts.ts";
 
 const HEIGHT = 180, WIDTH = 1000, MOST = 400;
 

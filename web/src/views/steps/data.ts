@@ -1,24 +1,6 @@
-// Steps by rank and number, what is measured of each, and which stand out. No document here.
-import type { Table } from "../data/table.ts";
-import { median } from "./overview/parts.ts";
-
-// A step of a rank as the timeline's window; with "" for the rank or the step the longest there is.
-export function stepWindow(steps: Table, rank: string, step: string, startNs: bigint):
-  { step: string; params: { from: string; to: string } } | null {
-  let found = -1;
-  for (let row = 0; row < steps.rows; ++row) {
-    if (rank !== "" && steps.exact("rank", row) !== rank) continue;
-    if (step !== "" && steps.exact("number", row) !== step) continue;
-    if (found < 0 || steps.absolute("dur_ns", row) > steps.absolute("dur_ns", found)) found = row;
-  }
-  return found < 0 ? null : windowOf(steps, found, startNs);
-}
-
-export function windowOf(steps: Table, row: number, startNs: bigint): { step: string; params: { from: string; to: string } } {
-  const from = BigInt(steps.exact("start_ns", row)) - startNs;
-  const to = from + BigInt(steps.exact("dur_ns", row));
-  return { step: steps.exact("number", row), params: { from: from.toString(), to: to.toString() } };
-}
+// Steps by rank and number, what is measured of each, and which stand out.
+import { median } from "../../data/median.ts";
+import type { Table } from "../../data/table.ts";
 
 export interface StepGrid {
   ranks: string[];
@@ -86,10 +68,4 @@ export function mostDifferent(grid: StepGrid, most: number): number[] {
   const distance = ranks.map((rank) => typical.reduce((worst, usual, step) =>
     Math.max(worst, Math.abs(grid.value(rank, step) / usual - 1) || 0), 0));
   return ranks.sort((a, b) => distance[b]! - distance[a]! || a - b).slice(0, most).sort((a, b) => a - b);
-}
-
-// "0,3-5" as a test.
-export function rangesHave(text: string): (number: number) => boolean {
-  const ranges = text.split(",").map((part) => part.split("-").map(Number));
-  return (number) => ranges.some(([from, to = from]) => number >= from! && number <= to!);
 }

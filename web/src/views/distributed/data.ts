@@ -1,8 +1,8 @@
 // What the view of a distributed job shows: who makes whom wait, what each rank's steps are made of, and how late each rank
 // comes to each collective of a step. Times are ns since the job's first span.
-import { allRows } from "../data/rows.ts";
-import type { Table } from "../data/table.ts";
-import { integersOf, rankOf, timesOf } from "../timeline/table_columns.ts";
+import { allRows } from "../../data/rows.ts";
+import type { Table } from "../../data/table.ts";
+import { integersOf, rankOf, timesOf } from "../../timeline/table_columns.ts";
 
 export interface RankSteps {
   rank: string;

@@ -1,7 +1,7 @@
 // The calls of a rank merged by path, and of one name its callers and what it calls. No document here.
 import type { TreeNode } from "../../widgets/icicle.tsx";
-import { Pairs } from "./pairs.ts";
-import type { SpanTree } from "./span_tree.ts";
+import { Pairs } from "../shared/pairs.ts";
+import type { SpanTree } from "../shared/span_tree.ts";
 
 export type Measure = "host" | "device";
 
