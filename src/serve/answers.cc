@@ -4,9 +4,13 @@
 
 #include "analyze/critical_path/path_finder.h"
 #include "base/number.h"
+#include "base/quantity.h"
+#include "base/shell_word.h"
 #include "base/system/descriptor.h"
 #include "base/utf8.h"
 #include "export/critical_path_flows.h"
+#include "read/flight_recorder/flight_recorder.h"
+#include "report/html/html_report.h"
 #include "serve/event_table.h"
 #include "serve/make_order.h"
 #include "serve/search.h"
@@ -73,6 +77,24 @@ Result<Body> exported(const JobPtr& job, export_::ExportRequest request, const s
   return body;
 }
 
+Result<Body> reported(const JobPtr& job, analyze::RunRequest run, const report::PageOptions& page,
+                      const std::atomic<bool>& cancelled) {
+  TRY_ASSIGN(const Job opened, open(*job));
+  run.cancelled = &cancelled;
+  share_machine(run);
+  diagnose::Request request{.run = run,
+                            .findings = true,
+                            .paths = shell_paths(job->paths),
+                            .load_record = read::load_flight_record};
+  request.run.analyses = report::page_analyses(opened, page.most_bytes);
+  const Loader load = loader_of(job);
+  TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run(opened, std::move(request), load));
+  TRY_ASSIGN(const std::string html, report::html_report(opened, std::move(diagnosis), run, load, page));
+  TRY_ASSIGN(Body body, body_of(html, "text/html; charset=utf-8"));
+  body.file_name = "report.html";
+  return body;
+}
+
 }  // namespace
 
 OrderPtr event_order(const JobPtr& job, const JobFile& file, EventId event, Form form) {
@@ -128,6 +150,27 @@ Result<OrderPtr> export_order(const JobPtr& job, const wire::Target& target) {
       fmt::format("export|{}|{}|{}|{}|{}|{}", version_of(*job), part_key(part), request.from.value_or(-1),
                   request.to.value_or(-1), request.bucket_ns, has_path),
       [job, request](const std::atomic<bool>& cancelled) { return exported(job, request, cancelled); });
+}
+
+Result<OrderPtr> report_order(const JobPtr& job, const wire::Target& target) {
+  constexpr std::string_view kNames[] = {"max_size", "redact", "source_url", "ranks", "steps"};
+  TRY(target.has_only(kNames));
+  analyze::RunRequest run;
+  TRY(read_part(target, run));
+  report::PageOptions page{
+      .paths = job->paths, .part = report::part_words(run), .source_url = target.text("source_url")};
+  if (const std::string size = target.text("max_size"); size == "0") {
+    page.most_bytes = 0;
+  } else if (!size.empty()) {
+    auto bytes = parse_size(size);
+    if (!bytes) return within(bytes.error(), "max_size");
+    page.most_bytes = *bytes;
+  }
+  TRY_ASSIGN(page.redacted, read_flag(target, "redact"));
+  return order_of(
+      fmt::format("report|{}|{}|{}|{}|{}", version_of(*job), part_key(run), page.most_bytes, page.redacted,
+                  page.source_url),
+      [job, run, page](const std::atomic<bool>& cancelled) { return reported(job, run, page, cancelled); });
 }
 
 Result<OrderPtr> diff_order(const JobPtr& before, const JobPtr& after, const wire::Target& target,

@@ -18,6 +18,7 @@ OrderPtr event_order(const JobPtr& job, const JobFile& file, EventId event, Form
 // Errors: of all of these: invalid (parameters).
 Result<OrderPtr> search_order(const JobPtr& job, const wire::Target& target, Form form);
 Result<OrderPtr> export_order(const JobPtr& job, const wire::Target& target);
+Result<OrderPtr> report_order(const JobPtr& job, const wire::Target& target);
 Result<OrderPtr> diff_order(const JobPtr& before, const JobPtr& after, const wire::Target& target, Form form);
 
 }  // namespace spotter::serve

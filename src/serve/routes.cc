@@ -10,7 +10,7 @@
 #include "net/browser_headers.h"
 #include "net/digest.h"
 #include "page/page.h"
-#include "serve/analyses_table.h"
+#include "report/html/job_tables.h"
 #include "serve/answers.h"
 #include "serve/guard.h"
 #include "serve/table_order.h"
@@ -230,6 +230,14 @@ void export_route(const RouteCall& call) {
   send_ordered(call, order());
 }
 
+void report_route(const RouteCall& call) {
+  const auto order = [&]() -> Result<OrderPtr> {
+    TRY_ASSIGN(const JobPtr job, job_of(call, call.words[0]));
+    return report_order(job, call.target);
+  };
+  send_ordered(call, order());
+}
+
 void diff_route(const RouteCall& call) {
   const auto order = [&]() -> Result<OrderPtr> {
     TRY_ASSIGN(const JobPtr before, job_of(call, call.target.text("before")));
@@ -240,7 +248,7 @@ void diff_route(const RouteCall& call) {
 }
 
 void analyses_route(const RouteCall& call) {
-  const Table table = analyses_table();
+  const Table table = report::analyses_table();
   send_now(call, body_of({std::span(&table, 1), {}}, form_of(call)));
 }
 
@@ -276,6 +284,7 @@ constexpr Route kRoutes[] = {
     {"/v1/jobs/{}/events/{}/{}", event_route},
     {"/v1/jobs/{}/search", search_route},
     {"/v1/jobs/{}/export", export_route},
+    {"/v1/jobs/{}/report", report_route},
     {"/v1/diff", diff_route},
     {"/v1/analyses", analyses_route},
 };

@@ -248,6 +248,15 @@ def test_export_is_what_the_command_writes(server, runs, job, tmp_path):
         assert "attachment" in headers["Content-Disposition"]
 
 
+def test_report_is_what_the_command_writes(server, runs, job, tmp_path):
+    for query, words in [("", []), ("?ranks=1&steps=4&max_size=1M", ["--ranks", 1, "--steps", 4, "--max-size", "1M"]), ("?redact=1", ["--redact"])]:
+        status, headers, body = server.ask(f"/v1/jobs/{job}/report{query}")
+        written = tmp_path / "report.html"
+        assert run("analyze", runs / "a", "-o", written, *words).returncode == 0
+        assert (status, body) == (200, written.read_bytes())
+        assert headers["Content-Type"].startswith("text/html") and "attachment" in headers["Content-Disposition"]
+
+
 def test_diff_is_what_the_command_prints(server, runs):
     jobs = server.jobs()
     a, b = jobs["a"]["id"], jobs["b"]["id"]

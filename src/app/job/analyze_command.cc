@@ -138,24 +138,9 @@ std::string text_of(const Options& options, const diagnose::Diagnosis& diagnosis
          "\n" + render::render(*options.format, {tables, notes}, job_style_of(options, diagnosis, fd));
 }
 
-// What a command names the part of the job by.
-std::string part_words(const analyze::RunRequest& request) {
-  std::string words;
-  if (!request.ranks.empty()) {
-    words += " --ranks ";
-    for (const analyze::Range& range : request.ranks) {
-      if (&range != request.ranks.data()) words += ',';
-      words += range.first == range.last ? fmt::format("{}", range.first)
-                                         : fmt::format("{}-{}", range.first, range.last);
-    }
-  }
-  if (request.steps) words += fmt::format(" --steps {}-{}", request.steps->first, request.steps->last);
-  return words;
-}
-
 Result<std::string> page_of(const Options& options, const JobSource& source, diagnose::Diagnosis diagnosis) {
   report::PageOptions page{.paths = source.paths,
-                           .part = part_words(options.request),
+                           .part = report::part_words(options.request),
                            .redacted = options.redacted,
                            .source_url = options.source_url,
                            .names = report::names_listed(options.request.params, report::kPageNames)};

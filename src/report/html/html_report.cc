@@ -24,32 +24,38 @@
 namespace spotter::report {
 namespace {
 
-// Tables on request that the page's views show, in the order in which they are kept where not all fit; those
-// that grow with the trace, not with its time, come last.
-const Analysis* const kDetails[] = {
-    &analyze::kRankStrip,
-    &analyze::kConditions,
-    &analyze::kModules,
-    &analyze::kKernelGroups,
-    &analyze::kOperatorGroups,
-    &analyze::kDeviceSteps,
-    &analyze::kMemoryLeaks,
-    &analyze::kIdleCauses,
-    &analyze::kDeviceBusySeries,
-    &analyze::kSmEfficiencySeries,
-    &analyze::kMemoryTimelineSeries,
-    &analyze::kJobCriticalPath,
-    &analyze::kCallTree,
-    &analyze::kMemoryEvents,
-    &analyze::kCriticalPathEdges,
-    &analyze::kQueueLengthSeries,
-    &analyze::kMemoryBandwidthSeries,
+// Tables on request that the page's views show.
+struct Detail {
+  const Analysis* analysis;
+  i64 part = 8;        // it is kept if that part of the limit or less holds it
+  bool grows = false;  // with the number of events: of large traces it is not even made
 };
-constexpr const Analysis* kFirstThatGrows = &analyze::kJobCriticalPath;
+constexpr Detail kDetails[] = {
+    {&analyze::kRankStrip},
+    {&analyze::kConditions},
+    {&analyze::kIdleCauses},
+    {&analyze::kModules},
+    {&analyze::kKernelGroups},
+    {&analyze::kOperatorGroups},
+    {&analyze::kDeviceSteps},
+    {&analyze::kMemoryLeaks},
+    {&analyze::kIterationSummary},
+    {&analyze::kFlightRecorder},
+    {&analyze::kFlightRecorderRanks},
+    {&analyze::kCuptiCounters},
+    {&analyze::kJobCriticalPath},
+    {&analyze::kDeviceBusySeries},
+    {&analyze::kSmEfficiencySeries},
+    {&analyze::kMemoryTimelineSeries},
+    {&analyze::kMemoryBandwidthSeries},
+    {.analysis = &analyze::kMemoryEvents, .grows = true},
+    {.analysis = &analyze::kCriticalPathEdges, .part = 32, .grows = true},
+    {.analysis = &analyze::kQueueLengthSeries, .part = 32, .grows = true},
+};
+constexpr i64 kPartOfDetails = 3;   // of the limit, that all of them may take
 constexpr i64 kJsonPerEvent = 250;  // bytes, about
 
-constexpr i64 kPartOfDetail = 8, kPartOfDetails = 3;  // of the limit, that one and all of them may take
-constexpr i64 kRoomForWords = 2'000;                  // for what is said of what is left out
+constexpr i64 kRoomForWords = 2'000;  // for what is said of what is left out
 
 // The folder's or file's name; of several paths the first one's.
 std::string job_title(const std::vector<std::string>& paths) {
@@ -132,7 +138,7 @@ class PageMaker {
   }
 
   bool is_detail(const Table& table) const {
-    return std::ranges::any_of(kDetails, [&](const Analysis* a) { return table.name() == a->name; });
+    return std::ranges::any_of(kDetails, [&](const Detail& d) { return table.name() == d.analysis->name; });
   }
 
   // The findings and the usual tables. Where even these are too many, the largest are left out.
@@ -158,7 +164,7 @@ class PageMaker {
 
   Result<void> add_details(std::string& blocks) {
     i64 taken = 0;
-    for (const Analysis* analysis : kDetails) {
+    for (const auto& [analysis, part, grows] : kDetails) {
       const auto table = std::ranges::find(diagnosis_.tables, std::string_view(analysis->name), &Table::name);
       if (table == diagnosis_.tables.end()) {
         if (std::ranges::find(run_.analyses, analysis) == run_.analyses.end())
@@ -168,7 +174,7 @@ class PageMaker {
       TRY_ASSIGN(const std::string block,
                  data_block(fmt::format("tables/{}", analysis->name), {{&*table, 1}, {}}));
       const auto bytes = static_cast<i64>(block.size());
-      const bool fits = bytes <= options_.most_bytes / kPartOfDetail && bytes <= room() &&
+      const bool fits = bytes <= options_.most_bytes / part && bytes <= room() &&
                         taken + bytes <= options_.most_bytes / kPartOfDetails;
       if (is_limited() && !fits) {
         left_out_tables_.emplace_back(analysis->name);
@@ -217,10 +223,9 @@ class PageMaker {
                                  fmt::join(left_out_tables_, ", ")));
     if (what.empty()) return {};
     return fmt::format(
-        "to stay below {} this report leaves out {}; `{} --max-size 0 -o report.html` writes one with "
-        "everything, `--table NAME` prints one table",
-        render::human(Value(static_cast<double>(options_.most_bytes)), Unit::bytes, Role::value),
-        fmt::join(what, ", and "), command());
+        "so that it can be mailed, this report ({:.1f} MB at most) leaves out {}; `{} --max-size 0 -o report.html` "
+        "writes one with everything, `--table NAME` prints one table",
+        static_cast<double>(options_.most_bytes) / 1e6, fmt::join(what, ", and "), command());
   }
 
   const Job& job_;
@@ -244,11 +249,23 @@ std::vector<const Analysis*> page_analyses(const Job& job, i64 most_bytes) {
   for (const TraceFile& file : job.files) json += file.json_bytes;
   // More than a table that grows with them may take, at well over a byte for each of them.
   const bool is_large = most_bytes > 0 && json / kJsonPerEvent > most_bytes;
-  for (const Analysis* analysis : kDetails) {
-    if (is_large && analysis == kFirstThatGrows) break;
-    all.push_back(analysis);
-  }
+  for (const Detail& detail : kDetails)
+    if (!is_large || !detail.grows) all.push_back(detail.analysis);
   return all;
+}
+
+std::string part_words(const analyze::RunRequest& request) {
+  std::string words;
+  if (!request.ranks.empty()) {
+    words += " --ranks ";
+    for (const analyze::Range& range : request.ranks) {
+      if (&range != request.ranks.data()) words += ',';
+      words += range.first == range.last ? fmt::format("{}", range.first)
+                                         : fmt::format("{}-{}", range.first, range.last);
+    }
+  }
+  if (request.steps) words += fmt::format(" --steps {}-{}", request.steps->first, request.steps->last);
+  return words;
 }
 
 Result<std::string> html_report(const Job& job, diagnose::Diagnosis diagnosis, const analyze::RunRequest& run,

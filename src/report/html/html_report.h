@@ -14,13 +14,16 @@ constexpr i64 kMostPageBytes = 3'000'000;
 constexpr size_t kPageNames = 20;  // kernels and operators that are listed
 
 struct PageOptions {
-  std::vector<std::string> paths;   // of the job, as a command names them
-  std::string part = {};            // the flags that say which part of it: " --ranks 0-3"
-  i64 most_bytes = kMostPageBytes;  // 0: no limit; what is too much is left out, and said
-  bool redacted = false;            // without paths, host names and arguments
-  std::string source_url = {};      // where the sources are, for links; empty: nowhere
+  std::vector<std::string> paths = {};  // of the job, as a command names them
+  std::string part = {};                // the flags that say which part of it: " --ranks 0-3"
+  i64 most_bytes = kMostPageBytes;      // 0: no limit; what is too much is left out, and said
+  bool redacted = false;                // without paths, host names and arguments
+  std::string source_url = {};          // where the sources are, for links; empty: nowhere
   size_t names = kPageNames;
 };
+
+// What a command names the part of the job by: PageOptions::part.
+std::string part_words(const analyze::RunRequest& run);
 
 // What has to be asked of a job (diagnose::Request::run) beside its findings. Of large jobs not everything:
 // what would not fit is not made.
