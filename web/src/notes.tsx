@@ -2,7 +2,7 @@
 import { signal } from "@preact/signals";
 import type { Note, Table } from "./data/table.ts";
 
-export const shownNotes = signal<ReadonlyMap<string, readonly Note[]>>(new Map());
+const shownNotes = signal<ReadonlyMap<string, readonly Note[]>>(new Map());
 
 // A view tells of the table that it shows.
 export function tellNotes(table: Table): void {
@@ -28,7 +28,7 @@ export function NotesBadge() {
 
 const rank = (note: Note) => ["loss", "repair", "info"].indexOf(note.severity);
 
-export function NoteText({ note }: { note: Note }) {
+function NoteText({ note }: { note: Note }) {
   const where = note.scope ? ` (${note.scope}${note.scopes > 1 ? ` and ${note.scopes - 1} more` : ""})` : "";
   return <>{note.severity === "info" ? "" : `${note.severity}: `}{note.count > 1 ? `${note.count} × ` : ""}{note.sentence}{where}</>;
 }

@@ -1,7 +1,7 @@
 // The view of a distributed job: who is to blame, and which runs are one collective.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { blame, collectivesOf, notableRanks, rankSteps, runsOf, stepNumbers, type Run } from "../src/views/distributed/data.ts";
+import { blame, collectiveRuns, collectivesOf, notableRanks, rankSteps, stepNumbers, type Run } from "../src/views/distributed/data.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 const steps = tableOfRows(
@@ -57,8 +57,8 @@ test("collectives of a step are those launched in it; neither sends nor annotati
     ["device", 50, 9, "ncclDevKernel_SendRecv", "communication", 7, 1],
     ["device", 50, 9, "gemm", "compute", 8, 1],
   ]);
-  assert.deepEqual(runsOf(spans, "0", 0n, { from: 0, to: 100 }).map((each) => each.event), [4]);
-  assert.deepEqual(runsOf(spans, "0", 0n, { from: 100, to: 200 }).map((each) => each.event), [6]);
+  assert.deepEqual(collectiveRuns(spans, "0", 0n, { from: 0, to: 100 }).map((each) => each.event), [4]);
+  assert.deepEqual(collectiveRuns(spans, "0", 0n, { from: 100, to: 200 }).map((each) => each.event), [6]);
 });
 
 test("of many ranks those that wait least and most are shown, and who is to blame", () => {

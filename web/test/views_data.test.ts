@@ -8,7 +8,7 @@ import { Table, type Column } from "../src/data/table.ts";
 import { rangesHave } from "../src/ranges.ts";
 import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/call_tree/paths.ts";
 import { kernelTable } from "../src/views/kernels/data.ts";
-import { costliest, moduleTree, namesOf as moduleNames, rowsInSight } from "../src/views/modules/data.ts";
+import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
 import { largest, overRanks } from "../src/views/operators/data.ts";
 import { devicePartsOf, evidenceOf } from "../src/views/overview/data.ts";
 import { Pairs } from "../src/views/shared/pairs.ts";
@@ -104,7 +104,7 @@ test("the evidence of a finding leads to a view", () => {
 });
 
 test("modules are a tree by path, with a slash in a name", () => {
-  assert.deepEqual(moduleNames("a\\/b/c"), ["a/b", "c"]);
+  assert.deepEqual(namesInPath("a\\/b/c"), ["a/b", "c"]);
   const table = made("modules", {
     rank: [0, 0, 0, 1], path: ["m", "m/a\\/b", "m/a\\/b/c", "m"], calls: [1, 1, 2, 1], device_total_ns: [10, 8, 3, 10], device_self_ns: [2, 5, 3, 10],
     backward_device_ns: [20, 16, 6, null], host_total_ns: [1, 1, 1, 1], host_self_ns: [1, 1, 1, 1], backward_host_ns: [0, 0, 0, 0], operators: [1, 1, 1, 1],

@@ -10,7 +10,7 @@ function fromBase64(text: string): Uint8Array<ArrayBuffer> {
   }
 }
 
-export async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
+async function gunzip(bytes: Uint8Array<ArrayBuffer>): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined")
     throw new Error("this browser cannot read compressed data; open the page with a newer one");
   const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"));

@@ -15,6 +15,19 @@ export const rowsOfRank = (table: Table, rank: string): number[] =>
 
 export const ranksIn = (table: Table): string[] => [...new Set(allRows(table).map((row) => table.exact("rank", row) || "none"))];
 
+// A column's sum over the rows of each key; what is not known adds nothing.
+export function sumsBy(table: Table, name: string, keyOf: (row: number) => string): Map<string, number> {
+  const sums = new Map<string, number>();
+  for (let row = 0; row < table.rows; ++row) {
+    const key = keyOf(row);
+    sums.set(key, (sums.get(key) ?? 0) + (table.absolute(name, row) || 0));
+  }
+  return sums;
+}
+
+// The key with the most; "" where there is none.
+export const largestOf = (sums: ReadonlyMap<string, number>): string => [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
+
 // A table of these rows, in their order.
 export function pickRows(table: Table, rows: ArrayLike<number>): Table {
   const pick = (column: Column): Column => {

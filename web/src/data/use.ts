@@ -58,6 +58,12 @@ export function useJob(): Loaded<Job> {
   return useLoaded(`job ${id}`, async () => source.value!.job(id || (await firstJob())));
 }
 
+// Of the job that is shown; 0 until it is known.
+export function useStartNs(): bigint {
+  const job = useJob();
+  return job.state === "here" ? job.value.startNs : 0n;
+}
+
 async function firstJob(): Promise<string> {
   const jobs = await source.value!.jobs();
   if (jobs.rows === 0) throw new Error("no folder with traces was found below what `spotter serve` was given; it goes on looking");

@@ -2,7 +2,7 @@
 // would be if something took another time.
 import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { source, useJob, useTable } from "../data/use.ts";
+import { source, useStartNs, useTable } from "../data/use.ts";
 import { human, shortName } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
 import { rankOf } from "../timeline/table_columns.ts";
@@ -14,7 +14,6 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { jobShares, largestPart, longestRank, meanLengths, parseWhatIf, pathBars, type PathBar } from "./critical_path/data.ts";
 import { WhatIfForm } from "./critical_path/what_if.tsx";
 import { windowOf } from "./shared/step_windows.ts";
-import "./waits.css";
 
 export function CriticalPath() {
   // A report has no other lengths than the ones there were.
@@ -76,8 +75,7 @@ function Answer({ bars, rank, asked }: { bars: PathBar[]; rank: string; asked: s
 
 function StepBars({ bars, rank }: { bars: PathBar[]; rank: string }) {
   const steps = useTable("steps");
-  const job = useJob();
-  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const startNs = useStartNs();
   const links = new Map<string, string>();
   if (steps.state === "here")
     for (let row = 0; row < steps.value.rows; ++row)
@@ -108,7 +106,7 @@ function OfJob() {
       </p>
       <Bars label="Time on the job's critical path, by whose it is" unit="ns"
         bars={shares.slice(0, 16).map((each, i) => ({
-          label: each.rank === "none" ? "no rank" : `rank ${each.rank}`, parts: each.parts, link: here({ rank: each.rank }),
+          label: rankName(each.rank), parts: each.parts, link: here({ rank: each.rank }),
           ...(i === 0 && isOne ? { mark: "what the steps wait for most" } : {}),
         }))} />
       {shares.length > 16 && <p class="muted">{shares.length - 16} further ranks have less.</p>}

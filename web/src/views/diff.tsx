@@ -11,7 +11,6 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
 import { NameTable } from "./diff/name_table.tsx";
-import "./waits.css";
 
 export function Diff() {
   if (source.value?.kind === "report") {

@@ -14,7 +14,6 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { blame, notableRanks, rankSteps, stepNumbers, type Blame, type RankSteps } from "./distributed/data.ts";
 import { Lateness } from "./distributed/lateness.tsx";
 import { timelineOf } from "./distributed/links.ts";
-import "./waits.css";
 
 export function Distributed() {
   const steps = useTable("comm_steps");
@@ -139,7 +138,7 @@ function stacks(ranks: RankSteps[], blamed: Blame | null): Bar[] {
     link: timelineOf(each.rank),
     parts: [
       { kind: "compute", label: "computes alone", value: each.compute },
-      { kind: "hidden-communication", label: "computes and communicates", value: each.overlap },
+      { kind: "communication pale", label: "computes and communicates", value: each.overlap },
       { kind: "communication", label: "communicates, nothing hides it", value: each.exposed },
       { kind: "idle", label: "other", value: each.other },
     ],
@@ -152,7 +151,7 @@ function transfers(ranks: RankSteps[], blamed: Blame | null): Bar[] {
     ...markOf(blamed, each.rank),
     parts: [
       { kind: "communication", label: "transfers", value: each.transfer },
-      { kind: "waiting", label: "waits for another rank", value: each.wait },
+      { kind: "annotation", label: "waits for another rank", value: each.wait },
     ],
   }));
 }

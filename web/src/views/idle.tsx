@@ -1,7 +1,7 @@
 // Why the devices were idle: by cause, by what the host did meanwhile, and every gap by its length.
 import { allRows, pickRows, rowsOfRank, rowsThat } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useJob, useTable } from "../data/use.ts";
+import { useStartNs, useTable } from "../data/use.ts";
 import { shortName } from "../format.ts";
 import { chosenRank, here, linkTo } from "../state.ts";
 import { rankOf, timesOf } from "../timeline/table_columns.ts";
@@ -14,7 +14,6 @@ import { CAUSES, idleRanks, type IdleRank } from "./idle/data.ts";
 import { Gaps } from "./idle/gaps.tsx";
 import { timelineAt } from "./idle/links.ts";
 import { Queues } from "./idle/queues.tsx";
-import "./waits.css";
 
 export function Idle() {
   const idle = useTable("device_idle_breakdown");
@@ -89,8 +88,7 @@ const TOP = 8;
 
 function HostMeanwhile({ rank }: { rank: string }) {
   const causes = useTable("idle_causes");
-  const job = useJob();
-  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const startNs = useStartNs();
   return (
     <section aria-labelledby="host">
       <h2 id="host">What the host did meanwhile</h2>

@@ -2,25 +2,24 @@
 import { useMemo } from "preact/hooks";
 import { allRows, pickRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useJob, useTable, type Loaded } from "../data/use.ts";
+import { useStartNs, useTable, type Loaded } from "../data/use.ts";
 import { human, position } from "../format.ts";
 import { goTo, linkTo, param } from "../state.ts";
+import type { TimeWindow } from "../timeline/time_window.ts";
 import { Bars } from "../widgets/bars.tsx";
 import type { CurveMark } from "../widgets/curve.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { MemoryCurveOf } from "./memory/curve.tsx";
-import { BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPiece, operatorsTable, operatorsThatHold, rowsOf, type Device, type OperatorHolds, type Span } from "./memory/data.ts";
+import { BEFORE, categoriesOf, curveOf, devicesOf, heldAt, holdersTable, largestPiece, operatorsTable, operatorsThatHold, rowsOf, type Device, type OperatorHolds } from "./memory/data.ts";
 import { chosenRow, pieceOf, Pieces } from "./memory/pieces.tsx";
-import { chosenSpan, memoryLink, timelineAround } from "./memory/window.ts";
-import "./waits.css";
+import { chosenSpan, memoryLink, timelineAt } from "./memory/window.ts";
 
 export function Memory() {
   const timeline = useTable("memory_timeline");
   const summary = useTable("device_summary");
-  const job = useJob();
-  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const startNs = useStartNs();
   return (
     <Ready of={timeline}>
       {(table) => {
@@ -115,7 +114,7 @@ function OneDevice({ device, devices, startNs }: { device: Device; devices: Devi
   );
 }
 
-function inSpan(events: Loaded<Table>, held: number[], span: Span | null, peak: number, startNs: bigint): { holders: Loaded<Table>; operators: Loaded<Table> } {
+function inSpan(events: Loaded<Table>, held: number[], span: TimeWindow | null, peak: number, startNs: bigint): { holders: Loaded<Table>; operators: Loaded<Table> } {
   if (span === null || events.state !== "here") return { holders: events, operators: events };
   const table = events.value;
   const rows = allRows(table);
@@ -139,7 +138,7 @@ function Sentence({ device, atPeak, holds }: { device: Device; atPeak: Loaded<Ta
     <p class="answer">
       {where} has at most <strong><Exact value={device.peak} unit="bytes" /></strong> in use
       {Number.isFinite(share) && <>, <Exact value={share} unit="ratio" /> of its <Exact value={device.capacity} unit="bytes" /></>}, at{" "}
-      <a href={timelineAround(device.key.split("/")[0]!, device.peakNs)} title={`${device.peakNs} ns`}>{position(device.peakNs)}</a>
+      <a href={timelineAt(device.key.split("/")[0]!, device.peakNs)} title={`${device.peakNs} ns`}>{position(device.peakNs)}</a>
       {device.peakReserved > device.peak && <>; its allocator holds up to <Exact value={device.peakReserved} unit="bytes" /></>}.
       {atPeak.state === "here" && atPeak.value.rows > 0 && <>{" "}<Holders table={atPeak.value} holds={holds} /></>}
     </p>

@@ -8,9 +8,9 @@ import { human, printable, shortName } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
 import { chosenRank, linkTo, param, setParam } from "../state.ts";
 import { Choice, RankChoice, Search, rankName } from "../widgets/choice.tsx";
-import { Icicle } from "../widgets/icicle.tsx";
+import { Icicle, namesIn } from "../widgets/icicle.tsx";
 import { Empty, Held } from "../widgets/loaded.tsx";
-import { costliest, icicleOf, moduleTree, namesOf, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules/data.ts";
+import { costliest, icicleOf, moduleTree, namesInPath, rowsInSight, timeOf, type Module, type Pass, type Time } from "./modules/data.ts";
 
 export function Modules() {
   const table = useTable("modules");
@@ -117,12 +117,6 @@ function Part({ value, whole }: { value: number; whole: number }) {
 
 // Whether a module is on the way to what the icicle shows.
 function wayTo(zoom: string): (module: Module) => boolean {
-  let names: string[] = [];
-  try {
-    const parsed: unknown = JSON.parse(zoom || "[]");
-    if (Array.isArray(parsed)) names = parsed.map(String);
-  } catch {
-    // an address that somebody has changed by hand
-  }
-  return (module) => module.depth < names.length && namesOf(module.path).every((name, i) => name === names[i]);
+  const names = namesIn(zoom);
+  return (module) => module.depth < names.length && namesInPath(module.path).every((name, i) => name === names[i]);
 }

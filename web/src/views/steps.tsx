@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useJob, useTable } from "../data/use.ts";
+import { useJob, useStartNs, useTable } from "../data/use.ts";
 import { human } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
@@ -81,10 +81,9 @@ function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; 
 }
 
 function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; marks: Table; rank: string }) {
-  const job = useJob();
   const shown = mostDifferent(grid, MOST_RANKS);
   const steps = grid.numbers.slice(0, MOST_STEPS);
-  const start = job.state === "here" ? job.value.startNs : 0n;
+  const start = useStartNs();
   const marked = param("step");
   const windows = stepGrid(marks, "dur_ns");
   const places = new Map(windows.ranks.map((each, place) => [each, place]));
@@ -112,10 +111,9 @@ function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; ma
 }
 
 function OfRank({ marks, parts, rank }: { marks: Table; parts: Table; rank: string }) {
-  const job = useJob();
   const rows = rowsOfRank(parts, rank);
   const sums = stepSums(parts, rows);
-  const start = job.state === "here" ? job.value.startNs : 0n;
+  const start = useStartNs();
   const link = (step: number) => {
     const at = stepWindow(marks, rank === "none" ? "" : rank, String(step), start);
     return at === null ? undefined : linkTo("timeline", { ...(rank === "none" ? {} : { ranks: rank }), ...at.params });

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Column, Table } from "../data/table.ts";
-import { useJob } from "../data/use.ts";
+import { useStartNs } from "../data/use.ts";
 import { cellText, isPosition, shortName } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
 import { param, setParam } from "../state.ts";
@@ -143,8 +143,7 @@ function Row({ table, columns, row, index, link, cell, onHover, isChosen, linkCo
 }
 
 export function Cell({ table, column, row }: { table: Table; column: Column; row: number }) {
-  const job = useJob();
-  const start = job.state === "here" ? job.value.startNs : 0n;
+  const start = useStartNs();
   const text = cellText(table, column, row, isPosition(column) ? start : 0n);
   if (column.type === "text" && !column.whole) return <>{shortName(text, 80)}</>;
   if (column.unit === "ratio" && text !== "") {

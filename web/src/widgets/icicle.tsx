@@ -1,8 +1,8 @@
 // A tree of named amounts as an icicle: a node as wide as its share, its children below it. Click or Enter makes a node the
 // root, the line above leads back.
 import { useSignal } from "@preact/signals";
-import { human, shortName } from "../format.ts";
 import type { Unit } from "../data/table.ts";
+import { human, shortName } from "../format.ts";
 
 export interface TreeNode {
   name: string;
@@ -94,7 +94,8 @@ function pathTo(root: TreeNode, zoom: string): TreeNode[] {
   return path;
 }
 
-function namesIn(zoom: string): string[] {
+// The names of a zoom, as the address has it.
+export function namesIn(zoom: string): string[] {
   try {
     const names: unknown = JSON.parse(zoom || "[]");
     return Array.isArray(names) ? names.map(String) : [];

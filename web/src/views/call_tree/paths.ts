@@ -77,7 +77,7 @@ function mergedWords(words: string[]): { words: string[]; of: Uint32Array } {
   return { words: all, of };
 }
 
-export const valuesOf = (paths: Paths, measure: Measure): number[] => (measure === "host" ? paths.host : paths.device);
+const valuesOf = (paths: Paths, measure: Measure): number[] => (measure === "host" ? paths.host : paths.device);
 
 // Several nodes of one name as one; what is below them is made when it is looked at.
 class Merged implements TreeNode {

@@ -1,5 +1,5 @@
 // What the critical paths of a job are made of, from critical_path, critical_path_names and job_critical_path.
-import { rowsOfRank } from "../../data/rows.ts";
+import { largestOf, rowsOfRank, sumsBy } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { rankOf } from "../../timeline/table_columns.ts";
 import type { BarPart } from "../../widgets/bars.tsx";
@@ -73,11 +73,7 @@ export function meanLengths(bars: readonly PathBar[]): { length: number; whatIf:
 }
 
 // The rank whose steps are the longest.
-export function longestRank(table: Table): string {
-  const sums = new Map<string, number>();
-  for (let row = 0; row < table.rows; ++row) sums.set(rankOf(table, row), (sums.get(rankOf(table, row)) ?? 0) + table.absolute("length_ns", row));
-  return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
-}
+export const longestRank = (table: Table): string => largestOf(sumsBy(table, "length_ns", (row) => rankOf(table, row)));
 
 const KINDS: Record<string, [kind: string, label: string]> = {
   device: ["compute", "device"],

@@ -1,4 +1,5 @@
 // What changed from one job to another: names, the tree of paths, and how long steps take.
+import { median } from "../../data/median.ts";
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { human } from "../../format.ts";
@@ -93,9 +94,7 @@ export interface StepTimes {
 
 export function stepTimes(steps: Table): StepTimes {
   const times = allRows(steps).map((row) => steps.absolute("dur_ns", row)).sort((a, b) => a - b);
-  const middle = times.length >> 1;
-  const median = times.length === 0 ? Number.NaN : times.length % 2 === 1 ? times[middle]! : (times[middle - 1]! + times[middle]!) / 2;
-  return { times, median };
+  return { times, median: median(times) };
 }
 
 // Counts in `bins` equal parts of [least, most].

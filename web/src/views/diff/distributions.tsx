@@ -16,15 +16,15 @@ export function Distributions({ before, after }: { before: StepTimes; after: Ste
   return (
     <figure class="distributions">
       <figcaption>
-        <span class="swatch before" aria-hidden="true" />{text("Before, above", before)}<br />
-        <span class="swatch after" aria-hidden="true" />{text("After, below", after)}
+        <span class="swatch other" aria-hidden="true" />{text("Before, above", before)}<br />
+        <span class="swatch annotation" aria-hidden="true" />{text("After, below", after)}
       </figcaption>
       <svg viewBox={`0 0 ${WIDTH} ${2 * HALF + 2}`} preserveAspectRatio="none" role="img" aria-label={`Lengths of steps. ${text("Before", before)}. ${text("After", after)}.`}>
         {counts.map((each, side) => each.map((count, bin) => {
           const height = (count / tallest) * HALF;
           if (count === 0) return null;
           return (
-            <rect key={`${side} ${bin}`} class={side === 0 ? "before" : "after"} x={(bin / BINS) * WIDTH} width={WIDTH / BINS - 1} y={side === 0 ? HALF - height : HALF + 2} height={height}>
+            <rect key={`${side} ${bin}`} class={side === 0 ? "other" : "annotation"} x={(bin / BINS) * WIDTH} width={WIDTH / BINS - 1} y={side === 0 ? HALF - height : HALF + 2} height={height}>
               <title>{`${side === 0 ? "before" : "after"}: ${count} steps of ${human(least + bin * step, "ns")} to ${human(least + (bin + 1) * step, "ns")}`}</title>
             </rect>
           );

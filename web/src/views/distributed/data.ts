@@ -94,7 +94,7 @@ const ON_HOST = /^(gloo|mpi):/;
 
 // The collectives that a rank launched within a step's window, in order of start: on its devices or, where it has none
 // there, on its host.
-export function runsOf(spans: Table, rank: string, startNs: bigint, window: { from: number; to: number }): Run[] {
+export function collectiveRuns(spans: Table, rank: string, startNs: bigint, window: { from: number; to: number }): Run[] {
   const start = timesOf(spans, "start_ns", startNs), duration = timesOf(spans, "dur_ns", 0n);
   const event = integersOf(spans, "event"), link = integersOf(spans, "link");
   const isCommunication = spans.column("kind").words.map((word) => word === "communication");

@@ -1,17 +1,17 @@
 // How late each rank starts each collective of a step: of the ranks' own spans, so of few ranks, or when asked.
 import { useMemo } from "preact/hooks";
 import { tableFrom } from "../../data/made_table.ts";
-import { allRows } from "../../data/rows.ts";
+import { allRows, largestOf, sumsBy } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { source, useJob, useSpans, type Loaded } from "../../data/use.ts";
+import { source, useSpans, useStartNs, type Loaded } from "../../data/use.ts";
 import { shortName } from "../../format.ts";
 import { param, setParam } from "../../state.ts";
-import { rankOf, timesOf } from "../../timeline/table_columns.ts";
 import { rankName } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { HeatMap } from "../../widgets/heat_map.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
-import { collectivesOf, runsOf, type Blame, type Collective, type Run } from "./data.ts";
+import { stepWindow } from "../shared/step_windows.ts";
+import { collectiveRuns, collectivesOf, type Blame, type Collective, type Run } from "./data.ts";
 import { timelineAt } from "./links.ts";
 
 const FEW_RANKS = 16;
@@ -28,7 +28,8 @@ interface Props {
 
 export function Lateness(props: Props) {
   const { ranks, steps, numbers } = props;
-  const step = props.step || worstStep(steps) || numbers[0] || "";
+  const worstStep = largestOf(sumsBy(steps, "wait_ns", (row) => steps.exact("number", row))); // where most is waited
+  const step = props.step || worstStep || numbers[0] || "";
   const isAsked = ranks.length <= FEW_RANKS || source.value?.kind === "report" || param("lateness") === "1";
   return (
     <section aria-labelledby="lateness">
@@ -40,19 +41,8 @@ export function Lateness(props: Props) {
   );
 }
 
-// Where most is waited.
-function worstStep(steps: Table): string {
-  const sums = new Map<string, number>();
-  for (let row = 0; row < steps.rows; ++row) {
-    const number = steps.exact("number", row);
-    sums.set(number, (sums.get(number) ?? 0) + (steps.absolute("wait_ns", row) || 0));
-  }
-  return [...sums].sort(([, a], [, b]) => b - a)[0]?.[0] ?? "";
-}
-
 function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
-  const job = useJob();
-  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const startNs = useStartNs();
   const loaded = ranks.map((rank) => useSpans(rank));
   const all = together(loaded);
   const values = all.state === "here" ? all.value : null;
@@ -60,8 +50,9 @@ function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
   const found = useMemo(() => {
     if (values === null) return [];
     const runs: Run[][] = values.map((spans, i) => {
-      const window = windowOf(steps, ranks[i]!, step, startNs);
-      return window === null ? [] : runsOf(spans, ranks[i]!, startNs, window);
+      const rank = ranks[i]!;
+      const at = stepWindow(steps, rank === "none" ? "" : rank, step, startNs);
+      return at === null ? [] : collectiveRuns(spans, rank, startNs, { from: Number(at.params.from), to: Number(at.params.to) });
     });
     return collectivesOf(runs, groups.size <= 1);
   }, [steps, step, startNs, groups.size, ...(values ?? [])]);
@@ -79,13 +70,6 @@ function together(loaded: Loaded<Table>[]): Loaded<Table[]> {
   if (failed?.state === "failed") return failed;
   const values = loaded.flatMap((each) => (each.state === "here" ? [each.value] : []));
   return values.length < loaded.length ? { state: "loading" } : { state: "here", value: values };
-}
-
-function windowOf(steps: Table, rank: string, step: string, startNs: bigint): { from: number; to: number } | null {
-  const start = timesOf(steps, "start_ns", startNs);
-  for (let row = 0; row < steps.rows; ++row)
-    if (rankOf(steps, row) === rank && steps.exact("number", row) === step) return { from: start(row), to: start(row) + steps.absolute("dur_ns", row) };
-  return null;
 }
 
 function Found({ found, ranks, step, blamed, isOneGroup }: { found: Collective[]; ranks: string[]; step: string; blamed: Blame | null; isOneGroup: boolean }) {

@@ -1,5 +1,6 @@
 // From the view of a distributed job to the timeline.
 import { linkTo } from "../../state.ts";
+import { toText } from "../../timeline/time_window.ts";
 import type { Collective } from "./data.ts";
 
 export const timelineOf = (rank: string): string => linkTo("timeline", rank === "none" ? {} : { open: rank });
@@ -10,8 +11,7 @@ export function timelineAt({ runs, first, last }: Collective): string {
   const room = Math.max(1_000, (end - first) * 0.15);
   return linkTo("timeline", {
     open: runs.map((run) => run.rank).join(","),
-    from: String(Math.floor(first - room)),
-    to: String(Math.ceil(end + room)),
+    ...toText({ from: first - room, to: end + room }),
     ...(last.event < 0 ? {} : { sel: `${last.rank}:${last.event}`, at: `${last.start}+${last.end - last.start}`, align: "1" }),
   });
 }

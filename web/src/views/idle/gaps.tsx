@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { tableFrom } from "../../data/made_table.ts";
 import type { Table } from "../../data/table.ts";
-import { useJob, useSpans } from "../../data/use.ts";
+import { useSpans, useStartNs } from "../../data/use.ts";
 import { humanNs } from "../../format.ts";
 import { param } from "../../state.ts";
 import { Bars } from "../../widgets/bars.tsx";
@@ -16,8 +16,7 @@ const MOST_GAPS = 50;
 
 export function Gaps({ rank }: { rank: string }) {
   const spans = useSpans(rank);
-  const job = useJob();
-  const startNs = job.state === "here" ? job.value.startNs : 0n;
+  const startNs = useStartNs();
   return (
     <section aria-labelledby="gaps">
       <h2 id="gaps">Gaps by their length</h2>

@@ -1,7 +1,5 @@
 // From a gap to the timeline, with what is around it.
-import { linkTo } from "../../state.ts";
+import { timelineAround } from "../shared/timeline_around.ts";
 
-export function timelineAt(rank: string, from: number, to: number): string {
-  const room = Math.max(2_000, (to - from) * 0.5);
-  return linkTo("timeline", { open: rank, from: String(Math.floor(from - room)), to: String(Math.ceil(to + room)) });
-}
+export const timelineAt = (rank: string, from: number, to: number): string =>
+  timelineAround(rank, from, to, Math.max(2_000, (to - from) * 0.5));

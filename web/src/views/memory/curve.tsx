@@ -2,13 +2,14 @@
 import { useMemo } from "preact/hooks";
 import { human, humanNs, position } from "../../format.ts";
 import { param, setParam } from "../../state.ts";
+import type { TimeWindow } from "../../timeline/time_window.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
-import type { Device, MemoryCurve, Span } from "./data.ts";
+import type { Device, MemoryCurve } from "./data.ts";
 import { clearSpan, hoveredPiece, setSpan } from "./window.ts";
 
 const FULL = 0.5; // from this part of the capacity on it is in the picture unasked
 
-export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCurve; device: Device; span: Span | null; chosen: CurveMark[] }) {
+export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCurve; device: Device; span: TimeWindow | null; chosen: CurveMark[] }) {
   const hasCapacity = Number.isFinite(device.capacity);
   const asked = param("capacity");
   const showsCapacity = hasCapacity && (asked === "" ? device.peak > device.capacity * FULL : asked === "1");
@@ -52,7 +53,7 @@ export function MemoryCurveOf({ curve, device, span, chosen }: { curve: MemoryCu
 }
 
 // For who has no pointer to drag with.
-function TimeForm({ curve, span }: { curve: MemoryCurve; span: Span | null }) {
+function TimeForm({ curve, span }: { curve: MemoryCurve; span: TimeWindow | null }) {
   const first = span?.from ?? curve.x[0] ?? 0, last = span?.to ?? curve.x.at(-1) ?? 0;
   const apply = (event: Event & { currentTarget: HTMLFormElement }) => {
     event.preventDefault();

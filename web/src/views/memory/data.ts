@@ -1,8 +1,9 @@
 // What the view of memory shows, from the tables of the allocators' events. Times are ns since the job's first span.
 import { tableFrom, type Cell } from "../../data/made_table.ts";
-import { allRows, rowsThat } from "../../data/rows.ts";
+import { allRows, rowsThat, sumsBy } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { timesOf } from "../../timeline/table_columns.ts";
+import type { TimeWindow } from "../../timeline/time_window.ts";
 
 export interface Device {
   key: string; // rank/type/number, as the address has it
@@ -51,11 +52,6 @@ export function rowsOf(table: Table, device: string): number[] {
   return first < 0 ? [] : rowsThat(table, (row) => columns.every((column) => column.values[row] === column.values[first]) && (columns[0]!.nulls === null || is(row)));
 }
 
-export interface Span {
-  from: number;
-  to: number;
-}
-
 export interface MemoryCurve {
   x: Float64Array;
   allocated: Float64Array;
@@ -69,7 +65,7 @@ const BUCKETS = 2000;
 
 // What was in use within `span`, of one device. Where there are more points than can be seen, each part of the time
 // keeps its first, least, most and last one.
-export function curveOf(series: Table, device: string, startNs: bigint, span: Span | null): MemoryCurve {
+export function curveOf(series: Table, device: string, startNs: bigint, span: TimeWindow | null): MemoryCurve {
   const time = timesOf(series, "time_ns", startNs);
   const number = (name: string) => timesOf(series, name, 0n);
   const allocated = number("allocated_bytes"), reserved = number("reserved_bytes");
@@ -122,7 +118,7 @@ export function heldAt(events: Table, rows: readonly number[], ns: number, start
 }
 
 // Pieces that are allocated or released within the time.
-export function movedIn(events: Table, rows: readonly number[], span: Span, startNs: bigint): number[] {
+export function movedIn(events: Table, rows: readonly number[], span: TimeWindow, startNs: bigint): number[] {
   const allocated = timesOf(events, "allocated_ns", startNs), released = timesOf(events, "released_ns", startNs);
   const isIn = (ns: number) => ns >= span.from && ns <= span.to;
   return rows.filter((row) => isIn(allocated(row)) || isIn(released(row)));
@@ -159,7 +155,7 @@ export function holdersTable(events: Table, held: readonly number[], total: numb
 }
 
 // What the pieces of each operator were within a time: allocated, released, and what that grew to.
-export function operatorsTable(events: Table, rows: readonly number[], span: Span, startNs: bigint): Table {
+export function operatorsTable(events: Table, rows: readonly number[], span: TimeWindow, startNs: bigint): Table {
   const allocated = timesOf(events, "allocated_ns", startNs), released = timesOf(events, "released_ns", startNs);
   const isIn = (ns: number) => ns >= span.from && ns <= span.to;
   const sums = new Map<string, [allocations: number, bytes: number, releases: number, released: number]>();
@@ -222,16 +218,14 @@ export const BEFORE = "from before the recording";
 
 // By what it is for, the largest first.
 export function categoriesOf(holders: Table): Holder[] {
-  const sums = new Map<string, number>();
-  for (let row = 0; row < holders.rows; ++row) {
+  const sums = sumsBy(holders, "bytes", (row) => {
     const isBefore = holders.text("category", row) === "unknown" && holders.text("phase", row) === "before";
-    const category = isBefore ? BEFORE : holders.text("category", row).replace("_", " ");
-    sums.set(category, (sums.get(category) ?? 0) + holders.absolute("bytes", row));
-  }
+    return isBefore ? BEFORE : holders.text("category", row).replace("_", " ");
+  });
   return [...sums].map(([category, bytes]) => ({ category, bytes })).sort((a, b) => b.bytes - a.bytes);
 }
 
-export interface Frame {
+export interface SpanAround {
   name: string;
   kind: string;
   from: number;
@@ -239,7 +233,7 @@ export interface Frame {
 }
 
 // The spans of the host that are around a moment, the innermost first, on the thread that is inside `operator` then.
-export function stackAt(spans: Table, ns: number, operator: string, startNs: bigint): Frame[] {
+export function stackAt(spans: Table, ns: number, operator: string, startNs: bigint): SpanAround[] {
   const start = timesOf(spans, "start_ns", startNs), duration = timesOf(spans, "dur_ns", 0n);
   const threads = new Map<string, { row: number; depth: number }[]>();
   for (let row = 0; row < spans.rows; ++row) {

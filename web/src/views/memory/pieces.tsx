@@ -6,12 +6,13 @@ import { useSpans, type Loaded } from "../../data/use.ts";
 import { human } from "../../format.ts";
 import { param } from "../../state.ts";
 import { timesOf } from "../../timeline/table_columns.ts";
+import type { TimeWindow } from "../../timeline/time_window.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty, Ready } from "../../widgets/loaded.tsx";
 import { SourceLink } from "../../widgets/source_link.tsx";
-import { movedIn, stackAt, type Span } from "./data.ts";
-import { memoryLink, hoveredPiece, timelineAround, type Piece } from "./window.ts";
+import { movedIn, stackAt } from "./data.ts";
+import { memoryLink, hoveredPiece, timelineAt, type Piece } from "./window.ts";
 
 export function pieceOf(events: Table, row: number, startNs: bigint): Piece {
   return {
@@ -29,7 +30,7 @@ export function chosenRow(events: Table, startNs: bigint): number {
   return -1;
 }
 
-export function Pieces({ events, span, startNs, rank }: { events: Loaded<Table>; span: Span | null; startNs: bigint; rank: string }) {
+export function Pieces({ events, span, startNs, rank }: { events: Loaded<Table>; span: TimeWindow | null; startNs: bigint; rank: string }) {
   return (
     <section aria-labelledby="pieces">
       <h2 id="pieces">{span === null ? "Every piece" : "Pieces that are allocated or released in the chosen time"}</h2>
@@ -38,7 +39,7 @@ export function Pieces({ events, span, startNs, rank }: { events: Loaded<Table>;
   );
 }
 
-function PieceTable({ events, span, startNs, rank }: { events: Table; span: Span | null; startNs: bigint; rank: string }) {
+function PieceTable({ events, span, startNs, rank }: { events: Table; span: TimeWindow | null; startNs: bigint; rank: string }) {
   const shown = useMemo(
     () => (span === null ? events : pickRows(events, movedIn(events, allRows(events), span, startNs))),
     [events, span?.from, span?.to, startNs],
@@ -67,8 +68,8 @@ function Chosen({ events, row, startNs, rank }: { events: Table; row: number; st
       <h3>{events.text("operator", row) || "No operator"}: <Exact value={events.absolute("bytes", row)} unit="bytes" /> <a href={memoryLink({ piece: "" })}>Close</a></h3>
       <p>
         {events.text("category", row)}{events.text("module", row) !== "" && `, in ${events.text("module", row)}`}; held for{" "}
-        <Exact value={events.absolute("held_ns", row)} unit="ns" />. <a href={timelineAround(rank, piece.allocatedNs)}>Its allocation in the timeline</a>
-        {!Number.isNaN(piece.releasedNs) && <>, <a href={timelineAround(rank, piece.releasedNs)}>its release</a></>}.
+        <Exact value={events.absolute("held_ns", row)} unit="ns" />. <a href={timelineAt(rank, piece.allocatedNs)}>Its allocation in the timeline</a>
+        {!Number.isNaN(piece.releasedNs) && <>, <a href={timelineAt(rank, piece.releasedNs)}>its release</a></>}.
       </p>
       <Ready of={spans}>
         {(table) => {

@@ -20,7 +20,7 @@ export interface Module {
 }
 
 // A path's names; one / in a name is \/.
-export const namesOf = (path: string): string[] => path.split(/(?<!\\)\//).map((name) => name.replaceAll("\\/", "/"));
+export const namesInPath = (path: string): string[] => path.split(/(?<!\\)\//).map((name) => name.replaceAll("\\/", "/"));
 
 export function moduleTree(table: Table, rank: string): Module[] {
   const groups = groupsOf(table, ["path"], rowsOfRank(table, rank));
@@ -30,7 +30,7 @@ export function moduleTree(table: Table, rank: string): Module[] {
   const known = new Map<string, Module>();
   const roots: Module[] = [];
   groups.first.forEach((row, i) => {
-    const path = table.text("path", row), names = namesOf(path);
+    const path = table.text("path", row), names = namesInPath(path);
     const module: Module = {
       name: names[names.length - 1]!, path, depth: names.length - 1, calls: calls[i]!, operators: operators[i]!,
       forward: { device: device[i]!, host: host[i]! }, backward: { device: backwardDevice[i]! || 0, host: backwardHost[i]! || 0 },

@@ -68,5 +68,3 @@ export function linesOf(sources: readonly KernelSource[]): { frame: Frame; runs:
   }
   return [...lines.values()].sort((a, b) => b.sum - a.sum);
 }
-
-export const frameText = (frame: Frame): string => `${frame.path}:${frame.line}`;
