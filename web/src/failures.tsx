@@ -49,6 +49,8 @@ export class Guard extends Component<{ children: ComponentChildren; name: string
 export const lastFailure = signal("");
 
 export function catchFailures(): void {
-  addEventListener("error", (event) => (lastFailure.value = event.message));
+  addEventListener("error", (event) => {
+    if (!event.message.startsWith("ResizeObserver loop")) lastFailure.value = event.message; // no failure: the rest is told in the next frame
+  });
   addEventListener("unhandledrejection", (event) => (lastFailure.value = sentenceOf(event.reason)));
 }
