@@ -1,6 +1,6 @@
 // Help: keys, and what each analysis computes.
 import { useEffect, useRef } from "preact/hooks";
-import { source, useLoaded } from "./data/use.ts";
+import { useAnalyses } from "./data/use.ts";
 
 const KEYS: [string, string][] = [
   ["?", "this help"],
@@ -48,7 +48,7 @@ export function Help() {
 }
 
 function Definitions() {
-  const analyses = useLoaded("analyses", () => source.value!.analyses());
+  const analyses = useAnalyses();
   if (analyses.state !== "here") return null;
   return (
     <>

@@ -9,7 +9,7 @@ import { Filters } from "./filters.tsx";
 import { printable } from "./format.ts";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
-import { Settings } from "./settings.tsx";
+import { SourceMenu } from "./source_menu.tsx";
 import { goTo, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
@@ -29,7 +29,7 @@ export function Page() {
         <JobChoice />
         {!shown?.needsNoJob && <Filters />}
         <NotesBadge />
-        <Settings />
+        <SourceMenu />
         <Help />
         <ThemeButton />
       </header>

@@ -45,7 +45,6 @@ export class ReportSource implements Source {
       throw new SourceError(`this report does not hold the table ${name}; \`${await this.command(name)}\` shows it`);
     if (Object.keys(options.params ?? {}).length > 0)
       throw new SourceError(`a report holds each table with its usual parameters; \`${await this.command(name)}\` takes others`);
-    if (options.ranks === undefined) return table;
     return table;
   }
 
@@ -64,10 +63,6 @@ export class ReportSource implements Source {
 
   async diff(): Promise<Table> {
     throw new SourceError("a report holds one job; `spotter diff BEFORE AFTER` compares two, and `spotter serve` shows it");
-  }
-
-  async licences(): Promise<string> {
-    throw new SourceError("the licences of what this page contains are printed by `spotter --licences`");
   }
 
   private async command(name: string): Promise<string> {

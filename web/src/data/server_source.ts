@@ -92,8 +92,4 @@ export class ServerSource implements Source {
   async analyses(): Promise<Analysis[]> {
     return analysesOf(tableOf(await ask("v1/analyses"), "analyses"));
   }
-
-  async licences(): Promise<string> {
-    return (await request("licences")).text();
-  }
 }

@@ -46,7 +46,6 @@ export interface Source {
   event(job: string, rank: string, event: number): Promise<Table>;
   diff(before: string, after: string, table: string, options?: TableOptions): Promise<Table>;
   analyses(): Promise<Analysis[]>;
-  licences(): Promise<string>;
 }
 
 // A failure that a person is told of, as it is.

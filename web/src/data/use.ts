@@ -2,7 +2,7 @@
 // is ready when all of that is there.
 import { computed, signal, type Signal } from "@preact/signals";
 import { param } from "../state.ts";
-import type { Job, Source, TableOptions } from "./source.ts";
+import type { Analysis, Job, Source, TableOptions } from "./source.ts";
 import type { Table } from "./table.ts";
 
 export type Loaded<T> = { state: "loading" } | { state: "failed"; error: string } | { state: "here"; value: T };
@@ -90,6 +90,11 @@ export function useSpans(rank: string): Loaded<Table> {
   const id = jobId.value;
   return useLoaded(`job ${id} spans ${rank}`, async () => source.value!.spans(id || (await firstJob()), rank));
 }
+
+// Every table that there is, with its definition.
+export const useAnalyses = (): Loaded<Analysis[]> => useLoaded("analyses", () => source.value!.analyses());
+
+export const valueOf = <T>(loaded: Loaded<T>): T | null => (loaded.state === "here" ? loaded.value : null);
 
 // What changed from one job to another, of the ranks and steps that are chosen.
 export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff", params: Record<string, string> = {}): Loaded<Table> {

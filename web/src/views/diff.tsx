@@ -34,13 +34,13 @@ function OneJob({ table }: { table: Table }) {
   );
 }
 
-interface Job {
+interface NamedJob {
   id: string;
   folder: string;
 }
 
 function Chosen({ jobs }: { jobs: Table }) {
-  const all: Job[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
+  const all: NamedJob[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
   const find = (id: string) => all.find((each) => each.id === id);
   const after = find(param("job")) ?? all[0]!;
   const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;
@@ -62,7 +62,7 @@ function Chosen({ jobs }: { jobs: Table }) {
 const swapped = (before: string, after: string): string =>
   hashOf({ view: "diff", params: new Map([...place.value.params, ["job", before], ["base", after]]) });
 
-function JobSelect({ label, name, value, all }: { label: string; name: string; value: string; all: Job[] }) {
+function JobSelect({ label, name, value, all }: { label: string; name: string; value: string; all: NamedJob[] }) {
   return (
     <label>{label}{" "}
       <select value={value} onChange={(event) => setParam(name, event.currentTarget.value, { push: true })}>
@@ -72,7 +72,7 @@ function JobSelect({ label, name, value, all }: { label: string; name: string; v
   );
 }
 
-function Compared({ before, after }: { before: Job; after: Job }) {
+function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
   const names = useDiff(before.id, after.id, "trace_diff", param("by_function") === "1" ? { by_function: "1" } : {});
   const paths = useDiff(before.id, after.id, "path_diff");
   const stepsBefore = useTable("steps", { job: before.id });

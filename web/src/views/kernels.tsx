@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { source, useTable, type Loaded } from "../data/use.ts";
+import { source, useTable, valueOf } from "../data/use.ts";
 import { human, printable, shortName } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
 import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
@@ -29,8 +29,6 @@ export function Kernels() {
     </Ready>
   );
 }
-
-const valueOf = <T,>(loaded: Loaded<T>): T | null => (loaded.state === "here" ? loaded.value : null);
 
 function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, string> }) {
   const rank = chosenRank();

@@ -2,7 +2,7 @@
 import { useMemo } from "preact/hooks";
 import { allRows, pickRows } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { useStartNs, useTable, type Loaded } from "../data/use.ts";
+import { useStartNs, useTable, valueOf, type Loaded } from "../data/use.ts";
 import { human, position } from "../format.ts";
 import { goTo, linkTo, param } from "../state.ts";
 import type { TimeWindow } from "../timeline/time_window.ts";
@@ -24,7 +24,7 @@ export function Memory() {
     <Ready of={timeline}>
       {(table) => {
         if (table.rows === 0) return <NoEvents />;
-        const devices = devicesOf(table, summary.state === "here" ? summary.value : null, startNs);
+        const devices = devicesOf(table, valueOf(summary), startNs);
         const device = devices.find((each) => each.key === param("device")) ?? devices[0]!;
         return <OneDevice key={device.key} device={device} devices={devices} startNs={startNs} />;
       }}

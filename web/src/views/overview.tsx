@@ -1,7 +1,7 @@
 // What this job is, and what stands out in it.
 import { allRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
-import { source, useTable } from "../data/use.ts";
+import { source, useTable, valueOf } from "../data/use.ts";
 import { human, printable } from "../format.ts";
 import { rangesHave } from "../ranges.ts";
 import { chosenRank, linkTo, setParam } from "../state.ts";
@@ -60,7 +60,7 @@ function RankBars({ temporal }: { temporal: Table }) {
   }
   const bars = rows.map((row) => ({
     label: rankName(temporal.exact("rank", row)),
-    parts: devicePartsOf(temporal, row, overlap.state === "here" ? overlap.value : null, idle.state === "here" ? idle.value : null),
+    parts: devicePartsOf(temporal, row, valueOf(overlap), valueOf(idle)),
     link: linkTo("timeline", { ranks: temporal.exact("rank", row) }),
     mark: faultOf(temporal.absolute("rank", row)),
   }));

@@ -1,12 +1,12 @@
 // Every table by its name, with its parameters as a form and its definition.
-import { source, useLoaded, useTable } from "../data/use.ts";
+import { source, useAnalyses, useTable } from "../data/use.ts";
 import type { Analysis, Param } from "../data/source.ts";
 import { linkTo, param, setParam } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Ready } from "../widgets/loaded.tsx";
 
 export function Tables() {
-  const analyses = useLoaded("analyses", () => source.value!.analyses());
+  const analyses = useAnalyses();
   return <Ready of={analyses}>{(all) => <Chosen all={all} />}</Ready>;
 }
 

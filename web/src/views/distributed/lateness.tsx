@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { tableFrom } from "../../data/made_table.ts";
 import { allRows, largestOf, sumsBy } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { source, useSpans, useStartNs, type Loaded } from "../../data/use.ts";
+import { source, useSpans, useStartNs, valueOf, type Loaded } from "../../data/use.ts";
 import { shortName } from "../../format.ts";
 import { param, setParam } from "../../state.ts";
 import { rankName } from "../../widgets/choice.tsx";
@@ -45,7 +45,7 @@ function Matrix({ steps, step, ranks, collectives, blamed }: Props) {
   const startNs = useStartNs();
   const loaded = ranks.map((rank) => useSpans(rank));
   const all = together(loaded);
-  const values = all.state === "here" ? all.value : null;
+  const values = valueOf(all);
   const groups = new Set(allRows(collectives).map((row) => collectives.text("group", row)));
   const found = useMemo(() => {
     if (values === null) return [];

@@ -6,9 +6,9 @@ import { parseFrame, type Frame } from "./frames.ts";
 import { ruleFrom, wrongIn, type Rule } from "./path_rules.ts";
 import { describe, EDITORS, resolveSource, sourceUrlRules, wrongWith, type SourceLink } from "./source_links.ts";
 import { change, question, settings, trust } from "./source_settings.ts";
-import "./settings.css";
+import "./source_menu.css";
 
-export function Settings() {
+export function SourceMenu() {
   const details = useRef<HTMLDetailsElement>(null);
   return (
     <>
