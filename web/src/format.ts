@@ -64,9 +64,10 @@ export function human(value: number, unit: Unit): string {
 
 export const humanNs = (ns: number): string => human(ns, "ns");
 
+const two = (value: number): string => String(value).padStart(2, "0");
+
 // Of Unix time, where the reader is.
 export function clockTime(unixNs: number, withSeconds = true): string {
-  const two = (value: number) => String(value).padStart(2, "0");
   const at = new Date(unixNs / 1e6);
   return `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
 }
@@ -74,7 +75,6 @@ export function clockTime(unixNs: number, withSeconds = true): string {
 // With its day, for what may be long ago.
 export function clockDate(unixNs: number): string {
   const at = new Date(unixNs / 1e6);
-  const two = (value: number) => String(value).padStart(2, "0");
   return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clockTime(unixNs)}`;
 }
 

@@ -11,8 +11,8 @@ import { kernelTable } from "../src/views/kernels/data.ts";
 import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
 import { largest, overRanks } from "../src/views/operators/data.ts";
 import { devicePartsOf, evidenceOf } from "../src/views/overview/data.ts";
+import { kernelOrigins, linesOf, operatorOrigins } from "../src/views/shared/origins.ts";
 import { Pairs } from "../src/views/shared/pairs.ts";
-import { kernelSources, linesOf, operatorSources } from "../src/views/shared/sources.ts";
 import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
 import { meanStep, stepSums } from "../src/views/shared/step_parts.ts";
 import { stepWindow } from "../src/views/shared/step_windows.ts";
@@ -167,18 +167,18 @@ test("a call within one of its own name counts once", () => {
 });
 
 test("a kernel's line is that around its launch, of the backward pass that of the forward operator", () => {
-  const sources = kernelSources(spanTree(spans)).get("gemm")!;
-  assert.deepEqual(sources.map((source) => [source.operator, source.inner?.path, source.inner?.line, source.own?.path, source.sum]),
+  const origins = kernelOrigins(spanTree(spans)).get("gemm")!;
+  assert.deepEqual(origins.map((source) => [source.operator, source.inner?.path, source.inner?.line, source.own?.path, source.sum]),
     [["MmBackward", "torch/nn/linear.py", 9, "train.py", 50], ["aten::mm", "torch/nn/linear.py", 9, "train.py", 30]]);
-  assert.deepEqual(linesOf(sources).map((line) => [line.frame.line, line.runs, line.sum]), [[9, 2, 80]]);
+  assert.deepEqual(linesOf(origins).map((line) => [line.frame.line, line.runs, line.sum]), [[9, 2, 80]]);
   assert.deepEqual(["/usr/lib/python3.11/threading.py", "<string>", "/x/site-packages/a.py", "/home/torchy/train.py"].map(isLibrary), [true, true, true, false]);
 });
 
 test("an operator's lines are those around its calls", () => {
   const tree = spanTree(spans);
-  assert.deepEqual(operatorSources(tree, "MmBackward").map((source) => [source.inner?.line, source.runs, source.sum]), [[9, 1, 10]]);
-  assert.deepEqual(operatorSources(tree, "launch"), []);
-  assert.deepEqual(operatorSources(tree, "nothing"), []);
+  assert.deepEqual(operatorOrigins(tree, "MmBackward").map((source) => [source.inner?.line, source.runs, source.sum]), [[9, 1, 10]]);
+  assert.deepEqual(operatorOrigins(tree, "launch"), []);
+  assert.deepEqual(operatorOrigins(tree, "nothing"), []);
 });
 
 test("pairs have a number each, also when there are many", () => {
@@ -195,7 +195,7 @@ test("kernels have their sums over ranks, their line, and how ranks differ", () 
     }),
     groups: null,
     distribution: made("kernel_duration_distribution", { kind: ["compute"], name: ["gemm"], ranks: [2], fastest_mean_ns: [10], slowest_mean_ns: [15], slowest_rank: [1] }),
-    sources: kernelSources(spanTree(spans)),
+    origins: kernelOrigins(spanTree(spans)),
   }, "");
   assert.deepEqual(["name", "sum_ns", "count", "mean_ns", "min_ns", "max_ns", "spread_ratio", "slowest_rank", "source_line", "share_ratio"].map((name) => table.exact(name, 0)),
     ["gemm", "60", "4", "15", "2", "30", "0.5", "1", "torch/nn/linear.py:9", "0.375"]);

@@ -7,6 +7,7 @@ import { goTo, hashOf, here, param, place, setParam } from "../state.ts";
 import { Search } from "../widgets/choice.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Icicle } from "../widgets/icicle.tsx";
+import { Legend } from "../widgets/legend.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
@@ -134,16 +135,16 @@ function Steps({ before, after }: { before: Loaded<Table>; after: Loaded<Table> 
   );
 }
 
+const CHANGES: [kind: string, label: string][] = [
+  ["faster3", "▼ faster"], ["unchanged", "= the same within 1 %"], ["slower3", "▲ slower"], ["removed", "▼ only before"], ["added", "▲ only after"],
+];
+
 function Tree({ table }: { table: Table }) {
   const root = useMemo(() => changeTree(table), [table]);
   if (table.rows === 0) return <Empty>No operators, modules or annotations were recorded in either job.</Empty>;
   return (
     <>
-      <ul class="legend">
-        {[["faster3", "▼ faster"], ["unchanged", "= the same within 1 %"], ["slower3", "▲ slower"], ["removed", "▼ only before"], ["added", "▲ only after"]].map(([kind, label]) => (
-          <li key={kind}><span class={`swatch ${kind}`} aria-hidden="true" />{label}</li>
-        ))}
-      </ul>
+      <Legend kinds={CHANGES} />
       <p>
         <Search name="q" label="Find in the tree" value={param("q")} />{" "}
         <span class="muted">Device time in a step of a rank (host time without devices), both jobs over each other: each is as wide as the longer of its two times.</span>

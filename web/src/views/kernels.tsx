@@ -12,7 +12,7 @@ import { ShareList } from "../widgets/share_list.tsx";
 import { SourceLine } from "../widgets/source_link.tsx";
 import { isOthers, kernelTable, tensorShares } from "./kernels/data.ts";
 import { OneKernel } from "./kernels/one_kernel.tsx";
-import { kernelSources, linesOf, type KernelSource } from "./shared/sources.ts";
+import { kernelOrigins, linesOf, type Origin } from "./shared/origins.ts";
 import { useOneRank, useTree } from "./shared/use_span_tree.ts";
 
 export function Kernels() {
@@ -35,11 +35,11 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
   const groups = valueOf(useTable("kernel_groups", { params: top })), distribution = valueOf(useTable("kernel_duration_distribution", { params: top }));
   const one = useOneRank();
   const tree = useTree(one.rank);
-  const sources = useMemo(() => (tree.state === "here" ? kernelSources(tree.value) : null), [tree]);
-  const table = useMemo(() => kernelTable({ breakdown, groups, distribution, sources }, rank), [breakdown, groups, distribution, sources, rank]);
+  const origins = useMemo(() => (tree.state === "here" ? kernelOrigins(tree.value) : null), [tree]);
+  const table = useMemo(() => kernelTable({ breakdown, groups, distribution, origins }, rank), [breakdown, groups, distribution, origins, rank]);
   const chosen = param("kernel");
   const isServed = source.value?.kind === "server";
-  const noSource = tree.state === "failed" ? tree.error : tree.state === "loading" ? "Loading the spans …" : "Nothing on the host is recorded around its launches.";
+  const noOrigin = tree.state === "failed" ? tree.error : tree.state === "loading" ? "Loading the spans …" : "Nothing on the host is recorded around its launches.";
   return (
     <>
       <p class="choices">
@@ -47,20 +47,20 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
         {isServed && <Choice name="top" label="Rows" value={param("top")} options={[["", "the largest of each rank"], ["0", "all"]]} />}
         {isServed && <Choice name="by" label="Group by" value={param("by")} options={[["", "kernel"], ["launch", "operator and launch"]]} />}
       </p>
-      <Largest table={table} sources={sources} rank={rank} />
+      <Largest table={table} origins={origins} rank={rank} />
       <div class="two">
         <Shares table={table} />
         {groups !== null && <TensorCores groups={groups} rank={rank} />}
       </div>
       {chosen !== "" && (
-        <OneKernel name={chosen} rank={rank} breakdown={breakdown} sources={sources?.get(chosen) ?? []} sourceRank={one.rank} noSource={noSource} />
+        <OneKernel name={chosen} rank={rank} breakdown={breakdown} origins={origins?.get(chosen) ?? []} originRank={one.rank} noOrigin={noOrigin} />
       )}
       {param("by") === "launch" ? <ByLaunch top={top} rank={rank} /> : (
         <DataTable table={table} sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
           cell={(column, row) => {
             const name = table.text("name", row);
             if (column.name === "name") return <span title={printable(name)}>{shortName(name, 52)}</span>;
-            return column.name === "source_line" ? <Line sources={sources?.get(name) ?? []} /> : undefined;
+            return column.name === "source_line" ? <Line origins={origins?.get(name) ?? []} /> : undefined;
           }} />
       )}
       <Launches rank={rank} />
@@ -68,16 +68,16 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
   );
 }
 
-function Line({ sources }: { sources: KernelSource[] }) {
-  const lines = linesOf(sources);
+function Line({ origins }: { origins: Origin[] }) {
+  const lines = linesOf(origins);
   return lines.length === 0 ? <span title="not known" /> : <><SourceLine frame={lines[0]!.frame} />{lines.length > 1 && <span class="muted"> +{lines.length - 1}</span>}</>;
 }
 
 // The answer in a sentence.
-function Largest({ table, sources, rank }: { table: Table; sources: Map<string, KernelSource[]> | null; rank: string }) {
+function Largest({ table, origins, rank }: { table: Table; origins: Map<string, Origin[]> | null; rank: string }) {
   if (table.rows === 0 || isOthers(table, 0)) return null;
   const name = table.text("name", 0), count = table.absolute("count", 0), sum = table.absolute("sum_ns", 0);
-  const from = sources?.get(name)?.[0], line = linesOf(sources?.get(name) ?? [])[0];
+  const from = origins?.get(name)?.[0], line = linesOf(origins?.get(name) ?? [])[0];
   return (
     <p class="answer">
       The largest kernel{rank === "" ? "" : ` of ${rankName(rank)}`}: <a href={here({ kernel: name })} title={printable(name)}><strong>{shortName(name, 70)}</strong></a>,{" "}

@@ -10,8 +10,8 @@ import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready, Held } from "../widgets/loaded.tsx";
 import { ShareList } from "../widgets/share_list.tsx";
 import { TIMES, isRest, largest, overRanks } from "./operators/data.ts";
-import { operatorSources } from "./shared/sources.ts";
-import { Sources } from "./shared/sources_table.tsx";
+import { operatorOrigins } from "./shared/origins.ts";
+import { Origins } from "./shared/origins_table.tsx";
 import { useOneRank, useTree } from "./shared/use_span_tree.ts";
 
 const GROUPS: [string, string][] = [["", "name"], ["shapes", "name and shapes"], ["stack", "name and call stack"], ["both", "name, shapes and stack"]];
@@ -78,10 +78,10 @@ function Shown({ table }: { table: Table }) {
 function CalledFrom({ name }: { name: string }) {
   const { rank } = useOneRank();
   const tree = useTree(rank);
-  const sources = useMemo(() => (tree.state === "here" ? operatorSources(tree.value, name) : []), [tree, name]);
+  const origins = useMemo(() => (tree.state === "here" ? operatorOrigins(tree.value, name) : []), [tree, name]);
   if (tree.state !== "here") return <p class="muted">{tree.state === "failed" ? tree.error : "Loading the spans …"}</p>;
-  if (sources.length === 0) return null;
-  return <><h3>Called from, {rankName(rank)}, by time of the host</h3><Sources sources={sources} isOfOperator /></>;
+  if (origins.length === 0) return null;
+  return <><h3>Called from, {rankName(rank)}, by time of the host</h3><Origins origins={origins} isOfOperator /></>;
 }
 
 function OneOperator({ name, rank }: { name: string; rank: string }) {

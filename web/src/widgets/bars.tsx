@@ -1,7 +1,8 @@
 // Stacked bars, one a line: of ranks, steps, causes. Parts are told apart by colour, order and title; the numbers stand
 // beside them.
-import { human } from "../format.ts";
 import type { Unit } from "../data/table.ts";
+import { human } from "../format.ts";
+import { Legend } from "./legend.tsx";
 
 export interface BarPart {
   kind: string; // names its colour: compute, communication, memory, operator, ... (style.css)
@@ -23,9 +24,7 @@ export function Bars({ bars, unit, label, most }: { bars: Bar[]; unit: Unit; lab
   const kinds = new Map(bars.flatMap((bar) => bar.parts.map((part) => [part.kind, part.label])));
   return (
     <div class="bars" role="group" aria-label={label}>
-      <ul class="legend">
-        {[...kinds].map(([kind, name]) => <li key={kind}><span class={`swatch ${kind}`} aria-hidden="true" />{name}</li>)}
-      </ul>
+      <Legend kinds={kinds} />
       <table class="plain">
         <caption class="hidden">{label}</caption>
         <thead class="hidden"><tr><th scope="col">{label}</th><th scope="col">Parts</th><th scope="col">Sum</th></tr></thead>

@@ -1,4 +1,4 @@
-// The calls of a rank merged by path, and of one name its callers and what it calls. No document here.
+// The calls of a rank merged by path, and of one name its callers and what it calls.
 import type { TreeNode } from "../../widgets/icicle.tsx";
 import { Pairs } from "../shared/pairs.ts";
 import type { SpanTree } from "../shared/span_tree.ts";

@@ -1,15 +1,15 @@
 // Kernels over the ranks that are shown: what they cost, whether they use tensor cores, how they differ between ranks, and
-// the line of Python that launches them. No document here.
+// the line of Python that launches them.
 import { extremes, groupsOf, means, numbersColumn, sums, textsColumn, textsOf, type Groups } from "../../data/made_table.ts";
 import { allRows, pickRows, rowsOfRank } from "../../data/rows.ts";
 import { Table, type Column } from "../../data/table.ts";
-import { linesOf, type KernelSource } from "../shared/sources.ts";
+import { linesOf, type Origin } from "../shared/origins.ts";
 
 export interface KernelTables {
   breakdown: Table;
   groups: Table | null; // kernel_groups
   distribution: Table | null; // kernel_duration_distribution
-  sources: Map<string, KernelSource[]> | null; // of one rank
+  origins: Map<string, Origin[]> | null; // of one rank
 }
 
 export function kernelTable(tables: KernelTables, rank: string): Table {
@@ -25,7 +25,7 @@ export function kernelTable(tables: KernelTables, rank: string): Table {
     numbersColumn("sum_ns", sum, help("sum_ns")),
     numbersColumn("count", count, help("count")),
     numbersColumn("mean_ns", sum.map((each, i) => each / count[i]!), help("mean_ns")),
-    ...ofSources(tables.sources, names),
+    ...ofOrigins(tables.origins, names),
     ...ofGroups(tables.groups, names, rank),
     ...ofRanks(tables.distribution, breakdown, groups, names),
     textsColumn("kind", textsOf(breakdown, groups, "kind"), help("kind")),
@@ -72,10 +72,10 @@ function ofRanks(table: Table | null, breakdown: Table, groups: Groups, names: s
   ];
 }
 
-function ofSources(sources: Map<string, KernelSource[]> | null, names: string[]): Column[] {
-  if (sources === null) return [];
-  const lines = names.map((name) => linesOf(sources.get(name) ?? [])[0]);
-  const operators = names.map((name) => sources.get(name)?.[0]?.operator ?? "");
+function ofOrigins(origins: Map<string, Origin[]> | null, names: string[]): Column[] {
+  if (origins === null) return [];
+  const lines = names.map((name) => linesOf(origins.get(name) ?? [])[0]);
+  const operators = names.map((name) => origins.get(name)?.[0]?.operator ?? "");
   const columns: Column[] = [];
   if (lines.some((line) => line !== undefined))
     columns.push(textsColumn("source_line", lines.map((line) => (line === undefined ? "" : `${line.frame.path}:${line.frame.line}`)),

@@ -9,19 +9,19 @@ import { Bars } from "../../widgets/bars.tsx";
 import { rankName } from "../../widgets/choice.tsx";
 import { DataTable } from "../../widgets/data_table.tsx";
 import { Ready } from "../../widgets/loaded.tsx";
-import type { KernelSource } from "../shared/sources.ts";
-import { Sources } from "../shared/sources_table.tsx";
+import type { Origin } from "../shared/origins.ts";
+import { Origins } from "../shared/origins_table.tsx";
 import { byRank } from "./data.ts";
 
 const MOST_RANKS = 32, MOST_LETTERS = 2000;
 
-export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource }: {
+export function OneKernel({ name, rank, breakdown, origins, originRank, noOrigin }: {
   name: string;
   rank: string;
   breakdown: Table;
-  sources: KernelSource[];
-  sourceRank: string;
-  noSource: string; // why there are none, as a sentence
+  origins: Origin[];
+  originRank: string;
+  noOrigin: string; // why there are none, as a sentence
 }) {
   return (
     <section class="panel" aria-labelledby="kernel">
@@ -29,10 +29,10 @@ export function OneKernel({ name, rank, breakdown, sources, sourceRank, noSource
       <p><code title={printable(name)}>{shortName(name, MOST_LETTERS)}</code></p>
       <p class="links">
         <a href={linkTo("timeline", { q: name, ...(rank === "" ? {} : { ranks: rank }) })}>Its runs in the timeline</a>
-        <a href={linkTo("call-tree", { name, rank: sourceRank })}>Who calls it</a>
+        <a href={linkTo("call-tree", { name, rank: originRank })}>Who calls it</a>
       </p>
-      <h3>Launched by{sourceRank === "" ? "" : `, ${rankName(sourceRank)}`}</h3>
-      {sources.length === 0 ? <p class="muted">{noSource}</p> : <Sources sources={sources} />}
+      <h3>Launched by{originRank === "" ? "" : `, ${rankName(originRank)}`}</h3>
+      {origins.length === 0 ? <p class="muted">{noOrigin}</p> : <Origins origins={origins} />}
       <Ranks breakdown={breakdown} name={name} />
       <Sequences name={name} rank={rank} />
     </section>

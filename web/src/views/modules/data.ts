@@ -1,4 +1,4 @@
-// The tree of the modules over the ranks that are shown. No document here.
+// The tree of the modules over the ranks that are shown.
 import { groupsOf, sums } from "../../data/made_table.ts";
 import { rowsOfRank } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";

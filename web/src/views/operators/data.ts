@@ -1,4 +1,4 @@
-// Operators over the ranks that are shown, and the largest of them by one time. No document here.
+// Operators over the ranks that are shown, and the largest of them by one time.
 import { numbersColumn, sums, groupsOf, summed } from "../../data/made_table.ts";
 import { allRows, pickRows, rowsOfRank } from "../../data/rows.ts";
 import { Table } from "../../data/table.ts";

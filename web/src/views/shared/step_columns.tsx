@@ -2,6 +2,7 @@
 import { useRef } from "preact/hooks";
 import { useSignal } from "@preact/signals";
 import { human } from "../../format.ts";
+import { Legend } from "../../widgets/legend.tsx";
 import { STEP_PARTS, barParts, type StepSum } from "./step_parts.ts";
 
 const HEIGHT = 180, WIDTH = 1000, MOST = 400;
@@ -31,9 +32,7 @@ export function StepColumns({ steps, label, onSelect, link }: {
   const every = Math.ceil(shown.length / 20);
   return (
     <figure class="steps-chart">
-      <ul class="legend">
-        {used.map(([name, text, kind]) => <li key={name}><span class={`swatch ${kind}`} aria-hidden="true" />{text}</li>)}
-      </ul>
+      <Legend kinds={used.map(([, text, kind]) => [kind, text])} />
       <p class="muted axis" title={String(largest)}>{human(largest, "ns")}</p>
       <svg ref={picture} viewBox={`0 0 ${WIDTH} ${HEIGHT}`} preserveAspectRatio="none" role="img" aria-label={`${label}: ${saidOf(shown)}`}
         onPointerDown={onSelect && ((event) => (drag.value = [at(event), at(event)]))}

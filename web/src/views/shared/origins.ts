@@ -1,9 +1,9 @@
-// Where kernels come from: of each name the lines of Python, modules and operators that launched its runs. No document here.
+// Where kernels and operators come from: the lines of Python, modules and operators around their launches and calls.
 import { parseFrame, type Frame } from "../../frames.ts";
 import { Pairs } from "./pairs.ts";
 import type { SpanTree } from "./span_tree.ts";
 
-export interface KernelSource {
+export interface Origin {
   inner: Frame | null; // the innermost line around the launch
   own: Frame | null; // the innermost that is of no library, where that is another
   module: string;
@@ -13,20 +13,20 @@ export interface KernelSource {
 }
 
 // Kernels by name; of each what took the most time first.
-export function kernelSources(tree: SpanTree): Map<string, KernelSource[]> {
-  return sourcesOf(tree, (row) => tree.isDevice[row] === 1 && tree.parent[row]! >= 0);
+export function kernelOrigins(tree: SpanTree): Map<string, Origin[]> {
+  return originsOf(tree, (row) => tree.isDevice[row] === 1 && tree.parent[row]! >= 0);
 }
 
 // Of one operator, by time of the host.
-export function operatorSources(tree: SpanTree, name: string): KernelSource[] {
+export function operatorOrigins(tree: SpanTree, name: string): Origin[] {
   const names = tree.table.column("name").values, word = tree.words.indexOf(name);
-  return sourcesOf(tree, (row) => names[row] === word && tree.operator[row] === row).get(name) ?? [];
+  return originsOf(tree, (row) => names[row] === word && tree.operator[row] === row).get(name) ?? [];
 }
 
-function sourcesOf(tree: SpanTree, takes: (row: number) => boolean): Map<string, KernelSource[]> {
+function originsOf(tree: SpanTree, takes: (row: number) => boolean): Map<string, Origin[]> {
   const names = tree.table.column("name").values as ArrayLike<number>;
   const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs();
-  const found: (KernelSource & { kernel: number })[] = [];
+  const found: (Origin & { kernel: number })[] = [];
   const nameOf = (row: number): number => (row < 0 ? -1 : names[row]!);
   for (const row of tree.order) {
     if (!takes(row)) continue;
@@ -40,30 +40,30 @@ function sourcesOf(tree: SpanTree, takes: (row: number) => boolean): Map<string,
         operator: text(operator), runs: 0, sum: 0,
       });
     }
-    const source = found[at]!;
-    ++source.runs;
-    source.sum += tree.durations[row]!;
+    const origin = found[at]!;
+    ++origin.runs;
+    origin.sum += tree.durations[row]!;
   }
-  const byKernel = new Map<string, KernelSource[]>();
-  for (const { kernel, ...source } of found) {
+  const byKernel = new Map<string, Origin[]>();
+  for (const { kernel, ...origin } of found) {
     const name = tree.words[kernel]!;
     if (!byKernel.has(name)) byKernel.set(name, []);
-    byKernel.get(name)!.push(source);
+    byKernel.get(name)!.push(origin);
   }
-  for (const sources of byKernel.values()) sources.sort((a, b) => b.sum - a.sum);
+  for (const origins of byKernel.values()) origins.sort((a, b) => b.sum - a.sum);
   return byKernel;
 }
 
 // The innermost lines alone, whatever module and operator.
-export function linesOf(sources: readonly KernelSource[]): { frame: Frame; runs: number; sum: number }[] {
+export function linesOf(origins: readonly Origin[]): { frame: Frame; runs: number; sum: number }[] {
   const lines = new Map<string, { frame: Frame; runs: number; sum: number }>();
-  for (const source of sources) {
-    const frame = source.inner;
+  for (const origin of origins) {
+    const frame = origin.inner;
     if (frame === null) continue;
     const key = `${frame.path}:${frame.line}`;
     const line = lines.get(key) ?? { frame, runs: 0, sum: 0 };
-    line.runs += source.runs;
-    line.sum += source.sum;
+    line.runs += origin.runs;
+    line.sum += origin.sum;
     lines.set(key, line);
   }
   return [...lines.values()].sort((a, b) => b.sum - a.sum);
