@@ -1,7 +1,7 @@
 // What a capture is asked for, its place in an address, and what the steps in its files say.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { captureText, capturesOf, commandOf, hostsFor, ranksIn, requestOf, slowestOf, stepsOf, USUAL } from "../src/views/captures_data.ts";
+import { captureText, capturesOf, commandOf, hostsFor, ranksIn, requestOf, slowestOf, stepsOf, USUAL } from "../src/views/captures/data.ts";
 import type { Host } from "../src/data/agents.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 

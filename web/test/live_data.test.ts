@@ -1,7 +1,7 @@
 // From samples of agents to charts, and to how hosts and ranks are now: what is not known stays so.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live_data.ts";
+import { chartsOf, gpusOf, latest, nowOf, ranksOf, RANGES, spanOf, timesOf, type Chart } from "../src/views/live/data.ts";
 import { stacked } from "../src/views/captures/stacked.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 

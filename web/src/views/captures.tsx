@@ -10,8 +10,8 @@ import { Empty } from "../widgets/loaded.tsx";
 import { Begin } from "./captures/begin.tsx";
 import { Receipts } from "./captures/receipts.tsx";
 import { stacked, type Part } from "./captures/stacked.ts";
-import { captureText, capturesOf } from "./captures_data.ts";
-import "./live.css";
+import { captureText, capturesOf } from "./captures/data.ts";
+import "./live/live.css";
 
 const EVERY_MS = 3000;
 
@@ -53,7 +53,7 @@ export function Captures() {
       {shown.length > 0 && <Receipts key={param("capture")} ids={shown} hosts={up} />}
       <h2>Processes that can be traced</h2>
       {processes.value === null ? <p class="muted" aria-busy="true">Loading …</p> : <Processes parts={processes.value.parts} />}
-      {processes.value !== null && <Begin parts={processes.value.parts} hosts={up.filter(mayTrace)} all={up.length} firstJob={job} />}
+      {processes.value?.parts.some(({ table }) => table.rows > 0) && <Begin parts={processes.value.parts} hosts={up.filter(mayTrace)} all={up.length} firstJob={job} />}
       <h2>Captures</h2>
       {captures.value !== null && <List parts={captures.value.parts} />}
     </section>

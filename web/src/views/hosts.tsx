@@ -5,7 +5,7 @@ import { Failure } from "../failures.tsx";
 import { here, param } from "../state.ts";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty } from "../widgets/loaded.tsx";
-import "./live.css";
+import "./live/live.css";
 
 // With a sign: colour is not enough.
 export function HostState({ state }: { state: string }) {
@@ -58,7 +58,7 @@ function Parts({ host }: { host: Host }) {
   return (
     <>
       <h2>Parts of the agent of {host.name}</h2>
-      <p>{ORDER.filter((state) => count(state) > 0).map((state) => `${count(state)} ${WORDS[state]}`).join(", ")}.</p>
+      <p>{ORDER.filter((state) => count(state) > 0).map((state) => `${count(state)} ${WORDS[state]![count(state) === 1 ? 0 : 1]}`).join(", ")}.</p>
       {status.error !== "" && <Failure error={status.error} />}
       <DataTable table={table} columns={["part", "state", "detail"]} label={`Parts of the agent of ${host.name}`}
         cell={(column, row) => (column.name === "state" ? <span class={`host-state ${table.text("state", row) === "fails" ? "failed" : ""}`}>{table.text("state", row)}</span> : undefined)} />
@@ -66,4 +66,7 @@ function Parts({ host }: { host: Host }) {
   );
 }
 
-const WORDS: Record<string, string> = { fails: "fail", works: "work", off: "are off", nothing: "have nothing to do here" };
+// Of one, and of several.
+const WORDS: Record<string, [string, string]> = {
+  fails: ["fails", "fail"], works: ["works", "work"], off: ["is off", "are off"], nothing: ["has nothing to do here", "have nothing to do here"],
+};

@@ -11,8 +11,8 @@ import { HostState } from "./hosts.tsx";
 import { HostCharts } from "./live/charts.tsx";
 import { useSamples } from "./live/samples.ts";
 import { fleetTable, rankTable } from "./live/tables.ts";
-import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live_data.ts";
-import "./live.css";
+import { DEFAULT_RANGE, PANELS, RANGES, ranksOf, spanOf } from "./live/data.ts";
+import "./live/live.css";
 
 const MOST_CHARTED = 4, MOST_OF_ONE = 16; // hosts at once; of one metric
 

@@ -9,7 +9,7 @@ import { sentenceOf } from "../../data/use.ts";
 import { Failure } from "../../failures.tsx";
 import { human, printable } from "../../format.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
-import { slowestOf, stepsOf, type CaptureId, type FileSteps } from "../captures_data.ts";
+import { slowestOf, stepsOf, type CaptureId, type FileSteps } from "./data.ts";
 import { numbersColumn, textsColumn } from "../../data/made_table.ts";
 
 type Meant = { host: Host; id: string };

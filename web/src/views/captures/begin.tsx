@@ -5,7 +5,7 @@ import { readColumns } from "../../data/columns.ts";
 import { sentenceOf } from "../../data/use.ts";
 import { copy, Failure } from "../../failures.tsx";
 import { setParam } from "../../state.ts";
-import { captureText, commandOf, hostsFor, requestOf, USUAL, type CaptureId, type Wish } from "../captures_data.ts";
+import { captureText, commandOf, hostsFor, requestOf, USUAL, type CaptureId, type Wish } from "./data.ts";
 import type { Part } from "./stacked.ts";
 
 const FLAGS: [name: "shapes" | "stacks" | "memory" | "flops" | "modules" | "all", text: string, help: string][] = [

@@ -6,7 +6,7 @@ import { linkTo, param, setParams } from "../../state.ts";
 import { Curve, type CurveMark } from "../../widgets/curve.tsx";
 import { Exact } from "../../widgets/exact.tsx";
 import { Empty } from "../../widgets/loaded.tsx";
-import { chartsOf, gpusOf, latest, PANELS, timesOf, type Chart, type Span } from "../live_data.ts";
+import { chartsOf, gpusOf, latest, PANELS, timesOf, type Chart, type Span } from "./data.ts";
 import type { HostSamples } from "./samples.ts";
 
 const KINDS = ["compute", "communication"];

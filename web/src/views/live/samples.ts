@@ -2,7 +2,7 @@
 import { askHost, useLive, type Host } from "../../data/agents.ts";
 import type { Table } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
-import { allMetrics, PANELS } from "../live_data.ts";
+import { allMetrics, PANELS } from "./data.ts";
 
 export interface HostSamples {
   tables: Table[];

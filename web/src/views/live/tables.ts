@@ -1,7 +1,7 @@
 // How hosts and ranks are now, as tables. Empty cells are not known.
 import type { Host } from "../../data/agents.ts";
 import { Table } from "../../data/table.ts";
-import { chartsOf, gpusOf, nowOf, spanOf, type RankNow } from "../live_data.ts";
+import { chartsOf, gpusOf, nowOf, spanOf, type RankNow } from "./data.ts";
 import { numbersColumn, textsColumn } from "../../data/made_table.ts";
 import type { HostSamples } from "./samples.ts";
 

@@ -1,6 +1,6 @@
 // From samples of agents to small charts: all of one page have the same times, so that their cursors go together. What a
-// machine does not tell is not known, and nothing is put in its place. No document here.
-import type { Table, Unit } from "../data/table.ts";
+// machine does not tell is not known, and nothing is put in its place.
+import type { Table, Unit } from "../../data/table.ts";
 
 export interface Line {
   label: string;

@@ -1,6 +1,6 @@
-// What a capture is asked for, and what became of it: plain data for the view of captures. No document here.
-import type { Host } from "../data/agents.ts";
-import type { Table } from "../data/table.ts";
+// What a capture is asked for, and what became of it: plain data for the view of captures.
+import type { Host } from "../../data/agents.ts";
+import type { Table } from "../../data/table.ts";
 
 // One capture of one agent; a capture of several hosts is one of each.
 export interface CaptureId {
