@@ -31,9 +31,6 @@ export function parseFrame(text: string): Frame | null {
   return null;
 }
 
-// The frames of a stack in one text: joined by ";" or one on each line.
-export const framesOf = (stack: string): string[] => stack.split(/[;\n]/).map((each) => each.trim()).filter((each) => each !== "");
-
 // With forward slashes and without "." and ".."; null if it names no file that could be opened: what Python made up
 // ("<string>", "<frozen os>"), a path out of its root, and another host's share, which must never be asked for by a link.
 export function cleanPath(path: string): string | null {

@@ -1,7 +1,7 @@
 // Where a line of source code is to be seen: in an editor, or on the web at the job's commit. All that goes into a link may
 // be hostile: paths are encoded, schemes are known ones, and nothing of a path comes before a link's host.
 import { printable } from "./format.ts";
-import { cleanPath, isAbsolute, parseFrame, shortPlace, type Frame } from "./frames.ts";
+import { cleanPath, isAbsolute, type Frame } from "./frames.ts";
 import { isAddress, matchRule, placeOf, type Rule } from "./path_rules.ts";
 
 export interface Editor {
@@ -122,8 +122,6 @@ const containerName = (name: string): string =>
 
 export interface SourceLink {
   href: string;
-  text: string; // short
-  title: string; // whole
   template: string; // what the link was made from
   isWeb: boolean;
 }
@@ -154,7 +152,7 @@ function filled(template: string, frame: Frame, values: Values, settings: Source
   const missing = PLACEHOLDERS.find((each) => template.includes(each) && texts[each] === "");
   if (missing !== undefined) return { why: whys[missing] ?? "" };
   const href = template.replace(/\{[a-z]+\}/g, (placeholder) => texts[placeholder]!);
-  return { link: { href, text: printable(shortPlace(frame)), title: describe(frame), template, isWeb: /^https?:/i.test(template) } };
+  return { link: { href, template, isWeb: /^https?:/i.test(template) } };
 }
 
 export const describe = (frame: Frame): string => printable(`${frame.path}:${frame.line}${frame.name ? ` in ${frame.name}` : ""}`);
@@ -183,11 +181,4 @@ export function resolveSource(frame: Frame, settings: SourceSettings, facts: Rea
   } catch {
     return { why: "" }; // half a character, which no address can have
   }
-}
-
-export function sourceLink(frame: string, settings: SourceSettings, facts: ReadonlyMap<string, string>): SourceLink | null {
-  const parsed = parseFrame(frame);
-  if (parsed === null) return null;
-  const resolved = resolveSource(parsed, settings, facts);
-  return "link" in resolved ? resolved.link : null;
 }

@@ -1,17 +1,21 @@
 // Frames of stacks, rules of paths and links, from usual and from hostile paths.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { cleanPath, framesOf, parseFrame, shortPlace } from "../src/frames.ts";
+import { cleanPath, parseFrame, shortPlace } from "../src/frames.ts";
+import { printable } from "../src/format.ts";
 import { matchRule, placeOf, ruleFrom, wrongIn } from "../src/path_rules.ts";
-import { DEFAULTS, EDITORS, resolveSource, settingsOf, sourceLink, sourceUrlRules, torchRevision, wrongWith, type SourceSettings } from "../src/source_links.ts";
+import { DEFAULTS, describe, EDITORS, resolveSource, settingsOf, sourceUrlRules, torchRevision, wrongWith, type SourceSettings } from "../src/source_links.ts";
 
 const frame = (text: string) => {
   const found = parseFrame(text);
   return found === null ? null : [found.path, found.line, found.name];
 };
 const NO_FACTS = new Map<string, string>();
-const link = (text: string, settings: Partial<SourceSettings> = {}, facts: [string, string][] = []) =>
-  sourceLink(text, { ...DEFAULTS, ...settings }, new Map(facts))?.href ?? null;
+const link = (text: string, settings: Partial<SourceSettings> = {}, facts: [string, string][] = []) => {
+  const parsed = parseFrame(text);
+  const resolved = parsed === null ? null : resolveSource(parsed, { ...DEFAULTS, ...settings }, new Map(facts));
+  return resolved !== null && "link" in resolved ? resolved.link.href : null;
+};
 const why = (text: string, settings: Partial<SourceSettings> = {}) => {
   const resolved = resolveSource(parseFrame(text)!, { ...DEFAULTS, ...settings }, NO_FACTS);
   return "why" in resolved ? resolved.why : "a link";
@@ -37,10 +41,6 @@ test("what names no line of a file is no frame", () => {
   for (const text of ["", "nn.Module: Linear_3", "aten::mm", "node1.cluster:8080", "<built-in method f of dict object at 0x7d>", "ProfilerStep#3",
     "Iteration(3)", "void f<(bool)1>(int)", "12:30:01", "a(1", "(12): f", "train.py(1234567890): f", `${"a/".repeat(3000)}b.py(1): f`])
     assert.equal(parseFrame(text), null, text);
-});
-
-test("a stack is cut into frames", () => {
-  assert.deepEqual(framesOf("a.py(1): f;b.py(2): g\n c.py(3): h;"), ["a.py(1): f", "b.py(2): g", "c.py(3): h"]);
 });
 
 test("the short form has the file's name and line, and a folder where the name tells nothing", () => {
@@ -152,9 +152,9 @@ test("hostile paths stay paths", () => {
 });
 
 test("what is shown of a hostile path is readable", () => {
-  const found = sourceLink("/w/\u202egnp.py(7): f\u2066", { ...DEFAULTS, editor: "vscode" }, NO_FACTS)!;
-  assert.equal(found.text, "\\u202egnp.py:7");
-  assert.equal(found.title, "/w/\\u202egnp.py:7 in f\\u2066");
+  const hostile = parseFrame("/w/\u202egnp.py(7): f\u2066")!;
+  assert.equal(printable(shortPlace(hostile)), "\\u202egnp.py:7");
+  assert.equal(describe(hostile), "/w/\\u202egnp.py:7 in f\\u2066");
 });
 
 test("rules: the longest beginning counts, at the border of folders", () => {
