@@ -90,11 +90,11 @@ void hosts_route(const RouteCall& call, const Respond& respond) {
                 host,
                 std::string_view("local"),
                 std::string_view("up"),
-                {},
                 word_of(call.peer.role),
                 std::string_view(version),
                 i64{uptime},
                 std::string_view(failing),
+                {},
                 std::string_view("")});
   answer(call, respond, hosts);
 }
