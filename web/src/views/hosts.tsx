@@ -50,8 +50,12 @@ function sentence(all: number, notUp: number, failing: number): string {
 const ORDER = ["fails", "works", "off", "nothing"];
 
 function Parts({ host }: { host: Host }) {
-  const status = useLive(`status ${host.name}`, async (signal) => (await askHost(host, "status", { signal })).tables[0]!, 5000);
   if (host.state !== "up") return <Failure error={host.message || `${host.name} has not answered yet`} />;
+  return <Status host={host} />;
+}
+
+function Status({ host }: { host: Host }) {
+  const status = useLive(`status ${host.name}`, async (signal) => (await askHost(host, "status", { signal })).tables[0]!, 5000);
   if (status.value === null) return status.error === "" ? <p class="muted" aria-busy="true">Loading …</p> : <Failure error={status.error} />;
   const table = status.value;
   const count = (state: string) => table.rowsWhere("state", state).length;
