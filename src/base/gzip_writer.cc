@@ -12,15 +12,18 @@ namespace spotter {
 
 struct GzipWriter::State {
   isal_zstream stream;
-  std::vector<u8> level = std::vector<u8>(ISAL_DEF_LVL1_DEFAULT);
+  std::vector<u8> level;
   std::array<char, size_t{64} << 10> out;
 };
 
-GzipWriter::GzipWriter(Sink sink) : sink_(std::move(sink)), state_(std::make_unique<State>()) {
+GzipWriter::GzipWriter(Sink sink, For what) : sink_(std::move(sink)), state_(std::make_unique<State>()) {
+  const bool is_small = what == For::size;
+  state_->level.resize(is_small ? ISAL_DEF_LVL3_DEFAULT : ISAL_DEF_LVL1_DEFAULT);
   isal_zstream& stream = state_->stream;
   isal_deflate_init(&stream);
   stream.gzip_flag = IGZIP_GZIP;
-  stream.level = 1;
+  stream.level = is_small ? 3 : 1;
+  stream.flush = is_small ? SYNC_FLUSH : NO_FLUSH;
   stream.level_buf = state_->level.data();
   stream.level_buf_size = static_cast<u32>(state_->level.size());
 }
@@ -28,9 +31,11 @@ GzipWriter::GzipWriter(Sink sink) : sink_(std::move(sink)), state_(std::make_uni
 GzipWriter::~GzipWriter() = default;
 
 Result<void> GzipWriter::write(std::string_view bytes) {
-  constexpr size_t kMost = size_t{1} << 30;  // ISA-L counts in 32 bits
-  for (; !bytes.empty(); bytes.remove_prefix(std::min(kMost, bytes.size())))
-    TRY(deflate(bytes.substr(0, kMost), false));
+  // ISA-L counts in 32 bits. A flush begins a new code: pieces of one kind, such as planes of numbers, have
+  // their own.
+  const size_t most = size_t{1} << (state_->stream.flush == SYNC_FLUSH ? 14 : 30);
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(most, bytes.size())))
+    TRY(deflate(bytes.substr(0, most), false));
   return {};
 }
 
@@ -52,12 +57,14 @@ Result<void> GzipWriter::deflate(std::string_view bytes, bool last) {
   return {};
 }
 
-Result<std::string> gzipped(std::string_view text) {
+Result<std::string> gzipped(std::string_view text, GzipWriter::For what) {
   std::string bytes;
-  GzipWriter writer([&](std::span<const char> piece) -> Result<void> {
-    bytes.append(piece.data(), piece.size());
-    return {};
-  });
+  GzipWriter writer(
+      [&](std::span<const char> piece) -> Result<void> {
+        bytes.append(piece.data(), piece.size());
+        return {};
+      },
+      what);
   TRY(writer.write(text));
   TRY(writer.finish());
   return bytes;

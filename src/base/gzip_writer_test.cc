@@ -68,5 +68,16 @@ TEST(GzipWriter, AndBack) {
   EXPECT_FALSE(gunzipped("no gzip at all"));
 }
 
+TEST(GzipWriter, PacksForSizeWhatIsReadBackTheSame) {
+  std::string planes;  // of one kind after the other
+  for (unsigned i = 0; i < 60'000; ++i)
+    planes += static_cast<char>(i < 30'000 ? i * i % 7 : 200 + (i * 2654435761u >> 28));
+  const auto fast = gzipped(planes), small = gzipped(planes, GzipWriter::For::size);
+  ASSERT_TRUE(fast && small);
+  EXPECT_LT(small->size(), fast->size());
+  EXPECT_EQ(gunzipped(*small).value(), planes);
+  EXPECT_EQ(gunzipped(gzipped("", GzipWriter::For::size).value()).value(), "");
+}
+
 }  // namespace
 }  // namespace spotter

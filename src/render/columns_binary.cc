@@ -1,7 +1,9 @@
 #include "render/columns_binary.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <unordered_map>
 #include <vector>
@@ -12,6 +14,7 @@ namespace spotter::render {
 namespace {
 
 constexpr std::string_view kMagic = "SPT1";
+constexpr std::string_view kStart = "start_ns", kLength = "dur_ns";
 constexpr size_t kMostReals = 65'536;  // distinct ones: two planes
 
 // Bits of two's complement that a number needs; 0 of 0.
@@ -26,6 +29,43 @@ int unsigned_width(size_t most) { return bytes_of(static_cast<int>(std::bit_widt
 void append_planes(std::string& out, std::span<const u64> numbers, int width) {
   for (int byte = 0; byte < width; ++byte)
     for (const u64 number : numbers) out += static_cast<char>(number >> (8 * byte));
+}
+
+// What is written of integers: how far each is from what the row before lets expect.
+struct IntegerCoding {
+  const char* name;
+  std::vector<u64> numbers;
+  int width;
+  double cost;
+};
+
+// Bytes, if each plane is packed by how often its bytes occur.
+double packed_size(std::span<const u64> numbers, int width) {
+  double bits = 0;
+  for (int byte = 0; byte < width; ++byte) {
+    std::array<size_t, 256> counts = {};
+    for (const u64 number : numbers) ++counts[number >> (8 * byte) & 255];
+    for (const size_t count : counts)
+      if (count > 0)
+        bits -= static_cast<double>(count) *
+                std::log2(static_cast<double>(count) / static_cast<double>(numbers.size()));
+  }
+  return bits / 8;
+}
+
+// `expected(row)`: what the row lets expect of the next one; of the first row `base` is. Differences wrap
+// around, as they do when they are added again.
+IntegerCoding coding(const char* name, std::span<const i64> numbers, i64 base, auto&& expected) {
+  IntegerCoding made{name, std::vector<u64>(numbers.size()), 0, 0};
+  int bits = 0;
+  for (size_t row = 0; row < numbers.size(); ++row) {
+    const u64 before = row == 0 ? static_cast<u64>(base) : expected(row - 1);
+    made.numbers[row] = static_cast<u64>(numbers[row]) - before;
+    bits = std::max(bits, signed_bits(static_cast<i64>(made.numbers[row])));
+  }
+  made.width = bytes_of(bits);
+  made.cost = packed_size(made.numbers, made.width);
+  return made;
 }
 
 class ColumnWriter {
@@ -83,12 +123,12 @@ class ColumnWriter {
 
   // Of a null what the row before has, and of those at the beginning what comes first: that costs least.
   template <class T, class Read>
-  std::vector<T> values(Read&& read) const {
+  std::vector<T> values(size_t column, Read&& read) const {
     std::vector<T> all(table_.rows());
     T before{};
     bool any = false;
     for (size_t row = 0; row < all.size(); ++row) {
-      if (const Value cell = table_.at(row, column_); !is_null(cell)) {
+      if (const Value cell = table_.at(row, column); !is_null(cell)) {
         before = read(row, cell);
         if (!any) std::fill_n(all.begin(), row, before);
         any = true;
@@ -101,7 +141,7 @@ class ColumnWriter {
   void write_words() {
     std::unordered_map<size_t, size_t> places;
     std::vector<size_t> words;
-    const auto numbers = values<u64>([&](size_t row, const Value&) {
+    const auto numbers = values<u64>(column_, [&](size_t row, const Value&) {
       const size_t word = table_.word(row, column_);
       const auto [at, is_new] = places.try_emplace(word, words.size());
       if (is_new) words.push_back(word);
@@ -123,7 +163,7 @@ class ColumnWriter {
   void write_reals() {
     std::unordered_map<u64, size_t> places;
     std::vector<u64> distinct;
-    const auto bits = values<u64>([&](size_t, const Value& cell) {
+    const auto bits = values<u64>(column_, [&](size_t, const Value& cell) {
       const u64 number = std::bit_cast<u64>(std::get<double>(cell));
       if (distinct.size() <= kMostReals && places.try_emplace(number, distinct.size()).second)
         distinct.push_back(number);
@@ -144,32 +184,39 @@ class ColumnWriter {
     append_planes(body_, numbers, width);
   }
 
-  void write_integers() {
-    const auto numbers = values<i64>([&](size_t, const Value& cell) {
+  std::vector<i64> integers(size_t column) const {
+    return values<i64>(column, [&](size_t, const Value& cell) {
       return field_.type == Type::flag ? i64{std::get<bool>(cell)} : std::get<i64>(cell);
     });
+  }
+
+  void write_integers() {
+    const std::vector<i64> numbers = integers(column_);
     const i64 base = field_.role == Role::time && !numbers.empty() ? *std::ranges::min_element(numbers) : 0;
-    // Differences wrap around, as they do when they are added again.
-    std::vector<u64> plain(numbers.size()), delta(numbers.size());
-    i64 plain_sum = 0, delta_sum = 0;  // of the bits that each needs
-    int plain_bits = 0, delta_bits = 0;
-    for (size_t row = 0; row < numbers.size(); ++row) {
-      const auto add = [](u64 difference, u64& to, i64& sum, int& most) {
-        const int bits = signed_bits(static_cast<i64>(difference));
-        to = difference;
-        sum += bits;
-        most = std::max(most, bits);
-      };
-      const i64 before = row == 0 ? base : numbers[row - 1];
-      add(static_cast<u64>(numbers[row]) - static_cast<u64>(base), plain[row], plain_sum, plain_bits);
-      add(static_cast<u64>(numbers[row]) - static_cast<u64>(before), delta[row], delta_sum, delta_bits);
+    std::vector<IntegerCoding> codings;
+    codings.push_back(coding("plain", numbers, base, [&](size_t) { return static_cast<u64>(base); }));
+    if (field_.type == Type::integer)
+      codings.push_back(
+          coding("delta", numbers, base, [&](size_t row) { return static_cast<u64>(numbers[row]); }));
+    if (has_lengths()) {
+      const std::vector<i64> lengths = integers(table_.column(kLength));
+      codings.push_back(coding("after", numbers, base, [&](size_t row) {
+        return static_cast<u64>(numbers[row]) + static_cast<u64>(lengths[row]);
+      }));
     }
-    const bool is_delta = field_.type == Type::integer && delta_sum < plain_sum;
-    const int width = bytes_of(is_delta ? delta_bits : plain_bits);
-    member("coding", is_delta ? "delta" : "plain");
-    member("width", static_cast<i64>(width));
+    const IntegerCoding& best = *std::ranges::min_element(codings, {}, &IntegerCoding::cost);
+    member("coding", best.name);
+    if (std::string_view(best.name) == "after") member("of", kLength);
+    member("width", static_cast<i64>(best.width));
     if (base != 0) member("base", std::to_string(base));
-    append_planes(body_, is_delta ? delta : plain, width);
+    append_planes(body_, best.numbers, best.width);
+  }
+
+  // Spans of a line follow each other closely.
+  bool has_lengths() const {
+    return field_.name == kStart && std::ranges::any_of(table_.schema(), [](const Field& field) {
+             return field.name == kLength && field.type == Type::integer;
+           });
   }
 
   const Table& table_;

@@ -91,5 +91,28 @@ TEST(ColumnsBinary, MembersAndNotesAreInTheHeader) {
   EXPECT_EQ(body_of(bytes), "");
 }
 
+// Lengths are noise, gaps are not: a start is counted from where the span before ends.
+TEST(ColumnsBinary, CountsStartsFromTheEndBefore) {
+  constexpr Field kSpanColumns[] = {
+      {"start_ns", Type::integer, Unit::ns, Role::time, "Start."},
+      {"dur_ns", Type::integer, Unit::ns, Role::value, "Length."},
+  };
+  Table table("spans", kSpanColumns);
+  i64 start = kBase;
+  for (i64 row = 0; row < 8; ++row) {
+    const i64 length = 1000 + 37 * (row * row % 11);
+    table.append({start, length});
+    start += length + 5;
+  }
+  const std::vector<Table> tables{table};
+  const std::string bytes = columns_binary({.tables = tables, .notes = {}});
+  EXPECT_NE(
+      header_of(bytes).find(column(
+          R"("help":"Start.")", R"("coding":"after","of":"dur_ns","width":1,"base":"1700000000000000000")")),
+      std::string::npos)
+      << header_of(bytes);
+  EXPECT_EQ(body_of(bytes).substr(0, 8), std::string("\0\x05\x05\x05\x05\x05\x05\x05"sv));
+}
+
 }  // namespace
 }  // namespace spotter::render

@@ -23,7 +23,7 @@ std::string base64(std::string_view bytes) {
 }
 
 Result<std::string> data_block(std::string_view id, const render::Document& document) {
-  TRY_ASSIGN(const std::string bytes, gzipped(render::columns_binary(document)));
+  TRY_ASSIGN(const std::string bytes, gzipped(render::columns_binary(document), GzipWriter::For::size));
   return fmt::format("<script type=\"application/octet-stream\" id=\"{}\">{}</script>\n", html_escaped(id),
                      base64(bytes));
 }

@@ -7,6 +7,7 @@
 #include <array>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "render/render.h"
 #include "render/svg_text.h"
@@ -17,6 +18,7 @@ namespace spotter::report {
 namespace {
 
 constexpr double kWidth = 960, kRowHeight = 22, kBarHeight = 16, kTextDrop = 12, kPad = 8;
+constexpr double kLeastSeen = 0.2;     // pixels
 constexpr double kLeastLabelled = 44;  // pixels of a piece that has room for its share
 constexpr size_t kMostHeatRows = 64, kMostHeatColumns = 64;
 constexpr int kMostLabelCells = 24;
@@ -59,7 +61,7 @@ std::string figure(std::string_view title, const std::string& svg) {
 std::string bar_piece(double x, double y, double width, const Bars::Series& series, std::string_view hatch,
                       std::string_view title) {
   const auto rect = [&](std::string_view paint) {
-    return fmt::format("<rect x=\"{:.2f}\" y=\"{:.1f}\" width=\"{:.2f}\" height=\"{}\" {}", x, y, width,
+    return fmt::format("<rect x=\"{:.1f}\" y=\"{:.0f}\" width=\"{:.1f}\" height=\"{}\" {}", x, y, width,
                        kBarHeight, paint);
   };
   const std::string kind = html_escaped(series.kind);
@@ -127,16 +129,17 @@ std::string bars_svg(const Bars& bars, std::string_view name) {
     for (size_t s = 0; s < row.values.size(); ++s) {
       if (row.values[s] <= 0) continue;
       const double width = plot * static_cast<double>(row.values[s]) / static_cast<double>(longest);
+      const double from = std::exchange(x, x + width);
+      if (width < kLeastSeen) continue;
       const double share = static_cast<double>(row.values[s]) / static_cast<double>(total);
-      out += bar_piece(x, y, width, bars.series[s], hatch,
+      out += bar_piece(from, y, width, bars.series[s], hatch,
                        fmt::format("{}, {}: {}, {:.1f} %", row.label, bars.series[s].name,
                                    exact_value(row.values[s], bars.unit), 100 * share));
       if (width >= kLeastLabelled)
         out +=
-            text_at(x + width / 2, y + kTextDrop, fmt::format("{:.0f} %", 100 * share),
+            text_at(from + width / 2, y + kTextDrop, fmt::format("{:.0f} %", 100 * share),
                     fmt::format("text-anchor=\"middle\" pointer-events=\"none\" class=\"on-{}\" fill=\"{}\"",
                                 html_escaped(bars.series[s].kind), paint_of(bars.series[s].kind).label));
-      x += width;
     }
     out += fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\"><title>{}</title>{}</text>\n", x + kPad,
                        y + kTextDrop, html_escaped(exact_value(total, bars.unit)),

@@ -11,7 +11,8 @@ interface ColumnHeader {
   help: string;
   whole?: boolean;
   nulls?: boolean;
-  coding: "plain" | "delta" | "dictionary" | "real" | "reals";
+  coding: "plain" | "delta" | "after" | "dictionary" | "real" | "reals";
+  of?: string;
   width?: number;
   base?: string;
   words?: string[];
@@ -34,9 +35,13 @@ export function readColumns(bytes: Uint8Array): Document {
   const { tables, notes, ...members } = JSON.parse(new TextDecoder().decode(bytes.subarray(8, 8 + length))) as Header;
   const reader = new PlaneReader(bytes, 8 + length);
   return {
-    tables: tables.map(
-      (table) => new Table(table.name, table.rows, table.columns.map((column) => readColumn(reader, column, table.rows)), table.notes),
-    ),
+    tables: tables.map((table) => {
+      const columns = table.columns.map((column) => readColumn(reader, column, table.rows));
+      table.columns.forEach((header, at) => {
+        if (header.coding === "after") addLengths(columns[at]!, columns[table.columns.findIndex((c) => c.name === header.of)]!);
+      });
+      return new Table(table.name, table.rows, columns, table.notes);
+    }),
     notes,
     members,
   };
@@ -74,6 +79,7 @@ function readColumn(reader: PlaneReader, header: ColumnHeader, rows: number): Co
   const width = header.width ?? 8;
   switch (header.coding) {
     case "plain":
+    case "after":
       column.values = signed(reader.take(width * rows), rows, width);
       break;
     case "delta": {
@@ -90,7 +96,8 @@ function readColumn(reader: PlaneReader, header: ColumnHeader, rows: number): Co
       break;
     case "reals": {
       const count = header.count ?? 0;
-      const numbers = new DataView(reader.take(8 * count).slice().buffer);
+      const distinct = reader.take(8 * count);
+      const numbers = new DataView(distinct.buffer, distinct.byteOffset);
       const places = unsigned(reader.take(width * rows), rows, width);
       const values = new Float64Array(rows);
       for (let row = 0; row < rows; ++row) values[row] = numbers.getFloat64(8 * places[row]!, true);
@@ -101,6 +108,36 @@ function readColumn(reader: PlaneReader, header: ColumnHeader, rows: number): Co
       throw new Error("the data are of another version of the program than this page; reload it");
   }
   return column;
+}
+
+// Of numbers that are relative to the end of the row before: relative to base.
+function addLengths(starts: Column, lengths: Column): void {
+  const gaps = starts.values;
+  const rows = gaps.length;
+  if (!(gaps instanceof BigInt64Array) && !(lengths.values instanceof BigInt64Array)) {
+    const values = new Float64Array(rows);
+    const base = Number(lengths.base);
+    let end = 0;
+    let most = 0;
+    for (let row = 0; row < rows; ++row) {
+      const start = end + gaps[row]!;
+      values[row] = start;
+      end = start + base + lengths.values[row]!;
+      most = Math.max(most, Math.abs(start), Math.abs(end));
+    }
+    if (most <= Number.MAX_SAFE_INTEGER) {
+      starts.values = values;
+      return;
+    }
+  }
+  const values = new BigInt64Array(rows);
+  let end = starts.base;
+  for (let row = 0; row < rows; ++row) {
+    values[row] = BigInt.asIntN(64, end + BigInt(gaps[row]!));
+    end = values[row]! + lengths.base + BigInt(lengths.values[row]!);
+  }
+  starts.values = values;
+  starts.base = 0n;
 }
 
 function unsigned(planes: Uint8Array, rows: number, width: number): Uint8Array | Uint16Array | Uint32Array {
