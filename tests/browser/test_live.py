@@ -1,0 +1,120 @@
+"""The views of agents: a host that is measured, a process that is traced from the page, a host that does not answer."""
+
+import os
+import pathlib
+import sys
+
+import pytest
+
+import jobs as jobs_module
+from watched import NARROW, show, until_ready
+
+sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
+
+from agent import Agent, until  # noqa: E402
+
+
+@pytest.fixture(scope="module")
+def agent(tmp_path_factory):
+    history = tmp_path_factory.mktemp("agent") / "history.db"
+    with Agent("--collect", "cpu,memory,load,network", "--history", history) as running:
+        until(lambda: running.table("/v1/metrics?since_ms=60000&step_ms=1000", "cpu"), 20, "the history has something")
+        yield running
+
+
+@pytest.fixture(scope="module")
+def live(agent, tmp_path_factory):
+    """`spotter serve` of that agent."""
+    with jobs_module.serving(["--socket", agent.api_socket], tmp_path_factory.mktemp("serve")) as (place, _):
+        yield place
+
+
+def texts(page, selector):
+    return page.locator(selector).all_inner_texts()
+
+
+def cells(page, table, column):
+    return texts(page, f'[data-table="{table}"] td[data-column="{column}"]')
+
+
+def test_without_traces_the_first_view_is_live(live, open_page):
+    page = open_page(live, fragment=None)
+    page.goto(live.at(f"#token={live.token}"))
+    until_ready(page, "live")
+    assert texts(page, "nav.views a") == ["Live", "Captures", "Hosts"]
+    assert "token" not in page.url
+
+
+def test_how_a_host_is(live, agent, open_page):
+    page = open_page(live, "#/live?v=1")
+    assert cells(page, "hosts_now", "host") == [os.uname().nodename]
+    assert cells(page, "hosts_now", "state") == ["✓ up"]
+    assert cells(page, "hosts_now", "gpus") == ["0"]
+    page.wait_for_function("() => document.querySelector('.small-chart .now .exact')?.textContent.endsWith(' %')")
+    titles = texts(page, ".small-chart figcaption")
+    assert any(title.startswith("Processors busy") for title in titles) and any(title.startswith("Memory in use") for title in titles)
+    # No collector tells of disks here: that is said, and nothing is drawn in its place.
+    assert not any(title.startswith("Disks") for title in titles)
+    assert "Not known here: " in page.locator(".host-charts").inner_text() and "Disks" in page.locator(".host-charts").inner_text()
+    show(page, live, "#/live?v=1&metric=memory&range=1h")
+    assert [title.split("\n")[0][:13] for title in texts(page, ".small-chart figcaption")] == ["Memory in use"]
+
+
+def test_a_time_that_is_marked_is_in_the_address(live, open_page):
+    page = open_page(live, "#/live?v=1")
+    box = page.locator(".small-chart .u-over").first.bounding_box()
+    y = box["y"] + box["height"] / 2
+    page.mouse.move(box["x"] + box["width"] * 0.3, y)
+    page.mouse.down()
+    page.mouse.move(box["x"] + box["width"] * 0.6, y, steps=4)
+    page.mouse.up()
+    page.wait_for_function("() => /from=\\d+&to=\\d+/.test(location.hash)")
+    page.get_by_role("link", name="captures of this time").click()
+    until_ready(page, "captures")
+    assert "from=" in page.url and "to=" in page.url
+
+
+def test_a_capture_from_the_page(live, agent, open_page):
+    with agent.spawn() as process:
+        agent.wait_for_processes([process.pid])
+        page = open_page(live, "#/captures?v=1")
+        page.wait_for_function("(pid) => document.querySelector('[data-table=processes] td[data-column=pid]')?.textContent === pid", arg=str(process.pid))
+        page.get_by_label("warm-up, ms").fill("0")
+        page.get_by_label("Folder", exact=True).fill(str(agent.out_dir))
+        page.get_by_role("button", name="Begin", exact=True).click()
+        page.wait_for_selector("section[aria-label=Capture]")
+        page.wait_for_selector("text=1 of 1 processes have written their trace")
+        assert cells(page, "receipts", "state") == ["written"]
+        assert "capture=" in page.url
+        # Another tab shows it by its address.
+        other = open_page(live, page.url[page.url.index("#"):])
+        other.wait_for_selector("text=1 of 1 processes have written their trace")
+        assert len(cells(other, "captures", "id")) >= 1
+
+
+def test_all_parts_of_an_agent(live, agent, open_page):
+    page = open_page(live, "#/hosts?v=1", size=NARROW)
+    page.wait_for_selector('[data-table="status"]')
+    assert page.locator(".answer").inner_text() == "The agent works."
+    assert cells(page, "status", "part") == [row["part"] for row in agent.table("/v1/status", "status")]
+    assert cells(page, "hosts", "failing") == ["none"]
+
+
+def test_an_agent_that_does_not_answer(open_page, tmp_path):
+    with jobs_module.serving(["--socket", tmp_path / "nobody"], tmp_path) as (place, _):
+        page = open_page(place, "#/hosts?v=1")
+        page.wait_for_selector("text=The agent cannot be asked.")
+        assert cells(page, "hosts", "state") == ["✗ down"]
+        assert "start one with `spotter agent`" in cells(page, "hosts", "message")[0]
+        for column in ("version", "uptime_ns", "failing"):
+            assert cells(page, "hosts", column) == [""], "what is not known is no 0"
+        show(page, place, "#/live?v=1")
+        assert cells(page, "hosts_now", "state") == ["✗ down"]
+        for column in ("processors", "memory", "gpus"):
+            assert cells(page, "hosts_now", column) in ([], [""])
+
+
+def test_a_report_has_no_agents(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/live?v=1")
+    assert "No agents are shown here" in page.locator("main#view").inner_text()
+    assert not {"Live", "Captures", "Hosts"} & set(texts(page, "nav.views a"))
