@@ -94,6 +94,7 @@ void hosts_route(const RouteCall& call, const Respond& respond) {
                 std::string_view(version),
                 i64{uptime},
                 std::string_view(failing),
+                agent.telemetry.why_no_history().empty(),
                 {},
                 std::string_view("")});
   answer(call, respond, hosts);
@@ -106,6 +107,14 @@ void jobs_route(const RouteCall& call, const Respond& respond) {
       {"folder", Type::text, Unit::none, Role::value, "Its folder."},
   };
   answer(call, respond, Table("jobs", kColumns));
+}
+
+// Nor does it run analyses for it.
+void analyses_route(const RouteCall& call, const Respond& respond) {
+  static constexpr Field kColumns[] = {
+      {"name", Type::text, Unit::none, Role::key, "The analysis."},
+  };
+  answer(call, respond, Table("analyses", kColumns));
 }
 
 }  // namespace spotter::api

@@ -14,5 +14,6 @@ void licences_route(const RouteCall& call, const net::HttpServer::Respond& respo
 void icon_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void hosts_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void jobs_route(const RouteCall& call, const net::HttpServer::Respond& respond);
+void analyses_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 
 }  // namespace spotter::api

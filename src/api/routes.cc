@@ -76,6 +76,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/favicon.ico", agent::AccessRole::nobody, icon_route},
     {"GET", "/v1/hosts", agent::AccessRole::view, hosts_route},
     {"GET", "/v1/jobs", agent::AccessRole::view, jobs_route},
+    {"GET", "/v1/analyses", agent::AccessRole::view, analyses_route},
     {"GET", "/metrics", agent::AccessRole::view, prometheus_route},
     {"GET", "/v1/metrics", agent::AccessRole::view, metrics_route},
     {"GET", "/v1/catalogue", agent::AccessRole::view, catalogue_route},

@@ -1,8 +1,9 @@
-// The HTTP API: each route a method and a path, answers as tables in JSON (render/), or as columns for the page
-// that is served beside it (page_routes.h).
+// The HTTP API: each route a method and a path, answers as tables in JSON (render/), or as columns for the
+// page that is served beside it (page_routes.h).
 //
 //   GET  /, /licences        the page, for everybody: it holds no data
 //   GET  /v1/hosts           this host, in a row, as the page asks for those that it shows
+//   GET  /v1/jobs, /v1/analyses   of traces, which the page shows elsewhere: none
 //   GET  /metrics            the newest samples, for Prometheus; ?collect[]=NAME (metrics_page.h)
 //   GET  /v1/metrics         samples, new ones or of the history (metrics_query.h)
 //   GET  /v1/catalogue       what the history knows beside samples: ?table=jobs, captures, events or series

@@ -202,6 +202,7 @@ TEST_F(RoutesTest, TheHostsOfAnAgentsPageAreItself) {
   const auto jobs = wire::read_tables(ask("GET", "/v1/jobs").body);
   ASSERT_TRUE(jobs);
   EXPECT_EQ(jobs->tables[0].rows(), 0U);
+  EXPECT_EQ(ask("GET", "/v1/analyses").status, 200);
 }
 
 TEST_F(RoutesTest, ANameThatIsNotThisHostsIsRefusedWhereNobodyElseLooks) {

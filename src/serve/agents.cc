@@ -184,11 +184,11 @@ net::HttpAnswer Agents::listed(Form form, bool as_gzip) const {
     const auto said = [&](const char* name) -> Value {
       return host->said ? host->said->at(0, host->said->column(name)) : Value();
     };
-    table.append({std::string_view(host->name), std::string_view(address),
-                  std::string_view(host->address.socket.empty() ? "remote" : "local"),
-                  std::string_view(host->state), said("role"), said("version"), said("uptime_ns"),
-                  said("failing"), host->message.empty() ? Value() : Value(std::string_view(host->message)),
-                  std::string_view(prefix)});
+    table.append(
+        {std::string_view(host->name), std::string_view(address),
+         std::string_view(host->address.socket.empty() ? "remote" : "local"), std::string_view(host->state),
+         said("role"), said("version"), said("uptime_ns"), said("failing"), said("history"),
+         host->message.empty() ? Value() : Value(std::string_view(host->message)), std::string_view(prefix)});
   }
   return answer_of(body_of({std::span(&table, 1), {}, {{"job", std::string_view(options_.job)}}}, form),
                    as_gzip);

@@ -57,6 +57,8 @@ const Field kHostColumns[] = {
     {"uptime_ns", Type::integer, Unit::ns, Role::value, "How long the agent has run; null where not known."},
     {"failing", Type::text, Unit::none, Role::value,
      "Parts of the agent that fail, empty where none does; null where that is not known."},
+    {"history", Type::flag, Unit::none, Role::detail,
+     "Whether it keeps a history of what it measures; null where that is not known."},
     whole({"message", Type::text, Unit::none, Role::value, "Why it is not up."}),
     {"prefix", Type::text, Unit::none, Role::detail,
      "What stands before the paths of its API here; null where it cannot be asked."},

@@ -18,6 +18,7 @@ export interface Host {
   version: string; // empty: not known
   uptimeNs: number; // NaN: not known
   failing: string | null; // parts of the agent, empty: none; null: not known
+  hasHistory: boolean; // or that is not known
   prefix: string; // "", or "v1/hosts/NAME/"
 }
 
@@ -39,6 +40,7 @@ export function hostsOf(document: Document): Hosts {
     version: table.text("version", row),
     uptimeNs: table.absolute("uptime_ns", row),
     failing: table.isNull("failing", row) ? null : table.text("failing", row),
+    hasHistory: !table.has("history") || table.exact("history", row) !== "false",
     prefix: table.text("prefix", row),
   }));
   const { job } = document.members;

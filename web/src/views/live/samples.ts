@@ -11,12 +11,13 @@ export interface HostSamples {
   problem: string; // why there are none, or no history
 }
 
+const NO_HISTORY = "This agent keeps no history, so there is nothing to draw; `history` in its configuration says where one is kept.";
 const EVERY_MS = 5000;
 const NOW_NS = 30e9; // of hosts without charts
 
 // `hasCharts`: of these the whole time is asked for, of others only how they are now.
 export function useSamples(hosts: readonly Host[], range: { ns: number; stepNs: number }, hasCharts: (host: Host) => boolean): Map<string, HostSamples> {
-  const key = JSON.stringify(["samples", range, hosts.map((host) => [host.name, hasCharts(host)])]);
+  const key = JSON.stringify(["samples", range, hosts.map((host) => [host.name, host.hasHistory, hasCharts(host)])]);
   const live = useLive(key, async (signal) => {
     const all = await Promise.all(hosts.map(async (host) => [host.name, await samplesOf(host, hasCharts(host) ? range : null, signal)] as const));
     return new Map(all);
@@ -29,7 +30,10 @@ async function samplesOf(host: Host, range: { ns: number; stepNs: number } | nul
   const metrics = encodeURIComponent(allMetrics(PANELS)).replaceAll("%2C", ",");
   const found: HostSamples = { tables: [], captures: [], atNs: 0, problem: "" };
   try {
-    found.tables = (await askHost(host, `metrics?metric=${metrics}&since_ms=${ns / 1e6}&step_ms=${stepNs / 1e6}&rates=1`, { signal })).tables;
+    // Without a history there are only the newest samples, and what counters grow by is not known.
+    const time = host.hasHistory ? `&since_ms=${ns / 1e6}&step_ms=${stepNs / 1e6}&rates=1` : "";
+    found.tables = (await askHost(host, `metrics?metric=${metrics}${time}`, { signal })).tables;
+    if (!host.hasHistory) found.problem = NO_HISTORY;
     if (range !== null) found.captures = capturesIn((await askHost(host, "captures", { signal })).tables[0]!);
   } catch (error) {
     if (signal.aborted) throw error;

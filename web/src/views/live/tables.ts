@@ -11,7 +11,7 @@ export function fleetTable(list: readonly Host[], samples: ReadonlyMap<string, H
   const now = list.map((host) => {
     const found = samples.get(host.name);
     const tables = found?.tables ?? [];
-    return nowOf(chartsOf(tables, spanOf(NOW, found?.atNs ?? 0)).charts, found === undefined || found.problem !== "" ? Number.NaN : gpusOf(tables).length);
+    return nowOf(chartsOf(tables, spanOf(NOW, found?.atNs ?? 0)).charts, gpusOf(tables).length || Number.NaN);
   });
   const jobs = list.map((host) => [...new Set(ranks.filter((rank) => rank.host === host.name).map((rank) => rank.job))].join(", "));
   const ratio = (name: string, values: number[], help: string) => numbersColumn(name, values, { help, unit: "ratio", type: "real" });
