@@ -114,12 +114,43 @@ export function printable(text: string): string {
 }
 
 // A kernel's name without what tells nothing, its middle left out beyond `most` letters.
-export function shortName(name: string, most = 60): string {
-  let text = printable(name);
-  if (/[(<]/.test(text)) text = text.replace(/^void /, "");
-  text = text.replaceAll("at::native::", "").replaceAll("(anonymous namespace)::", "");
-  const letters = [...text];
-  if (letters.length <= most) return text;
+export const shortName = (name: string, most = 60): string => withoutMiddle([...plainName(name)], most);
+
+function plainName(name: string): string {
+  const text = printable(name);
+  const plain = /[(<]/.test(text) ? text.replace(/^void /, "") : text;
+  return plain.replaceAll("at::native::", "").replaceAll("(anonymous namespace)::", "");
+}
+
+function withoutMiddle(letters: string[], most: number): string {
+  if (letters.length <= most) return letters.join("");
   const head = Math.floor((most * 2) / 3);
   return `${letters.slice(0, head).join("")}…${letters.slice(letters.length - (most - 1 - head)).join("")}`;
+}
+
+// Short names by which each can be told from the others: of those whose short names would be equal the beginning, and what
+// follows from where they differ on.
+export function shortNames(names: readonly string[], most = 60): Map<string, string> {
+  const alike = new Map<string, string[]>();
+  for (const name of new Set(names)) {
+    const short = shortName(name, most);
+    alike.set(short, [...(alike.get(short) ?? []), name]);
+  }
+  const shorts = new Map<string, string>();
+  for (const [short, group] of alike) {
+    const letters = group.map((name) => [...plainName(name)]);
+    const difference = group.length > 1 ? firstDifference(letters) : 0;
+    const head = Math.floor(most / 3);
+    group.forEach((name, i) => {
+      const from = Math.max(head, difference - Math.floor(most / 4));
+      shorts.set(name, group.length === 1 ? short : `${letters[i]!.slice(0, head).join("")}…${withoutMiddle(letters[i]!.slice(from), most - head - 1)}`);
+    });
+  }
+  return shorts;
+}
+
+function firstDifference(texts: string[][]): number {
+  const [first] = texts;
+  for (let at = 0; at < first!.length; ++at) if (texts.some((text) => text[at] !== first![at])) return at;
+  return first!.length;
 }

@@ -36,7 +36,7 @@ export function Help() {
     return () => removeEventListener("keydown", press);
   }, []);
   return (
-    <details class="menu" ref={details} onKeyDown={(event) => event.key === "Escape" && (details.current!.open = false)}>
+    <details class="menu" ref={details}>
       <summary title="Keys and definitions (?)">Help</summary>
       <div class="help">
         <h2>Keys</h2>

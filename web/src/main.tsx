@@ -4,7 +4,9 @@ import { findHosts, showsAgents } from "./data/agents.ts";
 import { hasBlocks, ReportSource } from "./data/report_source.ts";
 import { keepToken, ServerSource } from "./data/server_source.ts";
 import { source } from "./data/use.ts";
+import { watchJobs } from "./data/watch.ts";
 import { catchFailures } from "./failures.tsx";
+import { closeMenusWhenLeft } from "./menus.ts";
 import { Page } from "./page.tsx";
 import { followReadiness } from "./ready.ts";
 import { followAddress, goTo, linkTo } from "./state.ts";
@@ -16,6 +18,8 @@ source.value = hasBlocks() ? new ReportSource() : new ServerSource();
 catchFailures();
 followAddress();
 followReadiness();
+closeMenusWhenLeft();
+watchJobs();
 void findHosts((hasTraces) => {
   if (location.hash === "" && !hasTraces && showsAgents()) goTo(linkTo("live"));
 });

@@ -12,7 +12,7 @@ export function SourceMenu() {
   const details = useRef<HTMLDetailsElement>(null);
   return (
     <>
-      <details class="menu" ref={details} onKeyDown={(event) => event.key === "Escape" && (details.current!.open = false)}>
+      <details class="menu" ref={details}>
         <summary title="Where lines of source code are opened">Source</summary>
         <form class="settings" onSubmit={(event) => event.preventDefault()}>
           <Target />

@@ -110,6 +110,7 @@ export function followAddress(): void {
     timer = undefined;
     if (hashOf(current.value) !== location.hash) current.value = parsePlace(location.hash);
   };
+  follow(); // what stood in the address beside the place is gone by now
   addEventListener("hashchange", follow);
   addEventListener("popstate", follow);
 }

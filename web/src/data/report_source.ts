@@ -40,12 +40,11 @@ export class ReportSource implements Source {
 
   async table(_job: string, name: string, options: TableOptions = {}): Promise<Table> {
     const own = (await this.read(`tables/${name}`)) ?? (await this.document("tables"));
-    const table = own.tables.find((each) => each.name === name);
-    if (table === undefined)
+    if (!own.tables.some((each) => each.name === name))
       throw new SourceError(`this report does not hold the table ${name}; \`${await this.command(name)}\` shows it`);
     if (Object.keys(options.params ?? {}).length > 0)
       throw new SourceError(`a report holds each table with its usual parameters; \`${await this.command(name)}\` takes others`);
-    return table;
+    return tableOf(own, name);
   }
 
   async spans(_job: string, rank: string): Promise<Table> {

@@ -116,8 +116,10 @@ export interface Document {
   members: Record<string, unknown>;
 }
 
+// With what is noted of all of them: files that could not be read are no table's own.
 export function tableOf(document: Document, name: string): Table {
   const table = document.tables.find((each) => each.name === name);
   if (table === undefined) throw new Error(`the answer has no table ${name}`);
-  return table;
+  if (document.notes.length === 0) return table;
+  return new Table(table.name, table.rows, table.columns, [...document.notes, ...table.notes]);
 }

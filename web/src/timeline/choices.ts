@@ -6,7 +6,8 @@ import { listOf, listText, parseSelection, selectionText } from "./address.ts";
 import { type Mark, marksText, parseMarks } from "./marks.ts";
 import { fromText, type TimeWindow, toText, within } from "./time_window.ts";
 
-const BETWEEN_WRITES_MS = 250; // ms
+const BETWEEN_WRITES_MS = 250;
+const BETWEEN_PLACES_MS = 700;
 
 export class Choices {
   // What the user moved to; undefined is the whole job.
@@ -19,6 +20,7 @@ export class Choices {
   // The collective that ranks are aligned on. "1" is what is selected: other views can write no more.
   readonly anchor = computed(() => parseSelection(param("align") === "1" ? param("sel") : param("align"), ""));
   private written: { from: string; to: string } = { from: "", to: "" };
+  private selectedAt = Number.NEGATIVE_INFINITY;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   open(fallback: readonly string[]): Set<string> {
@@ -56,12 +58,19 @@ export class Choices {
   }
 
   select(rank: string, event: number, start: number, duration: number): void {
-    setParams(selectionText(rank, event, start, duration));
+    setParams(selectionText(rank, event, start, duration), { push: this.isNewPlace() });
   }
 
   // Of which it is not known when it runs.
   selectEvent(rank: string, event: string): void {
-    setParams({ sel: `${rank}:${event}`, at: "" });
+    setParams({ sel: `${rank}:${event}`, at: "" }, { push: this.isNewPlace() });
+  }
+
+  // Back leads to what was selected before; what is passed by quickly is no place to go back to.
+  private isNewPlace(): boolean {
+    const before = this.selectedAt;
+    this.selectedAt = performance.now();
+    return this.selectedAt - before > BETWEEN_PLACES_MS;
   }
 
   clearSelection(): void {

@@ -3,7 +3,7 @@ import { useMemo } from "preact/hooks";
 import { allRows, pickRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useTable, valueOf } from "../data/use.ts";
-import { human, printable, shortName } from "../format.ts";
+import { human, printable, shortName, shortNames } from "../format.ts";
 import { chosenRank, here, linkTo, param } from "../state.ts";
 import { Choice, RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
@@ -37,6 +37,7 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
   const tree = useTree(one.rank);
   const origins = useMemo(() => (tree.state === "here" ? kernelOrigins(tree.value) : null), [tree]);
   const table = useMemo(() => kernelTable({ breakdown, groups, distribution, origins }, rank), [breakdown, groups, distribution, origins, rank]);
+  const names = useMemo(() => shortNames(table.column("name").words, 52), [table]);
   const chosen = param("kernel");
   const isServed = source.value?.kind === "server";
   const noOrigin = tree.state === "failed" ? tree.error : tree.state === "loading" ? "Loading the spans …" : "Nothing on the host is recorded around its launches.";
@@ -59,7 +60,7 @@ function Shown({ breakdown, top }: { breakdown: Table; top: Record<string, strin
         <DataTable table={table} sortKey="sort" filterKey="filter" label="Kernels" link={(row) => (isOthers(table, row) ? undefined : here({ kernel: table.text("name", row) }))}
           cell={(column, row) => {
             const name = table.text("name", row);
-            if (column.name === "name") return <span title={printable(name)}>{shortName(name, 52)}</span>;
+            if (column.name === "name") return <span title={printable(name)}>{names.get(name)}</span>;
             return column.name === "source_line" ? <Line origins={origins?.get(name) ?? []} /> : undefined;
           }} />
       )}

@@ -126,7 +126,7 @@ function OfRank({ marks, parts, rank }: { marks: Table; parts: Table; rank: stri
         <StepColumns steps={sums} label={`Steps of ${rankName(rank)}`} link={(step) => link(step.number)} />
       ) : (
         <Bars unit="ns" label={`Steps of ${rankName(rank)}`} bars={sums.map((step) => ({
-          label: `step ${step.number}`, parts: barParts(step), link: link(step.number), mark: String(step.number) === marked ? "chosen" : undefined,
+          label: `step ${step.number}`, parts: barParts(step), link: link(step.number), isChosen: String(step.number) === marked,
         }))} />
       )}
       <p class="muted">Each moment counts for the first of these that is so. <a href={linkTo("critical-path")}>What the length waits for</a></p>

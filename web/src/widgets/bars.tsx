@@ -14,6 +14,7 @@ export interface Bar {
   parts: BarPart[];
   link?: string;
   mark?: string; // why it stands out
+  isChosen?: boolean;
 }
 
 const WIDTH = 1000, HEIGHT = 16;
@@ -30,7 +31,7 @@ export function Bars({ bars, unit, label, most }: { bars: Bar[]; unit: Unit; lab
         <thead class="hidden"><tr><th scope="col">{label}</th><th scope="col">Parts</th><th scope="col">Sum</th></tr></thead>
         <tbody>
           {bars.map((bar) => (
-            <tr key={bar.label} class={bar.mark ? "marked" : ""}>
+            <tr key={bar.label} class={bar.mark || bar.isChosen ? "marked" : ""} aria-current={bar.isChosen ? "true" : undefined}>
               <th scope="row" title={bar.mark}>{bar.link ? <a href={bar.link}>{bar.label}</a> : bar.label}{bar.mark && " ⚑"}</th>
               <td class="wide"><BarPicture bar={bar} most={largest} unit={unit} /></td>
               <td class="number" title={String(sum(bar))}>{human(sum(bar), unit)}</td>

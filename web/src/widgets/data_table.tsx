@@ -5,7 +5,7 @@ import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
 import type { Column, Table } from "../data/table.ts";
 import { useStartNs } from "../data/use.ts";
-import { cellText, isPosition, shortName } from "../format.ts";
+import { cellText, isPosition, shortName, shortNames } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
 import { param, setParam } from "../state.ts";
 import { filteredRows, sortedRows } from "./order.ts";
@@ -142,10 +142,21 @@ function Row({ table, columns, row, index, link, cell, onHover, isChosen, linkCo
   );
 }
 
+// Of columns of very many texts each is shortened alone.
+const MOST_TOLD_APART = 2000, MOST_LETTERS = 80;
+const shortWords = new WeakMap<Column, Map<string, string>>();
+
+function shortWord(column: Column, text: string): string {
+  if (column.words.length > MOST_TOLD_APART) return shortName(text, MOST_LETTERS);
+  let words = shortWords.get(column);
+  if (words === undefined) shortWords.set(column, (words = shortNames(column.words, MOST_LETTERS)));
+  return words.get(text) ?? "";
+}
+
 export function Cell({ table, column, row }: { table: Table; column: Column; row: number }) {
   const start = useStartNs();
   const text = cellText(table, column, row, isPosition(column) ? start : 0n);
-  if (column.type === "text" && !column.whole) return <>{shortName(text, 80)}</>;
+  if (column.type === "text" && !column.whole) return <>{shortWord(column, table.text(column, row))}</>;
   if (column.unit === "ratio" && text !== "") {
     const share = Math.max(0, Math.min(1, table.number(column, row)));
     return <><span class="share" aria-hidden="true" style={{ width: `${(share * 100).toFixed(0)}%` }} />{text}</>;

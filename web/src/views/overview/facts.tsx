@@ -43,7 +43,7 @@ function Line({ summary }: { summary: Table }) {
     facts.push({ name: "of the device time idle", text: human(idle, "ratio"), title: String(idle), link: linkTo("idle") });
   }
   facts.push({ name: "events", text: human(events, "count"), title: String(events) });
-  if (losses > 0) facts.push({ name: "lost or mended", text: human(losses, "count"), title: `${losses}; see the notes of the table summary`, link: linkTo("tables", { table: "summary" }) });
+  if (losses > 0) facts.push({ name: "lost or mended", text: human(losses, "count"), title: `${losses}; the notes above say what`, link: linkTo("tables", { table: "summary" }) });
   if (start !== null && job.state === "here" && job.value.startNs > 0n)
     facts.push({ name: "UTC, start", text: start.toISOString().slice(0, 19).replace("T", " "), title: `${job.value.startNs} ns since 1970` });
   return (

@@ -1,0 +1,32 @@
+// A server finds new jobs, and files that have changed, by itself; a page that is looked at follows it.
+import { allRows } from "./rows.ts";
+import type { Table } from "./table.ts";
+import { forget, jobId, source } from "./use.ts";
+
+const BETWEEN_LOOKS_MS = 3000;
+
+// What is known of the files of each job.
+const filesOf = (jobs: Table): Map<string, string> =>
+  new Map(allRows(jobs).map((row) => [jobs.exact("id", row), ["files", "bytes", "changed_ns"].map((name) => jobs.exact(name, row)).join()]));
+
+export function watchJobs(): void {
+  if (source.value?.kind !== "server") return;
+  let before: Map<string, string> | null = null;
+  let first = "";
+  const look = async () => {
+    if (document.hidden) return;
+    const jobs = await source.value!.jobs().catch(() => null); // who is asked for something says what is wrong
+    if (jobs === null) return;
+    const now = filesOf(jobs);
+    const changed = before === null ? [] : [...new Set([...before.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));
+    if (before === null) first = now.keys().next().value ?? "";
+    before = now;
+    if (changed.length === 0) return;
+    for (const id of changed) forget(`job ${id}`);
+    // A page that names no job shows the first one.
+    const firsts = [first, now.keys().next().value ?? ""];
+    first = firsts[1]!;
+    forget(jobId.peek() === "" && (firsts[0] !== firsts[1] || changed.includes(firsts[1]!)) ? "" : "jobs");
+  };
+  setInterval(() => void look(), BETWEEN_LOOKS_MS);
+}
