@@ -6,14 +6,17 @@
 #include "analyze/list.h"
 #include "analyze/mapped_shard.h"
 #include "base/shell_word.h"
+#include "base/system/file.h"
 #include "beat.h"
 #include "core.h"
+#include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "diagnose/what_if_words.h"
 #include "held_table.h"
 #include "job.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
+#include "report/html/html_report.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "requests.h"
@@ -103,6 +106,35 @@ Answer run(const HeldJob& held, const std::vector<std::string>& names, const nb:
   return {diagnosed(held.job, std::move(request), views, beat), listed};
 }
 
+// Writes the report of the job as a page, whole or not at all. It needs more than what people are shown, so
+// the traces are read anew.
+void save_report(const HeldJob& held, const std::string& path, const nb::list& params, const Part& part,
+                 const std::vector<std::string>& what_ifs, double sensitivity, i64 most_bytes, bool redacted,
+                 const std::string& source_url, nb::callable tell) {
+  diagnose::Request request{.run = asked({diagnose::kFindings}, params, part, "").run,
+                            .findings = true,
+                            .what_ifs = questions_of(what_ifs),
+                            .paths = shell_paths(held.paths),
+                            .sensitivity = sensitivity,
+                            .load_record = read::load_flight_record};
+  request.run.analyses = report::page_analyses(held.job, most_bytes);
+  Beat beat(std::move(tell));
+  request.run.on_progress = beat.on_progress();
+  request.run.cancelled = beat.cancelled();
+  const report::PageOptions options{.paths = held.paths,
+                                    .part = report::part_words(request.run),
+                                    .most_bytes = most_bytes,
+                                    .redacted = redacted,
+                                    .source_url = source_url,
+                                    .names = report::names_listed(request.run.params, report::kPageNames)};
+  const std::string page = beat.run<std::string>([&]() -> Result<std::string> {
+    const analyze::RunRequest run = request.run;
+    TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run(held.job, std::move(request), read::load));
+    return report::html_report(held.job, std::move(diagnosis), run, read::load, options);
+  });
+  value_of(write_file_atomically(path, page));
+}
+
 std::optional<HeldTable> held(const std::optional<Table>& table, std::optional<Ns> time_zero) {
   if (!table) return std::nullopt;
   return HeldTable(*table, time_zero);
@@ -180,6 +212,9 @@ void bind_runs(nb::module_& module) {
   module.def("run", run, nb::arg("job"), nb::arg("names"), nb::arg("params"), nb::arg("part"),
              nb::arg("compat"), nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("parts").none(),
              nb::arg("tell"));
+  module.def("save_report", save_report, nb::arg("job"), nb::arg("path"), nb::arg("params"),
+             nb::arg("part"), nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("most_bytes"),
+             nb::arg("redacted"), nb::arg("source_url"), nb::arg("tell"));
   module.def("usual_analyses", [] {
     nb::list names;
     for (const Analysis* analysis : analyze::usual_analyses()) names.append(analysis->name);

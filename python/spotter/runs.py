@@ -147,8 +147,9 @@ class Results:
 class Report:
     """What a person is shown of a job: what stands out first, then where its time went."""
 
-    def __init__(self, answer: _core.Answer) -> None:
+    def __init__(self, answer: _core.Answer, save: Callable[..., None]) -> None:
         self._answer = answer
+        self._save = save
         headline, sections = answer.report()
         self.headline: list[str] = headline
         """What was traced, in a few words each."""
@@ -167,6 +168,21 @@ class Report:
 
     def __str__(self) -> str:
         return self.to_text()
+
+    def save(
+        self, path: str | os.PathLike[str], *, max_size: int = 3_000_000, redact: bool = False, source_url: str = ""
+    ) -> None:
+        """Writes it as one HTML file with its pictures, all tables and a timeline, as `spotter analyze -o report.html` does.
+
+        The traces are read again, here, for what a page has beyond this object.
+
+        Args:
+            path: of the file, which is written whole or not at all.
+            max_size: bytes; what would make it larger is left out, and the page says so; 0: no limit.
+            redact: numbers instead of paths, host names and arguments.
+            source_url: where links to lines of source code lead: https://github.com/OWNER/REPOSITORY/blob/COMMIT.
+        """
+        self._save(os.fspath(path), max_size, redact, source_url)
 
     def __repr__(self) -> str:
         return f"<spotter.Report: {len(self.findings)} findings>"
@@ -274,7 +290,17 @@ def report(
     Args and errors: those of `analyze()`.
     """
     part = part_of(ranks, steps, threads, memory)
-    return Report(_run(paths, ["findings"], params, part, None, what_if, sensitivity, progress, engine))
+    answer = _run(paths, ["findings"], params, part, None, what_if, sensitivity, progress, engine)
+
+    def save(path: str, max_size: int, redact: bool, source_url: str) -> None:
+        if max_size < 0:
+            raise Invalid(f"max_size={max_size}: a number of bytes, or 0 for no limit, is wanted")
+        questions = [what_if] if isinstance(what_if, str) else list(what_if or [])
+        _core.save_report(
+            open_job(paths), path, list(params.items()), part, questions, sensitivity, max_size, redact, source_url, teller(progress)
+        )
+
+    return Report(answer, save)
 
 
 class Diff:

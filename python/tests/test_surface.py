@@ -105,6 +105,17 @@ def test_report(job):
     assert html.lower().index("rank 3") < html.index("<table") and "<script" not in html
 
 
+def test_save(job, tmp_path):
+    report = spotter.report(job, progress=False)
+    report.save(tmp_path / "r.html")
+    subprocess.run([spotter.program.path(), "analyze", job, "-o", tmp_path / "s.html"], check=True)
+    assert (tmp_path / "r.html").read_bytes() == (tmp_path / "s.html").read_bytes()
+    report.save(tmp_path / "t.html", redact=True, max_size=0)
+    assert os.path.basename(job) not in (tmp_path / "t.html").read_text()
+    with pytest.raises(spotter.Invalid):
+        report.save(tmp_path / "u.html", max_size=-1)
+
+
 def test_what_if(job):
     results = spotter.analyze(job, ["summary"], what_if=["device:rank=3=peer"], progress=False)
     assert list(results) == ["what_if", "summary"]

@@ -10,7 +10,8 @@
 namespace spotter::app {
 
 Result<void> report_capture(const client::Fleet& fleet, const client::Credentials& credentials,
-                            const std::string& output, const std::string& receipts_file) {
+                            const std::string& output, const std::string& receipts_file,
+                            const std::string& report) {
   client::RemoteAnalysis files =
       client::analyze_where_written(fleet.members(), credentials, output, diagnose::fact_request());
   for (const auto& [host, error] : files.missing)
@@ -18,8 +19,8 @@ Result<void> report_capture(const client::Fleet& fleet, const client::Credential
                  to_printable(error.message).c_str());
   if (files.here.empty() && files.elsewhere.empty()) return {};
   if (!files.here.empty()) files.here.push_back(receipts_file);  // says who is missing
-  std::fputc('\n', stdout);
-  return print_report(files.here, std::move(files.elsewhere));
+  if (report.empty()) std::fputc('\n', stdout);
+  return print_report(files.here, std::move(files.elsewhere), report);
 }
 
 }  // namespace spotter::app

@@ -7,9 +7,10 @@
 
 namespace spotter::app {
 
-// Prints it to standard output; nothing where nothing was written. `output`: the directory of the traces;
-// `receipts_file`: says who is missing.
+// Writes it to the file `report`, or to standard output where that is empty; nothing where nothing was
+// traced. `output`: the directory of the traces; `receipts_file`: says who is missing.
 Result<void> report_capture(const client::Fleet& fleet, const client::Credentials& credentials,
-                            const std::string& output, const std::string& receipts_file);
+                            const std::string& output, const std::string& receipts_file,
+                            const std::string& report);
 
 }  // namespace spotter::app

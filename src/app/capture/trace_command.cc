@@ -23,6 +23,7 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
+#include "app/job/analyze_command.h"
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
@@ -49,6 +50,7 @@ struct Options {
   HostOptions hosts;
   const render::Format* format = &render::kText;
   bool analyze = false;
+  std::string report;  // file of the report; empty: standard output
   bool for_people() const { return format == &render::kText; }
 };
 
@@ -288,7 +290,8 @@ Result<int> trace(Options options) {
   if (is_interrupted) return fail(Code::cancelled, "interrupted");
   // What was traced is traced, whatever becomes of the report.
   if (options.analyze) {
-    const Result<void> report = report_capture(fleet, hosts.credentials, options.wish.output, receipts_file);
+    const Result<void> report =
+        report_capture(fleet, hosts.credentials, options.wish.output, receipts_file, options.report);
     if (!report && report.error().code == Code::cancelled) return tl::unexpected(report.error());
     if (!report) std::fprintf(stderr, "spotter: %s\n", to_printable(report.error().message).c_str());
   }
@@ -385,6 +388,7 @@ Command trace_command() {
           "Exit status: 0 if every process wrote a trace, 3 if some did, 4 if none did.\n"
           "Examples:\n"
           "  spotter trace --duration 1s --analyze\n"
+          "  spotter trace --duration 1s --analyze -o report.html\n"
           "  spotter trace --iterations 3 --roundup 10 --rank 0-7 --output /tmp/run1\n"
           "  spotter trace --slurm-job 4711 --duration 500ms --analyze",
       .action = [options] { return trace(*options); },
@@ -393,6 +397,16 @@ Command trace_command() {
   append(command.options, content_options(o->wish));
   command.options.push_back(
       {.names = {"--analyze"}, .help = "print the report of what was written", .read = set(o->analyze)});
+  command.options.push_back({.names = {"-o", "--report"},
+                             .value = "FILE",
+                             .help = "write that report to this file; r.html: as a page for a browser",
+                             .read = [o](const std::string& word) -> Result<void> {
+                               TRY(check_report_output(word));
+                               o->report = word;
+                               return {};
+                             },
+                             .offer = offer_files(),
+                             .needs = {"--analyze"}});
   append(command.options, host_options(o->hosts));
   command.options.push_back(format_option(o->format));
   return command;

@@ -252,8 +252,18 @@ Result<int> analyze(Options options) {
 
 }  // namespace
 
-Result<void> print_report(const std::vector<std::string>& paths, std::vector<analyze::FileResult> elsewhere) {
+Result<void> check_report_output(const std::string& output) {
+  TRY_ASSIGN(const render::Format* format, choose_format(nullptr, output, Formats::for_jobs));
+  if (format == &render::kText || format == &report::kHtml) return {};
+  return fail(Code::invalid, "a report is text or a page, not {}; call the file r.txt or r.html",
+              format->name);
+}
+
+Result<void> print_report(const std::vector<std::string>& paths, std::vector<analyze::FileResult> elsewhere,
+                          const std::string& output) {
   Options options;
+  options.output = output;
+  TRY_ASSIGN(options.format, choose_format(nullptr, output, Formats::for_jobs));
   options.paths = paths;
   options.elsewhere = std::move(elsewhere);
   options.request.threads = all_processors();

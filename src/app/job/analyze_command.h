@@ -25,8 +25,12 @@ using OpenSource =
 // A command with all options of `analyze`; `command` has what is its own.
 Command command_over_job(Command command, std::string argument_help, std::string argument, OpenSource open);
 
-// Of these files and of those that were mapped elsewhere for diagnose::fact_request().
+// Of these files and of those that were mapped elsewhere for diagnose::fact_request(). `output`: a file,
+// whose ending says the format; empty: standard output.
 Result<void> print_report(const std::vector<std::string>& paths,
-                          std::vector<analyze::FileResult> elsewhere = {});
+                          std::vector<analyze::FileResult> elsewhere = {}, const std::string& output = {});
+
+// Errors: invalid (there is no report of the format that its ending says).
+Result<void> check_report_output(const std::string& output);
 
 }  // namespace spotter::app

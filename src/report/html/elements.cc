@@ -47,8 +47,10 @@ class PartHtml {
       : section_(section), time_zero_(time_zero) {}
   std::string operator()(const Points& points) const { return points_html(points); }
   std::string operator()(const Table& table) const {
-    return table_html(table, section_.title + ": " + column_title({table.name().c_str(), {}, {}, {}, ""}),
-                      time_zero_);
+    const auto is_table = [](const Part& part) { return std::holds_alternative<Table>(part); };
+    const bool is_only = std::ranges::count_if(section_.parts, is_table) == 1;
+    const std::string own = column_title({table.name().c_str(), {}, {}, {}, ""});
+    return table_html(table, is_only ? section_.title : section_.title + ": " + own, time_zero_);
   }
   std::string operator()(const Notes& notes) const { return notes_html(notes); }
   std::string operator()(const Bars& bars) const { return bars_html(bars, section_.name); }

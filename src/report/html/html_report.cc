@@ -147,7 +147,7 @@ class PageMaker {
     if (diagnosis_.findings) tables.push_back(*diagnosis_.findings);
     if (diagnosis_.what_if) tables.push_back(*diagnosis_.what_if);
     for (const Table& table : diagnosis_.tables)
-      if (!is_detail(table)) tables.push_back(table);
+      if (!is_detail(table) && table.name() != analyze::kSpans.name) tables.push_back(table);
     for (;;) {
       TRY_ASSIGN(std::string block, data_block("tables", {tables, {}}));
       const bool fits = !is_limited() || static_cast<i64>(block.size()) <= options_.most_bytes / 2;
@@ -164,6 +164,7 @@ class PageMaker {
 
   Result<void> add_details(std::string& blocks) {
     i64 taken = 0;
+    if (has_findings_alone()) return {};
     for (const auto& [analysis, part, grows] : kDetails) {
       const auto table = std::ranges::find(diagnosis_.tables, std::string_view(analysis->name), &Table::name);
       if (table == diagnosis_.tables.end()) {
@@ -188,9 +189,11 @@ class PageMaker {
   }
 
   Result<void> add_spans(std::string& blocks) {
+    if (has_findings_alone()) return {};
     const auto steps =
         std::ranges::find(diagnosis_.tables, std::string_view(analyze::kSteps.name), &Table::name);
     SpanRequest wanted{.files = files_,
+                       .spans = find_spans(),
                        .steps = steps != diagnosis_.tables.end() ? &*steps : nullptr,
                        .first_ranks = ranks_of_findings(),
                        .room = is_limited() ? std::optional(std::max<i64>(0, room())) : std::nullopt,
@@ -199,6 +202,12 @@ class PageMaker {
     blocks += spans.blocks;
     left_out_spans_ = std::move(spans.left_out);
     return {};
+  }
+
+  const Table* find_spans() const {
+    const auto spans =
+        std::ranges::find(diagnosis_.tables, std::string_view(analyze::kSpans.name), &Table::name);
+    return spans != diagnosis_.tables.end() ? &*spans : nullptr;
   }
 
   std::vector<i64> ranks_of_findings() const {
@@ -215,7 +224,13 @@ class PageMaker {
     return ranks;
   }
 
+  // Its ranks were read on their own hosts, which answered what findings need.
+  bool has_findings_alone() const { return diagnosis_.tables.empty(); }
+
   std::string left_out_sentence() const {
+    if (has_findings_alone())
+      return "the traces are on several hosts, so that this report has what findings are made from, and neither "
+             "tables nor spans; `spotter analyze` has all where the traces are in one place";
     std::vector<std::string> what;
     if (!left_out_spans_.empty()) what.push_back(left_out_spans_);
     if (!left_out_tables_.empty())
@@ -251,6 +266,8 @@ std::vector<const Analysis*> page_analyses(const Job& job, i64 most_bytes) {
   const bool is_large = most_bytes > 0 && json / kJsonPerEvent > most_bytes;
   for (const Detail& detail : kDetails)
     if (!is_large || !detail.grows) all.push_back(detail.analysis);
+  // Standard input is read once.
+  if (job.files.size() == 1 && job.files[0].path == "-") all.push_back(&analyze::kSpans);
   return all;
 }
 

@@ -29,7 +29,8 @@ std::string part_words(const analyze::RunRequest& run);
 // what would not fit is not made.
 std::vector<const Analysis*> page_analyses(const Job& job, i64 most_bytes);
 
-// Of the diagnosis of that request, which `run` is. Reads the traces once more, for their spans. Errors: as
+// Of the diagnosis of that request, which `run` is. Reads the traces once more, for their spans, but
+// for standard input. Errors: as
 // analyze::map_files().
 Result<std::string> html_report(const Job& job, diagnose::Diagnosis diagnosis, const analyze::RunRequest& run,
                                 const Loader& load, const PageOptions& options);

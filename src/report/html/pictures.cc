@@ -118,7 +118,7 @@ std::string bars_svg(const Bars& bars, std::string_view name) {
   double y = 4;
   std::string out = fmt::format(
       "<defs><pattern id=\"{}\" width=\"6\" height=\"6\" patternUnits=\"userSpaceOnUse\">"
-      "<path d=\"M-1 1L1 -1M0 6L6 0M5 7L7 5\" stroke=\"#fff\" stroke-opacity=\"0.5\"/></pattern></defs>\n",
+      "<path d=\"M-1 1L1 -1M0 6L6 0M5 7L7 5\" stroke=\"#fff\" stroke-opacity=\"0.4\"/></pattern></defs>\n",
       hatch);
   out += bars_legend(bars.series, hatch, y);
   for (size_t i = 0; i < bars.rows.size(); ++i, y += kRowHeight) {
@@ -217,6 +217,8 @@ std::string heat_map_svg(const HeatMap& map) {
         any ? HeatRange{std::min(range.least, *cell), std::max(range.most, *cell)} : HeatRange{*cell, *cell};
     any = true;
   }
+  // Small differences look small.
+  range.least = std::min(range.least, range.most - range.most / 5);
   double labels = render::svg_width(map.row_name), widest = 0;
   for (const std::string& name : map.rows) labels = std::max(labels, render::svg_width(name));
   for (const std::string& name : map.columns) widest = std::max(widest, render::svg_width(name));

@@ -98,6 +98,11 @@ class SpanBlockMaker {
   }
 
   Result<SpanBlocks> make() {
+    if (wanted_.spans && wanted_.files.size() == 1) {
+      TRY(encode(*wanted_.spans, 0));
+      count({0});
+      return chosen();
+    }
     for (size_t begin = 0; begin < wanted_.files.size();) {
       Job part;
       std::vector<size_t> places;
@@ -123,20 +128,28 @@ class SpanBlockMaker {
     parallel_for(places.size(), wanted_.redactor ? 1 : run_.threads,
                  [&](size_t i) { done[i] = encode(std::move(mapped.files[i]), places[i]); });
     for (const Result<void>& result : done) TRY(result);
+    count(places);
+    return {};
+  }
+
+  void count(const std::vector<size_t>& places) {
     for (const size_t place : places)
       for (size_t level = 0; level < kLevels; ++level)
         sums_[level] += static_cast<i64>(ranks_[place][level].size());
     close_full();
-    return {};
   }
 
   Result<void> encode(analyze::FileResult file, size_t place) {
-    const std::optional<i64> rank = wanted_.files[place].rank;
     if (file.unwanted || file.tables.empty()) return {};
-    const RankTable part = {rank, file.evidence.path, std::move(file.tables[0])};
+    const RankTable part = {wanted_.files[place].rank, file.evidence.path, std::move(file.tables[0])};
     Table spans = stack(analyze::kSpans.name, analyze::kSpans.columns, {&part, 1});
     spans.notes = part.table.notes;
     if (wanted_.redactor) spans = wanted_.redactor->table(spans);
+    return encode(spans, place);
+  }
+
+  Result<void> encode(const Table& spans, size_t place) {
+    const std::optional<i64> rank = wanted_.files[place].rank;
     if (spans.rows() == 0 && !rank) return {};  // a launcher's
     const std::vector<SpanWindow> windows = windows_of(wanted_.steps, chosen_, rank);
     for (size_t level = 0; level < kLevels; ++level) {

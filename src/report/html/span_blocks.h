@@ -17,6 +17,7 @@ struct SpanBlocks {
 
 struct SpanRequest {
   std::vector<analyze::RankFile> files;  // whose spans are wanted, as the job has them
+  const Table* spans = nullptr;          // of the only file, where they are there already
   const Table* steps = nullptr;          // the answer of `steps`; nullptr: there are none
   std::vector<i64> first_ranks;          // that matter more than others
   std::optional<i64> room;               // bytes; none: no limit
