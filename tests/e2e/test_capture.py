@@ -540,6 +540,12 @@ def test_command_trace_analyzes(agent):
         done = spotter(agent, "trace", "--output", agent.out_dir, "--duration", "50ms", "--all", "--analyze")
         assert done.returncode == 0, done.stderr
         assert "aten::mm" in done.stdout
+        page = agent.out_dir / "report.html"
+        done = spotter(agent, "trace", "--output", agent.out_dir, "--duration", "50ms", "--all", "--analyze", "-o", page)
+        assert done.returncode == 0, done.stderr
+        assert "aten::mm" not in done.stdout
+        text = page.read_text()
+        assert text.count("<h1>") == 1 and '<th scope="row">aten::mm</th>' in text and 'id="spans/' in text
 
 
 def test_commands_without_an_agent(tmp_path):
