@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
@@ -47,6 +48,14 @@ std::string shown_place(const FoundFolder& folder, bool is_only_root) {
   return folder.below.empty() ? "." : folder.below;
 }
 
+// The root itself has no place below it, but a name.
+std::string title_of(const FoundFolder& folder, const std::string& shown) {
+  if (shown != ".") return shown;
+  std::error_code ignored;
+  const std::string name = std::filesystem::weakly_canonical(folder.path, ignored).filename();
+  return name.empty() ? shown : name;
+}
+
 }  // namespace
 
 Finder::Known& Finder::learn(const std::string& path, const FoundFile& file) {
@@ -69,7 +78,9 @@ JobPtr Finder::make_job(size_t root, const FoundFolder& folder, const Span& span
   auto job = std::make_shared<FoundJob>();
   const std::string mark = span.label.empty() ? "" : "#" + span.label;
   job->id = net::sha256(fmt::format("{}:{}\n{}", root, folder.below, mark)).substr(0, kIdDigits);
-  job->folder = shown_place(folder, roots_.size() == 1) + mark;
+  const std::string place_below = shown_place(folder, roots_.size() == 1);
+  job->folder = place_below + mark;
+  job->title = title_of(folder, place_below) + mark;
   std::string all;
   bool any = false;
   for (const size_t place : span.files) {

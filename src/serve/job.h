@@ -24,6 +24,7 @@ struct JobFile {
 struct FoundJob {
   std::string id;                  // a digest of its place below the root
   std::string folder;              // its place below the root, as people see it
+  std::string title;               // what people call it: its folder, that of the root by its own name
   std::vector<std::string> paths;  // what a command is given to open it
   std::vector<JobFile> files;
   bool is_written = false;  // some file is perhaps not whole yet

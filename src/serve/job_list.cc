@@ -201,7 +201,7 @@ Table JobList::facts(const FoundJob& job) const {
   const auto add = [&](std::string_view name, std::string_view value) { table.append({name, value}); };
   if (known && known->start) add("start_ns", std::to_string(*known->start));
   if (known && known->failure) add("failure", known->failure->message);
-  add("title", job.folder);
+  add("title", job.title);
   add("command", "spotter analyze " + shell_paths(job.paths));
   add("version", kVersion);
   add("paths", shell_paths(job.paths));

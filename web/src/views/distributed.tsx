@@ -109,7 +109,7 @@ function Blamed({ blamed, ranks }: { blamed: Blame; ranks: RankSteps[] }) {
       <p class="answer">
         <span class="flag" aria-hidden="true">⚑ </span><strong>Rank {blamed.rank} makes the others wait</strong>: it starts {blamed.last} of {blamed.collectives}{" "}
         collectives last, up to <Exact value={blamed.maxLate} unit="ns" /> late, and each other rank waits{" "}
-        <Exact value={blamed.waited} unit="ns" /> for it, <Exact value={blamed.share} unit="ratio" /> of the steps' time.
+        <Exact value={blamed.waited} unit="ns" /> for it in all steps together, <Exact value={blamed.share} unit="ratio" /> of their time.
         {longer > 0.05 && <>{" "}It computes <Exact value={longer} unit="ratio" /> longer than the others do.</>}
       </p>
       {findings.state === "here" && <Findings table={findings.value} rank={blamed.rank} />}
