@@ -212,9 +212,9 @@ void bind_runs(nb::module_& module) {
   module.def("run", run, nb::arg("job"), nb::arg("names"), nb::arg("params"), nb::arg("part"),
              nb::arg("compat"), nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("parts").none(),
              nb::arg("tell"));
-  module.def("save_report", save_report, nb::arg("job"), nb::arg("path"), nb::arg("params"),
-             nb::arg("part"), nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("most_bytes"),
-             nb::arg("redacted"), nb::arg("source_url"), nb::arg("tell"));
+  module.def("save_report", save_report, nb::arg("job"), nb::arg("path"), nb::arg("params"), nb::arg("part"),
+             nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("most_bytes"), nb::arg("redacted"),
+             nb::arg("source_url"), nb::arg("tell"));
   module.def("usual_analyses", [] {
     nb::list names;
     for (const Analysis* analysis : analyze::usual_analyses()) names.append(analysis->name);

@@ -10,10 +10,9 @@
 // first:
 //   plain       `width` planes of two's complement: what is to be added to `base` (decimal text, absent: 0)
 //   delta       the same, to be added to the row before, and that of the first row to `base`
-//   after       the same, to be added to where the row before ends, by its column `of`: a start behind a length
-//   dictionary  `words` (texts), and `width` planes of places in it
-//   real        8 planes of IEEE doubles
-//   reals       `count` doubles one after the other, then `width` planes of places among them
+//   after       the same, to be added to where the row before ends, by its column `of`: a start behind a
+//   length dictionary  `words` (texts), and `width` planes of places in it real        8 planes of IEEE
+//   doubles reals       `count` doubles one after the other, then `width` planes of places among them
 // Planes, since gzip makes them a quarter smaller and six times faster than numbers side by side. A flag is 0
 // or 1.
 #pragma once

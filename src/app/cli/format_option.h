@@ -5,8 +5,8 @@
 
 namespace spotter::app {
 
-// Formats that can show some tables only (check_takes) are among them where these are asked for; of a job there
-// is a page, too (report/html/format.h).
+// Formats that can show some tables only (check_takes) are among them where these are asked for; of a job
+// there is a page, too (report/html/format.h).
 enum class Formats { for_all_tables, for_jobs };
 
 // Sets `format`, which has to outlive the parse.
