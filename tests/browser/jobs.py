@@ -9,6 +9,7 @@ import pathlib
 import re
 import signal
 import subprocess
+import urllib.parse
 
 import harness
 
@@ -38,6 +39,11 @@ class Place:
 
     def at(self, fragment=""):
         return self.address + fragment
+
+    @property
+    def path(self):
+        """Of a report."""
+        return pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(self.address).path))
 
     def owns(self, url):
         return url.split("#")[0] == self.address if self.kind == "report" else url.startswith(self.address)

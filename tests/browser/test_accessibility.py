@@ -1,5 +1,7 @@
 """Everybody can use the page: axe finds nothing, and all can be done with the keyboard."""
 
+import re
+
 import harness
 import pytest
 
@@ -9,7 +11,6 @@ import watched
 AXE = harness.ROOT / "web" / "node_modules" / "axe-core" / "axe.min.js"
 RUN_AXE = """async () => (await axe.run(document, { resultTypes: ["violations"] })).violations.map((one) =>
   `${one.id}: ${one.help}: ${one.nodes.slice(0, 3).map((node) => node.html.slice(0, 200)).join(" | ")}`)"""
-TURN_DARK = """() => (document.documentElement.dataset.theme = "dark")"""
 
 needs_axe = pytest.mark.skipif(not AXE.exists(), reason="no web/node_modules; `make web` fetches it")
 
@@ -31,13 +32,10 @@ def test_axe_finds_nothing(jobs, open_page, kind, theme):
 
 
 @needs_axe
-def test_axe_finds_nothing_without_script(jobs, browser):
-    """The report as it is written, where nothing runs. axe itself needs script, so that only the page's is taken out."""
-    import pathlib
-    import re
-    import urllib.parse
-
-    path = pathlib.Path(urllib.parse.urlparse(jobs.report("training").address).path)
+@pytest.mark.parametrize("options", [[], ["--table", "steps", "--table", "operators"]], ids=["report", "tables"])
+def test_axe_finds_nothing_without_script(jobs, browser, options):
+    """What is written as HTML, where nothing runs. axe itself needs script, so that only the page's is taken out."""
+    path = jobs.report("training", *options).path
     still = path.with_suffix(".still.html")
     still.write_text(re.sub(r'<script type="module">.*?</script>', "", path.read_text(), flags=re.S))
     page = browser.new_page(bypass_csp=True)

@@ -113,7 +113,7 @@ def test_without_the_token_it_says_so(jobs, open_page):
 def test_jobs_are_chosen(jobs, open_page):
     place = jobs.server("training", "faster")
     page = open_page(place)
-    choice = page.get_by_label("Job", exact=True)
+    choice = page.locator("label.job select")
     names = choice.locator("option").all_inner_texts()
     assert len(names) == 2
     choice.select_option(index=1)

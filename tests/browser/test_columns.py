@@ -7,7 +7,6 @@ import subprocess
 import harness
 import pytest
 
-from test_report import path_of
 from test_tb_plugin import golden_module
 from watched import is_equal
 
@@ -47,7 +46,7 @@ def test_round_trip(jobs, name, files):
     jobs.put(job, files)
     if not is_readable(jobs, job):
         pytest.skip("no trace that is analysed as it is")
-    report = path_of(jobs.report(job, "--max-size", "0"))
+    report = jobs.report(job, "--max-size", "0").path
     printed = subprocess.run([NODE, "web/test/print_columns.ts", report], cwd=harness.ROOT, capture_output=True, check=True).stdout
     tables = [json.loads(line) for line in printed.splitlines()]
     spans = [table for table in tables if table["block"].startswith("spans/")]

@@ -108,7 +108,8 @@ def test_an_agent_serves_its_own_page(open_page):
         agent.wait_for_processes([process.pid])
         for name, may in (("view", False), ("trace", True)):
             place = jobs_module.Place(f"https://localhost:{agent.port}/", "server", token(name))
-            page = open_page(place, "#/captures?v=1", ignore_https_errors=True)
+            # The agent ends before its pages do.
+            page = open_page(place, "#/captures?v=1", ignore_https_errors=True, allow=["ERR_CONNECTION_REFUSED"])
             page.wait_for_selector("text=Begin a capture")
             begin = page.get_by_role("button", name="Begin", exact=True)
             assert begin.is_enabled() == may

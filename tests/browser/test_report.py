@@ -4,11 +4,9 @@ import base64
 import gzip
 import hashlib
 import html
-import pathlib
 import re
 import shutil
 import subprocess
-import urllib.parse
 
 import harness
 import pytest
@@ -20,14 +18,10 @@ import watched
 PAGE = harness.ROOT / "web" / "dist" / "page.html"
 
 
-def path_of(place):
-    return pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(place.address).path))
-
-
 def changed(place, tmp_path, change):
     """A report whose text `change` has changed."""
     path = tmp_path / "changed.html"
-    path.write_text(change(path_of(place).read_text()))
+    path.write_text(change(place.path.read_text()))
     return jobs_module.Place(path.as_uri())
 
 
@@ -47,7 +41,7 @@ def test_without_script(jobs, open_page):
     sums = {}
     for row in jobs.json("training", "kernel_breakdown"):
         sums[row["name"]] = sums.get(row["name"], 0) + row["sum_ns"]
-    content = html.unescape(path_of(place).read_text().split("application/octet-stream")[0])
+    content = html.unescape(place.path.read_text().split("application/octet-stream")[0])
     for name, total in sorted(sums.items(), key=lambda item: -item[1])[:5]:
         assert name in content and f'title="{total}' in content, (name, total)
     assert page.locator("svg rect").count() >= 4
@@ -61,7 +55,7 @@ def test_offline(jobs, chromium, tmp_path):
         pytest.skip("this machine allows no network namespace")
     copy = tmp_path / "somewhere else" / "räport.html"
     copy.parent.mkdir()
-    shutil.copy(path_of(jobs.report("training")), copy)
+    shutil.copy(jobs.report("training").path, copy)
     alone = tmp_path / "chromium"
     alone.write_text('#!/bin/sh\nexec unshare -rn /usr/bin/chromium "$@"\n')
     alone.chmod(0o755)
@@ -76,7 +70,7 @@ def test_offline(jobs, chromium, tmp_path):
 
 def test_it_is_the_page_that_was_built(jobs):
     """The report's scripts and style are just the committed page's, and its policy their hashes."""
-    text = path_of(jobs.report("training")).read_text()
+    text = jobs.report("training").path.read_text()
     built = PAGE.read_text()
     policy = r'<meta http-equiv="Content-Security-Policy" content="([^"]*)">'
     assert re.search(policy, text)[1] == re.search(policy, built)[1]
@@ -96,7 +90,7 @@ def test_it_is_the_page_that_was_built(jobs):
 
 
 def test_same_input_same_bytes(jobs, tmp_path):
-    first = path_of(jobs.report("training")).read_bytes()
+    first = jobs.report("training").path.read_bytes()
     jobs_module.spotter("analyze", "training", "-o", tmp_path / "again.html", cwd=jobs.folder)
     assert (tmp_path / "again.html").read_bytes() == first
 
@@ -190,13 +184,13 @@ def test_print(jobs, open_page, script):
 
 def test_sizes(jobs):
     assert PAGE.stat().st_size <= 220e3
-    assert path_of(jobs.report("eight_ranks")).stat().st_size <= 1.2e6
+    assert jobs.report("eight_ranks").path.stat().st_size <= 1.2e6
 
 
 @pytest.mark.whole
 def test_size_of_forty_steps(jobs, open_page):
     place = jobs.report("forty_steps")
-    assert path_of(place).stat().st_size <= 3e6
+    assert place.path.stat().st_size <= 3e6
     page = open_page(place)
     assert page.locator("#view [role=alert]").count() == 0
     # What did not fit is said, with the command that shows it.

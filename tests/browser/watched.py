@@ -88,7 +88,8 @@ WHOLE = 3000  # rows
 
 def shown_rows(page, table):
     """{place: {column: exact text}}, and how many there are."""
-    page.wait_for_selector(f'table[data-table="{table}"]', state="attached")
+    page.wait_for_selector(f'table[data-table="{table}"], #view [role=alert]', state="attached")
+    assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
     count, rows = page.evaluate(READ_ROWS, [table, WHOLE])
     assert len(rows) == count or (count > WHOLE and len(rows) > 50)
     return dict(rows), count

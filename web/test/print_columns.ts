@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
 import { readColumns } from "../src/data/columns.ts";
 
-const BLOCK = /<script type="application\/octet-stream" id="([^"]*)">([^<]*)<\/script>/g;
+const BLOCK = /<script type="application\/octet-stream" id="((?!page-script)[^"]*)">([^<]*)<\/script>/g;
 
 for (const file of process.argv.slice(2)) {
   for (const [, block, text] of readFileSync(file, "utf8").matchAll(BLOCK)) {

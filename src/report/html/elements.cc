@@ -112,7 +112,7 @@ std::string points_html(const Points& points) {
 
 std::string table_html(const Table& table, std::string_view caption, std::optional<Ns> time_zero) {
   std::string out = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table class=\"static\">\n"
+      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"Table: {0}\"><table class=\"static\">\n"
       "<caption>{0}</caption>\n<thead><tr>",
       html_escaped(caption));
   for (const Field& field : table.schema())
