@@ -25,6 +25,7 @@ READY = "document.documentElement.dataset.view === '{}' && 'ready' in document.d
 def test_views(jobs, firefox, kind):
     place = jobs.report("training") if kind == "report" else jobs.server("training")
     firefox.go(place.at(f"#token={place.token}" if place.token else "#/overview?v=1"))
+    firefox.until("'ready' in document.documentElement.dataset")  # before that the token is still in the address
     for view in ("overview", "tables", "timeline"):
         firefox.evaluate(f"void (location.hash = '#/{view}?v=1')")
         firefox.until(READY.format(view))
