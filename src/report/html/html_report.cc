@@ -55,7 +55,7 @@ constexpr Detail kDetails[] = {
 constexpr i64 kPartOfDetails = 3;   // of the limit, that all of them may take
 constexpr i64 kJsonPerEvent = 250;  // bytes, about
 
-constexpr i64 kRoomForWords = 2'000;  // for what is said of what is left out
+constexpr i64 kRoomForWords = 3'000;  // for what is said of what is left out
 
 // The folder's or file's name; of several paths the first one's.
 std::string job_title(const std::vector<std::string>& paths) {
@@ -94,10 +94,16 @@ class PageMaker {
   }
 
   Result<std::string> make() {
-    TRY_ASSIGN(std::string blocks, table_blocks());
     TRY_ASSIGN(const std::string words, job_block({}));
     const std::string body = body_html({});
-    used_ += static_cast<i64>(page::html().size() + body.size() + words.size());
+    used_ = static_cast<i64>(page::html().size() + body.size() + words.size());
+    TRY_ASSIGN(std::string blocks, table_blocks());
+    if (is_limited() && room() < 0)
+      return fail(
+          Code::invalid,
+          "a report of this job takes {} bytes without any table, more than --max-size {}; allow more, or "
+          "choose fewer --ranks",
+          used_ + kRoomForWords, options_.most_bytes);
     TRY(add_details(blocks));
     TRY(add_spans(blocks));
     const std::string sentence = left_out_sentence();
@@ -150,13 +156,15 @@ class PageMaker {
       if (!is_detail(table) && table.name() != analyze::kSpans.name) tables.push_back(table);
     for (;;) {
       TRY_ASSIGN(std::string block, data_block("tables", {tables, {}}));
-      const bool fits = !is_limited() || static_cast<i64>(block.size()) <= options_.most_bytes / 2;
+      const bool fits = !is_limited() || static_cast<i64>(block.size()) <= room();
       if (fits || tables.size() <= 1) {
         used_ += static_cast<i64>(block.size());
         return block;
       }
-      const auto largest = std::ranges::max_element(
-          tables, {}, [](const Table& table) { return table.rows() * table.columns(); });
+      // The findings, which are first, stay.
+      const auto largest = std::max_element(
+          tables.begin() + 1, tables.end(),
+          [](const Table& a, const Table& b) { return a.rows() * a.columns() < b.rows() * b.columns(); });
       left_out_tables_.push_back(largest->name());
       tables.erase(largest);
     }

@@ -31,7 +31,7 @@ std::vector<const Analysis*> page_analyses(const Job& job, i64 most_bytes);
 
 // Of the diagnosis of that request, which `run` is. Reads the traces once more, for their spans, but
 // for standard input. Errors: as
-// analyze::map_files().
+// analyze::map_files(); invalid (it cannot be so small).
 Result<std::string> html_report(const Job& job, diagnose::Diagnosis diagnosis, const analyze::RunRequest& run,
                                 const Loader& load, const PageOptions& options);
 

@@ -176,6 +176,18 @@ TEST(HtmlReport, LeavesOutWhatIsTooMuchAndSaysSo) {
   EXPECT_NE(body_of(least).find("leaves out"), std::string::npos);
 }
 
+TEST(HtmlReport, FailsWhereItCannotBeSoSmall) {
+  const Job job = made_job();
+  diagnose::Request request{.findings = true};
+  request.run.analyses = page_analyses(job, 1000);
+  const analyze::RunRequest run = request.run;
+  auto diagnosis = diagnose::run(job, std::move(request), load_made);
+  const auto page = html_report(job, std::move(*diagnosis), run, load_made, {.most_bytes = 1000});
+  ASSERT_FALSE(page);
+  EXPECT_NE(page.error().message.find("more than --max-size 1000"), std::string::npos)
+      << page.error().message;
+}
+
 TEST(HtmlReport, TellsNoPathIfThatIsWanted) {
   const std::string page = page_of({.redacted = true, .source_url = "https://example.com/secret"});
   EXPECT_EQ(body_of(page).find("secret"), std::string::npos);

@@ -210,7 +210,7 @@ class SpanBlockMaker {
       if (wanted_.files[place].rank) kept.insert(*wanted_.files[place].rank);
     }
     out.left_out = kept.empty()
-                       ? "all spans (the strip of each rank stays)"
+                       ? "all spans"
                        : fmt::format("spans but for those of {} on {}", chosen_.words, rank_words(kept));
     return out;
   }
