@@ -9,9 +9,15 @@ import watched
 EACH = pytest.mark.parametrize("kind,view", [(kind, view) for kind in ("report", "server") for view in views.of(kind)])
 
 
+def place_of(jobs, kind, view):
+    if kind == "report":
+        return jobs.report("training")
+    return jobs.server("training", "faster") if view == "diff" else jobs.server("training")
+
+
 @EACH
 def test_is_whole(jobs, open_page, kind, view):
-    page = open_page(jobs.report("training") if kind == "report" else jobs.server("training"), f"#/{view}?v=1")
+    page = open_page(place_of(jobs, kind, view), f"#/{view}?v=1")
     assert page.locator("h1:visible").count() == 1
     assert page.locator("#view").inner_text().strip()
     assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
@@ -24,7 +30,7 @@ def test_is_whole(jobs, open_page, kind, view):
 @pytest.mark.parametrize("size", [watched.WIDE, watched.NARROW], ids=["wide", "narrow"])
 @EACH
 def test_looks(jobs, open_page, request, kind, view, size, theme):
-    page = open_page(jobs.report("training") if kind == "report" else jobs.server("training"), f"#/{view}?v=1", size=size, theme=theme)
+    page = open_page(place_of(jobs, kind, view), f"#/{view}?v=1", size=size, theme=theme)
     assert page.evaluate("() => document.documentElement.scrollWidth") <= size[0]
     screenshots.keep(page, f"{view}.{kind}.{theme}.{size[0]}", request.config.getoption("renew"))
 
