@@ -23,7 +23,7 @@ def keep(page, name, renew, whole=False):
         VERSION.write_text(version + "\n")
         if not stored.exists() or differing_share(made, stored) > 0:
             with Image.open(made) as picture:
-                picture.convert("RGB").save(stored, lossless=True, quality=100, method=6)
+                picture.convert("RGB").save(stored, lossless=True)
     elif VERSION.exists() and VERSION.read_text().strip() == version:
         assert stored.exists(), f"there is no stored screenshot {name}; tools/screenshots makes it"
         share = differing_share(made, stored)
