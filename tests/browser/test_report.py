@@ -167,6 +167,11 @@ def test_print(jobs, open_page, script):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     page.pdf(path=folder / "report.pdf", format="A4")
+    # No table is wider than what A4 has between the margins.
+    page.set_viewport_size({"width": 700, "height": 1000})
+    page.emulate_media(media="print")
+    assert page.locator("#static table:visible").count() > 5
+    assert page.locator("#static table").evaluate_all("(tables) => tables.filter((one) => one.getBoundingClientRect().right > 700.5).map((one) => one.caption.innerText)") == []
     text = " ".join(subprocess.run(["pdftotext", "-layout", folder / "report.pdf", "-"], capture_output=True, check=True).stdout.decode().split())
     for row in jobs.json("training", "findings"):
         assert row["finding"].split()[0] in text
