@@ -7,7 +7,7 @@
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
-import { gzipSync } from "node:zlib";
+import { gzipSync, strToU8 } from "fflate";
 import type { Plugin } from "vite";
 
 const hashed = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -57,7 +57,8 @@ export function singleFile(): Plugin {
         delete bundle[name];
       }
       style = style.trim();
-      const packed = gzipSync(script.trim(), { level: 9 }).toString("base64");
+      // Not by Node's own zlib, whose bytes depend on the processor.
+      const packed = Buffer.from(gzipSync(strToU8(script.trim()), { level: 9, mem: 12, mtime: 0 })).toString("base64");
       const early = [...page.matchAll(/<script>([\s\S]*?)<\/script>/g)].map((match) => match[1]!);
       page = page
         .replace(/\s*<script[^>]* src=[^>]*><\/script>/, "")
