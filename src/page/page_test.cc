@@ -25,7 +25,7 @@ TEST(Page, TakesAReport) {
   const std::string report =
       filled({.title = "T&amp;T", .body = "<h1>what</h1>", .blocks = "<script>x</script>"});
   EXPECT_NE(report.find("<title>T&amp;T</title>"), std::string::npos);
-  EXPECT_NE(report.find("<div id=\"static\"><h1>what</h1></div>"), std::string::npos);
+  EXPECT_NE(report.find("<main id=\"static\"><h1>what</h1></main>"), std::string::npos);
   EXPECT_NE(report.find("<script>x</script>\n  <script"), std::string::npos);
   EXPECT_NE(report.find(policy()), std::string::npos);
   EXPECT_EQ(report.find("<!--spotter"), std::string::npos);
