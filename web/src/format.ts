@@ -64,18 +64,18 @@ export function human(value: number, unit: Unit): string {
 
 export const humanNs = (ns: number): string => human(ns, "ns");
 
-const two = (value: number): string => String(value).padStart(2, "0");
+export const twoDigits = (value: number): string => String(value).padStart(2, "0");
 
 // Of Unix time, where the reader is.
 export function clockTime(unixNs: number, withSeconds = true): string {
   const at = new Date(unixNs / 1e6);
-  return `${two(at.getHours())}:${two(at.getMinutes())}${withSeconds ? `:${two(at.getSeconds())}` : ""}`;
+  return `${twoDigits(at.getHours())}:${twoDigits(at.getMinutes())}${withSeconds ? `:${twoDigits(at.getSeconds())}` : ""}`;
 }
 
 // With its day, for what may be long ago.
 export function clockDate(unixNs: number): string {
   const at = new Date(unixNs / 1e6);
-  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${clockTime(unixNs)}`;
+  return `${at.getFullYear()}-${twoDigits(at.getMonth() + 1)}-${twoDigits(at.getDate())} ${clockTime(unixNs)}`;
 }
 
 // Seconds with microseconds: positions are compared with each other, so all digits stay. Of a time relative to a start.

@@ -1,7 +1,8 @@
 // What the timeline computes from its tables, without a page.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { listText, listOf, parseSelection, ranksIn, selectionText } from "../src/timeline/address.ts";
+import { listText, listOf, parseSelection, selectionText } from "../src/timeline/address.ts";
+import { inRanges } from "../src/ranges.ts";
 import { alignedAt } from "../src/timeline/align.ts";
 import { columnRanges, countersOf, valueAt } from "../src/timeline/counters.ts";
 import { pathLane, pathRows } from "../src/timeline/critical_path.ts";
@@ -262,7 +263,7 @@ test("the address has selection, marks and lists", () => {
   assert.deepEqual(listOf("0,-0/t7"), ["0", "-0/t7"]);
   assert.deepEqual(listOf("-"), []);
   assert.deepEqual(listOf("none"), ["none"]); // a rank
-  assert.deepEqual(ranksIn("0,2-3", ["0", "1", "2", "3", "none"]), ["0", "2", "3"]);
+  assert.deepEqual(inRanges("0,2-3", ["0", "1", "2", "3", "none"]), ["0", "2", "3"]);
 });
 
 test("keys go by their place, and not while Control is held", () => {

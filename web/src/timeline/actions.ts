@@ -1,5 +1,5 @@
 // What keys and buttons do to a timeline.
-import { ranksIn } from "./address.ts";
+import { inRanges } from "../ranges.ts";
 import type { Action } from "./keys.ts";
 import type { RankContent } from "./contents.ts";
 import { type Lane, NONE } from "./lanes.ts";
@@ -179,7 +179,7 @@ export function toggle(timeline: Timeline, name: string): void {
 // Opens the ranks that a finding is about, the first few of many.
 export function goToRanks(timeline: Timeline, finding: { ranks: string; from: number; to: number }): void {
   const most = 4;
-  const ranks = ranksIn(finding.ranks, timeline.ranks.peek()).slice(0, most);
+  const ranks = inRanges(finding.ranks, timeline.ranks.peek()).slice(0, most);
   timeline.choices.setOpen(new Set([...timeline.open.peek(), ...ranks]));
   timeline.toReveal.value = ranks[0];
   showTime(timeline, finding.from, finding.to);

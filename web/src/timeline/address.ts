@@ -27,13 +27,3 @@ export function parseSelection(sel: string, at: string): SelectionAddress | unde
     ...(time === null ? {} : { start: Number(time[1]), duration: Number(time[2]) }),
   };
 }
-
-// Numbers as the command line spells them, 0,3-7; all where there is no text.
-export function ranksIn(text: string, all: readonly string[]): string[] {
-  if (text === "") return [...all];
-  const parts = text.split(",").map((part) => /^(\d+)(?:-(\d+))?$/.exec(part.trim()));
-  const chosen = all.filter((rank) =>
-    parts.some((part) => part !== null && Number(rank) >= Number(part[1]) && Number(rank) <= Number(part[2] ?? part[1])),
-  );
-  return chosen;
-}

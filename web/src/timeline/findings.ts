@@ -1,5 +1,6 @@
 // Where findings are marked: at the steps and ranks that they are about.
 import type { Table } from "../data/table.ts";
+import { rangesHave } from "../ranges.ts";
 import type { Step } from "./align.ts";
 
 export interface Finding {
@@ -13,22 +14,12 @@ export interface Finding {
   to: number;
 }
 
-// "0,3-5" as a test; everything is in an empty text.
-export function inRanges(text: string): (number: number) => boolean {
-  const ranges = text
-    .split(",")
-    .map((part) => /^(\d+)(?:-(\d+))?$/.exec(part.trim()))
-    .filter((range) => range !== null)
-    .map((range) => [Number(range[1]), Number(range[2] ?? range[1])]);
-  return (number) => text === "" || ranges.some(([from, to]) => number >= from && number <= to);
-}
-
 // `whole` is where a finding is that names no steps.
 export function findingsOf(table: Table, steps: readonly Step[], whole: { from: number; to: number }): Finding[] {
   const text = (name: string, row: number): string => table.text(table.column(name), row);
   return Array.from({ length: table.rows }, (_, row) => {
     const named = text("steps", row);
-    const mine = named === "" ? [] : steps.filter((step) => inRanges(named)(step.number));
+    const mine = named === "" ? [] : steps.filter((step) => rangesHave(named)(step.number));
     return {
       sentence: text("finding", row),
       remedy: text("remedy", row),

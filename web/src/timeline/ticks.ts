@@ -1,4 +1,5 @@
 // Marks of a ruler at 1, 2 or 5 times a power of ten, and times as text.
+import { twoDigits } from "../format.ts";
 
 export interface Ticks {
   step: number;
@@ -33,7 +34,6 @@ export function tickText(time: number, step: number): string {
   return `${(time / size).toFixed(Math.min(digits, 9))} ${unit}`;
 }
 
-const twoDigits = (n: number): string => String(n).padStart(2, "0");
 
 // Unix time in ns as a date and a time of day, UTC.
 export function instantText(ns: bigint): string {

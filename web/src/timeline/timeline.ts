@@ -2,11 +2,11 @@
 import { computed, type ReadonlySignal, signal } from "@preact/signals";
 import type { Table } from "../data/table.ts";
 import { param } from "../state.ts";
-import { ranksIn } from "./address.ts";
+import { inRanges, rangesHave } from "../ranges.ts";
 import { type Alignment, alignedAt, type Step } from "./align.ts";
 import { Choices } from "./choices.ts";
 import type { Contents, RankContent } from "./contents.ts";
-import { type Finding, findingsOf, inRanges } from "./findings.ts";
+import { type Finding, findingsOf } from "./findings.ts";
 import { longestGaps } from "./idle.ts";
 import { type Lane, NONE } from "./lanes.ts";
 import { type Group, type Layout, layoutOf } from "./layout.ts";
@@ -44,7 +44,7 @@ export class Timeline {
     this.contents = contents;
   }
 
-  readonly ranks = computed(() => ranksIn(param("ranks"), this.contents.job.ranks.map((each) => each.rank)));
+  readonly ranks = computed(() => inRanges(param("ranks"), this.contents.job.ranks.map((each) => each.rank)));
 
   // A rank that is selected is open.
   readonly open: ReadonlySignal<ReadonlySet<string>> = computed(() => {
@@ -71,7 +71,7 @@ export class Timeline {
 
   // What the filter of steps leaves of the job.
   private readonly chosenSteps = computed((): TimeWindow | undefined => {
-    const chosen = inRanges(param("steps"));
+    const chosen = rangesHave(param("steps"));
     const steps = param("steps") === "" ? [] : this.steps.value.filter((step) => chosen(step.number));
     return steps.length === 0 ? undefined : { from: steps[0]!.start, to: steps.at(-1)!.end };
   });
