@@ -65,10 +65,24 @@ export function singleFile(): Plugin {
         .replace(/\s*<link[^>]* rel="stylesheet"[^>]*>/, "")
         .replace("<head>", `<head>\n  <meta http-equiv="Content-Security-Policy" content="${policyOf([...early, LOADER, script.trim()], style)}">`)
         .replace("</head>", () => `  <style>${style}</style>\n</head>`)
-        .replace("</body>", `  <script type="application/octet-stream" id="page-script">${packed}</script>\n  <script type="module">${LOADER}</script>\n</body>`);
+        .replace("</body>", () => `  <script type="text/plain" id="licences">${licenceTexts()}</script>\n  <script type="application/octet-stream" id="page-script">${packed}</script>\n  <script type="module">${LOADER}</script>\n</body>`);
       this.emitFile({ type: "asset", fileName: "page.html", source: page });
     },
   };
+}
+
+// Of all packages that are in the page: its copies, reports among them, have to have them.
+function licenceTexts(): string {
+  const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as { dependencies: Record<string, string> };
+  const names = [...Object.keys(dependencies), "@preact/signals-core"].sort();
+  const texts = names.map((name) => {
+    const folder = join("node_modules", name);
+    const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no licence file`);
+    const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
+    return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
+  });
+  return `The page contains these packages.\n\n${texts.join("\n\n")}`;
 }
 
 export function licences(): Plugin {
@@ -76,19 +90,7 @@ export function licences(): Plugin {
     name: "licences",
     enforce: "post",
     generateBundle() {
-      const { dependencies } = JSON.parse(readFileSync("package.json", "utf8")) as {
-        dependencies: Record<string, string>;
-      };
-      const names = [...Object.keys(dependencies), "@preact/signals-core"].sort();
-      const texts = names.map((name) => {
-        const folder = join("node_modules", name);
-        const file = readdirSync(folder).find((entry) => /^licen[cs]e/i.test(entry));
-        if (file === undefined) throw new Error(`${name} has no licence file`);
-        const { version } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as { version: string };
-        return `${name} ${version}\n\n${readFileSync(join(folder, file), "utf8").trim()}\n`;
-      });
-      const source = `The page contains these packages.\n\n${texts.join("\n\n")}`;
-      this.emitFile({ type: "asset", fileName: "LICENSES.txt", source });
+      this.emitFile({ type: "asset", fileName: "LICENSES.txt", source: licenceTexts() });
     },
   };
 }

@@ -42,6 +42,7 @@ export function Help() {
         <h2>Keys</h2>
         <dl>{KEYS.map(([key, does]) => <div key={key}><dt><kbd>{key}</kbd></dt><dd>{does}</dd></div>)}</dl>
         <Definitions />
+        <details><summary>Licences of what this page contains</summary><pre>{document.getElementById("licences")?.textContent}</pre></details>
       </div>
     </details>
   );
