@@ -16,7 +16,7 @@ import { layoutOf, visible } from "../src/timeline/layout.ts";
 import { marksText, parseMarks } from "../src/timeline/marks.ts";
 import { Names } from "../src/timeline/names.ts";
 import { addTimes, prefixSums } from "../src/timeline/prefix_sums.ts";
-import { arrowsOf, arrowsWithin, kernelsBelow, neighbour, stackOf } from "../src/timeline/relations.ts";
+import { arrowsOf, arrowsWithin, kernelsBelow, neighbour } from "../src/timeline/relations.ts";
 import { countFound, foundLane, matchingNames, nextHit, parseQuery } from "../src/timeline/search.ts";
 import { standing, timeByName } from "../src/timeline/statistics.ts";
 import { extentOf, meanOf, meanStrip, stripsOf } from "../src/timeline/strips.ts";
@@ -83,7 +83,6 @@ test("stack, kernels below and arrows follow the links", async () => {
   const spans = await rank("0", new Names());
   const index = eventIndex(spans);
   const name = (row: number): number => spans.all.events[row]!;
-  assert.deepEqual(stackOf(spans, index, rowOf(spans, 6)).map(name), [0]);
   assert.deepEqual(kernelsBelow(spans, index, rowOf(spans, 0)).rows.map(name).sort(), [6, 7]);
   assert.deepEqual(kernelsBelow(spans, index, rowOf(spans, 2)).rows.map(name), [7]);
   assert.deepEqual(kernelsBelow(spans, index, rowOf(spans, 0), 1), { rows: [rowOf(spans, 6)], cut: true });

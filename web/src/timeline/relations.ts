@@ -1,6 +1,5 @@
 // What a span has to do with others of its rank: who called it, what runs below it, what launched it.
 import type { EventIndex } from "./event_index.ts";
-import { kindCode } from "./kinds.ts";
 import { NONE, type RankSpans, type Track } from "./lanes.ts";
 import { spanAt } from "./painter.ts";
 import { lowerBound } from "./search_sorted.ts";
@@ -33,16 +32,6 @@ export function hostRow(spans: RankSpans, index: EventIndex, row: number): numbe
   const track = trackOf(spans, index, row);
   if (track && track.device < 0) return row;
   return spans.all.links[row] === NONE ? -1 : index.row(spans.all.links[row]);
-}
-
-const PYTHON_KIND = kindCode("python");
-
-// The Python functions around a span or around its launch, the innermost first.
-export function stackOf(spans: RankSpans, index: EventIndex, row: number): number[] {
-  const host = hostRow(spans, index, row);
-  if (host < 0) return [];
-  const own = spans.all.kinds[host] === PYTHON_KIND ? [host] : [];
-  return [...own, ...ancestors(spans, index, host).filter((ancestor) => spans.all.kinds[ancestor] === PYTHON_KIND)];
 }
 
 // Rows of the device work that a span on the host and what is below it launch, at most `most` of them.
