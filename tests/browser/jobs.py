@@ -19,6 +19,8 @@ JOBS = {
     "faster": ["--ranks", "4", "--steps", "4", "--layers", "4", "--python-stacks", "--memory-events"],
     # What shared/reference/page.md measures.
     "eight_ranks": ["--ranks", "8", "--steps", "10", "--fault", "slow-rank:rank=3,factor=1.5"],
+    # 64 files of 108 MB.
+    "many_ranks": ["--ranks", "64", "--events", "350000", "--no-gzip"],
     "forty_steps": ["--ranks", "8", "--steps", "40", "--fault", "slow-rank:rank=3,factor=1.5"],
 }
 

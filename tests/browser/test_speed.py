@@ -1,10 +1,13 @@
 """How fast the page is; what is promised stands in shared/reference/page.md. Of times, medians: the machine must have
 nothing else to do (`make browser` runs these last, alone)."""
 
+import shutil
 import statistics
+import time
 
 import pytest
 
+import jobs as jobs_module
 import watched
 
 pytestmark = [pytest.mark.whole, pytest.mark.measure]
@@ -35,6 +38,24 @@ def loads(open_page, place, view, times=5):
 def test_report_of_eight_ranks(jobs, open_page, view):
     painted, ready = loads(open_page, jobs.report("eight_ranks"), view)
     assert painted <= 300 and ready <= 1000
+
+
+def test_first_overview_of_many_ranks(jobs, open_page):
+    if shutil.disk_usage(jobs.folder).free < 10e9:
+        pytest.skip("the traces need 6 GB")
+    traces = jobs.traces("many_ranks")
+    shown = []
+    for _ in range(3):
+        start = time.monotonic()
+        with jobs_module.serving([traces], jobs.folder) as (place, _):
+            page = open_page(place, None, size=(1600, 900))
+            page.goto(place.at(f"#token={place.token}"))
+            watched.until_ready(page, "overview")
+            shown.append(time.monotonic() - start)
+            page.close()
+    shutil.rmtree(traces)
+    print(f"overview of 64 ranks after {shown} s")
+    assert statistics.median(shown) <= 5
 
 
 # One key or turn of the wheel in each frame; how long each frame took.
