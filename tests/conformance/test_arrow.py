@@ -1,5 +1,6 @@
 """--format arrow holds what --format json holds, cell by cell, as pyarrow, polars and duckdb read it."""
 
+import functools
 import json
 import os
 import pty
@@ -61,12 +62,17 @@ def succeeds(*arguments):
     return done
 
 
+@functools.cache
+def version():
+    return harness.run("--version").stdout.decode().split()[1]
+
+
 def is_same(document, stream):
     """Every cell and all that is said of the columns. Gives the JSON table."""
     [table] = document["tables"]
     metadata = stream["schema"]["metadata"]
     assert metadata["spotter.table"] == table["name"]
-    assert metadata["spotter.version"] == harness.run("--version").stdout.decode().split()[1]
+    assert metadata["spotter.version"] == version()
     assert json.loads(metadata["spotter.notes"]) == document["notes"]
     assert stream["schema"]["fields"] == [
         {"name": column["name"], "type": TYPES[column["type"]], "nullable": True,
