@@ -2,8 +2,10 @@
 
 #include "agent/begin_capture.h"
 #include "api/routes.h"
+#include "base/utf8.h"
 #include "net/browser_headers.h"
 #include "wire/analyze_request.h"
+#include "wire/file_part.h"
 
 namespace spotter::api {
 namespace {
@@ -44,15 +46,19 @@ Result<net::HttpAnswer> end(const RouteCall& call) {
   return answer_about(call.agent, *call.agent.captures.find(call.id), form_of(call.http));
 }
 
-// Of the files of those processes that the peer may trace.
-Result<void> analyze(const RouteCall& call, const Respond& respond) {
-  const auto& [agent, doors, peer, http, target, id] = call;
-  const capture::Capture* capture = agent.captures.find(id);
+Result<const capture::Capture*> wanted(const RouteCall& call) {
+  const capture::Capture* capture = call.agent.captures.find(call.id);
   if (!capture) return fail(Code::not_found, "there is no capture of that id");
-  TRY(wire::read_analyze_request(http.body));
+  return capture;
+}
+
+// Of those processes that the peer may trace. Errors: not_found (no file is written), denied (all are other
+// users').
+Result<std::vector<capture::Receipt>> written_for(const RouteCall& call, const capture::Capture& capture) {
+  const auto& [agent, doors, peer, http, target, id] = call;
   std::vector<capture::Receipt> written;
   size_t foreign = 0;
-  for (const capture::Receipt& receipt : capture->receipts) {
+  for (const capture::Receipt& receipt : capture.receipts) {
     if (receipt.state != capture::State::written) continue;
     kineto::Process process;  // it may have ended
     process.facts.pid = receipt.pid;
@@ -63,9 +69,17 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
       ++foreign;
   }
   if (written.empty() && foreign > 0)
-    return told<void>(agent, peer, http,
-                      fail(Code::denied, "the {} files that were written are other users'", foreign));
+    return told<std::vector<capture::Receipt>>(
+        agent, peer, http, fail(Code::denied, "the {} files that were written are other users'", foreign));
   if (written.empty()) return fail(Code::not_found, "no file of the capture is written");
+  return written;
+}
+
+Result<void> analyze(const RouteCall& call, const Respond& respond) {
+  const auto& [agent, doors, peer, http, target, id] = call;
+  TRY_ASSIGN(const capture::Capture* const capture, wanted(call));
+  TRY(wire::read_analyze_request(http.body));
+  TRY_ASSIGN(const std::vector<capture::Receipt> written, written_for(call, *capture));
   TRY(agent.analyses.start(peer.name, written, http.body, [respond](Result<std::string> text) {
     if (!text) return respond(http_error(text.error()));
     net::HttpAnswer answer{.body = std::move(*text)};
@@ -73,6 +87,32 @@ Result<void> analyze(const RouteCall& call, const Respond& respond) {
     respond(std::move(answer));
   }));
   agent.audit.done(peer, fmt::format("has {} files of capture {} analysed", written.size(), id));
+  return {};
+}
+
+// The bytes of the file that process `pid` has written, from byte `from` on.
+Result<void> give_file(const RouteCall& call, const Respond& respond) {
+  const auto& [agent, doors, peer, http, target, id] = call;
+  constexpr std::string_view kNames[] = {"pid", "from"};
+  TRY(target.has_only(kNames));
+  const i64 pid = target.number("pid", -1), from = target.number("from", 0);
+  TRY_ASSIGN(const capture::Capture* const capture, wanted(call));
+  TRY_ASSIGN(std::vector<capture::Receipt> written, written_for(call, *capture));
+  std::erase_if(written, [&](const capture::Receipt& receipt) { return receipt.pid != pid; });
+  if (written.empty())
+    return fail(Code::not_found, "no process {} that you may trace has written a file in this capture",
+                to_printable(target.text("pid")));
+  if (from < 0 || from >= written[0].size_bytes)
+    return fail(Code::invalid, "the file has {} bytes, and none at {}", written[0].size_bytes, from);
+  written.resize(1);
+  TRY(agent.analyses.start(
+      peer.name, written, wire::file_part_text(from), [respond](Result<std::string> bytes) {
+        if (!bytes) return respond(http_error(bytes.error()));
+        net::HttpAnswer answer{.body = std::move(*bytes), .content_type = "application/octet-stream"};
+        net::add_browser_headers(net::kDataPolicy, answer);
+        respond(std::move(answer));
+      }));
+  if (from == 0) agent.audit.done(peer, fmt::format("is given {} of capture {}", written[0].file, id));
   return {};
 }
 
@@ -91,8 +131,7 @@ void end_route(const RouteCall& call, const Respond& respond) {
 void receipts_route(const RouteCall& call, const Respond& respond) {
   agent::Agent& agent = call.agent;
   const std::string& id = call.id;
-  if (!agent.captures.find(id))
-    return respond(http_error({Code::not_found, "there is no capture of that id"}));
+  if (const auto capture = wanted(call); !capture) return respond(http_error(capture.error()));
   const Ns patience = std::clamp<i64>(call.target.number("wait_ms", 0), 0, kMostWaitMs) * 1'000'000;
   agent.waiters.when_changed(id, call.target.number("seen", -1), patience,
                              [&agent, id, respond, form = form_of(call.http)] {
@@ -105,6 +144,10 @@ void receipts_route(const RouteCall& call, const Respond& respond) {
 
 void analyze_route(const RouteCall& call, const Respond& respond) {
   if (const Result<void> begun = analyze(call, respond); !begun) respond(http_error(begun.error()));
+}
+
+void file_route(const RouteCall& call, const Respond& respond) {
+  if (const Result<void> begun = give_file(call, respond); !begun) respond(http_error(begun.error()));
 }
 
 }  // namespace spotter::api

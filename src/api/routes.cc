@@ -88,6 +88,7 @@ constexpr Route kRoutes[] = {
     {"DELETE", "/v1/captures/{id}", agent::AccessRole::view,
      end_route},  // CaptureControl::end() knows who may
     {"POST", "/v1/captures/{id}/analyze", agent::AccessRole::trace, analyze_route},
+    {"GET", "/v1/captures/{id}/file", agent::AccessRole::trace, file_route},
 };
 
 // What is in the place of {id}; empty where the pattern has none.

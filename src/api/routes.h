@@ -14,6 +14,8 @@
 //   GET  /v1/captures/ID     its receipts; ?wait_ms=N&seen=R answers when they changed since revision R
 //   DELETE /v1/captures/ID   ends it, and answers its receipts
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
+//   GET  /v1/captures/ID/file   the file that process ?pid=P has written, from byte ?from=N on: at most 4 MiB
+//                               (file_part.h), as often as it takes to the size_bytes of its receipt
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in net/cross_site.h.

@@ -88,6 +88,11 @@ def test_a_capture_from_the_page(live, agent, open_page):
         page.wait_for_selector("text=1 of 1 processes have written their trace")
         assert cells(page, "receipts", "state") == ["written"]
         assert "capture=" in page.url
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Download ").click()
+        [file] = agent.out_dir.glob(f"*{process.pid}*.json*")
+        assert pathlib.Path(download.value.path()).read_bytes() == file.read_bytes()
+        assert download.value.suggested_filename == file.name
         # Another tab shows it by its address.
         other = open_page(live, page.url[page.url.index("#"):])
         other.wait_for_selector("text=1 of 1 processes have written their trace")

@@ -182,8 +182,8 @@ class Agent:
         s.settimeout(timeout)
         return s
 
-    def api(self, method, path, body=None, timeout=10.0):
-        """(status, document). A body that is not bytes is sent as JSON. The answer must be JSON in any case."""
+    def api_bytes(self, method, path, body=None, timeout=10.0):
+        """The answer, and its bytes. A body that is not bytes is sent as JSON."""
         connection = http.client.HTTPConnection("localhost", timeout=timeout)
         connection.sock = self.api_stream(timeout)
         try:
@@ -191,9 +191,14 @@ class Agent:
                 body = json.dumps(body).encode()
             connection.request(method, path, body, {"Content-Type": "application/json"} if body else {})
             answer = connection.getresponse()
-            document = json.loads(answer.read())
+            return answer, answer.read()
         finally:
             connection.close()
+
+    def api(self, method, path, body=None, timeout=10.0):
+        """(status, document). The answer must be JSON in any case."""
+        answer, said = self.api_bytes(method, path, body, timeout)
+        document = json.loads(said)
         if answer.status >= 400:
             assert set(document["error"]) >= {"code", "message"}, document
         else:

@@ -46,6 +46,30 @@ def test_after_the_process_has_ended(agent):
     assert status == 200 and rows_of(document, document["files"][0], "summary")
 
 
+def test_a_file_comes_in_parts(agent):
+    most = 4 << 20  # at once
+    with agent.spawn(*LARGE, RANK=0, WORLD_SIZE=2) as a, agent.spawn(RANK=1, WORLD_SIZE=2) as b:
+        capture, receipts = written(agent, a, b)
+        way = f"/v1/captures/{capture}/file?pid="
+        assert receipts[0]["size_bytes"] > most
+        for receipt in receipts:
+            here = b""
+            while len(here) < receipt["size_bytes"]:
+                answer, part = agent.api_bytes("GET", f"{way}{receipt['pid']}&from={len(here)}")
+                assert (answer.status, answer.getheader("Content-Type")) == (200, "application/octet-stream")
+                assert len(part) == min(most, receipt["size_bytes"] - len(here))
+                here += part
+            assert here == pathlib.Path(receipt["file"]).read_bytes()
+        pid, size = receipts[0]["pid"], receipts[0]["size_bytes"]
+        for asked, status in {f"{pid}&from={size}": 400, f"{pid}&from=-1": 400, f"{pid}&file=/etc/passwd": 400, "1": 404, "": 404, "x": 404}.items():
+            assert agent.api("GET", way + asked)[0] == status, asked
+        assert agent.api("GET", f"/v1/captures/none/file?pid={pid}")[0] == 404
+        path = pathlib.Path(receipts[0]["file"])
+        path.unlink()
+        path.symlink_to("/etc/passwd")
+        assert agent.api("GET", f"{way}{pid}")[0] >= 400
+
+
 def test_damaged_file_is_told_with_the_others(agent):
     with agent.spawn(RANK=0, WORLD_SIZE=2) as a, agent.spawn(RANK=1, WORLD_SIZE=2) as b:
         capture, receipts = written(agent, a, b)

@@ -62,11 +62,13 @@ def hold_to_role(host, ask, role):
         assert [row["pid"] for row in tables(document)["receipts"]] == [poller.pid]
         expect("end own", "DELETE", f"/v1/captures/{document['capture']}")
         host.assert_nothing_was_begun()
-    status, document = ask("POST", f"/v1/captures/{host.capture}/analyze", {"tables": []})
-    if "trace mine" in may:
-        assert status in (400, 404), document  # nothing of it was written
-    else:
-        assert status == refused, document
+    for question in (("POST", f"/v1/captures/{host.capture}/analyze", {"tables": []}),
+                     ("GET", f"/v1/captures/{host.capture}/file?pid={host.mine.pid}", None)):
+        status, document = ask(*question)
+        if "trace mine" in may:
+            assert status in (400, 404), document  # nothing of it was written
+        else:
+            assert status == refused, document
     capture = host.begin_as_root()
     document = expect("end root's", "DELETE", f"/v1/captures/{capture}")
     state = agent_module.tables(host.agent.api("GET", f"/v1/captures/{capture}")[1])["receipts"][0]["state"]

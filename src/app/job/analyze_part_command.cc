@@ -1,7 +1,8 @@
 // analyze-part NAME...: what an agent runs for POST /v1/captures/ID/analyze (agent/analysis_process.h), as a
 // user without rights and within limits. It opens nothing: the file that is called NAME is open for it, the
 // first one as descriptor 3. The request (wire/analyze_request.h) comes by standard input, the results
-// (wire/file_results.h) go to standard output.
+// (wire/file_results.h) go to standard output. For GET /v1/captures/ID/file it gives bytes of the one file
+// (wire/file_part.h).
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include "net/child.h"
 #include "read/open.h"
 #include "wire/analyze_request.h"
+#include "wire/file_part.h"
 #include "wire/file_results.h"
 
 namespace spotter::app {
@@ -49,11 +51,31 @@ Result<Job> job_of(const std::vector<std::string>& names) {
   return job;
 }
 
+// As many bytes as one answer has; fewer at the end.
+Result<int> give_bytes(const Job& job, i64 from) {
+  if (job.files.size() != 1)
+    return fail(Code::invalid, "bytes are asked of one file, not of {}", job.files.size());
+  std::string bytes(wire::kFilePartBytes, '\0');
+  size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pread(job.files[0].descriptor, bytes.data() + done, bytes.size() - done,
+                              from + static_cast<i64>(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return fail(Code::io, "{}: {}", job.files[0].path, errno_text(errno));
+    if (n == 0) break;
+    done += static_cast<size_t>(n);
+  }
+  bytes.resize(done);
+  TRY(write_output("", bytes));
+  return 0;
+}
+
 Result<int> analyze_part(const std::vector<std::string>& names) {
   keep_freed_memory();
   TRY_ASSIGN(const std::string text, standard_input());
-  TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
   TRY_ASSIGN(const Job job, job_of(names));
+  if (const auto from = wire::read_file_part(text)) return give_bytes(job, *from);
+  TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
   TRY_ASSIGN(const analyze::MappedJob mapped, analyze::map_files(job, request, read::load));
   const std::string results = wire::file_results_text(mapped.files, request.analyses);
   if (results.size() > wire::kMostResultsBytes)

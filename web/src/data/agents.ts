@@ -5,6 +5,7 @@ import { signal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
 import { COLUMNS_TYPE, readColumns } from "./columns.ts";
 import { request } from "./server_source.ts";
+import { SourceError } from "./source.ts";
 import { tableOf, type Document, type Table } from "./table.ts";
 import { pending, sentenceOf, source, type Loaded } from "./use.ts";
 
@@ -55,6 +56,20 @@ export const pathOf = (host: Host, path: string): string => (host.prefix === "" 
 export async function askHost(host: Host, path: string, init: RequestInit = {}): Promise<Document> {
   const answer = await request(pathOf(host, path), { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
   return readColumns(new Uint8Array(await answer.arrayBuffer()));
+}
+
+// The file of `bytes` bytes that process `pid` has written in a capture, which comes in parts. `told`: how much is here.
+export async function fileOf(host: Host, capture: string, pid: string, bytes: number, told: (part: number) => void): Promise<Blob> {
+  const parts: ArrayBuffer[] = [];
+  for (let from = 0; from < bytes; ) {
+    const answer = await request(pathOf(host, `captures/${encodeURIComponent(capture)}/file?pid=${encodeURIComponent(pid)}&from=${from}`));
+    const part = await answer.arrayBuffer();
+    if (part.byteLength === 0) throw new SourceError(`the file ends at byte ${from} of ${bytes}: it has changed since it was written`);
+    parts.push(part);
+    from += part.byteLength;
+    told(from / bytes);
+  }
+  return new Blob(parts);
 }
 
 export async function tellHost(host: Host, path: string, body: unknown): Promise<Response> {

@@ -1,7 +1,7 @@
 // One capture while it is under way and after: its receipts, which fill as they come, its end, and what its files say.
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { askHost, pathOf, type Host } from "../../data/agents.ts";
+import { askHost, fileOf, mayTrace, pathOf, type Host } from "../../data/agents.ts";
 import { request } from "../../data/server_source.ts";
 import type { Column, Document, Table } from "../../data/table.ts";
 import { pending, sentenceOf } from "../../data/use.ts";
@@ -9,6 +9,7 @@ import { copy, Failure } from "../../failures.tsx";
 import { human } from "../../format.ts";
 import { here } from "../../state.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
+import { save } from "../../widgets/export.ts";
 import { captureText, type CaptureId } from "./data.ts";
 import { Analysed } from "./analysed.tsx";
 import { stacked } from "./stacked.ts";
@@ -82,7 +83,7 @@ export function Receipts({ ids, hosts }: { ids: readonly CaptureId[]; hosts: rea
           <p role="status">{progress(table, isOver, ids, followed)}</p>
           {ids.flatMap((id) => followed.get(keyOf(id))?.document?.notes ?? []).map((note, i) => <p key={i} class="muted">{note.sentence}</p>)}
           <DataTable table={table} label="Receipts" columns={["host", "rank", "pid", "state", "file", "size_bytes", "took_ns", "reason"].filter((name) => name !== "host" || ids.length > 1)}
-            cell={(column: Column, row) => (column.name === "file" ? <FileCell host={table.text("host", row)} path={table.text("file", row)} /> : undefined)} />
+            cell={(column: Column, row) => (column.name === "file" ? <FileCell table={table} row={row} ids={ids} hosts={hosts} /> : undefined)} />
           {isOver ? <Analysed ids={ids} hosts={hosts} table={table} /> : <EndButton ids={ids} hosts={hosts} />}
         </>
       )}
@@ -102,10 +103,32 @@ function progress(table: Table, isOver: boolean, ids: readonly CaptureId[], foll
   return `Under way: ${done} of ${table.rows} processes are done. What is not written within ${human(left * 1e6, "ns")} is given up.`;
 }
 
-function FileCell({ host, path }: { host: string; path: string }) {
+// A name, and ways to the file: its place, and, where the agent may be asked, its bytes.
+function FileCell({ table, row, ids, hosts }: { table: Table; row: number; ids: readonly CaptureId[]; hosts: readonly Host[] }) {
+  const state = useSignal("");
+  const path = table.text("file", row), on = table.text("host", row);
   if (path === "") return null;
   const name = path.slice(path.lastIndexOf("/") + 1);
-  return <><span title={path}>{name}</span> <button type="button" title={`copy ${host}:${path}`} aria-label={`Copy the place of ${name}`} onClick={() => copy(`${host}:${path}`)}>Copy</button></>;
+  const host = hosts.find((each) => each.name === on), id = ids.find((each) => each.host === on);
+  const download = async () => {
+    state.value = "0 %";
+    try {
+      const told = (part: number) => (state.value = human(part, "ratio"));
+      save(name, await fileOf(host!, id!.id, table.exact("pid", row), table.absolute("size_bytes", row), told), "application/octet-stream");
+      state.value = "";
+    } catch (error) {
+      state.value = sentenceOf(error);
+    }
+  };
+  return (
+    <>
+      <span title={path}>{name}</span> <button type="button" title={`copy ${on}:${path}`} aria-label={`Copy the place of ${name}`} onClick={() => copy(`${on}:${path}`)}>Copy</button>
+      {host !== undefined && id !== undefined && mayTrace(host) && table.text("state", row) === "written" && (
+        <> <button type="button" aria-label={`Download ${name}`} onClick={download}>Download</button></>
+      )}
+      {state.value !== "" && <> <span role="status">{state.value}</span></>}
+    </>
+  );
 }
 
 function EndButton({ ids, hosts }: { ids: readonly CaptureId[]; hosts: readonly Host[] }) {
