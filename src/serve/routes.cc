@@ -94,13 +94,15 @@ Result<JobPtr> job_of(const RouteCall& call, const std::string& id) {
   return fail(Code::not_found, "there is no job {}", to_printable(id.substr(0, 100)));
 }
 
-TableOrder::Tell tell_of(const RouteCall& call) {
-  return [&jobs = call.jobs, post = call.post](const JobPtr& job, Learned learned) {
+TableOrder::Tell tell_of(JobList& jobs, std::function<void(std::function<void()>)> post) {
+  return [&jobs, post = std::move(post)](const JobPtr& job, Learned learned) {
     post([&jobs, job, learned = std::make_shared<Learned>(std::move(learned))] {
       jobs.learn(*job, std::move(*learned));
     });
   };
 }
+
+TableOrder::Tell tell_of(const RouteCall& call) { return tell_of(call.jobs, call.post); }
 
 Form form_of(const RouteCall& call) { return serve::form_of(call.http.accept); }
 
@@ -307,6 +309,13 @@ std::optional<std::vector<std::string>> matched(std::string_view pattern, std::s
 }
 
 }  // namespace
+
+void read_ahead(JobList& jobs, Desk& desk, std::function<void(std::function<void()>)> post,
+                const JobPtr& job) {
+  jobs.is_read(*job, true);
+  desk.order(TableOrder::to_learn(job, Form::columns, tell_of(jobs, std::move(post))),
+             [&jobs, job](const Result<Desk::BodyPtr>&) { jobs.is_read(*job, false); });
+}
 
 net::HttpAnswer error_answer(const Error& error) {
   net::HttpAnswer answer{wire::http_status(error.code), wire::error_text(error)};

@@ -28,6 +28,9 @@ struct RouteCall {
 bool is_open(std::string_view path);
 // Answers, at once or later. The request may be answered.
 void answer_route(std::string_view path, RouteCall call);
+// Makes what the first look at a job shows, before somebody looks.
+void read_ahead(JobList& jobs, Desk& desk, std::function<void(std::function<void()>)> post,
+                const JobPtr& job);
 net::HttpAnswer error_answer(const Error& error);
 
 }  // namespace spotter::serve

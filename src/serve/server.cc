@@ -85,10 +85,17 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions optio
   server->watch_ = std::make_unique<Watch>(
       o.roots, [self, post = loop.poster(), lives = std::weak_ptr(self->lives_)](std::vector<JobPtr> jobs) {
         post([self, lives, jobs = std::move(jobs)]() mutable {
-          if (!lives.expired()) self->jobs_.set(std::move(jobs));
+          if (!lives.expired()) self->take(std::move(jobs));
         });
       });
   return server;
+}
+
+// Whoever serves one job is about to look at it.
+void Server::take(std::vector<JobPtr> jobs) {
+  const JobPtr only = !std::exchange(has_jobs_, true) && jobs.size() == 1 ? jobs[0] : nullptr;
+  jobs_.set(std::move(jobs));
+  if (only) read_ahead(jobs_, desk_, loop_.poster(), only);
 }
 
 std::string Server::url() const {

@@ -57,6 +57,7 @@ class Server {
  private:
   friend struct Routes;
   Server(net::Loop& loop, ServeOptions options);
+  void take(std::vector<JobPtr> jobs);
   void answer(net::HttpRequest request, net::HttpServer::Respond respond);
   void refuse(const net::HttpRequest& request, const net::HttpServer::Respond& respond, const Error& why,
               int status);
@@ -71,6 +72,7 @@ class Server {
   Agents agents_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<net::HttpServer> http_;
+  bool has_jobs_ = false;  // they were looked for once
   Ns lines_since_ = 0;  // of the log, a period's
   i64 lines_ = 0;
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);

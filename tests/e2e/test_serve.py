@@ -354,6 +354,18 @@ def test_jobs_come_and_go(runs, tmp_path):
         assert server.ask(f"/v1/jobs/{job['id']}")[0] == 404
 
 
+def test_one_job_is_read_before_somebody_looks(runs):
+    def news(server):
+        return server.get("/v1/jobs")["revision"]
+
+    with Serve(runs) as several:
+        until(lambda: len(several.jobs()) > 1, DEADLINE, "they are found")
+        time.sleep(1)
+        found = news(several)
+    with Serve(runs / "a") as alone:
+        until(lambda: news(alone) > found, DEADLINE, "it is read")
+
+
 def test_what_is_still_written_is_new(runs, tmp_path):
     with Serve(tmp_path) as server:
         whole = zlib.decompress(next((runs / "a").glob("*.json.gz")).read_bytes(), 31)
