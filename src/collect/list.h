@@ -32,6 +32,7 @@ namespace spotter::collect {
   kDcgm, \
   kAmd, \
   kProcess, \
+  kSteps, \
   kTextFile, \
   kAgent
 // clang-format on

@@ -1,0 +1,72 @@
+#include "collect/steps/torch_step.h"
+
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+
+#include <cerrno>
+#include <string>
+#include <string_view>
+
+#include "base/system/file.h"
+#include "base/utf8.h"
+#include "collect/steps/elf_symbol.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr std::string_view kLibrary = "/libtorch_cpu.so",
+                           kStep = "_ZN5torch8autograd8profiler12profilerStepEv";
+constexpr size_t kMostMapBytes = size_t{32} << 20;
+
+// The path of the library's line in the map; empty: the process has not loaded it.
+std::string_view path_in(std::string_view maps) {
+  for (size_t end = maps.find(kLibrary); end != maps.npos; end = maps.find(kLibrary, end + 1)) {
+    const size_t behind = end + kLibrary.size();
+    if (behind < maps.size() && maps[behind] != '\n') continue;  // another library, or one that was removed
+    const size_t line = maps.rfind('\n', end) + 1, begin = maps.find('/', line);
+    return maps.substr(begin, behind - begin);
+  }
+  return {};
+}
+
+// As the process sees it, who may have a root of its own; no link leads anywhere else.
+Result<Descriptor> open_in_root(const std::string& folder, std::string_view path) {
+  const Descriptor root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (root.fd < 0) return fail(errno == EACCES ? Code::denied : Code::io, "its root: {}", errno_text(errno));
+  open_how how{};
+  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
+  Descriptor file(
+      static_cast<int>(syscall(SYS_openat2, root.fd, std::string(path).c_str(), &how, sizeof how)));
+  if (file.fd < 0)
+    return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", to_printable(path), errno_text(errno));
+  struct stat about{};
+  if (fstat(file.fd, &about) != 0 || !S_ISREG(about.st_mode))
+    return fail(Code::invalid, "{} is no plain file", to_printable(path));
+  return file;
+}
+
+Result<TorchStep> find_in(const std::string& folder) {
+  TRY_ASSIGN(const std::string maps, read_small_file(folder + "/maps", kMostMapBytes));
+  const std::string_view path = path_in(maps);
+  if (path.empty()) return fail(Code::not_found, "it has not loaded PyTorch");
+  TorchStep step;
+  TRY_ASSIGN(step.library, open_in_root(folder, path));
+  const auto offset = find_function(step.library.fd, kStep);
+  if (!offset) return within(offset.error(), to_printable(path));
+  if (!*offset) return fail(Code::not_found, "its PyTorch does not tell when a step ends");
+  step.offset = **offset;
+  return step;
+}
+
+}  // namespace
+
+Result<TorchStep> find_torch_step(const Host& host, i64 pid) {
+  auto step = find_in(fmt::format("{}/{}", host.proc, pid));
+  if (!step) return within(step.error(), fmt::format("process {}", pid));
+  return step;
+}
+
+}  // namespace spotter::collect

@@ -1,0 +1,41 @@
+"""The steps of an unmodified PyTorch job, as the agent sees them. Needs SPOTTER_TORCH_PYTHON (test_pytorch.py), and the
+right to probe processes."""
+
+import os
+import pathlib
+import time
+
+import pytest
+
+from agent import Agent, tables, until
+from test_pytorch import pytestmark as needs_torch
+from test_pytorch import training
+
+pytestmark = [needs_torch, pytest.mark.skipif(os.geteuid() != 0 or not pathlib.Path("/sys/bus/event_source/devices/uprobe").exists(),
+                                             reason="root probes processes, where the kernel has uprobes")]
+
+
+@pytest.fixture(name="agent")
+def agent_of_steps():
+    with Agent("--collect", "step") as running:
+        yield running
+
+
+def rows(agent):
+    return {row["pid"]: row for row in tables(agent.api("GET", "/v1/metrics")[1]).get("step", [])}
+
+
+def test_steps_of_each_rank(agent):
+    with training(agent, ranks=2) as pids:
+        seen = until(lambda: len(now := rows(agent)) == 2 and now, 20, "both ranks step")
+        assert set(seen) == set(pids)
+        assert sorted(row["rank"] for row in seen.values()) == [0, 1]
+        first = {pid: (row["steps"], time.monotonic()) for pid, row in seen.items()}
+        time.sleep(5)
+        for pid, row in rows(agent).items():
+            steps, began = first[pid]
+            rate = (row["steps"] - steps) / (time.monotonic() - began)
+            assert row["step_ns"] > 0 and row["step_longest_ns"] >= row["step_ns"]
+            assert 0.3 < rate * row["step_ns"] / 1e9 < 3, (rate, row)  # two counts of one thing
+        page = agent.api_bytes("GET", "/metrics")[1].decode()
+        assert sum(line.startswith("spotter_step_seconds{") for line in page.splitlines()) == 2
