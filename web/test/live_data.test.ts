@@ -65,9 +65,12 @@ test("ranks as they were at last, without those that are gone and what is of no 
   const gpu = tableOfRows("gpu_job", ["time_ns", "gpu", "job", "rank", "user", "memory_bytes"], [
     [at(6), 10, "train", 10, "ann", 7], [at(6), 9, "train", 10, "ann", 8],
   ], bases);
-  const ranks = ranksOf([job, gpu], Number(at(5)));
-  assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
-    ["train", "2", 1, NaN, 50, "", NaN], ["train", "10", 2, 1.5, 200, "9,10", 15],
+  const step = tableOfRows("step", ["time_ns", "job", "rank", "user", "step_ns"], [
+    [at(1), "train", 2, "ann", 5], [at(6), "train", 10, "ann", 4], [at(7), "train", 10, "ann", 3], [at(8), "train", 10, "ann", null],
+  ], bases);
+  const ranks = ranksOf([job, gpu, step], Number(at(5)));
+  assert.deepEqual(ranks.map((rank) => [rank.job, rank.rank, rank.step, rank.processes, rank.cores, rank.resident, rank.gpus, rank.gpuMemory]), [
+    ["train", "2", NaN, 1, NaN, 50, "", NaN], ["train", "10", 3, 2, 1.5, 200, "9,10", 15],
   ]);
 });
 

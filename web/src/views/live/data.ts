@@ -99,7 +99,7 @@ export const PANELS: Panel[] = [
   gpu("temperature", "Temperature", "celsius", "gpu_temperature_celsius", [{ label: "GPU", value: column("temperature_celsius") }]),
 ];
 
-const JOB_METRICS = "job_processes,job_cpu_user_ns,job_cpu_system_ns,job_resident_bytes,gpu_job_memory_bytes";
+const JOB_METRICS = "step_ns,job_processes,job_cpu_user_ns,job_cpu_system_ns,job_resident_bytes,gpu_job_memory_bytes";
 export const allMetrics = (panels: readonly Panel[]): string => [...panels.map((panel) => panel.metrics), JOB_METRICS].join(",");
 
 // Rows of one moment and one place are added up; a sum in which nothing is known is not known.
@@ -194,6 +194,7 @@ export interface RankNow {
   resident: number;
   gpus: string; // their numbers
   gpuMemory: number;
+  step: number; // ns
 }
 
 // The ranks of jobs on a host as they were at last; `oldestNs`: what was seen before is gone. Processes of no job are none.
@@ -208,7 +209,7 @@ export function ranksOf(tables: readonly Table[], oldestNs: number): RankNow[] {
   };
   eachRow("job", (table, row, key) => {
     ranks.set(key, {
-      job: table.exact("job", row), rank: table.exact("rank", row), user: table.exact("user", row), gpus: "", gpuMemory: Number.NaN,
+      job: table.exact("job", row), rank: table.exact("rank", row), user: table.exact("user", row), gpus: "", gpuMemory: Number.NaN, step: Number.NaN,
       processes: known(table, "processes", row), resident: known(table, "resident_bytes", row),
       cores: known(table, "cpu_user_cores", row) + known(table, "cpu_system_cores", row),
     });
@@ -224,5 +225,9 @@ export function ranksOf(tables: readonly Table[], oldestNs: number): RankNow[] {
     rank.gpus = [...gpus.keys()].sort((a, b) => Number(a) - Number(b)).join(",");
     rank.gpuMemory = [...gpus.values()].reduce((sum, one) => sum + one, 0);
   }
+  eachRow("step", (table, row, key) => {
+    const rank = ranks.get(key), step = known(table, "step_ns", row);
+    if (rank !== undefined && !Number.isNaN(step)) rank.step = step; // a second without the end of a step tells nothing
+  });
   return [...ranks.values()].sort((a, b) => a.job.localeCompare(b.job) || Number(a.rank) - Number(b.rank));
 }
