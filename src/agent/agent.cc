@@ -19,7 +19,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       captures(registry, host, host_name),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
-      telemetry({loop, host, host_name, identities, profiling_pause}),
+      telemetry({loop, host, host_name, identities, profiling_pause, options.helper}),
       processes(loop, clock, registry, captures, [this](i64 pid) { identities->notice(pid); }),
       control({loop, clock, access, audit, processes, captures, *profiling_pause}) {
   net::allow_many_descriptors();  // one for each process that is watched and each connection

@@ -33,11 +33,34 @@ Result<Descriptor> file_of(std::span<const std::string> names) {
   return file;
 }
 
+// To a helper of root's.
+Result<Descriptor> connect_helper(const std::string& socket) {
+  TRY_ASSIGN(Descriptor connection, net::connect_packets(socket));
+  TRY(check_that_root_listens(connection.fd, socket));
+  return connection;
+}
+
+Error refusal(std::string_view text, const std::string& socket) {
+  constexpr std::string_view failed = "failed ";
+  if (text.starts_with(failed))
+    return {Code::denied, fmt::format("the helper: {}", text.substr(failed.size()))};
+  return {Code::io, fmt::format("the helper at {} ended without an answer", socket)};
+}
+
 }  // namespace
 
+Result<Descriptor> ask_for_probe(const std::string& socket, i64 thread, const collect::TorchStep& step) {
+  constexpr timeval kPatience{.tv_sec = 5, .tv_usec = 0};
+  TRY_ASSIGN(const Descriptor connection, connect_helper(socket));
+  setsockopt(connection.fd, SOL_SOCKET, SO_RCVTIMEO, &kPatience, sizeof kPatience);
+  TRY(net::send_packet(connection.fd, fmt::format("probe {}", thread), std::span(&step.library.fd, 1)));
+  TRY_ASSIGN(net::DescriptorPacket answer, net::receive_packet(connection.fd));
+  if (answer.text == "probe" && answer.descriptors.size() == 1) return std::move(answer.descriptors[0]);
+  return tl::unexpected(refusal(answer.text, socket));
+}
+
 Result<int> ask_helper(const std::string& socket, u32 uid, std::span<const std::string> names) {
-  TRY_ASSIGN(const Descriptor connection, net::connect_packets(socket));
-  TRY(check_that_root_listens(connection.fd, socket));
+  TRY_ASSIGN(const Descriptor connection, connect_helper(socket));
   TRY_ASSIGN(const Descriptor names_file, file_of(names));
   std::vector<int> files = {names_file.fd};
   for (int fd = 0; fd < net::Child::kFirstFile + static_cast<int>(names.size()); ++fd) files.push_back(fd);
@@ -46,14 +69,12 @@ Result<int> ask_helper(const std::string& socket, u32 uid, std::span<const std::
     TRY(net::send_packet(connection.fd, at == 0 ? order : "more",
                          std::span(files).subspan(at, std::min(net::kMostDescriptors, files.size() - at))));
   TRY_ASSIGN(const net::DescriptorPacket answer, net::receive_packet(connection.fd));
-  constexpr std::string_view ended = "ended ", failed = "failed ";
+  constexpr std::string_view ended = "ended ";
   if (answer.text.starts_with(ended)) {
     if (const auto status = to_integer(std::string_view(answer.text).substr(ended.size())))
       return static_cast<int>(*status);
   }
-  if (answer.text.starts_with(failed))
-    return fail(Code::denied, "the helper: {}", answer.text.substr(failed.size()));
-  return fail(Code::io, "the helper at {} ended without an answer", socket);
+  return tl::unexpected(refusal(answer.text, socket));
 }
 
 }  // namespace spotter::agent

@@ -15,6 +15,7 @@
 #include "base/quantity.h"
 #include "base/utf8.h"
 #include "base/words.h"
+#include "collect/steps/step_probe.h"
 #include "net/descriptor_packets.h"
 #include "net/spawn.h"
 
@@ -23,6 +24,7 @@ namespace {
 
 constexpr size_t kStandardFiles = 3;
 constexpr off_t kMostNamesBytes = 4 << 20;
+constexpr std::string_view kProbe = "probe";
 
 struct Order {
   u32 uid = 0;
@@ -56,10 +58,8 @@ Result<std::vector<std::string>> read_names(int fd) {
   return names;
 }
 
-Result<Order> receive_order(int connection) {
-  TRY_ASSIGN(net::DescriptorPacket packet, net::receive_packet(connection));
-  std::string_view words = packet.text;
-  if (next_word(words) != "analyze") return fail(Code::invalid, "the helper knows only how to analyze");
+// `packet` is the first of the order, `words` what stands behind its first word.
+Result<Order> receive_order(int connection, net::DescriptorPacket packet, std::string_view words) {
   constexpr auto most_files = static_cast<i64>(1 + kStandardFiles + AnalysisProcesses::kMostFiles);
   const std::string uid(next_word(words));
   TRY_ASSIGN(const i64 count,
@@ -125,23 +125,50 @@ Result<int> run_reader(int connection, const Order& order, const AnalysisLimits&
   return status;
 }
 
-Result<int> serve(int connection, i64 client) {
-  TRY(check_client(connection, client));
-  TRY_ASSIGN(const Order order, receive_order(connection));
+struct Answer {
+  std::string text;
+  Descriptor file;  // -1: none
+};
+
+Result<Answer> analyze(int connection, net::DescriptorPacket packet, std::string_view words) {
+  TRY_ASSIGN(const Order order, receive_order(connection, std::move(packet), words));
   TRY(check_owners(order));
-  return run_reader(connection, order, AnalysisLimits{}.kept());
+  TRY_ASSIGN(const int status, run_reader(connection, order, AnalysisLimits{}.kept()));
+  return Answer{fmt::format("ended {}", status), Descriptor()};
+}
+
+// Where in the library is found here: at another place a probe would break the process.
+Result<Answer> open_probe(net::DescriptorPacket packet, std::string_view words) {
+  TRY_ASSIGN(const i64 thread, parse_number(std::string(next_word(words)), 1, INT32_MAX));
+  if (packet.descriptors.size() != 1) return fail(Code::invalid, "a probe is of one library");
+  TRY_ASSIGN(const collect::TorchStep step, collect::torch_step_of(std::move(packet.descriptors[0])));
+  TRY_ASSIGN(Descriptor probe, collect::open_step_probe({}, thread, step));
+  return Answer{std::string(kProbe), std::move(probe)};
+}
+
+Result<Answer> serve(int connection, i64 client) {
+  TRY(check_client(connection, client));
+  TRY_ASSIGN(net::DescriptorPacket packet, net::receive_packet(connection));
+  const std::string text = packet.text;
+  std::string_view words = text;
+  const std::string_view what = next_word(words);
+  if (what == "analyze") return analyze(connection, std::move(packet), words);
+  if (what == kProbe) return open_probe(std::move(packet), words);
+  return fail(Code::invalid, "the helper knows only how to analyze and to probe");
 }
 
 }  // namespace
 
 Result<void> serve_helper(int connection, i64 client) {
-  const Result<int> status = serve(connection, client);
-  const std::string answer =
-      status ? fmt::format("ended {}", *status)
-             : fmt::format("failed {}", status.error().message).substr(0, net::kMostPacketBytes);
+  const Result<Answer> answer = serve(connection, client);
+  const std::string text =
+      answer ? answer->text
+             : fmt::format("failed {}", answer.error().message).substr(0, net::kMostPacketBytes);
+  const bool has_file = answer && answer->file.fd >= 0;
   // Who asked may have gone.
-  std::ignore = net::send_packet(connection, answer);
-  if (!status) return tl::unexpected(status.error());
+  std::ignore =
+      net::send_packet(connection, text, has_file ? std::span(&answer->file.fd, 1) : std::span<const int>());
+  if (!answer) return tl::unexpected(answer.error());
   return {};
 }
 

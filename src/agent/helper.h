@@ -1,7 +1,9 @@
 // The helper: what an agent that is not root leaves to root. A process for each connection, begun by
 // whoever listens for it (systemd does, by packaging/spotter-helper.socket), so that nothing of it runs while
-// nothing is asked. It knows one thing: to run `spotter analyze-part` as the user whose traces these are. It
-// opens nothing and answers nothing but how that ended: all that is read and written comes as open files.
+// nothing is asked. It knows two things. It runs `spotter analyze-part` as the user whose traces these are,
+// opens nothing and answers nothing but how that ended: all that is read and written comes as open files. And
+// it opens a probe on the steps of a process (collect/steps/step_probe.h), where PyTorch's own library, which
+// comes open, says that they end, and nowhere else.
 //
 // The one that asks is `spotter ask-helper`, which the agent starts in the place of analyze-part. It ends as
 // that ends; when it is killed the connection is closed, and the helper kills the reader.
@@ -12,13 +14,16 @@
 //
 // Packets (net/descriptor_packets.h): "analyze UID FILES", then "more", with so many open files in all: the
 // names, in a file of memory, a NUL behind each; standard input, output and error; those that the names are
-// of. The answer is "ended STATUS", as wait(2) has it, or "failed REASON".
+// of. The answer is "ended STATUS", as wait(2) has it, or "failed REASON". Or "probe THREAD" with the
+// library; then the answer is "probe" with the descriptor.
 #pragma once
 #include <span>
 #include <string>
 
 #include "base/result.h"
+#include "base/system/descriptor.h"
 #include "base/types.h"
+#include "collect/steps/torch_step.h"
 
 namespace spotter::agent {
 
@@ -34,5 +39,8 @@ Result<void> serve_helper(int connection, i64 client);
 // ended, as wait(2) has it. Errors: io (nobody answers at `socket`; the helper has gone), denied (it is not
 // root who listens, or the helper refuses).
 Result<int> ask_helper(const std::string& socket, u32 uid, std::span<const std::string> names);
+
+// A probe that the helper opens. It waits some seconds at most. Errors: as above, and those of the helper.
+Result<Descriptor> ask_for_probe(const std::string& socket, i64 thread, const collect::TorchStep& step);
 
 }  // namespace spotter::agent

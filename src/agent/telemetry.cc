@@ -1,9 +1,12 @@
 #include "agent/telemetry.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <iterator>
 
 #include "agent/consumers.h"
+#include "agent/helper.h"
 #include "agent/newest_tables.h"
 #include "table/rates.h"
 
@@ -39,6 +42,10 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
   surroundings.textfile_directory = options.textfile_directory;
   surroundings.dcgm_embedded = options.dcgm_embedded;
   surroundings.profiling_pause = site_.profiling_pause;
+  if (!site_.helper.empty() && geteuid() != 0)
+    surroundings.probe_opener = [helper = site_.helper](i64 thread, const collect::TorchStep& step) {
+      return ask_for_probe(helper, thread, step);
+    };
   surroundings.consumers = [this] { return consumers(); };
   has_begun_ = true;
   sampler_ = std::make_unique<collect::Sampler>(options.collectors, std::move(surroundings),

@@ -34,6 +34,7 @@ struct TelemetrySite {
   const std::string& host_name;
   std::shared_ptr<collect::Identities> identities;
   std::shared_ptr<const collect::ProfilingPause> profiling_pause;
+  std::string helper = {};  // the socket of root's helper (helper.h); empty: there is none
 };
 
 class Telemetry {

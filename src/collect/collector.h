@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "base/system/descriptor.h"
 #include "base/system/host.h"
 #include "table/batch.h"
 #include "table/table.h"
@@ -20,6 +21,7 @@ namespace spotter::collect {
 
 class Identities;
 class ProfilingPause;
+struct TorchStep;
 
 using table::TableKind;  // of each table that a collector gives
 
@@ -49,6 +51,8 @@ struct Surroundings {
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
   std::string textfile_directory = {};          // of the files of other programs; empty: none
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
+  // Who opens probes in processes, if not this one (steps/step_probe.h); empty: this one.
+  std::function<Result<Descriptor>(i64 thread, const TorchStep& step)> probe_opener = {};
   std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };
 

@@ -319,6 +319,12 @@ def test_what_the_helper_refuses():
             (((b"analyze 12345 5", (memory_file(b"one"), *order[1:])),), "no end"),
             (((b"analyze", order),), ""),
             (((b"run /bin/sh", order),), "knows only how to analyze"),
+            (((b"probe 1", ()),), "of one library"),
+            (((b"probe 1", (trace, trace)),), "of one library"),
+            (((b"probe 1", (null,)),), "no plain file"),
+            (((b"probe 1", (trace,)),), "it ends before byte 64"),
+            (((b"probe 0", (trace,)),), "0"),
+            (((b"probe", (trace,)),), ""),
             (((b"x" * 5000, ()),), "more than"),
             (((b"\0\xff", ()),), "knows only how to analyze"),
     ]:

@@ -9,6 +9,7 @@ import pytest
 
 from agent import Agent, tables, until
 from test_pytorch import pytestmark as needs_torch
+from test_less_power import service
 from test_pytorch import training
 
 pytestmark = [needs_torch, pytest.mark.skipif(os.geteuid() != 0 or not pathlib.Path("/sys/bus/event_source/devices/uprobe").exists(),
@@ -39,3 +40,20 @@ def test_steps_of_each_rank(agent):
             assert 0.3 < rate * row["step_ns"] / 1e9 < 3, (rate, row)  # two counts of one thing
         page = agent.api_bytes("GET", "/metrics")[1].decode()
         assert sum(line.startswith("spotter_step_seconds{") for line in page.splitlines()) == 2
+
+
+def test_an_agent_that_is_not_root_has_its_probes_of_the_helper():
+    with service("--collect", "step") as agent, training(agent) as [pid]:
+        row = until(lambda: rows(agent).get(pid), 20, "its steps are seen")
+        assert row["source"] == "profilerStep" and row["steps"] > 0
+        assert [one.wait(10) for one in agent.helper.started] == [0]  # it is not needed any more
+        before = row["steps"]
+        until(lambda: rows(agent)[pid]["steps"] > before, 10, "they go on")
+
+
+def test_without_the_right_it_says_so():
+    with service("--collect", "step", has_helper=False) as agent, training(agent):
+        def failing():
+            return [row["detail"] for row in tables(agent.api("GET", "/v1/status")[1])["status"] if "step" in row["part"] and row["state"] == "fails"]
+        said = until(failing, 20, "it is said")
+        assert "CAP_SYS_ADMIN" in said[0] and rows(agent) == {}

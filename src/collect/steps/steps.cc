@@ -2,6 +2,7 @@
 // Looked at are the processes that somebody noticed (Identities::notice): they ask for captures, or hold a
 // GPU.
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -39,7 +40,13 @@ constexpr Ns kRetry = kMinute;
 
 class Steps : public Collector {
  public:
-  explicit Steps(const Surroundings& s) : host_(s.host), identities_(s.identities) {}
+  explicit Steps(const Surroundings& s)
+      : host_(s.host), identities_(s.identities), open_probe_(s.probe_opener) {
+    if (!open_probe_)
+      open_probe_ = [this](i64 thread, const TorchStep& step) {
+        return open_step_probe(host_, thread, step);
+      };
+  }
 
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
@@ -68,6 +75,9 @@ class Steps : public Collector {
                     process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), process.steps});
     }
     if (refused > 0 && table.rows() == 0)
+      return fail(Code::denied, "no steps are seen: {}", *refusals.begin());
+    if (refused > 0 &&
+        std::ranges::none_of(processes_, [](const auto& p) { return p.second.marks.has_value(); }))
       return fail(Code::denied, "no steps are seen: {}", *refusals.begin());
     if (refused > 0)
       table.notes.add("no_step_probe", Severity::loss,
@@ -123,7 +133,7 @@ class Steps : public Collector {
       if (place.error().code != Code::not_found) process.refusal = place.error().message;
       return;
     }
-    auto probe = open_step_probe(host_, pid, *place);
+    auto probe = open_probe_(pid, *place);
     auto marks = probe ? StepMarks::of(std::move(*probe)) : tl::unexpected(probe.error());
     if (marks)
       process.marks.emplace(std::move(*marks));
@@ -152,6 +162,7 @@ class Steps : public Collector {
 
   const Host host_;
   const std::shared_ptr<Identities> identities_;
+  std::function<Result<Descriptor>(i64, const TorchStep&)> open_probe_;
   std::map<i64, Process> processes_;
   size_t left_out_ = 0;
 };

@@ -42,9 +42,6 @@ Result<Descriptor> open_in_root(const std::string& folder, std::string_view path
       static_cast<int>(syscall(SYS_openat2, root.fd, std::string(path).c_str(), &how, sizeof how)));
   if (file.fd < 0)
     return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", to_printable(path), errno_text(errno));
-  struct stat about{};
-  if (fstat(file.fd, &about) != 0 || !S_ISREG(about.st_mode))
-    return fail(Code::invalid, "{} is no plain file", to_printable(path));
   return file;
 }
 
@@ -52,16 +49,22 @@ Result<TorchStep> find_in(const std::string& folder) {
   TRY_ASSIGN(const std::string maps, read_small_file(folder + "/maps", kMostMapBytes));
   const std::string_view path = path_in(maps);
   if (path.empty()) return fail(Code::not_found, "it has not loaded PyTorch");
-  TorchStep step;
-  TRY_ASSIGN(step.library, open_in_root(folder, path));
-  const auto offset = find_function(step.library.fd, kStep);
-  if (!offset) return within(offset.error(), to_printable(path));
-  if (!*offset) return fail(Code::not_found, "its PyTorch does not tell when a step ends");
-  step.offset = **offset;
+  TRY_ASSIGN(Descriptor library, open_in_root(folder, path));
+  auto step = torch_step_of(std::move(library));
+  if (!step && step.error().code != Code::not_found) return within(step.error(), to_printable(path));
   return step;
 }
 
 }  // namespace
+
+Result<TorchStep> torch_step_of(Descriptor library) {
+  struct stat about{};
+  if (fstat(library.fd, &about) != 0 || !S_ISREG(about.st_mode))
+    return fail(Code::invalid, "it is no plain file");
+  TRY_ASSIGN(const auto offset, find_function(library.fd, kStep));
+  if (!offset) return fail(Code::not_found, "its PyTorch does not tell when a step ends");
+  return TorchStep{std::move(library), *offset};
+}
 
 Result<TorchStep> find_torch_step(const Host& host, i64 pid) {
   auto step = find_in(fmt::format("{}/{}", host.proc, pid));
