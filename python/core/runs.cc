@@ -17,6 +17,7 @@
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
 #include "report/html/html_report.h"
+#include "report/html/notebook_html.h"
 #include "report/report.h"
 #include "report/text.h"
 #include "requests.h"
@@ -192,6 +193,10 @@ nb::str report_text(const Answer& answer, int width, bool color) {
                                      {.width = width, .color = color, .time_zero = answer.diagnosis.start}));
 }
 
+nb::str report_html(const Answer& answer) {
+  return text_of(report::notebook_html(answer.diagnosis, answer.names));
+}
+
 }  // namespace
 
 void bind_runs(nb::module_& module) {
@@ -207,7 +212,8 @@ void bind_runs(nb::module_& module) {
       .def_prop_ro("start", [](const Answer& a) { return a.diagnosis.start; })
       .def_prop_ro("timing", timing_of)
       .def("report", report_of)
-      .def("report_text", report_text, nb::arg("width"), nb::arg("color"));
+      .def("report_text", report_text, nb::arg("width"), nb::arg("color"))
+      .def("report_html", report_html);
   module.def("open_job", open, nb::arg("paths"));
   module.def("run", run, nb::arg("job"), nb::arg("names"), nb::arg("params"), nb::arg("part"),
              nb::arg("compat"), nb::arg("what_ifs"), nb::arg("sensitivity"), nb::arg("parts").none(),

@@ -1,4 +1,4 @@
-"""Tables and reports as HTML for notebooks: no script, which viewers strip, and no colours of their own but shades that
+"""Tables as HTML for notebooks: no script, which viewers strip, and no colours of their own but shades that
 are seen on light and on dark pages."""
 
 from __future__ import annotations
@@ -9,13 +9,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from spotter.runs import Diff, Report, Results
+    from spotter.runs import Diff, Results
     from spotter.tables import Field, Note, Table
 
 _LINE = "border-bottom:1px solid rgba(128,128,128,.25)"
 _CELL = f"padding:.2em .7em;{_LINE};vertical-align:top;"
 _SHORT = 24  # characters of a text that stays on one line
-_MARKS = {"fault": "#d1495b", "opportunity": "#2e86ab", "caveat": "#b7791f"}
 _SEVERITIES = {"loss": "#d1495b", "repair": "#b7791f", "info": "inherit"}
 
 
@@ -68,37 +67,10 @@ def results_html(results: Results) -> str:
     return f'<div><table style="border-collapse:collapse;font-size:90%">{head}{rows}</table>{notes_html(results.notes)}</div>'
 
 
-def _finding(kind: str, sentence: str, about: str) -> str:
-    mark = _MARKS.get(kind, "rgba(128,128,128,.6)")
-    below = f'<div style="opacity:.75;font-size:92%">{escape(about)}</div>' if about else ""
-    return f'<div style="border-left:4px solid {mark};padding:.15em .8em;margin:.5em 0">{escape(sentence)}{below}</div>'
-
-
-def _points(points: list[tuple[str, str]], findings: Table) -> str:
-    kinds = list(zip(findings["finding"], findings["kind"]))
-
-    def kind_of(text: str) -> str:
-        return next((kind for finding, kind in kinds if text.startswith(finding.rstrip("."))), "")
-
-    return "".join(_finding(kind_of(text), text, about) for text, about in points)
-
-
-def report_html(report: Report) -> str:
-    out = [f'<div style="opacity:.85">{escape(" · ".join(report.headline))}</div>']
-    for section in report.sections:
-        out.append(f'<div style="font-weight:600;margin-top:.9em">{escape(section.title)}</div>')
-        for kind, part in section.parts:
-            if kind == "points":
-                out.append(_points(part, report.findings))
-            elif kind == "table":
-                out.append(grid_html(part, len(part)))
-            else:
-                out.append(notes_html(part))
-        if section.sentence:
-            out.append(f'<div style="opacity:.75;font-size:92%">{escape(section.sentence)}</div>')
-    return f'<div style="max-width:70em">{"".join(out)}</div>'
+def _cause(sentence: str) -> str:
+    return f'<div style="border-left:4px solid rgba(128,128,128,.6);padding:.15em .8em;margin:.5em 0">{escape(sentence)}</div>'
 
 
 def diff_html(diff: Diff) -> str:
-    causes = "".join(_finding("", cause, "") for cause in diff.causes)
+    causes = "".join(_cause(cause) for cause in diff.causes)
     return f"<div>{causes}{table_html(diff.table, 20)}</div>"

@@ -188,9 +188,7 @@ class Report:
         return f"<spotter.Report: {len(self.findings)} findings>"
 
     def _repr_html_(self) -> str:
-        from spotter.html import report_html
-
-        return report_html(self)
+        return self._answer.report_html()
 
 
 def _part(kind: str, part: Any) -> tuple[str, Any]:

@@ -3,7 +3,8 @@
 #include "base/result.h"
 
 extern "C" {
-extern const char spotter_page[], spotter_page_end[], spotter_licences[], spotter_licences_end[];
+extern const char spotter_page[], spotter_page_end[], spotter_licences[], spotter_licences_end[],
+    spotter_static_style[], spotter_static_style_end[];
 }
 
 namespace spotter::page {
@@ -33,6 +34,10 @@ std::string_view html() { return {spotter_page, static_cast<size_t>(spotter_page
 
 std::string_view licences() {
   return {spotter_licences, static_cast<size_t>(spotter_licences_end - spotter_licences)};
+}
+
+std::string_view static_style() {
+  return {spotter_static_style, static_cast<size_t>(spotter_static_style_end - spotter_static_style)};
 }
 
 std::string_view policy() {

@@ -8,6 +8,9 @@ namespace spotter::page {
 
 std::string_view html();
 std::string_view licences();  // of what is in it
+// How the static part of a report looks: rules that begin with kStaticRoot, and the variables of the page.
+std::string_view static_style();
+constexpr std::string_view kStaticRoot = "#static";
 
 // The content of the page's own policy: what a browser lets it do. A report keeps it.
 std::string_view policy();

@@ -21,6 +21,12 @@ TEST(Page, IsServedWithItsPolicyInTheHeader) {
   EXPECT_TRUE(served_policy().ends_with("; connect-src 'self'; frame-ancestors 'none'"));
 }
 
+TEST(Page, HasTheStyleOfItsStaticPart) {
+  EXPECT_NE(static_style().find(std::string(kStaticRoot) + " .points {"), std::string::npos);
+  EXPECT_TRUE(static_style().ends_with("}\n"));
+  EXPECT_EQ(static_style().find("</"), std::string::npos);
+}
+
 TEST(Page, TakesAReport) {
   const std::string report =
       filled({.title = "T&amp;T", .body = "<h1>what</h1>", .blocks = "<script>x</script>"});

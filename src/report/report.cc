@@ -35,9 +35,9 @@ Report make_report(const diagnose::Diagnosis& diagnosis, size_t names) {
   return report_of(diagnosis.facts, subject_of(diagnosis, names));
 }
 
-Report make_page_report(const diagnose::Diagnosis& diagnosis, size_t names) {
+Report make_page_report(const diagnose::Diagnosis& diagnosis, size_t names, const PageRoom& room) {
   Subject subject = subject_of(diagnosis, names);
-  subject.is_page = true;
+  subject.page = room;
   subject.tables = diagnosis.tables;
   return report_of(diagnosis.facts, subject);
 }

@@ -18,7 +18,7 @@ struct Report {
 Report make_report(const diagnose::Diagnosis& diagnosis, size_t names);
 
 // The same with all findings, more rows, pictures, and what the tables of the diagnosis say: for a page.
-Report make_page_report(const diagnose::Diagnosis& diagnosis, size_t names);
+Report make_page_report(const diagnose::Diagnosis& diagnosis, size_t names, const PageRoom& room = {});
 
 // That number, by the user's parameters; `usual`: where they do not say.
 size_t names_listed(const ParamSettings& params, size_t usual = 6);

@@ -1,5 +1,6 @@
 #include "report/report.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,6 +8,7 @@
 
 #include "analyze/list.h"
 #include "diagnose/diagnose.h"
+#include "report/html/notebook_html.h"
 #include "report/list.h"
 #include "report/text.h"
 
@@ -121,6 +123,16 @@ TEST(Report, AnAnswerComesFirst) {
   ASSERT_EQ(points.size(), 1u);
   EXPECT_EQ(points[0].text, "If it were so, a step would take 1 ms.");
   EXPECT_EQ(std::get<Table>(parts.at(1)).rows(), 1u);
+}
+
+TEST(Report, InANotebookSaysWhatItLeavesOut) {
+  diagnose::Diagnosis d = diagnosis();
+  for (int i = 0; i < 22; ++i) add_finding(*d.findings, fmt::format("Finding <{}>.", i));
+  const std::string html = notebook_html(d, 6);
+  EXPECT_NE(html.find("Finding &lt;19&gt;."), std::string::npos);
+  EXPECT_EQ(html.find("Finding &lt;20&gt;."), std::string::npos);
+  EXPECT_NE(html.find(">2 more findings, a timeline"), std::string::npos);
+  EXPECT_EQ(html.find("href"), std::string::npos) << "what links lead to is not there";
 }
 
 TEST(Report, EachSectionHasANameOfItsOwn) {

@@ -54,14 +54,18 @@ struct ShownSection {
   std::string sentence = {};  // below them: how to read them; may be empty
 };
 
+// How much a page lists.
+struct PageRoom {
+  size_t findings = 200, ranks = 256, bars = 64;
+};
+
 // What sections are told of.
 struct Subject {
   const diagnose::JobFacts& facts;
   const Table& findings;
-  const Table* what_if;  // the answer to the user's question; nullptr: none was asked
-  size_t names;          // how many kernels and operators are listed
-  // Of a page, which has room: else a report is one screen.
-  bool is_page = false;
+  const Table* what_if;                // the answer to the user's question; nullptr: none was asked
+  size_t names;                        // how many kernels and operators are listed
+  std::optional<PageRoom> page = {};   // nullopt: a report is one screen
   std::span<const Table> tables = {};  // the answers of the usual analyses
 };
 

@@ -142,9 +142,10 @@ std::string notes_html(const Notes& notes) {
   return out + "</ul>\n";
 }
 
-std::string section_html(const ShownSection& section, std::optional<Ns> time_zero) {
-  std::string out = fmt::format("<section aria-labelledby=\"static-{0}\">\n<h2 id=\"static-{0}\">{1}</h2>\n",
-                                html_escaped(section.name), html_escaped(section.title));
+std::string section_html(const ShownSection& section, std::optional<Ns> time_zero, std::string_view heading) {
+  std::string out =
+      fmt::format("<section aria-labelledby=\"static-{0}\">\n<{2} id=\"static-{0}\">{1}</{2}>\n",
+                  html_escaped(section.name), html_escaped(section.title), heading);
   for (const Part& part : section.parts) out += std::visit(PartHtml(section, time_zero), part);
   if (!section.sentence.empty())
     out += fmt::format("<p class=\"about\">{}</p>\n", html_escaped(section.sentence));

@@ -22,7 +22,8 @@ std::string notes_html(const Notes& notes);
 std::string bars_html(const Bars& bars, std::string_view name);
 std::string heat_map_html(const HeatMap& map);
 
-// With a heading of the second level.
-std::string section_html(const ShownSection& section, std::optional<Ns> time_zero);
+// `heading`: the element that its title is.
+std::string section_html(const ShownSection& section, std::optional<Ns> time_zero,
+                         std::string_view heading = "h2");
 
 }  // namespace spotter::report

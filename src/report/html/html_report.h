@@ -35,7 +35,7 @@ std::vector<const Analysis*> page_analyses(const Job& job, i64 most_bytes);
 Result<std::string> html_report(const Job& job, diagnose::Diagnosis diagnosis, const analyze::RunRequest& run,
                                 const Loader& load, const PageOptions& options);
 
-// What there is without script: for who shows it inside another page.
+// What of it there is without script.
 std::string static_html(const Report& report, const std::string& title, std::optional<Ns> start,
                         const std::string& command);
 

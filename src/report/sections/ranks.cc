@@ -10,7 +10,7 @@
 namespace spotter::report {
 namespace {
 
-constexpr size_t kMostRanks = 8, kMostRanksOnPage = 256, kMostBars = 64;
+constexpr size_t kMostRanks = 8;
 
 constexpr Field kHostColumns[] = {
     {"rank", Type::text, Unit::none, Role::key, ""},
@@ -31,7 +31,7 @@ constexpr Field kDeviceColumns[] = {
     {"on kernel", Type::real, Unit::ratio, Role::value, ""},
     {"on other", Type::real, Unit::ratio, Role::value, ""},
 };
-size_t most_ranks(const Subject& subject) { return subject.is_page ? kMostRanksOnPage : kMostRanks; }
+size_t most_ranks(const Subject& subject) { return subject.page ? subject.page->ranks : kMostRanks; }
 
 // Where there are many ranks, those that are idle most and least.
 std::vector<const diagnose::RankFacts*> chosen_ranks(const diagnose::JobFacts& f, size_t most) {
@@ -87,14 +87,14 @@ Table device_table(const Subject& subject) {
   return table::project(t, names);
 }
 
-Bars device_bars(const Subject& subject) {
+Bars device_bars(const Subject& subject, size_t most) {
   Bars bars{.title = "Device time of each rank",
             .series = {{"compute", "compute"},
                        {"communication that nothing hides", "communication"},
                        {"memory", "memory"},
                        {"idle", "idle"}},
             .rows = {}};
-  for (const diagnose::RankFacts* r : chosen_ranks(subject.facts, kMostBars))
+  for (const diagnose::RankFacts* r : chosen_ranks(subject.facts, most))
     bars.rows.push_back(
         {name_of(*r),
          {std::max<Ns>(0, r->compute), std::max<Ns>(0, r->communication - r->hidden_communication),
@@ -103,8 +103,8 @@ Bars device_bars(const Subject& subject) {
 }
 
 std::vector<Part> device_parts(const Subject& subject) {
-  if (!subject.is_page) return {device_table(subject)};
-  return {device_bars(subject), device_table(subject)};
+  if (!subject.page) return {device_table(subject)};
+  return {device_bars(subject, subject.page->bars), device_table(subject)};
 }
 
 bool has_events(const diagnose::JobFacts& f) {

@@ -13,8 +13,7 @@
 namespace spotter::report {
 namespace {
 
-constexpr size_t kMost = 5;                  // in the report: the most telling ones
-constexpr size_t kMostFindingsOnPage = 200;  // the page's tables have all
+constexpr size_t kMost = 5;  // in the report: the most telling ones
 
 std::string told(const Table& findings, size_t row) {
   const std::string_view remedy = table::text_or_empty(findings, row, "remedy");
@@ -144,9 +143,9 @@ std::vector<Part> parts(const Subject& subject) {
     points.push_back({healthy(subject, has_small)});
   if (!has_fault && subject.facts.dumps > 0 && subject.facts.ranks.empty())
     points.push_back({"No hang found: by these dumps nobody waits for a rank that does not come."});
-  const size_t most = subject.is_page ? kMostFindingsOnPage : kMost;
+  const size_t most = subject.page ? subject.page->findings : kMost;
   for (size_t row = 0; row < std::min(subject.findings.rows(), most); row++)
-    points.push_back(subject.is_page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
+    points.push_back(subject.page ? detailed(subject.findings, row) : Point{told(subject.findings, row)});
   return {points};
 }
 
