@@ -122,14 +122,14 @@ TEST(Peers, FewerThanFourAreNotCompared) {
   for (int i = 0; i < 10; ++i) EXPECT_TRUE(windows.add({1980, 1980, 1155}).empty());
 }
 
-TEST(Peers, HeavyTailsOfAMillionValuesAreNoOutliers) {
+TEST(Peers, HeavyTailsOfManyValuesAreNoOutliers) {
   Peers peers({.floor = 0.001});
   std::mt19937_64 random(1);
   std::student_t_distribution<double> tails(3);
   i64 events = 0;
   for (int window = 0; window < 1000; ++window) {
     std::vector<PeerValue> values;
-    for (u64 member = 0; member < 1000; ++member)
+    for (u64 member = 0; member < 200; ++member)
       values.push_back({.member = member, .value = 1 + 0.05 * tails(random)});
     events += std::ssize(peers.add(window, values));
   }

@@ -84,7 +84,7 @@ TEST(StepClock, NoNumberIsTooLarge) {
   clock.leave_out(kLeast, kLeast);
   clock.leave_out(kMost, kMost);
   for (i64 number : {kLeast, i64{0}, kMost})
-    for (i64 time : {kMost, kLeast}) clock.add({.step = number, .at = time, .stamp = -time - 1, .took = {}});
+    for (i64 time : {kMost, kLeast}) clock.add({.step = number, .at = time, .stamp = ~time, .took = {}});
   EXPECT_EQ(clock.counts().usable, 0);
 }
 
