@@ -56,7 +56,7 @@ struct StepTimeEvent {
     began,       // steps are slower
     recovered,   // they are as before
     new_normal,  // they stay so: what was slow is the baseline now
-    restarted,   // the job began anew while they were slow: what they will be is not known
+    restarted,   // the job began anew while they were slow: told with the first step of it that counts
   };
   Kind kind = Kind::began;
   i64 step = 0;  // since which one it holds, and since when

@@ -5,8 +5,10 @@
 
 #include <cmath>
 #include <limits>
+#include <random>
 #include <vector>
 
+#include "base/saturated.h"
 #include "respond/test_noise.h"
 
 namespace spotter::respond {
@@ -190,12 +192,14 @@ TEST(StepTime, NoFalseAlarmInTwoMillionStepsOfFiveNoises) {
   }
 }
 
+i64 total(const StepCounts& c) { return c.usable + c.first + c.captured + c.unusable + c.repeated; }
+
 // How many steps it takes to tell of a change after `lead` steps, 1,000 where it takes more than 400; sorted.
-std::vector<int> delays(Noise noise, double factor, bool is_at_a_block) {
+std::vector<int> delays(Noise noise, double factor, bool is_at_a_block, const StepTimeOptions& options = {}) {
   constexpr int kRuns = 100;
   std::vector<int> delays;
   for (int run = 0; run < kRuns; ++run) {
-    StepTime detector({});
+    StepTime detector(options);
     NoisySteps steps(noise, 1000 + run);
     const int lead = 400 + (is_at_a_block ? 0 : run % 8);
     for (int i = 0; i < lead; ++i) EXPECT_FALSE(detector.add(steps.next()));
@@ -238,6 +242,43 @@ TEST(StepTime, TheOtherChangesOfTheTable) {
   const auto correlated = delays(Noise::correlated, 1.50, true);
   EXPECT_EQ(correlated[50], 16);
   EXPECT_GE(within(correlated, 400), 97);
+}
+
+TEST(StepTime, SensitiveIsAsQuietAndTellsOfTenPercentAsSoon) {
+  for (Noise noise : test::kNoises) {
+    StepTime detector(sensitive());
+    NoisySteps steps(noise, 2);
+    i64 events = 0;
+    for (int i = 0; i < 100'000; ++i) events += detector.add(steps.next()).has_value();
+    EXPECT_EQ(events, 0) << static_cast<int>(noise);
+  }
+  EXPECT_GE(within(delays(Noise::quiet, 1.10, true, sensitive()), 16), 95);
+}
+
+// Ends of any number and time, as a log that somebody else writes may have them.
+TEST(StepTime, WhateverASourceSaysIsUsedOrCounted) {
+  std::mt19937_64 random(1);
+  StepClock clock({.left_out_first = 3});
+  StepTime detector({});
+  i64 first_ends = 0;
+  StepEnd end;
+  for (int i = 0; i < 100'000; ++i) {
+    const u64 kind = random() % 1000;
+    end.step = kind == 0 ? static_cast<i64>(random()) : kind == 1 ? 0 : add_saturated(end.step, 1);
+    end.at = kind == 2 ? static_cast<i64>(random()) : add_saturated(end.at, kSecond);
+    end.took = kind == 3 ? std::optional(static_cast<Ns>(random())) : std::nullopt;
+    if (kind == 4) clock.leave_out(static_cast<Ns>(random()), static_cast<Ns>(random()));
+    const i64 counted = total(clock.counts());
+    if (const auto step = clock.add(end)) {
+      EXPECT_GT(step->took, 0);
+      const auto event = detector.add(*step);
+      EXPECT_TRUE(!event || (std::isfinite(event->now) && event->now > 0));
+    }
+    first_ends += total(clock.counts()) == counted;
+  }
+  EXPECT_GT(clock.counts().usable, 1000);
+  EXPECT_GT(clock.counts().unusable, 10);
+  EXPECT_LT(first_ends, 1000);  // of runs: they say when the second step began, no more
 }
 
 TEST(StepTime, MemoryDoesNotGrowInTenMillionSteps) {
