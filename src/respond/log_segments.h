@@ -1,0 +1,35 @@
+// LogSegments: from bytes of a log, as they come, to what a person sees as lines: it ends one at \n and at
+// \r, with which bars of progress are drawn again, keeps the first 4 KiB of each, and takes out the colours
+// of terminals. One thread.
+#pragma once
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "base/types.h"
+
+namespace spotter::respond {
+
+class LogSegments {
+ public:
+  static constexpr size_t kLongest = 4096;
+
+  using Visit = std::function<void(std::string_view)>;
+  void add(std::string_view bytes, const Visit& visit);
+  // What no \n or \r has ended yet is one, too: the file is at its end, or has been replaced.
+  void finish(const Visit& visit);
+
+  i64 cut() const { return cut_; }  // segments that were longer
+
+ private:
+  void keep(std::string_view bytes);
+
+  std::string open_;
+  bool is_cut_ = false;
+  i64 cut_ = 0;
+};
+
+// Without \x1b[...m.
+std::string without_colours(std::string_view text);
+
+}  // namespace spotter::respond
