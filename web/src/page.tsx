@@ -2,7 +2,7 @@
 import { useEffect } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
-import type { Job } from "./data/source.ts";
+import { jobTitle, type Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
 import { Filters } from "./filters.tsx";
@@ -76,7 +76,7 @@ function JobChoice() {
     <label class="job">Job{" "}
       <select value={chosen} onChange={(event) => goTo(linkTo(view.value, { job: event.currentTarget.value, ranks: "", steps: "" }))}>
         {allRows(table).map((row) => (
-          <option key={table.exact("id", row)} value={table.exact("id", row)}>{printable(table.text("folder", row))}</option>
+          <option key={table.exact("id", row)} value={table.exact("id", row)}>{jobTitle(table, row)}</option>
         ))}
       </select>
     </label>

@@ -1,4 +1,5 @@
 // Where the page has its tables from: the blocks of a report, or a server. Everything above knows only this.
+import { printable } from "../format.ts";
 import { allRows } from "./rows.ts";
 import type { Table } from "./table.ts";
 
@@ -50,6 +51,9 @@ export interface Source {
 
 // A failure that a person is told of, as it is.
 export class SourceError extends Error {}
+
+// What people call a job of a list.
+export const jobTitle = (jobs: Table, row: number): string => printable(jobs.text(jobs.has("title") ? "title" : "folder", row));
 
 export function jobOf(jobs: Table, facts: Table, ranks: Table): Job {
   const all = new Map<string, string>();

@@ -97,7 +97,7 @@ export const useAnalyses = (): Loaded<Analysis[]> => useLoaded("analyses", () =>
 export const valueOf = <T>(loaded: Loaded<T>): T | null => (loaded.state === "here" ? loaded.value : null);
 
 // What changed from one job to another, of the ranks and steps that are chosen.
-export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff", params: Record<string, string> = {}): Loaded<Table> {
+export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff" | "causes", params: Record<string, string> = {}): Loaded<Table> {
   void generation.value;
   const wanted: TableOptions = { ranks: param("ranks"), steps: param("steps"), params };
   return useLoaded(`job ${after} diff ${before} ${table} ${JSON.stringify(wanted)}`, () => source.value!.diff(before, after, table, wanted));
