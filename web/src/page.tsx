@@ -4,6 +4,7 @@ import { hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
 import { jobTitle, type Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
+import { isServerGone } from "./data/watch.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
 import { Filters } from "./filters.tsx";
 import { printable } from "./format.ts";
@@ -38,6 +39,7 @@ export function Page() {
           <a key={each.name} href={linkTo(each.name)} aria-current={each === shown ? "page" : undefined}>{each.title}</a>
         ))}
       </nav>
+      {isServerGone.value && <p class="gone" role="status">The server does not answer; this page shows what it had. Trying again …</p>}
       <main id="view" tabIndex={-1}>
         {lastFailure.value !== "" && <Failure error={`Something went wrong in the page: ${lastFailure.value}`} retry={() => (lastFailure.value = "")} />}
         {hosts.value.state === "loading" && (job.state === "failed" || shown?.of === "agents") ? (

@@ -52,6 +52,9 @@ export interface Source {
 // A failure that a person is told of, as it is.
 export class SourceError extends Error {}
 
+// Nobody is there who would say what is wrong.
+export class NoAnswer extends SourceError {}
+
 // What people call a job of a list.
 export const jobTitle = (jobs: Table, row: number): string => printable(jobs.text(jobs.has("title") ? "title" : "folder", row));
 
