@@ -80,6 +80,10 @@ export class ServerSource implements Source {
     return tableOf(await ask(`v1/jobs/${job}/spans${rank === "none" ? "" : `?rank=${rank}`}`), "spans");
   }
 
+  hasSpans(): boolean {
+    return true;
+  }
+
   async event(job: string, rank: string, event: number): Promise<Table> {
     return tableOf(await ask(`v1/jobs/${job}/events/${rank}/${event}`), "event");
   }

@@ -43,6 +43,7 @@ export interface Source {
   job(id: string): Promise<Job>;
   table(job: string, name: string, options?: TableOptions): Promise<Table>;
   spans(job: string, rank: string): Promise<Table>;
+  hasSpans(rank: string): boolean; // or that is not known
   // name and value of everything that is known of one event; a report does not have it
   event(job: string, rank: string, event: number): Promise<Table>;
   diff(before: string, after: string, table: string, options?: TableOptions): Promise<Table>;
