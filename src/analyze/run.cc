@@ -77,6 +77,7 @@ Result<std::vector<ParamValues>> values_of(const RunRequest& request) {
 struct WantedFile {
   FileResult* file;
   std::optional<i64> rank;
+  bool is_guess;  // the rank
 };
 
 // Where no file is left, the error: that of the only file, or the first one with its name.
@@ -139,7 +140,7 @@ Result<std::vector<WantedFile>> wanted_parts(const RunRequest& request, std::vec
     const bool may_be_wanted = files[i].error && ranks[i].source == RankSource::order;
     is_guess |= may_be_wanted;
     if (!files[i].unwanted && (may_be_wanted || wants(request, ranks[i].rank)))
-      parts.push_back({&files[i], ranks[i].rank});
+      parts.push_back({&files[i], ranks[i].rank, may_be_wanted});
   }
   const auto order = [](const WantedFile& p) { return std::tuple(!p.rank, p.rank.value_or(0), p.file); };
   std::sort(parts.begin(), parts.end(),
@@ -153,17 +154,18 @@ Result<std::vector<WantedFile>> wanted_parts(const RunRequest& request, std::vec
   return parts;
 }
 
-void note_failures(std::span<const WantedFile> parts, Notes& notes) {
+void tell_failures(std::span<const WantedFile> parts, RunResult& result) {
   for (const WantedFile& part : parts) {
     if (!part.file->error) continue;
     std::string_view reason = part.file->error->message;
     const std::string named = part.file->evidence.path + ": ";  // the note's scope says it
     if (reason.starts_with(named)) reason.remove_prefix(named.size());
     const bool is_trace = part.file->error->code != Code::unsupported;
+    if (is_trace && part.rank && !part.is_guess) result.unread.insert(*part.rank);
     Notes loss;
     loss.add(is_trace ? "file_left_out" : "no_trace", Severity::loss,
              fmt::format("a file could not be analysed and was left out: {}", reason));
-    notes.merge(loss, base_name(part.file->evidence.path));
+    result.notes.merge(loss, base_name(part.file->evidence.path));
   }
 }
 
@@ -213,7 +215,7 @@ Result<RunResult> reduce_files(MappedJob mapped, const RunRequest& request) {
   result.notes = std::move(mapped.notes);
   if (request.records) result.notes.merge(request.records->notes);
   TRY_ASSIGN(const std::vector<WantedFile> parts, wanted_parts(request, mapped.files, result.notes));
-  note_failures(parts, result.notes);
+  tell_failures(parts, result);
   for (const WantedFile& part : parts) {
     result.notes.merge(part.file->notes, base_name(part.file->evidence.path));
     const std::optional<Ns>& start = part.file->start;

@@ -7,6 +7,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -72,6 +73,7 @@ struct RunResult {
   std::vector<Table> tables;      // one per wanted analysis, in order; of RunRequest::in_parts without rows
   std::vector<RankTable> parts;   // of RunRequest::in_parts
   std::vector<RankFile> files;    // by rank, those without one last
+  std::set<i64> unread;           // ranks whose traces are there and could not be read
   Notes notes;                    // of the job and of every trace
   std::optional<Ns> start = {};   // of the first span of the wanted ranks, Unix time
   std::vector<PhaseTime> timing;  // load, each analysis's map and reduce

@@ -6,6 +6,7 @@
 #include <condition_variable>
 #include <map>
 #include <mutex>
+#include <set>
 
 #include "analyze/list.h"
 #include "analyze/test_trace.h"
@@ -239,6 +240,19 @@ TEST(Run, UnwantedRanksAreLeftOutAndNotReadIfKnown) {
   EXPECT_EQ(integer(result->tables[0], 1, "rank"), 2);
   EXPECT_EQ(reader.loads.count("a.json"), 0u);
   EXPECT_EQ(reader.loads.count("d.json"), 1u);
+}
+
+TEST(Run, TheRankOfABadFileIsToldWhereItIsNoGuess) {
+  FakeReader reader({{"rank_0.json", of_rank(0)},
+                     {"rank_3.json", failing(Code::corrupt, "no JSON")},
+                     {"rank_4.json", failing(Code::unsupported, "no trace")}});
+  const Result<RunResult> result = run(reader.job(), request_for({"summary"}), reader.loader());
+  ASSERT_TRUE(result);
+  EXPECT_EQ(result->unread, std::set<i64>{3});
+  FakeReader unnamed({{"a.json", of_rank(0)}, {"b.json", failing(Code::corrupt, "no JSON")}});
+  const Result<RunResult> guessed = run(unnamed.job(), request_for({"summary"}), unnamed.loader());
+  ASSERT_TRUE(guessed);
+  EXPECT_TRUE(guessed->unread.empty());
 }
 
 TEST(Run, ABadFileThatMayHaveAWantedRankIsALoss) {

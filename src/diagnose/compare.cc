@@ -36,7 +36,7 @@ std::string step_sentence(Ns before, Ns after) {
 std::string path_sentence(const analyze::PathTimes& before, const analyze::PathTimes& after, Ns step) {
   constexpr const char* kTakes[] = {
       "the work of hosts takes",   "pauses of hosts take", "the work of devices takes",
-      "gaps between kernels take", "transfers take",       "ranks without a file take",
+      "gaps between kernels take", "transfers take",       "waits for ranks without a recording take",
       "late starts of ranks take"};
   std::vector<std::pair<Ns, const char*>> changes;
   for (size_t i = 0; i < before.size(); ++i)

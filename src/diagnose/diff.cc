@@ -11,6 +11,11 @@
 namespace spotter::diagnose {
 namespace {
 
+constexpr Field kCauseColumns[] = {
+    whole({"cause", Type::text, Unit::none, Role::value,
+           "Why the second job is slower or faster, as a sentence; the first one is about the step."}),
+};
+
 struct Side {
   Table totals, conditions;
   i64 files = 0;
@@ -33,6 +38,12 @@ Result<Side> run_side(const Job& job, const DiffRequest& request, const Loader& 
 }
 
 }  // namespace
+
+Table causes_table(std::span<const std::string> causes) {
+  Table table(kCauses, kCauseColumns);
+  for (const std::string& cause : causes) table.append({std::string_view(cause)});
+  return table;
+}
 
 Result<Diff> diff(const Job& job_before, const Job& job_after, DiffRequest request, const Loader& load) {
   request.run.analyses = {request.by_path ? &analyze::kPaths : &analyze::kEventTotals, &analyze::kConditions,

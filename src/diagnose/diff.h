@@ -1,5 +1,6 @@
 // What changed from one job to another: what takes its time, name by name, and why.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,10 @@ struct Diff {
   Notes notes;              // of both, and what is different but the time where no cause tells it
   Diagnosis before, after;  // without their tables
 };
+
+// The causes, for programs.
+inline constexpr const char* kCauses = "causes";
+Table causes_table(std::span<const std::string> causes);
 
 // Errors: those of run().
 Result<Diff> diff(const Job& before, const Job& after, DiffRequest request, const Loader& load);

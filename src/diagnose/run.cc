@@ -116,8 +116,9 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   Answers answers;
   if (request.findings) answers = take_answers(places, wanted, diagnosis.tables);
   diagnosis.tables.resize(wanted);
-  const JobModel model(analyze::make_program(std::move(result.parts)),
-                       request.findings ? gather_evidence(answers.tables, request.run.records) : Evidence());
+  Evidence evidence = request.findings ? gather_evidence(answers.tables, request.run.records) : Evidence();
+  evidence.unread = std::move(result.unread);
+  const JobModel model(analyze::make_program(std::move(result.parts)), std::move(evidence));
   if (request.findings) find(answers, model, request.run.records, request, diagnosis);
   if (request.path) diagnosis.path = analyze::mean_times(analyze::job_path(model.job));
   if (!has_questions) return diagnosis;

@@ -181,20 +181,27 @@ Result<OrderPtr> diff_order(const JobPtr& before, const JobPtr& after, const wir
   diagnose::DiffRequest request;
   TRY(read_part(target, request.run));
   const std::string table = target.text("table");
-  if (!table.empty() && table != "trace_diff" && table != "path_diff")
-    return fail(Code::not_found, "there is no table \"{}\" of two jobs; there are trace_diff and path_diff",
-                to_printable(table));
+  if (!table.empty() && table != "trace_diff" && table != "path_diff" && table != diagnose::kCauses)
+    return fail(Code::not_found,
+                "there is no table \"{}\" of two jobs; there are trace_diff, path_diff and {}",
+                to_printable(table), diagnose::kCauses);
   TRY_ASSIGN(request.how.by_rank, read_flag(target, "by_rank"));
   TRY_ASSIGN(request.how.by_function, read_flag(target, "by_function"));
   TRY_ASSIGN(request.by_shapes, read_flag(target, "by_shapes"));
+  request.causes = table == diagnose::kCauses;
   request.by_path = request.by_shapes || table == "path_diff";
+  if (request.causes && (request.by_path || request.how.by_rank || request.how.by_function))
+    return fail(Code::invalid,
+                "{} are of two jobs as a whole: they go with none of by_rank, by_function and by_shapes",
+                diagnose::kCauses);
   if (request.by_path && (request.how.by_rank || request.how.by_function))
     return fail(
         Code::invalid,
         "path_diff is of all ranks, and of operators: it goes neither with by_rank nor with by_function");
-  std::string key = fmt::format("diff|{}|{}|{}|{}|{}|{}|{}|{}", version_of(*before), version_of(*after),
-                                static_cast<int>(form), part_key(request.run), request.by_path,
-                                request.by_shapes, request.how.by_rank, request.how.by_function);
+  std::string key =
+      fmt::format("diff|{}|{}|{}|{}|{}|{}|{}|{}|{}", version_of(*before), version_of(*after),
+                  static_cast<int>(form), part_key(request.run), request.causes, request.by_path,
+                  request.by_shapes, request.how.by_rank, request.how.by_function);
   return order_of(std::move(key),
                   [before, after, request, form](const std::atomic<bool>& cancelled) -> Result<Body> {
                     diagnose::DiffRequest own = request;
@@ -206,6 +213,8 @@ Result<OrderPtr> diff_order(const JobPtr& before, const JobPtr& after, const wir
                       return loader_of(find_file(*before, file.path) ? before : after)(file, how);
                     };
                     TRY_ASSIGN(const diagnose::Diff diff, diagnose::diff(job_before, job_after, own, load));
+                    if (own.causes)
+                      return body_of_table(diagnose::causes_table(diff.causes), diff.notes, form);
                     return body_of_table(diff.table, diff.notes, form);
                   });
 }

@@ -15,6 +15,8 @@ constexpr Field kJobColumns[] = {
     {"id", Type::text, Unit::none, Role::key, "Its name in addresses: a digest of its place below the root."},
     {"folder", Type::text, Unit::none, Role::key,
      "Its place below the root, \".\" of the root itself; of a span of recordings with # and its number."},
+    {"title", Type::text, Unit::none, Role::detail,
+     "What people call it: its place, but of the root itself the root's own name."},
     {"ranks", Type::text, Unit::none, Role::detail, "Its ranks, as far as they are known: 0-7, 9."},
     {"host", Type::text, Unit::none, Role::detail, "The hosts that its traces name."},
     {"files", Type::integer, Unit::count, Role::value, "Trace files."},
@@ -189,8 +191,8 @@ Table JobList::jobs(const FoundJob* only) const {
       bytes += file.found.bytes;
       ++files;
     }
-    table.append({job.id, job.folder, or_null(analyze::range_text(ranks)), or_null(joined(hosts)), files,
-                  bytes, state(entry), changed});
+    table.append({job.id, job.folder, job.title, or_null(analyze::range_text(ranks)), or_null(joined(hosts)),
+                  files, bytes, state(entry), changed});
   }
   return table;
 }

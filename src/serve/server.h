@@ -11,7 +11,7 @@
 //   GET  /v1/jobs/ID/export           what `spotter export` writes; ?from=&to= (ns)&ranks=&steps=
 //   GET  /v1/jobs/ID/report           the report, as `spotter analyze --format html` writes it; ?max_size=
 //                                     &redact=1&source_url=&ranks=&steps=
-//   GET  /v1/diff?before=ID&after=ID  what changed; &table=path_diff, by_rank=1 ...
+//   GET  /v1/diff?before=ID&after=ID  what changed; &table=path_diff or causes, by_rank=1 ...
 //   GET  /v1/analyses                 the records of all analyses
 //   GET  /v1/hosts                    the agents beside the traces; what is below /v1/hosts/HOST/ is asked of
 //                                     that agent

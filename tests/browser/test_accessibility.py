@@ -19,13 +19,13 @@ needs_axe = pytest.mark.skipif(not AXE.exists(), reason="no web/node_modules; `m
 @pytest.mark.parametrize("theme", ["light", "dark"])
 @pytest.mark.parametrize("kind", ["report", "server"])
 def test_axe_finds_nothing(jobs, open_page, kind, theme):
-    place = jobs.report("training") if kind == "report" else jobs.server("training")
+    place = jobs.report("training") if kind == "report" else jobs.server("training", "faster")
     # What injects axe is not the page's: its policy is off here.
     page = open_page(place, theme=theme, bypass_csp=True)
     page.evaluate(AXE.read_text())
     found = []
-    for view in views.of(kind):
-        watched.show(page, place, f"#/{view}?v=1")
+    for view in [f"{name}?v=1" for name in views.of(kind)] + ["timeline?v=1&ranks=3&steps=4"]:
+        watched.show(page, place, f"#/{view}")
         if violations := page.evaluate(RUN_AXE):
             found += [f"{view}: {violation}" for violation in violations]
     assert not found, "\n".join(found)

@@ -92,6 +92,35 @@ def test_filters_follow_the_address(jobs, open_page):
     page.wait_for_selector("th[aria-sort=descending]", timeout=500)
 
 
+def test_what_is_left_is_said_and_removed(jobs, open_page):
+    """A finding's link brings a filter of ranks; it does not stay unseen in the next view."""
+    place = jobs.server("training")
+    page = open_page(place)
+    page.locator(".card.fault p.links a", has_text="Timeline of rank 3").click()
+    watched.until_ready(page, "timeline")
+    page.locator('nav.views a[href^="#/kernels?"]').click()
+    watched.until_ready(page, "kernels")
+    chip = page.locator("main .chosen button")
+    assert chip.inner_text() == "rank 3 only ×"
+    chip.click()
+    page.wait_for_function("() => !/ranks=/.test(location.hash)")
+    assert chip.count() == 0
+    page.go_back()
+    page.wait_for_function("() => /ranks=3/.test(location.hash)")
+    assert chip.inner_text() == "rank 3 only ×"
+    watched.show(page, place, "#/operators?v=1&ranks=0,2-3&steps=4")
+    assert chip.all_inner_texts() == ["ranks 0,2-3 only ×", "step 4 only ×"]
+
+
+def test_a_report_has_filters_in_its_timeline_alone(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/timeline?v=1&ranks=3")
+    chip = page.locator("main .chosen button")
+    assert chip.inner_text() == "rank 3 only ×"
+    page.locator('nav.views a[href^="#/kernels?"]').click()
+    watched.until_ready(page, "kernels")
+    assert "ranks=" not in page.url and chip.count() == 0
+
+
 def test_the_token_leaves_the_address(jobs, open_page):
     place = jobs.server("training")
     page = open_page(place, None)

@@ -115,7 +115,7 @@ def test_damage_is_a_sentence(jobs, open_page, tmp_path, block, damage):
         pytest.skip("without it the page is a server's")
     place = changed(jobs.report("training"), tmp_path, change)
     page = open_page(place, None)
-    page.goto(place.at("#/timeline?v=1" if block.startswith("spans") else "#/tables?v=1&table=summary"))
+    page.goto(place.at("#/timeline?v=1&open=0" if block.startswith("spans") else "#/tables?v=1&table=summary"))
     watched.until_ready(page)
     alert = page.get_by_role("alert").first.inner_text()
     assert len(alert.split()) >= 4 and "undefined" not in alert

@@ -230,7 +230,7 @@ def test_perfetto_gets_the_window(jobs, open_page):
 
 def test_a_finding_is_marked(jobs, open_page):
     """Its mark leads to its sentence, and that to its ranks; nothing moves below the pointer on the way."""
-    page = open_page(jobs.report("training"), "#/timeline?v=1")
+    page = open_page(jobs.report("training"), "#/timeline?v=1&open=0")
     sentence = page.locator(".timeline-panel details", has_text="Findings").locator("li").first.inner_text()
     box = page.locator(".timeline canvas").bounding_box()
     left = page.locator(".timeline-heading").first.bounding_box()["width"]
@@ -244,3 +244,13 @@ def test_a_finding_is_marked(jobs, open_page):
     page.get_by_role("button", name="Open rank 3").click()
     page.wait_for_function("() => /open=0,3/.test(location.hash)")
     page.locator('[data-track="3/d3/s7"]').wait_for()
+
+
+def test_opens_the_rank_of_the_first_fault(place, open_page):
+    page = open_page(place, "#/timeline?v=1")
+    page.locator('[data-track="3/d3/s7"]').wait_for()
+    assert page.locator('[data-track="0/d0/s7"]').count() == 0
+    assert page.locator('[data-track="3"]').is_visible()
+    assert param(page, "open") is None
+    watched.show(page, place, "#/timeline?v=1&ranks=0-1")
+    page.locator('[data-track="0/d0/s7"]').wait_for()

@@ -292,6 +292,24 @@ def test_ranks_without_a_file_are_waited_for(tmp_path, omitted, options):
     assert caveat["time_ns"] == pytest.approx(effect, rel=0.1)
 
 
+# How much is left of rank 3's file, and what is said of it.
+@pytest.mark.parametrize("left, other, sentence", [
+    (0.5, None, "A part of what rank 3 recorded is damaged, and in collectives that only some have those wait for the others"),
+    (200, None, "The file of rank 3 could not be read, and the others wait for it in collectives and sends"),
+    (200, 5, "Rank 5 has no file here, the file of rank 3 could not be read, and the others wait for them in collectives and sends"),
+], ids=["part", "nothing", "another absent"])
+def test_a_damaged_rank_is_not_absent(tmp_path, left, other, sentence):
+    simulate(tmp_path, *EIGHT, *([] if other is None else ["--omit-ranks", other]), "--fault", "slow-rank:rank=3,factor=1.5")
+    (damaged,) = tmp_path.glob("rank_0003*")
+    whole = damaged.read_bytes()
+    damaged.write_bytes(whole[:left if left > 1 else int(left * len(whole))])
+    findings = harness.analyze(tmp_path, tables=["findings"], top=None)["findings"]
+    caveat = next(f for f in findings if f["mechanism"] == "absent_ranks")
+    assert caveat["finding"].startswith(sentence + ":"), caveat
+    assert caveat["remedy"].startswith("Copy the damaged files again")
+    assert "the largest thing to win is absent ranks" not in harness.run("analyze", tmp_path).stdout.decode()
+
+
 def test_healthy_ranks_without_a_file_are_not_waited_for(tmp_path):
     _, findings = findings_of(tmp_path, *EIGHT, "--omit-ranks", "3")
     assert "absent_ranks" not in {f["mechanism"] for f in findings}

@@ -97,7 +97,10 @@ def test_jobs(server, runs):
     files = list((runs / "a").glob("*.pt.trace.json*"))
     assert (row["ranks"], row["files"], row["state"]) == ("0-1", 2, "ready")
     assert row["bytes"] == sum(f.stat().st_size for f in files)
-    assert re.fullmatch("[0-9a-f]{16}", row["id"])
+    assert re.fullmatch("[0-9a-f]{16}", row["id"]) and row["title"] == "a"
+    with Serve(runs / "a") as alone:
+        (row,) = tables(alone.get("/v1/jobs"))["jobs"]
+        assert (row["folder"], row["title"]) == (".", "a")
 
 
 def test_one_job(server, runs, job):
@@ -263,6 +266,18 @@ def test_diff_is_what_the_command_prints(server, runs):
     for query, words in [("", []), ("&table=path_diff", ["--by-path"]), ("&by_rank=1&steps=4", ["--by-rank", "--steps", 4])]:
         body = server.ask(f"/v1/diff?before={a}&after={b}{query}")[2].decode()
         assert body == run("diff", runs / "a", runs / "b", "--top", 0, *words, "--format", "json").stdout
+
+
+def test_diff_says_why_in_the_words_of_the_command(server, runs):
+    jobs = server.jobs()
+    a, b = jobs["a"]["id"], jobs["b"]["id"]
+    for query, words in [("", []), ("&steps=4", ["--steps", 4])]:
+        said = run("diff", runs / "a", runs / "b", *words).stdout.split("\n\n")[0]
+        sentences = [" ".join(each.split()) for each in ("\n" + said).split("\n- ")[1:]]
+        answer = tables(server.get(f"/v1/diff?before={a}&after={b}&table=causes{query}"))
+        assert sentences and [row["cause"] for row in answer["causes"]] == sentences
+    status, _, body = server.ask(f"/v1/diff?before={a}&after={b}&table=causes&by_rank=1")
+    assert status == 400 and b"by_rank" in body
 
 
 def test_analyses(server):

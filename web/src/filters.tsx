@@ -1,14 +1,17 @@
 // The two filters of the command line: which ranks, which steps.
 import { useState } from "preact/hooks";
 import { source } from "./data/use.ts";
-import { param, setParam } from "./state.ts";
+import { printable } from "./format.ts";
+import { linkTo, param, setParam, view } from "./state.ts";
+
+// A report has its tables as they were made; its timeline alone shows a part.
+const isOfReport = () => source.value?.kind === "report";
 
 const RANGES = /^\d+(-\d+)?(,\d+(-\d+)?)*$/;
 const ONE_RANGE = /^\d+(-\d+)?$/;
 
 export function Filters() {
-  // A report has its tables as they were made.
-  if (source.value?.kind === "report") return null;
+  if (isOfReport()) return null;
   return (
     <>
       <Filter name="ranks" label="Ranks" example="0,3-7" pattern={RANGES} />
@@ -30,5 +33,24 @@ function Filter({ name, label, example, pattern }: { name: string; label: string
       <input size={8} placeholder="all" value={param(name)} onChange={change} aria-invalid={wrong}
         title={wrong ? `write ${label.toLowerCase()} as ${example}` : `${label} as ${example}; empty: all`} />
     </label>
+  );
+}
+
+// Of the menu of views. The filters go along where all views have them.
+export const linkToView = (name: string): string => linkTo(name, isOfReport() ? { ranks: "", steps: "" } : {});
+
+// What is left of the job, at the top of what shows it: a link may have brought the filter.
+export function Chosen() {
+  if (isOfReport() && view.value !== "timeline") return null;
+  const chosen = ["ranks", "steps"].filter((name) => param(name) !== "");
+  if (chosen.length === 0) return null;
+  return (
+    <p class="chosen">
+      {chosen.map((name) => (
+        <button key={name} type="button" title={`Show all ${name}`} onClick={() => setParam(name, "", { push: true })}>
+          {/^\d+$/.test(param(name)) ? name.slice(0, -1) : name} {printable(param(name))} only <span aria-hidden="true">×</span>
+        </button>
+      ))}
+    </p>
   );
 }

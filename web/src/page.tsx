@@ -2,10 +2,11 @@
 import { useEffect } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
-import type { Job } from "./data/source.ts";
+import { jobTitle, type Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
+import { isServerGone } from "./data/watch.ts";
 import { Failure, Guard, lastFailure } from "./failures.tsx";
-import { Filters } from "./filters.tsx";
+import { Chosen, Filters, linkToView } from "./filters.tsx";
 import { printable } from "./format.ts";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
@@ -35,10 +36,12 @@ export function Page() {
       </header>
       <nav class="views" aria-label="Views">
         {ALL_VIEWS.filter(isShown).map((each) => (
-          <a key={each.name} href={linkTo(each.name)} aria-current={each === shown ? "page" : undefined}>{each.title}</a>
+          <a key={each.name} href={linkToView(each.name)} aria-current={each === shown ? "page" : undefined}>{each.title}</a>
         ))}
       </nav>
+      {isServerGone.value && <p class="gone" role="status">The server does not answer; this page shows what it had. Trying again …</p>}
       <main id="view" tabIndex={-1}>
+        {!shown?.needsNoJob && <Chosen />}
         {lastFailure.value !== "" && <Failure error={`Something went wrong in the page: ${lastFailure.value}`} retry={() => (lastFailure.value = "")} />}
         {hosts.value.state === "loading" && (job.state === "failed" || shown?.of === "agents") ? (
           <p class="muted" aria-busy="true">Loading …</p>
@@ -76,7 +79,7 @@ function JobChoice() {
     <label class="job">Job{" "}
       <select value={chosen} onChange={(event) => goTo(linkTo(view.value, { job: event.currentTarget.value, ranks: "", steps: "" }))}>
         {allRows(table).map((row) => (
-          <option key={table.exact("id", row)} value={table.exact("id", row)}>{printable(table.text("folder", row))}</option>
+          <option key={table.exact("id", row)} value={table.exact("id", row)}>{jobTitle(table, row)}</option>
         ))}
       </select>
     </label>

@@ -28,7 +28,7 @@ test("means, the longest rank, and what would be", () => {
 test("whom the job waits for", () => {
   const job = tableOfRows("job_critical_path", ["rank", "kind", "dur_ns"], [[0, "device", 10], [3, "device", 70], [3, "pause", 5], [null, "absent", 15]]);
   assert.deepEqual(jobShares(job).map((each) => [each.rank, each.ns, each.share, each.parts.map((part) => part.label).join()]),
-    [["3", 75, 0.75, "device,host launches nothing"], ["none", 15, 0.15, "waiting for ranks without a file"], ["0", 10, 0.1, "device"]]);
+    [["3", 75, 0.75, "device,host launches nothing"], ["none", 15, 0.15, "waiting for ranks without a recording"], ["0", 10, 0.1, "device"]]);
 });
 
 test("what-if as the command line spells it", () => {

@@ -48,13 +48,22 @@ std::vector<OperatorRate> operators(const Table& t) {
   return all;
 }
 
+std::set<i64> damaged(const Table& summary) {
+  std::set<i64> ranks;
+  for (size_t row = 0; row < summary.rows(); ++row)
+    if (const auto rank = table::optional_integer(summary, row, "rank"))
+      if (integer(summary, row, "losses") > 0) ranks.insert(*rank);
+  return ranks;
+}
+
 }  // namespace
 
 Evidence gather_evidence(std::span<const Table> answers, const analyze::FlightRecords* records) {
   return {.records = records,
           .memory_held = memory_held(answer_of(analyze::kDeviceSummary, answers),
                                      answer_of(analyze::kMemoryTimeline, answers)),
-          .operators = operators(answer_of(analyze::kOperatorEfficiency, answers))};
+          .operators = operators(answer_of(analyze::kOperatorEfficiency, answers)),
+          .damaged = damaged(answer_of(analyze::kSummary, answers))};
 }
 
 }  // namespace spotter::diagnose

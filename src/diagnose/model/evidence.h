@@ -2,6 +2,7 @@
 // memory was, and what operators reach of what their device can do.
 #pragma once
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,6 +25,8 @@ struct Evidence {
   const analyze::FlightRecords* records = nullptr;  // outlives it; null: none
   std::map<i64, double> memory_held = {};  // by rank: the most of a device's memory that it had reserved
   std::vector<OperatorRate> operators = {};
+  std::set<i64> damaged = {};  // ranks of whose traces a part was lost
+  std::set<i64> unread = {};   // ranks whose traces could not be read at all
 };
 
 // `answers`: of fact_analyses().

@@ -48,6 +48,7 @@ std::pair<std::string, double> largest(const Table& findings) {
   std::pair<std::string, double> most;
   for (size_t row = 0; row < findings.rows(); ++row) {
     const Value share = findings.at(row, findings.column("share"));
+    if (findings.text(row, findings.column("kind")) == "caveat") continue;  // what is not seen is not won
     if (is_null(share) || std::get<double>(share) <= most.second) continue;
     most = {std::string(findings.text(row, findings.column("mechanism"))), std::get<double>(share)};
   }

@@ -7,7 +7,7 @@ import { COLUMNS_TYPE, readColumns } from "./columns.ts";
 import { request } from "./server_source.ts";
 import { SourceError } from "./source.ts";
 import { tableOf, type Document, type Table } from "./table.ts";
-import { pending, sentenceOf, source, type Loaded } from "./use.ts";
+import { jobs, pending, sentenceOf, source, type Loaded } from "./use.ts";
 
 export interface Host {
   name: string;
@@ -143,7 +143,7 @@ export async function findHosts(act: (hasTraces: boolean) => void): Promise<void
     return;
   }
   pending.value += 1;
-  const hasTraces = await source.value.jobs().then((jobs) => jobs.rows > 0, () => true);
+  const hasTraces = await jobs().then((all) => all.rows > 0, () => true);
   try {
     hosts.value = { state: "here", value: await loadHosts() };
     act(hasTraces);

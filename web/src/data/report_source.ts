@@ -56,6 +56,10 @@ export class ReportSource implements Source {
     return tableOf(found, "spans");
   }
 
+  hasSpans(rank: string): boolean {
+    return document.getElementById(`spans/${rank}`) !== null;
+  }
+
   async event(): Promise<Table> {
     throw new SourceError("a report does not hold the arguments of events; `spotter serve` shows them");
   }

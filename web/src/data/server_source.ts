@@ -1,7 +1,7 @@
 // The tables of a server: `spotter serve`, or an agent. Its token comes in the fragment of the first address, once, and is
 // kept for this origin; it goes with every request.
 import { COLUMNS_TYPE, readColumns } from "./columns.ts";
-import { SourceError, analysesOf, jobOf, type Analysis, type Job, type Source, type TableOptions } from "./source.ts";
+import { NoAnswer, SourceError, analysesOf, jobOf, type Analysis, type Job, type Source, type TableOptions } from "./source.ts";
 import { tableOf, type Document, type Table } from "./table.ts";
 
 const TOKEN = "spotter.token";
@@ -36,7 +36,7 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   try {
     answer = await fetch(path, { ...init, headers, credentials: "omit" });
   } catch {
-    throw new SourceError("the server does not answer; is it still running?");
+    throw new NoAnswer("the server does not answer; is it still running?");
   }
   if (answer.ok) return answer;
   if (answer.status === 401 && answer.headers.has("WWW-Authenticate"))
@@ -78,6 +78,10 @@ export class ServerSource implements Source {
 
   async spans(job: string, rank: string): Promise<Table> {
     return tableOf(await ask(`v1/jobs/${job}/spans${rank === "none" ? "" : `?rank=${rank}`}`), "spans");
+  }
+
+  hasSpans(): boolean {
+    return true;
   }
 
   async event(job: string, rank: string, event: number): Promise<Table> {

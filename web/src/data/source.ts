@@ -1,4 +1,5 @@
 // Where the page has its tables from: the blocks of a report, or a server. Everything above knows only this.
+import { printable } from "../format.ts";
 import { allRows } from "./rows.ts";
 import type { Table } from "./table.ts";
 
@@ -42,6 +43,7 @@ export interface Source {
   job(id: string): Promise<Job>;
   table(job: string, name: string, options?: TableOptions): Promise<Table>;
   spans(job: string, rank: string): Promise<Table>;
+  hasSpans(rank: string): boolean; // or that is not known
   // name and value of everything that is known of one event; a report does not have it
   event(job: string, rank: string, event: number): Promise<Table>;
   diff(before: string, after: string, table: string, options?: TableOptions): Promise<Table>;
@@ -50,6 +52,12 @@ export interface Source {
 
 // A failure that a person is told of, as it is.
 export class SourceError extends Error {}
+
+// Nobody is there who would say what is wrong.
+export class NoAnswer extends SourceError {}
+
+// What people call a job of a list.
+export const jobTitle = (jobs: Table, row: number): string => printable(jobs.text(jobs.has("title") ? "title" : "folder", row));
 
 export function jobOf(jobs: Table, facts: Table, ranks: Table): Job {
   const all = new Map<string, string>();

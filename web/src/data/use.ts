@@ -11,28 +11,34 @@ export const source = signal<Source | null>(null);
 export const pending = signal(0);
 
 const MOST_ENTRIES = 200;
-const entries = new Map<string, Signal<Loaded<unknown>>>();
+interface Entry<T> {
+  loaded: Signal<Loaded<T>>;
+  answer: Promise<T>;
+}
+const entries = new Map<string, Entry<unknown>>();
 
 export const sentenceOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 // What `load` gives, asked for once under this key. To be read while drawing.
-export function useLoaded<T>(key: string, load: () => Promise<T>): Loaded<T> {
-  let entry = entries.get(key) as Signal<Loaded<T>> | undefined;
-  if (entry === undefined) {
-    entry = signal<Loaded<T>>({ state: "loading" });
-    entries.set(key, entry as Signal<Loaded<unknown>>);
-    if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
-    const told = entry;
-    // While a view is drawn nothing that it reads may change.
-    queueMicrotask(() => (pending.value += 1));
-    load().then(
-      (value) => (told.value = { state: "here", value }),
-      (error: unknown) => {
-        told.value = { state: "failed", error: sentenceOf(error) };
-      },
-    ).finally(() => queueMicrotask(() => (pending.value -= 1)));
-  }
-  return entry.value;
+export const useLoaded = <T>(key: string, load: () => Promise<T>): Loaded<T> => entryOf(key, load).loaded.value;
+
+function entryOf<T>(key: string, load: () => Promise<T>): Entry<T> {
+  const known = entries.get(key) as Entry<T> | undefined;
+  if (known !== undefined) return known;
+  const loaded = signal<Loaded<T>>({ state: "loading" });
+  const answer = load();
+  const entry: Entry<T> = { loaded, answer };
+  entries.set(key, entry as Entry<unknown>);
+  if (entries.size > MOST_ENTRIES) entries.delete(entries.keys().next().value!);
+  // While a view is drawn nothing that it reads may change.
+  queueMicrotask(() => (pending.value += 1));
+  answer.then(
+    (value) => (loaded.value = { state: "here", value }),
+    (error: unknown) => {
+      loaded.value = { state: "failed", error: sentenceOf(error) };
+    },
+  ).finally(() => queueMicrotask(() => (pending.value -= 1)));
+  return entry;
 }
 
 // All that is kept of a job: it has changed, or somebody wants to try again.
@@ -46,8 +52,13 @@ export const generation = signal(0);
 
 export function useJobs(): Loaded<Table> {
   void generation.value;
-  return useLoaded("jobs", () => source.value!.jobs());
+  return useLoaded("jobs", askJobs);
 }
+
+const askJobs = (): Promise<Table> => source.value!.jobs();
+
+// For who does not draw: the answer that views have, too.
+export const jobs = (): Promise<Table> => entryOf("jobs", askJobs).answer;
 
 // The id of the job that is shown: the address names it, else it is the first one.
 export const jobId = computed(() => param("job"));
@@ -65,9 +76,9 @@ export function useStartNs(): bigint {
 }
 
 async function firstJob(): Promise<string> {
-  const jobs = await source.value!.jobs();
-  if (jobs.rows === 0) throw new Error("no folder with traces was found below what `spotter serve` was given; it goes on looking");
-  return jobs.exact("id", 0);
+  const all = await jobs();
+  if (all.rows === 0) throw new Error("no folder with traces was found below what `spotter serve` was given; it goes on looking");
+  return all.exact("id", 0);
 }
 
 // A table of the job that is shown, of the ranks and steps that are chosen. `all`: of every rank and step.
@@ -97,7 +108,7 @@ export const useAnalyses = (): Loaded<Analysis[]> => useLoaded("analyses", () =>
 export const valueOf = <T>(loaded: Loaded<T>): T | null => (loaded.state === "here" ? loaded.value : null);
 
 // What changed from one job to another, of the ranks and steps that are chosen.
-export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff", params: Record<string, string> = {}): Loaded<Table> {
+export function useDiff(before: string, after: string, table: "trace_diff" | "path_diff" | "causes", params: Record<string, string> = {}): Loaded<Table> {
   void generation.value;
   const wanted: TableOptions = { ranks: param("ranks"), steps: param("steps"), params };
   return useLoaded(`job ${after} diff ${before} ${table} ${JSON.stringify(wanted)}`, () => source.value!.diff(before, after, table, wanted));

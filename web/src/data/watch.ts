@@ -1,9 +1,15 @@
-// A server finds new jobs, and files that have changed, by itself; a page that is looked at follows it.
+// A server finds new jobs, and files that have changed, by itself; a page that is looked at follows it, and says when no
+// server answers any more.
+import { signal } from "@preact/signals";
 import { allRows } from "./rows.ts";
+import { NoAnswer } from "./source.ts";
 import type { Table } from "./table.ts";
 import { forget, jobId, source } from "./use.ts";
 
 const BETWEEN_LOOKS_MS = 3000;
+const MISSES_TOLD = 2; // one alone is soon forgotten
+
+export const isServerGone = signal(false);
 
 // What is known of the files of each job.
 const filesOf = (jobs: Table): Map<string, string> =>
@@ -13,9 +19,29 @@ export function watchJobs(): void {
   if (source.value?.kind !== "server") return;
   let before: Map<string, string> | null = null;
   let first = "";
+  let misses = 0;
+  let isLooking = false;
+  const tell = (answers: boolean) => {
+    misses = answers ? 0 : misses + 1;
+    isServerGone.value = misses >= MISSES_TOLD;
+  };
+  const ask = async (): Promise<Table | null> => {
+    isLooking = true;
+    try {
+      const jobs = await source.value!.jobs();
+      tell(true);
+      return jobs;
+    } catch (error) {
+      tell(!(error instanceof NoAnswer)); // who is asked for something says what else is wrong
+      return null;
+    } finally {
+      isLooking = false;
+    }
+  };
   const look = async () => {
     if (document.hidden) return;
-    const jobs = await source.value!.jobs().catch(() => null); // who is asked for something says what is wrong
+    if (isLooking) return tell(false);
+    const jobs = await ask();
     if (jobs === null) return;
     const now = filesOf(jobs);
     const changed = before === null ? [] : [...new Set([...before.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));

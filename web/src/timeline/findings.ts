@@ -14,6 +14,18 @@ export interface Finding {
   to: number;
 }
 
+// The first of these ranks that a fault names, of the first fault that names one of them.
+export function faultyRank(table: Table, ranks: readonly string[]): string | undefined {
+  for (let row = 0; row < table.rows; ++row) {
+    const named = table.text("ranks", row);
+    if (table.text("kind", row) !== "fault" || named === "") continue;
+    const has = rangesHave(named);
+    const rank = ranks.find((each) => has(Number(each)));
+    if (rank !== undefined) return rank;
+  }
+  return undefined;
+}
+
 // `whole` is where a finding is that names no steps.
 export function findingsOf(table: Table, steps: readonly Step[], whole: { from: number; to: number }): Finding[] {
   const text = (name: string, row: number): string => table.text(table.column(name), row);

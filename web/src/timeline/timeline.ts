@@ -6,7 +6,7 @@ import { inRanges, rangesHave } from "../ranges.ts";
 import { type Alignment, alignedAt, type Step } from "./align.ts";
 import { Choices } from "./choices.ts";
 import type { Contents, RankContent } from "./contents.ts";
-import { type Finding, findingsOf } from "./findings.ts";
+import { faultyRank, type Finding, findingsOf } from "./findings.ts";
 import { longestGaps } from "./idle.ts";
 import { type Lane, NONE } from "./lanes.ts";
 import { type Group, type Layout, layoutOf } from "./layout.ts";
@@ -31,7 +31,7 @@ export class Timeline {
   // Set by the view as they come.
   readonly strips = signal<ReadonlyMap<string, Strip>>(new Map());
   readonly stepsOf = signal<ReadonlyMap<string, Step[]>>(new Map());
-  readonly findingsTable = signal<Table | undefined>(undefined);
+  readonly findingsTable = signal<Table | null | undefined>(undefined); // null: there are none to be had
   readonly missing = signal<readonly string[]>([]); // sentences
   readonly range = signal<TimeWindow | undefined>(undefined);
   readonly dragging = signal(false); // the range is not what it will be
@@ -46,10 +46,20 @@ export class Timeline {
 
   readonly ranks = computed(() => inRanges(param("ranks"), this.contents.job.ranks.map((each) => each.rank)));
 
+  // What is open where the address does not say: the rank of the first fault, else the first one, of those whose spans are
+  // there. None until that is known.
+  readonly openAtFirst = computed((): string | undefined => {
+    const all = this.ranks.value, findings = this.findingsTable.value;
+    const ranks = all.filter((rank) => this.contents.source.hasSpans(rank));
+    if (findings === undefined && all.length > 1) return undefined;
+    return (findings ? faultyRank(findings, ranks) : undefined) ?? (all.length <= OPENED_AT_FIRST ? ranks[0] ?? all[0] : undefined);
+  });
+
   // A rank that is selected is open.
   readonly open: ReadonlySignal<ReadonlySet<string>> = computed(() => {
     const ranks = this.ranks.value;
-    const open = this.choices.open(ranks.length <= OPENED_AT_FIRST ? ranks.slice(0, 1) : []);
+    const first = this.openAtFirst.value;
+    const open = this.choices.open(first === undefined ? [] : [first]);
     const selection = this.choices.selection.value;
     if (selection && ranks.includes(selection.rank)) open.add(selection.rank);
     return open;
@@ -184,6 +194,12 @@ export class Timeline {
     const { content, row } = selected;
     return arrowsOf(content.spans, content.index, content.pathRows, row).map((arrow) => shownArrow(content, arrow));
   });
+
+  setFindings(table: Table | null): void {
+    this.findingsTable.value = table;
+    const first = this.openAtFirst.peek();
+    if (first !== undefined && first !== this.ranks.peek()[0] && param("open") === "" && param("sel") === "") this.toReveal.value = first;
+  }
 
   select(rank: string, row: number): void {
     const all = this.contents.ranks.peek().get(rank)!.spans.all;

@@ -1,8 +1,10 @@
 // What changed from one job of a server to another: how long steps take, which names take longer, and where in the program.
 import { useMemo } from "preact/hooks";
 import { allRows } from "../data/rows.ts";
+import { jobTitle } from "../data/source.ts";
 import type { Table } from "../data/table.ts";
 import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
+import { printable } from "../format.ts";
 import { goTo, hashOf, here, param, place, setParam } from "../state.ts";
 import { Search } from "../widgets/choice.tsx";
 import { Exact } from "../widgets/exact.tsx";
@@ -29,7 +31,7 @@ export function Diff() {
 function OneJob({ table }: { table: Table }) {
   return (
     <Empty>
-      {table.rows === 0 ? "There is no job yet" : `There is one job only, ${table.text("folder", 0)}`}: put the traces of another one below the folder that{" "}
+      {table.rows === 0 ? "There is no job yet" : `There is one job only, ${jobTitle(table, 0)}`}: put the traces of another one below the folder that{" "}
       <code>spotter serve</code> was given, and both can be compared here.
     </Empty>
   );
@@ -37,18 +39,18 @@ function OneJob({ table }: { table: Table }) {
 
 interface NamedJob {
   id: string;
-  folder: string;
+  title: string;
 }
 
 function Chosen({ jobs }: { jobs: Table }) {
-  const all: NamedJob[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), folder: jobs.text("folder", row) }));
+  const all: NamedJob[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), title: jobTitle(jobs, row) }));
   const find = (id: string) => all.find((each) => each.id === id);
   const after = find(param("job")) ?? all[0]!;
   const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;
   return (
     <>
       <section aria-labelledby="jobs">
-        <h2 id="jobs">From {before.folder} to {after.folder}</h2>
+        <h2 id="jobs">From {before.title} to {after.title}</h2>
         <form class="params" onSubmit={(event) => event.preventDefault()}>
           <JobSelect label="Before" name="base" value={before.id} all={all} />
           <button type="button" title="What was after is before" onClick={() => goTo(swapped(before.id, after.id))}>⇄ Swap</button>
@@ -67,7 +69,7 @@ function JobSelect({ label, name, value, all }: { label: string; name: string; v
   return (
     <label>{label}{" "}
       <select value={value} onChange={(event) => setParam(name, event.currentTarget.value, { push: true })}>
-        {all.map((each) => <option key={each.id} value={each.id}>{each.folder}</option>)}
+        {all.map((each) => <option key={each.id} value={each.id}>{each.title}</option>)}
       </select>
     </label>
   );
@@ -80,6 +82,7 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
   const stepsAfter = useTable("steps", { job: after.id });
   return (
     <>
+      <Why causes={useDiff(before.id, after.id, "causes")} />
       <Steps before={stepsBefore} after={stepsAfter} />
       <section aria-labelledby="paths">
         <h2 id="paths">Where in the program</h2>
@@ -100,6 +103,19 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
         </Ready>
       </section>
     </>
+  );
+}
+
+// What the command begins with. Nothing, where the jobs do not tell.
+function Why({ causes }: { causes: Loaded<Table> }) {
+  if (causes.state === "here" && causes.value.rows === 0) return null;
+  return (
+    <section aria-labelledby="why">
+      <h2 id="why">Why</h2>
+      <Ready of={causes}>
+        {(table) => <ul class="causes">{allRows(table).map((row) => <li key={row}>{printable(table.text("cause", row))}</li>)}</ul>}
+      </Ready>
+    </section>
   );
 }
 

@@ -21,6 +21,7 @@ export function Overview() {
   const findings = useTable("findings", { all: true });
   const temporal = useTable("temporal_breakdown");
   const steps = useTable("step_breakdown");
+  const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
   return (
     <>
       <Facts />
@@ -31,7 +32,7 @@ export function Overview() {
       <div class="two">
         <section aria-labelledby="of-ranks">
           <h2 id="of-ranks">{temporal.state === "here" && temporal.value.rows === 0 ? "Host time" : "Device time of each rank"}</h2>
-          <Ready of={temporal}>{(table) => <RankBars temporal={table} />}</Ready>
+          <Ready of={temporal}>{(table) => <RankBars temporal={table} overlap={valueOf(overlap)} idle={valueOf(idle)} faultOf={findings.state === "here" ? faults(findings.value) : () => undefined} />}</Ready>
         </section>
         <section aria-labelledby="of-steps">
           <h2 id="of-steps">What steps are made of</h2>
@@ -45,10 +46,7 @@ export function Overview() {
 
 const MOST_RANKS = 32;
 
-function RankBars({ temporal }: { temporal: Table }) {
-  const findings = useTable("findings", { all: true });
-  const faultOf = findings.state === "here" ? faults(findings.value) : () => undefined;
-  const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
+function RankBars({ temporal, overlap, idle, faultOf }: { temporal: Table; overlap: Table | null; idle: Table | null; faultOf: ReturnType<typeof faults> }) {
   if (temporal.rows === 0)
     return <HostOnly />;
   const share = (row: number) => temporal.number("compute_ratio", row) || 0;
@@ -60,7 +58,7 @@ function RankBars({ temporal }: { temporal: Table }) {
   }
   const bars = rows.map((row) => ({
     label: rankName(temporal.exact("rank", row)),
-    parts: devicePartsOf(temporal, row, valueOf(overlap), valueOf(idle)),
+    parts: devicePartsOf(temporal, row, overlap, idle),
     link: linkTo("timeline", { ranks: temporal.exact("rank", row) }),
     mark: faultOf(temporal.absolute("rank", row)),
   }));

@@ -36,7 +36,7 @@ function OfJob({ job }: { job: Job }) {
     if (steps.state === "here") timeline.stepsOf.value = stepsByRank(steps.value, job.startNs);
   }, [timeline, steps]);
   useEffect(() => {
-    if (findings.state === "here") timeline.findingsTable.value = findings.value;
+    if (findings.state !== "loading") timeline.setFindings(findings.state === "here" ? findings.value : null);
   }, [timeline, findings]);
   useEffect(() => {
     timeline.missing.value = [strips, steps, findings].flatMap((loaded) => (loaded.state === "failed" ? loaded.error : []));

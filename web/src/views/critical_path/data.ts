@@ -81,7 +81,7 @@ const KINDS: Record<string, [kind: string, label: string]> = {
   host: ["operator", "host"],
   pause: ["host-gaps", "host launches nothing"],
   gap: ["idle", "gap between launched work"],
-  absent: ["unknown", "waiting for ranks without a file"],
+  absent: ["unknown", "waiting for ranks without a recording"],
   start: ["runtime", "begins later than the first rank"],
 };
 

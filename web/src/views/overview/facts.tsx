@@ -2,20 +2,20 @@
 import { median } from "../../data/median.ts";
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
-import { useJob, useTable } from "../../data/use.ts";
+import { useJob, useTable, type Loaded } from "../../data/use.ts";
 import { human, printable, shortName } from "../../format.ts";
 import { linkTo } from "../../state.ts";
 import { Ready } from "../../widgets/loaded.tsx";
 
 export function Facts() {
   const summary = useTable("summary", { all: true });
-  return <Ready of={summary}>{(table) => <Line summary={table} />}</Ready>;
+  const steps = useTable("steps", { all: true }), temporal = useTable("temporal_breakdown", { all: true });
+  return <Ready of={summary}>{(table) => <Line summary={table} steps={steps} temporal={temporal} />}</Ready>;
 }
 
 interface Fact { name: string; text: string; title?: string; link?: string }
 
-function Line({ summary }: { summary: Table }) {
-  const steps = useTable("steps", { all: true }), temporal = useTable("temporal_breakdown", { all: true });
+function Line({ summary, steps, temporal }: { summary: Table; steps: Loaded<Table>; temporal: Loaded<Table> }) {
   const job = useJob();
   const rows = allRows(summary);
   const different = (name: string) => [...new Set(rows.map((row) => summary.exact(name, row)))].filter((text) => text !== "");

@@ -1,0 +1,48 @@
+"""What the page asks of its server, and what it says where that is gone."""
+
+import subprocess
+
+import jobs as jobs_module
+import watched
+
+TOKEN = "0123456789abcdef0123456789abcdef"
+GONE = "[role=status]:has-text('The server does not answer')"
+
+
+def asked_for_jobs(page):
+    asked = []
+    page.on("request", lambda request: asked.append(request.url) if request.url.endswith("/v1/jobs") else None)
+    return asked
+
+
+def test_jobs_are_asked_for_once(jobs, open_page):
+    place = jobs.server("training")
+    page = open_page(place, None)
+    asked = asked_for_jobs(page)
+    page.goto(place.at(f"#token={place.token}"))
+    watched.until_ready(page, "overview")
+    page.locator('nav.views a[href^="#/operators?"]').click()
+    watched.until_ready(page, "operators")
+    watching = page.evaluate("() => Math.floor(performance.now() / 3000)")
+    assert 1 <= len(asked) <= 1 + watching
+
+
+def test_a_server_that_is_gone_is_told(jobs, open_page, tmp_path):
+    (tmp_path / "token").write_text(TOKEN)
+    (tmp_path / "token").chmod(0o600)
+    options = ["--token-file", tmp_path / "token"]
+    with jobs_module.serving([jobs.traces("training"), *options], jobs.folder) as (place, process):
+        page = open_page(place, allow=["ERR_CONNECTION_REFUSED", "ERR_CONNECTION_RESET", "ERR_EMPTY_RESPONSE"])
+        assert page.locator(GONE).count() == 0
+        process.terminate()
+        process.wait(10)
+    page.wait_for_selector(GONE, timeout=12_000)
+    assert page.locator("#view .card").count() > 0, "what it had is shown"
+    port = place.address.rstrip("/").rsplit(":", 1)[1]
+    again = subprocess.Popen([jobs_module.harness.program(), "serve", jobs.traces("training"), "--no-open", "--port", port, *map(str, options)],
+                             stdout=subprocess.DEVNULL)
+    try:
+        page.wait_for_selector(GONE, state="detached", timeout=12_000)
+    finally:
+        again.terminate()
+        again.wait(10)

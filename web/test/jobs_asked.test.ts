@@ -1,0 +1,61 @@
+// How often a server is asked for its jobs, and what is said where it does not answer.
+import assert from "node:assert/strict";
+import { mock, test } from "node:test";
+import { NoAnswer, SourceError, type Source } from "../src/data/source.ts";
+import { forget, jobs, source, useJob, useJobs, useTable } from "../src/data/use.ts";
+import { isServerGone, watchJobs } from "../src/data/watch.ts";
+import { tableOfRows } from "./timeline_tables.ts";
+
+const LIST = tableOfRows("jobs", ["id", "folder", "files", "bytes", "changed_ns"], [["a", "a", 1, 2, 3]]);
+
+function serve(answer: () => Promise<typeof LIST>): { asked: number } {
+  const count = { asked: 0 };
+  const jobs = () => {
+    count.asked += 1;
+    return answer();
+  };
+  const table = async () => LIST;
+  source.value = { kind: "server", jobs, job: async () => ({ id: "a" }), table } as unknown as Source;
+  return count;
+}
+
+const settled = async () => {
+  for (let turn = 0; turn < 20; ++turn) await Promise.resolve();
+};
+
+test("all who need the jobs share one answer", async () => {
+  const count = serve(async () => LIST);
+  useJobs();
+  useJob();
+  for (const name of ["steps", "summary", "findings"]) useTable(name);
+  await settled();
+  useTable("operators"); // when the others are there
+  assert.equal((await jobs()).exact("id", 0), "a");
+  await settled();
+  assert.equal(count.asked, 1);
+  assert.equal(useTable("operators").state, "here");
+  forget();
+  useJobs();
+  assert.equal(count.asked, 2);
+});
+
+test("two looks without an answer are told, until there is one", async () => {
+  Object.assign(globalThis, { document: { hidden: false } });
+  mock.timers.enable({ apis: ["setInterval"] });
+  let answer: () => Promise<typeof LIST> = async () => LIST;
+  serve(() => answer());
+  watchJobs();
+  const look = async () => {
+    mock.timers.tick(3000);
+    await settled();
+    return isServerGone.value;
+  };
+  assert.equal(await look(), false);
+  answer = () => Promise.reject(new NoAnswer("nobody"));
+  assert.deepEqual([await look(), await look(), await look()], [false, true, true]);
+  answer = () => Promise.reject(new SourceError("it wants a token")); // somebody said that
+  assert.equal(await look(), false);
+  answer = () => new Promise(() => {});
+  assert.deepEqual([await look(), await look(), await look()], [false, false, true], "the first one is still under way");
+  mock.timers.reset();
+});
