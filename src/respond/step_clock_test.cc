@@ -112,6 +112,16 @@ TEST(StepClock, CapturesThatFollowEachOtherAreOneAndLaterOnesAreNot) {
   EXPECT_EQ(clock.counts().captured, 180 + 120);
 }
 
+TEST(StepClock, OfTwoCapturesThatAreStillToComeBothAreLeftOut) {
+  StepClock clock(kAll);
+  add_seconds(clock, 1, 100);
+  clock.leave_out(200 * kSecond, 210 * kSecond);
+  clock.leave_out(500 * kSecond, 510 * kSecond);
+  const auto steps = add_seconds(clock, 101, 1000);
+  EXPECT_EQ(steps[39].step, 140);
+  EXPECT_EQ(steps[40].step, 571);  // and what is between them
+}
+
 TEST(StepClock, AMeanOfManyStepsIsOfAllOfTheirTime) {
   StepClock clock(kAll);
   clock.add({.step = 10, .at = 0, .took = kSecond});
