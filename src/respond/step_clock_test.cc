@@ -58,6 +58,16 @@ TEST(StepClock, ALowerNumberIsANewRun) {
   EXPECT_EQ(steps[0].run, 1);
 }
 
+TEST(StepClock, OtherProcessesAreANewRunWhereTheyGoOnAtTheSameNumber) {
+  StepClock clock(StepClockOptions{});
+  add_seconds(clock, 1, 100);
+  clock.restart();
+  const auto steps = add_seconds(clock, 101, 160, 1000 * kSecond);
+  ASSERT_EQ(steps.size(), 10);
+  EXPECT_EQ(steps[0].step, 151);
+  EXPECT_EQ(steps[0].run, 1);
+}
+
 TEST(StepClock, ABarDrawnAgainIsNoStep) {
   StepClock clock(kAll);
   clock.add({.step = 1, .at = 0});
