@@ -29,7 +29,8 @@ Trend trend_of(const std::deque<TrendPoint>& points) {
   }
   if (slopes.empty()) return {};
   return {.per_hour = median(slopes) * static_cast<double>(kHour) / median(values),
-          .tau = static_cast<double>(rising) / static_cast<double>(pairs)};
+          .tau = static_cast<double>(rising) / static_cast<double>(pairs),
+          .points = std::ssize(points)};
 }
 
 void Drift::add(const Block& block) {

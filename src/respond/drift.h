@@ -26,6 +26,7 @@ struct TrendPoint {
 struct Trend {
   double per_hour = 0;  // of the median: 0.05 is 5 % an hour
   double tau = 0;       // -1 to 1: of all pairs, how many more rise than fall
+  i64 points = 0;
 };
 
 // Of two points or more, in the order of time, whose median is above 0. Takes the square of their number.

@@ -52,6 +52,8 @@ TEST(Drift, EightPercentAnHourIsOne) {
   const Drift drift = drift_after(2.1, [](double hours) { return 1 + 0.08 * hours; });
   EXPECT_TRUE(drift.is_drifting());
   EXPECT_NEAR(drift.trend()->per_hour, 0.08 / 1.084, 0.005);
+  EXPECT_LE(drift.trend()->points, 200);  // of 830 blocks
+  EXPECT_GE(drift.trend()->points, 150);
 }
 
 TEST(Drift, TwoPercentAnHourAndFasterStepsAreNone) {

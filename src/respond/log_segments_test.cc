@@ -52,6 +52,8 @@ TEST(LogSegments, OfMoreThan4KiBTheBeginningIsKept) {
   EXPECT_EQ(log.lines[1], "short");
   EXPECT_EQ(log.lines[2].size(), 4096);
   EXPECT_EQ(log.cut(), 1);
+  log.add(std::string(4097, 'z') + "\n");
+  EXPECT_EQ(log.cut(), 2);
 }
 
 TEST(LogSegments, ColoursAreTakenOut) {

@@ -48,7 +48,7 @@ std::optional<PeerEvent> Peers::judge(State& state) const {
     return PeerEvent{.kind = PeerEvent::Kind::began, .since = since};
   }
   const auto first = last(options_.recovered);
-  if (std::ssize(windows) < options_.recovered || std::any_of(first, windows.end(), is_outlying)) return {};
+  if (std::any_of(first, windows.end(), is_outlying)) return {};
   state.is_outlier = false;
   const bool is_compared = std::any_of(first, windows.end(), [](const Window& w) { return w.is_compared; });
   return PeerEvent{.kind = is_compared ? PeerEvent::Kind::recovered : PeerEvent::Kind::not_compared,

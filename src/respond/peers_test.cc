@@ -1,6 +1,7 @@
 #include "respond/peers.h"
 
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <cmath>
 #include <random>
@@ -115,6 +116,20 @@ TEST(Peers, AMemberThatLeavesIsComparedNoMore) {
   ASSERT_EQ(events.size(), 1);
   EXPECT_EQ(events[0].kind, Kind::not_compared);
   EXPECT_EQ(events[0].member, 7);
+}
+
+TEST(Peers, AreForgottenWhenTheyAreOutlyingNoMore) {
+  if (mallinfo2().uordblks == 0) GTEST_SKIP() << "the allocator of a sanitizer does not tell";
+  Peers peers(kMegahertz);
+  const auto add_some = [&](u64 from, u64 until) {  // each member is there for one window, and outlying
+    for (u64 i = from; i < until; ++i)
+      peers.add(static_cast<Ns>(i),
+                std::vector<PeerValue>{{0, 100}, {1, 100}, {2, 100}, {3, 100}, {4 + i, 500}});
+  };
+  add_some(0, 100);
+  const size_t before = mallinfo2().uordblks;
+  add_some(100, 5000);
+  EXPECT_LE(mallinfo2().uordblks, before + 4096);
 }
 
 TEST(Peers, FewerThanFourAreNotCompared) {

@@ -27,10 +27,7 @@ std::optional<Step> StepClock::add(const StepEnd& end) {
     ++counts_.repeated;
     return {};
   }
-  if (last_ && end.step < last_->step) {
-    last_.reset();
-    ++run_;
-  }
+  if (last_ && end.step < last_->step) restart();
   if (!last_) first_step_ = end.step;
   if (!last_ && !end.took) {
     last_ = end;
@@ -54,6 +51,11 @@ std::optional<Step> StepClock::add(const StepEnd& end) {
   }
   ++counts_.usable;
   return Step{.step = end.step, .end = end.at, .took = time, .run = run_};
+}
+
+void StepClock::restart() {
+  last_.reset();
+  ++run_;
 }
 
 void StepClock::leave_out(Ns from, Ns until) {

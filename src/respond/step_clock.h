@@ -45,6 +45,9 @@ class StepClock {
   // first end of a run only says when the next step began, unless it says how long it took.
   std::optional<Step> add(const StepEnd& end);
 
+  // Begins a new run, whatever its numbers will be: its processes are others.
+  void restart();
+
   // A capture of ours, from its beginning to its end, which may be still to come: what ends within the margin
   // of it, of the steps that are added after this, is left out. Captures come in the order of time.
   void leave_out(Ns from, Ns until);

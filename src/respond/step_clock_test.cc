@@ -58,6 +58,16 @@ TEST(StepClock, ALowerNumberIsANewRun) {
   EXPECT_EQ(steps[0].run, 1);
 }
 
+TEST(StepClock, OtherProcessesAreANewRunWhereTheyGoOnAtTheSameNumber) {
+  StepClock clock(StepClockOptions{});
+  add_seconds(clock, 1, 100);
+  clock.restart();
+  const auto steps = add_seconds(clock, 101, 160, 1000 * kSecond);
+  ASSERT_EQ(steps.size(), 10);
+  EXPECT_EQ(steps[0].step, 151);
+  EXPECT_EQ(steps[0].run, 1);
+}
+
 TEST(StepClock, ABarDrawnAgainIsNoStep) {
   StepClock clock(kAll);
   clock.add({.step = 1, .at = 0});
@@ -110,6 +120,16 @@ TEST(StepClock, CapturesThatFollowEachOtherAreOneAndLaterOnesAreNot) {
   clock.leave_out(2000 * kSecond, 2000 * kSecond);
   add_seconds(clock, 1001, 3000);
   EXPECT_EQ(clock.counts().captured, 180 + 120);
+}
+
+TEST(StepClock, OfTwoCapturesThatAreStillToComeBothAreLeftOut) {
+  StepClock clock(kAll);
+  add_seconds(clock, 1, 100);
+  clock.leave_out(200 * kSecond, 210 * kSecond);
+  clock.leave_out(500 * kSecond, 510 * kSecond);
+  const auto steps = add_seconds(clock, 101, 1000);
+  EXPECT_EQ(steps[39].step, 140);
+  EXPECT_EQ(steps[40].step, 571);  // and what is between them
 }
 
 TEST(StepClock, AMeanOfManyStepsIsOfAllOfTheirTime) {

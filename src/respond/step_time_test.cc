@@ -122,19 +122,38 @@ TEST(StepTime, RecoversAfterFourBlocksInSuccession) {
   EXPECT_FALSE(steps.detector.is_slow());
 }
 
-TEST(StepTime, TheBaselineIsFrozenAndWhatWasSlowIsNoPartOfItLater) {
+TEST(StepTime, TheBaselineIsFrozenWhileStepsAreSlow) {
   Steps steps;
   steps.add(400, 1);
-  // Ten times as slow as before for longer than a baseline is.
-  for (int round = 0; round < 10; ++round) {
-    const auto began = steps.add(100 * 8, 1.2);
+  steps.add(200 * 8, 1.2);
+  EXPECT_EQ(steps.detector.baseline()->median, 1e9);
+  steps.add(32, 1);
+  EXPECT_EQ(steps.add(16, 1.2).size(), 1);
+}
+
+// A slow block, one as before, a slow one, one as before, over and over: half of the blocks are slow.
+TEST(StepTime, WhatWasSlowIsNoPartOfTheBaselineAfterIt) {
+  Steps steps(StepTimeOptions{.recovered = 1});
+  steps.add(400, 1);
+  for (int round = 0; round < 50; ++round) {
+    EXPECT_TRUE(steps.add(8, 1.2).empty());
+    EXPECT_TRUE(steps.add(8, 1).empty());
+    const auto began = steps.add(8, 1.2);
     ASSERT_EQ(began.size(), 1) << round;
     EXPECT_EQ(began[0].baseline, 1e9);
     EXPECT_NEAR(began[0].spreads, 20, 1e-6);
-    const auto recovered = steps.add(4 * 8, 1);
+    const auto recovered = steps.add(8, 1);
     ASSERT_EQ(recovered.size(), 1) << round;
     EXPECT_EQ(recovered[0].kind, Kind::recovered);
   }
+}
+
+TEST(StepTime, WhatIsAdoptedIsSlowNoMore) {
+  Steps steps(StepTimeOptions{.slow = 2, .of = 50, .adopted = 42});
+  steps.add(800, 1);
+  steps.add(16, 1.5);
+  EXPECT_EQ(steps.add(42 * 8, 1.5).back().kind, Kind::new_normal);
+  EXPECT_TRUE(steps.add(80, 1.5).empty());
 }
 
 TEST(StepTime, After300BlocksTheNewLevelIsNormal) {
