@@ -73,7 +73,7 @@ class Server {
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<net::HttpServer> http_;
   bool has_jobs_ = false;  // they were looked for once
-  Ns lines_since_ = 0;  // of the log, a period's
+  Ns lines_since_ = 0;     // of the log, a period's
   i64 lines_ = 0;
   std::shared_ptr<bool> lives_ = std::make_shared<bool>(true);
 };
