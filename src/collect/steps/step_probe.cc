@@ -1,6 +1,7 @@
 #include "collect/steps/step_probe.h"
 
 #include <linux/perf_event.h>
+#include <poll.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <time.h>
@@ -116,6 +117,11 @@ std::vector<Ns> StepMarks::read() {
   }
   std::atomic_ref(head->data_tail).store(end, std::memory_order_release);
   return times;
+}
+
+bool StepMarks::has_ended() const {
+  pollfd probe{probe_.fd, 0, 0};
+  return poll(&probe, 1, 0) > 0 && (probe.revents & POLLHUP) != 0;
 }
 
 i64 StepMarks::calls() const {

@@ -32,6 +32,7 @@ class StepMarks {
   // When it was called since the last read, by the steady clock (CLOCK_MONOTONIC), oldest first. There is
   // room for some 1,000 times.
   std::vector<Ns> read();
+  bool has_ended() const;             // the thread has: nothing more will be noted
   i64 calls() const;                  // all since the probe was opened, those that were lost, too
   i64 lost() const { return lost_; }  // for whose times there was no room
 

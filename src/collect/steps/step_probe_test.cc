@@ -104,6 +104,7 @@ TEST_F(StepProbeTest, OfAnotherProcess) {
   ASSERT_TRUE(probe) << probe.error().message;
   auto marks = StepMarks::of(std::move(*probe));
   ASSERT_TRUE(marks);
+  EXPECT_FALSE(marks->has_ended());
   char word = 'x';
   ASSERT_EQ(write(begin[1], &word, 1), 1);
   ASSERT_EQ(read(done[0], &word, 1), 1);
@@ -111,6 +112,7 @@ TEST_F(StepProbeTest, OfAnotherProcess) {
   int status = 0;
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
+  EXPECT_TRUE(marks->has_ended());
   EXPECT_EQ(marks->calls(), 10);
   for (const int fd : {begin[0], begin[1], done[0], done[1]}) close(fd);
 }

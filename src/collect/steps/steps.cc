@@ -118,6 +118,10 @@ class Steps : public Collector {
         known = processes_.try_emplace(pid).first;
       }
       Process& process = known->second;
+      if (process.marks && process.marks->has_ended()) {  // the number is another process's by now
+        processes_.erase(known);
+        continue;
+      }
       if (process.marks || now < process.next_try || tried == kMostNew) continue;
       ++tried;
       begin(pid, process);
