@@ -43,8 +43,12 @@ def look():
     pid = int(seen["unit"]["MainPID"])
     seen["status"] = dict(line.split(":\t", 1) for line in pathlib.Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line)
     script = agent.folder / "as_user.py"
-    script.write_text(f"import os, sys\nsys.path.insert(0, '/opt/tests/e2e')\nimport client\n"
-                      f"os.setgroups([]); os.setgid({OWNER}); os.setuid({OWNER})\nclient.main()\n")
+    # It takes a step of training each 20 ms, on its first thread.
+    script.write_text(f"import ctypes, os, signal, sys\nsys.path.insert(0, '/opt/tests/e2e')\nimport client\n"
+                      f"os.setgroups([]); os.setgid({OWNER}); os.setuid({OWNER})\n"
+                      "torch = ctypes.CDLL('/opt/torch/libtorch_cpu.so')\n"
+                      "signal.signal(signal.SIGALRM, lambda *_: torch.fake_step())\n"
+                      "signal.setitimer(signal.ITIMER_REAL, 0.02, 0.02)\nclient.main()\n")
     with client.ClientProcess(str(agent.ipc_dir), *analyses.LARGE, script=script,
                               environment={**os.environ, "RANK": "0", "WORLD_SIZE": "1", "SLURM_JOB_ID": "77"}) as one:
         one.wait_for("bound")
@@ -54,6 +58,7 @@ def look():
         seen["analysis"] = {"status": status, "file": document["files"][0] if status == 200 else document}
         seen["process"] = agent_module.until(
             lambda: [row for row in tables(agent).get("process", []) if row["pid"] == one.pid], 30, "the process is measured", every=0.2)
+        seen["step"] = agent_module.until(lambda: [row for row in tables(agent).get("step", []) if row["step_ns"]], 30, "its steps are seen", every=0.2)
         seen["samples"] = {name: len(rows) for name, rows in tables(agent).items()}
     seen["collectors"] = subprocess.run(["/usr/local/bin/spotter", "status", "--format", "json"], stdout=subprocess.PIPE, text=True,
                                         check=False).stdout
@@ -78,6 +83,7 @@ def main():
         seen = look()
     except BaseException as error:  # what went wrong is what the test shows
         seen["error"] = repr(error)
+        seen["collectors"] = subprocess.run(["/usr/local/bin/spotter", "status"], stdout=subprocess.PIPE, text=True, check=False).stdout
     seen["journal"] = subprocess.run(["journalctl", "-b", "--no-pager", "-u", "spotter*", "-o", "cat"], stdout=subprocess.PIPE, text=True,
                                      check=False).stdout
     pathlib.Path("/out/seen.json").write_text(json.dumps(seen))

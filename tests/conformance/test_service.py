@@ -2,6 +2,7 @@
 
 import json
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -28,7 +29,7 @@ ExecStart=/usr/bin/python3 /opt/tests/conformance/in_service.py
 def boot(folder, unit, *binds):
     """What is done ends with the machine; False: no machine can be made here."""
     command = ["systemd-nspawn", "--quiet", "--directory=/", "--volatile=yes", "--private-network", "--register=no",
-               "--keep-unit", "--capability=all", "--link-journal=no", "--console=pipe", f"--bind={folder}:/out", *binds, "--boot", "--", f"--unit={unit}"]
+               "--keep-unit", "--capability=all", "--system-call-filter=perf_event_open", "--link-journal=no", "--console=pipe", f"--bind={folder}:/out", *binds, "--boot", "--", f"--unit={unit}"]
     with (folder / "boot.log").open("wb") as log:
         return subprocess.run(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, timeout=120, check=False).returncode == 0
 
@@ -47,11 +48,15 @@ def seen(tmp_path_factory):
     programs = folder / "bin"
     programs.mkdir()
     shutil.copy(program(), programs / "spotter")
+    torch = folder / "torch"
+    torch.mkdir()
+    subprocess.run(["g++", "-shared", "-fPIC", "-O1", ROOT / "tests" / "fakes" / "torch.cc", "-o", torch / "libtorch_cpu.so"], check=True)
     config = (PACKAGING / "agent.yaml").read_text().replace("# ipc_directory: ", "ipc_directory: ")
     (folder / "agent.yaml").write_text(config)
     boot(folder, "check.service", f"--bind-ro={folder}/check.service:{etc}/check.service",
          *(f"--bind-ro={PACKAGING / unit}:{etc}/{unit}" for unit in UNITS),
          f"--bind-ro={PACKAGING / 'spotter.sysusers'}:/etc/sysusers.d/spotter.conf", f"--bind-ro={programs}:/usr/local/bin",
+         f"--bind-ro={torch}:/opt/torch",
          f"--bind-ro={folder}/agent.yaml:/etc/spotter/agent.yaml", f"--bind-ro={ROOT / 'tests'}:/opt/tests")
     assert (folder / "seen.json").exists(), (folder / "boot.log").read_text(errors="replace")[-3000:]
     found = json.loads((folder / "seen.json").read_text())
@@ -80,7 +85,15 @@ def test_it_measures(seen):
 
 def test_it_reads_traces_of_others(seen):
     assert seen["analysis"]["status"] == 200 and "error" not in seen["analysis"]["file"], seen["analysis"]
-    assert seen["helper_socket"] == {"ActiveState": "active", "NAccepted": "1", "NRefused": "0"}
+    # Once for the analysis, once for the probe.
+    assert seen["helper_socket"] == {"ActiveState": "active", "NAccepted": "2", "NRefused": "0"}
+
+
+@pytest.mark.skipif(not pathlib.Path("/sys/bus/event_source/devices/uprobe").exists(), reason="the kernel has no uprobes")
+def test_it_sees_steps_by_its_helpers_probe(seen):
+    (row,) = seen["step"]
+    assert (row["job"], row["rank"], row["source"]) == ("77", 0, "profilerStep")
+    assert row["steps"] > 1 and 5e6 < row["step_ns"] < 2e8, row
 
 
 def test_its_places(seen):

@@ -33,8 +33,11 @@ Result<u32> uprobe_type(const Host& host) {
 Error refusal(int error) {
   switch (error) {
     case EACCES:
-    case EPERM:
       return {Code::denied, "the kernel wants CAP_SYS_ADMIN of who probes another process"};
+    case EPERM:  // a container's filter, mostly
+      return {
+          Code::denied,
+          "the kernel wants CAP_SYS_ADMIN of who probes another process, and that no seccomp filter forbids perf_event_open"};
     case ESRCH:
       return {Code::not_found, "the thread has ended"};
     case EMFILE:
