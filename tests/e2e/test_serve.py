@@ -538,12 +538,13 @@ def test_who_goes_is_worked_for_no_more(runs, tmp_path):
     assert done.returncode == 0, done.stderr
     with Serve(tmp_path) as server:
         job = server.jobs()["large"]["id"]
+        server.get(f"/v1/jobs/{job}/tables/summary")  # what comes with the first look is made
         began = time.monotonic()
         for top in range(40):
             connection = http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)
             connection.request("GET", f"/v1/jobs/{job}/tables/operators?top={top + 1}",
                                headers={"Authorization": f"Bearer {server.token}"})
             connection.close()
-        server.get(f"/v1/jobs/{job}/tables/summary")
+        server.get(f"/v1/jobs/{job}/tables/operators?top=50")
         alone = time.monotonic() - began
         assert alone < 5, f"{alone:.1f} s: forty that nobody waits for went before it"
