@@ -2,7 +2,7 @@
 
 #include "agent/begin_capture.h"
 #include "api/routes.h"
-#include "base/utf8.h"
+#include "base/number.h"
 #include "net/browser_headers.h"
 #include "wire/analyze_request.h"
 #include "wire/file_part.h"
@@ -95,24 +95,27 @@ Result<void> give_file(const RouteCall& call, const Respond& respond) {
   const auto& [agent, doors, peer, http, target, id] = call;
   constexpr std::string_view kNames[] = {"pid", "from"};
   TRY(target.has_only(kNames));
-  const i64 pid = target.number("pid", -1), from = target.number("from", 0);
+  const auto pid = number_in<i64>(target.text("pid"));
+  const std::string at = target.text("from");
+  const auto from = at.empty() ? 0 : number_in<i64>(at);
+  if (!pid || !from) return fail(Code::invalid, "pid and from are whole numbers");
   TRY_ASSIGN(const capture::Capture* const capture, wanted(call));
   TRY_ASSIGN(std::vector<capture::Receipt> written, written_for(call, *capture));
-  std::erase_if(written, [&](const capture::Receipt& receipt) { return receipt.pid != pid; });
+  std::erase_if(written, [&](const capture::Receipt& receipt) { return receipt.pid != *pid; });
   if (written.empty())
-    return fail(Code::not_found, "no process {} that you may trace has written a file in this capture",
-                to_printable(target.text("pid")));
-  if (from < 0 || from >= written[0].size_bytes)
-    return fail(Code::invalid, "the file has {} bytes, and none at {}", written[0].size_bytes, from);
+    return fail(Code::not_found, "no process {} that you may trace has written a file in this capture", *pid);
+  if (*from < 0 || *from >= written[0].size_bytes)
+    return fail(Code::invalid, "the file has {} bytes, and none at {}", written[0].size_bytes, *from);
   written.resize(1);
   TRY(agent.analyses.start(
-      peer.name, written, wire::file_part_text(from), [respond](Result<std::string> bytes) {
+      peer.name, written, wire::file_part_text(*from), [respond](Result<std::string> bytes) {
         if (!bytes) return respond(http_error(bytes.error()));
         net::HttpAnswer answer{.body = std::move(*bytes), .content_type = "application/octet-stream"};
         net::add_browser_headers(net::kDataPolicy, answer);
         respond(std::move(answer));
       }));
-  if (from == 0) agent.audit.done(peer, fmt::format("is given {} of capture {}", written[0].file, id));
+  agent.audit.done(peer,
+                   fmt::format("is given {} from byte {} on, of capture {}", written[0].file, *from, id));
   return {};
 }
 

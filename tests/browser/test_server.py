@@ -38,11 +38,26 @@ def test_a_server_that_is_gone_is_told(jobs, open_page, tmp_path):
         process.wait(10)
     page.wait_for_selector(GONE, timeout=12_000)
     assert page.locator("#view .card").count() > 0, "what it had is shown"
+    page.get_by_role("link", name="Modules").click()  # and what it had not is not
+    page.locator("#view [role=alert]").first.wait_for()
     port = place.address.rstrip("/").rsplit(":", 1)[1]
     again = subprocess.Popen([jobs_module.harness.program(), "serve", jobs.traces("training"), "--no-open", "--port", port, *map(str, options)],
                              stdout=subprocess.DEVNULL)
     try:
         page.wait_for_selector(GONE, state="detached", timeout=12_000)
+        page.wait_for_selector("#view table", timeout=12_000)
+        assert page.locator("#view [role=alert]").count() == 0, "what failed is asked for anew"
     finally:
         again.terminate()
         again.wait(10)
+
+
+def test_a_new_servers_address_in_the_old_ones_tab(jobs, open_page):
+    with jobs_module.serving([jobs.traces("training")], jobs.folder) as (place, _):
+        refused = "status of 401"
+        page = open_page(place, None, allow=[refused, "ERR_CONNECTION_REFUSED"])
+        page.goto(place.at("#token=not-the-token"))
+        page.wait_for_selector("text=the server wants its token")
+        page.evaluate("(token) => (location.hash = `#token=${token}`)", place.token)
+        page.wait_for_selector("#view .card")
+        assert "token" not in page.url and place.token not in page.inner_text("body")

@@ -14,6 +14,10 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 
 keepToken();
+// A server that was started anew has another token: its address may be opened in the tab of the old one.
+addEventListener("hashchange", () => {
+  if (keepToken()) location.reload();
+});
 source.value = hasBlocks() ? new ReportSource() : new ServerSource();
 catchFailures();
 followAddress();

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -15,6 +14,7 @@
 #include "collect/list.h"
 #include "collect/process/identities.h"
 #include "collect/steps/step_probe.h"
+#include "process/process_stat.h"
 
 namespace spotter::collect {
 namespace {
@@ -34,8 +34,8 @@ constexpr Field kColumns[] = {
 constexpr TableKind kTables[] = {
     {"step", "uprobe", "The steps of one rank of a job on this host.", kColumns}};
 
-constexpr size_t kMostProbes = 256,
-                 kMostNew = 16;  // processes in all, and looked at for the first time in a sample
+constexpr i64 kMostProbes = 256;
+constexpr size_t kMostNew = 16;  // processes that are looked at for the first time in a sample
 constexpr Ns kRetry = kMinute;
 
 class Steps : public Collector {
@@ -51,45 +51,30 @@ class Steps : public Collector {
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
     look_for_processes(now);
+    take_steps();
     std::vector<Table> tables;
     Table& table = tables.emplace_back("step", kColumns);
-    std::set<std::string> refusals;
-    size_t refused = 0, unnamed = 0;
-    std::set<std::tuple<std::string, std::optional<i64>, std::string>> named;
-    for (auto& [pid, process] : processes_) {
-      if (!process.refusal.empty()) {
-        ++refused;
-        refusals.insert(process.refusal);
-      }
-      if (!process.marks) continue;
-      read(process);
-      if (process.steps == 0) continue;
-      const Who who = identities_->who(pid);
-      if (!named.emplace(who.job, who.rank, who.user).second) {
-        ++unnamed;
-        continue;
-      }
-      table.append({or_null(std::string_view(who.job)), or_null(who.rank),
-                    or_null(std::string_view(who.user)), pid, "profilerStep", or_null(process.step),
-                    or_null(process.longest),
-                    process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), process.steps});
+    size_t unnamed = 0;
+    for (const auto& [key, rank] : ranks_) {
+      const auto& [job, number, user] = key;
+      const Process& process = *rank.shown;
+      table.append({or_null(std::string_view(job)), or_null(number), std::string_view(user), rank.pid,
+                    "profilerStep", or_null(process.step), or_null(process.longest),
+                    process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), rank.steps});
+      unnamed += rank.processes - 1;
     }
-    if (refused > 0 && table.rows() == 0)
-      return fail(Code::denied, "no steps are seen: {}", *refusals.begin());
-    if (refused > 0 &&
-        std::ranges::none_of(processes_, [](const auto& p) { return p.second.marks.has_value(); }))
-      return fail(Code::denied, "no steps are seen: {}", *refusals.begin());
-    if (refused > 0)
+    const auto is_refused = [](const auto& p) { return !p.second.refusal.empty(); };
+    const auto refused = std::ranges::find_if(processes_, is_refused);
+    if (refused != processes_.end() && probes() == 0)
+      return fail(Code::denied, "no steps are seen: {}", refused->second.refusal);
+    if (refused != processes_.end())
       table.notes.add("no_step_probe", Severity::loss,
-                      "processes whose steps are not seen: " + *refusals.begin(), -1,
-                      static_cast<i64>(refused));
+                      "processes whose steps are not seen: " + refused->second.refusal, -1,
+                      std::ranges::count_if(processes_, is_refused));
     if (unnamed > 0)
       table.notes.add("same_rank", Severity::loss,
                       "processes that step have neither a job nor a rank of their own", -1,
                       static_cast<i64>(unnamed));
-    if (left_out_ > 0)
-      table.notes.add("too_many_processes", Severity::loss, "processes are not looked at", -1,
-                      static_cast<i64>(left_out_));
     return tables;
   }
 
@@ -97,45 +82,60 @@ class Steps : public Collector {
   struct Process {
     std::optional<StepMarks> marks = {};
     std::string refusal = {};  // why there are none though it has steps
+    u64 program = 0;           // that it ran when it was probed: process::ProcessStat
     Ns next_try = 0;
     std::optional<Ns> last = {}, step = {}, longest = {};
     i64 steps = 0;
     bool has_gap = false;  // behind the last time others were lost
   };
+  // What a row is of. Its counter goes on where one process follows another.
+  using Key = std::tuple<std::string, std::optional<i64>, std::string>;  // job, rank, user
+  struct Rank {
+    i64 steps = 0;
+    size_t processes = 0;            // that step now
+    const Process* shown = nullptr;  // the one that stepped last
+    i64 pid = 0;
+  };
+
+  i64 probes() const {
+    return std::ranges::count_if(processes_, [](const auto& p) { return p.second.marks.has_value(); });
+  }
 
   void look_for_processes(Ns now) {
     const std::vector<i64> noticed = identities_->noticed();
-    std::erase_if(processes_, [&](const auto& p) { return !std::ranges::binary_search(noticed, p.first); });
+    std::erase_if(processes_, [&](const auto& p) {
+      // By now the number is another process's, or that runs another program.
+      return !std::ranges::binary_search(noticed, p.first) ||
+             (p.second.marks && (p.second.marks->has_ended() || program_of(p.first) != p.second.program));
+    });
     size_t tried = 0;
-    left_out_ = 0;
     for (const i64 pid : noticed) {
-      auto known = processes_.find(pid);
-      if (known == processes_.end()) {
-        if (processes_.size() >= kMostProbes) {
-          ++left_out_;
-          continue;
-        }
-        known = processes_.try_emplace(pid).first;
-      }
-      Process& process = known->second;
-      if (process.marks && process.marks->has_ended()) {  // the number is another process's by now
-        processes_.erase(known);
-        continue;
-      }
+      Process& process = processes_[pid];
       if (process.marks || now < process.next_try || tried == kMostNew) continue;
       ++tried;
-      begin(pid, process);
       process.next_try = now + kRetry;
+      if (!begin(pid, process)) break;
     }
   }
 
-  // A process without PyTorch is none that is missed.
-  void begin(i64 pid, Process& process) {
+  u64 program_of(i64 pid) const {
+    const auto stat = process::read_stat(host_, pid);
+    return stat ? stat->program : 0;
+  }
+
+  // A process without PyTorch is none that is missed. False: whoever opens probes does not answer, and others
+  // are not tried now.
+  bool begin(i64 pid, Process& process) {
     process.refusal.clear();
+    process.program = program_of(pid);
     const auto place = find_torch_step(host_, pid);
     if (!place) {
       if (place.error().code != Code::not_found) process.refusal = place.error().message;
-      return;
+      return true;
+    }
+    if (probes() >= kMostProbes) {
+      process.refusal = fmt::format("{} are probed already", kMostProbes);
+      return true;
     }
     auto probe = open_probe_(pid, *place);
     auto marks = probe ? StepMarks::of(std::move(*probe)) : tl::unexpected(probe.error());
@@ -143,11 +143,30 @@ class Steps : public Collector {
       process.marks.emplace(std::move(*marks));
     else
       process.refusal = marks.error().message;
+    return marks || marks.error().code != Code::io;
   }
 
-  // Where there was no room for all times, those that are kept are the first ones: what lies behind them is
-  // no step.
-  static void read(Process& process) {
+  void take_steps() {
+    for (auto& [key, rank] : ranks_) rank = {.steps = rank.steps};
+    for (auto& [pid, process] : processes_) {
+      if (!process.marks) continue;
+      const i64 grown = read(process);
+      if (process.steps == 0) continue;
+      const Who who = identities_->who(pid);
+      if (who.user.empty()) continue;  // it has ended meanwhile
+      Rank& rank = ranks_[{who.job, who.rank, who.user}];
+      rank.steps += grown;
+      ++rank.processes;
+      if (rank.shown && process.last < rank.shown->last) continue;
+      rank.shown = &process;
+      rank.pid = pid;
+    }
+    std::erase_if(ranks_, [](const auto& r) { return r.second.processes == 0; });
+  }
+
+  // How many steps there were. Where there was no room for all times, those that are kept are the first ones:
+  // what lies behind them is no step.
+  static i64 read(Process& process) {
     const std::vector<Ns> times = process.marks->read();
     const i64 before = std::exchange(process.steps, process.marks->calls());
     std::vector<Ns> lengths;
@@ -162,13 +181,14 @@ class Steps : public Collector {
       process.longest = *std::ranges::max_element(lengths);
       process.step = lower_median(lengths);
     }
+    return process.steps - before;
   }
 
   const Host host_;
   const std::shared_ptr<Identities> identities_;
   std::function<Result<Descriptor>(i64, const TorchStep&)> open_probe_;
   std::map<i64, Process> processes_;
-  size_t left_out_ = 0;
+  std::map<Key, Rank> ranks_;
 };
 
 }  // namespace

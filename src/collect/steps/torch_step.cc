@@ -31,17 +31,26 @@ std::string_view path_in(std::string_view maps) {
   return {};
 }
 
-// As the process sees it, who may have a root of its own; no link leads anywhere else.
+// As the process sees it, who may have a root of its own. The map has paths without links; whoever puts one
+// there meanwhile gets nothing opened. The file is found before it is opened: to open a device may already do
+// something.
 Result<Descriptor> open_in_root(const std::string& folder, std::string_view path) {
+  const auto refused = [&](int error) {
+    return fail(error == EACCES ? Code::denied : Code::io, "{}: {}", to_printable(path), errno_text(error));
+  };
   const Descriptor root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
-  if (root.fd < 0) return fail(errno == EACCES ? Code::denied : Code::io, "its root: {}", errno_text(errno));
+  if (root.fd < 0) return refused(errno);
   open_how how{};
-  how.flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS;
-  Descriptor file(
+  how.flags = O_PATH | O_CLOEXEC;
+  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
+  const Descriptor found(
       static_cast<int>(syscall(SYS_openat2, root.fd, std::string(path).c_str(), &how, sizeof how)));
-  if (file.fd < 0)
-    return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", to_printable(path), errno_text(errno));
+  if (found.fd < 0) return refused(errno);
+  struct stat about{};
+  if (fstat(found.fd, &about) != 0 || !S_ISREG(about.st_mode))
+    return fail(Code::invalid, "{} is no plain file", to_printable(path));
+  Descriptor file(::open(fmt::format("/proc/self/fd/{}", found.fd).c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.fd < 0) return refused(errno);
   return file;
 }
 

@@ -6,16 +6,17 @@ import { tableOf, type Document, type Table } from "./table.ts";
 
 const TOKEN = "spotter.token";
 
-// Takes the token out of the address, if one is there.
-export function keepToken(): void {
+// Takes the token out of the address, if one is there; false: there was none.
+export function keepToken(): boolean {
   const match = /(^#|&)token=([^&]+)&?/.exec(location.hash);
-  if (match === null) return;
+  if (match === null) return false;
   try {
     localStorage.setItem(TOKEN, decodeURIComponent(match[2]!));
   } catch {
     sessionToken = decodeURIComponent(match[2]!);
   }
   history.replaceState(null, "", location.pathname + location.search + (location.hash.replace(match[0], match[1]!).replace(/^#&?$/, "") || ""));
+  return true;
 }
 
 let sessionToken = ""; // where the browser keeps nothing

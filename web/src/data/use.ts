@@ -47,6 +47,12 @@ export function forget(prefix = ""): void {
   generation.value += 1;
 }
 
+// What failed is asked for anew.
+export function forgetFailures(): void {
+  for (const [key, entry] of entries) if (entry.loaded.peek().state === "failed") entries.delete(key);
+  generation.value += 1;
+}
+
 // Grows when something was forgotten, so that whoever shows it draws again.
 export const generation = signal(0);
 

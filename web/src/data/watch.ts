@@ -4,7 +4,7 @@ import { signal } from "@preact/signals";
 import { allRows } from "./rows.ts";
 import { NoAnswer } from "./source.ts";
 import type { Table } from "./table.ts";
-import { forget, jobId, source } from "./use.ts";
+import { forget, forgetFailures, jobId, source } from "./use.ts";
 
 const BETWEEN_LOOKS_MS = 3000;
 const MISSES_TOLD = 2; // one alone is soon forgotten
@@ -22,6 +22,7 @@ export function watchJobs(): void {
   let misses = 0;
   let isLooking = false;
   const tell = (answers: boolean) => {
+    if (answers && misses > 0) forgetFailures();
     misses = answers ? 0 : misses + 1;
     isServerGone.value = misses >= MISSES_TOLD;
   };
