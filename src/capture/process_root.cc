@@ -1,15 +1,14 @@
 #include "capture/process_root.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <string_view>
 
 #include "base/saturated.h"
+#include "base/system/file_inside.h"
 #include "base/time.h"
 
 namespace spotter::capture {
@@ -17,26 +16,11 @@ namespace {
 
 constexpr size_t kHeadBytes = size_t{256} << 10;  // metadata alone is shorter
 
-// -1 with errno where there is no such file. The file is found, not opened: to open a device may already do
-// something.
-int find_inside(int root, const std::string& path, u64 flags) {
-  open_how how{};
-  how.flags = flags | O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
-  return static_cast<int>(syscall(SYS_openat2, root, path.c_str(), &how, sizeof how));
-}
-
-// What a file that was found holds. -1 with errno where it may not be read.
-Descriptor open_found(int found) {
-  return Descriptor(
-      ::open(fmt::format("/proc/self/fd/{}", found).c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
-}
-
 // Whether a trace that is this short says anything but metadata. Longer ones always do, and of one that may
 // not be read it is taken for granted.
-bool has_events(int found, i64 size) {
+bool has_events(const Descriptor& found, i64 size) {
   if (size > static_cast<i64>(kHeadBytes)) return true;
-  const Descriptor file = open_found(found);
+  const Descriptor file = open_for_reading(found);
   if (file.fd < 0) return true;
   std::string text(static_cast<size_t>(size), '\0');
   const ssize_t n = pread(file.fd, text.data(), text.size(), 0);
@@ -72,13 +56,13 @@ ProcessRoot::~ProcessRoot() {
 FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   FileLook found;
   struct stat file;
-  if (const Descriptor temporary{find_inside(fd_, path + ".tmp", O_NOFOLLOW)}; temporary.fd >= 0) {
+  if (const Descriptor temporary = find_inside(fd_, path + ".tmp", O_NOFOLLOW); temporary.fd >= 0) {
     found.begun = true;
     if (fstat(temporary.fd, &file) == 0 && S_ISREG(file.st_mode) && is_of(file, uid, unmapped_) &&
         file.st_size == 0)
       found.begun_at = unix_time(file.st_mtim);
   }
-  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
+  const Descriptor at = find_inside(fd_, path, O_NOFOLLOW);
   if (at.fd < 0 || fstat(at.fd, &file) != 0) {
     found.written = found.foreign = at.fd < 0 && errno == ELOOP;  // a link on the way
     return found;
@@ -88,12 +72,12 @@ FileLook ProcessRoot::look(const std::string& path, i64 uid) const {
   if (found.foreign) return found;
   found.changed = unix_time(file.st_ctim);
   found.size_bytes = file.st_size;
-  found.has_events = has_events(at.fd, file.st_size);
+  found.has_events = has_events(at, file.st_size);
   return found;
 }
 
 Result<Descriptor> ProcessRoot::open_file(const std::string& path, i64 uid, i64 size_bytes) const {
-  const Descriptor at{find_inside(fd_, path, O_NOFOLLOW)};
+  const Descriptor at = find_inside(fd_, path, O_NOFOLLOW);
   if (at.fd < 0 && errno == ELOOP) return fail(Code::denied, "{}: there is a symbolic link in it", path);
   if (at.fd < 0) return fail(Code::not_found, "{}: {}", path, errno_text(errno));
   struct stat file;
@@ -110,14 +94,14 @@ Result<Descriptor> ProcessRoot::open_file(const std::string& path, i64 uid, i64 
   if (file.st_size != size_bytes)
     return fail(Code::not_found, "{}: has {} bytes; that which was written had {}", path, file.st_size,
                 size_bytes);
-  Descriptor opened = open_found(at.fd);
+  Descriptor opened = open_for_reading(at);
   if (opened.fd < 0)
     return fail(errno == EACCES ? Code::denied : Code::io, "{}: {}", path, errno_text(errno));
   return opened;
 }
 
 Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid) const {
-  const Descriptor at{find_inside(fd_, directory, O_DIRECTORY)};
+  const Descriptor at = find_inside(fd_, directory, O_DIRECTORY);
   if (at.fd < 0 && errno == ELOOP)
     return fail(Code::invalid, "there is a symbolic link in {}; name the directory that it leads to",
                 directory);

@@ -540,6 +540,9 @@ def test_who_goes_is_worked_for_no_more(runs, tmp_path):
         job = server.jobs()["large"]["id"]
         server.get(f"/v1/jobs/{job}/tables/summary")  # what comes with the first look is made
         began = time.monotonic()
+        server.get(f"/v1/jobs/{job}/tables/operators?top=60")
+        one = time.monotonic() - began
+        began = time.monotonic()
         for top in range(40):
             connection = http.client.HTTPConnection(server.host, server.port, timeout=DEADLINE)
             connection.request("GET", f"/v1/jobs/{job}/tables/operators?top={top + 1}",
@@ -547,4 +550,4 @@ def test_who_goes_is_worked_for_no_more(runs, tmp_path):
             connection.close()
         server.get(f"/v1/jobs/{job}/tables/operators?top=50")
         alone = time.monotonic() - began
-        assert alone < 5, f"{alone:.1f} s: forty that nobody waits for went before it"
+        assert alone < min(5, 20 * one + 1), f"{alone:.1f} s: forty of {one:.1f} s that nobody waits for went before it"

@@ -10,6 +10,7 @@
 
 #include "collect/collector.h"
 #include "collect/process/identities.h"
+#include "collect/test_fakes.h"
 
 namespace spotter::collect::test {
 
@@ -21,9 +22,8 @@ class GpuMachine {
   GpuMachine()
       : folder_(std::filesystem::temp_directory_path() /
                 ("spotter_gpu_" + std::to_string(getpid()) + "_" + std::to_string(++made_))) {
-    const auto program = std::filesystem::read_symlink("/proc/self/exe").parent_path();
     std::filesystem::create_directories(folder_);
-    host.libraries = program / "fakes";  // beside the test program
+    host.libraries = fakes();
     host.sys = folder_ / "sys";
     host.proc = folder_ / "proc";
     host.steady_now = host.unix_now = clock_now;

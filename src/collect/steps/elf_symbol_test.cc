@@ -14,7 +14,7 @@
 #include <sstream>
 
 #include "base/system/descriptor.h"
-#include "collect/steps/test_library.h"
+#include "collect/test_fakes.h"
 
 namespace spotter::collect {
 namespace {
@@ -52,7 +52,7 @@ u64 offset_in(const std::string& path, const char* name, void* library) {
 }
 
 TEST(FindFunction, AsTheLoaderFindsIt) {
-  const std::string path = fake_torch_library();
+  const std::string path = (fakes() / "libtorch_cpu.so").string();
   void* const library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   ASSERT_NE(library, nullptr) << dlerror();
   const Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
@@ -64,7 +64,7 @@ TEST(FindFunction, AsTheLoaderFindsIt) {
 }
 
 TEST(FindFunction, WhatIsNotThere) {
-  const Descriptor file(::open(fake_torch_library().c_str(), O_RDONLY | O_CLOEXEC));
+  const Descriptor file(::open((fakes() / "libtorch_cpu.so").string().c_str(), O_RDONLY | O_CLOEXEC));
   // `memcpy` and its like are wanted there, and not defined.
   for (const char* name :
        {"", "profilerStep", "_ZN5torch8autograd8profiler12profilerStepE", "memcpy", "strlen"}) {
@@ -88,7 +88,7 @@ TEST(FindFunction, WhatIsNoLibrary) {
 
 // It ends, finds what is there or nothing, and reads nothing beyond the file.
 TEST(FindFunction, DamageAnywhere) {
-  std::ifstream in(fake_torch_library(), std::ios::binary);
+  std::ifstream in((fakes() / "libtorch_cpu.so").string(), std::ios::binary);
   std::stringstream all;
   all << in.rdbuf();
   const std::string whole = all.str();

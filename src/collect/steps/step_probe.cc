@@ -87,7 +87,10 @@ Result<StepMarks> StepMarks::of(Descriptor probe) {
 }
 
 StepMarks::StepMarks(StepMarks&& other) noexcept
-    : probe_(std::move(other.probe_)), ring_(std::exchange(other.ring_, nullptr)), lost_(other.lost_) {}
+    : probe_(std::move(other.probe_)),
+      ring_(std::exchange(other.ring_, nullptr)),
+      lost_(other.lost_),
+      calls_(other.calls_) {}
 
 StepMarks::~StepMarks() {
   if (ring_) munmap(ring_, ring_bytes());
@@ -127,9 +130,10 @@ bool StepMarks::has_ended() const {
   return poll(&probe, 1, 0) > 0 && (probe.revents & POLLHUP) != 0;
 }
 
-i64 StepMarks::calls() const {
+i64 StepMarks::calls() {
   u64 count = 0;
-  return ::read(probe_.fd, &count, sizeof count) == sizeof count ? static_cast<i64>(count) : 0;
+  if (::read(probe_.fd, &count, sizeof count) == sizeof count) calls_ = static_cast<i64>(count);
+  return calls_;
 }
 
 }  // namespace spotter::collect

@@ -33,7 +33,7 @@ class StepMarks {
   // room for some 1,000 times.
   std::vector<Ns> read();
   bool has_ended() const;             // the thread has: nothing more will be noted
-  i64 calls() const;                  // all since the probe was opened, those that were lost, too
+  i64 calls();                        // all since the probe was opened, those that were lost, too
   i64 lost() const { return lost_; }  // for whose times there was no room
 
  private:
@@ -41,7 +41,7 @@ class StepMarks {
 
   Descriptor probe_;
   void* ring_;
-  i64 lost_ = 0;
+  i64 lost_ = 0, calls_ = 0;
 };
 
 }  // namespace spotter::collect

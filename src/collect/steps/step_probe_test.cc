@@ -2,15 +2,18 @@
 
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <csignal>
+#include <filesystem>
 #include <optional>
 #include <thread>
 
-#include "collect/steps/test_library.h"
+#include "collect/test_fakes.h"
+#include "collect/test_machine.h"
 
 namespace spotter::collect {
 namespace {
@@ -19,7 +22,7 @@ using Step = void (*)();
 
 // The fake library, loaded.
 Step fake_step() {
-  void* const library = dlopen(fake_torch_library().c_str(), RTLD_NOW | RTLD_LOCAL);
+  void* const library = dlopen((fakes() / "libtorch_cpu.so").string().c_str(), RTLD_NOW | RTLD_LOCAL);
   return library ? reinterpret_cast<Step>(dlsym(library, "fake_step")) : nullptr;
 }
 
@@ -134,6 +137,41 @@ TEST(StepProbe, WhoHasNoPyTorch) {
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   EXPECT_FALSE(find_torch_step({}, child));
+}
+
+// A process as its files say, whose library is what somebody has put there since it was loaded.
+class TorchStepTest : public testing::Test {
+ protected:
+  TorchStepTest() {
+    machine_.write("proc/42/maps", "7f00-7f01 r-xp 00000000 fe:01 7 /opt/libtorch_cpu.so\n");
+    std::filesystem::create_directories(machine_.path("proc/42/root/opt"));
+  }
+  std::string library() const { return machine_.path("proc/42/root/opt/libtorch_cpu.so"); }
+  Code found() const {
+    const auto step = find_torch_step(machine_.host(), 42);
+    return step ? Code::internal : step.error().code;
+  }
+  TestMachine machine_;
+};
+
+TEST_F(TorchStepTest, IsFoundBelowTheRootOfTheProcess) {
+  std::filesystem::copy_file(fakes() / "libtorch_cpu.so", library());
+  EXPECT_EQ(found(), Code::internal);  // it is
+}
+
+TEST_F(TorchStepTest, NoLinkIsFollowed) {
+  std::filesystem::create_symlink(fakes() / "libtorch_cpu.so", library());
+  EXPECT_EQ(found(), Code::io);
+}
+
+TEST_F(TorchStepTest, NothingButAPlainFileIsOpened) {
+  ASSERT_EQ(mkfifo(library().c_str(), 0600), 0);
+  EXPECT_EQ(found(), Code::invalid);
+}
+
+TEST_F(TorchStepTest, APyTorchThatDoesNotTell) {
+  std::filesystem::copy_file(fakes() / "libamd_smi.so", library());
+  EXPECT_EQ(found(), Code::unsupported);
 }
 
 }  // namespace

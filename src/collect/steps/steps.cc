@@ -63,14 +63,18 @@ class Steps : public Collector {
                     process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), rank.steps});
       unnamed += rank.processes - 1;
     }
-    const auto is_refused = [](const auto& p) { return !p.second.refusal.empty(); };
-    const auto refused = std::ranges::find_if(processes_, is_refused);
-    if (refused != processes_.end() && probes() == 0)
-      return fail(Code::denied, "no steps are seen: {}", refused->second.refusal);
-    if (refused != processes_.end())
+    const Error* refusal = nullptr;  // of one, but first of all of who may not
+    i64 refused = 0;
+    for (const auto& [pid, process] : processes_) {
+      if (!process.refusal) continue;
+      ++refused;
+      if (!refusal || process.refusal->code == Code::denied) refusal = &*process.refusal;
+    }
+    if (refused > 0 && refusal->code == Code::denied && probes() == 0)
+      return within(*refusal, "no steps are seen");
+    if (refused > 0)
       table.notes.add("no_step_probe", Severity::loss,
-                      "processes whose steps are not seen: " + refused->second.refusal, -1,
-                      std::ranges::count_if(processes_, is_refused));
+                      "processes whose steps are not seen: " + refusal->message, -1, refused);
     if (unnamed > 0)
       table.notes.add("same_rank", Severity::loss,
                       "processes that step have neither a job nor a rank of their own", -1,
@@ -81,8 +85,8 @@ class Steps : public Collector {
  private:
   struct Process {
     std::optional<StepMarks> marks = {};
-    std::string refusal = {};  // why there are none though it has steps
-    u64 program = 0;           // that it ran when it was probed: process::ProcessStat
+    std::optional<Error> refusal = {};  // why there are none though it has PyTorch
+    u64 program = 0;                    // that it ran when it was probed: process::ProcessStat
     Ns next_try = 0;
     std::optional<Ns> last = {}, step = {}, longest = {};
     i64 steps = 0;
@@ -126,15 +130,15 @@ class Steps : public Collector {
   // A process without PyTorch is none that is missed. False: whoever opens probes does not answer, and others
   // are not tried now.
   bool begin(i64 pid, Process& process) {
-    process.refusal.clear();
+    process.refusal.reset();
     process.program = program_of(pid);
     const auto place = find_torch_step(host_, pid);
     if (!place) {
-      if (place.error().code != Code::not_found) process.refusal = place.error().message;
+      if (place.error().code != Code::not_found) process.refusal = place.error();
       return true;
     }
     if (probes() >= kMostProbes) {
-      process.refusal = fmt::format("{} are probed already", kMostProbes);
+      process.refusal = Error{Code::busy, fmt::format("{} are probed already", kMostProbes)};
       return true;
     }
     auto probe = open_probe_(pid, *place);
@@ -142,7 +146,7 @@ class Steps : public Collector {
     if (marks)
       process.marks.emplace(std::move(*marks));
     else
-      process.refusal = marks.error().message;
+      process.refusal = marks.error();
     return marks || marks.error().code != Code::io;
   }
 

@@ -9,7 +9,7 @@
 #include "collect/list.h"
 #include "collect/process/identities.h"
 #include "collect/steps/step_probe.h"
-#include "collect/steps/test_library.h"
+#include "collect/test_fakes.h"
 #include "collect/test_machine.h"
 
 namespace spotter::collect {
@@ -29,7 +29,7 @@ class Trainer {
       for (const int fd : {words[1], answers[0]}) close(fd);
       setenv("SLURM_JOB_ID", "7", 1);
       setenv("RANK", rank.c_str(), 1);
-      const std::string library = fake_torch_library();
+      const std::string library = (fakes() / "libtorch_cpu.so").string();
       execlp("python3", "python3", "-c", kScript, library.c_str(), nullptr);
       _exit(1);
     }

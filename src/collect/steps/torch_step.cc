@@ -1,15 +1,14 @@
 #include "collect/steps/torch_step.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 
 #include <cerrno>
 #include <string>
 #include <string_view>
 
 #include "base/system/file.h"
+#include "base/system/file_inside.h"
 #include "base/utf8.h"
 #include "collect/steps/elf_symbol.h"
 
@@ -31,25 +30,19 @@ std::string_view path_in(std::string_view maps) {
   return {};
 }
 
-// As the process sees it, who may have a root of its own. The map has paths without links; whoever puts one
-// there meanwhile gets nothing opened. The file is found before it is opened: to open a device may already do
-// something.
+// As the process sees it, who may have a root of its own. The map has paths without links.
 Result<Descriptor> open_in_root(const std::string& folder, std::string_view path) {
   const auto refused = [&](int error) {
     return fail(error == EACCES ? Code::denied : Code::io, "{}: {}", to_printable(path), errno_text(error));
   };
   const Descriptor root(::open((folder + "/root").c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
   if (root.fd < 0) return refused(errno);
-  open_how how{};
-  how.flags = O_PATH | O_CLOEXEC;
-  how.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_SYMLINKS;
-  const Descriptor found(
-      static_cast<int>(syscall(SYS_openat2, root.fd, std::string(path).c_str(), &how, sizeof how)));
+  const Descriptor found = find_inside(root.fd, std::string(path));
   if (found.fd < 0) return refused(errno);
   struct stat about{};
   if (fstat(found.fd, &about) != 0 || !S_ISREG(about.st_mode))
     return fail(Code::invalid, "{} is no plain file", to_printable(path));
-  Descriptor file(::open(fmt::format("/proc/self/fd/{}", found.fd).c_str(), O_RDONLY | O_CLOEXEC));
+  Descriptor file = open_for_reading(found);
   if (file.fd < 0) return refused(errno);
   return file;
 }
@@ -60,7 +53,7 @@ Result<TorchStep> find_in(const std::string& folder) {
   if (path.empty()) return fail(Code::not_found, "it has not loaded PyTorch");
   TRY_ASSIGN(Descriptor library, open_in_root(folder, path));
   auto step = torch_step_of(std::move(library));
-  if (!step && step.error().code != Code::not_found) return within(step.error(), to_printable(path));
+  if (!step) return within(step.error(), to_printable(path));
   return step;
 }
 
@@ -71,7 +64,7 @@ Result<TorchStep> torch_step_of(Descriptor library) {
   if (fstat(library.fd, &about) != 0 || !S_ISREG(about.st_mode))
     return fail(Code::invalid, "it is no plain file");
   TRY_ASSIGN(const auto offset, find_function(library.fd, kStep));
-  if (!offset) return fail(Code::not_found, "its PyTorch does not tell when a step ends");
+  if (!offset) return fail(Code::unsupported, "this PyTorch does not tell when a step ends");
   return TorchStep{std::move(library), *offset};
 }
 

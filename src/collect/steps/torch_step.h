@@ -14,10 +14,11 @@ struct TorchStep {
   u64 offset = 0;      // of the function, in the file
 };
 
-// Of a process. Errors: not_found (it has no PyTorch, or one that does not say when a step ends), denied (its
-// memory map, or the library, may not be read), invalid, io; in a sentence that names the process.
+// Of a process. Errors: not_found (it has no PyTorch), unsupported (it has one that does not say when a step
+// ends), denied (its memory map, or the library, may not be read), invalid, io; in a sentence that names the
+// process.
 Result<TorchStep> find_torch_step(const Host& host, i64 pid);
-// Of an open libtorch_cpu.so, whoever gave it. Errors: not_found, invalid, io.
+// Of an open libtorch_cpu.so, whoever gave it. Errors: unsupported, invalid, io.
 Result<TorchStep> torch_step_of(Descriptor library);
 
 }  // namespace spotter::collect
