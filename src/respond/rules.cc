@@ -1,0 +1,168 @@
+#include "respond/rules.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "base/quantity.h"
+#include "base/suggestion.h"
+#include "base/utf8.h"
+
+namespace spotter::respond {
+
+struct Rules::At {
+  const Rule* rule;
+  std::unique_ptr<Watch> watch;
+  Ns hold, recover;
+};
+
+struct Rules::Watched {
+  const At* rule = nullptr;
+  Condition condition = {};
+  bool is_firing = false;
+  Ns wrong_since = 0;  // without a good sign between; 0: the last sign was a good one
+  Ns last_wrong = 0, last_sign = 0, said = 0;
+  std::deque<Ns> beginnings = {};  // of the last flap_window
+};
+
+namespace {
+
+constexpr Ns kForGood = std::numeric_limits<Ns>::max();
+constexpr Ns kSilence = kMinute;  // nobody tells of it any more
+
+}  // namespace
+
+Result<void> check(const RuleSettings& settings) {
+  for (const auto& [name, said] : settings) {
+    const Rule* rule = find_rule(name);
+    if (!rule) {
+      std::vector<std::string> known;
+      for (const Rule* each : all_rules()) known.emplace_back(each->name);
+      return fail(Code::invalid, "there is no rule \"{}\"{}", to_printable(name), did_you_mean(name, known));
+    }
+    TRY(check(*rule, said));
+  }
+  return {};
+}
+
+Rules::Rules(RulesOptions options) : options_(std::move(options)) {
+  for (const Rule* rule : all_rules()) {
+    const auto said = options_.settings.find(rule->name);
+    const Settings settings =
+        whole_settings(*rule, said == options_.settings.end() ? Settings() : said->second);
+    if (settings.at("enabled") == "false") continue;
+    const std::string& recover = settings.at("recover");
+    rules_.push_back({.rule = rule,
+                      .watch = rule->make(settings),
+                      .hold = duration_of(settings, "for"),
+                      .recover = recover == kByHand ? kForGood : duration_of(settings, "recover")});
+  }
+}
+
+Rules::~Rules() = default;
+
+std::vector<Condition> Rules::add(const Batch& batch) {
+  std::vector<Condition> changes;
+  for (const Table& table : batch.tables) facts_.see({.table = table, .at = batch.unix_ns});
+  for (const Table& table : batch.tables) {
+    for (const At& rule : rules_) {
+      if (std::ranges::find(rule.rule->tables, std::string_view(table.name())) == rule.rule->tables.end())
+        continue;
+      signs_.clear();
+      rule.watch->see({.table = table, .at = batch.unix_ns}, facts_, signs_);
+      for (Sign& sign : signs_) take(rule, std::move(sign), batch.unix_ns, changes);
+    }
+  }
+  std::vector<Condition> over = pass(batch.unix_ns);
+  changes.insert(changes.end(), std::make_move_iterator(over.begin()), std::make_move_iterator(over.end()));
+  return changes;
+}
+
+void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes) {
+  Condition& condition = sign.condition;
+  condition.rule = rule.rule->name;
+  condition.family = rule.rule->family;
+  condition.host = options_.host;
+  condition.urgency = sign.urgency.value_or(rule.rule->urgency);
+  const u64 key = fingerprint(condition);
+  auto it = watched_.find(key);
+  if (it == watched_.end()) {
+    if (!sign.is_wrong) return;
+    if (watched_.size() >= options_.most) {
+      ++left_out_;
+      return;
+    }
+    it = watched_.emplace(key, Watched()).first;
+    it->second.rule = &rule;
+  }
+  Watched& watched = it->second;
+  if (at - std::exchange(watched.last_sign, at) > kSilence) watched.wrong_since = 0;
+  if (!sign.is_wrong) {
+    watched.wrong_since = 0;
+    return;
+  }
+  if (watched.wrong_since == 0) watched.wrong_since = at;
+  watched.last_wrong = at;
+  const Ns began = watched.is_firing ? watched.condition.since : 0;
+  condition.at = at;
+  condition.since = began != 0 ? began : condition.since != 0 ? condition.since : watched.wrong_since;
+  condition.is_flapping = watched.condition.is_flapping;
+  watched.condition = std::move(condition);
+  const bool begins = !watched.is_firing && at - watched.wrong_since >= rule.hold;
+  if (begins) {
+    watched.is_firing = true;
+    watched.beginnings.push_back(at);
+    while (at - watched.beginnings.front() > options_.flap_window) watched.beginnings.pop_front();
+    watched.condition.is_flapping = std::ssize(watched.beginnings) >= options_.flaps;
+  }
+  if (!watched.is_firing || (!begins && at - watched.said < kRefresh)) return;
+  watched.said = at;
+  changes.push_back(watched.condition);
+}
+
+// A good sign ends it, or none at all for long.
+bool Rules::is_over(const Watched& watched, Ns calm, Ns at) {
+  const Ns recover = watched.rule->recover;
+  if (recover == kForGood) return false;
+  const Ns silence = std::max(recover, kSilence);
+  const bool is_quiet = watched.wrong_since == 0 || at - watched.last_wrong >= silence;
+  return is_quiet &&
+         at - watched.last_wrong >= (watched.condition.is_flapping ? std::max(recover, calm) : recover);
+}
+
+std::vector<Condition> Rules::pass(Ns at) {
+  std::vector<Condition> changes;
+  for (auto& [key, watched] : watched_) {
+    if (!watched.is_firing || !is_over(watched, options_.calm, at)) continue;
+    watched.is_firing = false;
+    watched.wrong_since = 0;
+    watched.condition.is_firing = watched.condition.is_flapping = false;
+    watched.condition.at = at;
+    changes.push_back(watched.condition);
+  }
+  // Those that are over are remembered for as long as they may flap.
+  std::erase_if(watched_, [&](const auto& entry) {
+    return !entry.second.is_firing && at - entry.second.last_wrong > options_.flap_window;
+  });
+  return changes;
+}
+
+std::vector<Condition> Rules::resolve(u64 fingerprint, Ns at) {
+  const auto it = watched_.find(fingerprint);
+  if (it == watched_.end() || !it->second.is_firing) return {};
+  Condition over = it->second.condition;
+  over.is_firing = false;
+  over.at = at;
+  watched_.erase(it);
+  return {over};
+}
+
+std::vector<Condition> Rules::firing() const {
+  std::vector<Condition> all;
+  for (const auto& [key, watched] : watched_) {
+    if (watched.is_firing) all.push_back(watched.condition);
+  }
+  return all;
+}
+
+}  // namespace spotter::respond

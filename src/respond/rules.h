@@ -1,0 +1,65 @@
+// Rules: all rules at work on one host: tables of samples in, conditions that begin, end or change out. One
+// thread; no clock of its own.
+#pragma once
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "respond/rules/list.h"
+#include "table/batch.h"
+
+namespace spotter::respond {
+
+using RuleSettings = std::map<std::string, Settings>;  // by the name of the rule
+
+// Errors: invalid (no such rule, or what check() of its settings says).
+Result<void> check(const RuleSettings& settings);
+
+struct RulesOptions {
+  RuleSettings settings = {};  // checked ones
+  std::string host = {};
+  // A condition that begins so often in this time flaps: it goes on until it was quiet for `calm`.
+  int flaps = 4;
+  Ns flap_window = 30 * kMinute;
+  Ns calm = 15 * kMinute;
+  size_t most = 10'000;  // conditions that are watched; more are counted, and not watched
+};
+
+class Rules {
+ public:
+  explicit Rules(RulesOptions options);
+  ~Rules();
+
+  // What changed: a condition that began to fire, whose numbers are new while it does (`refresh` after it was
+  // said last), or that is over. Batches come in the order of time.
+  std::vector<Condition> add(const Batch& batch);
+  // Time passes: conditions of what nobody tells of any more are over.
+  std::vector<Condition> pass(Ns at);
+  // A capture of ours: its steps are not judged.
+  void captured(const std::string& job, Span span) { facts_.captured(job, span); }
+  // Ends those that no sign ends: somebody says that it is mended.
+  std::vector<Condition> resolve(u64 fingerprint, Ns at);
+
+  std::vector<Condition> firing() const;
+  i64 left_out() const { return left_out_; }  // signs for which there was no room
+
+  static constexpr Ns kRefresh = 30 * kSecond;
+
+ private:
+  struct Watched;
+  struct At;  // a rule at work
+
+  void take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes);
+  static bool is_over(const Watched& watched, Ns calm, Ns at);
+
+  RulesOptions options_;
+  HostFacts facts_;
+  std::vector<At> rules_;
+  std::map<u64, Watched> watched_;  // by fingerprint: those that are wrong, or were lately
+  std::vector<Sign> signs_;
+  i64 left_out_ = 0;
+};
+
+}  // namespace spotter::respond

@@ -1,0 +1,246 @@
+// The rules that look at hosts, their devices and processes.
+#include <gtest/gtest.h>
+
+#include "respond/test_rules.h"
+
+namespace spotter::respond {
+namespace {
+
+using namespace test;
+
+Table job(std::vector<i64> ranks, i64 world_size = 4) {
+  std::vector<Cells> rows;
+  for (const i64 rank : ranks)
+    rows.push_back({{"job", "4711"}, {"rank", rank}, {"user", "alice"}, {"world_size", world_size}});
+  return table_of("job", rows);
+}
+
+TEST(RankGone, TellsOfOneWhileOthersGoOn) {
+  Machine machine;
+  machine.seconds(5, [](int) { return job({0, 1, 2}); });
+  machine.seconds(10, [](int) { return job({0, 2}); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.second({job({0, 2})});
+  ASSERT_EQ(machine.firing(), Names{"rank_gone"});
+  EXPECT_EQ(machine.all.front().rank, 1);
+  EXPECT_EQ(machine.all.front().urgency, Urgency::critical);
+}
+
+TEST(RankGone, AJobThatEndsIsNone) {
+  Machine machine;
+  machine.seconds(5, [](int) { return job({0, 1, 2}); });
+  machine.seconds(8, [](int) { return job({0}); });
+  machine.seconds(30, [](int) { return table_of("job", {{{"job", "other"}, {"rank", i64{0}}}}); });
+  EXPECT_TRUE(machine.all.empty());
+}
+
+Table gpus(std::vector<Cells> rows) {
+  for (size_t i = 0; i < rows.size(); ++i) {
+    const Cells about = {
+        {"gpu", static_cast<i64>(i)}, {"job", "4711"}, {"rank", static_cast<i64>(i)}, {"user", "alice"}};
+    rows[i].insert(rows[i].begin(), about.begin(), about.end());
+  }
+  return table_of("gpu", rows);
+}
+
+TEST(GpuThrottled, HalfOfAWindow) {
+  Machine machine;
+  const auto sample = [](bool is_hot) {
+    return gpus({{{"throttle_thermal_hw", is_hot},
+                  {"sm_clock_hertz", i64{1155000000}},
+                  {"sm_clock_max_hertz", i64{1980000000}}},
+                 {{"throttle_thermal_hw", false},
+                  {"sm_clock_hertz", i64{1980000000}},
+                  {"sm_clock_max_hertz", i64{1980000000}}}});
+  };
+  machine.seconds(60, [&](int i) { return sample(i % 3 == 0); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(30, [&](int i) { return sample(i % 3 != 0); });
+  ASSERT_EQ(machine.firing(), Names{"gpu_throttled"});
+  EXPECT_EQ(machine.all.front().device, "gpu 0");
+  EXPECT_EQ(machine.all.front().rank, 0);
+  machine.seconds(110, [&](int) { return sample(false); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+Table gpu_event(const char* event, i64 xid) {
+  return table_of("gpu_event", {{{"gpu", i64{5}},
+                                 {"job", "4711"},
+                                 {"rank", i64{37}},
+                                 {"user", "alice"},
+                                 {"event", event},
+                                 {"xid", xid},
+                                 {"meaning", "off the bus"}}});
+}
+
+TEST(GpuFault, StaysUntilSomebodyHasMendedIt) {
+  Machine machine;
+  machine.second({gpu_event("xid", 13)});
+  EXPECT_TRUE(machine.all.empty());
+  machine.second({gpu_event("xid", 79)});
+  ASSERT_EQ(machine.firing(), Names{"gpu_fault"});
+  const Condition fault = machine.all.front();
+  EXPECT_EQ(fault.text, "XID 79: off the bus");
+  EXPECT_EQ(fault.urgency, Urgency::critical);
+  machine.seconds(7200, [](int) { return job({0}); });
+  EXPECT_EQ(machine.firing(), Names{"gpu_fault"});
+  EXPECT_EQ(machine.rules_.resolve(fingerprint(fault), machine.at).size(), 1u);
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(GpuFault, ARowThatIsToBeReplacedIsAWarning) {
+  Machine machine;
+  machine.second({gpus({{{"remap_failed", false}, {"remap_pending", true}}})});
+  ASSERT_EQ(machine.firing(), Names{"gpu_fault"});
+  EXPECT_EQ(machine.all.front().urgency, Urgency::warning);
+}
+
+TEST(GpuFault, TheListOfXidsIsTheUsers) {
+  Machine machine({{"gpu_fault", {{"xids", "13, 31"}}}});
+  machine.second({gpu_event("xid", 79)});
+  EXPECT_TRUE(machine.all.empty());
+  machine.second({gpu_event("xid", 13)});
+  EXPECT_EQ(machine.firing(), Names{"gpu_fault"});
+}
+
+TEST(GpuIdleInJob, AfterFiveMinutes) {
+  Machine machine;
+  const auto sample = [](double active) { return gpus({{{"utilization_ratio", active}}}); };
+  machine.seconds(300, [&](int) { return sample(0.02); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(2, [&](int) { return sample(0.02); });
+  EXPECT_EQ(machine.firing(), Names{"gpu_idle_in_job"});
+  machine.seconds(125, [&](int) { return sample(0.8); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(GpuIdleInJob, AGpuOfNobodyMayBe) {
+  Machine machine;
+  machine.seconds(400, [](int) { return table_of("gpu", {{{"gpu", i64{0}}, {"utilization_ratio", 0.0}}}); });
+  EXPECT_TRUE(machine.all.empty());
+}
+
+TEST(RankOutlier, AClockUnlikeTheOthers) {
+  Machine machine;
+  const auto sample = [](i64 clock) {
+    std::vector<Cells> rows;
+    for (i64 i = 0; i < 8; ++i)
+      rows.push_back({{"utilization_ratio", 1.0},
+                      {"sm_clock_hertz", i == 5 ? clock : i64{1980000000} - 15000000 * (i % 2)}});
+    return gpus(rows);
+  };
+  machine.seconds(120, [&](int) { return sample(1800000000); });  // 9 %: less than 15 %
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(30, [&](int) { return sample(1155000000); });
+  ASSERT_EQ(machine.firing(), Names{"rank_outlier"});
+  const Condition& outlier = machine.all.front();
+  EXPECT_EQ(outlier.rank, 5);
+  EXPECT_EQ(outlier.device, "gpu 5 sm_clock_hertz");
+  EXPECT_EQ(outlier.value, 1155000000);
+  machine.seconds(60, [&](int) { return sample(1980000000); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(LinkErrors, OfPortsAndNvlink) {
+  Machine machine;
+  const auto ports = [](i64 symbols, i64 downed) {
+    return table_of("rdma", {{{"device", "mlx5_0"},
+                              {"port", i64{1}},
+                              {"symbol_errors", symbols},
+                              {"link_error_recovery", i64{3}},
+                              {"link_downed", downed}}});
+  };
+  machine.second({job({0})});
+  machine.seconds(100, [&](int) { return ports(5000, 7); });  // old ones are nobody's concern
+  machine.seconds(100, [&](int i) { return ports(5000 + i / 11, 7); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(3, [&](int) { return ports(5020, 7); });
+  ASSERT_EQ(machine.firing(), Names{"link_errors"});
+  EXPECT_EQ(machine.all.front().device, "mlx5_0 port 1");
+  EXPECT_EQ(machine.all.front().job, "4711");  // the only one here
+  machine.second({ports(5020, 8)});
+  machine.seconds(31, [&](int) { return ports(5020, 8); });
+  EXPECT_EQ(machine.all.back().text, "the link went down");
+  Machine other;
+  other.seconds(5, [&](int i) { return gpus({{{"nvlink_crc_errors", i64{50} * i}}}); });
+  ASSERT_EQ(other.firing(), Names{"link_errors"});
+  EXPECT_EQ(other.all.front().device, "gpu 0");
+}
+
+TEST(RdmaCongestion, FarMoreThanTheOtherPorts) {
+  Machine machine;
+  std::vector<i64> counts(8);
+  const auto sample = [&](i64 rate) {
+    std::vector<Cells> rows;
+    for (size_t i = 0; i < counts.size(); ++i) {
+      counts[i] += i == 3 ? rate : 2;
+      rows.push_back({{"device", i == 3  ? "mlx5_3"
+                                 : i < 3 ? "mlx5_0"
+                                         : "mlx5_9"},
+                      {"port", static_cast<i64>(i)},
+                      {"retrans_packets", counts[i]}});
+    }
+    return table_of("rdma", rows);
+  };
+  machine.seconds(100, [&](int) { return sample(60); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(40, [&](int) { return sample(500); });
+  ASSERT_EQ(machine.firing(), Names{"rdma_congestion"});
+  EXPECT_EQ(machine.all.front().device, "mlx5_3 port 3");
+  EXPECT_NEAR(*machine.all.front().value, 500, 1);
+}
+
+TEST(HostStarved, ByResource) {
+  Machine machine;
+  const auto sample = [](double memory, double cpu) {
+    return table_of("pressure", {{{"resource", "memory"},
+                                  {"full_avg10_ratio", memory},
+                                  {"some_avg60_ratio", 0.9},
+                                  {"full_avg60_ratio", 0.0}},
+                                 {{"resource", "cpu"},
+                                  {"full_avg10_ratio", 0.0},
+                                  {"some_avg60_ratio", cpu},
+                                  {"full_avg60_ratio", 0.0}}});
+  };
+  machine.seconds(60, [&](int) { return sample(0.05, 0.4); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(31, [&](int) { return sample(0.2, 0.4); });
+  ASSERT_EQ(machine.firing(), Names{"host_starved"});
+  EXPECT_EQ(machine.all.front().device, "memory");
+  machine.seconds(62, [&](int) { return sample(0, 0.4); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(OomKill, OfAJobIsCritical) {
+  Machine machine;
+  const auto group = [](i64 kills) {
+    return table_of("cgroup",
+                    {{{"cgroup", "/slurm/4711"}, {"job", "4711"}, {"user", "alice"}, {"oom_kills", kills}}});
+  };
+  machine.second({table_of("vmstat", {{{"oom_kills", i64{9}}}}), group(2)});
+  machine.second({table_of("vmstat", {{{"oom_kills", i64{9}}}}), group(2)});
+  EXPECT_TRUE(machine.all.empty());
+  machine.second({table_of("vmstat", {{{"oom_kills", i64{10}}}}), group(3)});
+  ASSERT_EQ(machine.firing(), (Names{"oom_kill", "oom_kill"}));
+  for (const Condition& kill : machine.all)
+    EXPECT_EQ(kill.urgency, kill.job.empty() ? Urgency::warning : Urgency::critical);
+  machine.seconds(16 * 60, [&](int) { return group(3); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+TEST(StorageHangs, AMountThatDoesNotAnswer) {
+  Machine machine;
+  const auto mount = [](bool answers) {
+    return table_of("filesystem", {{{"mount_point", "/data"}, {"reachable", answers}, {"device", "nfs:/x"}}});
+  };
+  machine.seconds(20, [&](int i) { return mount(i % 2 == 0); });
+  EXPECT_TRUE(machine.all.empty());
+  machine.seconds(21, [&](int) { return mount(false); });
+  ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+  EXPECT_EQ(machine.all.front().device, "/data");
+  machine.seconds(32, [&](int) { return mount(true); });
+  EXPECT_TRUE(machine.firing().empty());
+}
+
+}  // namespace
+}  // namespace spotter::respond
