@@ -110,6 +110,11 @@ struct Incident {
   i64 condition_count = 0;                 // of all that fire
   std::optional<Acknowledgement> acknowledged = {};
   std::optional<Ns> silenced_until = {};
+  // For who goes on with it: when it began to fire, when something was told of it last (0: nothing yet), of
+  // which incident it is a part and not told by itself, and where it was before it recovered.
+  Ns fired = 0, told = 0;
+  std::string part_of = {};
+  std::optional<IncidentState> before = {};
 
   // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`.
   std::string key() const;

@@ -76,6 +76,8 @@ const Rule kGpuFault = {
     .meaning =
         "A GPU is lost, reports an XID error of the list or memory errors that cannot be corrected, or "
         "could not replace a row of its memory; that one is to be replaced is a warning.",
+    .remedy = "drain the host, and reset or replace the GPU",
+    .rank_as_cause = 1,
     .hold = "0s",
     .recover = kByHand,
     .tables = kTables,

@@ -70,6 +70,8 @@ const Rule kGpuThrottled = {
     .meaning =
         "The hardware or the driver holds a GPU's clocks down because of heat or the power supply, for "
         "half of 30 s and more.",
+    .remedy = "look at the cooling and the power supply of the host; drain it if that cannot be mended",
+    .rank_as_cause = 3,
     .hold = "0s",
     .recover = "60s",
     .tables = kTables,

@@ -62,6 +62,8 @@ const Rule kHostStarved = {
     .meaning =
         "Tasks of a host stand still: all of them for memory in 10 % of 10 s, some for a processor in "
         "half of a minute, or all for disks in 30 % of it.",
+    .remedy = "look at what else runs on the host, and at the limits of the job",
+    .rank_as_cause = 4,
     .hold = "30s",
     .recover = "60s",
     .tables = kTables,

@@ -87,6 +87,8 @@ const Rule kLinkErrors = {
     .meaning =
         "An InfiniBand or RoCE link went down, was trained anew or had more than 10 symbol errors in 10 "
         "minutes, or the NVLink of a GPU more than 100 wrong checksums.",
+    .remedy = "look at the cable and its plugs; drain the host if errors go on",
+    .rank_as_cause = 3,
     .hold = "0s",
     .recover = "15m",
     .tables = kTables,

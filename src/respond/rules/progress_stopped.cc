@@ -1,6 +1,7 @@
 // progress_stopped: a rank that stepped steps no more. Far longer than its steps take, and a minute at least:
 // an evaluation or a checkpoint may lie between two steps; while much is written it is a checkpoint.
 #include <deque>
+#include <functional>
 #include <map>
 
 #include "respond/median.h"
@@ -126,6 +127,8 @@ const Rule kProgressStopped = {
     .meaning =
         "A rank that stepped steps no more: for ten of its usual steps, and a minute at least; for half "
         "an hour while its job writes a lot, as at a checkpoint.",
+    .remedy = "",
+    .rank_as_cause = 0,
     .hold = "0s",
     .recover = "0s",
     .tables = kTables,

@@ -106,6 +106,8 @@ const Rule kRankOutlier = {
     .meaning =
         "A busy GPU's clock is 15 % and 6 spreads away from those of the job's other GPUs on this host, "
         "in 4 of 5 windows of 5 s; of four GPUs and more.",
+    .remedy = "look at the power and the cooling of the GPU, and at clocks that somebody set",
+    .rank_as_cause = 5,
     .hold = "0s",
     .recover = "0s",
     .tables = kTables,

@@ -1,5 +1,6 @@
 // rdma_congestion: a port of RDMA sends again, or is told of congestion, far more than the others of this
 // host (peers.h).
+#include <functional>
 #include <map>
 
 #include "respond/peers.h"
@@ -95,6 +96,8 @@ const Rule kRdmaCongestion = {
     .meaning =
         "A port of RDMA sends again or is told of congestion 100 times a second and more, and far more "
         "often than the others of this host; of four ports and more.",
+    .remedy = "look at what shares the links, and at the flow control of the fabric",
+    .rank_as_cause = 6,
     .hold = "0s",
     .recover = "0s",
     .tables = kTables,

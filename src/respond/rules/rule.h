@@ -63,6 +63,9 @@ struct Rule {
   const char* family;  // speed, progress, gpu, network, host, storage, log: an incident is of one family
   Urgency urgency;
   const char* meaning;  // when it holds: one sentence
+  const char* remedy;   // what to do about it, where it is the cause; "" where it is a symptom
+  // How directly it names a cause, among the conditions of one time: the lowest first; 0: it is a symptom.
+  int rank_as_cause;
   // How long it has to be wrong before it fires, and how long after the last wrong sign it is over.
   const char* hold;
   const char* recover;  // kByHand: not by itself

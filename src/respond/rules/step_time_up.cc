@@ -71,6 +71,8 @@ const Rule kStepTimeUp = {
     .meaning =
         "Steps take longer than they did: two of three blocks of 8 steps are 10 % and 5 spreads above "
         "the 40 blocks before.",
+    .remedy = "",
+    .rank_as_cause = 0,
     .hold = "0s",
     .recover = "0s",
     .tables = kTables,

@@ -1,0 +1,380 @@
+#include "respond/incidents.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/utf8.h"
+#include "respond/says.h"
+#include "respond/symptoms.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kRemembered = kDay;  // resolved ones
+
+std::string key_of(const IncidentsOptions& options, const Condition& condition) {
+  Incident incident;
+  incident.cluster = options.cluster;
+  incident.family = condition.family;
+  incident.job.id = condition.job;
+  incident.host = condition.host;
+  return incident.key();
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  for (const std::string& each : from) {
+    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+  }
+}
+
+}  // namespace
+
+void Incidents::restore(Incident incident, Ns at) {
+  i64& n = numbers_[incident.key()];
+  n = std::max(n, incident.n);
+  Kept& kept = incidents_.emplace_back();
+  kept.grace = at + options_.grace;
+  kept.began = incident.state == IncidentState::resolved ? incident.closed : incident.updated;
+  if (incident.is_open() && incident.state != IncidentState::recovering) {
+    for (const Condition& condition : incident.conditions) {
+      if (condition.is_firing && kept.firing.emplace(fingerprint(condition), condition).second) ++conditions_;
+    }
+  }
+  kept.incident = std::move(incident);
+}
+
+Incidents::Changes Incidents::take(const Condition& condition, Ns at) {
+  Changes changes;
+  Kept* kept = kept_for(condition, at);
+  if (!condition.is_firing) {
+    if (kept && kept->firing.erase(fingerprint(condition)) > 0) --conditions_;
+    return changes;
+  }
+  const bool is_new = !kept;
+  if (is_new) kept = begin(condition, at);
+  if (!kept) return changes;
+  Incident& incident = kept->incident;
+  const bool rose = add(*kept, condition) && !is_new;
+  if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
+    const bool was_resolved = incident.state == IncidentState::resolved;
+    const IncidentState to = incident.before.value_or(IncidentState::inconclusive);
+    incident.before.reset();
+    incident.closed = 0;
+    move(*kept, to, "it fires again", was_resolved || rose ? Word::changed : Word::none, at, changes);
+  } else if (rose && incident.state != IncidentState::pending) {
+    move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
+  } else if (is_new) {
+    move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
+  }
+  return changes;
+}
+
+// Of its key: the one that is open, or was not long ago.
+Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
+  const std::string key = key_of(options_, condition);
+  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) {
+    if (it->incident.key() != key) continue;
+    if (it->incident.is_open() || at - it->incident.closed <= options_.reopen) return &*it;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+Incidents::Kept* Incidents::begin(const Condition& condition, Ns at) {
+  forget(at);
+  if (incidents_.size() >= options_.most) {
+    ++left_out_;
+    return nullptr;
+  }
+  Kept& kept = incidents_.emplace_back();
+  kept.began = at;
+  Incident& incident = kept.incident;
+  incident.cluster = options_.cluster;
+  incident.led_by = options_.host;
+  incident.family = condition.family;
+  incident.job.id = condition.job;
+  if (condition.job.empty()) incident.host = condition.host;
+  incident.urgency = condition.urgency;
+  incident.opened = at;
+  incident.n = ++numbers_[incident.key()];
+  return &kept;
+}
+
+bool Incidents::add(Kept& kept, const Condition& condition) {
+  const u64 key = fingerprint(condition);
+  if (!kept.firing.contains(key)) {
+    if (conditions_ >= options_.most_conditions) {
+      ++left_out_;
+      return false;
+    }
+    ++conditions_;
+  }
+  kept.firing[key] = condition;
+  const Urgency before = kept.incident.urgency;
+  describe(kept.incident, kept.firing);
+  return kept.incident.urgency > before;
+}
+
+// Those that were resolved long ago, and of too many the oldest resolved ones.
+void Incidents::forget(Ns at) {
+  size_t most = options_.most - std::min<size_t>(options_.most, 1);
+  std::erase_if(incidents_, [&](const Kept& kept) {
+    return !kept.incident.is_open() && at - kept.incident.closed > kRemembered;
+  });
+  for (auto it = incidents_.begin(); it != incidents_.end() && incidents_.size() > most;) {
+    it = it->incident.is_open() ? std::next(it) : incidents_.erase(it);
+  }
+}
+
+Incidents::Changes Incidents::pass(Ns at) {
+  Changes changes;
+  for (Kept& kept : incidents_) {
+    if (kept.incident.is_open()) pass(kept, at, changes);
+  }
+  // What was nothing has no number.
+  std::erase_if(incidents_, [&](const Kept& kept) {
+    const bool is_gone = kept.incident.state == IncidentState::pending && kept.firing.empty();
+    if (is_gone) --numbers_[kept.incident.key()];
+    return is_gone;
+  });
+  silences_.pass(at);
+  return changes;
+}
+
+void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  if (at >= kept.grace) {
+    conditions_ -=
+        std::erase_if(kept.firing, [&](const auto& c) { return at - c.second.at > options_.forget; });
+  }
+  const bool is_quiet = kept.firing.empty() && at >= kept.grace;
+  switch (incident.state) {
+    case IncidentState::pending:
+      if (is_quiet) {
+        changes.push_back({.incident = incident, .why = "it was over at once", .is_gone = true});
+      } else if (at - kept.began >= options_.gather) {
+        fire(kept, at, changes);
+      }
+      break;
+    case IncidentState::firing:
+    case IncidentState::investigating:
+      if (at - incident.fired >= options_.patience)
+        settle(kept, {.not_known = {"the captures gave no answer in time"}}, "no verdict in time", at,
+               changes);
+      break;
+    case IncidentState::verdict:
+    case IncidentState::inconclusive:
+      if (is_quiet) {
+        incident.before = incident.state;
+        move(kept, IncidentState::recovering, "all conditions are over", Word::none, at, changes);
+      } else if (incident.told == 0) {
+        if (std::ranges::none_of(incidents_, [&](const Kept& other) {
+              return other.incident.is_open() && other.incident.id() == incident.part_of;
+            }))
+          incident.part_of.clear();
+        if (said(kept, Word::verdict, at) != Word::none)
+          move(kept, incident.state, "it is silenced no more", Word::verdict, at, changes);
+      } else if (at - incident.told >= options_.repeat && !incident.acknowledged) {
+        move(kept, incident.state, "it goes on", Word::changed, at, changes);
+      }
+      break;
+    case IncidentState::recovering:
+      if (at - kept.began < options_.calm) break;
+      incident.closed = at;
+      move(kept, IncidentState::resolved, "it was calm", incident.told != 0 ? Word::resolved : Word::none, at,
+           changes);
+      break;
+    case IncidentState::resolved:
+      break;
+  }
+}
+
+void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  incident.fired = at;
+  // What may be the cause of a larger incident is told with that one.
+  if (!is_symptom_family(incident.family) && incident.urgency != Urgency::critical) {
+    for (const Kept& other : incidents_) {
+      const bool is_larger = is_symptom_family(other.incident.family) && other.incident.is_open() &&
+                             !incident.job.id.empty() && other.incident.job.id == incident.job.id;
+      if (is_larger && at - other.incident.opened <= options_.together)
+        incident.part_of = other.incident.id();
+    }
+  }
+  const bool is_flapping =
+      std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
+  const bool wants_capture = incident.family == "speed" && incident.urgency != Urgency::info &&
+                             !incident.job.id.empty() && !is_flapping;
+  if (!wants_capture) {
+    std::string why = incident.family == "progress" ? "a job that does not go on is not traced"
+                      : is_flapping                 ? "it comes and goes: nothing was traced"
+                                                    : "nothing was traced";
+    return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
+  }
+  move(kept, IncidentState::firing, "conditions hold",
+       incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
+  changes.back().wants_capture = true;
+}
+
+// The conditions of an incident, and of others at about the same time that may be its cause.
+std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const {
+  std::vector<const Condition*> all;
+  std::set<std::string_view> hosts;
+  for (const auto& [key, condition] : kept.firing) {
+    all.push_back(&condition);
+    hosts.insert(condition.host);
+  }
+  for (const Kept& other : incidents_) {
+    if (&other == &kept || !other.incident.is_open() || is_symptom_family(other.incident.family)) continue;
+    for (const auto& [key, condition] : other.firing) {
+      const bool is_here =
+          condition.job.empty() ? hosts.contains(condition.host) : condition.job == kept.incident.job.id;
+      const Ns distance = condition.since > kept.incident.opened ? condition.since - kept.incident.opened
+                                                                 : kept.incident.opened - condition.since;
+      if (is_here && (distance <= options_.together || at - condition.since <= options_.together))
+        all.push_back(&condition);
+    }
+  }
+  return all;
+}
+
+void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  const auto conditions = related(kept, at);
+  const std::optional<Verdict> before = incident.verdict;
+  if (conclusion.verdict) {
+    // What was measured and what was traced are independent of one another.
+    Verdict& verdict = *conclusion.verdict;
+    for (const Condition* condition : conditions) {
+      if (rank_as_cause(*condition) == 0 || !names(*condition, verdict.suspects)) continue;
+      verdict.confidence = Confidence::high;
+      conclusion.evidence.push_back({.says = says(*condition)});
+      break;
+    }
+  } else {
+    conclusion.verdict = verdict_of(conditions);
+  }
+  // A verdict stays until there is a better one.
+  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
+    incident.verdict = std::move(conclusion.verdict);
+  if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
+  append(incident.against, conclusion.against);
+  append(incident.not_known, conclusion.not_known);
+  const bool was_settled = incident.state != IncidentState::pending &&
+                           incident.state != IncidentState::firing &&
+                           incident.state != IncidentState::investigating;
+  const IncidentState to = incident.verdict ? IncidentState::verdict : IncidentState::inconclusive;
+  if (was_settled &&
+      (incident.state == IncidentState::recovering || incident.state == IncidentState::resolved)) {
+    incident.before = to;
+    return move(kept, incident.state, std::move(why), Word::none, at, changes);
+  }
+  const bool is_news = incident.verdict.has_value() && (!before || !is_same(*before, *incident.verdict));
+  const Word word = !was_settled ? Word::verdict : is_news ? Word::changed : Word::none;
+  move(kept, to, std::move(why), word, at, changes);
+}
+
+// Whether it is told: not what is silenced, or a part of a larger one.
+Word Incidents::said(Kept& kept, Word word, Ns at) const {
+  Incident& incident = kept.incident;
+  incident.silenced_until = silences_.until(incident, at);
+  if (word == Word::none || incident.silenced_until || !incident.part_of.empty()) return Word::none;
+  return word;
+}
+
+void Incidents::move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  const IncidentState from = std::exchange(incident.state, to);
+  if (from != to) kept.began = at;
+  incident.updated = at;
+  word = said(kept, word, at);
+  if (word != Word::none) {
+    incident.told = at;
+    ++incident.sequence;
+  }
+  changes.push_back({.incident = incident, .from = from, .why = std::move(why), .word = word});
+}
+
+Result<Incidents::Kept*> Incidents::named(const std::string& id) {
+  for (Kept& kept : incidents_) {
+    if (kept.incident.id() == id) return &kept;
+  }
+  return fail(Code::not_found, "there is no incident {}", to_printable(id));
+}
+
+Result<Incidents::Changes> Incidents::investigate(const std::string& id, CaptureOfIncident capture, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  kept->incident.captures.push_back(std::move(capture));
+  const bool waits = kept->incident.state == IncidentState::firing;
+  move(*kept, waits ? IncidentState::investigating : kept->incident.state, "a capture was begun", Word::none,
+       at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  std::string why = conclusion.verdict ? "the captures name a cause" : "the captures name no cause";
+  settle(*kept, std::move(conclusion), std::move(why), at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::function<void(Incident&)>& edit,
+                                            Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  edit(kept->incident);
+  move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::acknowledge(const std::string& id, Acknowledgement by) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  if (!kept->incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
+  Changes changes;
+  const Ns at = by.at;
+  kept->incident.acknowledged = std::move(by);
+  move(*kept, kept->incident.state, "somebody has acknowledged it", Word::changed, at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::resolve(const std::string& id, const std::string& by, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Incident& incident = kept->incident;
+  if (!incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
+  Changes changes;
+  conditions_ -= kept->firing.size();
+  kept->firing.clear();
+  if (incident.state != IncidentState::recovering) incident.before = incident.state;
+  incident.closed = at;
+  move(*kept, IncidentState::resolved, fmt::format("{} has resolved it", by),
+       incident.told != 0 ? Word::resolved : Word::none, at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
+  TRY(silences_.add(silence, at));
+  Changes changes;
+  for (Kept& kept : incidents_) {
+    if (kept.incident.is_open() && matches(silence, kept.incident))
+      move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
+  }
+  return changes;
+}
+
+std::optional<Incident> Incidents::find(const std::string& id) const {
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.id() == id) return kept.incident;
+  }
+  return {};
+}
+
+std::vector<Incident> Incidents::all() const {
+  std::vector<Incident> all;
+  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
+  return all;
+}
+
+}  // namespace spotter::respond

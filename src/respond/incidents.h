@@ -1,0 +1,123 @@
+// Incidents: from conditions of many hosts to incidents, one per cluster, job and family, and what is to be
+// done about each. The leader of a job has it. One thread; no clock, no socket: time and answers are handed
+// in, and what is to be done comes out.
+//
+//   pending        conditions gather; gone if all are over before they have
+//   firing         a capture is wanted: investigate() or conclude() answers
+//   investigating  captures are under way, until a verdict or the end of patience
+//   verdict, inconclusive    told; a later verdict amends it
+//   recovering     all conditions are over
+//   resolved       they have been for long
+//
+// A condition that fires again while it recovers, or soon after it was resolved, takes it back to where it
+// was, under the same number.
+#pragma once
+#include <functional>
+#include <list>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "respond/incident.h"
+#include "respond/silences.h"
+
+namespace spotter::respond {
+
+struct IncidentsOptions {
+  std::string cluster = "local";
+  std::string host = {};             // who leads
+  Ns gather = 3 * kSecond;           // conditions that begin together
+  Ns patience = 45 * kSecond;        // for a verdict; after it is told that there is none
+  Ns calm = 5 * kMinute;             // all over for so long: resolved
+  Ns reopen = 15 * kMinute;          // a resolved one is the same one again
+  Ns repeat = 4 * kHour;             // what stays is told again
+  Ns together = 2 * kMinute;         // conditions of other families that may be the cause
+  Ns forget = 10 * kMinute;          // a condition that its host says no more
+  Ns grace = 5 * kMinute;            // after a restart: hosts have that long to say what still holds
+  size_t most = 1000;                // incidents, open or resolved a while ago
+  size_t most_conditions = 100'000;  // of all of them
+};
+
+// What is to be told of it.
+enum class Word : u8 { none, opened, verdict, changed, resolved };
+
+// What became of an incident: it is to be stored, and what else is to be done.
+struct IncidentChange {
+  Incident incident;
+  IncidentState from = IncidentState::pending;
+  std::string why = {};  // one clause, for the audit
+  Word word = Word::none;
+  bool wants_capture = false;  // answer with investigate(), conclude() or give_up()
+  bool is_gone = false;        // it was nothing: there is no incident
+};
+
+// What a look at the captures, or at metrics, says.
+struct Conclusion {
+  std::optional<Verdict> verdict = {};  // nothing: inconclusive
+  std::vector<Evidence> evidence = {};
+  std::vector<std::string> against = {}, not_known = {};
+};
+
+class Incidents {
+ public:
+  explicit Incidents(IncidentsOptions options) : options_(std::move(options)) {}
+
+  using Changes = std::vector<IncidentChange>;
+
+  // One that the store has, in the order in which they were opened.
+  void restore(Incident incident, Ns at);
+  void restore(Silence silence) { silences_.restore(std::move(silence)); }
+
+  Changes take(const Condition& condition, Ns at);
+  Changes pass(Ns at);  // each second
+
+  // Answers, by id; of one that is not open any more they are kept with it, and change no state. Errors:
+  // not_found.
+  Result<Changes> investigate(const std::string& id, CaptureOfIncident capture, Ns at);
+  // Once or more than once: a later verdict amends the one before.
+  Result<Changes> conclude(const std::string& id, Conclusion conclusion, Ns at);
+  // Facts that came with it: the job's size, changes before it, lines of logs, what a capture cost.
+  Result<Changes> amend(const std::string& id, const std::function<void(Incident&)>& edit, Ns at);
+
+  // What people do. Errors: not_found, invalid.
+  Result<Changes> acknowledge(const std::string& id, Acknowledgement by);
+  Result<Changes> resolve(const std::string& id, const std::string& by, Ns at);
+  Result<Changes> silence(const Silence& silence, Ns at);
+  std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
+
+  std::optional<Incident> find(const std::string& id) const;
+  std::vector<Incident> all() const;  // the newest first
+  i64 left_out() const { return left_out_; }
+
+ private:
+  struct Open;
+  struct Kept {
+    Incident incident = {};
+    std::map<u64, Condition> firing = {};
+    Ns began = 0;  // of this state
+    Ns grace = 0;  // not over before
+  };
+
+  Result<Kept*> named(const std::string& id);
+  Kept* kept_for(const Condition& condition, Ns at);
+  Kept* begin(const Condition& condition, Ns at);
+  bool add(Kept& kept, const Condition& condition);  // whether its urgency rose
+  void pass(Kept& kept, Ns at, Changes& changes);
+  void fire(Kept& kept, Ns at, Changes& changes);
+  void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
+  void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
+  Word said(Kept& kept, Word word, Ns at) const;
+  std::vector<const Condition*> related(const Kept& kept, Ns at) const;
+  void forget(Ns at);
+
+  IncidentsOptions options_;
+  std::list<Kept> incidents_;  // in the order in which they were opened
+  Silences silences_;
+  std::map<std::string, i64> numbers_;  // the last n by key
+  size_t conditions_ = 0;
+  i64 left_out_ = 0;
+};
+
+}  // namespace spotter::respond
