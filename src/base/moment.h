@@ -9,6 +9,9 @@
 
 namespace spotter {
 
+// "2026-11-23T14:05:00.123Z"; what is below a millisecond is left out.
+std::string utc_text(Ns unix_ns);
+
 // Unix time. Errors: invalid (also days and hours that there are not; seconds are 0 to 59).
 Result<Ns> parse_moment(const std::string& text);
 

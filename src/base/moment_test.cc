@@ -22,6 +22,12 @@ class MomentTest : public testing::Test {
   }
 };
 
+TEST_F(MomentTest, AsText) {
+  EXPECT_EQ(utc_text(kNoon + 123'999'999), "2026-11-23T12:00:00.123Z");
+  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00.000Z");
+  EXPECT_EQ(utc_text(-1), "1969-12-31T23:59:59.999Z");
+}
+
 TEST_F(MomentTest, WithAZone) {
   for (const char* text : {"2026-11-23T12:00:00Z", "2026-11-23t12:00z", "2026-11-23 13:00:00+01:00",
                            "2026-11-23T13:00+0100", "2026-11-23T06:30:00-05:30", "2026-11-23T12:00:00.000Z"})

@@ -5,9 +5,9 @@
 #include <limits>
 #include <span>
 
+#include "base/moment.h"
 #include "base/time.h"
 #include "render/json_text.h"
-#include "sink/times.h"
 
 namespace spotter::sink {
 namespace {

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <functional>
 
+#include "base/moment.h"
 #include "base/quantity.h"
 #include "base/time.h"
 #include "render/json_text.h"
@@ -10,7 +11,6 @@
 #include "sink/host_name.h"
 #include "sink/line_file.h"
 #include "sink/list.h"
-#include "sink/times.h"
 
 namespace spotter::sink {
 namespace {

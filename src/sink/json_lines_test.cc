@@ -7,18 +7,11 @@
 
 #include "sink/list.h"
 #include "sink/test_batches.h"
-#include "sink/times.h"
 
 namespace spotter::sink {
 namespace {
 
 constexpr Ns kTime = 1'795'345'200'123'999'999;  // 2026-11-22T11:00:00.123999999Z
-
-TEST(TimesTest, Utc) {
-  EXPECT_EQ(utc_text(kTime), "2026-11-22T11:00:00.123Z");
-  EXPECT_EQ(utc_text(0), "1970-01-01T00:00:00.000Z");
-  EXPECT_EQ(utc_text(-1), "1969-12-31T23:59:59.999Z");
-}
 
 TEST(JsonLinesTest, ALineForEachRow) {
   auto batch = std::make_shared<Batch>();

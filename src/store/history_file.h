@@ -1,5 +1,5 @@
-// The file of a history: opened, locked, laid out. One process writes it (a lock on NAME.lock, which the
-// kernel takes back when the process ends, however it does); any number read it at the same time.
+// The file of a history: opened, locked, laid out. One process writes it (database_file.h); any number read
+// it at the same time.
 //
 // What is no history, or one of a later version, is an error and stays as it is: the path may be a mistake.
 // One of an earlier version is brought up to date (layout.h) by who writes it. A history that is damaged is
@@ -10,6 +10,7 @@
 
 #include "base/system/descriptor.h"
 #include "store/database.h"
+#include "store/database_file.h"
 
 namespace spotter::store {
 
@@ -20,8 +21,8 @@ struct HistoryFile {
   std::string path;
   Descriptor lock;
   Database database;
-  std::string moved_to;       // where a damaged one has gone; empty: there was none
-  u64 device = 0, inode = 0;  // of what is open
+  std::string moved_to;  // where a damaged one has gone; empty: there was none
+  FileIdentity identity;
 };
 
 // How the size is shared: SQLite writes to NAME-wal first, and NAME-unwritten has what is in memory. The rest

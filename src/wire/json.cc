@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <utility>
 
+#include "base/json_text.h"
+#include "base/number.h"
 #include "base/utf8.h"
 
 namespace spotter::wire {
@@ -47,7 +50,39 @@ std::optional<std::vector<T>> list(const json::value& value, F read) {
   return all;
 }
 
+void append_json(std::string& out, const json::value& value) {
+  if (const json::object* object = value.if_object()) {
+    char before = '{';
+    for (const auto& [key, member] : *object) {
+      out += std::exchange(before, ',');
+      append_json_text(out, {key.data(), key.size()});
+      out += ':';
+      append_json(out, member);
+    }
+    out += before == '{' ? "{}" : "}";
+  } else if (const json::array* array = value.if_array()) {
+    char before = '[';
+    for (const json::value& element : *array) {
+      out += std::exchange(before, ',');
+      append_json(out, element);
+    }
+    out += before == '[' ? "[]" : "]";
+  } else if (const json::string* text = value.if_string()) {
+    append_json_text(out, {text->data(), text->size()});
+  } else if (value.is_double()) {
+    out += std::isfinite(value.get_double()) ? fmt::format("{:.15g}", value.get_double()) : "null";
+  } else {
+    out += json::serialize(value);
+  }
+}
+
 }  // namespace
+
+std::string json_text(const json::value& value) {
+  std::string out;
+  append_json(out, value);
+  return out;
+}
 
 Result<json::object> read_object(std::string_view text) {
   json::parse_options options;
@@ -107,6 +142,11 @@ boost::json::string mended(std::string_view text) {
 std::string_view text_in(const json::value& value) {
   const json::string& s = value.as_string();
   return {s.data(), s.size()};
+}
+
+double real_in(const json::value& value) {
+  const double real = value.to_number<double>();
+  return number_in<double>(fmt::format("{:.15g}", real)).value_or(real);
 }
 
 Severity severity_in(const json::value& value) {

@@ -37,9 +37,15 @@ void expect(bool condition, const char* what);
 // Text that is no UTF-8 is mended.
 boost::json::string mended(std::string_view text);
 
+// JSON for people, too: a number is 4.42, where the library writes 4.42E0. Numbers have 15 digits, so that
+// what the library's reader, which is not exact, makes of them is told from nothing else. Null for those
+// that are not finite.
+std::string json_text(const boost::json::value& value);
+
 // Of what an agent sent as a table. A view is into the value; all throw where it is not of the type, and a
 // cell may be null.
 std::string_view text_in(const boost::json::value& value);
+double real_in(const boost::json::value& value);  // just what json_text() has written
 Severity severity_in(const boost::json::value& value);
 Value cell_in(const boost::json::value& value, Type type);
 

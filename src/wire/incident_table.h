@@ -1,0 +1,12 @@
+// The table `incidents`: one row for each, as lists of them show it.
+#pragma once
+#include <span>
+
+#include "respond/incident.h"
+#include "table/table.h"
+
+namespace spotter::wire {
+
+Table incidents_table(std::span<const respond::Incident> incidents);
+
+}  // namespace spotter::wire
