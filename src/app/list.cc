@@ -19,6 +19,7 @@
   ONE(completion)             \
   ONE(man)                    \
   ONE(analyze_part)           \
+  ONE(investigate)            \
   ONE(helper)                 \
   ONE(ask_helper)
 

@@ -111,10 +111,11 @@ struct Incident {
   std::optional<Acknowledgement> acknowledged = {};
   std::optional<Ns> silenced_until = {};
   // For who goes on with it: when it began to fire, when something was told of it last (0: nothing yet), of
-  // which incident it is a part and not told by itself, and where it was before it recovered.
+  // which incident it is a part and not told by itself, and where it was before it recovered (pending:
+  // it does not).
   Ns fired = 0, told = 0;
   std::string part_of = {};
-  std::optional<IncidentState> before = {};
+  IncidentState before = IncidentState::pending;
 
   // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`.
   std::string key() const;

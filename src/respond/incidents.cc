@@ -58,8 +58,8 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at) {
   const bool rose = add(*kept, condition) && !is_new;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
     const bool was_resolved = incident.state == IncidentState::resolved;
-    const IncidentState to = incident.before.value_or(IncidentState::inconclusive);
-    incident.before.reset();
+    const IncidentState before = std::exchange(incident.before, IncidentState::pending);
+    const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
     move(*kept, to, "it fires again", was_resolved || rose ? Word::changed : Word::none, at, changes);
   } else if (rose && incident.state != IncidentState::pending) {

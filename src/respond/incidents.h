@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/result.h"
+#include "respond/conclusion.h"
 #include "respond/incident.h"
 #include "respond/silences.h"
 
@@ -51,13 +52,6 @@ struct IncidentChange {
   Word word = Word::none;
   bool wants_capture = false;  // answer with investigate(), conclude() or give_up()
   bool is_gone = false;        // it was nothing: there is no incident
-};
-
-// What a look at the captures, or at metrics, says.
-struct Conclusion {
-  std::optional<Verdict> verdict = {};  // nothing: inconclusive
-  std::vector<Evidence> evidence = {};
-  std::vector<std::string> against = {}, not_known = {};
 };
 
 class Incidents {

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
 #include <utility>
 
 #include "base/quantity.h"
 #include "base/suggestion.h"
 #include "base/utf8.h"
+#include "respond/ruled_out.h"
 
 namespace spotter::respond {
 
@@ -14,6 +16,7 @@ struct Rules::At {
   const Rule* rule;
   std::unique_ptr<Watch> watch;
   Ns hold, recover;
+  Ns last_sign = 0;
 };
 
 struct Rules::Watched {
@@ -65,11 +68,12 @@ std::vector<Condition> Rules::add(const Batch& batch) {
   std::vector<Condition> changes;
   for (const Table& table : batch.tables) facts_.see({.table = table, .at = batch.unix_ns});
   for (const Table& table : batch.tables) {
-    for (const At& rule : rules_) {
+    for (At& rule : rules_) {
       if (std::ranges::find(rule.rule->tables, std::string_view(table.name())) == rule.rule->tables.end())
         continue;
       signs_.clear();
       rule.watch->see({.table = table, .at = batch.unix_ns}, facts_, signs_);
+      if (!signs_.empty()) rule.last_sign = batch.unix_ns;
       for (Sign& sign : signs_) take(rule, std::move(sign), batch.unix_ns, changes);
     }
   }
@@ -163,6 +167,17 @@ std::vector<Condition> Rules::firing() const {
     if (watched.is_firing) all.push_back(watched.condition);
   }
   return all;
+}
+
+std::vector<std::string> Rules::ruled_out(Ns at) const {
+  std::set<std::string> looked, firing;
+  for (const At& rule : rules_) {
+    if (rule.last_sign != 0 && at - rule.last_sign <= kMinute) looked.insert(rule.rule->name);
+  }
+  for (const auto& [key, watched] : watched_) {
+    if (watched.is_firing) firing.insert(watched.condition.rule);
+  }
+  return respond::ruled_out(looked, firing, options_.host);
 }
 
 }  // namespace spotter::respond

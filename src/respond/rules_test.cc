@@ -69,6 +69,16 @@ TEST(Rules, ThereIsAnEndToWhatIsWatched) {
   EXPECT_EQ(rules.left_out(), 14);
 }
 
+TEST(Rules, WhatWasLookedForAndNotFoundIsSaid) {
+  Machine machine;
+  machine.second({mount(true)});
+  EXPECT_EQ(machine.rules_.ruled_out(machine.at),
+            std::vector<std::string>{"storage: the file systems of n1 answer"});
+  EXPECT_TRUE(machine.rules_.ruled_out(machine.at + kHour).empty()) << "nobody has looked since";
+  machine.seconds(21, [](int) { return mount(false); });
+  EXPECT_TRUE(machine.rules_.ruled_out(machine.at).empty());
+}
+
 TEST(Rules, ARuleThatIsNotWantedIsSilent) {
   Machine machine({{"storage_hangs", {{"enabled", "false"}}}});
   machine.seconds(60, [](int) { return mount(false); });

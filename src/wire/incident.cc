@@ -151,6 +151,10 @@ void fields(Way& way, Incident& i) {
   way.count("condition_count", i.condition_count);
   way.object("acknowledged", i.acknowledged);
   way.time("silenced_until", i.silenced_until);
+  way.time("fired", i.fired);
+  way.time("told", i.told);
+  way.text("part_of", i.part_of);
+  way.word("before", i.before, kIncidentStateNames);
 }
 
 // A key of a row is a number where it can be one and nothing is lost.

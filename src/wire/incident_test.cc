@@ -37,6 +37,10 @@ Incident whole_incident() {
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
+  i.fired = kOpened + 3 * kSecond;
+  i.told = kOpened + kSecond;
+  i.part_of = "4711-progress-1";
+  i.before = IncidentState::verdict;
   return i;
 }
 
@@ -61,7 +65,8 @@ constexpr const char* kWholeText =
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
     R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text"}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
-    R"("silenced_until":"2026-11-24T04:46:46.123Z"})";
+    R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
+    R"("told":"2026-11-23T04:46:47.123Z","part_of":"4711-progress-1","before":"verdict"})";
 
 TEST(IncidentJsonTest, EveryMemberBothWays) {
   EXPECT_EQ(incident_text(whole_incident()), kWholeText);

@@ -12,6 +12,7 @@
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
+#include "app/cli/standard_input.h"
 #include "base/system/memory.h"
 #include "net/child.h"
 #include "read/open.h"
@@ -21,19 +22,6 @@
 
 namespace spotter::app {
 namespace {
-
-constexpr size_t kMostRequestBytes = size_t{1} << 20;
-
-Result<std::string> standard_input() {
-  std::string text(kMostRequestBytes + 1, '\0');
-  size_t done = 0;
-  for (ssize_t n = 1; n > 0 && done < text.size(); done += static_cast<size_t>(std::max<ssize_t>(n, 0)))
-    n = ::read(STDIN_FILENO, text.data() + done, text.size() - done);
-  if (done > kMostRequestBytes)
-    return fail(Code::invalid, "the request is longer than {} bytes", kMostRequestBytes);
-  text.resize(done);
-  return text;
-}
 
 Result<Job> job_of(const std::vector<std::string>& names) {
   Job job;

@@ -1,0 +1,42 @@
+// Investigation: a capture of a job for an incident, and what stands out in its traces: `spotter investigate`,
+// a process of its own, which asks this agent as a person would. The loop's thread.
+#pragma once
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/notes.h"
+#include "base/result.h"
+#include "net/child.h"
+#include "net/loop.h"
+#include "respond/budget.h"
+#include "table/table.h"
+
+namespace spotter::agent {
+
+struct InvestigationOrder {
+  std::string program, socket;
+  std::string job;
+  std::vector<i64> ranks = {};  // empty: all of the job
+  respond::CapturePlan plan = {};
+  i64 start_unix_ms = 0;  // when all begin to record
+};
+
+struct Investigated {
+  Table receipts;
+  std::optional<Table> findings;  // nothing: no trace could be read
+  Notes notes;
+};
+
+class Investigation {
+ public:
+  // `done` may destroy it. Errors: io.
+  static Result<std::unique_ptr<Investigation>> start(net::Loop& loop, const InvestigationOrder& order,
+                                                      std::function<void(Result<Investigated>)> done);
+
+ private:
+  std::unique_ptr<net::Child> child_;
+};
+
+}  // namespace spotter::agent

@@ -1,0 +1,26 @@
+// What an agent does by itself about the jobs of its host.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "respond/budget.h"
+#include "respond/rules.h"
+
+namespace spotter::agent {
+
+// Whether captures begin by themselves: not at all, not but it is told what would have been, or they do.
+enum class AutomaticCaptures : u8 { off, dry_run, automatic };
+
+struct RespondOptions {
+  bool is_on = false;  // rules are watched, and incidents made of what they say
+  std::string cluster = "local";
+  respond::RuleSettings rules = {};  // checked ones
+  AutomaticCaptures captures = AutomaticCaptures::off;
+  respond::BudgetOptions budget = {};
+  std::vector<std::string> not_traced = {};  // users whose jobs are left alone
+  std::string store = {};                    // the file of incidents; empty: in memory alone
+  std::string socket = {};                   // of this agent, for its own investigations
+  std::string program = "/proc/self/exe";
+};
+
+}  // namespace spotter::agent

@@ -1,0 +1,60 @@
+// JobPaces: how the jobs of this host go on, by the tables `step` and `job`: how old they are, how many steps
+// they have made and how long those take; and what a capture has cost, by the job's own steps. One thread.
+#pragma once
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "respond/rules/rank_steps.h"
+
+namespace spotter::respond {
+
+struct JobPace {
+  std::string user = {};
+  std::set<i64> ranks = {};  // that are here
+  i64 world_size = 0;        // 0: not known
+  Ns first = 0;              // when a step of it was seen first; 0: none was
+  i64 steps = 0;             // of the rank that has made most of those seen
+  Ns step = 0;               // median of the last ones; 0: not known
+  Ns last_step = 0;          // when it ended
+  Ns last_writing = 0;       // when it wrote more than 50 MB/s; 0: not since the agent looks
+};
+
+struct CaptureCost {
+  std::optional<double> overhead_ratio = {};   // steps during it to steps before
+  std::optional<double> aftermath_ratio = {};  // steps after it to steps before
+  std::optional<double> cost_s = {};           // that the steps during it took longer
+};
+
+class JobPaces {
+ public:
+  void see(const Sample& sample);
+  std::optional<JobPace> of(const std::string& job) const;  // nothing: it is not here
+
+  // Of a capture that lasted from the one to the other (Unix time), as far as its steps are still known: 50
+  // before, and 50 after it or as many as there are.
+  CaptureCost cost(const std::string& job, Ns from, Ns until) const;
+
+ private:
+  struct Ended {
+    Ns end = 0, took = 0;
+  };
+  struct Job {
+    JobPace pace = {};
+    std::optional<i64> shown = {};                   // whose steps `last` has: of the lowest rank here
+    std::map<std::optional<i64>, i64> counted = {};  // steps by rank, as its counter says
+    std::map<std::optional<i64>, i64> first_count = {};
+    std::deque<Ended> last = {};
+    Ns seen = 0, written_at = 0;
+    i64 written = 0;
+  };
+  void see_steps(const Sample& sample);
+  void see_jobs(const Sample& sample);
+
+  StepRows rows_;
+  std::map<std::string, Job> jobs_;
+};
+
+}  // namespace spotter::respond
