@@ -91,7 +91,8 @@ Ns Courier::tell(std::vector<Word> words, Ns now) {
       unsettled_ = [this, word, why = incident.error().message] { return drop({word}, why); };
       return write_down(now) ? now : not_before_;
     }
-    attempt.tellings.push_back({redacted(std::move(*incident), receiver_.redaction), word.occasion, now});
+    redact(*incident, receiver_.redaction);
+    attempt.tellings.push_back({std::move(*incident), word.occasion, now});
   }
   // Whoever is killed from here on leaves it in doubt. Where that cannot be written, what became of the
   // attempt could not be either, and it would be told again and again.

@@ -1,149 +1,161 @@
 #include "notify/redact.h"
 
-#include <fmt/ranges.h>
-
 #include <algorithm>
 #include <map>
+#include <set>
+#include <vector>
 
+#include "base/quantity.h"
 #include "base/utf8.h"
+#include "net/digest.h"
 
 namespace spotter::notify {
 namespace {
 
-using respond::Incident;
+using namespace respond;
 
-// Longer names first: "gpu01.rack2" before "gpu01".
-struct LongerFirst {
-  bool operator()(const std::string& a, const std::string& b) const {
-    return a.size() != b.size() ? a.size() > b.size() : a < b;
+constexpr const char* kLeftOut = "…";
+constexpr size_t kDigits = 8;
+
+// Every text of it that a person may be shown.
+template <class F>
+void for_each_text(Incident& i, F act) {
+  for (std::string* text : {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source}) act(*text);
+  if (i.verdict) {
+    act(i.verdict->sentence);
+    act(i.verdict->remedy);
+    for (Suspect& s : i.verdict->suspects) act(s.host);
   }
-};
-using StandIns = std::map<std::string, std::string, LongerFirst>;
-
-// FNV-1a, 64 bits, of which 24 are shown.
-std::string stand_in(const char* what, const std::string& name) {
-  u64 hash = 14695981039346656037ULL;
-  for (const unsigned char c : name) hash = (hash ^ c) * 1099511628211ULL;
-  return fmt::format("{}-{:06x}", what, (hash ^ hash >> 32) & 0xFFFFFF);
+  for (Evidence& e : i.evidence) {
+    act(e.says);
+    act(e.command);
+    for (auto& [key, value] : e.row) act(value);
+  }
+  for (std::string& text : i.against) act(text);
+  for (std::string& text : i.not_known) act(text);
+  for (ChangeBefore& c : i.changes)
+    for (std::string* text : {&c.kind, &c.what, &c.before, &c.after, &c.by, &c.link}) act(*text);
+  for (LogLine& line : i.logs) {
+    act(line.text);
+    act(line.file);
+  }
+  for (CaptureOfIncident& c : i.captures) act(c.path);
+  for (Condition& c : i.conditions)
+    for (std::string* text : {&c.user, &c.host, &c.device, &c.source, &c.text}) act(*text);
+  if (i.acknowledged) {
+    act(i.acknowledged->by);
+    act(i.acknowledged->where);
+  }
 }
 
 bool is_of_word(char c) {
-  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         static_cast<u8>(c) >= 0x80;
 }
 
-// Whole words only: of "gpu01" and "gpu012" each is itself. In one pass, since a stand-in may have a name in
-// it.
-std::string replaced(const std::string& text, const StandIns& names) {
-  std::string out;
-  for (size_t at = 0; at < text.size();) {
-    const auto fits = [&](const auto& entry) {
-      const std::string& name = entry.first;
-      const size_t end = at + name.size();
-      return text.compare(at, name.size(), name) == 0 && (end == text.size() || !is_of_word(text[end]));
-    };
-    const bool begins = at == 0 || !is_of_word(text[at - 1]);
-    const auto it = begins ? std::ranges::find_if(names, fits) : names.end();
-    if (it == names.end()) {
-      out += text[at++];
-    } else {
-      out += it->second;
-      at += it->first.size();
+// Where it stands as a word of its own.
+void replace_word(std::string& text, const std::string& word, const std::string& by) {
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
+    const size_t end = at + word.size();
+    const bool is_part = (at > 0 && is_of_word(text[at - 1]) && is_of_word(word.front())) ||
+                         (end < text.size() && is_of_word(text[end]) && is_of_word(word.back()));
+    if (is_part) {
+      ++at;
+      continue;
     }
-  }
-  return out;
-}
-
-template <class Each>
-void each_text(Incident& i, Each each) {
-  for (std::string* text : {&i.host, &i.led_by, &i.job.name, &i.job.user, &i.symptom.source}) each(*text);
-  if (i.verdict) {
-    each(i.verdict->sentence);
-    each(i.verdict->remedy);
-    for (respond::Suspect& suspect : i.verdict->suspects) each(suspect.host);
-  }
-  for (respond::Evidence& e : i.evidence) {
-    each(e.says);
-    each(e.command);
-    for (auto& [key, value] : e.row) each(value);
-  }
-  for (std::string& text : i.against) each(text);
-  for (respond::ChangeBefore& c : i.changes)
-    for (std::string* text : {&c.what, &c.before, &c.after, &c.by, &c.link}) each(*text);
-  for (respond::LogLine& line : i.logs) {
-    each(line.text);
-    each(line.file);
-  }
-  for (respond::CaptureOfIncident& c : i.captures) each(c.path);
-  for (std::string& text : i.not_known) each(text);
-  for (respond::Condition& c : i.conditions)
-    for (std::string* text : {&c.user, &c.host, &c.device, &c.source, &c.text}) each(*text);
-  if (i.acknowledged) {
-    each(i.acknowledged->by);
-    each(i.acknowledged->where);
+    text.replace(at, word.size(), by);
+    at += by.size();
   }
 }
 
-void add(StandIns& all, const char* what, const std::string& name) {
-  if (!name.empty()) all.emplace(name, stand_in(what, name));
+using Words = std::set<std::string>;
+using Replacements = std::map<std::string, std::string>;
+
+void replace_words(Incident& i, const Replacements& replacements) {
+  // The longest first: a name may begin with another one.
+  std::vector<std::pair<std::string, std::string>> all(replacements.begin(), replacements.end());
+  std::erase_if(all, [](const auto& pair) { return pair.first.empty(); });
+  std::ranges::stable_sort(all, std::greater(), [](const auto& pair) { return pair.first.size(); });
+  for_each_text(i, [&](std::string& text) {
+    for (const auto& [word, other] : all) replace_word(text, word, other);
+  });
 }
 
-void add_hosts(StandIns& all, const Incident& i) {
-  add(all, "host", i.host);
-  add(all, "host", i.led_by);
-  if (i.verdict)
-    for (const respond::Suspect& suspect : i.verdict->suspects) add(all, "host", suspect.host);
-  for (const respond::Condition& c : i.conditions) add(all, "host", c.host);
-  for (const respond::Evidence& e : i.evidence)
-    for (const auto& [key, value] : e.row)
-      if (key == "host") add(all, "host", value);
+void leave_out(Incident& i, const Words& words) {
+  Replacements all;
+  for (const std::string& word : words) all[word] = kLeftOut;
+  replace_words(i, all);
 }
 
-void add_users(StandIns& all, const Incident& i) {
-  add(all, "user", i.job.user);
-  for (const respond::Condition& c : i.conditions) add(all, "user", c.user);
-  for (const respond::ChangeBefore& c : i.changes) add(all, "user", c.by);
-  if (i.acknowledged) add(all, "user", i.acknowledged->by);
+void redact_log_lines(Incident& i) {
+  Words lines;
+  for (const LogLine& line : i.logs) lines.insert(line.text);
+  for (const Condition& c : i.conditions) lines.insert(c.text);
+  leave_out(i, lines);
+  i.logs.clear();
+  for (Condition& c : i.conditions) c.text.clear();
 }
 
-void leave_out_names(Incident& i) {
-  for (respond::Evidence& e : i.evidence) e.command.clear();
-  for (respond::LogLine& line : i.logs) line.file.clear();
-  for (respond::CaptureOfIncident& c : i.captures) c.path.clear();
-  for (respond::ChangeBefore& c : i.changes)
+void redact_names(Incident& i) {
+  leave_out(i, {i.job.name});
+  i.job.name.clear();
+  for (ChangeBefore& c : i.changes)
     for (std::string* text : {&c.what, &c.before, &c.after, &c.link}) text->clear();
+}
+
+void redact_users(Incident& i) {
+  Words users = {i.job.user};
+  for (const Condition& c : i.conditions) users.insert(c.user);
+  for (const ChangeBefore& c : i.changes) users.insert(c.by);
+  if (i.acknowledged) users.insert(i.acknowledged->by);
+  leave_out(i, users);
+  i.job.user.clear();
+  for (Condition& c : i.conditions) c.user.clear();
+  for (ChangeBefore& c : i.changes) c.by.clear();
+  if (i.acknowledged) i.acknowledged->by = "somebody";
+}
+
+void redact_hosts(Incident& i) {
+  Words hosts = {i.host, i.led_by};
+  for (const Condition& c : i.conditions) hosts.insert(c.host);
+  if (i.verdict)
+    for (const Suspect& s : i.verdict->suspects) hosts.insert(s.host);
+  Replacements all;
+  for (const std::string& host : hosts) {
+    const std::string digest = "host-" + net::sha256(host).substr(0, kDigits);
+    // Texts may have the name without its domain; of an address there is no such part.
+    const std::string first = host.substr(0, host.find('.'));
+    if (std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; })) all.emplace(first, digest);
+    all[host] = digest;
+  }
+  replace_words(i, all);
 }
 
 }  // namespace
 
-Result<Redaction> redaction_of(const std::vector<std::string>& words) {
+Result<Redaction> parse_redaction(const std::string& words) {
   Redaction redaction;
-  bool* const flags[] = {&redaction.names, &redaction.hosts, &redaction.users, &redaction.log_lines};
-  for (const std::string& word : words) {
-    const auto it = std::ranges::find(kRedacted, word);
-    if (it == std::end(kRedacted))
-      return fail(Code::invalid, "\"{}\" cannot be left out; there are {}", to_printable(word),
-                  fmt::join(kRedacted, ", "));
-    *flags[it - std::begin(kRedacted)] = true;
+  for (const std::string& word : split_commas(words)) {
+    if (word == "names") {
+      redaction.names = true;
+    } else if (word == "hosts") {
+      redaction.hosts = true;
+    } else if (word == "users") {
+      redaction.users = true;
+    } else if (word == "log_lines") {
+      redaction.log_lines = true;
+    } else {
+      return fail(Code::invalid, "\"{}\" is none of names, hosts, users and log_lines", to_printable(word));
+    }
   }
   return redaction;
 }
 
-Incident redacted(Incident incident, const Redaction& redaction) {
-  StandIns names;
-  if (redaction.hosts) add_hosts(names, incident);
-  if (redaction.users) add_users(names, incident);
-  if (redaction.names) {
-    if (!incident.job.name.empty()) names.emplace(incident.job.name, "(name)");
-    leave_out_names(incident);
-  }
-  if (redaction.log_lines) {
-    incident.logs.clear();
-    for (respond::Condition& c : incident.conditions) c.text.clear();
-  }
-  if (!names.empty()) {
-    each_text(incident, [&](std::string& text) { text = replaced(text, names); });
-  }
-  return incident;
+void redact(Incident& incident, const Redaction& redaction) {
+  if (redaction.log_lines) redact_log_lines(incident);
+  if (redaction.names) redact_names(incident);
+  if (redaction.users) redact_users(incident);
+  if (redaction.hosts) redact_hosts(incident);
 }
 
 }  // namespace spotter::notify

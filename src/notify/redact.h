@@ -1,11 +1,6 @@
-// What a receiver outside is not to read of an incident: names of hosts and users get stand-ins, everywhere
-// in it; lines of logs and names of code are left out.
-//
-// A stand-in is the same each time, so that what is told later is known to be of the same: of a name that can
-// be guessed, who guesses can tell.
+// Redaction: what is not to leave the site is taken out of an incident before anything is made of it.
 #pragma once
 #include <string>
-#include <vector>
 
 #include "base/result.h"
 #include "respond/incident.h"
@@ -13,15 +8,16 @@
 namespace spotter::notify {
 
 struct Redaction {
-  bool names = false;  // of the job, of files, of what changed in code; commands, which have them
-  bool hosts = false;
-  bool users = false;
-  bool log_lines = false;
+  bool names = false;  // of jobs, and what changed in the code
+  bool hosts = false;  // host names become "host-1a2b3c4d", in all texts: a digest, so that they stay apart
+  bool users = false;  // who runs, changes and acknowledges
+  bool log_lines = false;  // lines of logs, also where other texts quote them
 };
 
-inline constexpr const char* kRedacted[] = {"names", "hosts", "users", "log_lines"};
+// "names, hosts". Errors: invalid.
+Result<Redaction> parse_redaction(const std::string& words);
 
-Result<Redaction> redaction_of(const std::vector<std::string>& words);  // errors: invalid
-respond::Incident redacted(respond::Incident incident, const Redaction& redaction);
+// Whatever is left of an incident that redacts hosts has the same key for one host, whoever tells of it.
+void redact(respond::Incident& incident, const Redaction& redaction);
 
 }  // namespace spotter::notify
