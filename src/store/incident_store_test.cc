@@ -172,6 +172,7 @@ TEST_F(Incidents, WhatIsPutOffComesLater) {
   EXPECT_EQ(*store_->next_due("ops"), std::optional(kStart + kMinute));
   EXPECT_FALSE(*store_->next_due("pager"));
   EXPECT_EQ(sequences(kStart + kMinute), Sequences{1});
+  EXPECT_EQ(sequences(kStart - kDay), Sequences{1});  // the clock was wrong
   // Doubt stays: a second attempt that surely failed says nothing of the first one.
   const auto rows = due(kStart + kMinute);
   ASSERT_TRUE(store_->begin_attempt(rows, kStart + kMinute));

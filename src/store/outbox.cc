@@ -5,6 +5,8 @@
 namespace spotter::store {
 namespace {
 
+constexpr Ns kFarAhead = 10 * kMinute;
+
 // -1: it was never told anything of it.
 Result<i64> told_sequence(Database& database, const OutboxRow& row) {
   TRY_ASSIGN(Statement told,
@@ -53,9 +55,10 @@ Result<std::vector<OutboxRow>> due_rows(Database& database, const std::string& n
                               "first_attempt, next_attempt, in_doubt, is_told, "
                               "(SELECT kept FROM told WHERE told.incident = outbox.incident "
                               "AND told.notifier = outbox.notifier) "
-                              "FROM outbox WHERE notifier = ? AND next_attempt <= ? "
-                              "ORDER BY is_told, is_urgent DESC, next_attempt, put, incident LIMIT ?"));
-  select.bind(notifier, now, most);
+                              "FROM outbox WHERE notifier = ?1 "
+                              "AND (next_attempt <= ?2 OR next_attempt > ?2 + ?4) "
+                              "ORDER BY is_told, is_urgent DESC, next_attempt, put, incident LIMIT ?3"));
+  select.bind(notifier, now, most, kFarAhead);
   std::vector<OutboxRow> rows;
   while (true) {
     TRY_ASSIGN(const bool is_there, select.step());

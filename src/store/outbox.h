@@ -30,7 +30,8 @@ struct OutboxRow {
 // left out. The last word of an incident that its notifier never heard of is left out with what it overtakes,
 // unless that may have arrived. How many words were overtaken.
 Result<i64> put_row(Database& database, const OutboxRow& row);
-// Those that are due, urgent ones first, `most` at most.
+// Those that are due, urgent ones first, `most` at most. What is due in more than ten minutes is due now:
+// nobody puts a word off so long, but the clock was wrong.
 Result<std::vector<OutboxRow>> due_rows(Database& database, const std::string& notifier, Ns now, i64 most);
 Result<std::optional<Ns>> next_due(Database& database, const std::string& notifier);  // nothing: none waits
 Result<i64> waiting_rows(Database& database, const std::string& notifier);  // without those that were told
