@@ -1,5 +1,7 @@
 #include "agent/agent.h"
 
+#include <utility>
+
 #include "agent/capture_note.h"
 #include "base/utf8.h"
 
@@ -19,12 +21,15 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       captures(registry, host, host_name),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
-      telemetry({loop, host, host_name, identities, profiling_pause, options.helper}),
+      incidents({loop, clock, host, host_name, audit, registry}, options.respond),
+      telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
+                 options.respond.is_on ? std::vector<Consumer*>{&incidents} : std::vector<Consumer*>()}),
       processes(loop, clock, registry, captures, [this](i64 pid) { identities->notice(pid); }),
       control({loop, clock, access, audit, processes, captures, *profiling_pause}) {
   net::allow_many_descriptors();  // one for each process that is watched and each connection
   captures.add_listener([this](const capture::Capture& c) { telemetry.note_capture(note_of(c)); });
   captures.add_listener([this](const capture::Capture& c) { waiters.changed(c); });
+  captures.add_listener([this](const capture::Capture& c) { incidents.captured(c); });
 }
 
 Agent::~Agent() = default;
@@ -34,6 +39,9 @@ Result<void> Agent::listen() {
   return processes.listen(options.ipc_directory);
 }
 
-Result<void> Agent::measure() { return telemetry.begin(options.telemetry); }
+Result<void> Agent::measure(std::vector<notify::Receiver> receivers) {
+  if (options.respond.is_on) TRY(incidents.begin(std::move(receivers)));
+  return telemetry.begin(options.telemetry);
+}
 
 }  // namespace spotter::agent

@@ -11,7 +11,9 @@
 #include "agent/capture_control.h"
 #include "agent/capture_waiters.h"
 #include "agent/clock.h"
+#include "agent/incidents.h"
 #include "agent/processes.h"
+#include "agent/respond_options.h"
 #include "agent/telemetry.h"
 #include "base/result.h"
 #include "base/system/host.h"
@@ -30,6 +32,7 @@ struct AgentOptions {
   std::string audit_log = {};            // a file; empty: the log has it
   std::string helper = {};               // the socket of root's helper (helper.h); empty: there is none
   TelemetryOptions telemetry = {};       // nothing is measured without collectors
+  RespondOptions respond = {};           // what it does by itself
 };
 
 struct Agent {
@@ -40,9 +43,9 @@ struct Agent {
 
   // Listens to training processes. Errors: denied, io, busy (no thread for the audit can be had).
   Result<void> listen();
-  // Begins to measure: once, after everything that only one agent of a host can have is this one's. Errors:
-  // invalid (a sink's settings), busy.
-  Result<void> measure();
+  // Begins to measure, and to tell of incidents: once, after everything that only one agent of a host can
+  // have is this one's. Errors: invalid (a sink's settings), busy.
+  Result<void> measure(std::vector<notify::Receiver> receivers = {});
 
   const AgentOptions options;
   const Host host;
@@ -58,6 +61,7 @@ struct Agent {
   capture::Captures captures;  // under way, and over
   CaptureWaiters waiters;      // who waits for news of them
   AnalysisProcesses analyses;  // of what they wrote
+  Incidents incidents;         // what the rules say of what is measured, and what is done about it
   Telemetry telemetry;         // what is measured, and who takes it
   Processes processes;         // what training processes say
   CaptureControl control;      // what is done about it, for whom

@@ -14,6 +14,7 @@ namespace spotter::agent {
 
 class IncidentJournal {
  public:
+  // Where the file cannot be had it goes on in memory, and says so: what is wrong is told all the same.
   // Errors: those of the store; busy (no thread can be had).
   static Result<std::unique_ptr<IncidentJournal>> open(store::IncidentStoreOptions options,
                                                        std::vector<notify::Receiver> receivers);
@@ -31,7 +32,8 @@ class IncidentJournal {
   void put(const respond::Silence& silence);
 
   std::vector<notify::NotifierState> notifiers() const;
-  i64 lost() const;  // changes that could not be put
+  i64 lost() const;                          // changes that could not be put
+  const std::string& why_in_memory() const;  // empty: there is a file
 
  private:
   struct Body;

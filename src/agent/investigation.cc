@@ -26,11 +26,13 @@ wire::CaptureRequest request_of(const InvestigationOrder& order) {
 Result<Investigated> read(const std::string& output) {
   TRY_ASSIGN(wire::TablesAnswer answer, wire::read_tables(output));
   const auto named = [&](std::string_view name) {
-    return std::ranges::find(answer.tables, name, [](const Table& table) { return std::string_view(table.name()); });
+    return std::ranges::find(answer.tables, name,
+                             [](const Table& table) { return std::string_view(table.name()); });
   };
   const auto receipts = named("receipts"), findings = named("findings");
   if (receipts == answer.tables.end()) return fail(Code::corrupt, "the investigation told of no capture");
-  Investigated investigated{.receipts = std::move(*receipts), .findings = {}, .notes = std::move(answer.notes)};
+  Investigated investigated{
+      .receipts = std::move(*receipts), .findings = {}, .notes = std::move(answer.notes)};
   if (findings != answer.tables.end()) investigated.findings = std::move(*findings);
   return investigated;
 }

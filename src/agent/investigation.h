@@ -1,5 +1,5 @@
-// Investigation: a capture of a job for an incident, and what stands out in its traces: `spotter investigate`,
-// a process of its own, which asks this agent as a person would. The loop's thread.
+// Investigation: a capture of a job for an incident, and what stands out in its traces: `spotter
+// investigate`, a process of its own, which asks this agent as a person would. The loop's thread.
 #pragma once
 #include <functional>
 #include <memory>

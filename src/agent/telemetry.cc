@@ -68,6 +68,7 @@ Result<void> Telemetry::open_consumers(const TelemetryOptions& options) {
   consumers_.push_back(&newest_);
   if (history_) consumers_.push_back(history_.get());
   for (const auto& other : others_) consumers_.push_back(other.get());
+  consumers_.insert(consumers_.end(), site_.consumers.begin(), site_.consumers.end());
   return {};
 }
 

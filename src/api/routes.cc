@@ -4,6 +4,7 @@
 
 #include "agent/tables.h"
 #include "api/capture_routes.h"
+#include "api/incident_routes.h"
 #include "api/metrics_page.h"
 #include "api/page_routes.h"
 #include "api/route.h"
@@ -89,6 +90,13 @@ constexpr Route kRoutes[] = {
      end_route},  // CaptureControl::end() knows who may
     {"POST", "/v1/captures/{id}/analyze", agent::AccessRole::trace, analyze_route},
     {"GET", "/v1/captures/{id}/file", agent::AccessRole::trace, file_route},
+    {"GET", "/v1/rules", agent::AccessRole::view, rules_route},
+    {"GET", "/v1/incidents", agent::AccessRole::view, incidents_route},
+    {"GET", "/v1/incidents/{id}", agent::AccessRole::view, incident_route},
+    {"POST", "/v1/incidents/{id}/acknowledge", agent::AccessRole::trace, acknowledge_route},
+    {"POST", "/v1/incidents/{id}/resolve", agent::AccessRole::trace, resolve_route},
+    {"GET", "/v1/silences", agent::AccessRole::view, silences_route},
+    {"POST", "/v1/silences", agent::AccessRole::trace, silence_route},
 };
 
 // What is in the place of {id}; empty where the pattern has none.

@@ -63,12 +63,18 @@ Result<AgentConfig> configured(const Options& options) {
     config.options.telemetry.history.emplace();
     config.options.telemetry.history->path = path;
   }
+  config.options.respond.is_on = true;
   config.doors.api_socket = own_socket();
   if (geteuid() != 0 && serves_all_users()) config.options.helper = kHelperSocket;
   if (const char* directory = std::getenv("KINETO_IPC_SOCKET_DIR")) config.options.ipc_directory = directory;
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
   TRY(api::check(config.doors));
+  agent::RespondOptions& respond = config.options.respond;
+  respond.is_on = respond.is_on && !config.options.telemetry.collectors.empty();
+  respond.socket = config.doors.api_socket;
+  if (const auto& history = config.options.telemetry.history; history && respond.store.empty())
+    respond.store = (std::filesystem::path(history->path).parent_path() / "incidents.db").string();
   return config;
 }
 
@@ -105,6 +111,8 @@ Result<int> run_agent(const Options& options) {
   }
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
+  if (const std::string& file = config.options.respond.store; !file.empty())
+    std::ignore = make_folder_of(file);
   net::Loop loop;
   agent::Agent agent(loop, config.options, Host::at(config.root));
   std::unique_ptr<api::Doors> doors;

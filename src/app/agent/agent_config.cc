@@ -9,6 +9,7 @@
 
 #include "api/doors.h"
 #include "app/agent/client_rules.h"
+#include "app/agent/respond_config.h"
 #include "app/agent/telemetry_config.h"
 #include "app/agent/yaml_map.h"
 #include "app/capture/hosts.h"
@@ -195,6 +196,14 @@ constexpr Key<AgentConfig> kKeys[] = {
     {"sinks",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_sinks(node, c.options.telemetry.sinks);
+     }},
+    {"respond",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_respond(node, c.options.respond);
+     }},
+    {"rules",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       return read_rules(node, c.options.respond.rules);
      }},
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {

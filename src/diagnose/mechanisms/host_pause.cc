@@ -135,10 +135,6 @@ std::vector<Candidate> usual_silences(const JobModel& model) {
 }
 
 std::vector<Candidate> find_candidates(const JobModel& model) {
-  for (const PauseAt& p : model.pauses)
-    fprintf(stderr, "rank %u step %u row %u kind %d host %.2f ideal %.2f covered %.2f sync %d\n", p.rank, p.step, p.row,
-            (int)p.kind, double(p.host) / 1e6, double(p.ideal) / 1e6, double(p.covered) / 1e6, p.follows_sync);
-  for (u32 r = 0; r < model.job.ranks.size(); ++r) fprintf(stderr, "rank %u late %.2f rows %zu steps %u\n", r, double(model.lateness(r)) / 1e6, model.job.ranks[r].rows().size(), model.job.ranks[r].steps());
   std::vector<Candidate> found = usual_silences(model);
   // Whoever waits in a job that hangs waits to the end of its recording.
   const bool hangs = !kHang.candidates(model).empty();

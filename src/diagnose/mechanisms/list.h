@@ -13,6 +13,7 @@ std::span<const Mechanism* const> all_mechanisms();
 #define SPOTTER_MECHANISMS \
   kHang, \
   kSlowDevice, \
+  kSlowHost, \
   kClockDrop, \
   kLongStep, \
   kUnevenWork, \

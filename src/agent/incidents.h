@@ -1,0 +1,97 @@
+// Incidents of this host: its samples go through the rules, what those say becomes incidents, for which jobs
+// are traced within their budget, and what is found goes to the journal and from there to people.
+//
+//   samples -> rules -> incidents -> journal -> notifiers
+//   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
+//
+// The loop's thread, but for offer().
+#pragma once
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/access.h"
+#include "agent/audit.h"
+#include "agent/clock.h"
+#include "agent/consumer.h"
+#include "agent/incident_journal.h"
+#include "agent/investigation.h"
+#include "agent/respond_options.h"
+#include "capture/captures.h"
+#include "kineto/registry.h"
+#include "respond/incidents.h"
+#include "respond/job_pace.h"
+
+namespace spotter::agent {
+
+class Incidents : public Consumer {
+ public:
+  // Of the agent; all of them outlive it.
+  struct Parts {
+    net::Loop& loop;
+    Clock clock;
+    const Host& host;
+    const std::string& host_name;
+    Audit& audit;
+    kineto::Registry& registry;
+  };
+  Incidents(const Parts& parts, RespondOptions options);
+  ~Incidents() override;
+
+  // Once, if the options want it. Errors: those of the journal.
+  Result<void> begin(std::vector<notify::Receiver> receivers);
+
+  void offer(const SharedBatch& batch) override;  // any thread; never waits
+  std::optional<SinkState> state() const override;
+  void captured(const capture::Capture& capture);  // a listener of Captures
+
+  // What people ask and do. Errors: not_found, invalid; denied (who may trace his own jobs alone
+  // acknowledges, resolves and silences nothing but these).
+  std::vector<respond::Incident> all() const { return incidents_.all(); }
+  Result<respond::Incident> find(const std::string& id) const;
+  Result<respond::Incident> acknowledge(const Peer& peer, const std::string& id);
+  Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
+  Result<void> silence(const Peer& peer, respond::Silence silence);
+  std::vector<respond::Silence> silences() const;
+  const RespondOptions& options() const { return options_; }
+  std::vector<notify::NotifierState> notifiers() const;
+
+ private:
+  struct Running;
+
+  Result<void> may_change(const Peer& peer, const std::string& job) const;
+  void take(const Batch& batch);
+  void pass();
+  void take(std::vector<respond::Condition> conditions, Ns now);
+  void apply(const respond::Incidents::Changes& changes);
+  void apply(const Result<respond::Incidents::Changes>& changes);
+  void investigate(const respond::Incident& incident);
+  Result<respond::CapturePlan> plan(const respond::Incident& incident);
+  std::string why_not_asked(const std::string& job) const;
+  void begin_capture(const std::string& id, respond::CapturePlan plan, std::vector<i64> ranks);
+  void take(const std::string& id, const Running& running, Result<Investigated> investigated);
+  void go_on(const std::string& id, const Running& canary);
+  void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
+  void refuse(const std::string& id, std::string why);
+  Ns poll_time(const std::string& job) const;
+
+  Parts parts_;
+  RespondOptions options_;
+  std::function<void(std::function<void()>)> post_;
+  std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0;
+  respond::Rules rules_;
+  respond::JobPaces paces_;
+  respond::Incidents incidents_;
+  respond::Budget budget_;
+  std::unique_ptr<IncidentJournal> journal_;
+  std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
+  std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
+  net::Timer tick_;
+  std::map<std::string, std::unique_ptr<net::Timer>> later_;  // by the incident's id
+  std::shared_ptr<const int> alive_ = std::make_shared<const int>();
+};
+
+}  // namespace spotter::agent

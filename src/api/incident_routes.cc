@@ -1,0 +1,64 @@
+#include "api/incident_routes.h"
+
+#include "api/routes.h"
+#include "net/browser_headers.h"
+#include "respond/rules_table.h"
+#include "wire/incident.h"
+#include "wire/incident_table.h"
+#include "wire/silence.h"
+
+namespace spotter::api {
+namespace {
+
+using Respond = net::HttpServer::Respond;
+
+net::HttpAnswer answer_of(const respond::Incident& incident) {
+  net::HttpAnswer answer{200, wire::incident_text(incident) + "\n"};
+  net::add_browser_headers(net::kDataPolicy, answer);
+  return answer;
+}
+
+void answer(const Respond& respond, const Result<respond::Incident>& incident) {
+  respond(incident ? answer_of(*incident) : http_error(incident.error()));
+}
+
+Result<respond::Silence> silence_of(const RouteCall& call) {
+  TRY_ASSIGN(respond::Silence silence, wire::read_silence(call.http.body, call.agent.host.unix_now()));
+  TRY(call.agent.incidents.silence(call.peer, silence));
+  return silence;
+}
+
+}  // namespace
+
+void rules_route(const RouteCall& call, const Respond& respond) {
+  api::answer(call, respond, respond::rules_table(call.agent.options.respond.rules));
+}
+
+void incidents_route(const RouteCall& call, const Respond& respond) {
+  api::answer(call, respond, wire::incidents_table(call.agent.incidents.all()));
+}
+
+void incident_route(const RouteCall& call, const Respond& respond) {
+  answer(respond, call.agent.incidents.find(call.id));
+}
+
+void acknowledge_route(const RouteCall& call, const Respond& respond) {
+  answer(respond,
+         told(call.agent, call.peer, call.http, call.agent.incidents.acknowledge(call.peer, call.id)));
+}
+
+void resolve_route(const RouteCall& call, const Respond& respond) {
+  answer(respond, told(call.agent, call.peer, call.http, call.agent.incidents.resolve(call.peer, call.id)));
+}
+
+void silences_route(const RouteCall& call, const Respond& respond) {
+  api::answer(call, respond, wire::silences_table(call.agent.incidents.silences()));
+}
+
+void silence_route(const RouteCall& call, const Respond& respond) {
+  const auto made = told(call.agent, call.peer, call.http, silence_of(call));
+  if (!made) return respond(http_error(made.error()));
+  api::answer(call, respond, wire::silences_table(call.agent.incidents.silences()));
+}
+
+}  // namespace spotter::api

@@ -1,0 +1,11 @@
+// The rules as a table: what each watches for, and with which settings.
+#pragma once
+#include "respond/rules.h"
+#include "table/table.h"
+
+namespace spotter::respond {
+
+std::span<const Field> rules_columns();
+Table rules_table(const RuleSettings& settings);
+
+}  // namespace spotter::respond
