@@ -1,0 +1,161 @@
+#include "notify/redact.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <vector>
+
+#include "base/quantity.h"
+#include "base/utf8.h"
+#include "net/digest.h"
+
+namespace spotter::notify {
+namespace {
+
+using namespace respond;
+
+constexpr const char* kLeftOut = "…";
+constexpr size_t kDigits = 8;
+
+// Every text of it that a person may be shown.
+template <class F>
+void for_each_text(Incident& i, F act) {
+  for (std::string* text : {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source}) act(*text);
+  if (i.verdict) {
+    act(i.verdict->sentence);
+    act(i.verdict->remedy);
+    for (Suspect& s : i.verdict->suspects) act(s.host);
+  }
+  for (Evidence& e : i.evidence) {
+    act(e.says);
+    act(e.command);
+    for (auto& [key, value] : e.row) act(value);
+  }
+  for (std::string& text : i.against) act(text);
+  for (std::string& text : i.not_known) act(text);
+  for (ChangeBefore& c : i.changes)
+    for (std::string* text : {&c.kind, &c.what, &c.before, &c.after, &c.by, &c.link}) act(*text);
+  for (LogLine& line : i.logs) {
+    act(line.text);
+    act(line.file);
+  }
+  for (CaptureOfIncident& c : i.captures) act(c.path);
+  for (Condition& c : i.conditions)
+    for (std::string* text : {&c.user, &c.host, &c.device, &c.source, &c.text}) act(*text);
+  if (i.acknowledged) {
+    act(i.acknowledged->by);
+    act(i.acknowledged->where);
+  }
+}
+
+bool is_of_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+         static_cast<u8>(c) >= 0x80;
+}
+
+// Where it stands as a word of its own.
+void replace_word(std::string& text, const std::string& word, const std::string& by) {
+  for (size_t at = 0; (at = text.find(word, at)) != text.npos;) {
+    const size_t end = at + word.size();
+    const bool is_part = (at > 0 && is_of_word(text[at - 1]) && is_of_word(word.front())) ||
+                         (end < text.size() && is_of_word(text[end]) && is_of_word(word.back()));
+    if (is_part) {
+      ++at;
+      continue;
+    }
+    text.replace(at, word.size(), by);
+    at += by.size();
+  }
+}
+
+using Words = std::set<std::string>;
+using Replacements = std::map<std::string, std::string>;
+
+void replace_words(Incident& i, const Replacements& replacements) {
+  // The longest first: a name may begin with another one.
+  std::vector<std::pair<std::string, std::string>> all(replacements.begin(), replacements.end());
+  std::erase_if(all, [](const auto& pair) { return pair.first.empty(); });
+  std::ranges::stable_sort(all, std::greater(), [](const auto& pair) { return pair.first.size(); });
+  for_each_text(i, [&](std::string& text) {
+    for (const auto& [word, other] : all) replace_word(text, word, other);
+  });
+}
+
+void leave_out(Incident& i, const Words& words) {
+  Replacements all;
+  for (const std::string& word : words) all[word] = kLeftOut;
+  replace_words(i, all);
+}
+
+void redact_log_lines(Incident& i) {
+  Words lines;
+  for (const LogLine& line : i.logs) lines.insert(line.text);
+  for (const Condition& c : i.conditions) lines.insert(c.text);
+  leave_out(i, lines);
+  i.logs.clear();
+  for (Condition& c : i.conditions) c.text.clear();
+}
+
+void redact_names(Incident& i) {
+  leave_out(i, {i.job.name});
+  i.job.name.clear();
+  for (ChangeBefore& c : i.changes)
+    for (std::string* text : {&c.what, &c.before, &c.after, &c.link}) text->clear();
+}
+
+void redact_users(Incident& i) {
+  Words users = {i.job.user};
+  for (const Condition& c : i.conditions) users.insert(c.user);
+  for (const ChangeBefore& c : i.changes) users.insert(c.by);
+  if (i.acknowledged) users.insert(i.acknowledged->by);
+  leave_out(i, users);
+  i.job.user.clear();
+  for (Condition& c : i.conditions) c.user.clear();
+  for (ChangeBefore& c : i.changes) c.by.clear();
+  if (i.acknowledged) i.acknowledged->by = "somebody";
+}
+
+void redact_hosts(Incident& i) {
+  Words hosts = {i.host, i.led_by};
+  for (const Condition& c : i.conditions) hosts.insert(c.host);
+  if (i.verdict)
+    for (const Suspect& s : i.verdict->suspects) hosts.insert(s.host);
+  Replacements all;
+  for (const std::string& host : hosts) {
+    const std::string digest = "host-" + net::sha256(host).substr(0, kDigits);
+    // Texts may have the name without its domain; of an address there is no such part.
+    const std::string first = host.substr(0, host.find('.'));
+    if (std::ranges::any_of(first, [](char c) { return c < '0' || c > '9'; })) all.emplace(first, digest);
+    all[host] = digest;
+  }
+  replace_words(i, all);
+}
+
+}  // namespace
+
+Result<Redaction> parse_redaction(const std::string& words) {
+  Redaction redaction;
+  for (const std::string& word : split_commas(words)) {
+    if (word == "names") {
+      redaction.names = true;
+    } else if (word == "hosts") {
+      redaction.hosts = true;
+    } else if (word == "users") {
+      redaction.users = true;
+    } else if (word == "log_lines") {
+      redaction.log_lines = true;
+    } else {
+      return fail(Code::invalid, "\"{}\" is none of names, hosts, users and log_lines", to_printable(word));
+    }
+  }
+  return redaction;
+}
+
+void redact(Incident& incident, const Redaction& redaction) {
+  if (redaction.log_lines) redact_log_lines(incident);
+  if (redaction.names) redact_names(incident);
+  if (redaction.users) redact_users(incident);
+  if (redaction.hosts) redact_hosts(incident);
+}
+
+}  // namespace spotter::notify
