@@ -40,6 +40,8 @@ struct Outcome {
   Kind kind = Kind::done;
   std::string says = {};  // the receiver's answer, or why there is none: one line without secrets
   Ns pause = 0;           // how long it wants to be left alone; 0: it does not say
+  // With `again`: it may have been taken, as the answer was lost behind a whole request.
+  bool in_doubt = false;
 };
 
 class Notifier {
@@ -48,11 +50,21 @@ class Notifier {
   // Blocks; always on one thread. `kept` is what this notifier wants to know again at the next word of the
   // same incident (which message to amend), empty at first; it outlives the process.
   virtual Outcome tell(const Telling& telling, std::string& kept) = 0;
+  // Where people read them, and would turn off what tells too much: whether one message may stand for what is
+  // told of many incidents, and that message. Nothing of it is kept. Where each incident has an identity of
+  // its own (a pager, a server) each is told.
+  virtual bool has_digest() const { return false; }
+  virtual Outcome tell_digest(std::span<const Telling> tellings);
   // For receivers that forget what is not said again: how often that has to be; 0: never.
   virtual Ns renewal() const { return 0; }
   // From another thread: tell() is to return soon, now and from now on.
   virtual void interrupt() {}
 };
+
+// Never called where has_digest() says no.
+inline Outcome Notifier::tell_digest(std::span<const Telling>) {
+  return {Outcome::Kind::for_good, "it has no digest", 0, false};
+}
 
 struct Surroundings {
   std::string version = {};    // of Spotter
