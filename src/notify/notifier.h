@@ -67,9 +67,9 @@ inline Outcome Notifier::tell_digest(std::span<const Telling>) {
 }
 
 struct Surroundings {
-  std::string version;    // of Spotter
-  std::string host_name;  // of this agent
-  std::string agent_url;  // of this agent's door, for links; empty: none
+  std::string version = {};    // of Spotter
+  std::string host_name = {};  // of this agent
+  std::string agent_url = {};  // of this agent's door, for links; empty: none
 };
 
 struct NotifierKind {

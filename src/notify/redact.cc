@@ -1,7 +1,6 @@
 #include "notify/redact.h"
 
 #include <algorithm>
-#include <functional>
 #include <map>
 #include <set>
 #include <vector>

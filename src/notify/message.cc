@@ -1,0 +1,283 @@
+#include "notify/message.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/utf8.h"
+#include "notify/symptom.h"
+#include "notify/words.h"
+#include "render/render.h"
+
+namespace spotter::notify {
+namespace {
+
+using namespace respond;
+
+// Characters of what others wrote.
+constexpr size_t kMostName = 32, kMostSentence = 300, kMostLine = 160, kMostQuoted = 120, kMostCommand = 160;
+constexpr size_t kMostEvidence = 3, kMostCommands = 2;
+constexpr i64 kMostPlausible = i64{1} << 40;
+
+std::string joined(const std::vector<std::string>& texts, size_t most_characters) {
+  std::string all;
+  for (const std::string& text : texts) all += (all.empty() ? "" : ", ") + clean(text, most_characters);
+  return clean(all, most_characters);
+}
+
+std::string whose(const Incident& i) {
+  if (i.job.id.empty()) return "Host " + clean(i.host, kMostName);
+  std::string text = "Job " + clean(i.job.id, kMostName);
+  if (!i.job.name.empty()) text += " " + clean(i.job.name, kMostName);
+  if (!i.job.user.empty()) text += " (" + clean(i.job.user, kMostName) + ")";
+  return text;
+}
+
+std::string spaced(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return clean(name, kMostName);
+}
+
+Ns began(const Incident& i) { return i.symptom.since > 0 ? i.symptom.since : i.opened; }
+Ns ended(const Telling& telling) {
+  return telling.incident.closed > 0 ? telling.incident.closed : telling.at;
+}
+
+std::string what_of(const Telling& telling) {
+  const Incident& i = telling.incident;
+  std::string text = whose(i) + ": " + symptom_text(i);
+  if (telling.occasion == Occasion::resolved)
+    return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
+                              length_text(ended(telling) - began(i)));
+  if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
+  if (i.verdict) {
+    const std::string suspects = suspects_text(i.verdict->suspects);
+    text += "; " + spaced(i.verdict->cause) + (suspects.empty() ? "" : ": " + suspects);
+  } else if (i.state == IncidentState::inconclusive) {
+    text += "; no cause found";
+  }
+  if (i.symptom.hosts <= 1) return text;
+  const std::string hosts = " · " + count_text(i.symptom.hosts, "host", "hosts");
+  // The first to go where there is no room.
+  constexpr size_t kMostMark = 12;
+  return display_width(text + hosts) + kMostMark <= kMostHeadline ? text + hosts : text;
+}
+
+i64 ranks_of(const std::string& list) {
+  if (list.empty()) return 0;
+  return std::ranges::count(list, ',') + 1;
+}
+
+std::string capture_text(const CaptureOfIncident& c) {
+  std::string text = "a capture";
+  if (ranks_of(c.ranks) > 0 && c.ranks.find('-') == c.ranks.npos)
+    text += " of " + count_text(ranks_of(c.ranks), "rank", "ranks");
+  if (c.steps > 0) text += ", " + count_text(c.steps, "step", "steps");
+  return text;
+}
+
+std::string tried(const Incident& i) {
+  std::string text;
+  for (const CaptureOfIncident& c : i.captures) text += (text.empty() ? "" : "; ") + capture_text(c);
+  return text.empty() ? "metrics and logs alone, nothing was traced" : clean(text, kMostLine);
+}
+
+std::string who_of(const Telling& telling) {
+  const Incident& i = telling.incident;
+  const bool is_over = telling.occasion == Occasion::resolved;
+  if (i.verdict)
+    return (is_over ? "The cause was: " : "") +
+           clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence, kMostSentence);
+  if (is_over) return "Its cause was not found.";
+  if (i.state == IncidentState::inconclusive) return fmt::format("No cause found. Tried: {}.", tried(i));
+  const bool is_seen_in_steps = i.family == "speed" || i.family == "progress";
+  const std::string unknown =
+      is_seen_in_steps ? "The cause is not known yet" : "What it does to the job is not known yet";
+  return i.captures.empty() ? unknown + "." : fmt::format("{}; under way: {}.", unknown, tried(i));
+}
+
+std::string change_line(const ChangeBefore& change, Ns began_at) {
+  std::string text = fmt::format("{} before: {} changed", length_text(std::max<Ns>(began_at - change.at, 0)),
+                                 clean(change.kind, kMostName));
+  if (!change.before.empty() || !change.after.empty())
+    text += fmt::format(", {} → {}", clean(change.before, kMostName), clean(change.after, kMostName));
+  return change.by.empty() ? text : text + " by " + clean(change.by, kMostName);
+}
+
+std::string logged_by(const std::optional<i64>& rank) {
+  return rank ? fmt::format("rank {} logs", *rank) : "a log says";
+}
+
+// By whom, and how far from the usual.
+std::string measured(const Incident& i) {
+  const Symptom& s = i.symptom;
+  if (s.source.empty() || (i.family != "speed" && i.family != "progress")) return {};
+  std::string text = "measured by " + clean(s.source, kMostName);
+  if (s.spreads) text += fmt::format(", {:.0f} × the usual spread", *s.spreads);
+  return s.since_step
+             ? text + fmt::format(", since step {}", number_text(static_cast<double>(*s.since_step), "count"))
+             : text;
+}
+
+// The most telling first: what the analyses say, what else is not as it should be, logs, changes.
+std::vector<EvidenceLine> all_evidence(const Incident& i) {
+  std::vector<EvidenceLine> all;
+  for (const Evidence& e : i.evidence) all.push_back({clean(e.says, kMostLine), {}});
+  const Condition worst = worst_condition(i);
+  if (!worst.text.empty()) all.push_back({logged_by(worst.rank), clean(worst.text, kMostQuoted)});
+  for (const Condition& c : i.conditions) {
+    if (c.rule == i.symptom.rule || !c.is_firing) continue;
+    all.push_back({condition_text(c), {}});
+    if (!c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
+  }
+  for (const LogLine& line : i.logs) {
+    if (line.text == worst.text) continue;
+    all.push_back({logged_by(line.rank), clean(line.text, kMostQuoted)});
+  }
+  for (const ChangeBefore& change : i.changes) {
+    all.push_back({change_line(change, began(i)), clean(change.what, kMostQuoted)});
+  }
+  if (const std::string text = measured(i); !text.empty()) all.push_back({text, {}});
+  return all;
+}
+
+std::string cost_of(const Telling& telling) {
+  const Incident& i = telling.incident;
+  const auto hours = [&](Ns length) -> std::optional<std::string> {
+    const auto lost = gpu_hours_lost(i, length);
+    if (!lost || *lost > static_cast<double>(kMostPlausible)) return std::nullopt;
+    // Two digits: it is an estimate.
+    double unit = 1;
+    while (*lost / unit >= 100) unit *= 10;
+    const i64 rounded = static_cast<i64>(*lost / unit + 0.5) * static_cast<i64>(unit);
+    return *lost < 1 ? std::string("less than 1 GPU-hour") : count_text(rounded, "GPU-hour", "GPU-hours");
+  };
+  if (telling.occasion == Occasion::resolved) {
+    const auto lost = hours(ended(telling) - began(i));
+    return lost ? fmt::format("It cost about {}.", *lost) : "";
+  }
+  const bool has_stopped = i.family == "progress";
+  const auto lost = hours(has_stopped ? kHour : kDay);
+  return lost ? fmt::format("Costs about {} {}.", *lost, has_stopped ? "each hour" : "a day") : "";
+}
+
+std::vector<std::string> commands_of(const Incident& i) {
+  std::vector<std::string> all = {"spotter incident " + clean(i.id(), kMostCommand)};
+  for (const Evidence& e : i.evidence) {
+    if (all.size() < kMostCommands && !e.command.empty()) all.push_back(clean(e.command, kMostCommand));
+  }
+  return all;
+}
+
+struct Mark {
+  const char* shape;
+  const char* word;
+};
+Mark mark_of(const Telling& telling) {
+  if (telling.occasion == Occasion::resolved) return {"✓", "Resolved"};
+  switch (telling.incident.urgency) {
+    case Urgency::critical:
+      return {"■", "Critical"};
+    case Urgency::warning:
+      return {"▲", "Warning"};
+    case Urgency::info:
+      break;
+  }
+  return {"●", "Info"};
+}
+
+std::string link_to(const Incident& i, const Surroundings& surroundings) {
+  if (surroundings.agent_url.empty()) return {};
+  std::string url = surroundings.agent_url;
+  while (url.ends_with('/')) url.pop_back();
+  url += "/v1/incidents/";
+  for (const char c : i.id()) {
+    const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                          c == '-' || c == '_' || c == '.';
+    url += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<u8>(c));
+  }
+  return url;
+}
+
+}  // namespace
+
+std::string Message::headline() const {
+  return cut_characters(fmt::format("{} {} · {}", mark, word, what), kMostHeadline);
+}
+
+Message message_of(const Telling& telling, const Surroundings& surroundings) {
+  const Incident& i = telling.incident;
+  Message m;
+  if (telling.occasion == Occasion::test) {
+    m.mark = "●";
+    m.word = "Test";
+    m.what = fmt::format("Spotter on {} can reach you here", clean(surroundings.host_name, kMostName));
+    m.who = "Nothing is wrong: somebody asked for this message.";
+    return m;
+  }
+  const Mark mark = mark_of(telling);
+  m.mark = mark.shape;
+  m.word = mark.word;
+  m.what = what_of(telling);
+  m.who = who_of(telling);
+  m.cost = cost_of(telling);
+  m.commands = commands_of(i);
+  m.link = link_to(i, surroundings);
+  if (i.acknowledged)
+    m.acknowledged = fmt::format("Acknowledged by {}.", clean(i.acknowledged->by, kMostName));
+  if (telling.occasion == Occasion::resolved) return m;
+  if (i.verdict) m.confidence = fmt::format("{} confidence", confidence_name(i.verdict->confidence));
+  m.evidence = all_evidence(i);
+  m.more_evidence = m.evidence.size() - std::min(m.evidence.size(), kMostEvidence);
+  m.evidence.resize(std::min(m.evidence.size(), kMostEvidence));
+  m.against = joined(i.against, kMostLine);
+  m.not_known = joined(i.not_known, kMostLine);
+  m.remedy =
+      i.verdict && !i.verdict->remedy.empty() ? clean(i.verdict->remedy, kMostSentence) : first_remedy(i);
+  return m;
+}
+
+std::vector<std::string> lines_of(const Message& m) {
+  std::vector<std::string> lines;
+  const auto add = [&](std::string line) {
+    if (!line.empty()) lines.push_back(std::move(line));
+  };
+  add(m.confidence.empty() ? m.who : fmt::format("{} ({})", m.who, m.confidence));
+  for (const EvidenceLine& e : m.evidence)
+    add(e.quoted.empty() ? " • " + e.says : fmt::format(" • {}: “{}”", e.says, e.quoted));
+  if (m.more_evidence > 0) lines.back() += fmt::format(" (and {} more)", m.more_evidence);
+  if (!m.against.empty()) add(" Not: " + m.against);
+  if (!m.not_known.empty()) add(" Not known: " + m.not_known);
+  std::string act = m.acknowledged;
+  const auto say = [&](const std::string& text) { act += (act.empty() || text.empty() ? "" : " ") + text; };
+  say(m.cost);
+  if (!m.remedy.empty()) say("Do: " + m.remedy);
+  add(act);
+  add(fmt::format("{}", fmt::join(m.commands, " · ")));
+  return lines;
+}
+
+std::string text_of(const Message& m) {
+  std::string text = m.headline() + "\n";
+  for (const std::string& line : lines_of(m)) text += line + "\n";
+  return text;
+}
+
+std::vector<std::string> details_of(const Telling& telling) {
+  const Incident& i = telling.incident;
+  std::vector<std::string> lines;
+  for (const EvidenceLine& e : all_evidence(i))
+    lines.push_back(e.quoted.empty() ? e.says : fmt::format("{}: {}", e.says, e.quoted));
+  for (const std::string& text : i.against) lines.push_back("not: " + clean(text, kMostLine));
+  for (const std::string& text : i.not_known) lines.push_back("not known: " + clean(text, kMostLine));
+  for (const CaptureOfIncident& c : i.captures) {
+    std::string line = capture_text(c);
+    if (c.overhead_ratio) line += fmt::format(", steps × {:.2f} while it lasted", *c.overhead_ratio);
+    if (c.aftermath_ratio) line += fmt::format(", × {:.2f} after it", *c.aftermath_ratio);
+    if (!c.path.empty()) line += ", " + clean(c.path, kMostLine);
+    lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+}  // namespace spotter::notify

@@ -1,0 +1,212 @@
+#include "notify/message.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "base/system/file.h"
+#include "base/utf8.h"
+#include "notify/redact.h"
+#include "notify/symptom.h"
+#include "notify/test_incidents.h"
+#include "notify/words.h"
+
+namespace spotter::notify {
+namespace {
+
+using namespace respond;
+
+size_t characters(std::string_view text) {
+  size_t count = 0;
+  for (; !text.empty(); text.remove_prefix(first_code_point(text).bytes)) ++count;
+  return count;
+}
+
+struct Case {
+  const char* name;
+  Occasion occasion;
+  bool has_verdict;
+};
+constexpr Case kCases[] = {{"opened", Occasion::opened, false},
+                           {"verdict", Occasion::verdict, true},
+                           {"inconclusive", Occasion::verdict, false},
+                           {"resolved", Occasion::resolved, true}};
+
+Telling telling_of(const char* rule, const Case& c) {
+  if (c.has_verdict || c.occasion == Occasion::opened) return test_telling(rule, c.occasion);
+  Telling telling = test_telling(rule, Occasion::changed);
+  telling.occasion = c.occasion;
+  return telling;
+}
+
+// SPOTTER_WRITE_GOLDEN=1 writes it anew; look at what has changed.
+TEST(MessageTest, EachRuleOnEachOccasion) {
+  constexpr const char* kPath = "tests/fixtures/notify/messages.txt";
+  std::string all;
+  for (const char* rule : kTestRules) {
+    for (const Case& c : kCases)
+      all += fmt::format("== {} {}\n{}\n", rule, c.name, text_of(message_of(telling_of(rule, c), {})));
+  }
+  if (std::getenv("SPOTTER_WRITE_GOLDEN")) {
+    ASSERT_TRUE(write_file_atomically(kPath, all));
+  }
+  EXPECT_EQ(read_small_file(kPath, size_t{1} << 20).value(), all);
+}
+
+TEST(MessageTest, NineLinesAndAShortHeadline) {
+  for (const char* rule : kTestRules) {
+    for (const Case& c : kCases) {
+      Telling telling = telling_of(rule, c);
+      telling.incident.job.name = std::string(500, 'n');
+      telling.incident.job.user = std::string(500, 'u');
+      telling.incident.logs.resize(20, {"a line", "/x", 0, 1});
+      telling.incident.acknowledged = Acknowledgement{"carol", "slack", kTestOpened};
+      const Message message = message_of(telling, {});
+      const std::string text = text_of(message);
+      EXPECT_LE(std::ranges::count(text, '\n'), 9) << text;
+      EXPECT_LE(characters(message.headline()), kMostHeadline) << text;
+    }
+  }
+}
+
+TEST(MessageTest, ShapeAndWordSayHowBadItIs) {
+  Telling telling = test_telling("gpu_fault", Occasion::opened);
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("■ Critical · Job 4711 "));
+  telling.incident.urgency = Urgency::warning;
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("▲ Warning · "));
+  telling.incident.urgency = Urgency::info;
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("● Info · "));
+  telling.occasion = Occasion::resolved;
+  EXPECT_TRUE(message_of(telling, {}).headline().starts_with("✓ Resolved · "));
+  telling.occasion = Occasion::test;
+  EXPECT_TRUE(
+      message_of(telling, {.host_name = "gpu01"}).headline().starts_with("● Test · Spotter on gpu01"));
+}
+
+TEST(MessageTest, OfAnotherDayOfAHostAndOfARuleWithoutWords) {
+  Telling telling = test_telling("step_time_up", Occasion::opened);
+  telling.incident.job = {};
+  telling.incident.host = "gpu07";
+  telling.incident.symptom.rule = "fan_stopped";
+  telling.incident.symptom.unit = "rpm";
+  telling.incident.symptom.hosts = 1;
+  telling.incident.conditions.clear();
+  telling.at += kDay;
+  EXPECT_EQ(message_of(telling, {}).what,
+            "Host gpu07: fan stopped: 4.42 rpm, before 3.1 rpm since 23 Nov 04:46 UTC");
+}
+
+TEST(MessageTest, WhatMoreThereIsIsCounted) {
+  Telling telling = test_telling("link_errors", Occasion::opened);
+  for (int port = 2; port < 5; ++port) {
+    telling.incident.conditions.push_back(telling.incident.conditions[0]);
+    telling.incident.conditions.back().device = fmt::format("mlx5_0 port {}", port);
+  }
+  telling.incident.logs.resize(7, {"a line", "/x", 0, 1});
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_NE(text.find("; 3 more like it"), text.npos) << text;
+  EXPECT_NE(text.find("(and 4 more)"), text.npos) << text;
+}
+
+TEST(MessageTest, TextOfAJobIsOnOneLineAndCut) {
+  Telling telling = test_telling("log_error", Occasion::opened);
+  const std::string hostile = "a\r\nBcc: x\n\x1b[31m\xE2\x80\xAE\xff" + std::string(1 << 20, 'y');
+  telling.incident.job.name = telling.incident.job.user = telling.incident.job.id = hostile;
+  telling.incident.conditions[0].text = telling.incident.conditions[0].host = hostile;
+  telling.incident.conditions[0].device = hostile;
+  telling.incident.logs = {{hostile, hostile, 1, 2}};
+  telling.incident.changes = {{1, hostile, hostile, hostile, hostile, hostile, hostile}};
+  telling.incident.not_known = telling.incident.against = {hostile, hostile};
+  telling.incident.evidence = {{hostile, hostile, {}, hostile}};
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_LE(std::ranges::count(text, '\n'), 9);
+  EXPECT_LT(text.size(), 4000U);
+  EXPECT_TRUE(is_valid_utf8(text));
+  for (const char* bad : {"\r", "\x1b", "\xE2\x80\xAE"}) EXPECT_EQ(text.find(bad), text.npos);
+}
+
+TEST(MessageTest, LinksToTheIncidentOfTheAgent) {
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  telling.incident.job.id = "a/b c";
+  EXPECT_EQ(message_of(telling, {.agent_url = "https://gpu01:1779/"}).link,
+            "https://gpu01:1779/v1/incidents/a%2Fb%20c-speed-2");
+  EXPECT_EQ(message_of(telling, {}).link, "");
+}
+
+TEST(MessageTest, CostIsKnownOnlyWhereItCanBe) {
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  EXPECT_EQ(message_of(telling, {}).cost, "Costs about 7,300 GPU-hours a day.");
+  telling.incident.job.world_size = 0;
+  EXPECT_EQ(message_of(telling, {}).cost, "");
+  EXPECT_EQ(message_of(test_telling("link_errors", Occasion::verdict), {}).cost, "");
+  EXPECT_EQ(message_of(test_telling("progress_stopped", Occasion::verdict), {}).cost,
+            "Costs about 1,000 GPU-hours each hour.");
+}
+
+TEST(WordsTest, NoCharacterIsCutInTwo) {
+  EXPECT_EQ(cut_characters("äöü", 3), "äöü");
+  EXPECT_EQ(cut_characters("äöüx", 3), "äö…");
+  EXPECT_EQ(cut_bytes("äöü", 6), "äöü");
+  for (size_t most = 3; most < 8; ++most) {
+    const std::string cut = cut_bytes("äöüxyz", most);
+    EXPECT_LE(cut.size(), most);
+    EXPECT_TRUE(is_valid_utf8(cut)) << cut;
+  }
+  EXPECT_EQ(clean("a\tb\nc\x01", 9), "a b c\xEF\xBF\xBD");
+}
+
+TEST(WordsTest, Lengths) {
+  EXPECT_EQ(length_text(95 * kSecond), "95 s");
+  EXPECT_EQ(length_text(12 * kMinute + kSecond), "12 min");
+  EXPECT_EQ(length_text(3 * kHour + 20 * kMinute), "3 h 20 min");
+  EXPECT_EQ(length_text(2 * kDay + 4 * kHour), "2 d 4 h");
+  EXPECT_EQ(clocks_text(kTestOpened, kTestOpened + kDay, kTestOpened + kDay),
+            "23 Nov 04:46 to 24 Nov 04:46 UTC");
+  EXPECT_EQ(change_text(3.1, 95, "s"), "3.10 → 95 s (× 31)");
+  EXPECT_EQ(change_text(1.98e9, 1.155e9, "Hz"), "1.98 → 1.16 GHz (−42 %)");
+}
+
+TEST(RedactTest, EachOfThemAndNothingElse) {
+  const Telling whole = test_telling("log_error", Occasion::verdict);
+  const auto text = [&](const char* what) {
+    Telling telling = whole;
+    telling.incident.changes = {{kTestOpened, "code", "fix of bob", "1f", "2e", "bob", "https://x"}};
+    telling.incident.logs = {{"a line of alice", "/home/alice/log", 1, 37}};
+    redact(telling.incident, parse_redaction(what).value());
+    std::string all = text_of(message_of(telling, {}));
+    for (const std::string& line : details_of(telling)) all += line + "\n";
+    return all;
+  };
+  const auto has = [](const std::string& all, const char* word) { return all.find(word) != all.npos; };
+  const std::string plain = text("");
+  for (const char* word :
+       {"pretrain", "alice", "gpu05", "OutOfMemoryError", "bob", "a line of alice", "fix of bob"})
+    EXPECT_TRUE(has(plain, word)) << word << plain;
+  const std::string names = text("names"), hosts = text("hosts"), users = text("users"),
+                    logs = text("log_lines");
+  EXPECT_FALSE(has(names, "pretrain") || has(names, "fix of bob")) << names;
+  EXPECT_TRUE(has(names, "alice") && has(names, "gpu05"));
+  EXPECT_FALSE(has(hosts, "gpu05")) << hosts;
+  EXPECT_TRUE(has(hosts, "rank 37 on host-") && has(hosts, "pretrain"));
+  EXPECT_FALSE(has(users, "alice") || has(users, "bob")) << users;
+  EXPECT_TRUE(has(users, "a line of …") && has(users, "gpu05"));
+  EXPECT_FALSE(has(logs, "OutOfMemoryError") || has(logs, "a line of")) << logs;
+  EXPECT_EQ(parse_redaction("names,hots").error().code, Code::invalid);
+}
+
+TEST(RedactTest, AHostIsTheSameInAllTextsAndOnlyAsAWord) {
+  Incident i{.host = "gpu5.site"};
+  i.verdict =
+      Verdict{.suspects = {{1, "gpu5", {}}}, .sentence = "gpu5.site and gpu5 wait for gpu55; 10 of 20"};
+  i.led_by = "10.0.0.1";
+  redact(i, {.hosts = true});
+  EXPECT_NE(
+      i.verdict->sentence.find(i.host + " and " + i.verdict->suspects[0].host + " wait for gpu55; 10 of"),
+      std::string::npos)
+      << i.verdict->sentence;
+  EXPECT_TRUE(i.led_by.starts_with("host-")) << i.led_by;
+}
+
+}  // namespace
+}  // namespace spotter::notify

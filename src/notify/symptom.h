@@ -1,0 +1,25 @@
+// What a rule saw, in words: of each rule a phrase with its numbers, and what to look at first.
+#pragma once
+#include <string>
+
+#include "respond/incident.h"
+
+namespace spotter::notify {
+
+// "steps 3.10 → 4.42 s (+43 %)", "GPU 5 on gpu05 is throttled 63 % of the time". Of a rule that has no
+// words here its name and numbers.
+std::string condition_text(const respond::Condition& condition);
+
+// The same of an incident: of its worst condition with the symptom's numbers, and how many more there are.
+std::string symptom_text(const respond::Incident& incident);
+
+// Whether it happened at a time, such as a fault, and does not go on.
+bool is_moment(const respond::Incident& incident);
+
+// What helps as a rule; empty: nothing that can be said without a cause.
+std::string first_remedy(const respond::Incident& incident);
+
+// The condition that the incident began with, as far as it is known.
+respond::Condition worst_condition(const respond::Incident& incident);
+
+}  // namespace spotter::notify

@@ -1,0 +1,123 @@
+// For tests: an incident of each rule, as it is told of on each occasion.
+#pragma once
+#include <span>
+#include <string>
+
+#include "base/time.h"
+#include "notify/notifier.h"
+
+namespace spotter::notify {
+
+inline constexpr Ns kTestOpened = 1'795'409'206'123'000'000;  // 2026-11-23T04:46:46.123Z
+
+inline constexpr const char* kTestRules[] = {
+    "step_time_up",     "step_time_creep", "step_time_spikes", "progress_stopped",
+    "collective_stuck", "rank_gone",       "rank_outlier",     "gpu_throttled",
+    "gpu_fault",        "gpu_idle_in_job", "link_errors",      "rdma_congestion",
+    "host_starved",     "oom_kill",        "storage_hangs",    "log_error"};
+
+// What the rule of that name says, with numbers.
+inline respond::Condition test_condition(const std::string& rule) {
+  using respond::Condition;
+  using respond::Urgency;
+  Condition c{
+      .rule = rule, .job = "4711", .user = "alice", .host = "gpu05", .since = kTestOpened - 30 * kSecond};
+  const auto set = [&](const char* family, Urgency urgency, const char* unit, std::optional<double> value,
+                       std::optional<double> baseline, const char* source) {
+    c.family = family;
+    c.urgency = urgency;
+    c.unit = unit;
+    c.value = value;
+    c.baseline = baseline;
+    c.source = source;
+  };
+  const auto of = [&](std::optional<i64> rank, const char* device) {
+    c.rank = rank;
+    c.device = device;
+  };
+  if (rule == "step_time_up") {
+    set("speed", Urgency::warning, "s", 4.42, 3.10, "profilerStep");
+    c.spreads = 17.2;
+    c.step = 18250;
+  }
+  if (rule == "step_time_creep") set("speed", Urgency::info, "ratio", 0.071, {}, "profilerStep");
+  if (rule == "step_time_spikes") set("speed", Urgency::info, "count", 7, {}, "log:megatron");
+  if (rule == "progress_stopped") set("progress", Urgency::critical, "s", 95, 3.10, "profilerStep");
+  if (rule == "collective_stuck") set("progress", Urgency::critical, "count", 3, {}, "ras");
+  if (rule == "rank_gone") set("progress", Urgency::critical, "", {}, {}, "proc"), of(37, "");
+  if (rule == "rank_outlier") set("speed", Urgency::warning, "Hz", 1.155e9, 1.98e9, "nvml"), of(37, "gpu 5");
+  if (rule == "gpu_throttled") set("gpu", Urgency::warning, "ratio", 0.63, {}, "nvml"), of(37, "gpu 5");
+  if (rule == "gpu_fault") set("gpu", Urgency::critical, "xid", 79, {}, "nvml"), of(37, "gpu 5");
+  if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, {}, "dcgm"), of(37, "gpu 5");
+  if (rule == "link_errors")
+    set("network", Urgency::warning, "count", 15, {}, "sysfs"), of({}, "mlx5_0 port 1");
+  if (rule == "rdma_congestion")
+    set("network", Urgency::info, "per_s", 350, 12, "sysfs"), of({}, "mlx5_0 port 1");
+  if (rule == "host_starved") set("host", Urgency::warning, "ratio", 0.23, {}, "psi"), of({}, "memory");
+  if (rule == "oom_kill") set("host", Urgency::critical, "count", 1, {}, "vmstat"), of(37, "");
+  if (rule == "storage_hangs") set("storage", Urgency::critical, "s", 25, {}, "statfs"), of(37, "/data");
+  if (rule == "log_error") {
+    set("log", Urgency::critical, "", {}, {}, "log:fatal");
+    of(37, "");
+    c.text = "torch.OutOfMemoryError: CUDA out of memory. Tried to allocate 2.00 GiB";
+  }
+  return c;
+}
+
+inline Telling test_telling(const std::string& rule, Occasion occasion) {
+  using namespace respond;
+  const Condition condition = test_condition(rule);
+  Incident i{.cluster = "a", .family = condition.family, .n = 2};
+  i.job = {"4711", "pretrain", "alice", 1024, 128};
+  i.urgency = condition.urgency;
+  i.opened = kTestOpened;
+  i.updated = kTestOpened + 45 * kSecond;
+  i.led_by = "gpu01";
+  const bool is_of_job = !condition.rank && condition.device.empty();
+  i.symptom = {rule,
+               condition.source,
+               condition.unit,
+               condition.baseline,
+               condition.value,
+               condition.spreads,
+               condition.step,
+               condition.since,
+               is_of_job ? 128 : 1};
+  i.conditions = {condition};
+  i.condition_count = is_of_job ? 128 : 1;
+  i.state = IncidentState::firing;
+  i.sequence = 1;
+  if (occasion == Occasion::opened) return {i, occasion, i.opened};
+  i.sequence = 2;
+  i.captures = {{"c17", "0,8,16,24,32,37,40,48", "/tmp/spotter/4711-speed-2", 3, 1.06, 1.00, 1.1}};
+  i.against = {"network (no retransmits, links clean)", "data loading", "code (same commit for 3 days)"};
+  i.not_known = {"1,016 ranks were not traced"};
+  i.state = IncidentState::inconclusive;
+  if (i.family == "progress" || i.family == "log") i.captures.clear();
+  if (rule == "gpu_throttled") i.conditions.push_back(test_condition("rank_outlier"));
+  if (rule == "progress_stopped") i.conditions.push_back(test_condition("oom_kill"));
+  if (occasion == Occasion::verdict || occasion == Occasion::resolved) {
+    i.state = IncidentState::verdict;
+    i.verdict = Verdict{"slow_device",
+                        Confidence::high,
+                        {{37, "gpu05", 5}},
+                        1.29,
+                        "Rank 37 on gpu05 (GPU 5) holds the others up: they wait 1.29 s in each step for it.",
+                        "drain gpu05 and look at its cooling."};
+    i.evidence = {
+        {"its forward kernels take 1.41 × the time of the other ranks of its stage (3 steps, 8 ranks)",
+         "stragglers",
+         {{"rank", "37"}},
+         "spotter analyze /tmp/spotter/4711-speed-2 --table stragglers"},
+        {"SM clock of GPU 5: 1,155 MHz, others 1,980; HW thermal slowdown since 04:45:50", "", {}, ""}};
+  }
+  if (occasion == Occasion::resolved) {
+    i.state = IncidentState::resolved;
+    i.closed = i.opened + 12 * kMinute;
+    i.sequence = 3;
+    return {i, occasion, i.closed};
+  }
+  return {i, occasion, i.updated};
+}
+
+}  // namespace spotter::notify
