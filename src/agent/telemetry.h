@@ -35,6 +35,7 @@ struct TelemetrySite {
   std::shared_ptr<collect::Identities> identities;
   std::shared_ptr<const collect::ProfilingPause> profiling_pause;
   std::string helper = {};  // the socket of root's helper (helper.h); empty: there is none
+  std::function<std::vector<NotifierCounts>()> notifiers = {};  // any thread
 };
 
 class Telemetry {

@@ -16,6 +16,7 @@
   ONE(status)                 \
   ONE(metrics)                \
   ONE(agent)                  \
+  ONE(notify)                 \
   ONE(completion)             \
   ONE(man)                    \
   ONE(analyze_part)           \

@@ -56,6 +56,17 @@ struct Options {
   std::vector<std::function<void(AgentConfig&)>> words;
 };
 
+// Beside the history, as incidents.db where that is history.db: agents whose histories are in one folder have
+// files of their own. Empty where nothing is to be kept on a disk.
+std::string incidents_beside(const std::optional<store::HistoryOptions>& history) {
+  if (!history) return {};
+  const std::filesystem::path path = history->path;
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none)) return {};
+  const std::string stem = path.stem();
+  return path.parent_path() / (stem == "history" ? "incidents.db" : stem + "-incidents.db");
+}
+
 Result<AgentConfig> configured(const Options& options) {
   AgentConfig config;
   config.options.telemetry.collectors = agent::usual_collectors();
@@ -69,6 +80,7 @@ Result<AgentConfig> configured(const Options& options) {
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
   TRY(api::check(config.doors));
+  config.options.incidents_file = incidents_beside(config.options.telemetry.history);
   return config;
 }
 
