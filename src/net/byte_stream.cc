@@ -6,6 +6,7 @@
 
 #include <boost/asio/connect.hpp>
 #include <boost/asio/io_context.hpp>
+#include <boost/asio/read_until.hpp>
 #include <boost/asio/ssl/host_name_verification.hpp>
 #include <boost/asio/ssl/stream.hpp>
 #include <boost/asio/write.hpp>
@@ -120,11 +121,13 @@ std::string common_name(const X509* certificate) {
 
 class TlsStream final : public ByteStream, public std::enable_shared_from_this<TlsStream> {
  public:
-  TlsStream(tcp::socket socket, std::shared_ptr<Tls> tls, Endpoints endpoints = {}, std::string host = {})
+  TlsStream(tcp::socket socket, std::shared_ptr<Tls> tls, Endpoints endpoints = {}, std::string host = {},
+            std::string tunnel = {})
       : tls_(std::move(tls)),
         stream_(std::move(socket), tls_->context()),
         endpoints_(std::move(endpoints)),
-        host_(std::move(host)) {}
+        host_(std::move(host)),
+        tunnel_(std::move(tunnel)) {}
 
   void open(Told done) override {
     if (endpoints_.empty()) return shake_hands(asio::ssl::stream_base::server, std::move(done));
@@ -136,6 +139,7 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
         socket(), endpoints_,
         [self = shared_from_this(), done = std::move(done)](const Error& error, const tcp::endpoint&) {
           if (error) return done(error);
+          if (!self->tunnel_.empty()) return self->ask_proxy(done);
           self->shake_hands(asio::ssl::stream_base::client, done);
         });
   }
@@ -164,10 +168,34 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
     const long verified = SSL_get_verify_result(ssl());
     return verified == X509_V_OK ? std::string() : X509_verify_cert_error_string(verified);
   }
+  std::string refusal() const override { return refusal_; }
 
  private:
   tcp::socket& socket() { return stream_.next_layer(); }
   SSL* ssl() const { return const_cast<asio::ssl::stream<tcp::socket>&>(stream_).native_handle(); }
+
+  // Whoever is behind the proxy says nothing before the handshake, so that nothing follows its answer.
+  void ask_proxy(Told done) {
+    said_ = fmt::format("CONNECT {0} HTTP/1.1\r\nHost: {0}\r\n\r\n", tunnel_);
+    asio::async_write(socket(), asio::buffer(said_),
+                      [self = shared_from_this(), done = std::move(done)](const Error& error, size_t) {
+                        if (error) return done(error);
+                        self->said_.clear();
+                        self->hear_proxy(done);
+                      });
+  }
+  void hear_proxy(Told done) {
+    constexpr size_t kMostAnswer = 16384;
+    asio::async_read_until(socket(), asio::dynamic_buffer(said_, kMostAnswer), "\r\n\r\n",
+                           [self = shared_from_this(), done = std::move(done)](const Error& error, size_t) {
+                             const std::string line = self->said_.substr(0, self->said_.find("\r\n"));
+                             if (!error && line.starts_with("HTTP/1.") && line.substr(0, 10).ends_with(" 2"))
+                               return self->shake_hands(asio::ssl::stream_base::client, done);
+                             self->refusal_ = error ? "the proxy does not answer: " + error.message()
+                                                    : "the proxy answers " + line.substr(line.find(' ') + 1);
+                             done(error ? error : Error(asio::error::connection_reset));
+                           });
+  }
 
   void shake_hands(asio::ssl::stream_base::handshake_type side, Told done) {
     Error ignored;
@@ -180,6 +208,7 @@ class TlsStream final : public ByteStream, public std::enable_shared_from_this<T
   asio::ssl::stream<tcp::socket> stream_;
   Endpoints endpoints_;  // to connect to, for `host_`
   std::string host_;
+  std::string tunnel_, said_, refusal_;  // of a proxy
 };
 
 }  // namespace
@@ -200,8 +229,9 @@ std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints) {
   return std::make_shared<TcpStream>(tcp::socket(loop.context()), std::move(endpoints));
 }
 std::shared_ptr<ByteStream> ByteStream::to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
-                                           const std::string& host) {
-  return std::make_shared<TlsStream>(tcp::socket(loop.context()), std::move(tls), std::move(endpoints), host);
+                                           const std::string& host, const std::string& tunnel) {
+  return std::make_shared<TlsStream>(tcp::socket(loop.context()), std::move(tls), std::move(endpoints), host,
+                                     tunnel);
 }
 
 }  // namespace spotter::net

@@ -30,8 +30,9 @@ class ByteStream {
   static std::shared_ptr<ByteStream> to(Loop& loop, const std::string& path);
   static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints);  // bare
   // `host`: the name that the certificate there has to have.
+  // `tunnel`: at the endpoints is a proxy, which is asked (CONNECT) for this HOST:PORT first; empty: none is.
   static std::shared_ptr<ByteStream> to(Loop& loop, Endpoints endpoints, std::shared_ptr<Tls> tls,
-                                        const std::string& host);
+                                        const std::string& host, const std::string& tunnel = {});
   virtual ~ByteStream() = default;
 
   // Connects and shakes hands, as far as it has to; may be done before it returns.
@@ -45,6 +46,8 @@ class ByteStream {
   virtual StreamPeer peer() const = 0;
   // Why TLS would not have the other side's certificate; empty if that was not it.
   virtual std::string distrust() const { return {}; }
+  // What a proxy says instead of connecting; empty if that was not it.
+  virtual std::string refusal() const { return {}; }
 };
 
 }  // namespace spotter::net

@@ -66,7 +66,11 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
 
   void connect() {
     if (!address.socket.empty()) return connect_local();
-    resolve(loop, address.connect_to.empty() ? address.host : address.connect_to, address.port,
+    const bool is_proxied = !address.proxy_host.empty();
+    const std::string& at = is_proxied                   ? address.proxy_host
+                            : address.connect_to.empty() ? address.host
+                                                         : address.connect_to;
+    resolve(loop, at, is_proxied ? address.proxy_port : address.port,
             [weak = weak_from_this(), number = question_number](Result<Endpoints> endpoints) {
               const auto self = weak.lock();
               if (!self || number != self->question_number || !self->done) return;
@@ -82,9 +86,15 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   }
 
   void connect_remote(Endpoints endpoints) {
+    if (address.refuses_link_local) {
+      std::erase_if(endpoints, [](const auto& endpoint) { return is_link_local(endpoint.address()); });
+      if (endpoints.empty())
+        return end(fail(Code::denied, "it is at an address of this link alone, or of a metadata service"));
+    }
     if (address.is_plain) return connect(ByteStream::to(loop, std::move(endpoints)));
     if (!tls) return end(fail(Code::invalid, "a host is asked by TLS only"));
-    connect(ByteStream::to(loop, std::move(endpoints), tls, address.host));
+    const std::string tunnel = address.proxy_host.empty() ? "" : address.shown();
+    connect(ByteStream::to(loop, std::move(endpoints), tls, address.host, tunnel));
   }
 
   void connect(std::shared_ptr<ByteStream> to) {
@@ -132,6 +142,7 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
   void broken(const error_code& error) {
     const bool has_answered = connection->parser && connection->parser->got_some();
     const std::string distrust = connection->stream->distrust();
+    const std::string refusal = connection->stream->refusal();
     disconnect();
     // A UNIX socket whose queue is full: its owner is busy, or stopped. Asio takes the kernel's answer for a
     // connect under way and that for a success, so that the first write tells; nothing has been sent.
@@ -147,7 +158,10 @@ struct HttpClient::Body : std::enable_shared_from_this<Body> {
     end(fail(nobody    ? Code::not_found
              : may_not ? Code::denied
                        : Code::io,
-             "{}", distrust.empty() ? error.message() : "its certificate is not trusted: " + distrust));
+             "{}",
+             !refusal.empty()   ? refusal
+             : distrust.empty() ? error.message()
+                                : "its certificate is not trusted: " + distrust));
   }
 
   void end(Result<HttpAnswer> answer) {

@@ -20,6 +20,11 @@ struct HttpAddress {
   // Whether nobody named the socket: then whoever listens there has to be root, this user, or the user whose
   // folder it is in, where that was made by somebody who could (net/listener_check.h).
   bool is_usual_socket = false;
+  // A proxy by which it is reached (CONNECT), where there is TLS to speak behind it; empty: none.
+  std::string proxy_host = {};
+  u16 proxy_port = 0;
+  // Whether it must not be at an address of this link, where clouds tell their machines secrets.
+  bool refuses_link_local = false;
   std::string shown() const;
 };
 

@@ -35,21 +35,33 @@ Result<std::string> system_authorities() {
 
 HttpPost::HttpPost(HttpPostOptions options, std::shared_ptr<Tls> tls)
     : options_(std::move(options)),
-      client_(loop_, {{}, options_.url.host, options_.url.port, {}, options_.url.is_plain}, std::move(tls)) {}
+      client_(loop_,
+              {.socket = {},
+               .host = options_.url.host,
+               .port = options_.url.port,
+               .connect_to = {},
+               .is_plain = options_.url.is_plain,
+               .proxy_host = options_.proxy ? options_.proxy->host : "",
+               .proxy_port = options_.proxy ? options_.proxy->port : u16{0},
+               .refuses_link_local = options_.refuses_link_local},
+              std::move(tls)) {}
 
 Result<std::unique_ptr<HttpPost>> HttpPost::open(HttpPostOptions options) {
   std::shared_ptr<Tls> tls;
+  if (options.proxy && options.url.is_plain) return fail(Code::invalid, "a proxy is for https:// alone");
+  if (options.proxy && !options.proxy->is_plain)
+    return fail(Code::invalid, "the proxy has to be asked by http://");
   if (!options.url.is_plain) {
     if (options.tls.trusted.empty()) {
       TRY_ASSIGN(options.tls.trusted, system_authorities());
     }
-    TRY_ASSIGN(tls, Tls::client(options.tls));
+    TRY_ASSIGN(tls, Tls::client(options.tls, options.takes_tls_1_2));
   }
   return std::unique_ptr<HttpPost>(new HttpPost(std::move(options), std::move(tls)));
 }
 
-Result<HttpAnswer> HttpPost::post(std::string body, const Headers& headers) {
-  HttpQuestion question{"POST", options_.url.path, std::move(body), {}};
+Result<HttpAnswer> HttpPost::post(std::string body, const Headers& headers, const std::string& target) {
+  HttpQuestion question{"POST", target.empty() ? options_.url.path : target, std::move(body), {}};
   question.most_answer = options_.most_answer;
   question.headers = headers;
   question.may_repeat = true;
@@ -60,7 +72,11 @@ Result<HttpAnswer> HttpPost::post(std::string body, const Headers& headers) {
   });
   // Interrupted, a question stays on its way; its answer is never told, since the loop does not run again.
   if (!is_interrupted_) loop_.run();
+  is_in_doubt_ = !answer || !*answer;
   if (!answer) return fail(Code::io, "interrupted");
+  // Nobody listened there, or was trusted.
+  if (!*answer && (answer->error().code == Code::not_found || answer->error().code == Code::denied))
+    is_in_doubt_ = false;
   if (!*answer) answer->error().code = Code::io;
   return std::move(*answer);
 }

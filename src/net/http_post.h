@@ -3,6 +3,7 @@
 #pragma once
 #include <atomic>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -21,6 +22,10 @@ struct HttpPostOptions {
   TlsFiles tls = {};
   Ns patience = 10'000'000'000;  // for the whole of a question
   size_t most_answer = size_t{1} << 20;
+  // For servers that somebody else runs.
+  bool takes_tls_1_2 = false;
+  bool refuses_link_local = false;
+  std::optional<Url> proxy = {};  // "http://host:port", for https
 };
 
 class HttpPost {
@@ -30,7 +35,10 @@ class HttpPost {
 
   // The question may be asked twice where a connection breaks. Errors: io, whatever kept it from arriving, or
   // the answer.
-  Result<HttpAnswer> post(std::string body, const Headers& headers);
+  // `target`: instead of the URL's path.
+  Result<HttpAnswer> post(std::string body, const Headers& headers, const std::string& target = {});
+  // Whether the last question may have reached it all the same, after an error.
+  bool is_in_doubt() const { return is_in_doubt_; }
   void interrupt();  // any thread: post() ends soon, and all later ones at once
 
  private:
@@ -38,6 +46,7 @@ class HttpPost {
 
   HttpPostOptions options_;
   std::atomic<bool> is_interrupted_ = false;
+  bool is_in_doubt_ = false;
   Loop loop_;
   HttpClient client_;
 };

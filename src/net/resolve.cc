@@ -80,6 +80,16 @@ Lookups& lookups() {
 
 }  // namespace
 
+bool is_link_local(const boost::asio::ip::address& address) {
+  namespace ip = boost::asio::ip;
+  constexpr u32 kLink = 0xA9FE0000, kLinkMask = 0xFFFF0000;
+  if (address.is_v4()) return (address.to_v4().to_uint() & kLinkMask) == kLink;
+  const ip::address_v6 v6 = address.to_v6();
+  if (v6.is_v4_mapped()) return is_link_local(ip::make_address_v4(ip::v4_mapped, v6));
+  static const ip::address_v6 metadata = ip::make_address_v6("fd00:ec2::254");
+  return v6.is_link_local() || v6 == metadata;
+}
+
 void resolve(Loop& loop, const std::string& host, u16 port, std::function<void(Result<Endpoints>)> done) {
   boost::system::error_code error;
   const auto address = boost::asio::ip::make_address(host, error);

@@ -16,4 +16,7 @@ namespace spotter::net {
 using Endpoints = std::vector<boost::asio::ip::tcp::endpoint>;
 void resolve(Loop& loop, const std::string& host, u16 port, std::function<void(Result<Endpoints>)> done);
 
+// 169.254.0.0/16 and fe80::/10, and fd00:ec2::254: there clouds tell their machines secrets.
+bool is_link_local(const boost::asio::ip::address& address);
+
 }  // namespace spotter::net

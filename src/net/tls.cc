@@ -52,9 +52,13 @@ Result<std::shared_ptr<Tls>> Tls::server(const TlsFiles& files) {
   return tls;
 }
 
-Result<std::shared_ptr<Tls>> Tls::client(const TlsFiles& files) {
+Result<std::shared_ptr<Tls>> Tls::client(const TlsFiles& files, bool takes_1_2) {
   std::shared_ptr<Tls> tls(new Tls);
   TRY(load_all(*tls->context_, files));
+  if (takes_1_2) {
+    SSL_CTX_set_min_proto_version(tls->context_->native_handle(), TLS1_2_VERSION);
+    SSL_CTX_set_cipher_list(tls->context_->native_handle(), "ECDHE+AESGCM:ECDHE+CHACHA20");
+  }
   tls->context_->set_verify_mode(ssl::verify_peer);
   return tls;
 }

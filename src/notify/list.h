@@ -24,7 +24,7 @@ extern const NotifierKind SPOTTER_NOTIFIERS;
 
 std::span<const NotifierKind* const> all_notifiers();
 const NotifierKind* find_notifier(std::string_view name);  // nullptr if there is none
-std::span<const Setting> settings_of_all_notifiers();     // beside those of its kind
+std::span<const Setting> settings_of_all_notifiers();      // beside those of its kind
 
 // Opens nothing. Errors: invalid (no such kind or setting, or a value that cannot be), with the setting.
 Result<void> check(const std::string& kind, const Settings& settings);

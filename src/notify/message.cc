@@ -263,6 +263,14 @@ std::string text_of(const Message& m) {
   return text;
 }
 
+std::string digest_text(std::span<const Telling> tellings, const Surroundings& surroundings, size_t most) {
+  std::string text;
+  for (const Telling& telling : tellings.first(std::min(most, tellings.size())))
+    text += message_of(telling, surroundings).headline() + "\n";
+  if (tellings.size() > most) text += fmt::format("and {} more\n", tellings.size() - most);
+  return text;
+}
+
 std::vector<std::string> details_of(const Telling& telling) {
   const Incident& i = telling.incident;
   std::vector<std::string> lines;

@@ -1,6 +1,7 @@
 // Message: what people are told of an incident, as data: every receiver's form is made of it. All texts are
 // printable, on one line and of a bounded length.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ Message message_of(const Telling& telling, const Surroundings& surroundings);
 
 // For a terminal and logs: at most 9 lines, each with its end.
 std::string text_of(const Message& message);
+// One message for many: their headlines, at most so many, and how many more there are. A line each.
+std::string digest_text(std::span<const Telling> tellings, const Surroundings& surroundings, size_t most);
 // The lines below the headline, without ends.
 std::vector<std::string> lines_of(const Message& message);
 

@@ -1,0 +1,141 @@
+// pagerduty: Events API v2 (developer.pagerduty.com/docs/events-api-v2). One alert for each time an incident
+// is opened: what becomes known later is added to it, and its end resolves it.
+#include "base/moment.h"
+#include "base/utf8.h"
+#include "net/digest.h"
+#include "notify/endpoint.h"
+#include "notify/endpoint_settings.h"
+#include "notify/list.h"
+#include "notify/message.h"
+#include "notify/secret.h"
+#include "notify/words.h"
+#include "wire/json.h"
+
+namespace spotter::notify {
+namespace {
+
+namespace json = boost::json;
+using respond::Incident;
+
+constexpr const char* kUrl = "https://events.pagerduty.com/v2/enqueue";
+constexpr size_t kMostKey = 255, kMostSummary = 1024;  // bytes; characters
+constexpr Ns kBusyPause = 30 * kSecond;                // of about 120 events a minute
+
+// The same whoever tells of it; another one each time it is opened, so that a late end closes no other.
+std::string dedup_key(const Incident& i) {
+  const std::string key = to_printable(fmt::format("spotter/{}/{}", i.key(), i.n));
+  if (key.size() <= kMostKey) return key;
+  const std::string digest = net::sha256(key);
+  std::string_view rest = key;
+  std::string begin;
+  while (begin.size() + first_code_point(rest).bytes + 1 + digest.size() <= kMostKey) {
+    begin += rest.substr(0, first_code_point(rest).bytes);
+    rest.remove_prefix(first_code_point(rest).bytes);
+  }
+  return begin + "/" + digest;
+}
+
+json::array texts(const std::vector<std::string>& all) {
+  json::array list;
+  for (const std::string& text : all) list.emplace_back(text);
+  return list;
+}
+
+json::object details(const Telling& telling, const Message& m) {
+  json::object all = {
+      {"what", m.who}, {"evidence", texts(details_of(telling))}, {"commands", texts(m.commands)}};
+  const auto add = [&](const char* name, const std::string& text) {
+    if (!text.empty()) all[name] = text;
+  };
+  add("confidence", m.confidence);
+  add("not", m.against);
+  add("not_known", m.not_known);
+  add("cost", m.cost);
+  add("do", m.remedy);
+  return all;
+}
+
+class PagerDuty : public Notifier {
+ public:
+  PagerDuty(std::unique_ptr<Endpoint> endpoint, std::string key, Surroundings surroundings)
+      : endpoint_(std::move(endpoint)), key_(std::move(key)), surroundings_(std::move(surroundings)) {}
+
+  Outcome tell(const Telling& telling, std::string& /*kept*/) override {
+    if (telling.occasion == Occasion::test) return test(telling);
+    const Incident& i = telling.incident;
+    if (telling.occasion == Occasion::resolved) return send(telling, "resolve", dedup_key(i));
+    if (telling.occasion == Occasion::changed && i.acknowledged)
+      return send(telling, "acknowledge", dedup_key(i));
+    return send(telling, "trigger", dedup_key(i));
+  }
+  void interrupt() override { endpoint_->interrupt(); }
+
+ private:
+  // Nobody is to look for what is wrong: it is over at once.
+  Outcome test(const Telling& telling) {
+    const std::string key = fmt::format("spotter/test/{}", clean(surroundings_.host_name, kMostKey / 8));
+    Outcome outcome = send(telling, "trigger", key);
+    return outcome.kind == Outcome::Kind::done ? send(telling, "resolve", key) : outcome;
+  }
+
+  Outcome send(const Telling& telling, std::string_view action, const std::string& key) {
+    json::object event = {{"routing_key", key_}, {"event_action", action}, {"dedup_key", key}};
+    if (action == "trigger") add_payload(event, telling);
+    const auto answer = endpoint_->post(wire::json_text(event), {{"content-type", "application/json"}});
+    Outcome outcome = endpoint_->outcome_of(answer, telling.at);
+    if (answer && answer->status == 429 && outcome.pause == 0) outcome.pause = kBusyPause;
+    return outcome;
+  }
+
+  void add_payload(json::object& event, const Telling& telling) const {
+    const Incident& i = telling.incident;
+    const bool is_test = telling.occasion == Occasion::test;
+    const Message m = message_of(telling, surroundings_);
+    const respond::Suspect* suspect =
+        i.verdict && !i.verdict->suspects.empty() ? &i.verdict->suspects.front() : nullptr;
+    std::string source = suspect ? suspect->host : i.host;
+    for (const std::string& other : {i.led_by, surroundings_.host_name, std::string("spotter")})
+      if (source.empty()) source = other;
+    json::object payload = {{"summary", cut_characters(m.what, kMostSummary)},
+                            {"source", clean(source, kMostKey)},
+                            {"severity", is_test ? "info" : urgency_name(i.urgency)},
+                            {"timestamp", utc_text(i.opened > 0 ? i.opened : telling.at)},
+                            {"custom_details", is_test ? json::object() : details(telling, m)}};
+    if (suspect && suspect->rank) payload["component"] = fmt::format("rank {}", *suspect->rank);
+    if (!i.job.id.empty()) payload["group"] = "job " + clean(i.job.id, kMostKey);
+    const std::string& cause = i.verdict ? i.verdict->cause : i.symptom.rule;
+    if (!cause.empty()) payload["class"] = clean(cause, kMostKey);
+    event["payload"] = std::move(payload);
+    event["client"] = "Spotter";
+    if (m.link.empty()) return;
+    event["client_url"] = m.link;
+    event["links"] = json::array{json::object{{"href", m.link}, {"text", "Incident"}}};
+  }
+
+  std::unique_ptr<Endpoint> endpoint_;
+  std::string key_;
+  Surroundings surroundings_;
+};
+
+constexpr Setting kOwn[] = {
+    {"key_file", nullptr, "File of mode 0600 with the integration key of a service (Events API v2).",
+     is_path},
+};
+constexpr auto kSettings = with_endpoint(kOwn);
+
+}  // namespace
+
+const NotifierKind kPagerDuty = {
+    "pagerduty",
+    "PagerDuty: an alert that is resolved with the incident.",
+    kSettings,
+    [](const Settings& settings, const Surroundings& surroundings) -> Result<std::unique_ptr<Notifier>> {
+      if (!settings.contains("key_file")) return fail(Code::invalid, "it has no key_file");
+      TRY_ASSIGN(std::string key, read_secret(settings.at("key_file")));
+      TRY_ASSIGN(std::unique_ptr<Endpoint> endpoint, Endpoint::open(settings, kUrl));
+      endpoint->keep_secret(key);
+      return std::make_unique<PagerDuty>(std::move(endpoint), std::move(key), surroundings);
+    },
+};
+
+}  // namespace spotter::notify
