@@ -4,8 +4,20 @@
 
 #include "agent/capture_note.h"
 #include "base/utf8.h"
+#include "base/version.h"
 
 namespace spotter::agent {
+namespace {
+
+std::vector<NotifierCounts> notifier_counts(const IncidentMemory* memory) {
+  std::vector<NotifierCounts> counts;
+  if (!memory) return counts;
+  for (const notify::NotifierState& n : memory->state().notifiers)
+    counts.push_back({n.name, n.sent, n.failed, n.dropped, n.waiting});
+  return counts;
+}
+
+}  // namespace
 
 Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
     : options(std::move(o)),
@@ -23,6 +35,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       analyses(loop, host, host_name, {.helper = options.helper}),
       incidents({loop, clock, host, host_name, audit, registry}, options.respond),
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
+                 [this] { return notifier_counts(incident_memory.get()); },
                  options.respond.is_on ? std::vector<Consumer*>{&incidents} : std::vector<Consumer*>()}),
       processes(loop, clock, registry, captures, [this](i64 pid) { identities->notice(pid); }),
       control({loop, clock, access, audit, processes, captures, *profiling_pause}) {
@@ -39,8 +52,14 @@ Result<void> Agent::listen() {
   return processes.listen(options.ipc_directory);
 }
 
-Result<void> Agent::measure(std::vector<notify::Receiver> receivers) {
-  if (options.respond.is_on) TRY(incidents.begin(std::move(receivers)));
+Result<void> Agent::measure() {
+  IncidentMemoryOptions memory{.path = options.incidents_file};
+  for (const NotifierOptions& notifier : options.notifiers) {
+    TRY_ASSIGN(notify::Receiver receiver, open_receiver(notifier, {std::string(kVersion), host_name, {}}));
+    memory.receivers.push_back(std::move(receiver));
+  }
+  TRY_ASSIGN(incident_memory, IncidentMemory::open(std::move(memory)));
+  if (options.respond.is_on) incidents.begin(*incident_memory);
   return telemetry.begin(options.telemetry);
 }
 

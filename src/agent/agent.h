@@ -12,6 +12,8 @@
 #include "agent/capture_waiters.h"
 #include "agent/clock.h"
 #include "agent/incidents.h"
+#include "agent/incident_memory.h"
+#include "agent/notifier_options.h"
 #include "agent/processes.h"
 #include "agent/respond_options.h"
 #include "agent/telemetry.h"
@@ -31,8 +33,10 @@ struct AgentOptions {
   std::vector<ClientRule> clients = {};  // on other hosts
   std::string audit_log = {};            // a file; empty: the log has it
   std::string helper = {};               // the socket of root's helper (helper.h); empty: there is none
-  TelemetryOptions telemetry = {};       // nothing is measured without collectors
-  RespondOptions respond = {};           // what it does by itself
+  std::string incidents_file = {};       // empty: incidents are remembered in memory alone
+  std::vector<NotifierOptions> notifiers = {};  // who is told of incidents; each has a name of its own
+  TelemetryOptions telemetry = {};              // nothing is measured without collectors
+  RespondOptions respond = {};                  // what it does by itself
 };
 
 struct Agent {
@@ -43,9 +47,10 @@ struct Agent {
 
   // Listens to training processes. Errors: denied, io, busy (no thread for the audit can be had).
   Result<void> listen();
-  // Begins to measure, and to tell of incidents: once, after everything that only one agent of a host can
-  // have is this one's. Errors: invalid (a sink's settings), busy.
-  Result<void> measure(std::vector<notify::Receiver> receivers = {});
+  // Begins to measure, and to tell: once, after everything that only one agent of a host can have is this
+  // one's. Errors: invalid (a sink's or notifier's settings), denied, not_found, io (a notifier's secret),
+  // busy.
+  Result<void> measure();
 
   const AgentOptions options;
   const Host host;
@@ -57,14 +62,15 @@ struct Agent {
   Audit audit;                                               // who did what
   std::shared_ptr<collect::ProfilingPause> profiling_pause;  // whose the GPUs' counters are
   std::shared_ptr<collect::Identities> identities;           // who a process is
-  kineto::Registry registry;   // as it is; Processes::registry() has newcomers, too
-  capture::Captures captures;  // under way, and over
-  CaptureWaiters waiters;      // who waits for news of them
-  AnalysisProcesses analyses;  // of what they wrote
-  Incidents incidents;         // what the rules say of what is measured, and what is done about it
-  Telemetry telemetry;         // what is measured, and who takes it
-  Processes processes;         // what training processes say
-  CaptureControl control;      // what is done about it, for whom
+  kineto::Registry registry;                        // as it is; Processes::registry() has newcomers, too
+  capture::Captures captures;                       // under way, and over
+  CaptureWaiters waiters;                           // who waits for news of them
+  AnalysisProcesses analyses;                       // of what they wrote
+  std::unique_ptr<IncidentMemory> incident_memory;  // what went wrong, and who is told; made by measure()
+  Incidents incidents;                              // what the rules say, and what is done about it
+  Telemetry telemetry;                              // what is measured, and who takes it
+  Processes processes;                              // what training processes say
+  CaptureControl control;                           // what is done about it, for whom
 };
 
 }  // namespace spotter::agent

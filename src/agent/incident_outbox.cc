@@ -1,18 +1,17 @@
 #include "agent/incident_outbox.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
-#include <vector>
 
 namespace spotter::agent {
 namespace {
 
+// Of a later version there may be others: told as a change.
 notify::Occasion occasion_of(const std::string& name) {
-  const auto* found = std::ranges::find(notify::kOccasionNames, name);
-  const auto index = found - std::begin(notify::kOccasionNames);
-  return found == std::end(notify::kOccasionNames) ? notify::Occasion::changed
-                                                   : static_cast<notify::Occasion>(index);
+  const auto it = std::ranges::find(notify::kOccasionNames, name);
+  return it == std::end(notify::kOccasionNames)
+             ? notify::Occasion::changed
+             : static_cast<notify::Occasion>(it - std::begin(notify::kOccasionNames));
 }
 
 notify::Word word_of(store::OutboxRow row) {
@@ -28,29 +27,21 @@ notify::Word word_of(store::OutboxRow row) {
           .kept = std::move(row.kept)};
 }
 
-// What the store goes by: which row it is, and what is kept with it.
+// As far as the store needs to know them again.
 std::vector<store::OutboxRow> rows_of(const std::string& notifier, std::span<const notify::Word> words) {
   std::vector<store::OutboxRow> rows;
-  for (const notify::Word& word : words) {
-    store::OutboxRow& row = rows.emplace_back();
-    row.incident = word.incident;
-    row.notifier = notifier;
-    row.sequence = word.sequence;
-    row.occasion = notify::occasion_name(word.occasion);
-    row.is_last = word.occasion == notify::Occasion::resolved;
-    row.is_urgent = word.is_urgent;
-    row.attempts = word.attempts;
-    row.first_attempt = word.first_attempt;
-    row.in_doubt = word.in_doubt;
-    row.is_told = word.is_told;
-    row.kept = word.kept;
-  }
+  for (const notify::Word& word : words)
+    rows.push_back({.incident = word.incident,
+                    .notifier = notifier,
+                    .sequence = word.sequence,
+                    .in_doubt = word.in_doubt,
+                    .kept = word.kept});
   return rows;
 }
 
-class StoredOutbox : public notify::Outbox {
+class IncidentOutbox : public notify::Outbox {
  public:
-  explicit StoredOutbox(std::shared_ptr<store::IncidentStore> store) : store_(std::move(store)) {}
+  explicit IncidentOutbox(std::shared_ptr<store::IncidentStore> store) : store_(std::move(store)) {}
 
   Result<std::vector<notify::Word>> due(const std::string& notifier, Ns now, i64 most) override {
     TRY_ASSIGN(std::vector<store::OutboxRow> rows, store_->due(notifier, now, most));
@@ -62,7 +53,6 @@ class StoredOutbox : public notify::Outbox {
     return store_->next_due(notifier);
   }
   Result<i64> waiting(const std::string& notifier) override { return store_->waiting(notifier); }
-
   Result<void> begin_attempt(const std::string& notifier, std::span<const notify::Word> words,
                              Ns now) override {
     return store_->begin_attempt(rows_of(notifier, words), now);
@@ -85,7 +75,19 @@ class StoredOutbox : public notify::Outbox {
 }  // namespace
 
 std::shared_ptr<notify::Outbox> outbox_in(std::shared_ptr<store::IncidentStore> store) {
-  return std::make_shared<StoredOutbox>(std::move(store));
+  return std::make_shared<IncidentOutbox>(std::move(store));
+}
+
+store::OutboxRow outbox_row(const respond::Incident& incident, notify::Occasion occasion,
+                            const std::string& notifier, std::string text, Ns now) {
+  return {.incident = incident.id(),
+          .notifier = notifier,
+          .sequence = incident.sequence,
+          .occasion = notify::occasion_name(occasion),
+          .is_last = occasion == notify::Occasion::resolved,
+          .is_urgent = incident.urgency == respond::Urgency::critical,
+          .text = std::move(text),
+          .put = now};
 }
 
 }  // namespace spotter::agent

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/utf8.h"
+#include "wire/incident.h"
 
 namespace spotter::agent {
 namespace {
@@ -15,6 +16,7 @@ constexpr Ns kLongestPoll = 15 * kSecond;  // others are late, and say so
 constexpr Ns kCanaryRest = 5 * kSecond;    // of a canary, after its file is there
 constexpr double kCanaryRatio = 1.5;       // of its steps to those before, at most
 constexpr i64 kMostRanks = 64;             // of a job that is traced whole
+constexpr i64 kMostRestored = 1000;        // incidents of before
 constexpr Ns kCostKnown = 15 * kSecond;    // after a capture, what it has cost is measured
 
 // "0-3,7"
@@ -30,7 +32,23 @@ std::string ranks_text(const std::vector<i64>& ranks) {
   return text;
 }
 
-std::string id_of(const Table& receipts) {
+std::optional<notify::Occasion> occasion_of(respond::Word word) {
+  switch (word) {
+    case respond::Word::none:
+      return {};
+    case respond::Word::opened:
+      return notify::Occasion::opened;
+    case respond::Word::verdict:
+      return notify::Occasion::verdict;
+    case respond::Word::changed:
+      return notify::Occasion::changed;
+    case respond::Word::resolved:
+      return notify::Occasion::resolved;
+  }
+  return {};
+}
+
+std::string folder_of(const Table& receipts) {
   for (const Field& field : receipts.schema()) {
     if (std::string_view(field.name) != "file") continue;
     for (size_t row = 0; row < receipts.rows(); ++row) {
@@ -64,19 +82,32 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
 
 Incidents::~Incidents() = default;
 
-Result<void> Incidents::begin(std::vector<notify::Receiver> receivers) {
-  store::IncidentStoreOptions store;
-  store.path = options_.store;
-  TRY_ASSIGN(journal_, IncidentJournal::open(std::move(store), std::move(receivers)));
+// What was before this process. That it cannot be read is told, and is no reason to be silent about what comes.
+void Incidents::begin(IncidentMemory& memory) {
+  memory_ = &memory;
   const Ns now = parts_.host.unix_now();
-  TRY_ASSIGN(IncidentJournal::Restored restored, journal_->restore(now));
-  for (const Note& note : restored.notes.all()) log(Level::warning, "{}", note.sentence);
-  for (respond::Incident& incident : restored.incidents) {
-    if (incident.is_open() || now - incident.closed < kDay) incidents_.restore(std::move(incident), now);
+  const auto known = memory.store().newest(kMostRestored);
+  if (!known) log(Level::warning, "incidents of before: {}", known.error().message);
+  std::vector<respond::Incident> restored;
+  for (const store::StoredIncident& stored : known.value_or(std::vector<store::StoredIncident>())) {
+    auto incident = wire::read_incident(stored.text);
+    if (!incident)
+      log(Level::warning, "incident {} cannot be read: {}", stored.id, incident.error().message);
+    else if (incident->is_open() || now - incident->closed < kDay)
+      restored.push_back(std::move(*incident));
   }
-  for (respond::Silence& silence : restored.silences) incidents_.restore(std::move(silence));
+  std::ranges::sort(restored, {}, &respond::Incident::opened);
+  for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
+  const auto silences = memory.store().silences(now);
+  for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
+    incidents_.restore(respond::Silence{.rule = s.rule,
+                                        .job = s.job,
+                                        .host = s.host,
+                                        .user = s.user,
+                                        .until = s.until,
+                                        .reason = s.reason,
+                                        .by = s.by});
   pass();
-  return {};
 }
 
 void Incidents::offer(const SharedBatch& batch) {
@@ -127,13 +158,23 @@ void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
 void Incidents::apply(const respond::Incidents::Changes& changes) {
   const Ns now = parts_.host.unix_now();
   for (const respond::IncidentChange& change : changes) {
-    if (journal_) journal_->put(change, now);
+    remember(change, now);
     if (change.from != change.incident.state)
       parts_.audit.done(Access::own("rules"),
                         fmt::format("incident {}: {}, {}", change.incident.id(),
                                     respond::state_name(change.incident.state), change.why));
     if (change.wants_capture) investigate(change.incident);
   }
+}
+
+// What gathers only may be nothing yet; after a restart its conditions are said again.
+void Incidents::remember(const respond::IncidentChange& change, Ns now) {
+  if (!memory_ || change.incident.state == respond::IncidentState::pending) return;
+  std::vector<store::Transition> transitions = {{.at = now,
+                                                 .from = respond::state_name(change.from),
+                                                 .to = respond::state_name(change.incident.state),
+                                                 .why = change.why}};
+  memory_->put(change.incident, std::move(transitions), occasion_of(change.word), now);
 }
 
 void Incidents::captured(const capture::Capture& capture) {
@@ -282,7 +323,7 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
       id,
       [&](respond::Incident& incident) {
         incident.job.world_size = ranks;
-        if (!incident.captures.empty()) incident.captures.back().path = id_of(investigated->receipts);
+        if (!incident.captures.empty()) incident.captures.back().path = folder_of(investigated->receipts);
       },
       now));
   apply(incidents_.conclude(id, std::move(conclusion), now));
@@ -367,17 +408,24 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
   TRY(may_change(peer, silence.job));
   silence.by = peer.name;
   TRY_ASSIGN(const auto changes, incidents_.silence(silence, parts_.host.unix_now()));
-  if (journal_) journal_->put(silence);
+  if (memory_) {
+    store::Silence kept;
+    kept.rule = silence.rule;
+    kept.job = silence.job;
+    kept.host = silence.host;
+    kept.user = silence.user;
+    kept.made = parts_.host.unix_now();
+    kept.until = silence.until;
+    kept.reason = silence.reason;
+    kept.by = silence.by;
+    TRY(memory_->store().silence(kept));
+  }
   apply(changes);
   return {};
 }
 
 std::vector<respond::Silence> Incidents::silences() const {
   return incidents_.silences(parts_.host.unix_now());
-}
-
-std::vector<notify::NotifierState> Incidents::notifiers() const {
-  return journal_ ? journal_->notifiers() : std::vector<notify::NotifierState>();
 }
 
 }  // namespace spotter::agent

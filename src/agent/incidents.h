@@ -1,7 +1,7 @@
 // Incidents of this host: its samples go through the rules, what those say becomes incidents, for which jobs
-// are traced within their budget, and what is found goes to the journal and from there to people.
+// are traced within their budget, and what is found goes to the memory and from there to people.
 //
-//   samples -> rules -> incidents -> journal -> notifiers
+//   samples -> rules -> incidents -> memory -> notifiers
 //   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
 //
 // The loop's thread, but for offer().
@@ -17,7 +17,7 @@
 #include "agent/audit.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
-#include "agent/incident_journal.h"
+#include "agent/incident_memory.h"
 #include "agent/investigation.h"
 #include "agent/respond_options.h"
 #include "capture/captures.h"
@@ -41,8 +41,8 @@ class Incidents : public Consumer {
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
 
-  // Once, if the options want it. Errors: those of the journal.
-  Result<void> begin(std::vector<notify::Receiver> receivers);
+  // Once, if the options want it; `memory` outlives this.
+  void begin(IncidentMemory& memory);
 
   void offer(const SharedBatch& batch) override;  // any thread; never waits
   std::optional<SinkState> state() const override;
@@ -57,7 +57,6 @@ class Incidents : public Consumer {
   Result<void> silence(const Peer& peer, respond::Silence silence);
   std::vector<respond::Silence> silences() const;
   const RespondOptions& options() const { return options_; }
-  std::vector<notify::NotifierState> notifiers() const;
 
  private:
   struct Running;
@@ -68,6 +67,7 @@ class Incidents : public Consumer {
   void take(std::vector<respond::Condition> conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
+  void remember(const respond::IncidentChange& change, Ns now);
   void investigate(const respond::Incident& incident);
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
@@ -86,7 +86,7 @@ class Incidents : public Consumer {
   respond::JobPaces paces_;
   respond::Incidents incidents_;
   respond::Budget budget_;
-  std::unique_ptr<IncidentJournal> journal_;
+  IncidentMemory* memory_ = nullptr;
   std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
   std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
   net::Timer tick_;

@@ -18,7 +18,6 @@ struct RespondOptions {
   AutomaticCaptures captures = AutomaticCaptures::off;
   respond::BudgetOptions budget = {};
   std::vector<std::string> not_traced = {};  // users whose jobs are left alone
-  std::string store = {};                    // the file of incidents; empty: in memory alone
   std::string socket = {};                   // of this agent, for its own investigations
   std::string program = "/proc/self/exe";
 };

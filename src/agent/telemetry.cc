@@ -47,6 +47,7 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
       return ask_for_probe(helper, thread, step);
     };
   surroundings.consumers = [this] { return consumers(); };
+  surroundings.notifiers = site_.notifiers;
   has_begun_ = true;
   sampler_ = std::make_unique<collect::Sampler>(options.collectors, std::move(surroundings),
                                                 [this](const SharedBatch& batch) { offer(batch); });

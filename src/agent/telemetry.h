@@ -34,7 +34,8 @@ struct TelemetrySite {
   const std::string& host_name;
   std::shared_ptr<collect::Identities> identities;
   std::shared_ptr<const collect::ProfilingPause> profiling_pause;
-  std::string helper = {};                // the socket of root's helper (helper.h); empty: there is none
+  std::string helper = {};  // the socket of root's helper (helper.h); empty: there is none
+  std::function<std::vector<NotifierCounts>()> notifiers = {};  // any thread
   std::vector<Consumer*> consumers = {};  // beside those of the options
 };
 

@@ -75,6 +75,28 @@ void add_consumer(const SinkState& consumer, Status& status) {
   status.add(consumer.name, consumer.last_error.empty() ? "works" : "fails", to_printable(detail));
 }
 
+void add_notifier(const notify::NotifierState& n, Status& status) {
+  std::string detail = fmt::format("{}: {} messages sent, {} words waiting, {} dropped; {} attempts failed",
+                                   n.kind, n.sent, n.waiting, n.dropped, n.failed);
+  if (n.is_off) detail += "; it asked to be told nothing more, and is off until the agent restarts";
+  if (!n.last_error.empty()) detail += ": " + n.last_error;
+  const char* state = n.is_off || !n.last_error.empty() ? "fails" : "works";
+  status.add("notifier " + n.name, state, to_printable(detail));
+}
+
+void add_incidents(const agent::IncidentMemoryState& memory, Status& status) {
+  const store::IncidentStoreState& s = memory.store;
+  std::string detail = memory.why_in_memory.empty() ? "remembered in a file" : "remembered in memory alone";
+  detail += fmt::format("; {} changes not written yet, {} lost, {} words overtaken by newer ones",
+                        memory.unwritten, memory.lost, s.overtaken);
+  if (s.damaged_files > 0) detail += fmt::format("; {} files were damaged or removed", s.damaged_files);
+  if (!s.moved_to.empty()) detail += ", the last one is " + s.moved_to;
+  const std::string& why = memory.why_in_memory.empty() ? s.last_error : memory.why_in_memory;
+  if (!why.empty()) detail += ": " + why;
+  status.add("incidents", why.empty() ? "works" : "fails", to_printable(detail));
+  for (const notify::NotifierState& notifier : memory.notifiers) add_notifier(notifier, status);
+}
+
 }  // namespace
 
 Table status_table(const agent::Agent& agent, const Doors& doors) {
@@ -89,6 +111,7 @@ Table status_table(const agent::Agent& agent, const Doors& doors) {
   if (const auto audit = agent.audit.state()) add_consumer(*audit, status);
   if (const std::string& why = agent.telemetry.why_no_history(); !why.empty())
     status.add("history", "off", why);
+  if (agent.incident_memory) add_incidents(agent.incident_memory->state(), status);
   return table;
 }
 

@@ -15,7 +15,10 @@
   ONE(captures)               \
   ONE(status)                 \
   ONE(metrics)                \
+  ONE(incidents)              \
+  ONE(rules)                  \
   ONE(agent)                  \
+  ONE(notify)                 \
   ONE(completion)             \
   ONE(man)                    \
   ONE(analyze_part)           \

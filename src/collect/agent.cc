@@ -41,11 +41,20 @@ constexpr Field kSinkColumns[] = {
      "not be written, and blocks that are damaged.",
      Since::agent},
 };
+constexpr Field kNotifierColumns[] = {
+    {"notifier", Type::text, Unit::none, Role::key, "Name of the notifier."},
+    {"sent", Type::integer, Unit::count, Role::counter, "Messages that arrived.", Since::agent},
+    {"failed", Type::integer, Unit::count, Role::counter, "Attempts that failed.", Since::agent},
+    {"dropped", Type::integer, Unit::count, Role::counter,
+     "Words of incidents that it was never told: they were refused, or given up.", Since::agent},
+    {"waiting", Type::integer, Unit::count, Role::value, "Words of incidents that it has still to be told."},
+};
 
 constexpr TableKind kTables[] = {
     {"agent", "/proc/self", "The agent itself.", kAgentColumns},
     {"agent_collector", "the agent", "A collector of the agent.", kCollectorColumns},
     {"agent_sink", "the agent", "Where the agent hands its samples on to.", kSinkColumns},
+    {"notifier", "the agent", "Whom the agent tells of incidents.", kNotifierColumns},
 };
 
 class Agent : public Collector {
@@ -67,6 +76,10 @@ class Agent : public Collector {
     Table& sinks = tables.emplace_back("agent_sink", kSinkColumns);
     for (const SinkState& c : surroundings_.consumers ? surroundings_.consumers() : std::vector<SinkState>())
       sinks.append({std::string_view(c.name), c.queued, c.delivered, c.dropped, c.failures, c.rejected});
+    Table& notifiers = tables.emplace_back("notifier", kNotifierColumns);
+    for (const NotifierCounts& n :
+         surroundings_.notifiers ? surroundings_.notifiers() : std::vector<NotifierCounts>())
+      notifiers.append({std::string_view(n.name), n.sent, n.failed, n.dropped, n.waiting});
     return tables;
   }
 

@@ -25,8 +25,8 @@ Code code_of_status(int status) {
 
 tl::unexpected<Error> error_of(sqlite3* connection) {
   const char* file = sqlite3_db_filename(connection, "main");
-  return fail(code_of_status(sqlite3_errcode(connection)), "{}: {}", file ? file : "history",
-              sqlite3_errmsg(connection));
+  return fail(code_of_status(sqlite3_errcode(connection)), "{}: {}",
+              file && *file ? file : "the database in memory", sqlite3_errmsg(connection));
 }
 
 // SQLite takes an empty view's nullptr for NULL.
@@ -106,7 +106,9 @@ Result<Database> Database::open(const std::string& path, Access access) {
   const std::string name = access == Access::write ? path : uri_of(path, access == Access::read_still);
   const int status = sqlite3_open_v2(name.c_str(), &connection, flags | SQLITE_OPEN_NOMUTEX, nullptr);
   database.connection_.reset(connection);
-  if (status != SQLITE_OK) return error_of(connection);
+  if (status != SQLITE_OK)
+    return fail(code_of_status(status), "{}: {}", path,
+                connection ? sqlite3_errmsg(connection) : sqlite3_errstr(status));
   sqlite3_extended_result_codes(connection, 1);
   sqlite3_busy_timeout(connection, 5000);
   return database;

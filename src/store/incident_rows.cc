@@ -88,10 +88,14 @@ Result<std::vector<Transition>> transitions_of(Database& database, const std::st
   }
 }
 
-Result<i64> last_n(Database& database, const std::string& key) {
-  TRY_ASSIGN(Statement select, database.prepare("SELECT n FROM keys WHERE key = ?"));
-  TRY_ASSIGN(const bool is_there, select.bind(key).step());
-  return is_there ? select.integer(0) : 0;
+Result<std::vector<std::pair<std::string, i64>>> all_keys(Database& database) {
+  TRY_ASSIGN(Statement select, database.prepare("SELECT key, n FROM keys"));
+  std::vector<std::pair<std::string, i64>> all;
+  while (true) {
+    TRY_ASSIGN(const bool is_there, select.step());
+    if (!is_there) return all;
+    all.emplace_back(select.text(0), select.integer(1));
+  }
 }
 
 Result<void> trim_incidents(Database& database, Ns now, const IncidentLimits& limits) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/time.h"
@@ -26,7 +27,7 @@ struct IncidentLimits {
   i64 most = 10'000;
   Ns kept = 30 * kDay;       // after it was closed
   Ns key_kept = 365 * kDay;  // how often there was one of a key is known so long
-  i64 most_keys = 100'000;
+  i64 most_keys = 20'000;
   i64 most_transitions = 200;  // of one incident: the newest
 };
 
@@ -38,7 +39,8 @@ Result<std::vector<StoredIncident>> newest_incidents(Database& database, i64 mos
 Result<std::vector<StoredIncident>> open_incidents(Database& database);
 Result<std::optional<StoredIncident>> find_incident(Database& database, const std::string& id);
 Result<std::vector<Transition>> transitions_of(Database& database, const std::string& id);
-Result<i64> last_n(Database& database, const std::string& key);  // 0: there was none
+// How often there was one of each key.
+Result<std::vector<std::pair<std::string, i64>>> all_keys(Database& database);
 // Lets go of what is over its time or number.
 Result<void> trim_incidents(Database& database, Ns now, const IncidentLimits& limits);
 // Lets go of so many, closed ones first, the oldest first.

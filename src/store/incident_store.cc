@@ -50,6 +50,7 @@ Result<void> check_whole(Database& database) {
 Result<void> IncidentStore::open_file() {
   const bool in_memory = options_.path.empty();
   const std::string path = in_memory ? ":memory:" : options_.path;
+  is_open_ = false;
   TRY_ASSIGN(database_, Database::open(path, Database::Access::write));
   TRY_ASSIGN(const i64 id, database_.integer("PRAGMA application_id"));
   if (id != kKind.application_id) {
@@ -64,8 +65,10 @@ Result<void> IncidentStore::open_file() {
                         .c_str()));
   TRY(bring_up_to_date(database_, kSteps));
   TRY(check_whole(database_));
-  if (in_memory) return {};
-  TRY_ASSIGN(identity_, identity_of(path));
+  if (!in_memory) {
+    TRY_ASSIGN(identity_, identity_of(path));
+  }
+  is_open_ = true;
   return {};
 }
 
@@ -78,6 +81,7 @@ Result<void> IncidentStore::open_or_begin_anew() {
 
 Result<void> IncidentStore::begin_anew() {
   database_ = {};
+  is_open_ = false;
   ++state_.damaged_files;
   if (options_.path.empty()) return open_file();
   TRY_ASSIGN(state_.moved_to, move_aside(options_.path));
@@ -99,9 +103,12 @@ auto IncidentStore::run(Work work) -> decltype(work()) {
     return done;
   };
   const auto mended = [&]() -> decltype(work()) {
-    if (!options_.path.empty() && !is_in_place(options_.path, identity_)) {
-      ++state_.damaged_files;
-      log(Level::warning, "{} was removed or replaced while it was open, and is opened anew", options_.path);
+    if (!options_.path.empty() && (!is_open_ || !is_in_place(options_.path, identity_))) {
+      if (is_open_) {
+        ++state_.damaged_files;
+        log(Level::warning, "{} was removed or replaced while it was open, and is opened anew",
+            options_.path);
+      }
       TRY(is_of_kind(kKind, options_.path));
       database_ = {};
       TRY(open_or_begin_anew());
@@ -186,8 +193,8 @@ Result<std::vector<Transition>> IncidentStore::transitions(const std::string& id
   return run([&] { return transitions_of(database_, id); });
 }
 
-Result<i64> IncidentStore::last_n(const std::string& key) {
-  return run([&] { return store::last_n(database_, key); });
+Result<std::vector<std::pair<std::string, i64>>> IncidentStore::keys() {
+  return run([&] { return all_keys(database_); });
 }
 
 Result<std::vector<OutboxRow>> IncidentStore::due(const std::string& notifier, Ns now, i64 most) {

@@ -51,7 +51,7 @@ class IncidentStore {
   Result<std::vector<StoredIncident>> open_ones();
   Result<std::optional<StoredIncident>> find(const std::string& id);
   Result<std::vector<Transition>> transitions(const std::string& id);
-  Result<i64> last_n(const std::string& key);  // 0: there was none of this key
+  Result<std::vector<std::pair<std::string, i64>>> keys();  // how often there was one of each
 
   // As in outbox.h.
   Result<std::vector<OutboxRow>> due(const std::string& notifier, Ns now, i64 most);
@@ -85,6 +85,7 @@ class IncidentStore {
   Descriptor lock_;
   Database database_;
   FileIdentity identity_;
+  bool is_open_ = false;  // an attempt to begin anew may have failed
   Ns trimmed_ = 0;
   IncidentStoreState state_;
 };

@@ -219,11 +219,13 @@ TEST_F(Incidents, HowOftenThereWasOneOutlivesIt) {
   StoredIncident third = incident("1-speed-3", kStart, kStart + 1);
   third.key = "a/1/speed";
   third.n = 3;
-  EXPECT_EQ(*store_->last_n(third.key), 0);
   ASSERT_TRUE(store_->put(third, {}, {}, kStart));
   ASSERT_TRUE(store_->put(incident("2", kStart + 2 * kDay), {}, {}, kStart + 2 * kDay));
   EXPECT_FALSE(*store_->find("1-speed-3"));
-  EXPECT_EQ(*store_->last_n(third.key), 3);
+  third.n = 2;  // late
+  ASSERT_TRUE(store_->put(third, {}, {}, kStart + 2 * kDay));
+  using Keys = std::vector<std::pair<std::string, i64>>;
+  EXPECT_EQ(*store_->keys(), (Keys{{"a/1/speed", 3}, {"a/2", 1}}));
 }
 
 TEST_F(Incidents, ClosedOnesGoAfterTheirTimeAndOpenOnesStay) {
@@ -328,6 +330,25 @@ TEST_F(Incidents, AFileThatIsRemovedIsBegunAnew) {
   EXPECT_EQ(store_->state().damaged_files, 1);
   open();
   EXPECT_EQ(sequences(), Sequences{2});
+}
+
+TEST_F(Incidents, AFolderThatIsGoneForAWhileIsNoEnd) {
+  const std::string folder = folder_.file("state");
+  fs::create_directory(folder);
+  auto opened = IncidentStore::open({folder + "/incidents.db"});
+  ASSERT_TRUE(opened);
+  store_ = std::move(*opened);
+  put({word(1)});
+  fs::remove_all(folder);
+  for (int i = 0; i < 3; ++i) {
+    const auto gone = store_->put(incident("1-speed-1", kStart), {}, {}, kStart);
+    ASSERT_FALSE(gone);
+    EXPECT_NE(gone.error().message.find(folder), std::string::npos) << gone.error().message;
+  }
+  fs::create_directory(folder);
+  put({word(2)});
+  EXPECT_EQ(sequences(), Sequences{2});
+  EXPECT_EQ(store_->state().damaged_files, 1);
 }
 
 TEST_F(Incidents, WhatIsAnotherFileStaysAsItIs) {

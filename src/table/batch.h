@@ -35,4 +35,10 @@ struct SinkState {
   std::string last_error = {};  // empty: the last attempt did not fail
 };
 
+// How a notifier fares, which is who is told of incidents.
+struct NotifierCounts {
+  std::string name = {};
+  i64 sent = 0, failed = 0, dropped = 0, waiting = 0;
+};
+
 }  // namespace spotter

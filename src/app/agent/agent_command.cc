@@ -56,6 +56,17 @@ struct Options {
   std::vector<std::function<void(AgentConfig&)>> words;
 };
 
+// Beside the history, as incidents.db where that is history.db: agents whose histories are in one folder have
+// files of their own. Empty where nothing is to be kept on a disk.
+std::string incidents_beside(const std::optional<store::HistoryOptions>& history) {
+  if (!history) return {};
+  const std::filesystem::path path = history->path;
+  std::error_code none;
+  if (std::filesystem::exists(path, none) && !std::filesystem::is_regular_file(path, none)) return {};
+  const std::string stem = path.stem();
+  return path.parent_path() / (stem == "history" ? "incidents.db" : stem + "-incidents.db");
+}
+
 Result<AgentConfig> configured(const Options& options) {
   AgentConfig config;
   config.options.telemetry.collectors = agent::usual_collectors();
@@ -70,11 +81,10 @@ Result<AgentConfig> configured(const Options& options) {
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
   TRY(api::check(config.doors));
+  config.options.incidents_file = incidents_beside(config.options.telemetry.history);
   agent::RespondOptions& respond = config.options.respond;
   respond.is_on = respond.is_on && !config.options.telemetry.collectors.empty();
   respond.socket = config.doors.api_socket;
-  if (const auto& history = config.options.telemetry.history; history && respond.store.empty())
-    respond.store = (std::filesystem::path(history->path).parent_path() / "incidents.db").string();
   return config;
 }
 
@@ -111,8 +121,6 @@ Result<int> run_agent(const Options& options) {
   }
   if (const auto& history = config.options.telemetry.history)
     std::ignore = make_folder_of(history->path);  // opening the history says what is wrong
-  if (const std::string& file = config.options.respond.store; !file.empty())
-    std::ignore = make_folder_of(file);
   net::Loop loop;
   agent::Agent agent(loop, config.options, Host::at(config.root));
   std::unique_ptr<api::Doors> doors;

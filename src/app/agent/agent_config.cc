@@ -1,6 +1,5 @@
 #include "app/agent/agent_config.h"
 
-#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
@@ -10,6 +9,7 @@
 #include "api/doors.h"
 #include "app/agent/client_rules.h"
 #include "app/agent/respond_config.h"
+#include "app/agent/notifier_config.h"
 #include "app/agent/telemetry_config.h"
 #include "app/agent/yaml_map.h"
 #include "app/capture/hosts.h"
@@ -78,13 +78,6 @@ constexpr Key<agent::TelemetryOptions> kDcgmKeys[] = {
      }},
 };
 
-// Settings are texts or lists of texts; a list is its members with commas.
-Result<std::string> setting(const YAML::Node& node) {
-  if (node.IsScalar()) return scalar(node);
-  if (!node.IsSequence()) return fail(Code::invalid, "it must be a word, or a list of words");
-  return fmt::format("{}", fmt::join(node.as<std::vector<std::string>>(), ","));
-}
-
 Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>& sinks) {
   if (!list.IsSequence()) return fail(Code::invalid, "it must be a list");
   sinks.clear();
@@ -92,15 +85,7 @@ Result<void> read_sinks(const YAML::Node& list, std::vector<agent::SinkOptions>&
   std::set<std::string> places;
   for (const YAML::Node& entry : list) {
     const std::string line = fmt::format("line {}", entry.Mark().line + 1);
-    if (!entry.IsMap()) return fail(Code::invalid, "{}: a sink must be a list of KEY: VALUE", line);
-    Settings said;
-    for (const auto& member : entry) {
-      const Result<std::string> value = setting(member.second);
-      if (!value)
-        return within(value.error(), fmt::format("{}: {}", line, to_printable(scalar(member.first))));
-      if (!said.emplace(scalar(member.first), *value).second)
-        return fail(Code::invalid, "{}: {} is there twice", line, to_printable(scalar(member.first)));
-    }
+    TRY_ASSIGN(const Settings said, read_settings(entry, "sink"));
     auto checked = checked_sink(said);
     if (!checked) return within(checked.error(), line);
     const std::string name = sink::name_of(checked->kind, checked->settings);
@@ -204,6 +189,10 @@ constexpr Key<AgentConfig> kKeys[] = {
     {"rules",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_rules(node, c.options.respond.rules);
+    {"notifiers",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       TRY_ASSIGN(c.options.notifiers, read_notifiers(node));
+       return {};
      }},
     {"output_directories",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {

@@ -168,6 +168,40 @@ TEST_F(AgentConfigTest, TheExampleOfSinksIsRead) {
   EXPECT_EQ(config_.options.telemetry.sinks.size(), 3U);
 }
 
+TEST_F(AgentConfigTest, TheExampleOfNotifiersIsRead) {
+  std::ifstream in("packaging/agent.yaml");
+  std::string example;
+  for (std::string line; std::getline(in, line) && (example.empty() || line.starts_with('#'));) {
+    if (!example.empty() || line == "# notifiers:") example += line.substr(2) + "\n";
+  }
+  const Result<void> r = read(example);
+  ASSERT_TRUE(r) << r.error().message;
+  ASSERT_EQ(config_.options.notifiers.size(), 3U);
+  EXPECT_EQ(agent::name_of(config_.options.notifiers[0]), "alertmanager");
+  EXPECT_EQ(agent::name_of(config_.options.notifiers[1]), "team");
+  EXPECT_EQ(config_.options.notifiers[1].settings.at("redact"), "users,log_lines");
+  EXPECT_EQ(config_.options.notifiers[2].type, "webhook");
+}
+
+TEST_F(AgentConfigTest, NotifiersThatCannotBe) {
+  EXPECT_TRUE(fails_with("notifiers: {type: webhook}", "it must be a list"));
+  EXPECT_TRUE(fails_with("notifiers: [webhook]", "line 1: a notifier must be a list of KEY: VALUE"));
+  EXPECT_TRUE(fails_with("notifiers: [{url: 'http://a'}]", "line 1: a notifier needs a \"type\""));
+  EXPECT_TRUE(fails_with("notifiers:\n  - {type: pigeon}", "line 2: there is no notifier \"pigeon\""));
+  EXPECT_TRUE(fails_with("notifiers: [{type: webhook, colour: red}]", "has no setting colour"));
+  EXPECT_TRUE(fails_with("notifiers: [{type: webhook, url: 'http://a', redact: [faces]}]",
+                         "redact of the notifier webhook: \"faces\" is none of names"));
+  EXPECT_TRUE(fails_with("notifiers: [{type: webhook, url: {a: b}}]", "line 1: url: it must be a word"));
+  EXPECT_TRUE(
+      fails_with("notifiers:\n  - {type: webhook, url: 'http://a'}\n  - {type: webhook, url: 'http://b'}",
+                 "line 3: another notifier is called webhook, too"));
+  EXPECT_TRUE(fails_with("notifiers: [{type: webhook, url: 'http://a', name: ''}]", "no empty text"));
+  // A URL may be a secret: no error has it.
+  const Result<void> r = read("notifiers: [{type: slack, url: 'hooks.slack.com/T0/secret'}]");
+  ASSERT_FALSE(r);
+  EXPECT_EQ(r.error().message.find("secret"), std::string::npos) << r.error().message;
+}
+
 TEST_F(AgentConfigTest, OtherHosts) {
   const Result<void> r = read(
       "listen: 10.0.0.1:17\n"

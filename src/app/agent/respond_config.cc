@@ -72,13 +72,6 @@ constexpr Key<RespondOptions> kKeys[] = {
        r.not_traced = node.as<std::vector<std::string>>();
        return {};
      }},
-    {"file",
-     [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
-       r.store = scalar(node);
-       if (!r.store.starts_with('/'))
-         return fail(Code::invalid, "\"{}\" must be absolute", to_printable(r.store));
-       return {};
-     }},
 };
 
 }  // namespace

@@ -1,13 +1,16 @@
 // Maps of YAML by lists of their keys; the line of a wrong one is told.
 #pragma once
+#include <fmt/ranges.h>
 #include <yaml-cpp/yaml.h>
 
 #include <algorithm>
 #include <set>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "base/result.h"
+#include "base/settings.h"
 #include "base/utf8.h"
 
 namespace spotter::app {
@@ -47,6 +50,26 @@ Result<void> read_map(const YAML::Node& map, std::span<const Key<To>> keys, To& 
     if (!*is_read) return fail(Code::invalid, "{}: there is no key {}", line, to_printable(name));
   }
   return {};
+}
+
+// Of a sink, a notifier: settings are texts or lists of texts; a list is its members with commas. Errors:
+// invalid, with the line.
+inline Result<Settings> read_settings(const YAML::Node& entry, const char* what) {
+  const std::string line = fmt::format("line {}", entry.Mark().line + 1);
+  if (!entry.IsMap()) return fail(Code::invalid, "{}: a {} must be a list of KEY: VALUE", line, what);
+  Settings said;
+  for (const auto& member : entry) {
+    const YAML::Node& value = member.second;
+    const std::string key = scalar(member.first);
+    if (!value.IsScalar() && !value.IsSequence())
+      return fail(Code::invalid, "{}: {}: it must be a word, or a list of words", line, to_printable(key));
+    const std::string word = value.IsScalar()
+                                 ? scalar(value)
+                                 : fmt::format("{}", fmt::join(value.as<std::vector<std::string>>(), ","));
+    if (!said.emplace(key, word).second)
+      return fail(Code::invalid, "{}: {} is there twice", line, to_printable(key));
+  }
+  return said;
 }
 
 }  // namespace spotter::app

@@ -1,0 +1,180 @@
+// incidents: what agents have found wrong with jobs, one of them as its message, and what a person does about
+// it.
+#include <memory>
+
+#include "app/capture/hosts.h"
+#include "app/capture/missing_hosts.h"
+#include "app/cli/command.h"
+#include "app/cli/format_option.h"
+#include "app/cli/local_times.h"
+#include "app/cli/output.h"
+#include "app/cli/readers.h"
+#include "base/quantity.h"
+#include "base/system/host.h"
+#include "base/utf8.h"
+#include "base/version.h"
+#include "client/client.h"
+#include "notify/message.h"
+#include "render/list.h"
+#include "table/ops.h"
+#include "wire/incident.h"
+#include "wire/incident_table.h"
+#include "wire/silence.h"
+#include "wire/target.h"
+
+namespace spotter::app {
+namespace {
+
+constexpr Ns kPatience = 10 * kSecond;
+constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
+
+struct Options {
+  HostOptions hosts;
+  const render::Format* format = &render::kText;
+  std::vector<std::string> words;
+  Ns duration = 0;
+  std::string reason;
+};
+
+Result<std::string> ask_one(const net::HttpAddress& address, const client::Credentials& credentials,
+                            const net::HttpQuestion& question) {
+  auto answers = client::ask_each(std::span(&address, 1), credentials, std::span(&question, 1), kPatience);
+  if (!answers[0]) return client::unreachable(address, answers[0].error());
+  return client::body_of(std::move(*answers[0]));
+}
+
+// Of the first agent that has it.
+Result<respond::Incident> ask_for(const Options& options, const std::string& method, const std::string& id,
+                                  const std::string& act) {
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
+  Error last{Code::not_found, "no agent was asked"};
+  const std::string target = "/v1/incidents/" + wire::escaped_parameter(id) + act;
+  for (const net::HttpAddress& address : hosts.addresses) {
+    const auto body = ask_one(address, hosts.credentials, {method, target, {}, {}});
+    if (body) return wire::read_incident(*body);
+    if (last.code == Code::not_found) last = body.error();
+  }
+  return tl::unexpected(last);
+}
+
+Result<void> tell(const Options& options, const respond::Incident& incident) {
+  if (options.format != &render::kText) return write_output("", wire::incident_text(incident) + "\n");
+  const notify::Telling telling{
+      .incident = incident,
+      .occasion = incident.is_open() ? notify::Occasion::changed : notify::Occasion::resolved,
+      .at = incident.updated};
+  const notify::Surroundings surroundings{.version = kVersion, .host_name = host_name(), .agent_url = {}};
+  std::string text = notify::text_of(notify::message_of(telling, surroundings));
+  for (const std::string& line : notify::details_of(telling)) text += "  " + to_printable(line) + "\n";
+  return write_output("", text);
+}
+
+Result<int> list(const Options& options) {
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
+  Table all = wire::incidents_table({});
+  std::vector<std::optional<Error>> errors;
+  for (const auto& answer : client::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/incidents", {}, {}},
+                                        all.schema(), kPatience)) {
+    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
+    if (!answer) continue;
+    std::vector<Value> row(all.columns());
+    for (size_t r = 0; r < answer->table.rows(); ++r) {
+      for (size_t c = 0; c < all.columns(); ++c) row[c] = answer->table.at(r, c);
+      all.append(row);
+    }
+  }
+  TRY_ASSIGN(const bool is_whole, tell_missing(errors));
+  std::vector<Table> tables{std::move(all)};
+  if (options.format == &render::kText) {
+    if (tables[0].rows() == 0) {
+      TRY(write_output("", "Nothing is wrong, as far as the rules see; `spotter rules` lists them.\n"));
+      return is_whole ? kAll : kSome;
+    }
+    tables = with_local_times(tables, true);
+  }
+  TRY(print(*options.format, {tables, {}}));
+  return is_whole ? kAll : kSome;
+}
+
+// By the job and the rule that it is about, or else the host.
+respond::Silence silence_of(const respond::Incident& incident) {
+  respond::Silence silence;
+  silence.rule = incident.symptom.rule;
+  silence.job = incident.job.id;
+  if (silence.job.empty()) silence.host = incident.host;
+  return silence;
+}
+
+Result<int> silence(const Options& options, const std::string& id) {
+  if (options.duration <= 0 || options.reason.empty())
+    return fail(Code::invalid, "a silence has an end and a reason: --for 2h --reason TEXT");
+  TRY_ASSIGN(const respond::Incident incident, ask_for(options, "GET", id, ""));
+  respond::Silence wanted = silence_of(incident);
+  wanted.reason = options.reason;
+  wanted.until = Host::at("/").unix_now() + options.duration;
+  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
+  for (const net::HttpAddress& address : hosts.addresses)
+    TRY(ask_one(address, hosts.credentials, {"POST", "/v1/silences", wire::silence_text(wanted), {}}));
+  TRY_ASSIGN(const respond::Incident now, ask_for(options, "GET", id, ""));
+  TRY(tell(options, now));
+  return kAll;
+}
+
+Result<int> act(const Options& options) {
+  const auto& words = options.words;
+  if (words.empty()) return list(options);
+  const auto id_behind = [&]() -> Result<std::string> {
+    if (words.size() != 2)
+      return fail(Code::invalid, "{}: whose? `spotter incidents` lists their ids", words[0]);
+    return words[1];
+  };
+  if (words[0] == "silence") {
+    TRY_ASSIGN(const std::string id, id_behind());
+    return silence(options, id);
+  }
+  std::string method = "GET", target, id = words[0];
+  if (words[0] == "ack" || words[0] == "resolve") {
+    TRY_ASSIGN(id, id_behind());
+    method = "POST";
+    target = words[0] == "ack" ? "/acknowledge" : "/resolve";
+  } else if (words.size() > 1) {
+    return fail(Code::invalid, "\"{}\" is none of ack, resolve and silence", to_printable(words[0]));
+  }
+  TRY_ASSIGN(const respond::Incident incident, ask_for(options, method, id, target));
+  TRY(tell(options, incident));
+  return kAll;
+}
+
+}  // namespace
+
+Command incidents_command() {
+  const auto options = std::make_shared<Options>();
+  std::vector<Option> all = {
+      {.names = {"--for"},
+       .value = "TIME",
+       .help = "with silence: how long nothing is told: 2h, at most 30 days",
+       .read = parsed(options->duration, parse_duration_ns)},
+      {.names = {"--reason"}, .value = "TEXT", .help = "with silence: why", .read = keep(options->reason)},
+  };
+  append(all, host_options(options->hosts));
+  all.push_back(format_option(options->format));
+  return {
+      .name = "incidents",
+      .summary = "What agents have found wrong with jobs, and why.",
+      .arguments = {{.name = "[ack|resolve|silence] ID",
+                     .help = "one of them, or what is to be done about it; without one, all are listed",
+                     .read = keep_each(options->words),
+                     .required = false,
+                     .many = true}},
+      .options = std::move(all),
+      .footer =
+          "Examples:\n"
+          "  spotter incidents\n"
+          "  spotter incidents 4711-speed-2\n"
+          "  spotter incidents ack 4711-speed-2\n"
+          "  spotter incidents silence 4711-speed-2 --for 2h --reason 'the node is drained at noon'",
+      .action = [options] { return act(*options); },
+  };
+}
+
+}  // namespace spotter::app
