@@ -2,13 +2,16 @@
 
 import contextlib
 import os
+import pathlib
 import subprocess
 import sys
+import tempfile
 import time
 
 import pytest
 
 from agent import Agent, clean_environment, tables, until
+from test_less_power import OWNER, service
 
 # A line of Megatron's for each number that it is told, to standard output, which SIGHUP has it open anew.
 LENGTH = len(" iteration        5/ 500 | consumed samples: 1 | elapsed time per iteration (ms): 500 | loss: 1 |\n")
@@ -26,10 +29,10 @@ for line in sys.stdin:
 
 
 @contextlib.contextmanager
-def job(log, number):
+def job(log, number, user=None):
     environment = clean_environment(SLURM_JOB_ID=number, SLURM_PROCID=3, SLURM_NTASKS=4, SLURM_STEP_ID=0, RANK=3)
-    with subprocess.Popen([sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
-                          env=environment) as process:
+    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env=environment, user=user) as process:
         def says(step, ms):
             process.stdin.write(f"{step} {ms}\n".encode())
             process.stdin.flush()
@@ -112,3 +115,20 @@ def test_what_is_not_the_jobs_users_is_not_read(tmp_path):
             process.says(1, 100)
             time.sleep(6)
             assert rows(agent, "job_log", 4713)[0]["files"] == 0 and rows(agent, "step", 4713) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes others")
+def test_an_agent_that_is_not_root_reads_what_the_jobs_user_alone_may():
+    with service("--collect", "process,job_log,step") as agent, tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chown(folder, OWNER, OWNER)
+        os.chmod(folder, 0o700)
+        log = pathlib.Path(folder) / "train.log"
+        log.touch()
+        os.chown(log, OWNER, OWNER)
+        os.chmod(log, 0o600)
+        with job(log, 4714, user=OWNER) as process:
+            until(lambda: rows(agent, "job_log", 4714) and rows(agent, "job_log", 4714)[0]["files"] == 1, 20, "it is found")
+            told(agent, process, 4714, 1, 100)
+            process.says(0, 0)
+            event = until(lambda: rows(agent, "log_event", 4714), 5, "its last words are told")[0]
+            assert event["kind"] == "cuda_error" and event["text"] is None and event["offset"] == LENGTH
