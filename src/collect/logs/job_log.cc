@@ -63,7 +63,8 @@ constexpr TableKind kTables[] = {
 constexpr Ns kLookEvery = 5 * kSecond;
 constexpr size_t kMostNew = 64;  // processes that are read for the first time at one look
 constexpr size_t kMostProcesses = 4096, kMostJobs = 64;
-constexpr Ns kLongestElapsed = 10 * kSecond;
+constexpr Ns kLate = 10 * kSecond;
+constexpr Ns kLongestElapsed = 10 * kSecond;   // after longer ones there is no more room for bytes
 constexpr i64 kBytesPerSecond = i64{4} << 20;  // of all jobs
 constexpr Ns kLongestRead = 250 * kMillisecond;
 
@@ -78,14 +79,14 @@ class JobLog : public Collector {
 
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now(), unix_now = host_.unix_now();
-    const Ns elapsed = last_ == 0 ? kSecond : std::clamp(now - last_, Ns{1}, kLongestElapsed);
+    const Ns elapsed = last_ == 0 ? kSecond : std::max<Ns>(now - last_, 1);
     last_ = now;
     if (last_look_ == 0 || now - last_look_ >= kLookEvery) {
       last_look_ = now;
       look();
     }
     read(now, unix_now, elapsed);
-    put_steps();
+    put_steps(now + 3 * elapsed + kLate);
     std::vector<Table> tables;
     tables.push_back(logs());
     if (Table events = log_events(now, unix_now); events.rows() > 0) tables.push_back(std::move(events));
@@ -109,7 +110,7 @@ class JobLog : public Collector {
   };
 
   void look() {
-    refused_.clear();
+    refused_ = {};
     know_processes();
     std::map<Key, std::vector<const LogWriter*>> writers;
     for (const auto& [pid, process] : processes_) {
@@ -186,7 +187,9 @@ class JobLog : public Collector {
 
   // Where there was no time for all, the next sample begins behind the last one that was read.
   void read(Ns now, Ns unix_now, Ns elapsed) {
-    const auto bytes_in = [&](i64 per_second) { return per_second * (elapsed / kMillisecond + 1) / 1000; };
+    const auto bytes_in = [&](i64 per_second) {
+      return per_second * (std::min(elapsed, kLongestElapsed) / kMillisecond + 1) / 1000;
+    };
     i64 room = bytes_in(kBytesPerSecond);
     auto next = jobs_.upper_bound(last_read_);
     for (size_t i = 0; i < jobs_.size(); ++i, ++next) {
@@ -198,7 +201,8 @@ class JobLog : public Collector {
     }
   }
 
-  void put_steps() {
+  // What was told counts for a while only: a file system that hangs is no job that does.
+  void put_steps(Ns until) {
     if (!board_) return;
     std::vector<LoggedSteps> told;
     for (auto& [key, job] : jobs_) {
@@ -212,7 +216,7 @@ class JobLog : public Collector {
                       .last = loop.last().value_or(0),
                       .steps = loop.steps()});
     }
-    board_->put(std::move(told));
+    board_->put(std::move(told), until);
   }
 
   // Those of a user that have no job have one row.
@@ -242,8 +246,8 @@ class JobLog : public Collector {
     const auto note = [&](const char* kind, const std::string& sentence, i64 count) {
       if (count > 0) table.notes.add(kind, Severity::loss, sentence, -1, count);
     };
-    for (const auto& [why, count] : refused_)
-      note("log_not_read", fmt::format("log files are not read: {}", why), count);
+    for (const auto& [why, paths] : refused_.files())
+      note("log_not_read", fmt::format("log files are not read: {}", why), std::ssize(paths));
     note("many_logs",
          fmt::format("log files are not read: there are more than {} of a job", JobLogs::kMostFiles),
          left_out);

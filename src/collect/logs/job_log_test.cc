@@ -90,7 +90,7 @@ class JobLogTest : public testing::Test {
   }
   // What the first job has told of its steps since the last time.
   std::vector<Ns> took() {
-    const auto jobs = board_->take();
+    const auto jobs = board_->take(machine_.host().steady_now());
     std::vector<Ns> all;
     if (jobs.empty()) return all;
     told_ = jobs.front();

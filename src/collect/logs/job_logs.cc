@@ -47,11 +47,12 @@ void JobLogs::find(std::vector<FoundLog> found, RefusedLogs& refused) {
     if (places_.size() == kMostPlaces) places_.clear();
     // What comes where there was a file of the job before is all of its own.
     const bool is_new_place = places_.insert(log.place).second;
+    const std::string shown = log.shown;
     auto file = LogFile::open(std::move(log), is_new_place, counts_);
     if (file)
       files_.push_back(Tail{next_id_++, std::move(*file)});
     else
-      ++refused[file.error().message];
+      refused.add(file.error().message, shown);
   }
 }
 

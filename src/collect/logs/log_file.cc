@@ -88,8 +88,9 @@ void LogFile::read(i64 most_bytes, const Visit& visit) {
     ++counts_->cut_off;
     resume_at(0);
   }
+  const i64 before = offset_;
   read_to(now.st_size, most_bytes, time_of(now.st_mtim), visit);
-  if (offset_ < now.st_size) return;
+  if (offset_ < now.st_size && offset_ > before) return;  // where nothing more can be read it is over, too
   if (next_) {
     finish(visit);
     FoundLog next = std::move(*next_);

@@ -113,7 +113,7 @@ class Finder {
   }
 
   // A job may have put any number there.
-  std::vector<std::string> some_names_in(const Descriptor& folder) {
+  std::vector<std::string> some_names_in(const Descriptor& folder, const std::string& shown) {
     std::vector<std::string> names;
     Descriptor open = open_for_reading(folder);
     DIR* const listing = open.fd < 0 ? nullptr : fdopendir(open.fd);
@@ -121,7 +121,7 @@ class Finder {
     open.fd = -1;  // it is the listing's
     while (const dirent* entry = readdir(listing)) {
       if (names.size() == kMostNames) {
-        ++refused_["their folder has too many names"];
+        refused_.add("their folder has too many names", shown);
         break;
       }
       names.emplace_back(entry->d_name);
@@ -142,7 +142,7 @@ class Finder {
         }
         const Descriptor folder = find_inside(root.fd, path.empty() ? "/" : path, O_DIRECTORY);
         if (folder.fd < 0) continue;
-        std::vector<std::string> names = some_names_in(folder);
+        std::vector<std::string> names = some_names_in(folder, path);
         std::ranges::sort(names, std::greater());  // of names with a number or a date the newest come first
         for (const std::string& name : names)
           if (next.size() < kMostMatches && !name.starts_with('.') && matches_glob(part, name))
@@ -163,12 +163,12 @@ class Finder {
 
   void take(FoundLog log) {
     if (log.found.fd < 0) {
-      ++refused_[errno == ELOOP ? "there is a link in their path" : errno_text(errno)];
+      refused_.add(errno == ELOOP ? "there is a link in their path" : errno_text(errno), log.shown);
       return;
     }
     if (fstat(log.found.fd, &log.state) != 0 || !S_ISREG(log.state.st_mode)) return;
     if (!log.is_pod && log.state.st_uid != static_cast<uid_t>(writer_.uid)) {
-      ++refused_["they are not the job's own user's"];
+      refused_.add("they are not the job's own user's", log.shown);
       return;
     }
     log.shown = to_printable(log.shown.substr(0, kMostShown));

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 
 #include <map>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -31,8 +32,19 @@ struct FoundLog {
   bool is_pod = false;  // its lines are as in pod_line.h
 };
 
-// Files that are not read, by why.
-using RefusedLogs = std::map<std::string, i64>;
+// Files that are not read, by why: each once, though many processes have it.
+class RefusedLogs {
+ public:
+  void add(const std::string& why, const std::string& path) {
+    std::set<std::string>& paths = files_[why];
+    if (paths.size() < kMost) paths.insert(path);
+  }
+  const std::map<std::string, std::set<std::string>>& files() const { return files_; }
+
+ private:
+  static constexpr size_t kMost = 1000;  // of one kind
+  std::map<std::string, std::set<std::string>> files_;
+};
 
 // Checks a glob of the configuration: a path, absolute or from where the process works, whose names may have
 // * and ?. {job} and {user} stand for those of the process.

@@ -26,9 +26,11 @@ struct LoggedSteps {
 
 class LoggedStepsBoard {
  public:
-  // Of all jobs that tell of steps now; those that are not among them tell no more.
-  void put(std::vector<LoggedSteps> jobs) {
+  // Of all jobs that tell of steps now; those that are not among them tell no more. It holds until then, by
+  // the steady clock.
+  void put(std::vector<LoggedSteps> jobs, Ns until) {
     std::lock_guard lock(mutex_);
+    until_ = until;
     std::map<Key, LoggedSteps> kept;
     for (LoggedSteps& job : jobs) {
       const Key key{job.job, job.user, job.pid};
@@ -39,9 +41,10 @@ class LoggedStepsBoard {
     }
     jobs_ = std::move(kept);
   }
-  std::vector<LoggedSteps> take() {
+  std::vector<LoggedSteps> take(Ns steady_now) {
     std::lock_guard lock(mutex_);
     std::vector<LoggedSteps> all;
+    if (steady_now > until_) return all;
     for (auto& [key, job] : jobs_) {
       all.push_back(job);
       job.ended.clear();
@@ -54,6 +57,7 @@ class LoggedStepsBoard {
   using Key = std::tuple<std::string, std::string, i64>;
   std::mutex mutex_;
   std::map<Key, LoggedSteps> jobs_;
+  Ns until_ = 0;
 };
 
 }  // namespace spotter::collect

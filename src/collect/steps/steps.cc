@@ -64,7 +64,7 @@ class Steps : public Collector {
     take_steps();
     std::vector<Table> tables;
     Table& table = tables.emplace_back("step", kColumns);
-    const size_t unnamed = append_probed(table, now) + append_logged(table);
+    const size_t unnamed = append_probed(table, now) + append_logged(table, now);
     const Error* refusal = nullptr;  // of one, but first of all of who may not
     i64 refused = 0;
     for (const auto& [pid, process] : processes_) {
@@ -125,11 +125,11 @@ class Steps : public Collector {
 
   // Of a job whose steps are seen by probes a log says nothing more. Of those of a user that have no job the
   // one is shown that told last.
-  size_t append_logged(Table& table) {
+  size_t append_logged(Table& table, Ns now) {
     if (!logged_) return 0;
     std::map<std::pair<std::string, std::string>, LoggedSteps> shown;
     size_t unnamed = 0;
-    for (LoggedSteps& job : logged_->take()) {
+    for (LoggedSteps& job : logged_->take(now)) {
       const bool is_probed = std::ranges::any_of(ranks_, [&](const auto& rank) {
         return std::get<0>(rank.first) == job.job && std::get<2>(rank.first) == job.user;
       });

@@ -153,7 +153,8 @@ TEST_F(StepsTest, LogsTellWhereProbesDoNot) {
   const std::string user = identities_->who(trainer_.pid()).user;
   const auto put = [&] {
     logged_->put({{.job = "7", .user = user, .source = "log:tqdm", .last = unix_clock_now(), .steps = 5},
-                  {.job = "8", .user = user, .source = "log:own", .last = unix_clock_now(), .steps = 6}});
+                  {.job = "8", .user = user, .source = "log:own", .last = unix_clock_now(), .steps = 6}},
+                 steady_clock_now() + kMinute);
   };
   const auto sources = [](const Table& table) {
     std::map<std::string, std::string> all;
@@ -188,11 +189,11 @@ TEST(Steps, OfLogsAlone) {
   LoggedSteps with_steps = job;
   with_steps.ended = {{.took = 300, .within = 5}, {.took = 100, .within = 7}, {.took = 200, .within = 6}};
   with_steps.steps = 3;
-  logged->put({with_steps});
+  logged->put({with_steps}, kMinute);
   LoggedSteps more = job;
   more.ended = {{.took = 400, .within = 1}};
   more.steps = 4;
-  logged->put({more});  // nobody took those before
+  logged->put({more}, kMinute);  // nobody took those before
   Table table = sampled();
   ASSERT_EQ(table.rows(), 1u);
   const auto number = [&](const char* column) { return table.integer(0, table.column(column)); };
@@ -206,7 +207,11 @@ TEST(Steps, OfLogsAlone) {
   table = sampled();
   EXPECT_TRUE(is_null(table.at(0, table.column("step_ns"))));
   EXPECT_EQ(number("steps"), 4);
-  logged->put({});
+  logged->put({job}, kMinute);
+  EXPECT_EQ(sampled().rows(), 1u);
+  machine.pass(2 * kMinute);  // nobody says any more whether it goes on
+  EXPECT_EQ(sampled().rows(), 0u);
+  logged->put({}, kHour);
   EXPECT_EQ(sampled().rows(), 0u);
 }
 
