@@ -63,6 +63,7 @@ constexpr TableKind kTables[] = {
 constexpr Ns kLookEvery = 5 * kSecond;
 constexpr size_t kMostNew = 64;  // processes that are read for the first time at one look
 constexpr size_t kMostProcesses = 4096, kMostJobs = 64;
+constexpr size_t kMostWriters = 128;  // of a job: its workers have the files of its ranks
 constexpr Ns kLate = 10 * kSecond;
 constexpr Ns kLongestElapsed = 10 * kSecond;   // after longer ones there is no more room for bytes
 constexpr i64 kBytesPerSecond = i64{4} << 20;  // of all jobs
@@ -99,6 +100,7 @@ class JobLog : public Collector {
     i64 start_ticks = 0;
     u64 program = 0;
     LogWriter writer;
+    bool is_settled = false;  // who it is will stay so
   };
   // Of a process without a job its number, too.
   using Key = std::tuple<std::string, std::string, i64>;
@@ -129,6 +131,10 @@ class JobLog : public Collector {
         continue;
       }
       put_in_order(of_job);
+      if (of_job.size() > kMostWriters) {
+        processes_left_out_ += std::ssize(of_job) - static_cast<i64>(kMostWriters);
+        of_job.resize(kMostWriters);
+      }
       std::vector<FoundLog> found;
       for (const LogWriter* writer : of_job)
         for (FoundLog& log : find_logs(host_, *writer, globs_, refused_)) found.push_back(std::move(log));
@@ -164,9 +170,12 @@ class JobLog : public Collector {
         const auto error_file = facts->environment.find("TORCHELASTIC_ERROR_FILE");
         LogWriter writer{
             pid, facts->uid, error_file == facts->environment.end() ? "" : error_file->second, {}};
-        processes_[pid] = {stat->start_ticks, stat->program, std::move(writer)};
+        processes_[pid] = {stat->start_ticks, stat->program, std::move(writer), false};
       }
-      processes_[pid].writer.who = identities_->who(pid);
+      Process& process = processes_[pid];
+      if (process.is_settled) continue;
+      process.writer.who = identities_->who(pid);
+      process.is_settled = identities_->is_settled(pid);
     }
   }
 

@@ -140,15 +140,10 @@ std::vector<i64> Identities::noticed() {
 }
 
 std::vector<i64> Identities::in_jobs() {
-  std::vector<std::pair<i64, i64>> all;
-  {
-    std::lock_guard lock(known_mutex_);
-    for (const auto& [pid, known] : known_)
-      if (!known.who.job.empty() || known.who.rank) all.emplace_back(pid, known.start_ticks);
-  }
   std::vector<i64> pids;
-  for (const auto& [pid, start] : all)
-    if (start_of(host_, pid) == start) pids.push_back(pid);
+  std::lock_guard lock(known_mutex_);
+  for (const auto& [pid, known] : known_)
+    if (!known.who.job.empty() || known.who.rank) pids.push_back(pid);
   std::ranges::sort(pids);
   return pids;
 }

@@ -60,7 +60,7 @@ class Identities {
   std::vector<i64> noticed();  // those that still exist, in order
 
   // Processes with a job or a rank, launchers and workers among them, that somebody has looked up (`process`
-  // does) and that still exist, in order.
+  // does), in order. Some may have ended.
   std::vector<i64> in_jobs();
 
   // Whose a GPU is, by its UUID: the collector that sees its processes tells those that do not.
