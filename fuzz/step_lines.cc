@@ -1,11 +1,13 @@
 // Any bytes of a log: segments are bounded and the same however the bytes come, and whatever steps they tell
-// go through the clock, the detectors and their bounds.
+// go through the loop, the clock, the detectors and their bounds.
 #include "respond/step_lines.h"
 
 #include "base/result.h"
 #include "respond/drift.h"
+#include "respond/fatal_lines.h"
 #include "respond/log_segments.h"
 #include "respond/spikes.h"
+#include "respond/step_loop.h"
 #include "respond/step_time.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
@@ -27,12 +29,18 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   StepTime step_time({.sizes = {.steps = 1, .baseline = 3}, .slow_sizes = {.steps = 1, .baseline = 3}});
   Drift drift(DriftOptions{});
   Spikes spikes(SpikeOptions{});
+  static const FatalLines fatal;
+  StepLoop loop;
   Ns now = 0;
   LogSegments segments;
   segments.add(text, [&](std::string_view segment) {
     now += 100 * kSecond;
     lines.stuck(segment);
+    if (const auto found = fatal.match(segment)) CHECK(found->kind != nullptr);
+    CHECK(segments.begin() < segments.end());
     const auto line = lines.step(segment);
+    if (line) loop.add({.line = *line, .file = segment.size() % 3, .at = now, .at_within = kSecond});
+    for (const LoopStep& ended : loop.take()) CHECK(ended.took > 0 && ended.within >= 0);
     const auto end = line ? step_end(*line, now) : std::nullopt;
     const auto step = end ? clock.add(*end) : std::nullopt;
     if (!step) return;

@@ -8,6 +8,7 @@
 #include "agent/consumers.h"
 #include "agent/helper.h"
 #include "agent/newest_tables.h"
+#include "collect/logs/logged_steps.h"
 #include "table/rates.h"
 
 namespace spotter::agent {
@@ -41,6 +42,9 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
   surroundings.dcgm_address = options.dcgm_address;
   surroundings.textfile_directory = options.textfile_directory;
   surroundings.dcgm_embedded = options.dcgm_embedded;
+  surroundings.step_logs = options.step_logs;
+  surroundings.step_lines = options.step_lines;
+  surroundings.logged_steps = std::make_shared<collect::LoggedStepsBoard>();
   surroundings.profiling_pause = site_.profiling_pause;
   if (!site_.helper.empty() && geteuid() != 0)
     surroundings.probe_opener = [helper = site_.helper](i64 thread, const collect::TorchStep& step) {

@@ -21,6 +21,8 @@ struct TelemetryOptions {
   std::vector<std::string> job_labels = {};      // variables of the environment of jobs' processes
   std::string dcgm_address = "localhost:5555";   // of DCGM's host engine
   std::string textfile_directory = {};           // of the files of other programs; empty: none
+  std::vector<std::string> step_logs = {};       // globs of log files of jobs
+  std::vector<std::string> step_lines = {};      // expressions for lines that tell of steps
   bool dcgm_embedded = false;                    // whether to run one in the agent where none answers
   std::optional<store::HistoryOptions> history = {};
   // Each has a name of its own (sink::name_of), and none is called history.

@@ -20,6 +20,7 @@
 namespace spotter::collect {
 
 class Identities;
+class LoggedStepsBoard;
 class ProfilingPause;
 struct TorchStep;
 
@@ -54,6 +55,9 @@ struct Surroundings {
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers
   // Who opens probes in processes, if not this one (steps/step_probe.h); empty: this one.
   std::function<Result<Descriptor>(i64 thread, const TorchStep& step)> probe_opener = {};
+  std::vector<std::string> step_logs = {};   // globs of log files of jobs (logs/log_places.h)
+  std::vector<std::string> step_lines = {};  // the user's expressions for them (respond/step_lines.h)
+  std::shared_ptr<LoggedStepsBoard> logged_steps = {};         // what logs tell of steps
   std::shared_ptr<const ProfilingPause> profiling_pause = {};  // whether dcgm leaves the counters to others
 };
 

@@ -32,6 +32,7 @@ namespace spotter::collect {
   kDcgm, \
   kAmd, \
   kProcess, \
+  kJobLog, \
   kSteps, \
   kTextFile, \
   kAgent

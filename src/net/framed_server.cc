@@ -12,6 +12,7 @@
 
 #include "net/acceptor.h"
 #include "net/sessions.h"
+#include "net/tcp_ends.h"
 
 namespace spotter::net {
 namespace {
@@ -46,23 +47,6 @@ i64 length_of(const std::array<u8, kLengthBytes>& bytes) {
 bool is_http(const std::array<u8, kLengthBytes>& bytes) {
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()), bytes.size());
   return text == "GET " || text == "POST" || text == "HEAD" || text == "PUT ";
-}
-
-TcpEnds ends_of(const tcp::socket& socket) {
-  TcpEnds ends{};
-  error_code error;
-  const auto put = [](const tcp::endpoint& end, u8(&address)[16], u16& port) {
-    const auto v6 = end.address().is_v4()
-                        ? asio::ip::make_address_v6(asio::ip::v4_mapped, end.address().to_v4())
-                        : end.address().to_v6();
-    const auto bytes = v6.to_bytes();
-    std::memcpy(address, bytes.data(), bytes.size());
-    port = end.port();
-  };
-  // The peer's own view: its local end is our remote one.
-  put(socket.remote_endpoint(error), ends.local, ends.local_port);
-  put(socket.local_endpoint(error), ends.remote, ends.remote_port);
-  return ends;
 }
 
 class Connection final : public Session, public std::enable_shared_from_this<Connection> {

@@ -27,6 +27,7 @@ void LogSegments::keep(std::string_view bytes) {
     ++cut_;
   }
   open_ += bytes.substr(0, room);
+  end_ += std::ssize(bytes);
 }
 
 void LogSegments::add(std::string_view bytes, const Visit& visit) {
@@ -34,6 +35,7 @@ void LogSegments::add(std::string_view bytes, const Visit& visit) {
     const size_t end = bytes.find_first_of("\n\r");
     keep(bytes.substr(0, end));
     if (end == bytes.npos) return;
+    ++end_;
     finish(visit);
     bytes.remove_prefix(end + 1);
   }
@@ -42,6 +44,7 @@ void LogSegments::add(std::string_view bytes, const Visit& visit) {
 void LogSegments::finish(const Visit& visit) {
   if (!open_.empty()) visit(without_colours(open_));
   open_.clear();
+  begin_ = end_;
   is_cut_ = false;
 }
 

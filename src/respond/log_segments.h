@@ -19,11 +19,17 @@ class LogSegments {
   // What no \n or \r has ended yet is one, too: the file is at its end, or has been replaced.
   void finish(const Visit& visit);
 
+  // Of the segment that is visited: where it begins, and where what ended it does, in bytes since the first
+  // one that was added.
+  i64 begin() const { return begin_; }
+  i64 end() const { return end_; }
+
   i64 cut() const { return cut_; }  // segments that were longer
 
  private:
   void keep(std::string_view bytes);
 
+  i64 begin_ = 0, end_ = 0;
   std::string open_;
   bool is_cut_ = false;
   i64 cut_ = 0;

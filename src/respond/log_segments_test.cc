@@ -25,6 +25,18 @@ class Log {
 
 using Lines = std::vector<std::string>;
 
+TEST(LogSegments, SayWhereTheyAre) {
+  LogSegments segments;
+  std::vector<std::pair<i64, i64>> places;
+  const auto visit = [&](auto) { places.emplace_back(segments.begin(), segments.end()); };
+  segments.add("one\n\r", visit);
+  segments.add(std::string(5000, 'x'), visit);
+  segments.add("\n\x1b[1mla", visit);
+  segments.add("st", visit);
+  segments.finish(visit);
+  EXPECT_EQ(places, (std::vector<std::pair<i64, i64>>{{0, 4}, {5, 5006}, {5006, 5014}}));
+}
+
 TEST(LogSegments, EndAtLineFeedsAndCarriageReturns) {
   Log log;
   log.add("one\ntwo\r\nbar 1\rbar 2\r\n\nlast");

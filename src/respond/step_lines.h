@@ -30,6 +30,7 @@ struct StepLine {
   std::optional<i64> step;  // hf_dict has none: it says no more than that the job goes on
   std::optional<i64> of;    // lines of another total are of another loop: evaluation, loading of files
   std::optional<Ns> took;   // nothing: told by the times of two lines
+  Ns took_within = 0;       // half of the last digit that it was printed with
   std::optional<Ns> stamp;  // the line's own time, of an unknown zone
 };
 
@@ -45,9 +46,9 @@ struct StuckCollective {
 
 class StepLines {
  public:
-  // Expressions of the user come first. Errors: invalid (longer than 512 bytes, no expression, without the
-  // group `step` and one of s, ms, ips, sps (samples a second, which say no time), with other groups that
-  // have names).
+  // Expressions of the user come first. Errors: invalid (longer than 512 bytes, no expression, one that takes
+  // too long, without the group `step` and one of s, ms, ips, sps (samples a second, which say no time), with
+  // other groups that have names).
   static Result<StepLines> make(std::span<const std::string> own = {});
 
   StepLines(StepLines&&) noexcept;

@@ -205,6 +205,19 @@ TEST(StepLines, TheUsersExpressionComesFirst) {
   EXPECT_EQ(with(R"((?P<step>\d+) at (?P<sps>\S+)/s)")->step("7 at 4/s")->took, std::nullopt);
 }
 
+TEST(StepLines, ATimeIsAsExactAsItIsPrinted) {
+  const auto within = [](const std::string& expression, std::string_view line) {
+    return with(expression)->step(line)->took_within;
+  };
+  const std::string in_s = R"((?P<step>\d+) (?P<s>\S+))";
+  EXPECT_EQ(within(in_s, "7 2.5"), 50 * kMillisecond);
+  EXPECT_EQ(within(in_s, "7 2"), 500 * kMillisecond);
+  EXPECT_EQ(within(in_s, "7 2.512e-01"), 50'000);
+  EXPECT_EQ(within(R"((?P<step>\d+) (?P<ms>\S+))", "7 1234.5"), 50'000);
+  EXPECT_EQ(within(R"((?P<step>\d+) (?P<ips>\S+))", "7 4.0"), 3'125'000);  // 3.95 to 4.05 a second
+  EXPECT_EQ(within(R"((?P<step>\d+) (?P<sps>\S+))", "7 4.0"), 0);
+}
+
 TEST(StepLines, TheUsersExpressionIsChecked) {
   const auto refusal = [](const std::string& expression) {
     const auto made = with(expression);
@@ -212,9 +225,11 @@ TEST(StepLines, TheUsersExpressionIsChecked) {
   };
   const std::string good = R"((?P<step>\d+) (?P<s>\d+))";
   EXPECT_EQ(refusal(good), "");
-  EXPECT_EQ(refusal(good + std::string(512 - good.size(), 'x')), "");
+  EXPECT_EQ(refusal(good + "[" + std::string(510 - good.size(), 'x') + "]"), "");
   EXPECT_NE(refusal(good + std::string(513 - good.size(), 'x')).find("513 bytes; at most 512"),
             std::string::npos);
+  EXPECT_EQ(refusal(good + "x{100}"), "");
+  EXPECT_NE(refusal(good + "(?:.a?){100}").find("take too long"), std::string::npos);
   EXPECT_NE(refusal("(?P<step>").find("no expression of RE2"), std::string::npos);
   EXPECT_NE(refusal("(?P<s>1)").find("no group (?P<step>"), std::string::npos);
   EXPECT_NE(refusal("(?P<step>1)").find("has 0"), std::string::npos);

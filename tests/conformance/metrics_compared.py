@@ -259,7 +259,7 @@ def text():
               "tests' machine has not got: `infiniband`, `meminfo_numa`, `interrupts`, `softirqs`, `ethtool`, `processes`.", "",
               "| collector | metrics |", "|---|---|"]
     lines += [f"| {collector} | {len(names)}: {', '.join(f'`{n}`' for n in names)} |" for collector, names in only_ours().items()]
-    lines += ["", "Beside these: `spotter metrics` has per-process tables (`process`, `gpu_process`) and events (`gpu_event`), which are no series.", "",
+    lines += ["", "Beside these: `spotter metrics` has per-process tables (`process`, `gpu_process`) and events (`gpu_event`, `log_event`), which are no series.", "",
               "## Dynolog", "",
               "All that Dynolog's daemon publishes (its kernel, PMU and GPU loops; its Prometheus sink leaves out the GPUs):", "",
               "| Dynolog | Spotter |", "|---|---|"]

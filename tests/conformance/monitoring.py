@@ -29,7 +29,7 @@ SAMPLE = re.compile(r"^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$")
 LABEL = re.compile(r'(\w+)="((?:[^"\\]|\\.)*)"')
 # Of the page itself; and tables that are not on it, since their rows come and go with processes, are events, or have names of their own.
 OURS_EVERYWHERE = {"spotter_sample_timestamp_seconds", "spotter_exposition_rows_left_out", "spotter_build_info"}
-NOT_EXPOSED = ("process_", "gpu_event_", "textfile_sample_")
+NOT_EXPOSED = ("process_", "gpu_event_", "log_event_", "textfile_sample_")
 
 
 def tool(name):

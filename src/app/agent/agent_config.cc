@@ -17,6 +17,8 @@
 #include "base/quantity.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
+#include "collect/logs/log_places.h"
+#include "respond/step_lines.h"
 
 namespace spotter::app {
 namespace {
@@ -27,6 +29,11 @@ Result<bool> read_flag(const YAML::Node& node) {
   const std::string word = scalar(node);
   TRY(is_flag(word));
   return word == "true";
+}
+
+std::vector<std::string> one_or_more(const YAML::Node& node) {
+  if (node.IsScalar()) return {scalar(node)};
+  return node.as<std::vector<std::string>>();
 }
 
 constexpr Key<net::TlsFiles> kTlsKeys[] = {
@@ -167,6 +174,18 @@ constexpr Key<AgentConfig> kKeys[] = {
     {"job_labels",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        c.options.telemetry.job_labels = node.as<std::vector<std::string>>();
+       return {};
+     }},
+    {"step_log",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.telemetry.step_logs = one_or_more(node);
+       for (const std::string& glob : c.options.telemetry.step_logs) TRY(collect::check_log_glob(glob));
+       return {};
+     }},
+    {"step_line",
+     [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
+       c.options.telemetry.step_lines = one_or_more(node);
+       TRY(respond::StepLines::make(c.options.telemetry.step_lines));
        return {};
      }},
     {"history",

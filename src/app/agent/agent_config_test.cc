@@ -132,6 +132,11 @@ TEST_F(AgentConfigTest, TelemetryThatCannotBe) {
   EXPECT_TRUE(fails_with("sinks: [{kind: otlp, every: 1s, every: 2s}]", "line 1: every is there twice"));
   EXPECT_TRUE(fails_with("root: host", "must be absolute"));
   EXPECT_TRUE(fails_with("textfile_directory: texts", "must be absolute"));
+  ASSERT_TRUE(read("step_log: /logs/{job}/*.log\nstep_line: ['(?P<step>\\d+) (?P<s>\\d+)']"));
+  EXPECT_EQ(config_.options.telemetry.step_logs, std::vector<std::string>{"/logs/{job}/*.log"});
+  EXPECT_EQ(config_.options.telemetry.step_lines, std::vector<std::string>{"(?P<step>\\d+) (?P<s>\\d+)"});
+  EXPECT_TRUE(fails_with("step_log: [/logs, '/../x']", "has a \"..\""));
+  EXPECT_TRUE(fails_with("step_line: '(?P<step>'", "no expression of RE2"));
 }
 
 // What nobody asks who he is may not be for other hosts by mistake.

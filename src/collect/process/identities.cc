@@ -27,6 +27,19 @@ std::optional<i64> start_of(const Host& host, i64 pid) {
   return stat ? std::optional(stat->start_ticks) : std::nullopt;
 }
 
+// Anybody may write what he likes into his environment.
+std::string shortened(const std::string& text) {
+  constexpr size_t kMost = 128;
+  return text.size() <= kMost ? text : to_printable(text.substr(0, kMost));
+}
+
+std::string variable(const process::ProcessFacts& facts, const char* name) {
+  const auto it = facts.environment.find(name);
+  return it == facts.environment.end() ? std::string() : shortened(to_printable(it->second));
+}
+
+}  // namespace
+
 // The kubelet names a pod's group pod<uid>, with systemd's driver "_" for "-".
 std::string pod_uid_of(std::string_view cgroup) {
   if (cgroup.find("kubepods") == cgroup.npos) return {};
@@ -40,19 +53,6 @@ std::string pod_uid_of(std::string_view cgroup) {
   }
   return {};
 }
-
-// Anybody may write what he likes into his environment.
-std::string shortened(const std::string& text) {
-  constexpr size_t kMost = 128;
-  return text.size() <= kMost ? text : to_printable(text.substr(0, kMost));
-}
-
-std::string variable(const process::ProcessFacts& facts, const char* name) {
-  const auto it = facts.environment.find(name);
-  return it == facts.environment.end() ? std::string() : shortened(to_printable(it->second));
-}
-
-}  // namespace
 
 Who Identities::who(i64 pid) {
   const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
@@ -136,6 +136,15 @@ std::vector<i64> Identities::noticed() {
     if (const auto it = noticed_.find(pid); it != noticed_.end() && it->second == all[pid])
       noticed_.erase(it);
   }
+  return pids;
+}
+
+std::vector<i64> Identities::in_jobs() {
+  std::vector<i64> pids;
+  std::lock_guard lock(known_mutex_);
+  for (const auto& [pid, known] : known_)
+    if (!known.who.job.empty() || known.who.rank) pids.push_back(pid);
+  std::ranges::sort(pids);
   return pids;
 }
 

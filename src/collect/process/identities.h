@@ -13,6 +13,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -34,6 +35,9 @@ struct Who {
   bool is_helper = false;                          // a launcher or a worker of another process
 };
 
+// The uid of the pod that a control group is of; empty: of none.
+std::string pod_uid_of(std::string_view cgroup);
+
 class Identities {
  public:
   // `labels`: variables of the environment that job_facts() is to tell.
@@ -54,6 +58,10 @@ class Identities {
   // A process that matters though it may have no job: it holds a GPU, or asks for captures.
   void notice(i64 pid);
   std::vector<i64> noticed();  // those that still exist, in order
+
+  // Processes with a job or a rank, launchers and workers among them, that somebody has looked up (`process`
+  // does), in order. Some may have ended.
+  std::vector<i64> in_jobs();
 
   // Whose a GPU is, by its UUID: the collector that sees its processes tells those that do not.
   void set_gpu_owner(const std::string& uuid, const Who& owner);

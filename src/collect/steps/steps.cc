@@ -1,6 +1,6 @@
 // step: how long the steps of training take, by PyTorch's own hook (torch_step.h), with no change to the job.
 // Looked at are the processes that somebody noticed (Identities::notice): they ask for captures, or hold a
-// GPU.
+// GPU. Of jobs in which no hook was called, what their logs tell (LoggedSteps).
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -12,6 +12,7 @@
 #include "base/lower_median.h"
 #include "base/time.h"
 #include "collect/list.h"
+#include "collect/logs/logged_steps.h"
 #include "collect/process/identities.h"
 #include "collect/steps/step_probe.h"
 #include "process/process_stat.h"
@@ -24,15 +25,20 @@ constexpr Field kColumns[] = {
     {"rank", Type::integer, Unit::none, Role::key, "Rank in the job."},
     {"user", Type::text, Unit::none, Role::key, "Whose process it is."},
     {"pid", Type::integer, Unit::none, Role::detail, "Process id, as the host counts."},
-    {"source", Type::text, Unit::none, Role::detail, "Who tells of steps: profilerStep, PyTorch's own hook."},
+    {"source", Type::text, Unit::none, Role::detail,
+     "Who tells of steps: profilerStep, PyTorch's own hook, of a rank; log:FORM, lines of a log, of the job."},
     {"step_ns", Type::integer, Unit::ns, Role::value,
-     "Median time from one step of the optimizer to the next, since the sample before; null where none ended."},
+     "Median time from one step of the optimizer to the next, since the sample before; null where none ended. "
+     "A log may tell the mean of several."},
+    {"step_error_ns", Type::integer, Unit::ns, Role::value,
+     "By how much step_ns may be wrong, by the digits or the times of the lines that tell it; null of a hook, "
+     "which is exact."},
     {"step_longest_ns", Type::integer, Unit::ns, Role::value, "The longest of them."},
     {"step_age_ns", Type::integer, Unit::ns, Role::value, "Time since the last step."},
-    {"steps", Type::integer, Unit::count, Role::counter, "Steps of the optimizer.", Since::agent},
+    {"steps", Type::integer, Unit::count, Role::counter, "Steps, as far as they were seen.", Since::agent},
 };
 constexpr TableKind kTables[] = {
-    {"step", "uprobe", "The steps of one rank of a job on this host.", kColumns}};
+    {"step", "uprobe, log files", "The steps of one rank of a job on this host, or of the job.", kColumns}};
 
 constexpr i64 kMostProbes = 256;
 constexpr size_t kMostNew = 16;  // processes that are looked at for the first time in a sample
@@ -40,8 +46,12 @@ constexpr Ns kRetry = kMinute;
 
 class Steps : public Collector {
  public:
-  explicit Steps(const Surroundings& s)
-      : host_(s.host), identities_(s.identities), open_probe_(s.probe_opener) {
+  Steps(const Surroundings& s, std::optional<Error> no_probes)
+      : host_(s.host),
+        identities_(s.identities),
+        logged_(s.logged_steps),
+        no_probes_(std::move(no_probes)),
+        open_probe_(s.probe_opener) {
     if (!open_probe_)
       open_probe_ = [this](i64 thread, const TorchStep& step) {
         return open_step_probe(host_, thread, step);
@@ -50,19 +60,11 @@ class Steps : public Collector {
 
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
-    look_for_processes(now);
+    if (!no_probes_) look_for_processes(now);
     take_steps();
     std::vector<Table> tables;
     Table& table = tables.emplace_back("step", kColumns);
-    size_t unnamed = 0;
-    for (const auto& [key, rank] : ranks_) {
-      const auto& [job, number, user] = key;
-      const Process& process = *rank.shown;
-      table.append({or_null(std::string_view(job)), or_null(number), std::string_view(user), rank.pid,
-                    "profilerStep", or_null(process.step), or_null(process.longest),
-                    process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), rank.steps});
-      unnamed += rank.processes - 1;
-    }
+    const size_t unnamed = append_probed(table, now) + append_logged(table, now);
     const Error* refusal = nullptr;  // of one, but first of all of who may not
     i64 refused = 0;
     for (const auto& [pid, process] : processes_) {
@@ -70,11 +72,13 @@ class Steps : public Collector {
       ++refused;
       if (!refusal || process.refusal->code == Code::denied) refusal = &*process.refusal;
     }
-    if (refused > 0 && refusal->code == Code::denied && probes() == 0)
+    if (refused > 0 && refusal->code == Code::denied && probes() == 0 && table.rows() == 0)
       return within(*refusal, "no steps are seen");
     if (refused > 0)
       table.notes.add("no_step_probe", Severity::loss,
                       "processes whose steps are not seen: " + refusal->message, -1, refused);
+    if (no_probes_)
+      table.notes.add("no_probes", Severity::info, "only logs tell of steps: " + no_probes_->message);
     if (unnamed > 0)
       table.notes.add("same_rank", Severity::loss,
                       "processes that step have neither a job nor a rank of their own", -1,
@@ -103,6 +107,52 @@ class Steps : public Collector {
 
   i64 probes() const {
     return std::ranges::count_if(processes_, [](const auto& p) { return p.second.marks.has_value(); });
+  }
+
+  // How many have no row of their own: both.
+  size_t append_probed(Table& table, Ns now) const {
+    size_t unnamed = 0;
+    for (const auto& [key, rank] : ranks_) {
+      const auto& [job, number, user] = key;
+      const Process& process = *rank.shown;
+      table.append({or_null(std::string_view(job)), or_null(number), std::string_view(user), rank.pid,
+                    "profilerStep", or_null(process.step), Value(), or_null(process.longest),
+                    process.last ? Value(std::max<Ns>(0, now - *process.last)) : Value(), rank.steps});
+      unnamed += rank.processes - 1;
+    }
+    return unnamed;
+  }
+
+  // Of a job whose steps are seen by probes a log says nothing more. Of those of a user that have no job the
+  // one is shown that told last.
+  size_t append_logged(Table& table, Ns now) {
+    if (!logged_) return 0;
+    std::map<std::pair<std::string, std::string>, LoggedSteps> shown;
+    size_t unnamed = 0;
+    for (LoggedSteps& job : logged_->take(now)) {
+      const bool is_probed = std::ranges::any_of(ranks_, [&](const auto& rank) {
+        return std::get<0>(rank.first) == job.job && std::get<2>(rank.first) == job.user;
+      });
+      if (is_probed) continue;
+      const auto [it, is_new] = shown.try_emplace({job.job, job.user}, job);
+      if (is_new) continue;
+      ++unnamed;
+      if (job.last > it->second.last) it->second = std::move(job);
+    }
+    for (const auto& [key, job] : shown) {
+      std::vector<Ns> took, within;
+      for (const respond::LoopStep& step : job.ended) {
+        took.push_back(step.took);
+        within.push_back(step.within);
+      }
+      const bool has_ended = !took.empty();
+      table.append({or_null(std::string_view(job.job)), Value(), std::string_view(job.user), job.pid,
+                    std::string_view(job.source), has_ended ? Value(lower_median(took)) : Value(),
+                    has_ended ? Value(*std::ranges::max_element(within)) : Value(),
+                    has_ended ? Value(*std::ranges::max_element(took)) : Value(),
+                    std::max<Ns>(0, host_.unix_now() - job.last), job.steps});
+    }
+    return unnamed;
   }
 
   void look_for_processes(Ns now) {
@@ -190,6 +240,8 @@ class Steps : public Collector {
 
   const Host host_;
   const std::shared_ptr<Identities> identities_;
+  const std::shared_ptr<LoggedStepsBoard> logged_;
+  const std::optional<Error> no_probes_;  // why there can be none
   std::function<Result<Descriptor>(i64, const TorchStep&)> open_probe_;
   std::map<i64, Process> processes_;
   std::map<Key, Rank> ranks_;
@@ -204,8 +256,9 @@ const CollectorKind kSteps = {
     .may_block = true,
     .tables = kTables,
     .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
-      TRY(has_uprobes(s.host));
-      return std::make_unique<Steps>(s);
+      const Result<void> uprobes = has_uprobes(s.host);
+      if (!uprobes && !s.logged_steps) return tl::unexpected(uprobes.error());
+      return std::make_unique<Steps>(s, uprobes ? std::nullopt : std::optional(uprobes.error()));
     },
 };
 

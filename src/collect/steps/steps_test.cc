@@ -7,6 +7,7 @@
 
 #include "base/time.h"
 #include "collect/list.h"
+#include "collect/logs/logged_steps.h"
 #include "collect/process/identities.h"
 #include "collect/steps/step_probe.h"
 #include "collect/test_fakes.h"
@@ -73,7 +74,7 @@ class Trainer {
 class StepsTest : public testing::Test {
  protected:
   void SetUp() override {
-    auto opened = kSteps.open({.host = {}, .identities = identities_});
+    auto opened = kSteps.open({.host = {}, .identities = identities_, .logged_steps = logged_});
     if (!opened) GTEST_SKIP() << opened.error().message;
     steps_ = std::move(*opened);
     auto place = find_torch_step({}, trainer_.pid());
@@ -89,6 +90,7 @@ class StepsTest : public testing::Test {
   static i64 number(const Table& table, const char* column) { return table.integer(0, table.column(column)); }
 
   std::shared_ptr<Identities> identities_ = std::make_shared<Identities>(Host{});
+  std::shared_ptr<LoggedStepsBoard> logged_ = std::make_shared<LoggedStepsBoard>();
   Trainer trainer_{"3"};
   std::unique_ptr<Collector> steps_;
 };
@@ -144,6 +146,73 @@ TEST_F(StepsTest, TwoThatCannotBeToldApart) {
   const Table table = sampled();
   EXPECT_EQ(table.rows(), 1u);
   EXPECT_EQ(table.notes.count("same_rank"), 1);
+}
+
+// A job's log tells while no probe does; what is only logged is of another job.
+TEST_F(StepsTest, LogsTellWhereProbesDoNot) {
+  const std::string user = identities_->who(trainer_.pid()).user;
+  const auto put = [&] {
+    logged_->put({{.job = "7", .user = user, .source = "log:tqdm", .last = unix_clock_now(), .steps = 5},
+                  {.job = "8", .user = user, .source = "log:own", .last = unix_clock_now(), .steps = 6}},
+                 steady_clock_now() + kMinute);
+  };
+  const auto sources = [](const Table& table) {
+    std::map<std::string, std::string> all;
+    for (size_t row = 0; row < table.rows(); ++row)
+      all[std::string(table.text(row, table.column("job")))] = table.text(row, table.column("source"));
+    return all;
+  };
+  identities_->notice(trainer_.pid());
+  put();
+  EXPECT_EQ(sources(sampled()), (std::map<std::string, std::string>{{"7", "log:tqdm"}, {"8", "log:own"}}));
+  trainer_.step(1);
+  put();
+  EXPECT_EQ(sources(sampled()),
+            (std::map<std::string, std::string>{{"7", "profilerStep"}, {"8", "log:own"}}));
+}
+
+TEST(Steps, OfLogsAlone) {
+  TestMachine machine;
+  const auto logged = std::make_shared<LoggedStepsBoard>();
+  auto opened = kSteps.open({.host = machine.host(),
+                             .identities = std::make_shared<Identities>(machine.host()),
+                             .logged_steps = logged});
+  ASSERT_TRUE(opened) << opened.error().message;
+  const auto sampled = [&] {
+    auto tables = ask(kSteps, **opened);
+    EXPECT_TRUE(tables);
+    return std::move(tables->front());
+  };
+  EXPECT_EQ(sampled().notes.count("no_probes"), 1);
+  const LoggedSteps job{
+      .job = "7", .user = "alice", .pid = 42, .source = "log:tqdm", .last = unix_clock_now()};
+  LoggedSteps with_steps = job;
+  with_steps.ended = {{.took = 300, .within = 5}, {.took = 100, .within = 7}, {.took = 200, .within = 6}};
+  with_steps.steps = 3;
+  logged->put({with_steps}, kMinute);
+  LoggedSteps more = job;
+  more.ended = {{.took = 400, .within = 1}};
+  more.steps = 4;
+  logged->put({more}, kMinute);  // nobody took those before
+  Table table = sampled();
+  ASSERT_EQ(table.rows(), 1u);
+  const auto number = [&](const char* column) { return table.integer(0, table.column(column)); };
+  EXPECT_EQ(table.text(0, table.column("source")), "log:tqdm");
+  EXPECT_TRUE(is_null(table.at(0, table.column("rank"))));
+  EXPECT_EQ(number("step_ns"), 200);
+  EXPECT_EQ(number("step_error_ns"), 7);
+  EXPECT_EQ(number("step_longest_ns"), 400);
+  EXPECT_EQ(number("steps"), 4);
+  EXPECT_LT(number("step_age_ns"), kMinute);
+  table = sampled();
+  EXPECT_TRUE(is_null(table.at(0, table.column("step_ns"))));
+  EXPECT_EQ(number("steps"), 4);
+  logged->put({job}, kMinute);
+  EXPECT_EQ(sampled().rows(), 1u);
+  machine.pass(2 * kMinute);  // nobody says any more whether it goes on
+  EXPECT_EQ(sampled().rows(), 0u);
+  logged->put({}, kHour);
+  EXPECT_EQ(sampled().rows(), 0u);
 }
 
 TEST(Steps, WhereThereAreNoProbes) {

@@ -1,0 +1,40 @@
+#include "collect/logs/fatal_counts.h"
+
+#include <utility>
+
+#include "base/utf8.h"
+
+namespace spotter::collect {
+namespace {
+
+std::string first_characters(std::string_view text, size_t most) {
+  size_t bytes = 0;
+  for (size_t i = 0; i < most && bytes < text.size(); ++i)
+    bytes += first_code_point(text.substr(bytes)).bytes;
+  return std::string(text.substr(0, bytes));
+}
+
+}  // namespace
+
+void FatalCounts::add(const respond::FatalLine& line, std::string_view text, bool is_private,
+                      const std::string& file, i64 offset) {
+  FatalEvent& event = kinds_[line.kind->name].event;
+  if (event.lines++ > 0) return;
+  event.kind = line.kind->name;
+  event.rank = line.rank;
+  event.text = is_private ? std::string() : to_printable(first_characters(text, kMostText));
+  event.file = file;
+  event.offset = offset;
+}
+
+std::vector<FatalEvent> FatalCounts::take(Ns steady_now, bool is_end) {
+  std::vector<FatalEvent> due;
+  for (auto& [name, kind] : kinds_) {
+    if (kind.event.lines == 0 || (!is_end && kind.told && steady_now - *kind.told < kMinute)) continue;
+    due.push_back(std::exchange(kind.event, {}));
+    kind.told = steady_now;
+  }
+  return due;
+}
+
+}  // namespace spotter::collect

@@ -1,0 +1,41 @@
+// FatalCounts: the fatal lines of one job (respond/fatal_lines.h) as events: the first one of a kind at once,
+// those that follow once a minute, with their number and the first of them. One thread.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/time.h"
+#include "respond/fatal_lines.h"
+
+namespace spotter::collect {
+
+struct FatalEvent {
+  std::string_view kind;    // of respond::fatal_kinds()
+  i64 lines = 0;            // since the event before of the kind
+  std::optional<i64> rank;  // of the first of them
+  std::string text;         // the first of them, cut; empty: only its job's user may see it
+  std::string file;
+  i64 offset = 0;  // bytes
+};
+
+class FatalCounts {
+ public:
+  static constexpr size_t kMostText = 200;  // characters
+
+  void add(const respond::FatalLine& line, std::string_view text, bool is_private, const std::string& file,
+           i64 offset);
+  // Those that are due; at the end of the job all.
+  std::vector<FatalEvent> take(Ns steady_now, bool is_end);
+
+ private:
+  struct Kind {
+    FatalEvent event;
+    std::optional<Ns> told;
+  };
+  std::map<std::string_view, Kind> kinds_;
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,307 @@
+// job_log: the lines that the processes of jobs write to files (log_places.h): what they tell of steps, which
+// the collector `step` says, and those that are fatal. Looked at are the processes of jobs and those that
+// somebody noticed, as far as Identities knows them.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "collect/list.h"
+#include "collect/logs/job_logs.h"
+#include "collect/logs/log_places.h"
+#include "collect/process/identities.h"
+#include "process/process_facts.h"
+#include "process/process_stat.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr Field kLogColumns[] = {
+    {"job", Type::text, Unit::none, Role::key, "Job of the scheduler or launcher."},
+    {"user", Type::text, Unit::none, Role::key, "Whose job it is."},
+    {"files", Type::integer, Unit::count, Role::value, "Log files of the job that are read."},
+    {"read_bytes", Type::integer, Unit::bytes, Role::counter, "Read of them.", Since::agent},
+    {"lines", Type::integer, Unit::count, Role::counter, "Lines in that.", Since::agent},
+    {"skipped_bytes", Type::integer, Unit::bytes, Role::counter,
+     "Not read, since too much was written at once.", Since::agent},
+    {"cut_lines", Type::integer, Unit::count, Role::counter,
+     "Lines of which only the first 4 KiB were looked at.", Since::agent},
+    {"replaced", Type::integer, Unit::count, Role::counter, "Files that took the place of another one.",
+     Since::agent},
+    {"cut_off", Type::integer, Unit::count, Role::counter, "Files that became shorter.", Since::agent},
+    {"other_lines", Type::integer, Unit::count, Role::counter,
+     "Lines that tell of steps of another loop than the one whose steps are told.", Since::agent},
+};
+constexpr Field kEventColumns[] = {
+    {"time_ns", Type::integer, Unit::ns, Role::time, "When it was read, since 1970."},
+    {"job", Type::text, Unit::none, Role::key, "Job of the scheduler or launcher."},
+    {"user", Type::text, Unit::none, Role::key, "Whose job it is."},
+    {"kind", Type::text, Unit::none, Role::key,
+     "collective_timeout, cuda_out_of_memory, cuda_error, nccl_error, worker_failed, crash, loss_not_a_number or "
+     "traceback."},
+    {"rank", Type::integer, Unit::none, Role::detail, "Rank that the line names."},
+    {"lines", Type::integer, Unit::count, Role::value,
+     "Such lines since the event before of the job and kind; there is one a minute at most."},
+    {"text", Type::text, Unit::none, Role::detail,
+     "The first of them, as the job wrote it: 200 characters; null where not everybody may read the file."},
+    {"file", Type::text, Unit::none, Role::detail, "Where it is, as the job sees it."},
+    {"offset", Type::integer, Unit::bytes, Role::detail, "Where in the file it begins."},
+};
+constexpr TableKind kTables[] = {
+    {"job_log", "log files", "The log files of a job on this host.", kLogColumns},
+    {.name = "log_event",
+     .source = "log files",
+     .help = "A line of a job's log that tells why it ends, or that it trains no more.",
+     .columns = kEventColumns,
+     .is_events = true},
+};
+
+constexpr Ns kLookEvery = 5 * kSecond;
+constexpr size_t kMostNew = 64;  // processes that are read for the first time at one look
+constexpr size_t kMostProcesses = 4096, kMostJobs = 64;
+constexpr size_t kMostWriters = 128;  // of a job: its workers have the files of its ranks
+constexpr Ns kLate = 10 * kSecond;
+constexpr Ns kLongestElapsed = 10 * kSecond;   // after longer ones there is no more room for bytes
+constexpr i64 kBytesPerSecond = i64{4} << 20;  // of all jobs
+constexpr Ns kLongestRead = 250 * kMillisecond;
+
+class JobLog : public Collector {
+ public:
+  JobLog(const Surroundings& s, respond::StepLines lines)
+      : host_(s.host),
+        identities_(s.identities),
+        board_(s.logged_steps),
+        globs_(s.step_logs),
+        readers_{std::move(lines), {}} {}
+
+  Result<std::vector<Table>> sample() override {
+    const Ns now = host_.steady_now(), unix_now = host_.unix_now();
+    const Ns elapsed = last_ == 0 ? kSecond : std::max<Ns>(now - last_, 1);
+    last_ = now;
+    if (last_look_ == 0 || now - last_look_ >= kLookEvery) {
+      last_look_ = now;
+      look();
+    }
+    read(now, unix_now, elapsed);
+    put_steps(now + 3 * elapsed + kLate);
+    std::vector<Table> tables;
+    tables.push_back(logs());
+    if (Table events = log_events(now, unix_now); events.rows() > 0) tables.push_back(std::move(events));
+    std::erase_if(jobs_, [](const auto& job) { return job.second.is_over(); });
+    return tables;
+  }
+
+ private:
+  struct Process {
+    i64 start_ticks = 0;
+    u64 program = 0;
+    LogWriter writer;
+    bool is_settled = false;  // who it is will stay so
+  };
+  // Of a process without a job its number, too.
+  using Key = std::tuple<std::string, std::string, i64>;
+  struct Job {
+    i64 pid = 0;
+    bool has_ended = false;
+    JobLogs logs;
+    bool is_over() const { return has_ended && logs.files() == 0; }
+  };
+
+  void look() {
+    refused_ = {};
+    know_processes();
+    std::map<Key, std::vector<const LogWriter*>> writers;
+    for (const auto& [pid, process] : processes_) {
+      const Who& who = process.writer.who;
+      if (who.user.empty()) continue;  // it has ended meanwhile
+      writers[{who.job, who.user, who.job.empty() ? pid : 0}].push_back(&process.writer);
+    }
+    for (auto& [key, job] : jobs_) {
+      job.has_ended = !writers.contains(key);
+      if (job.has_ended) job.logs.find({}, refused_);
+    }
+    jobs_left_out_ = 0;
+    for (auto& [key, of_job] : writers) {
+      if (jobs_.size() >= kMostJobs && !jobs_.contains(key)) {
+        ++jobs_left_out_;
+        continue;
+      }
+      put_in_order(of_job);
+      if (of_job.size() > kMostWriters) {
+        processes_left_out_ += std::ssize(of_job) - static_cast<i64>(kMostWriters);
+        of_job.resize(kMostWriters);
+      }
+      std::vector<FoundLog> found;
+      for (const LogWriter* writer : of_job)
+        for (FoundLog& log : find_logs(host_, *writer, globs_, refused_)) found.push_back(std::move(log));
+      Job& job = jobs_[key];
+      job.pid = of_job.front()->pid;
+      job.logs.find(std::move(found), refused_);
+    }
+  }
+
+  void know_processes() {
+    std::vector<i64> pids = identities_->noticed();
+    for (const i64 pid : identities_->in_jobs()) pids.push_back(pid);
+    for (const auto& [pid, process] : processes_) pids.push_back(pid);  // others may know them no more
+    std::ranges::sort(pids);
+    pids.erase(std::ranges::unique(pids).begin(), pids.end());
+    size_t looked_up = 0;
+    processes_left_out_ = 0;
+    for (const i64 pid : pids) {
+      const auto stat = process::read_stat(host_, pid);
+      const auto known = processes_.find(pid);
+      if (!stat || stat->has_ended || stat->program == 0) {
+        if (known != processes_.end()) processes_.erase(known);
+        continue;
+      }
+      const bool is_same = known != processes_.end() && known->second.start_ticks == stat->start_ticks &&
+                           known->second.program == stat->program;
+      if (!is_same) {
+        if (known != processes_.end()) processes_.erase(known);
+        if (processes_.size() >= kMostProcesses) ++processes_left_out_;
+        if (processes_.size() >= kMostProcesses || looked_up++ >= kMostNew) continue;
+        const auto facts = process::read_process_briefly(host_, pid);
+        if (!facts) continue;
+        const auto error_file = facts->environment.find("TORCHELASTIC_ERROR_FILE");
+        LogWriter writer{
+            pid, facts->uid, error_file == facts->environment.end() ? "" : error_file->second, {}};
+        processes_[pid] = {stat->start_ticks, stat->program, std::move(writer), false};
+      }
+      Process& process = processes_[pid];
+      if (process.is_settled) continue;
+      process.writer.who = identities_->who(pid);
+      process.is_settled = identities_->is_settled(pid);
+    }
+  }
+
+  // The first and the last rank, who print what is of the whole job; then the others, then launchers and
+  // workers.
+  static void put_in_order(std::vector<const LogWriter*>& writers) {
+    std::optional<i64> last;
+    for (const LogWriter* writer : writers)
+      if (!writer->who.is_helper) last = std::max(last, writer->who.rank);
+    const auto place = [&](const LogWriter* writer) {
+      const Who& who = writer->who;
+      const bool is_last = who.rank && who.rank == last;
+      return std::tuple(who.is_helper, is_last ? std::min<i64>(*who.rank, 0) : who.rank.value_or(0),
+                        writer->pid);
+    };
+    std::ranges::sort(writers, {}, place);
+  }
+
+  // Where there was no time for all, the next sample begins behind the last one that was read.
+  void read(Ns now, Ns unix_now, Ns elapsed) {
+    const auto bytes_in = [&](i64 per_second) {
+      return per_second * (std::min(elapsed, kLongestElapsed) / kMillisecond + 1) / 1000;
+    };
+    i64 room = bytes_in(kBytesPerSecond);
+    auto next = jobs_.upper_bound(last_read_);
+    for (size_t i = 0; i < jobs_.size(); ++i, ++next) {
+      if (next == jobs_.end()) next = jobs_.begin();
+      if (room <= 0 || host_.steady_now() - now > kLongestRead) return;
+      room -= next->second.logs.read(readers_, unix_now, elapsed,
+                                     std::min(room, bytes_in(JobLogs::kBytesPerSecond)));
+      last_read_ = next->first;
+    }
+  }
+
+  // What was told counts for a while only: a file system that hangs is no job that does.
+  void put_steps(Ns until) {
+    if (!board_) return;
+    std::vector<LoggedSteps> told;
+    for (auto& [key, job] : jobs_) {
+      respond::StepLoop& loop = job.logs.loop();
+      if (loop.form().empty()) continue;
+      told.push_back({.job = std::get<0>(key),
+                      .user = std::get<1>(key),
+                      .pid = job.pid,
+                      .source = fmt::format("log:{}", loop.form()),
+                      .ended = loop.take(),
+                      .last = loop.last().value_or(0),
+                      .steps = loop.steps()});
+    }
+    board_->put(std::move(told), until);
+  }
+
+  // Those of a user that have no job have one row.
+  Table logs() {
+    struct Sum {
+      i64 files = 0, others = 0;
+      LogCounts counts;
+    };
+    std::map<std::pair<std::string_view, std::string_view>, Sum> sums;
+    i64 left_out = 0;
+    for (auto& [key, job] : jobs_) {
+      const LogCounts& counts = job.logs.counts();
+      Sum& sum = sums[{std::get<0>(key), std::get<1>(key)}];
+      sum.files += static_cast<i64>(job.logs.files());
+      sum.others += job.logs.loop().others();
+      for (i64 LogCounts::* count : {&LogCounts::read_bytes, &LogCounts::lines, &LogCounts::skipped_bytes,
+                                     &LogCounts::cut_lines, &LogCounts::replaced, &LogCounts::cut_off})
+        sum.counts.*count += counts.*count;
+      left_out += job.logs.files_left_out();
+    }
+    Table table("job_log", kLogColumns);
+    for (const auto& [key, sum] : sums) {
+      const LogCounts& c = sum.counts;
+      table.append({or_null(key.first), key.second, sum.files, c.read_bytes, c.lines, c.skipped_bytes,
+                    c.cut_lines, c.replaced, c.cut_off, sum.others});
+    }
+    const auto note = [&](const char* kind, const std::string& sentence, i64 count) {
+      if (count > 0) table.notes.add(kind, Severity::loss, sentence, -1, count);
+    };
+    for (const auto& [why, paths] : refused_.files())
+      note("log_not_read", fmt::format("log files are not read: {}", why), std::ssize(paths));
+    note("many_logs",
+         fmt::format("log files are not read: there are more than {} of a job", JobLogs::kMostFiles),
+         left_out);
+    note("many_jobs", fmt::format("logs of jobs are not read: there are more than {}", kMostJobs),
+         jobs_left_out_);
+    note("many_processes", "processes of jobs are not asked for their logs", processes_left_out_);
+    return table;
+  }
+
+  Table log_events(Ns now, Ns unix_now) {
+    Table table("log_event", kEventColumns);
+    for (auto& [key, job] : jobs_) {
+      for (const FatalEvent& event : job.logs.fatal().take(now, job.is_over()))
+        table.append({unix_now, or_null(std::string_view(std::get<0>(key))),
+                      std::string_view(std::get<1>(key)), event.kind, or_null(event.rank), event.lines,
+                      or_null(std::string_view(event.text)), std::string_view(event.file), event.offset});
+    }
+    return table;
+  }
+
+  const Host host_;
+  const std::shared_ptr<Identities> identities_;
+  const std::shared_ptr<LoggedStepsBoard> board_;
+  const std::vector<std::string> globs_;
+  const LineReaders readers_;
+  std::map<i64, Process> processes_;
+  std::map<Key, Job> jobs_;
+  Key last_read_;
+  RefusedLogs refused_;  // at the last look
+  i64 jobs_left_out_ = 0, processes_left_out_ = 0;
+  Ns last_ = 0, last_look_ = 0;
+};
+
+}  // namespace
+
+const CollectorKind kJobLog = {
+    .name = "job_log",
+    .help = "Log files of training jobs: lines that tell of steps, and those that tell why a job ends.",
+    .period = kSecond,
+    .may_block = true,
+    .tables = kTables,
+    .open = [](const Surroundings& s) -> Result<std::unique_ptr<Collector>> {
+      TRY_ASSIGN(respond::StepLines lines, respond::StepLines::make(s.step_lines));
+      return std::make_unique<JobLog>(s, std::move(lines));
+    },
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,104 @@
+#include "collect/logs/job_logs.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "collect/logs/pod_line.h"
+
+namespace spotter::collect {
+namespace {
+
+constexpr size_t kMostPlaces = 256;
+constexpr Ns kFileTimeWithin = 10 * kMillisecond;  // the kernel's clock of files ticks so seldom
+
+bool is_same(const FoundLog& a, const FoundLog& b) {
+  return a.state.st_dev == b.state.st_dev && a.state.st_ino == b.state.st_ino;
+}
+
+}  // namespace
+
+void JobLogs::find(std::vector<FoundLog> found, RefusedLogs& refused) {
+  // Ranks share files.
+  std::vector<FoundLog> logs;
+  for (FoundLog& log : found)
+    if (std::ranges::none_of(logs, [&](const FoundLog& other) { return is_same(log, other); }))
+      logs.push_back(std::move(log));
+  for (Tail& tail : files_) {
+    const auto same =
+        std::ranges::find_if(logs, [&](const FoundLog& log) { return tail.file.is(log.state); });
+    const auto next =
+        std::ranges::find_if(logs, [&](const FoundLog& log) { return log.place == tail.file.found().place; });
+    if (same != logs.end()) {
+      tail.file.move_to(std::move(*same));
+      logs.erase(same);
+    } else if (next != logs.end()) {
+      tail.file.follow(std::move(*next));
+      logs.erase(next);
+    } else {
+      tail.file.leave();
+    }
+  }
+  files_left_out_ = 0;
+  for (FoundLog& log : logs) {
+    if (files_.size() == kMostFiles) {
+      ++files_left_out_;
+      continue;
+    }
+    if (places_.size() == kMostPlaces) places_.clear();
+    // What comes where there was a file of the job before is all of its own.
+    const bool is_new_place = places_.insert(log.place).second;
+    const std::string shown = log.shown;
+    auto file = LogFile::open(std::move(log), is_new_place, counts_);
+    if (file)
+      files_.push_back(Tail{next_id_++, std::move(*file)});
+    else
+      refused.add(file.error().message, shown);
+  }
+}
+
+i64 JobLogs::read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_bytes) {
+  if (files_.empty()) return 0;
+  const i64 before = counts_.read_bytes;
+  const i64 share = std::max<i64>(most_bytes / std::ssize(files_), 1);
+  for (Tail& tail : files_)
+    tail.file.read(share, [&](const LogLine& line) { take_line(readers, tail, line, unix_now, elapsed); });
+  files_.remove_if([this](const Tail& tail) {
+    if (tail.file.is_over()) loop_.leave(tail.id);
+    return tail.file.is_over();
+  });
+  return counts_.read_bytes - before;
+}
+
+std::optional<JobLogs::Whole> JobLogs::whole_line(Tail& tail, const LogLine& line) {
+  if (!tail.file.found().is_pod) return Whole{line.text, line.offset, {}};
+  const auto pod = parse_pod_line(line.text);
+  if (!pod) return {};
+  if (!std::exchange(tail.is_begun, pod->is_partial)) {
+    tail.begun.clear();
+    tail.begun_at = line.offset;
+  }
+  tail.begun += pod->text.substr(0, respond::LogSegments::kLongest - tail.begun.size());
+  if (pod->is_partial) return {};
+  return Whole{tail.begun, tail.begun_at, pod->stamp};
+}
+
+void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now,
+                        Ns elapsed) {
+  const auto whole = whole_line(tail, line);
+  if (!whole) return;
+  if (auto step = readers.steps.step(whole->text); step && step->step) {
+    if (!step->stamp) step->stamp = whole->stamp;
+    const bool is_timed = line.written && *line.written <= unix_now && *line.written > unix_now - elapsed;
+    loop_.add({.line = *step,
+               .file = tail.id,
+               .at = is_timed ? *line.written : unix_now,
+               .at_within = is_timed ? kFileTimeWithin : elapsed});
+  }
+  if (const auto fatal = readers.fatal.match(whole->text)) {
+    const FoundLog& log = tail.file.found();
+    const bool is_private = !log.is_pod && (log.state.st_mode & S_IROTH) == 0;
+    fatal_.add(*fatal, whole->text, is_private, log.shown, whole->offset);
+  }
+}
+
+}  // namespace spotter::collect

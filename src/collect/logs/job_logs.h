@@ -1,0 +1,68 @@
+// JobLogs: the logs of one job: its files, the loop whose steps they tell, its fatal lines. One thread.
+#pragma once
+#include <list>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "collect/logs/fatal_counts.h"
+#include "collect/logs/log_file.h"
+#include "collect/logs/logged_steps.h"
+#include "respond/step_lines.h"
+#include "respond/step_loop.h"
+
+namespace spotter::collect {
+
+// What all jobs have in common.
+struct LineReaders {
+  respond::StepLines steps;
+  respond::FatalLines fatal;
+};
+
+class JobLogs {
+ public:
+  static constexpr size_t kMostFiles = 8;
+  static constexpr i64 kBytesPerSecond = i64{1} << 20;
+
+  JobLogs() = default;
+  JobLogs(const JobLogs&) = delete;
+  JobLogs& operator=(const JobLogs&) = delete;
+
+  // Its files as they are found now, best first.
+  void find(std::vector<FoundLog> found, RefusedLogs& refused);
+  // What has been written since the last time, from `elapsed` ago until now; of all at most so many bytes.
+  // Returns how many were read.
+  i64 read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_bytes);
+
+  size_t files() const { return files_.size(); }
+  i64 files_left_out() const { return files_left_out_; }
+  const LogCounts& counts() const { return counts_; }
+  respond::StepLoop& loop() { return loop_; }
+  FatalCounts& fatal() { return fatal_; }
+
+ private:
+  struct Tail {
+    u64 id = 0;
+    LogFile file;
+    std::string begun = {};  // a line of a pod, as far as it has come
+    i64 begun_at = 0;
+    bool is_begun = false;
+  };
+  struct Whole {
+    std::string_view text;
+    i64 offset = 0;
+    std::optional<Ns> stamp;
+  };
+  std::optional<Whole> whole_line(Tail& tail, const LogLine& line);
+  void take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now, Ns elapsed);
+
+  LogCounts counts_;  // files point to it
+  std::list<Tail> files_;
+  std::set<std::string> places_;  // where files of it were
+  respond::StepLoop loop_;
+  FatalCounts fatal_;
+  u64 next_id_ = 0;
+  i64 files_left_out_ = 0;
+};
+
+}  // namespace spotter::collect

@@ -1,0 +1,134 @@
+"""The steps and the last words of a job, from the lines that it writes to a file while that is rotated, cut off and removed."""
+
+import contextlib
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import time
+
+import pytest
+
+from agent import Agent, clean_environment, tables, until
+from test_less_power import OWNER, service
+
+# A line of Megatron's for each number that it is told, to standard output, which SIGHUP has it open anew.
+LENGTH = len(" iteration        5/ 500 | consumed samples: 1 | elapsed time per iteration (ms): 500 | loss: 1 |\n")
+JOB = r"""
+import os, signal, sys
+def reopen(*_):
+    os.dup2(os.open(sys.argv[1], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o644), 1)
+signal.signal(signal.SIGHUP, reopen)
+reopen()
+for line in sys.stdin:
+    step, ms = line.split()
+    text = f" iteration {step:>8}/ 500 | consumed samples: 1 | elapsed time per iteration (ms): {ms} | loss: 1 |\n"
+    os.write(1, (text if int(step) > 0 else "RuntimeError: CUDA error: an illegal memory access\n").encode())
+"""
+
+
+@contextlib.contextmanager
+def job(log, number, user=None):
+    environment = clean_environment(SLURM_JOB_ID=number, SLURM_PROCID=3, SLURM_NTASKS=4, SLURM_STEP_ID=0, RANK=3)
+    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                          env=environment, user=user) as process:
+        def says(step, ms):
+            process.stdin.write(f"{step} {ms}\n".encode())
+            process.stdin.flush()
+        process.says = says
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def rows(agent, table, number):
+    found = tables(agent.api("GET", "/v1/metrics")[1]).get(table, [])
+    return [row for row in found if row["job"] == str(number)]
+
+
+def step_of(agent, number):
+    return (rows(agent, "step", number) or [{"step_ns": None}])[0]
+
+
+def told(agent, process, number, step, ms):
+    """Says a step and waits until the agent does."""
+    process.says(step, ms)
+    row = until(lambda: (now := step_of(agent, number))["step_ns"] == ms * 1_000_000 and now, 15, f"step {step} is told")
+    assert row["source"] == "log:megatron" and row["rank"] is None and row["step_error_ns"] == 500_000
+    assert row["step_longest_ns"] == row["step_ns"] and row["step_age_ns"] < 5e9
+
+
+def test_lines_of_a_file_that_is_rotated_cut_off_and_removed(tmp_path):
+    log = tmp_path / "train.log"
+    with Agent("--collect", "process,job_log,step") as agent, job(log, 4711) as process:
+        def log_row():
+            return (rows(agent, "job_log", 4711) or [{"files": 0}])[0]
+        until(lambda: log_row()["files"] == 1, 20, "its standard output is found")
+        told(agent, process, 4711, 1, 100)
+        told(agent, process, 4711, 2, 200)
+        log.rename(tmp_path / "train.log.1")  # it still writes there
+        told(agent, process, 4711, 3, 300)
+        process.send_signal(1)
+        until(lambda: log.exists(), 5, "it opens another")
+        told(agent, process, 4711, 4, 400)
+        assert log_row()["replaced"] == 1
+        os.truncate(log, 0)
+        until(lambda: log_row()["cut_off"] == 1, 5, "it is cut off")
+        told(agent, process, 4711, 5, 500)
+        log.unlink()
+        told(agent, process, 4711, 6, 600)
+        assert step_of(agent, 4711)["steps"] == 5
+        process.says(0, 0)
+        event = until(lambda: rows(agent, "log_event", 4711), 5, "its last words are told")[0]
+        assert event["kind"] == "cuda_error" and event["lines"] == 1 and event["text"] == "RuntimeError: CUDA error: an illegal memory access"
+        assert event["file"].startswith(str(log)) and event["offset"] == 2 * LENGTH  # steps 5 and 6 are before it
+        process.kill()
+        until(lambda: not rows(agent, "step", 4711), 15, "the job is over")
+        agent.assert_well()
+
+
+def test_files_and_expressions_of_the_configuration(tmp_path):
+    logs = tmp_path / "4712"
+    logs.mkdir()
+    configuration = tmp_path / "agent.yaml"
+    configuration.write_text(f"step_log: {tmp_path}/{{job}}/*.txt\nstep_line: 'did (?P<step>\\d+) in (?P<s>[\\d.]+) s'\n")
+    with Agent("--config", str(configuration), "--collect", "process,job_log,step") as agent, job("/dev/null", 4712):
+        file = logs / "rank0.txt"
+        file.write_text("did 1 in 1.00 s\n")
+        until(lambda: rows(agent, "job_log", 4712) and rows(agent, "job_log", 4712)[0]["files"] == 1, 20, "it is found")
+        with open(file, "a", encoding="utf-8") as out:
+            out.write("did 2 in 2.50 s\n")
+        row = until(lambda: (now := step_of(agent, 4712))["step_ns"] and now, 5, "the step is told")
+        assert row["source"] == "log:own" and row["step_ns"] == 2_500_000_000 and row["step_error_ns"] == 5_000_000
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root has two users")
+def test_what_is_not_the_jobs_users_is_not_read(tmp_path):
+    log = tmp_path / "train.log"
+    with Agent("--collect", "process,job_log,step") as agent:
+        log.touch()
+        os.chown(log, 12345, 12345)
+        with job(log, 4713) as process:
+            until(lambda: rows(agent, "job_log", 4713), 20, "the job is seen")
+            process.says(1, 100)
+            time.sleep(6)
+            assert rows(agent, "job_log", 4713)[0]["files"] == 0 and rows(agent, "step", 4713) == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root becomes others")
+def test_an_agent_that_is_not_root_reads_what_the_jobs_user_alone_may():
+    with service("--collect", "process,job_log,step") as agent, tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        os.chown(folder, OWNER, OWNER)
+        os.chmod(folder, 0o700)
+        log = pathlib.Path(folder) / "train.log"
+        log.touch()
+        os.chown(log, OWNER, OWNER)
+        os.chmod(log, 0o600)
+        with job(log, 4714, user=OWNER) as process:
+            until(lambda: rows(agent, "job_log", 4714) and rows(agent, "job_log", 4714)[0]["files"] == 1, 20, "it is found")
+            told(agent, process, 4714, 1, 100)
+            process.says(0, 0)
+            event = until(lambda: rows(agent, "log_event", 4714), 5, "its last words are told")[0]
+            assert event["kind"] == "cuda_error" and event["text"] is None and event["offset"] == LENGTH
