@@ -82,7 +82,8 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
 
 Incidents::~Incidents() = default;
 
-// What was before this process. That it cannot be read is told, and is no reason to be silent about what comes.
+// What was before this process. That it cannot be read is told, and is no reason to be silent about what
+// comes.
 void Incidents::begin(IncidentMemory& memory) {
   memory_ = &memory;
   const Ns now = parts_.host.unix_now();

@@ -138,7 +138,7 @@ TEST(IncidentTableTest, ARowForEach) {
   EXPECT_EQ(table.text(0, table.column("id")), "4711-speed-2");
   EXPECT_EQ(table.text(0, table.column("suspects")), "rank 37 on gpu05 GPU 5");
   EXPECT_EQ(table.text(0, table.column("sentence")), "It waits.");
-  EXPECT_EQ(table.integer(0, table.column("opened_ns")), kOpened);
+  EXPECT_EQ(table.integer(0, table.column("opened")), kOpened);
   EXPECT_EQ(table.text(1, table.column("id")), "gpu07-gpu-1");
   EXPECT_TRUE(is_null(table.at(1, table.column("job"))));
   EXPECT_TRUE(is_null(table.at(1, table.column("confidence"))));

@@ -8,8 +8,8 @@
 
 #include "api/doors.h"
 #include "app/agent/client_rules.h"
-#include "app/agent/respond_config.h"
 #include "app/agent/notifier_config.h"
+#include "app/agent/respond_config.h"
 #include "app/agent/telemetry_config.h"
 #include "app/agent/yaml_map.h"
 #include "app/capture/hosts.h"
@@ -208,6 +208,7 @@ constexpr Key<AgentConfig> kKeys[] = {
     {"rules",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        return read_rules(node, c.options.respond.rules);
+     }},
     {"notifiers",
      [](const YAML::Node& node, AgentConfig& c) -> Result<void> {
        TRY_ASSIGN(c.options.notifiers, read_notifiers(node));
