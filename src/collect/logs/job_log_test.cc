@@ -353,6 +353,26 @@ TEST_F(JobLogTest, WhatIsTooMuchIsSkippedAndCounted) {
   EXPECT_EQ(count("cut_lines"), 1);
 }
 
+TEST_F(JobLogTest, BarsThatAreDrawnAgain) {
+  process(42, kRank0);
+  link(42, "fd/2", file("err.log"));
+  write("err.log", "");
+  sample();
+  const auto bar = [](i64 step) {
+    return fmt::format("\r {0}%|\u2588         | {0}/100 [00:{0}<01:30,  2.50s/it]", step);
+  };
+  write("err.log", bar(10) + bar(11));
+  sample();
+  EXPECT_EQ(took(), Times{2500 * kMillisecond});  // the last one may yet go on
+  EXPECT_EQ(told_.source, "log:tqdm");
+  EXPECT_EQ(told_.ended[0].within, 5 * kMillisecond);
+  write("err.log", bar(12) + "\rValidation: 100%|\u2588| 5/5 [00:01<00:00,  5.00it/s]" + bar(13));
+  sample();
+  EXPECT_EQ(took(), Times(2, 2500 * kMillisecond));
+  EXPECT_EQ(told_.steps, 2);
+  EXPECT_EQ(count("other_lines"), 1);
+}
+
 TEST_F(JobLogTest, FatalLinesAreEvents) {
   process(42, kRank0);
   link(42, "fd/1", file("out.log"));
