@@ -7,11 +7,11 @@
 namespace spotter::collect {
 namespace {
 
-std::string first_characters(std::string_view text, size_t most) {
+std::string shown(std::string_view text) {
   size_t bytes = 0;
-  for (size_t i = 0; i < most && bytes < text.size(); ++i)
+  for (size_t i = 0; i < FatalCounts::kMostText && bytes < text.size(); ++i)
     bytes += first_code_point(text.substr(bytes)).bytes;
-  return std::string(text.substr(0, bytes));
+  return to_printable(text.substr(0, bytes));
 }
 
 }  // namespace
@@ -22,9 +22,15 @@ void FatalCounts::add(const respond::FatalLine& line, std::string_view text, boo
   if (event.lines++ > 0) return;
   event.kind = line.kind->name;
   event.rank = line.rank;
-  event.text = is_private ? std::string() : to_printable(first_characters(text, kMostText));
+  event.text = is_private ? std::string() : shown(text);
   event.file = file;
   event.offset = offset;
+}
+
+void FatalCounts::explain(std::string_view kind, std::string_view text) {
+  const auto it = kinds_.find(kind);
+  if (it == kinds_.end() || it->second.event.lines != 1 || it->second.event.text.empty()) return;
+  it->second.event.text = shown(text);
 }
 
 std::vector<FatalEvent> FatalCounts::take(Ns steady_now, bool is_end) {

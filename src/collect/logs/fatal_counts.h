@@ -27,6 +27,8 @@ class FatalCounts {
 
   void add(const respond::FatalLine& line, std::string_view text, bool is_private, const std::string& file,
            i64 offset);
+  // A line that says more of the last one of a kind: its text, where that is the first and has not been told.
+  void explain(std::string_view kind, std::string_view text);
   // Those that are due; at the end of the job all.
   std::vector<FatalEvent> take(Ns steady_now, bool is_end);
 

@@ -408,6 +408,24 @@ TEST_F(JobLogTest, FatalLinesAreEvents) {
   EXPECT_EQ(tables_.front().rows(), 0u);
 }
 
+TEST_F(JobLogTest, OfATracebackWhatWasRaised) {
+  process(42, kRank0);
+  link(42, "fd/1", file("out.log"));
+  write("out.log", "");
+  ASSERT_EQ(chmod(file("out.log").c_str(), 0644), 0);
+  sample();
+  write(
+      "out.log",
+      "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"train.py\", line 3\n[rank0]:     step()\n"
+      "[rank0]:\n[rank0]: ValueError: no such batch\nlater\nTraceback (most recent call last):\n  x\nKeyError: 5\n");
+  sample();
+  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(events().rows(), 1u);
+  EXPECT_EQ(events().text(0, events().column("text")), "[rank0]: ValueError: no such batch");
+  EXPECT_EQ(events().integer(0, events().column("lines")), 2);
+  EXPECT_EQ(events().integer(0, events().column("offset")), 0);
+}
+
 TEST_F(JobLogTest, TextOfAPrivateFileStaysThere) {
   process(42, kRank0);
   link(42, "fd/1", file("out.log"));
