@@ -18,7 +18,9 @@ std::string shown(std::string_view text) {
 
 void FatalCounts::add(const respond::FatalLine& line, std::string_view text, bool is_private,
                       const std::string& file, i64 offset) {
-  FatalEvent& event = kinds_[line.kind->name].event;
+  Kind& kind = kinds_[line.kind->name];
+  ++kind.lines;
+  FatalEvent& event = kind.event;
   if (event.lines++ > 0) return;
   event.kind = line.kind->name;
   event.rank = line.rank;
@@ -41,6 +43,12 @@ std::vector<FatalEvent> FatalCounts::take(Ns steady_now, bool is_end) {
     kind.told = steady_now;
   }
   return due;
+}
+
+std::map<std::string_view, i64> FatalCounts::totals() const {
+  std::map<std::string_view, i64> all;
+  for (const auto& [name, kind] : kinds_) all[name] = kind.lines;
+  return all;
 }
 
 }  // namespace spotter::collect

@@ -31,11 +31,14 @@ class FatalCounts {
   void explain(std::string_view kind, std::string_view text);
   // Those that are due; at the end of the job all.
   std::vector<FatalEvent> take(Ns steady_now, bool is_end);
+  // How many lines of each kind there were.
+  std::map<std::string_view, i64> totals() const;
 
  private:
   struct Kind {
     FatalEvent event;
     std::optional<Ns> told;
+    i64 lines = 0;
   };
   std::map<std::string_view, Kind> kinds_;
 };

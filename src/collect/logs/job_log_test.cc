@@ -379,11 +379,11 @@ TEST_F(JobLogTest, FatalLinesAreEvents) {
   write("out.log", "before\n");
   ASSERT_EQ(chmod(file("out.log").c_str(), 0644), 0);
   sample();
-  EXPECT_EQ(tables_.size(), 1u);
+  EXPECT_EQ(tables_.size(), 2u);
   const std::string long_one = "CUDA error: \x1b[31mé\x01" + std::string(300, 'x');
   write("out.log", "fine\n" + long_one + "\nCUDA error: 2\nBus error\n");
   sample();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_TRUE(events().is_events);
   ASSERT_EQ(events().rows(), 2u);
   EXPECT_EQ(events().text(0, events().column("kind")), "crash");
@@ -394,15 +394,19 @@ TEST_F(JobLogTest, FatalLinesAreEvents) {
   EXPECT_EQ(events().text(1, events().column("text")), "CUDA error: é�" + std::string(186, 'x'));
   write("out.log", "CUDA error: 3\n");
   sample();
-  EXPECT_EQ(tables_.size(), 1u);  // once a minute
+  EXPECT_EQ(tables_.size(), 2u);  // once a minute
   sample(kMinute);
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_EQ(events().text(0, events().column("text")), "CUDA error: 3");
+  const Table& fatal = tables_[1];
+  ASSERT_EQ(fatal.rows(), 2u);
+  EXPECT_EQ(fatal.text(1, fatal.column("kind")), "cuda_error");
+  EXPECT_EQ(fatal.integer(1, fatal.column("lines")), 3);
   // Of a job that ends nothing is lost.
   write("out.log", "CUDA error: 4\n");
   std::filesystem::remove_all(machine_.path("proc/42"));
   look();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_EQ(events().text(0, events().column("text")), "CUDA error: 4");
   look();
   EXPECT_EQ(tables_.front().rows(), 0u);
@@ -419,7 +423,7 @@ TEST_F(JobLogTest, OfATracebackWhatWasRaised) {
       "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"train.py\", line 3\n[rank0]:     step()\n"
       "[rank0]:\n[rank0]: ValueError: no such batch\nlater\nTraceback (most recent call last):\n  x\nKeyError: 5\n");
   sample();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   ASSERT_EQ(events().rows(), 1u);
   EXPECT_EQ(events().text(0, events().column("text")), "[rank0]: ValueError: no such batch");
   EXPECT_EQ(events().integer(0, events().column("lines")), 2);
@@ -434,7 +438,7 @@ TEST_F(JobLogTest, TextOfAPrivateFileStaysThere) {
   sample();
   write("out.log", "[Rank 3] Watchdog caught collective operation timeout: secret\n");
   sample();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_TRUE(is_null(events().at(0, events().column("text"))));
   EXPECT_EQ(events().integer(0, events().column("rank")), 3);
 }
