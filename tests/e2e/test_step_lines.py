@@ -31,7 +31,7 @@ for line in sys.stdin:
 @contextlib.contextmanager
 def job(log, number, user=None):
     environment = clean_environment(SLURM_JOB_ID=number, SLURM_PROCID=3, SLURM_NTASKS=4, SLURM_STEP_ID=0, RANK=3)
-    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    with subprocess.Popen(["python3" if user else sys.executable, "-c", JOB, log], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           env=environment, user=user) as process:
         def says(step, ms):
             process.stdin.write(f"{step} {ms}\n".encode())

@@ -57,3 +57,21 @@ def test_without_the_right_it_says_so():
             return [row["detail"] for row in tables(agent.api("GET", "/v1/status")[1])["status"] if "step" in row["part"] and row["state"] == "fails"]
         said = until(failing, 20, "it is said")
         assert "CAP_SYS_ADMIN" in said[0] and rows(agent) == {}
+
+
+def test_a_log_tells_where_no_probe_does():
+    """The same job, by an agent that may probe and by one that may not."""
+    def row_of(agent, source):
+        found = [row for row in rows(agent).values() if row["step_ns"]]
+        return found[0] if found and found[0]["source"] == source else None
+
+    with service("--collect", "process,job_log,step", has_helper=False) as agent, training(agent):
+        row = until(lambda: row_of(agent, "log:torchtitan"), 30, "the log tells its steps")
+        assert row["rank"] is None and 0 < row["step_error_ns"] < 1e9
+        taken = [row["step_ns"] for _ in range(5) if not time.sleep(1) and (row := row_of(agent, "log:torchtitan"))]
+    with Agent("--collect", "process,job_log,step") as agent, training(agent):
+        row = until(lambda: row_of(agent, "profilerStep"), 30, "its hook tells its steps")
+        assert row["step_error_ns"] is None
+        logs = tables(agent.api("GET", "/v1/metrics")[1])["job_log"]
+        assert any(log["files"] > 0 for log in logs)  # it is read all the same, for what is fatal
+        assert 0.5 < sorted(taken)[len(taken) // 2] / row["step_ns"] < 2, (taken, row)

@@ -2,7 +2,7 @@
 
 A small network on the CPU, an optimizer step every 20 ms; in a job of torchrun or srun, under DistributedDataParallel
 with gloo. Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the same step).
-Prints a line `ready PID` after its first step.
+Prints a line `ready PID` after its first step, and one as torchtitan's after every 25th.
 """
 
 import os
@@ -34,6 +34,8 @@ def train(distributed, ends):
         step += 1
         if step == 1:
             os.write(1, f"ready {os.getpid()}\n".encode())  # in one piece, as the ranks share it
+        if step % 25 == 0:
+            os.write(1, f"step: {step:2}  loss: {loss.item():7.5f}  tps: {32 / STEP_SECONDS:.0f}\n".encode())
         ending = ends()
         if distributed:
             # All leave the loop together, or those that stay would wait for the others.

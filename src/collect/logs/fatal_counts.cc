@@ -7,24 +7,32 @@
 namespace spotter::collect {
 namespace {
 
-std::string first_characters(std::string_view text, size_t most) {
+std::string shown(std::string_view text) {
   size_t bytes = 0;
-  for (size_t i = 0; i < most && bytes < text.size(); ++i)
+  for (size_t i = 0; i < FatalCounts::kMostText && bytes < text.size(); ++i)
     bytes += first_code_point(text.substr(bytes)).bytes;
-  return std::string(text.substr(0, bytes));
+  return to_printable(text.substr(0, bytes));
 }
 
 }  // namespace
 
 void FatalCounts::add(const respond::FatalLine& line, std::string_view text, bool is_private,
                       const std::string& file, i64 offset) {
-  FatalEvent& event = kinds_[line.kind->name].event;
+  Kind& kind = kinds_[line.kind->name];
+  ++kind.lines;
+  FatalEvent& event = kind.event;
   if (event.lines++ > 0) return;
   event.kind = line.kind->name;
   event.rank = line.rank;
-  event.text = is_private ? std::string() : to_printable(first_characters(text, kMostText));
+  event.text = is_private ? std::string() : shown(text);
   event.file = file;
   event.offset = offset;
+}
+
+void FatalCounts::explain(std::string_view kind, std::string_view text) {
+  const auto it = kinds_.find(kind);
+  if (it == kinds_.end() || it->second.event.lines != 1 || it->second.event.text.empty()) return;
+  it->second.event.text = shown(text);
 }
 
 std::vector<FatalEvent> FatalCounts::take(Ns steady_now, bool is_end) {
@@ -35,6 +43,12 @@ std::vector<FatalEvent> FatalCounts::take(Ns steady_now, bool is_end) {
     kind.told = steady_now;
   }
   return due;
+}
+
+std::map<std::string_view, i64> FatalCounts::totals() const {
+  std::map<std::string_view, i64> all;
+  for (const auto& [name, kind] : kinds_) all[name] = kind.lines;
+  return all;
 }
 
 }  // namespace spotter::collect

@@ -27,13 +27,18 @@ class FatalCounts {
 
   void add(const respond::FatalLine& line, std::string_view text, bool is_private, const std::string& file,
            i64 offset);
+  // A line that says more of the last one of a kind: its text, where that is the first and has not been told.
+  void explain(std::string_view kind, std::string_view text);
   // Those that are due; at the end of the job all.
   std::vector<FatalEvent> take(Ns steady_now, bool is_end);
+  // How many lines of each kind there were.
+  std::map<std::string_view, i64> totals() const;
 
  private:
   struct Kind {
     FatalEvent event;
     std::optional<Ns> told;
+    i64 lines = 0;
   };
   std::map<std::string_view, Kind> kinds_;
 };

@@ -36,6 +36,12 @@ constexpr Field kLogColumns[] = {
     {"other_lines", Type::integer, Unit::count, Role::counter,
      "Lines that tell of steps of another loop than the one whose steps are told.", Since::agent},
 };
+constexpr Field kFatalColumns[] = {
+    {"job", Type::text, Unit::none, Role::key, "Job of the scheduler or launcher."},
+    {"user", Type::text, Unit::none, Role::key, "Whose job it is."},
+    {"kind", Type::text, Unit::none, Role::key, "As that of log_event."},
+    {"lines", Type::integer, Unit::count, Role::counter, "Such lines.", Since::agent},
+};
 constexpr Field kEventColumns[] = {
     {"time_ns", Type::integer, Unit::ns, Role::time, "When it was read, since 1970."},
     {"job", Type::text, Unit::none, Role::key, "Job of the scheduler or launcher."},
@@ -53,6 +59,7 @@ constexpr Field kEventColumns[] = {
 };
 constexpr TableKind kTables[] = {
     {"job_log", "log files", "The log files of a job on this host.", kLogColumns},
+    {"job_log_fatal", "log files", "Fatal lines of one kind in the log files of a job.", kFatalColumns},
     {.name = "log_event",
      .source = "log files",
      .help = "A line of a job's log that tells why it ends, or that it trains no more.",
@@ -90,6 +97,7 @@ class JobLog : public Collector {
     put_steps(now + 3 * elapsed + kLate);
     std::vector<Table> tables;
     tables.push_back(logs());
+    tables.push_back(fatal_lines());
     if (Table events = log_events(now, unix_now); events.rows() > 0) tables.push_back(std::move(events));
     std::erase_if(jobs_, [](const auto& job) { return job.second.is_over(); });
     return tables;
@@ -263,6 +271,17 @@ class JobLog : public Collector {
     note("many_jobs", fmt::format("logs of jobs are not read: there are more than {}", kMostJobs),
          jobs_left_out_);
     note("many_processes", "processes of jobs are not asked for their logs", processes_left_out_);
+    return table;
+  }
+
+  Table fatal_lines() {
+    std::map<std::tuple<std::string_view, std::string_view, std::string_view>, i64> sums;
+    for (auto& [key, job] : jobs_)
+      for (const auto& [kind, lines] : job.logs.fatal().totals())
+        sums[{std::get<0>(key), std::get<1>(key), kind}] += lines;
+    Table table("job_log_fatal", kFatalColumns);
+    for (const auto& [key, lines] : sums)
+      table.append({or_null(std::get<0>(key)), std::get<1>(key), std::get<2>(key), lines});
     return table;
   }
 

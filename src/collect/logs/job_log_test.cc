@@ -353,17 +353,37 @@ TEST_F(JobLogTest, WhatIsTooMuchIsSkippedAndCounted) {
   EXPECT_EQ(count("cut_lines"), 1);
 }
 
+TEST_F(JobLogTest, BarsThatAreDrawnAgain) {
+  process(42, kRank0);
+  link(42, "fd/2", file("err.log"));
+  write("err.log", "");
+  sample();
+  const auto bar = [](i64 step) {
+    return fmt::format("\r {0}%|\u2588         | {0}/100 [00:{0}<01:30,  2.50s/it]", step);
+  };
+  write("err.log", bar(10) + bar(11));
+  sample();
+  EXPECT_EQ(took(), Times{2500 * kMillisecond});  // the last one may yet go on
+  EXPECT_EQ(told_.source, "log:tqdm");
+  EXPECT_EQ(told_.ended[0].within, 5 * kMillisecond);
+  write("err.log", bar(12) + "\rValidation: 100%|\u2588| 5/5 [00:01<00:00,  5.00it/s]" + bar(13));
+  sample();
+  EXPECT_EQ(took(), Times(2, 2500 * kMillisecond));
+  EXPECT_EQ(told_.steps, 2);
+  EXPECT_EQ(count("other_lines"), 1);
+}
+
 TEST_F(JobLogTest, FatalLinesAreEvents) {
   process(42, kRank0);
   link(42, "fd/1", file("out.log"));
   write("out.log", "before\n");
   ASSERT_EQ(chmod(file("out.log").c_str(), 0644), 0);
   sample();
-  EXPECT_EQ(tables_.size(), 1u);
+  EXPECT_EQ(tables_.size(), 2u);
   const std::string long_one = "CUDA error: \x1b[31mé\x01" + std::string(300, 'x');
   write("out.log", "fine\n" + long_one + "\nCUDA error: 2\nBus error\n");
   sample();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_TRUE(events().is_events);
   ASSERT_EQ(events().rows(), 2u);
   EXPECT_EQ(events().text(0, events().column("kind")), "crash");
@@ -374,18 +394,40 @@ TEST_F(JobLogTest, FatalLinesAreEvents) {
   EXPECT_EQ(events().text(1, events().column("text")), "CUDA error: é�" + std::string(186, 'x'));
   write("out.log", "CUDA error: 3\n");
   sample();
-  EXPECT_EQ(tables_.size(), 1u);  // once a minute
+  EXPECT_EQ(tables_.size(), 2u);  // once a minute
   sample(kMinute);
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_EQ(events().text(0, events().column("text")), "CUDA error: 3");
+  const Table& fatal = tables_[1];
+  ASSERT_EQ(fatal.rows(), 2u);
+  EXPECT_EQ(fatal.text(1, fatal.column("kind")), "cuda_error");
+  EXPECT_EQ(fatal.integer(1, fatal.column("lines")), 3);
   // Of a job that ends nothing is lost.
   write("out.log", "CUDA error: 4\n");
   std::filesystem::remove_all(machine_.path("proc/42"));
   look();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_EQ(events().text(0, events().column("text")), "CUDA error: 4");
   look();
   EXPECT_EQ(tables_.front().rows(), 0u);
+}
+
+TEST_F(JobLogTest, OfATracebackWhatWasRaised) {
+  process(42, kRank0);
+  link(42, "fd/1", file("out.log"));
+  write("out.log", "");
+  ASSERT_EQ(chmod(file("out.log").c_str(), 0644), 0);
+  sample();
+  write(
+      "out.log",
+      "[rank0]: Traceback (most recent call last):\n[rank0]:   File \"train.py\", line 3\n[rank0]:     step()\n"
+      "[rank0]:\n[rank0]: ValueError: no such batch\nlater\nTraceback (most recent call last):\n  x\nKeyError: 5\n");
+  sample();
+  ASSERT_EQ(tables_.size(), 3u);
+  ASSERT_EQ(events().rows(), 1u);
+  EXPECT_EQ(events().text(0, events().column("text")), "[rank0]: ValueError: no such batch");
+  EXPECT_EQ(events().integer(0, events().column("lines")), 2);
+  EXPECT_EQ(events().integer(0, events().column("offset")), 0);
 }
 
 TEST_F(JobLogTest, TextOfAPrivateFileStaysThere) {
@@ -396,7 +438,7 @@ TEST_F(JobLogTest, TextOfAPrivateFileStaysThere) {
   sample();
   write("out.log", "[Rank 3] Watchdog caught collective operation timeout: secret\n");
   sample();
-  ASSERT_EQ(tables_.size(), 2u);
+  ASSERT_EQ(tables_.size(), 3u);
   EXPECT_TRUE(is_null(events().at(0, events().column("text"))));
   EXPECT_EQ(events().integer(0, events().column("rank")), 3);
 }

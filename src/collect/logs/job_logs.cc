@@ -11,6 +11,19 @@ namespace {
 constexpr size_t kMostPlaces = 256;
 constexpr Ns kFileTimeWithin = 10 * kMillisecond;  // the kernel's clock of files ticks so seldom
 
+constexpr std::string_view kTraceback = "traceback";
+
+// Behind the rank that PyTorch puts before each line, or the worker that torchrun does.
+bool is_indented(std::string_view line) {
+  constexpr size_t kLongestPrefix = 32;
+  const size_t end = line.substr(0, kLongestPrefix).find("]:");
+  if (line.starts_with('[') && end != line.npos) {
+    line.remove_prefix(end + 2);
+    if (line.starts_with(' ')) line.remove_prefix(1);
+  }
+  return line.empty() || line.starts_with(' ');
+}
+
 bool is_same(const FoundLog& a, const FoundLog& b) {
   return a.state.st_dev == b.state.st_dev && a.state.st_ino == b.state.st_ino;
 }
@@ -94,11 +107,21 @@ void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& l
                .at = is_timed ? *line.written : unix_now,
                .at_within = is_timed ? kFileTimeWithin : elapsed});
   }
-  if (const auto fatal = readers.fatal.match(whole->text)) {
-    const FoundLog& log = tail.file.found();
-    const bool is_private = !log.is_pod && (log.state.st_mode & S_IROTH) == 0;
-    fatal_.add(*fatal, whole->text, is_private, log.shown, whole->offset);
+  take_fatal(readers, tail, *whole);
+}
+
+// Of a traceback the line that counts is the one behind it: what was raised.
+void JobLogs::take_fatal(const LineReaders& readers, Tail& tail, const Whole& line) {
+  const FoundLog& log = tail.file.found();
+  const bool is_private = !log.is_pod && (log.state.st_mode & S_IROTH) == 0;
+  const auto fatal = readers.fatal.match(line.text);
+  if (fatal) fatal_.add(*fatal, line.text, is_private, log.shown, line.offset);
+  const bool begins = fatal && fatal->kind->name == kTraceback;
+  if (!begins && tail.is_in_traceback && !is_indented(line.text)) {
+    fatal_.explain(kTraceback, line.text);
+    tail.is_in_traceback = false;
   }
+  tail.is_in_traceback = tail.is_in_traceback || begins;
 }
 
 }  // namespace spotter::collect

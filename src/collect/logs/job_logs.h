@@ -47,6 +47,7 @@ class JobLogs {
     std::string begun = {};  // a line of a pod, as far as it has come
     i64 begun_at = 0;
     bool is_begun = false;
+    bool is_in_traceback = false;
   };
   struct Whole {
     std::string_view text;
@@ -54,6 +55,7 @@ class JobLogs {
     std::optional<Ns> stamp;
   };
   std::optional<Whole> whole_line(Tail& tail, const LogLine& line);
+  void take_fatal(const LineReaders& readers, Tail& tail, const Whole& line);
   void take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now, Ns elapsed);
 
   LogCounts counts_;  // files point to it

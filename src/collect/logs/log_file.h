@@ -39,6 +39,7 @@ class LogFile {
   // It is the same file, found elsewhere.
   void move_to(FoundLog found) {
     found_.place = std::move(found.place);
+    found_.state = found.state;  // who may read it may have changed
     is_gone_ = false;
   }
   // Nobody has it any more, or another one has its place, which is read next.
