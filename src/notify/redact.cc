@@ -1,6 +1,7 @@
 #include "notify/redact.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
