@@ -189,7 +189,7 @@ TEST_F(KindsTest, WebhookBodiesAreBounded) {
   std::string kept;
   EXPECT_EQ(webhook()->tell(telling, kept).kind, Kind::done);
   EXPECT_LE(body_of(receiver_.requests().back()).size(), 20'000U);
-  EXPECT_GE(last_body().at("left_out").as_int64(), 5000);
+  EXPECT_GE(last_body().at("data").at("left_out").as_int64(), 5000);
   EXPECT_EQ(text_at(last_body(), "/data/verdict/cause"), "slow_device");
 }
 
