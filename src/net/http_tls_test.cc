@@ -1,7 +1,10 @@
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
+#include <poll.h>
 #include <sys/stat.h>
 
 #include <atomic>
+#include <boost/asio/ssl/context.hpp>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -9,6 +12,7 @@
 #include <optional>
 #include <thread>
 
+#include "base/system/descriptor.h"
 #include "base/time.h"
 #include "net/certificates.h"
 #include "net/http.h"
@@ -169,6 +173,118 @@ TEST_F(HttpTlsTest, AskingWhoDoesNotAnswer) {
   const auto answer = ask(client, 100'000'000);
   EXPECT_EQ(answer.error().code, Code::io);
   EXPECT_NE(answer.error().message.find("no answer in 0.1 s"), std::string::npos) << answer.error().message;
+}
+
+// A proxy for one connection, which it takes to a port of this machine whatever it is asked for.
+class Proxy {
+ public:
+  Proxy(u16 to, std::string answer) : to_(to), answer_(std::move(answer)) {
+    listener_ = Descriptor(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in a{};
+    a.sin_family = AF_INET;
+    a.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    EXPECT_EQ(bind(listener_.fd, reinterpret_cast<sockaddr*>(&a), sizeof a), 0);
+    socklen_t length = sizeof a;
+    getsockname(listener_.fd, reinterpret_cast<sockaddr*>(&a), &length);
+    port_ = ntohs(a.sin_port);
+    EXPECT_EQ(listen(listener_.fd, 8), 0);
+    thread_ = std::thread([this] { serve(); });
+  }
+  ~Proxy() {
+    shutdown(listener_.fd, SHUT_RDWR);
+    thread_.join();
+  }
+  Proxy(const Proxy&) = delete;
+  Proxy& operator=(const Proxy&) = delete;
+  u16 port() const { return port_; }
+  std::string asked() const { return asked_; }  // once an answer has come
+
+ private:
+  void serve() {
+    const Descriptor client(accept4(listener_.fd, nullptr, nullptr, SOCK_CLOEXEC));
+    if (client.fd < 0) return;
+    char buffer[4096];
+    while (asked_.find("\r\n\r\n") == asked_.npos) {
+      const ssize_t n = recv(client.fd, buffer, sizeof buffer, 0);
+      if (n <= 0) return;
+      asked_.append(buffer, static_cast<size_t>(n));
+    }
+    // In two parts, as a network may.
+    ::send(client.fd, answer_.data(), 5, MSG_NOSIGNAL);
+    ::send(client.fd, answer_.data() + 5, answer_.size() - 5, MSG_NOSIGNAL);
+    const Client server = Client::tcp(to_);
+    pollfd both[] = {{client.fd, POLLIN, 0}, {server.fd(), POLLIN, 0}};
+    while (poll(both, 2, 5000) > 0) {
+      for (int from = 0; from < 2; ++from) {
+        if (!both[from].revents) continue;
+        const ssize_t n = recv(both[from].fd, buffer, sizeof buffer, 0);
+        if (n <= 0) return;
+        ::send(both[1 - from].fd, buffer, static_cast<size_t>(n), MSG_NOSIGNAL);
+      }
+    }
+  }
+
+  u16 to_, port_ = 0;
+  std::string answer_, asked_;
+  Descriptor listener_;
+  std::thread thread_;
+};
+
+TEST_F(HttpTlsTest, ByAProxy) {
+  Proxy proxy(server_->port(), "HTTP/1.1 200 Connection established\r\nVia: x\r\n\r\n");
+  // Only the proxy knows where the host is.
+  HttpAddress at{{}, "localhost", 4, {}};
+  at.proxy_host = "127.0.0.1";
+  at.proxy_port = proxy.port();
+  HttpClient client(loop_, at, Tls::client(files("ann")).value());
+  EXPECT_EQ(ask(client).value().body, "ann");
+  EXPECT_EQ(proxy.asked(), "CONNECT localhost:4 HTTP/1.1\r\nHost: localhost:4\r\n\r\n");
+}
+
+TEST_F(HttpTlsTest, AProxyThatDoesNotConnect) {
+  Proxy proxy(server_->port(), "HTTP/1.1 407 Proxy Authentication Required\r\n\r\n");
+  HttpAddress at{{}, "localhost", 4, {}};
+  at.proxy_host = "127.0.0.1";
+  at.proxy_port = proxy.port();
+  HttpClient client(loop_, at, Tls::client(files("ann")).value());
+  const auto answer = ask(client);
+  ASSERT_FALSE(answer);
+  EXPECT_EQ(answer.error().message, "localhost:4: the proxy answers 407 Proxy Authentication Required");
+  EXPECT_EQ(last_.method, "");
+}
+
+TEST_F(HttpTlsTest, ServersThatSpeakOneTwoForThoseWhoTakeIt) {
+  const auto old = Tls::server(files("agent")).value();
+  SSL_CTX_set_min_proto_version(old->context().native_handle(), TLS1_2_VERSION);
+  SSL_CTX_set_max_proto_version(old->context().native_handle(), TLS1_2_VERSION);
+  server_ = HttpServer::open(
+                loop_, "127.0.0.1", 0, old,
+                [](const HttpRequest&, const HttpServer::Respond& respond) { respond({200, "old"}); },
+                [](const Error& error) { return HttpAnswer{400, error.message}; })
+                .value();
+  EXPECT_FALSE(ask(files("ann")));
+  HttpClient client(loop_, address(), Tls::client(files("ann"), true).value());
+  const auto answer = ask(client);
+  ASSERT_TRUE(answer) << answer.error().message;
+  EXPECT_EQ(answer->body, "old");
+  SSL_CTX_set_min_proto_version(old->context().native_handle(), TLS1_1_VERSION);
+  SSL_CTX_set_max_proto_version(old->context().native_handle(), TLS1_1_VERSION);
+  HttpClient other(loop_, address(), Tls::client(files("ann"), true).value());
+  EXPECT_FALSE(ask(other));
+}
+
+TEST_F(HttpTlsTest, AddressesOfTheOwnLink) {
+  using boost::asio::ip::make_address;
+  for (const char* address :
+       {"169.254.169.254", "169.254.0.1", "fe80::1", "febf::1", "fd00:ec2::254", "::ffff:169.254.1.1"})
+    EXPECT_TRUE(is_link_local(make_address(address))) << address;
+  for (const char* address :
+       {"127.0.0.1", "169.253.255.255", "169.255.0.0", "::1", "fec0::1", "fd00:ec2::253", "::ffff:10.0.0.1"})
+    EXPECT_FALSE(is_link_local(make_address(address))) << address;
+  HttpAddress at{{}, "localhost", server_->port(), "169.254.169.254"};
+  at.refuses_link_local = true;
+  HttpClient client(loop_, at, Tls::client(files("ann")).value());
+  EXPECT_EQ(ask(client).error().code, Code::denied);
 }
 
 TEST_F(HttpTlsTest, FilesThatCannotBeUsed) {

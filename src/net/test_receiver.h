@@ -1,5 +1,6 @@
 // For tests: a receiver of questions by HTTP.
 #pragma once
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <netinet/in.h>

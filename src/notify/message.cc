@@ -187,7 +187,8 @@ Mark mark_of(const Telling& telling) {
 }
 
 std::string link_to(const Incident& i, const Surroundings& surroundings) {
-  if (surroundings.agent_url.empty()) return {};
+  constexpr size_t kMostId = 200;
+  if (surroundings.agent_url.empty() || i.id().size() > kMostId) return {};
   std::string url = surroundings.agent_url;
   while (url.ends_with('/')) url.pop_back();
   url += "/v1/incidents/";

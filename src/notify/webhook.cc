@@ -16,7 +16,7 @@
 namespace spotter::notify {
 namespace {
 
-constexpr size_t kMostBody = 20'000;  // bytes, as the specification asks for
+constexpr size_t kMostBody = 20'000, kMostEnvelope = 2'000;  // bytes, as the specification asks for
 constexpr int kGone = 410;
 
 constexpr const char* kTypes[] = {"opened", "verdict", "changed", "resolved", "test"};
@@ -82,7 +82,7 @@ class Webhook : public Notifier {
   std::string body_of(const Telling& telling, const std::string& id) const {
     const respond::Incident& i = telling.incident;
     const char* type = kTypes[static_cast<size_t>(telling.occasion)];
-    boost::json::object event = {
+    const boost::json::object event = {
         {"specversion", "1.0"},
         {"id", id},
         {"source", fmt::format("/spotter/{}/{}", plain(i.cluster), plain(surroundings_.host_name))},
@@ -90,8 +90,8 @@ class Webhook : public Notifier {
         {"subject", clean((i.job.id.empty() ? i.host : i.job.id) + "/" + i.family, 200)},
         {"time", utc_text(i.updated > 0 ? i.updated : telling.at)},
         {"datacontenttype", "application/json"},
-        {"data", wire::to_json(i)}};
-    return bounded_json(std::move(event), kMostBody);
+        {"data", bounded(wire::to_json(i), kMostBody - kMostEnvelope)}};
+    return wire::json_text(event);
   }
 
   std::unique_ptr<Endpoint> endpoint_;
