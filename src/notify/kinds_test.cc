@@ -284,6 +284,21 @@ TEST_F(KindsTest, SlackHasThreeRepliesAtMost) {
   EXPECT_EQ(asked(), 6U + 3U);
 }
 
+TEST_F(KindsTest, SlackCallsTheChannelWhenItBecomesWorse) {
+  receiver_.answer(http("200 OK", kTaken));
+  const auto notifier = bot();
+  std::string kept;
+  Telling telling = test_telling("step_time_up", Occasion::opened);
+  notifier->tell(telling, kept);
+  telling.incident.urgency = respond::Urgency::critical;
+  for (int i = 0; i < 2; ++i) notifier->tell(telling, kept);
+  ASSERT_EQ(asked(), 4U);  // posted, amended, called once, amended
+  const boost::json::object call = wire::read_object(body_of(receiver_.requests()[2])).value();
+  EXPECT_TRUE(call.at("reply_broadcast").as_bool());
+  EXPECT_EQ(text_at(call, "/thread_ts"), "1732337206.123456");
+  EXPECT_EQ(text_at(call, "/text").find("■ Critical"), 0U);
+}
+
 TEST_F(KindsTest, SlackPostsAnewWhatIsGone) {
   const auto notifier = bot();
   std::string kept;

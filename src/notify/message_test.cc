@@ -97,6 +97,13 @@ TEST(MessageTest, OfAnotherDayOfAHostAndOfARuleWithoutWords) {
             "Host gpu07: fan stopped: 4.42 rpm, before 3.1 rpm since 23 Nov 04:46 UTC");
 }
 
+TEST(MessageTest, WhatMetricsAloneSayIsSaidOnce) {
+  Telling telling = test_telling("gpu_fault", Occasion::verdict);
+  telling.incident.verdict->cause = "gpu_fault";
+  EXPECT_EQ(message_of(telling, {}).what,
+            "Job 4711 pretrain (alice): GPU 5 on gpu05 has a fault (XID 79) at 04:46 UTC");
+}
+
 TEST(MessageTest, WhatMoreThereIsIsCounted) {
   Telling telling = test_telling("link_errors", Occasion::opened);
   for (int port = 2; port < 5; ++port) {
