@@ -140,6 +140,9 @@ TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
             std::string::npos);
   EXPECT_EQ(error_of("webhook", {{"url", "x"}}).code, Code::invalid);
   EXPECT_EQ(error_of("webhook", {{"url", "http://a"}}).code, Code::invalid);  // no key
+  EXPECT_NE(
+      error_of("otlp", {{"url", "http://a"}, {"proxy", "http://p:3128"}}).message.find("https:// alone"),
+      std::string::npos);
   EXPECT_EQ(error_of("file", {{"redact", "everything"}}).code, Code::invalid);
   EXPECT_TRUE(redaction_of({{"redact", "hosts,users"}}).users);
   EXPECT_EQ(name_of("file", {{"name", "log"}}), "log");

@@ -287,6 +287,12 @@ std::vector<std::string> details_of(const Telling& telling) {
     if (!c.path.empty()) line += ", " + clean(c.path, kMostLine);
     lines.push_back(std::move(line));
   }
+  constexpr size_t kMostDetails = 60;
+  if (lines.size() > kMostDetails) {
+    const size_t more = lines.size() - kMostDetails;
+    lines.resize(kMostDetails);
+    lines.push_back(fmt::format("and {} more", more));
+  }
   return lines;
 }
 

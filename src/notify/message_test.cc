@@ -111,6 +111,8 @@ TEST(MessageTest, WhatMoreThereIsIsCounted) {
     telling.incident.conditions.back().device = fmt::format("mlx5_0 port {}", port);
   }
   telling.incident.logs.resize(7, {"a line", "/x", 0, 1});
+  telling.incident.not_known.resize(1000, "x");
+  EXPECT_EQ(details_of(telling).back(), "and 947 more");
   const std::string text = text_of(message_of(telling, {}));
   EXPECT_NE(text.find("; 3 more like it"), text.npos) << text;
   EXPECT_NE(text.find("(and 4 more)"), text.npos) << text;
