@@ -2,6 +2,7 @@
 // Webhooks 1.0 (standardwebhooks.com), so that the receiver can tell who sent it and what came twice.
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/moment.h"
 #include "net/digest.h"
 #include "notify/bounded_json.h"
@@ -26,8 +27,8 @@ Result<std::string> key_in(const std::string& path) {
   constexpr size_t kLeast = 24, kMost = 64;
   constexpr std::string_view kPrefix = "whsec_";
   TRY_ASSIGN(const std::string text, read_secret(path));
-  const auto key = text.starts_with(kPrefix) ? net::from_base64(std::string_view(text).substr(kPrefix.size()))
-                                             : std::nullopt;
+  const auto key =
+      text.starts_with(kPrefix) ? from_base64(std::string_view(text).substr(kPrefix.size())) : std::nullopt;
   if (!key || key->size() < kLeast || key->size() > kMost)
     return fail(Code::invalid, "the file {} must have whsec_ and {} to {} bytes as base64", path, kLeast,
                 kMost);
@@ -60,7 +61,7 @@ class Webhook : public Notifier {
     std::string signatures;
     for (const std::string& key : keys_)
       signatures += (signatures.empty() ? "v1," : " v1,") +
-                    net::to_base64(net::hmac_sha256(key, fmt::format("{}.{}.{}", id, stamp, body)));
+                    to_base64(net::hmac_sha256(key, fmt::format("{}.{}.{}", id, stamp, body)));
     const auto answer =
         endpoint_->post(body, {{"content-type", "application/cloudevents+json; charset=utf-8"},
                                {"webhook-id", id},
