@@ -85,7 +85,7 @@ struct IncidentMemory::Body {
   }
 
   std::shared_ptr<store::IncidentStore> store;
-  std::string why_in_memory;
+  std::string path, why_in_memory;
   std::vector<std::string> names;  // of the notifiers
   mutable std::mutex mutex;        // of the rest
   std::condition_variable changed;
@@ -103,6 +103,7 @@ Result<std::unique_ptr<IncidentMemory>> IncidentMemory::open(IncidentMemoryOptio
   memory->body_ = std::make_shared<Body>();
   Body& b = *memory->body_;
   TRY_ASSIGN(b.store, open_store(options, b.why_in_memory));
+  if (b.why_in_memory.empty()) b.path = options.path;
   for (const notify::Receiver& receiver : options.receivers) b.names.push_back(receiver.name);
   TRY_ASSIGN(const i64 dropped, b.store->keep_notifiers(b.names));
   if (dropped > 0)
@@ -185,7 +186,7 @@ IncidentMemoryState IncidentMemory::state() const {
   std::vector<notify::NotifierState> notifiers = delivery_->state();
   const Body& b = *body_;
   const std::lock_guard lock(b.mutex);
-  return {b.why_in_memory, std::ssize(b.changes), b.lost, b.store_state, std::move(notifiers)};
+  return {b.path, b.why_in_memory, std::ssize(b.changes), b.lost, b.store_state, std::move(notifiers)};
 }
 
 }  // namespace spotter::agent

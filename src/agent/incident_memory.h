@@ -24,7 +24,8 @@ struct IncidentMemoryOptions {
 };
 
 struct IncidentMemoryState {
-  std::string why_in_memory = {};  // empty: there is a file
+  std::string path = {};           // empty: they are in memory alone
+  std::string why_in_memory = {};  // empty: that was asked for, or there is a file
   i64 unwritten = 0;               // changes that wait for the disk
   i64 lost = 0;                    // changes that it had no room for, or that cannot be written
   store::IncidentStoreState store = {};

@@ -86,7 +86,8 @@ void add_notifier(const notify::NotifierState& n, Status& status) {
 
 void add_incidents(const agent::IncidentMemoryState& memory, Status& status) {
   const store::IncidentStoreState& s = memory.store;
-  std::string detail = memory.why_in_memory.empty() ? "remembered in a file" : "remembered in memory alone";
+  std::string detail =
+      memory.path.empty() ? "remembered in memory alone" : fmt::format("remembered in {}", memory.path);
   detail += fmt::format("; {} changes not written yet, {} lost, {} words overtaken by newer ones",
                         memory.unwritten, memory.lost, s.overtaken);
   if (s.damaged_files > 0) detail += fmt::format("; {} files were damaged or removed", s.damaged_files);

@@ -23,22 +23,5 @@ TEST(DigestTest, HmacSha256) {
       "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
-// RFC 4648, section 10.
-TEST(DigestTest, Base64) {
-  const std::pair<const char*, const char*> cases[] = {{"", ""},
-                                                       {"f", "Zg=="},
-                                                       {"fo", "Zm8="},
-                                                       {"foo", "Zm9v"},
-                                                       {"foob", "Zm9vYg=="},
-                                                       {"fooba", "Zm9vYmE="},
-                                                       {"foobar", "Zm9vYmFy"}};
-  for (const auto& [plain, coded] : cases) {
-    EXPECT_EQ(to_base64(plain), coded);
-    EXPECT_EQ(from_base64(coded), plain);
-  }
-  for (const char* wrong : {"Z", "Zg=", "Zg%=", "Zm9v\n"})
-    EXPECT_EQ(from_base64(wrong), std::nullopt) << wrong;
-}
-
 }  // namespace
 }  // namespace spotter::net

@@ -27,19 +27,17 @@ i64 cut(json::value& value, size_t most_text, size_t most_elements) {
 
 }  // namespace
 
-std::string bounded_json(json::object object, size_t most_bytes) {
-  std::string text = wire::json_text(object);
+json::object bounded(json::object object, size_t most_bytes) {
   size_t most_text = 4096, most_elements = 64;
   constexpr size_t kLeastText = 32;
   i64 cuts = 0;
-  while (text.size() > most_bytes && most_text >= kLeastText) {
+  while (wire::json_text(object).size() > most_bytes && most_text >= kLeastText) {
     for (auto& member : object) cuts += cut(member.value(), most_text, most_elements);
     object["left_out"] = cuts;
-    text = wire::json_text(object);
     most_text /= 2;
     most_elements = (most_elements + 1) / 2;
   }
-  return text;
+  return object;
 }
 
 }  // namespace spotter::notify

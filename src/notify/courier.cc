@@ -147,6 +147,11 @@ void Courier::arrived(Attempt attempt, Ns now) {
     messages_.push_back(now);
     if (messages_.size() > limits_.storm) messages_.pop_front();
   }
+  if (!attempt.is_renewal) {
+    for (const Word& word : attempt.words)
+      log(Level::info, "notifier {} was told of incident {}: {}", receiver_.name, to_printable(word.incident),
+          occasion_name(word.occasion));
+  }
   Ns again = 0;
   if (const Ns renewal = receiver_.notifier->renewal(); renewal > 0 && attempt.words.size() == 1) {
     const respond::Incident& incident = attempt.tellings[0].incident;

@@ -17,12 +17,6 @@ class File : public Notifier {
         fmt::format("-- {} {}.{}\n", utc_text(telling.at), telling.incident.id(), telling.incident.sequence) +
         text_of(message_of(telling, surroundings_)));
   }
-  bool has_digest() const override { return true; }
-  Outcome tell_digest(std::span<const Telling> tellings) override {
-    return write(fmt::format("-- {} of {} incidents\n", utc_text(tellings.empty() ? 0 : tellings.back().at),
-                             tellings.size()) +
-                 digest_text(tellings, surroundings_, tellings.size()));
-  }
   void interrupt() override { file_.interrupt(); }
 
  private:

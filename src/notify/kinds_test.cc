@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <thread>
 
+#include "base/base64.h"
 #include "base/system/file.h"
 #include "net/digest.h"
 #include "notify/slack_blocks.h"
@@ -139,6 +140,9 @@ TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
             std::string::npos);
   EXPECT_EQ(error_of("webhook", {{"url", "x"}}).code, Code::invalid);
   EXPECT_EQ(error_of("webhook", {{"url", "http://a"}}).code, Code::invalid);  // no key
+  EXPECT_NE(
+      error_of("otlp", {{"url", "http://a"}, {"proxy", "http://p:3128"}}).message.find("https:// alone"),
+      std::string::npos);
   EXPECT_EQ(error_of("file", {{"redact", "everything"}}).code, Code::invalid);
   EXPECT_TRUE(redaction_of({{"redact", "hosts,users"}}).users);
   EXPECT_EQ(name_of("file", {{"name", "log"}}), "log");
@@ -148,7 +152,7 @@ TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
 }
 
 TEST_F(KindsTest, WebhookSignsTheBytesThatItSends) {
-  const std::string old_key = "whsec_" + net::to_base64(std::string(32, 'k'));
+  const std::string old_key = "whsec_" + to_base64(std::string(32, 'k'));
   const auto notifier = open("webhook", {{"key_file", secret("key", kKey)},
                                          {"old_key_file", secret("old", old_key)},
                                          {"url", receiver_.url() + "/hook?x=1"}});
@@ -158,7 +162,7 @@ TEST_F(KindsTest, WebhookSignsTheBytesThatItSends) {
   EXPECT_TRUE(request.starts_with("POST /hook?x=1 HTTP/1.1\r\n")) << request;
   const std::string signed_text = "4711-speed-2.2.1795409251." + body_of(request);
   const auto signature = [&](const std::string& key) {
-    return "v1," + net::to_base64(net::hmac_sha256(net::from_base64(key.substr(6)).value(), signed_text));
+    return "v1," + to_base64(net::hmac_sha256(from_base64(key.substr(6)).value(), signed_text));
   };
   const auto has = [&](const std::string& line) {
     return request.find("\r\n" + line + "\r\n") != request.npos;
@@ -189,7 +193,7 @@ TEST_F(KindsTest, WebhookBodiesAreBounded) {
   std::string kept;
   EXPECT_EQ(webhook()->tell(telling, kept).kind, Kind::done);
   EXPECT_LE(body_of(receiver_.requests().back()).size(), 20'000U);
-  EXPECT_GE(last_body().at("left_out").as_int64(), 5000);
+  EXPECT_GE(last_body().at("data").at("left_out").as_int64(), 5000);
   EXPECT_EQ(text_at(last_body(), "/data/verdict/cause"), "slow_device");
 }
 
@@ -281,6 +285,21 @@ TEST_F(KindsTest, SlackHasThreeRepliesAtMost) {
     notifier->tell(telling, kept);
   }
   EXPECT_EQ(asked(), 6U + 3U);
+}
+
+TEST_F(KindsTest, SlackCallsTheChannelWhenItBecomesWorse) {
+  receiver_.answer(http("200 OK", kTaken));
+  const auto notifier = bot();
+  std::string kept;
+  Telling telling = test_telling("step_time_up", Occasion::opened);
+  notifier->tell(telling, kept);
+  telling.incident.urgency = respond::Urgency::critical;
+  for (int i = 0; i < 2; ++i) notifier->tell(telling, kept);
+  ASSERT_EQ(asked(), 4U);  // posted, amended, called once, amended
+  const boost::json::object call = wire::read_object(body_of(receiver_.requests()[2])).value();
+  EXPECT_TRUE(call.at("reply_broadcast").as_bool());
+  EXPECT_EQ(text_at(call, "/thread_ts"), "1732337206.123456");
+  EXPECT_EQ(text_at(call, "/text").find("■ Critical"), 0U);
 }
 
 TEST_F(KindsTest, SlackPostsAnewWhatIsGone) {
@@ -467,12 +486,9 @@ TEST_F(KindsTest, FileHasTheMessageAsText) {
   const auto notifier = open("file", {{"path", path}});
   EXPECT_EQ(tell(*notifier, Occasion::verdict).kind, Kind::done);
   EXPECT_EQ(tell(*notifier, Occasion::resolved).kind, Kind::done);
-  const std::vector<Telling> many(3, test_telling("gpu_fault", Occasion::opened));
-  EXPECT_EQ(notifier->tell_digest(many).kind, Kind::done);
   const std::string text = read_small_file(path, 100'000).value();
   EXPECT_TRUE(text.starts_with("-- 2026-11-23T04:47:31.123Z 4711-speed-2.2\n▲ Warning · Job 4711")) << text;
   EXPECT_NE(text.find("\n-- 2026-11-23T04:58:46.123Z 4711-speed-2.3\n✓ Resolved"), text.npos) << text;
-  EXPECT_NE(text.find("of 3 incidents\n■ Critical"), text.npos) << text;
   EXPECT_EQ(tell(*open("file", {{"path", folder_ + "/none/x"}}), Occasion::opened).kind, Kind::again);
 }
 

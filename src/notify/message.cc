@@ -50,7 +50,8 @@ std::string what_of(const Telling& telling) {
     return text + fmt::format(", {} ({})", clocks_text(began(i), ended(telling), telling.at),
                               length_text(ended(telling) - began(i)));
   if (began(i) > 0) text += (is_moment(i) ? " at " : " since ") + clock_text(began(i), telling.at);
-  if (i.verdict) {
+  // Where metrics alone say the cause it is what was said already.
+  if (i.verdict && i.verdict->cause != i.symptom.rule) {
     const std::string suspects = suspects_text(i.verdict->suspects);
     text += "; " + spaced(i.verdict->cause) + (suspects.empty() ? "" : ": " + suspects);
   } else if (i.state == IncidentState::inconclusive) {
@@ -187,7 +188,8 @@ Mark mark_of(const Telling& telling) {
 }
 
 std::string link_to(const Incident& i, const Surroundings& surroundings) {
-  if (surroundings.agent_url.empty()) return {};
+  constexpr size_t kMostId = 200;
+  if (surroundings.agent_url.empty() || i.id().size() > kMostId) return {};
   std::string url = surroundings.agent_url;
   while (url.ends_with('/')) url.pop_back();
   url += "/v1/incidents/";
@@ -284,6 +286,12 @@ std::vector<std::string> details_of(const Telling& telling) {
     if (c.aftermath_ratio) line += fmt::format(", × {:.2f} after it", *c.aftermath_ratio);
     if (!c.path.empty()) line += ", " + clean(c.path, kMostLine);
     lines.push_back(std::move(line));
+  }
+  constexpr size_t kMostDetails = 60;
+  if (lines.size() > kMostDetails) {
+    const size_t more = lines.size() - kMostDetails;
+    lines.resize(kMostDetails);
+    lines.push_back(fmt::format("and {} more", more));
   }
   return lines;
 }

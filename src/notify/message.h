@@ -42,8 +42,8 @@ std::string digest_text(std::span<const Telling> tellings, const Surroundings& s
 // The lines below the headline, without ends.
 std::vector<std::string> lines_of(const Message& message);
 
-// All evidence, log lines, changes and captures, for where there is room: a line each, without ends, quoted
-// text among them as it is.
+// Evidence, log lines, changes and captures, for where there is room: a line each, without ends, quoted text
+// among them as it is; of very many the first, and how many more there are.
 std::vector<std::string> details_of(const Telling& telling);
 
 }  // namespace spotter::notify

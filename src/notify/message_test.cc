@@ -97,6 +97,13 @@ TEST(MessageTest, OfAnotherDayOfAHostAndOfARuleWithoutWords) {
             "Host gpu07: fan stopped: 4.42 rpm, before 3.1 rpm since 23 Nov 04:46 UTC");
 }
 
+TEST(MessageTest, WhatMetricsAloneSayIsSaidOnce) {
+  Telling telling = test_telling("gpu_fault", Occasion::verdict);
+  telling.incident.verdict->cause = "gpu_fault";
+  EXPECT_EQ(message_of(telling, {}).what,
+            "Job 4711 pretrain (alice): GPU 5 on gpu05 has a fault (XID 79) at 04:46 UTC");
+}
+
 TEST(MessageTest, WhatMoreThereIsIsCounted) {
   Telling telling = test_telling("link_errors", Occasion::opened);
   for (int port = 2; port < 5; ++port) {
@@ -104,6 +111,8 @@ TEST(MessageTest, WhatMoreThereIsIsCounted) {
     telling.incident.conditions.back().device = fmt::format("mlx5_0 port {}", port);
   }
   telling.incident.logs.resize(7, {"a line", "/x", 0, 1});
+  telling.incident.not_known.resize(1000, "x");
+  EXPECT_EQ(details_of(telling).back(), "and 947 more");
   const std::string text = text_of(message_of(telling, {}));
   EXPECT_NE(text.find("; 3 more like it"), text.npos) << text;
   EXPECT_NE(text.find("(and 4 more)"), text.npos) << text;

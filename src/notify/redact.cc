@@ -1,11 +1,13 @@
 #include "notify/redact.h"
 
 #include <algorithm>
+#include <functional>
 #include <map>
 #include <set>
 #include <vector>
 
 #include "base/quantity.h"
+#include "base/stable_sort.h"
 #include "base/utf8.h"
 #include "net/digest.h"
 
@@ -75,7 +77,7 @@ void replace_words(Incident& i, const Replacements& replacements) {
   // The longest first: a name may begin with another one.
   std::vector<std::pair<std::string, std::string>> all(replacements.begin(), replacements.end());
   std::erase_if(all, [](const auto& pair) { return pair.first.empty(); });
-  std::ranges::stable_sort(all, std::greater(), [](const auto& pair) { return pair.first.size(); });
+  stable_sort(all, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
   for_each_text(i, [&](std::string& text) {
     for (const auto& [word, other] : all) replace_word(text, word, other);
   });

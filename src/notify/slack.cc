@@ -36,6 +36,7 @@ struct Kept {
   std::string channel, ts;
   std::string details;  // digest of those in the thread
   i64 replies = 0;
+  i64 urgency = 0;  // as it was told
 
   static Kept of(const std::string& text) {
     Kept kept;
@@ -45,10 +46,12 @@ struct Kept {
     kept.ts = wire::text_of(*object, "ts").value_or(std::nullopt).value_or("");
     kept.details = wire::text_of(*object, "details").value_or(std::nullopt).value_or("");
     kept.replies = wire::integer_of(*object, "replies").value_or(std::nullopt).value_or(0);
+    kept.urgency = wire::integer_of(*object, "urgency").value_or(std::nullopt).value_or(0);
     return kept;
   }
   std::string text() const {
-    return wire::json_text({{"channel", channel}, {"ts", ts}, {"details", details}, {"replies", replies}});
+    return wire::json_text(
+        {{"channel", channel}, {"ts", ts}, {"details", details}, {"replies", replies}, {"urgency", urgency}});
   }
 };
 
@@ -77,13 +80,16 @@ class SlackBot : public Notifier {
         {"blocks", slack_blocks(message, telling.occasion == Occasion::test ? 0 : telling.incident.opened)}};
     Kept kept = Kept::of(kept_text);
     Said said = amend(kept, content, telling.at);
-    if (kept.ts.empty() || is_one_of(kLost, said.error)) {
+    const bool is_amended = !kept.ts.empty() && !is_one_of(kLost, said.error);
+    if (!is_amended) {
       kept = {};
       said = post(content, {}, telling.at);
       kept.channel = said.channel;
       kept.ts = said.ts;
     }
     if (said.outcome.kind != Outcome::Kind::done) return said.outcome;
+    if (is_amended) tell_if_worse(kept, telling, message, said.outcome);
+    kept.urgency = static_cast<i64>(telling.incident.urgency);
     reply(kept, telling, said.outcome);
     if (telling.occasion != Occasion::test) kept_text = kept.text();
     return said.outcome;
@@ -111,6 +117,16 @@ class SlackBot : public Notifier {
     content["channel"] = channel_;
     if (!thread.empty()) content["thread_ts"] = thread;
     return ask("chat.postMessage", content, now);
+  }
+
+  // Nobody is called by a message that is amended: what has become worse is told the channel as well.
+  void tell_if_worse(const Kept& kept, const Telling& telling, const Message& message, Outcome& outcome) {
+    if (static_cast<i64>(telling.incident.urgency) <= kept.urgency || telling.occasion == Occasion::resolved)
+      return;
+    const Said said = post({{"text", slack_fallback(message)}, {"mrkdwn", false}, {"reply_broadcast", true}},
+                           kept.ts, telling.at);
+    if (said.outcome.kind != Outcome::Kind::done)
+      outcome.says = "that it is worse, in its thread: " + said.outcome.says;
   }
 
   // Details once there is a verdict, or that there is none, and where they change. The message has arrived:

@@ -2,6 +2,7 @@
 // Webhooks 1.0 (standardwebhooks.com), so that the receiver can tell who sent it and what came twice.
 #include <algorithm>
 
+#include "base/base64.h"
 #include "base/moment.h"
 #include "net/digest.h"
 #include "notify/bounded_json.h"
@@ -16,7 +17,7 @@
 namespace spotter::notify {
 namespace {
 
-constexpr size_t kMostBody = 20'000;  // bytes, as the specification asks for
+constexpr size_t kMostBody = 20'000, kMostEnvelope = 2'000;  // bytes, as the specification asks for
 constexpr int kGone = 410;
 
 constexpr const char* kTypes[] = {"opened", "verdict", "changed", "resolved", "test"};
@@ -26,8 +27,8 @@ Result<std::string> key_in(const std::string& path) {
   constexpr size_t kLeast = 24, kMost = 64;
   constexpr std::string_view kPrefix = "whsec_";
   TRY_ASSIGN(const std::string text, read_secret(path));
-  const auto key = text.starts_with(kPrefix) ? net::from_base64(std::string_view(text).substr(kPrefix.size()))
-                                             : std::nullopt;
+  const auto key =
+      text.starts_with(kPrefix) ? from_base64(std::string_view(text).substr(kPrefix.size())) : std::nullopt;
   if (!key || key->size() < kLeast || key->size() > kMost)
     return fail(Code::invalid, "the file {} must have whsec_ and {} to {} bytes as base64", path, kLeast,
                 kMost);
@@ -60,7 +61,7 @@ class Webhook : public Notifier {
     std::string signatures;
     for (const std::string& key : keys_)
       signatures += (signatures.empty() ? "v1," : " v1,") +
-                    net::to_base64(net::hmac_sha256(key, fmt::format("{}.{}.{}", id, stamp, body)));
+                    to_base64(net::hmac_sha256(key, fmt::format("{}.{}.{}", id, stamp, body)));
     const auto answer =
         endpoint_->post(body, {{"content-type", "application/cloudevents+json; charset=utf-8"},
                                {"webhook-id", id},
@@ -82,7 +83,7 @@ class Webhook : public Notifier {
   std::string body_of(const Telling& telling, const std::string& id) const {
     const respond::Incident& i = telling.incident;
     const char* type = kTypes[static_cast<size_t>(telling.occasion)];
-    boost::json::object event = {
+    const boost::json::object event = {
         {"specversion", "1.0"},
         {"id", id},
         {"source", fmt::format("/spotter/{}/{}", plain(i.cluster), plain(surroundings_.host_name))},
@@ -90,8 +91,8 @@ class Webhook : public Notifier {
         {"subject", clean((i.job.id.empty() ? i.host : i.job.id) + "/" + i.family, 200)},
         {"time", utc_text(i.updated > 0 ? i.updated : telling.at)},
         {"datacontenttype", "application/json"},
-        {"data", wire::to_json(i)}};
-    return bounded_json(std::move(event), kMostBody);
+        {"data", bounded(wire::to_json(i), kMostBody - kMostEnvelope)}};
+    return wire::json_text(event);
   }
 
   std::unique_ptr<Endpoint> endpoint_;

@@ -26,9 +26,11 @@ Result<void> run(Database& database, const char* sql, i64 value) {
   return statement.bind(value).run();
 }
 
-// A word that still waits needs what its notifier wants to know again.
+// Nobody would end the renewals of an incident that is forgotten. A word that still waits needs what its
+// notifier wants to know again.
 Result<void> remove_orphans(Database& database) {
   return database.run(
+      "DELETE FROM outbox WHERE is_told = 1 AND incident NOT IN (SELECT id FROM incidents);"
       "DELETE FROM transitions WHERE incident NOT IN (SELECT id FROM incidents);"
       "DELETE FROM told WHERE incident NOT IN (SELECT id FROM incidents) "
       "AND incident NOT IN (SELECT incident FROM outbox)");

@@ -164,6 +164,7 @@ Result<void> IncidentStore::put(const StoredIncident& incident, std::span<const 
     TRY(put_incident(database_, incident));
     for (const Transition& transition : transitions)
       TRY(add_transition(database_, incident.id, transition, options_.limits.most_transitions));
+    if (incident.closed > 0 && words.empty()) TRY(end_renewals(database_, incident.id));
     for (const OutboxRow& row : words) {
       TRY_ASSIGN(const i64 count, put_row(database_, row));
       overtaken += count;

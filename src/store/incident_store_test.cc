@@ -194,6 +194,23 @@ TEST_F(Incidents, WhatIsToldAgainDoesNotWait) {
   EXPECT_EQ(store_->state().overtaken, 0);
 }
 
+TEST_F(Incidents, WhatEndsInSilenceIsToldAgainNoMore) {
+  open({.path = {}, .limits = {.most = 1}});
+  put({word(1)});
+  ASSERT_TRUE(store_->tick_off(due(), kStart + kMinute));
+  put({});
+  EXPECT_EQ(due(kStart + kMinute).size(), 1U);
+  ASSERT_TRUE(store_->put(incident("1-speed-1", kStart, kStart + 1), {}, {}, kStart));
+  EXPECT_TRUE(due(kStart + kMinute).empty());
+  // Nor what is forgotten.
+  put({word(2)});
+  ASSERT_TRUE(store_->tick_off(due(), kStart + kMinute));
+  for (const Ns now : {kStart, kStart + 2 * kHour})
+    ASSERT_TRUE(store_->put(incident("2", kStart + 5), {}, {}, now));
+  EXPECT_FALSE(*store_->find("1-speed-1"));
+  EXPECT_TRUE(due(kStart + kMinute).empty());
+}
+
 TEST_F(Incidents, UrgentWordsGoFirst) {
   open();
   OutboxRow urgent = word(1);

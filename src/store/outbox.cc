@@ -133,6 +133,11 @@ Result<void> tick_off(Database& database, const OutboxRow& row, const std::strin
   return update.bind(again, row.incident, row.notifier, row.sequence).run();
 }
 
+Result<void> end_renewals(Database& database, const std::string& incident) {
+  TRY_ASSIGN(Statement remove, database.prepare("DELETE FROM outbox WHERE incident = ? AND is_told = 1"));
+  return remove.bind(incident).run();
+}
+
 Result<void> drop_row(Database& database, const OutboxRow& row) {
   TRY_ASSIGN(Statement remove, of_row(database, "DELETE FROM outbox"));
   return remove.bind(row.incident, row.notifier, row.sequence).run();

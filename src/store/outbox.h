@@ -43,6 +43,8 @@ Result<void> begin_attempt(Database& database, const OutboxRow& row, Ns now);
 Result<i64> put_off(Database& database, const OutboxRow& row, Ns next, bool in_doubt);
 // It has arrived; again: when it is to be told again, 0: never.
 Result<void> tick_off(Database& database, const OutboxRow& row, const std::string& kept, Ns again);
+// What was told is told no more: its incident is over, and nobody is to hear that.
+Result<void> end_renewals(Database& database, const std::string& incident);
 Result<void> drop_row(Database& database, const OutboxRow& row);
 // Drops what waits for others than these. How many words.
 Result<i64> keep_notifiers(Database& database, const std::vector<std::string>& names);

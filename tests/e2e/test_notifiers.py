@@ -13,20 +13,20 @@ SECRET = "T0KEN-of-a-channel"
 
 @pytest.fixture
 def config(tmp_path):
-    """A configuration with a webhook whose URL is a secret, and nobody there."""
+    """A configuration with a channel whose URL is a secret, and nobody there."""
     url = tmp_path / "url"
     url.write_text(f"http://127.0.0.1:1/{SECRET}\n")
     url.chmod(0o600)
     path = tmp_path / "agent.yaml"
     path.write_text(json.dumps({"history": str(tmp_path / "history.db"), "notifiers": [
-        {"type": "webhook", "name": "ours", "url_file": str(url)}, {"type": "alertmanager", "url": "http://127.0.0.1:1"}]}))
+        {"type": "slack", "name": "ours", "url_file": str(url)}, {"type": "alertmanager", "url": "http://127.0.0.1:1"}]}))
     return path
 
 
 def test_status_and_metrics_say_how_notifiers_fare(config):
     with Agent("--config", config, "--collect", "agent:100ms") as agent:
         parts = {row["part"]: row for row in agent.table("/v1/status", "status")}
-        assert parts["incidents"]["state"] == "works" and "in a file" in parts["incidents"]["detail"], parts["incidents"]
+        assert parts["incidents"]["state"] == "works" and f"remembered in {config.parent}/incidents.db" in parts["incidents"]["detail"], parts["incidents"]
         for name in ("notifier ours", "notifier alertmanager"):
             assert parts[name]["state"] == "works" and "0 messages sent, 0 words waiting, 0 dropped" in parts[name]["detail"], parts
         shown = run("metrics", "--socket", agent.api_socket, "--metric", "notifier_*", "--format", "json")

@@ -9,8 +9,6 @@
 
 namespace spotter::report {
 
-std::string base64(std::string_view bytes);
-
 // `id`: "job", "tables", "tables/NAME" or "spans/RANK".
 Result<std::string> data_block(std::string_view id, const render::Document& document);
 

@@ -5,6 +5,7 @@
 
 #include <map>
 
+#include "base/base64.h"
 #include "base/gzip_writer.h"
 #include "page/page.h"
 #include "report/html/data_block.h"
@@ -77,19 +78,6 @@ size_t count_of(std::string_view text, std::string_view part) {
   return count;
 }
 
-std::string from_base64(std::string_view text) {
-  static const std::string kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string out;
-  u32 bits = 0;
-  int have = 0;
-  for (const char c : text.substr(0, text.find('='))) {
-    bits = bits << 6 | static_cast<u32>(kDigits.find(c));
-    have += 6;
-    if (have >= 8) out += static_cast<char>(bits >> (have -= 8));
-  }
-  return out;
-}
-
 // The data blocks, unpacked; what is no data of a job is not among them.
 std::map<std::string, std::string> blocks_of(std::string_view page) {
   constexpr std::string_view kStart = "<script type=\"application/octet-stream\" id=\"";
@@ -99,7 +87,7 @@ std::map<std::string, std::string> blocks_of(std::string_view page) {
     const size_t id_end = page.find('"', at), end = page.find('<', id_end);
     const std::string id(page.substr(at, id_end - at));
     if (!id.starts_with("page-"))
-      blocks[id] = gunzipped(from_base64(page.substr(id_end + 2, end - id_end - 2))).value();
+      blocks[id] = gunzipped(from_base64(page.substr(id_end + 2, end - id_end - 2)).value()).value();
   }
   return blocks;
 }

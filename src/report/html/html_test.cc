@@ -28,15 +28,6 @@ TEST(HtmlEscaped, MendsWhatIsNoUtf8) {
   EXPECT_EQ(html_escaped("\uFFFF\uFDD0"), "\uFFFD\uFFFD");
 }
 
-TEST(Base64, IsThatOfRfc4648) {
-  EXPECT_EQ(base64(""), "");
-  EXPECT_EQ(base64("f"), "Zg==");
-  EXPECT_EQ(base64("fo"), "Zm8=");
-  EXPECT_EQ(base64("foo"), "Zm9v");
-  EXPECT_EQ(base64("foobar"), "Zm9vYmFy");
-  EXPECT_EQ(base64("\xFF\xFE\xFB"), "//77");
-}
-
 constexpr Field kShownColumns[] = {
     {"name", Type::text, Unit::none, Role::key, "What it is called."},
     {"sum_ns", Type::integer, Unit::ns, Role::value, "How long <it> takes."},
