@@ -369,6 +369,28 @@ def test_jobs_come_and_go(runs, tmp_path):
         assert server.ask(f"/v1/jobs/{job['id']}")[0] == 404
 
 
+def test_jobs_say_what_stands_out_once_they_are_read(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "well")
+    done = run("simulate", "-o", tmp_path / "slow", "--ranks", 4, "--layers", 2, "--steps", 4, "--fault", "slow-rank:rank=3,factor=2")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "rank0.pt.trace.json").write_text('{"traceEvents": [')
+    old = time.time() - 3600
+    for path in tmp_path.rglob("*.json*"):
+        os.utime(path, (old, old))
+    with Serve(tmp_path) as server:
+        jobs = until(lambda: (found := server.jobs()) and len(found) == 3 and found, DEADLINE, "they are found")
+        assert {(job["worst"], job["finding"]) for job in jobs.values()} == {(None, None)}, "nobody has looked yet"
+        for job in jobs.values():
+            server.ask(f"/v1/jobs/{job['id']}")
+        jobs = server.jobs()
+        assert jobs["slow"]["worst"] == "fault" and "Rank 3" in jobs["slow"]["finding"]
+        for name in ("slow", "well"):
+            rows = tables(server.get(f"/v1/jobs/{jobs[name]['id']}/tables/findings"))["findings"]
+            assert (jobs[name]["worst"], jobs[name]["finding"]) == ((rows[0]["kind"], rows[0]["finding"]) if rows else ("none", None))
+        assert jobs["cut"]["worst"] == "caveat"
+
+
 def test_one_job_is_read_before_somebody_looks(runs):
     def news(server):
         return server.get("/v1/jobs")["revision"]

@@ -14,6 +14,7 @@ import { largest, overRanks } from "./operators/data.ts";
 import { devicePartsOf } from "./overview/data.ts";
 import { Facts } from "./overview/facts.tsx";
 import { Findings } from "./overview/findings.tsx";
+import { JobList } from "./overview/jobs.tsx";
 import { StepColumns } from "./shared/step_columns.tsx";
 import { STEP_PARTS, meanStep, stepSums } from "./shared/step_parts.ts";
 
@@ -24,6 +25,7 @@ export function Overview() {
   const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
   return (
     <>
+      <JobList />
       <Facts />
       <section aria-labelledby="stands-out">
         <h2 id="stands-out">What stands out</h2>
