@@ -181,6 +181,25 @@ test("an operator's lines are those around its calls", () => {
   assert.deepEqual(operatorOrigins(tree, "nothing"), []);
 });
 
+test("modules that share a name are told apart by the way to them", () => {
+  // Name, depth, start, end. What runs again knows less of what is around it, and is the same module.
+  const calls: [string, number, number, number][] = [
+    ["nn.Module: Net_0", 0, 0, 100], ["nn.Module: Head_0", 0, 200, 230],
+    ["nn.Module: Body_0", 1, 1, 40], ["nn.Module: Head_0", 1, 50, 90], ["nn.Module: fc1_0", 1, 201, 229],
+    ["nn.Module: fc1_0", 2, 2, 39], ["nn.Module: fc1_0", 2, 51, 89], ["aten::mm", 2, 202, 212],
+    ["aten::mm", 3, 3, 13], ["aten::mm", 3, 52, 72], ["aten::relu", 1, 91, 99],
+  ].sort((a, b) => (a[1] as number) - (b[1] as number) || (a[2] as number) - (b[2] as number)) as [string, number, number, number][];
+  const all = <T>(value: T): T[] => calls.map(() => value);
+  const tree = spanTree(made("spans", {
+    side: all("host"), process: all(1), thread: all(1), device: all(null), stream: all(null),
+    start_ns: calls.map((call) => call[2]), dur_ns: calls.map((call) => call[3] - call[2]), name: calls.map((call) => call[0]),
+    kind: calls.map((call) => (call[0].startsWith("aten") ? "operator" : "python")), depth: calls.map((call) => call[1]), lane: all(0),
+    event: calls.map((_, i) => i), link: all(null),
+  }));
+  assert.deepEqual(operatorOrigins(tree, "aten::mm").map((origin) => [origin.module, origin.runs]), [["Net_0/Head_0/fc1_0", 2], ["Net_0/Body_0/fc1_0", 1]]);
+  assert.equal(operatorOrigins(tree, "aten::relu")[0]!.module, "Net_0");
+});
+
 test("pairs have a number each, also when there are many", () => {
   const pairs = new Pairs();
   for (let i = 0; i < 5000; ++i) assert.equal(pairs.id(i % 50 - 1, (i / 50) | 0), i);
