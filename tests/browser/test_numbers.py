@@ -59,3 +59,10 @@ def test_what_is_short_says_what_is_exact(jobs, open_page):
     cell = page.locator('table[data-table="kernel_breakdown"] td[data-column="sum_ns"]').first
     assert cell.inner_text().split()[1] in ("ns", "µs", "ms", "s")
     assert page.locator("table[data-table] th[aria-sort=descending]").inner_text().startswith("sum")
+
+
+def test_delays_that_overlap_are_not_added_up_beside_times(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/kernels?v=1")
+    heads = page.locator('table[data-table="kernel_launch_stats"] thead button').evaluate_all("(all) => all.map((each) => each.title)")
+    names = [head.split(":")[0] for head in heads]
+    assert {"host_ns", "device_ns", "mean_launch_delay_ns", "max_launch_delay_ns"} <= set(names) and "launch_delay_ns" not in names
