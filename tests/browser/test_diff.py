@@ -47,3 +47,10 @@ def test_one_job_has_its_name(runs, open_page):
         assert "There is one job only, later:" in page.locator("#view").inner_text()
         watched.show(page, place, "#/overview?v=1")
         assert page.locator("header .job").inner_text() == "later"
+
+
+def test_each_column_has_a_heading_of_its_own(server, open_page):
+    page = open_page(server, "#/diff?v=1")
+    heads = page.locator('table[data-table="trace_diff"] thead th').all_inner_texts()
+    assert len(heads) == len(set(heads)) and {"change, time", "change, %"} <= set(heads)
+    assert "These two were chosen as the first" in page.locator("#view section").first.inner_text()

@@ -14,6 +14,7 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
 import { NameTable } from "./diff/name_table.tsx";
+import { pairOf } from "./diff/pair.ts";
 
 export function Diff() {
   if (source.value?.kind === "report") {
@@ -44,9 +45,8 @@ interface NamedJob {
 
 function Chosen({ jobs }: { jobs: Table }) {
   const all: NamedJob[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), title: jobTitle(jobs, row) }));
-  const find = (id: string) => all.find((each) => each.id === id);
-  const after = find(param("job")) ?? all[0]!;
-  const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;
+  const pair = pairOf(jobs, param("base"), param("job"));
+  const before = all[pair.before]!, after = all[pair.after]!;
   return (
     <>
       <section aria-labelledby="jobs">
@@ -56,6 +56,7 @@ function Chosen({ jobs }: { jobs: Table }) {
           <button type="button" title="What was after is before" onClick={() => goTo(swapped(before.id, after.id))}>⇄ Swap</button>
           <JobSelect label="After" name="job" value={after.id} all={all} />
         </form>
+        {pair.why !== "" && <p class="muted">{pair.why}</p>}
       </section>
       {before.id === after.id ? <Empty>This is one job twice: choose another one.</Empty> : <Compared key={`${before.id} ${after.id}`} before={before} after={after} />}
     </>
