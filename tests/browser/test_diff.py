@@ -29,7 +29,10 @@ def test_begins_with_why_as_the_command_does(runs, server, open_page):
     paths = {"monday": "monday/*.json*", "later": "monday/later"}
     said = jobs_module.spotter("diff", paths[before], paths[after], cwd=runs.parent).split("\n\n")[0]
     sentences = [" ".join(each.split()) for each in ("\n" + said).split("\n- ")[1:]]
-    assert sentences and page.locator("ul.causes li").all_inner_texts() == sentences
+    named = [each.replace("--table ", "table ") for each in sentences]
+    assert sentences and page.locator("ul.causes li").all_inner_texts() == named
+    links = page.locator("ul.causes li a").evaluate_all("(all) => all.map((each) => each.getAttribute('href'))")
+    assert links and all(link.startswith("#/tables?v=1&") for link in links) and len(links) == sum(each != other for each, other in zip(named, sentences))
     assert page.locator("#view section h2").all_inner_texts()[1] == "Why"
 
 

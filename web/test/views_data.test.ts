@@ -6,6 +6,7 @@ import { groupsOf, means, numbersColumn, summed, sums, textsColumn } from "../sr
 import { rowsOfRank, pickRows } from "../src/data/rows.ts";
 import { Table, type Column } from "../src/data/table.ts";
 import { rangesHave } from "../src/ranges.ts";
+import { piecesOf } from "../src/table_mentions.ts";
 import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/call_tree/paths.ts";
 import { kernelTable } from "../src/views/kernels/data.ts";
 import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
@@ -219,4 +220,10 @@ test("kernels have their sums over ranks, their line, and how ranks differ", () 
   assert.deepEqual(["name", "sum_ns", "count", "mean_ns", "min_ns", "max_ns", "spread_ratio", "slowest_rank", "source_line", "share_ratio"].map((name) => table.exact(name, 0)),
     ["gemm", "60", "4", "15", "2", "30", "0.5", "1", "torch/nn/linear.py:9", "0.375"]);
   assert.equal(table.text("name", 1), "others");
+});
+
+test("tables that a sentence names are found in it", () => {
+  assert.deepEqual(piecesOf("late starts take 2 ms more (--table job_critical_path)."), [{ text: "late starts take 2 ms more (" }, { table: "job_critical_path" }, { text: ")." }]);
+  assert.deepEqual(piecesOf("--table a --table b"), [{ table: "a" }, { text: " " }, { table: "b" }]);
+  assert.deepEqual(piecesOf("no --tables at all, nor --table <x>"), [{ text: "no --tables at all, nor --table <x>" }]);
 });

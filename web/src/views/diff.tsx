@@ -4,13 +4,13 @@ import { allRows } from "../data/rows.ts";
 import { jobTitle } from "../data/source.ts";
 import type { Table } from "../data/table.ts";
 import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
-import { printable } from "../format.ts";
 import { goTo, hashOf, here, param, place, setParam } from "../state.ts";
 import { Search } from "../widgets/choice.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Icicle } from "../widgets/icicle.tsx";
 import { Legend } from "../widgets/legend.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Sentence } from "../widgets/sentence.tsx";
 import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
 import { NameTable } from "./diff/name_table.tsx";
@@ -83,7 +83,7 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
   const stepsAfter = useTable("steps", { job: after.id });
   return (
     <>
-      <Why causes={useDiff(before.id, after.id, "causes")} />
+      <Why causes={useDiff(before.id, after.id, "causes")} job={after.id} />
       <Steps before={stepsBefore} after={stepsAfter} />
       <section aria-labelledby="paths">
         <h2 id="paths">Where in the program</h2>
@@ -108,13 +108,13 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
 }
 
 // What the command begins with. Nothing, where the jobs do not tell.
-function Why({ causes }: { causes: Loaded<Table> }) {
+function Why({ causes, job }: { causes: Loaded<Table>; job: string }) {
   if (causes.state === "here" && causes.value.rows === 0) return null;
   return (
     <section aria-labelledby="why">
       <h2 id="why">Why</h2>
       <Ready of={causes}>
-        {(table) => <ul class="causes">{allRows(table).map((row) => <li key={row}>{printable(table.text("cause", row))}</li>)}</ul>}
+        {(table) => <ul class="causes">{allRows(table).map((row) => <li key={row}><Sentence text={table.text("cause", row)} job={job} /></li>)}</ul>}
       </Ready>
     </section>
   );

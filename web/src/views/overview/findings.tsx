@@ -6,6 +6,7 @@ import { copy } from "../../failures.tsx";
 import { human, printable } from "../../format.ts";
 import { firstNumber } from "../../ranges.ts";
 import { linkTo } from "../../state.ts";
+import { Sentence } from "../../widgets/sentence.tsx";
 import { ALL_VIEWS } from "../list.ts";
 import { stepWindow } from "../shared/step_windows.ts";
 import { evidenceOf } from "./data.ts";
@@ -43,9 +44,9 @@ function Card({ table, row }: { table: Table; row: number }) {
           </span>
         )}
       </h3>
-      <p class="said">{text("finding")}</p>
-      {text("remedy") !== "" && <p><strong>Do:</strong> {text("remedy")}</p>}
-      {text("against") !== "" && <p class="muted">Against it: {text("against")}</p>}
+      <p class="said"><Sentence text={text("finding")} /></p>
+      {text("remedy") !== "" && <p><strong>Do:</strong> <Sentence text={text("remedy")} /></p>}
+      {text("against") !== "" && <p class="muted">Against it: <Sentence text={text("against")} /></p>}
       <p class="muted facts">
         {facts.filter(([, value]) => value !== "").map(([name, value]) => <span key={name}>{name} {printable(value)}</span>)}
       </p>
