@@ -66,3 +66,12 @@ def test_delays_that_overlap_are_not_added_up_beside_times(jobs, open_page):
     heads = page.locator('table[data-table="kernel_launch_stats"] thead button').evaluate_all("(all) => all.map((each) => each.title)")
     names = [head.split(":")[0] for head in heads]
     assert {"host_ns", "device_ns", "mean_launch_delay_ns", "max_launch_delay_ns"} <= set(names) and "launch_delay_ns" not in names
+
+
+def test_the_devices_of_a_faulty_rank_lead_to_the_finding(jobs, open_page):
+    page = open_page(jobs.report("training"))
+    marked = page.locator('table[data-table="device_summary"] td[data-column="finding"] a')
+    assert marked.all_inner_texts() == ["▲ fault: slow device"]
+    marked.click()
+    card = page.locator(".card.picked")
+    assert card.get_attribute("data-mechanism") == "slow_device" and card.evaluate("(each) => each === document.activeElement")

@@ -11,7 +11,7 @@ import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/
 import { kernelTable } from "../src/views/kernels/data.ts";
 import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
 import { largest, overRanks } from "../src/views/operators/data.ts";
-import { devicePartsOf, evidenceOf } from "../src/views/overview/data.ts";
+import { devicePartsOf, evidenceOf, findingsByRank, withFindings } from "../src/views/overview/data.ts";
 import { kernelOrigins, linesOf, operatorOrigins } from "../src/views/shared/origins.ts";
 import { Pairs } from "../src/views/shared/pairs.ts";
 import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
@@ -226,4 +226,16 @@ test("tables that a sentence names are found in it", () => {
   assert.deepEqual(piecesOf("late starts take 2 ms more (--table job_critical_path)."), [{ text: "late starts take 2 ms more (" }, { table: "job_critical_path" }, { text: ")." }]);
   assert.deepEqual(piecesOf("--table a --table b"), [{ table: "a" }, { text: " " }, { table: "b" }]);
   assert.deepEqual(piecesOf("no --tables at all, nor --table <x>"), [{ text: "no --tables at all, nor --table <x>" }]);
+});
+
+test("devices of ranks that a finding names say which", () => {
+  const findings = made("findings", { kind: ["opportunity", "fault", "fault", "opportunity"], mechanism: ["small_kernels", "slow_device", "slow_link", "copies"], ranks: ["", "3", "0-1,3", "2"] });
+  const devices = made("device_summary", { rank: [0, 2, 3, 7], name: ["a", "b", "c", "d"] });
+  const table = withFindings(devices, findings);
+  assert.deepEqual([0, 1, 2, 3].map((row) => table.text("finding", row)), ["fault: slow link", "opportunity: copies", "fault: slow device", ""]);
+  assert.equal(table.columns[0]!.name, "rank");
+  assert.equal(findingsByRank(findings, "fault")(2), -1);
+  const ofAll = made("findings", { kind: ["fault"], mechanism: ["x"], ranks: [""] });
+  assert.equal(withFindings(devices, ofAll), devices, "what is of all ranks marks none");
+  assert.equal(withFindings(devices, null), devices);
 });

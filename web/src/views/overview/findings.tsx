@@ -1,11 +1,12 @@
 // What stands out, as cards: what it is and costs, what to do, and where it is seen.
+import { useEffect, useRef } from "preact/hooks";
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
 import { copy } from "../../failures.tsx";
 import { human, printable } from "../../format.ts";
 import { firstNumber } from "../../ranges.ts";
-import { linkTo } from "../../state.ts";
+import { linkTo, param } from "../../state.ts";
 import { Sentence } from "../../widgets/sentence.tsx";
 import { ALL_VIEWS } from "../list.ts";
 import { stepWindow } from "../shared/step_windows.ts";
@@ -34,8 +35,13 @@ function Card({ table, row }: { table: Table; row: number }) {
     ["Ranks", table.text("ranks", row)], ["Group", table.text("group", row)], ["Steps", table.text("steps", row)],
     ["Confidence", table.text("confidence", row)], ["Subject", table.text("subject", row)],
   ];
+  const card = useRef<HTMLElement>(null);
+  const isChosen = param("finding") === String(row);
+  useEffect(() => {
+    if (isChosen) card.current?.focus();
+  }, [isChosen]);
   return (
-    <article class={`card ${kind}`} data-mechanism={table.text("mechanism", row)}>
+    <article ref={card} tabIndex={-1} class={`card ${kind} ${isChosen ? "picked" : ""}`} data-mechanism={table.text("mechanism", row)}>
       <h3>
         {KINDS[kind] ?? kind}: {text("mechanism").replaceAll("_", " ")}
         {!Number.isNaN(time) && (
