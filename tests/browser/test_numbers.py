@@ -1,5 +1,7 @@
 """The numbers on the page are those of `spotter analyze --format json`, cell by cell."""
 
+import json
+
 import harness
 import pytest
 
@@ -75,3 +77,16 @@ def test_the_devices_of_a_faulty_rank_lead_to_the_finding(jobs, open_page):
     marked.click()
     card = page.locator(".card.picked")
     assert card.get_attribute("data-mechanism") == "slow_device" and card.evaluate("(each) => each === document.activeElement")
+
+
+def test_steps_that_alternate_are_said_to(jobs, open_page):
+    events, at = [], 1000
+    for number, length in enumerate([2000, 17000, 2000, 18000]):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 1, "tid": 1, "ts": at, "dur": length})
+        events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at + 10, "dur": length - 20})
+        at += length
+    jobs.put("alternating", {"rank0.json": json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": events}).encode()})
+    page = open_page(jobs.report("alternating"), "#/steps?v=1")
+    said = page.locator("#view .answer").inner_text()
+    assert said.startswith("Steps alternate between about 2.00 ms and about 17.5 ms."), said
+    assert "9.5" not in said and "typical of its kind" in said, said

@@ -17,7 +17,7 @@ import { Pairs } from "../src/views/shared/pairs.ts";
 import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
 import { meanStep, stepSums } from "../src/views/shared/step_parts.ts";
 import { stepWindow } from "../src/views/shared/step_windows.ts";
-import { mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
+import { levelsOf, mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
 
 type Cells = Record<string, (number | string | null)[]>;
 
@@ -238,4 +238,18 @@ test("devices of ranks that a finding names say which", () => {
   const ofAll = made("findings", { kind: ["fault"], mechanism: ["x"], ranks: [""] });
   assert.equal(withFindings(devices, ofAll), devices, "what is of all ranks marks none");
   assert.equal(withFindings(devices, null), devices);
+});
+
+test("steps of two levels are seen as such, and judged each by its own", () => {
+  const alternating = levelsOf([2, 17, 2, 18])!;
+  assert.deepEqual([alternating.typical, alternating.count, alternating.alternate], [[2, 17.5], [2, 2], true]);
+  const everyFourth = levelsOf([10, 11, 10, 30, 10, 11, 10, 30])!;
+  assert.deepEqual([everyFourth.typical, everyFourth.count, everyFourth.alternate], [[10, 30], [6, 2], false]);
+  for (const steps of [[], [5], [2, 17], [2, 2, 2, 17], [10, 11, 12, 13], [10, 20, 30, 40], [10, 10, 14, 14], [1, 5, 6, 9, 10]])
+    assert.equal(levelsOf(steps), null, steps.join());
+  assert.equal(levelsOf([...new Array<number>(20).fill(10), 30, 30]), null, "two of many are odd, and no level");
+  const grid = (steps: number[]) => stepGrid(made("steps", { rank: steps.map(() => 0), number: steps.map((_, i) => i), dur_ns: steps }), "dur_ns");
+  assert.equal(oddest(grid([200, 1700, 200, 1700, 200])), null);
+  const odd = oddest(grid([200, 1700, 200, 1700, 260, 1700]))!;
+  assert.deepEqual([odd.step, odd.typical], [4, 200]);
 });
