@@ -170,5 +170,6 @@ export function Cell({ table, column, row }: { table: Table; column: Column; row
     const share = Math.max(0, Math.min(1, table.number(column, row)));
     return <><span class="share" aria-hidden="true" style={{ width: `${(share * 100).toFixed(0)}%` }} />{text}</>;
   }
+  if (isPosition(column) && text.startsWith("-")) return <span title="before the job's first span, from which positions count">{text}</span>;
   return <>{text}</>;
 }
