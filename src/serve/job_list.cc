@@ -209,6 +209,7 @@ Table JobList::facts(const FoundJob& job) const {
   const Learned* const known = learned(job);
   const auto add = [&](std::string_view name, std::string_view value) { table.append({name, value}); };
   if (known && known->start) add("start_ns", std::to_string(*known->start));
+  if (known && !known->source_url.empty()) add("source_url", known->source_url);
   if (known && known->failure) add("failure", known->failure->message);
   add("title", job.title);
   add("command", "spotter analyze " + shell_paths(job.paths));

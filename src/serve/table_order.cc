@@ -51,6 +51,7 @@ Learned learned_of(const Job& job, const std::vector<analyze::FileResult>& files
   const auto ranks = resolve_ranks(evidence, unused);
   for (size_t i = 0; ranks && i < files.size(); ++i) learned.ranks[files[i].evidence.path] = (*ranks)[i].rank;
   for (const TraceFile& file : job.files) learned.hosts[file.path] = file.host;
+  learned.source_url = source_url_of(job);
   return learned;
 }
 

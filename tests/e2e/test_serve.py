@@ -391,6 +391,26 @@ def test_jobs_say_what_stands_out_once_they_are_read(runs, tmp_path):
         assert jobs["cut"]["worst"] == "caveat"
 
 
+def test_a_job_says_where_its_source_is(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "a")
+    commit = "a" * 40
+    names = sorted(path.name for path in (tmp_path / "a").glob("*.json*"))
+    columns = [{"name": name} for name in ("file", "state", "source", "source_root")]
+    rows = [[name, "written", f"https://github.com/o/r@{commit}", "/work"] for name in names]
+
+    def source_url():
+        (tmp_path / "a" / "capture.json").write_text(json.dumps({"tables": [{"name": "receipts", "columns": columns, "rows": rows}], "notes": []}))
+        with Serve(tmp_path / "a") as server:
+            (job,) = until(lambda: server.jobs().values(), DEADLINE, "it is found")
+            facts = {row["name"]: row["value"] for row in tables(server.get(f"/v1/jobs/{job['id']}"))["facts"]}
+            return facts.get("source_url")
+
+    web = f"https://github.com/o/r/blob/{commit}"
+    assert source_url() == f"/work={web} {web}"
+    rows[1][2] = None
+    assert source_url() is None, "one rank does not tell"
+
+
 def test_one_job_is_read_before_somebody_looks(runs):
     def news(server):
         return server.get("/v1/jobs")["revision"]
