@@ -37,7 +37,7 @@ function Shown({ first }: { first: Table }) {
           <button type="button" onClick={() => (most.value = table.rows)} disabled={most.value >= table.rows}>Read all</button>
         )}
       </p>
-      <DataTable table={table} label="Jobs" columns={["title", "ranks", "host", "state", "worst", "finding"].filter((name) => table.has(name))}
+      <DataTable table={table} label="What stands out in each job" columns={["title", "ranks", "host", "state", "worst", "finding"].filter((name) => table.has(name))}
         link={(row) => linkTo("overview", { job: table.exact("id", row), ranks: "", steps: "" })}
         chosen={allRows(table).find((row) => table.exact("id", row) === chosen) ?? -1}
         cell={(column, row) => (column.name === "title" ? jobTitle(table, row) : column.name === "worst" ? <Mark table={table} row={row} /> : undefined)} />
