@@ -180,7 +180,8 @@ class Report:
             path: of the file, which is written whole or not at all.
             max_size: bytes; what would make it larger is left out, and the page says so; 0: no limit.
             redact: numbers instead of paths, host names and arguments.
-            source_url: where links to lines of source code lead: https://github.com/OWNER/REPOSITORY/blob/COMMIT.
+            source_url: where links to lines of source code lead: https://github.com/OWNER/REPOSITORY/blob/COMMIT; without it
+                where the receipts of a capture say.
         """
         self._save(os.fspath(path), max_size, redact, source_url)
 

@@ -16,6 +16,12 @@ const Field kColumns[] = {
     {"took_ns", Type::integer, Unit::ns, Role::value,
      "From the request to the final state; null before that."},
     whole({"reason", Type::text, Unit::none, Role::value, "Why it is not written, or what else to know."}),
+    whole(
+        {"source", Type::text, Unit::none, Role::detail,
+         "The repository that the process works in, as URL@COMMIT: its remote origin and what was checked out when the "
+         "capture began; null where that cannot be told."}),
+    whole({"source_root", Type::text, Unit::none, Role::detail,
+           "The folder of that repository, as the process calls it."}),
 };
 
 }  // namespace

@@ -37,6 +37,7 @@ struct Receipt {
   i64 size_bytes = 0;
   Ns took = 0;  // from acceptance to the final state
   std::string reason;
+  std::string source, source_root;  // its repository, as far as it can be told
 };
 
 struct Capture {

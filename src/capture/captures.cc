@@ -9,6 +9,7 @@
 #include "base/saturated.h"
 #include "base/time.h"
 #include "capture/late_start.h"
+#include "capture/repository.h"
 #include "kineto/message.h"
 
 namespace spotter::capture {
@@ -109,7 +110,9 @@ Result<std::string> Captures::begin(const Request& request, Times now) {
     const std::string& name = process->identity.job;
     capture.job = capture.receipts.empty() || capture.job == name ? name : std::string();
     job->index = capture.receipts.size();
-    capture.receipts.push_back({pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}});
+    const Repository repository = repository_of(host_, pid, process->facts.uid).value_or(Repository{});
+    capture.receipts.push_back(
+        {pid, process->facts.uid, rank, State::accepted, path, 0, 0, {}, repository.source, repository.root});
     jobs.push_back(std::move(job));
   }
   ++next_;
@@ -375,7 +378,7 @@ Table Captures::receipts(const Capture& capture) const {
     table.append({std::string_view(host_name_), r.pid, r.rank ? Value(*r.rank) : Value(),
                   std::string_view(state_name(r.state)), std::string_view(r.file),
                   r.size_bytes > 0 ? Value(r.size_bytes) : Value(), over ? Value(r.took) : Value(),
-                  r.reason.empty() ? Value() : Value(std::string_view(r.reason))});
+                  or_null(r.reason), or_null(r.source), or_null(r.source_root)});
   }
   return table;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <tuple>
 
 #include "base/system/file.h"
 #include "base/utf8.h"
@@ -131,6 +132,7 @@ void apply(const std::vector<Receipt>& receipts, const FilesByName& files, Notes
     for (auto at = first; at != last; ++at) {
       TraceFile& file = *at->second;
       if (file.host.empty()) file.host = r.host;
+      if (file.source.empty()) std::tie(file.source, file.source_root) = std::tie(r.source, r.source_root);
       if (!file.receipt_rank) file.receipt_rank = r.rank;
       if (r.rank && file.receipt_rank != r.rank)
         notes.add("rank_disagrees", Severity::info,
@@ -160,7 +162,7 @@ Result<std::vector<Receipt>> parse_receipts(std::string_view text) {
     TRY_ASSIGN(auto cells, members_of(element.raw, columns.size()));
     const Row row(columns, std::move(cells));
     receipts.push_back({row.text("host"), row.text("state"), row.text("file"), row.text("reason"),
-                        row.number("pid"), row.number("rank")});
+                        row.number("pid"), row.number("rank"), row.text("source"), row.text("source_root")});
   }
   return receipts;
 }

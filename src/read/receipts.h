@@ -16,6 +16,7 @@ namespace spotter::read {
 struct Receipt {
   std::string host, state, file, reason;  // empty where there is none
   std::optional<i64> pid, rank;
+  std::string source, source_root;  // its repository: URL@COMMIT, and the folder
 };
 
 // Errors: corrupt, or invalid where the text is something else.

@@ -141,6 +141,21 @@ TEST_F(AddReceipts, OfSeveralCaptures) {
       "receipts give a file another rank than a receipt before them, which counts (in capture-20260101T000000-2.json)");
 }
 
+TEST_F(AddReceipts, WhereTheSourceIs) {
+  const std::string source = "https://github.com/o/r@" + std::string(40, 'a');
+  write("y.json", kTrace);
+  write("capture.json",
+        receipts_of(
+            fmt::format(R"(["x.pt.trace.json","written","{0}","/work"],["y.json","written","{0}","/work"])",
+                        source),
+            "file,state,source,source_root"));
+  const std::string web = "https://github.com/o/r/blob/" + std::string(40, 'a');
+  EXPECT_EQ(source_url_of(open_folder()), fmt::format("/work={0} {0}", web));
+  write("z.json", kTrace);  // of which nothing is known
+  EXPECT_EQ(source_url_of(open_folder()), "");
+  EXPECT_EQ(source_url_of(open({path("y.json")})), fmt::format("/work={0} {0}", web));
+}
+
 TEST_F(AddReceipts, TheFilesOwnHostCounts) {
   write("y.json", R"({"host_name": "n9", "traceEvents": []})");
   write("capture.json", receipts_of(R"(["n1",1,4,"written","y.json",1,1,null])"));

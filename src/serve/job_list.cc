@@ -24,6 +24,10 @@ constexpr Field kJobColumns[] = {
     {"state", Type::text, Unit::none, Role::detail,
      "new: a file is perhaps still written; loading: it is read for the first time; ready; failed: it cannot be read."},
     {"changed_ns", Type::integer, Unit::ns, Role::time, "When the last of its files was changed, Unix time."},
+    {"worst", Type::text, Unit::none, Role::detail,
+     "Kind of its worst finding: fault, opportunity or caveat; none: nothing stands out; null: nobody has looked yet."},
+    whole({"finding", Type::text, Unit::none, Role::detail,
+           "What its worst finding says; of a job that cannot be read, why."}),
 };
 constexpr Field kFactColumns[] = {
     {"name", Type::text, Unit::none, Role::key, "What is told."},
@@ -191,8 +195,11 @@ Table JobList::jobs(const FoundJob* only) const {
       bytes += file.found.bytes;
       ++files;
     }
+    static const Learned nothing;
+    const Learned& known = entry.learned ? *entry.learned : nothing;
     table.append({job.id, job.folder, job.title, or_null(analyze::range_text(ranks)), or_null(joined(hosts)),
-                  files, bytes, state(entry), changed});
+                  files, bytes, state(entry), changed, or_null(known.worst),
+                  or_null(known.failure ? known.failure->message : known.finding)});
   }
   return table;
 }
@@ -202,6 +209,7 @@ Table JobList::facts(const FoundJob& job) const {
   const Learned* const known = learned(job);
   const auto add = [&](std::string_view name, std::string_view value) { table.append({name, value}); };
   if (known && known->start) add("start_ns", std::to_string(*known->start));
+  if (known && !known->source_url.empty()) add("source_url", known->source_url);
   if (known && known->failure) add("failure", known->failure->message);
   add("title", job.title);
   add("command", "spotter analyze " + shell_paths(job.paths));

@@ -19,6 +19,8 @@ struct Learned {
   std::optional<Ns> start;                          // of the first span, Unix time
   std::map<std::string, std::optional<i64>> ranks;  // of each trace file, by path
   std::map<std::string, std::string> hosts;
+  std::string source_url;        // as receipts tell
+  std::string worst, finding;    // the first of its findings: its kind, and what it says; none: there is none
   std::optional<Error> failure;  // then there is nothing else
 };
 

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <tuple>
 
 #include "analyze/list.h"
 #include "base/parallel_for.h"
@@ -50,7 +51,15 @@ Learned learned_of(const Job& job, const std::vector<analyze::FileResult>& files
   const auto ranks = resolve_ranks(evidence, unused);
   for (size_t i = 0; ranks && i < files.size(); ++i) learned.ranks[files[i].evidence.path] = (*ranks)[i].rank;
   for (const TraceFile& file : job.files) learned.hosts[file.path] = file.host;
+  learned.source_url = source_url_of(job);
   return learned;
+}
+
+// Findings are in order.
+std::pair<std::string, std::string> worst_of(const Table& findings) {
+  if (findings.rows() == 0) return {"none", ""};
+  return {std::string(findings.text(0, findings.column("kind"))),
+          std::string(findings.text(0, findings.column("finding")))};
 }
 
 // The analyses of a run for several that ask, each with parameters of its own.
@@ -164,7 +173,12 @@ std::vector<Made> TableOrder::make_together(std::span<const TableOrder* const> o
   Evidence evidence;
   Result<diagnose::Diagnosis> diagnosis = run(places.part, findings, {}, cancelled, evidence);
   if (is_whole && (diagnosis || diagnosis.error().code != Code::cancelled)) {
-    if (!diagnosis) evidence.learned = {.start = {}, .ranks = {}, .hosts = {}, .failure = diagnosis.error()};
+    if (!diagnosis) {
+      evidence.learned = {};
+      evidence.learned.failure = diagnosis.error();
+    } else if (diagnosis->findings) {
+      std::tie(evidence.learned.worst, evidence.learned.finding) = worst_of(*diagnosis->findings);
+    }
     tell_(job_, evidence.learned);
   }
   const auto is_exact = [&](Form form) {

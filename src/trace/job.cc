@@ -4,8 +4,10 @@
 #include <charconv>
 #include <map>
 #include <numeric>
+#include <set>
 #include <tuple>
 
+#include "base/source_revision.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
 
@@ -76,7 +78,33 @@ void tell_sources(const std::vector<RankEvidence>& files, const std::vector<Reso
        differs(RankSource::receipts, &RankEvidence::name_rank));
 }
 
+constexpr size_t kMostRoots = 8;
+
+// Whether a folder can stand in a word of --source-url.
+bool is_root_word(std::string_view folder) {
+  return folder.size() > 1 && folder[0] == '/' && std::ranges::all_of(folder, [](char c) {
+           return c > ' ' && c < 127 && std::string_view("={}*\\\"'").find(c) == std::string_view::npos;
+         });
+}
+
 }  // namespace
+
+// Each folder that the repository has on some host gives a word, and files that are named without one are
+// taken to be in it, too.
+std::string source_url_of(const Job& job) {
+  if (job.files.empty()) return {};
+  const std::string& source = job.files[0].source;
+  const std::string web = web_root_of(source);
+  if (web.empty() || std::ranges::any_of(job.files, [&](const TraceFile& f) { return f.source != source; }))
+    return {};
+  std::set<std::string> roots;
+  for (const TraceFile& file : job.files)
+    if (is_root_word(file.source_root)) roots.insert(file.source_root);
+  if (roots.size() > kMostRoots) roots.clear();
+  std::string words;
+  for (const std::string& root : roots) words += fmt::format("{}={} ", root, web);
+  return words + web;
+}
 
 std::optional<i64> rank_in_name(std::string_view path) {
   const std::string name = ascii_lower(base_name(path));

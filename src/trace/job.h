@@ -22,7 +22,8 @@ struct TraceFile {
   RankSource rank_source = RankSource::unknown;
   std::string host;            // host_name, where the head of the file says it; else as receipts do
   std::optional<i64> base_ns;  // baseTimeNanoseconds, likewise: the files' common clock is base_ns + ts
-  std::optional<i64> receipt_rank = {};  // as the receipts of its capture say
+  std::optional<i64> receipt_rank = {};       // as the receipts of its capture say
+  std::string source = {}, source_root = {};  // likewise: the repository, as URL@COMMIT, and its folder
   int descriptor = -1;    // where it is open for reading already: then the path is but what it is called
   bool is_plain = false;  // a plain file when it was found: nothing else may be read in its place
 };
@@ -58,6 +59,10 @@ inline constexpr const char* kCapturesAtDifferentTimes = "captures_at_different_
 // number in path order. Two files that claim one rank are an error that names both. Says in `notes` which
 // rule was used where it was not the contents, and what contradicts it.
 Result<std::vector<ResolvedRank>> resolve_ranks(const std::vector<RankEvidence>& files, Notes& notes);
+
+// Where the sources of all ranks are on the web, in the words of --source-url. Empty: receipts do not tell it
+// of each, or not the same.
+std::string source_url_of(const Job& job);
 
 // "rank3", "rank-3", "rank_3", "rank[3]" in the last part of a path; "local_rank3" is none.
 std::optional<i64> rank_in_name(std::string_view path);

@@ -137,5 +137,27 @@ TEST(ResolveRanks, OneFileNeedsNoWordAboutItsNumber) {
   EXPECT_TRUE(notes.empty());
 }
 
+TEST(SourceUrl, OfReceiptsThatAgree) {
+  const std::string commit(40, 'a'), github = "https://github.com/o/r@" + commit,
+                                     web = "https://github.com/o/r/blob/" + commit;
+  const auto url = [](std::vector<std::pair<std::string, std::string>> sources) {
+    Job job;
+    for (const auto& [source, root] : sources) {
+      job.files.emplace_back();
+      job.files.back().source = source;
+      job.files.back().source_root = root;
+    }
+    return source_url_of(job);
+  };
+  EXPECT_EQ(url({{github, "/work"}, {github, "/work"}}), "/work=" + web + " " + web);
+  EXPECT_EQ(url({{github, "/b"}, {github, "/a"}}), "/a=" + web + " /b=" + web + " " + web);
+  EXPECT_EQ(url({}), "");
+  EXPECT_EQ(url({{github, "/work"}, {"", ""}}), "") << "one does not tell";
+  EXPECT_EQ(url({{github, "/work"}, {"https://github.com/o/r@" + std::string(40, 'b'), "/work"}}), "");
+  EXPECT_EQ(url({{"javascript:alert(1)@" + commit, "/work"}}), "");
+  for (const char* root : {"", "/", "work", "/wo rk", "/a=javascript:x", "/a\nb", "/{path}", "/*"})
+    EXPECT_EQ(url({{github, root}}), web) << root;
+}
+
 }  // namespace
 }  // namespace spotter::trace

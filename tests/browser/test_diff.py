@@ -29,7 +29,10 @@ def test_begins_with_why_as_the_command_does(runs, server, open_page):
     paths = {"monday": "monday/*.json*", "later": "monday/later"}
     said = jobs_module.spotter("diff", paths[before], paths[after], cwd=runs.parent).split("\n\n")[0]
     sentences = [" ".join(each.split()) for each in ("\n" + said).split("\n- ")[1:]]
-    assert sentences and page.locator("ul.causes li").all_inner_texts() == sentences
+    named = [each.replace("--table ", "table ") for each in sentences]
+    assert sentences and page.locator("ul.causes li").all_inner_texts() == named
+    links = page.locator("ul.causes li a").evaluate_all("(all) => all.map((each) => each.getAttribute('href'))")
+    assert links and all(link.startswith("#/tables?v=1&") for link in links) and len(links) == sum(each != other for each, other in zip(named, sentences))
     assert page.locator("#view section h2").all_inner_texts()[1] == "Why"
 
 
@@ -47,3 +50,10 @@ def test_one_job_has_its_name(runs, open_page):
         assert "There is one job only, later:" in page.locator("#view").inner_text()
         watched.show(page, place, "#/overview?v=1")
         assert page.locator("header .job").inner_text() == "later"
+
+
+def test_each_column_has_a_heading_of_its_own(server, open_page):
+    page = open_page(server, "#/diff?v=1")
+    heads = page.locator('table[data-table="trace_diff"] thead th').all_inner_texts()
+    assert len(heads) == len(set(heads)) and {"change, time", "change, %"} <= set(heads)
+    assert "These two were chosen as the first" in page.locator("#view section").first.inner_text()

@@ -1,5 +1,7 @@
 """The numbers on the page are those of `spotter analyze --format json`, cell by cell."""
 
+import json
+
 import harness
 import pytest
 
@@ -59,3 +61,54 @@ def test_what_is_short_says_what_is_exact(jobs, open_page):
     cell = page.locator('table[data-table="kernel_breakdown"] td[data-column="sum_ns"]').first
     assert cell.inner_text().split()[1] in ("ns", "µs", "ms", "s")
     assert page.locator("table[data-table] th[aria-sort=descending]").inner_text().startswith("sum")
+
+
+def test_delays_that_overlap_are_not_added_up_beside_times(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/kernels?v=1")
+    heads = page.locator('table[data-table="kernel_launch_stats"] thead button').evaluate_all("(all) => all.map((each) => each.title)")
+    names = [head.split(":")[0] for head in heads]
+    assert {"host_ns", "device_ns", "mean_launch_delay_ns", "max_launch_delay_ns"} <= set(names) and "launch_delay_ns" not in names
+
+
+def test_the_devices_of_a_faulty_rank_lead_to_the_finding(jobs, open_page):
+    page = open_page(jobs.report("training"))
+    marked = page.locator('table[data-table="device_summary"] td[data-column="finding"] a')
+    assert marked.all_inner_texts() == ["▲ fault: slow device"]
+    marked.click()
+    card = page.locator(".card.picked")
+    assert card.get_attribute("data-mechanism") == "slow_device" and card.evaluate("(each) => each === document.activeElement")
+
+
+def test_steps_that_alternate_are_said_to(jobs, open_page):
+    events, at = [], 1000
+    for number, length in enumerate([2000, 17000, 2000, 18000]):
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{number}", "pid": 1, "tid": 1, "ts": at, "dur": length})
+        events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at + 10, "dur": length - 20})
+        at += length
+    jobs.put("alternating", {"rank0.json": json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": events}).encode()})
+    page = open_page(jobs.report("alternating"), "#/steps?v=1")
+    said = page.locator("#view .answer").inner_text()
+    assert said.startswith("Steps alternate between about 2.00 ms and about 17.5 ms."), said
+    assert "9.5" not in said and "typical of its kind" in said, said
+
+
+def test_a_step_that_begins_before_the_first_span_says_why(jobs, open_page):
+    events = [{"ph": "X", "cat": "Trace", "name": "PyTorch Profiler (0)", "pid": "Spans", "tid": "PyTorch Profiler", "ts": 1000, "dur": 9000}]
+    for at in (3000, 6000):
+        events.append({"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 1, "tid": 1, "ts": at, "dur": 900})
+        events.append({"ph": "X", "cat": "user_annotation", "name": "Optimizer.step#SGD.step", "pid": 1, "tid": 1, "ts": at + 1000, "dur": 500})
+    jobs.put("by_optimizer", {"rank0.json": json.dumps({"distributedInfo": {"rank": 0}, "traceEvents": events}).encode()})
+    page = open_page(jobs.report("by_optimizer"), "#/tables?v=1&table=steps")
+    starts = page.locator('td[data-column="start_ns"]')
+    assert starts.first.inner_text() == "-0.002000 s"
+    assert "before the job's first span" in starts.first.locator("span").get_attribute("title")
+    assert starts.last.locator("span").count() == 0
+    assert "when the recording began" in page.locator("thead button", has_text="start").get_attribute("title")
+
+
+def test_nothing_is_said_of_a_curve_that_nobody_points_at(jobs, open_page):
+    page = open_page(jobs.report("training"), "#/memory?v=1")
+    values = page.locator(".curve .u-legend .u-value").all_inner_texts()
+    assert values and not "".join(values).strip()
+    page.locator(".curve .u-over").first.hover(position={"x": 300, "y": 50})
+    page.wait_for_function("() => [...document.querySelectorAll('.curve .u-legend .u-value')].some((each) => each.textContent.includes('B'))")

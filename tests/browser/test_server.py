@@ -61,3 +61,19 @@ def test_a_new_servers_address_in_the_old_ones_tab(jobs, open_page):
         page.evaluate("(token) => (location.hash = `#token=${token}`)", place.token)
         page.wait_for_selector("#view .card")
         assert "token" not in page.url and place.token not in page.inner_text("body")
+
+
+def test_the_list_of_jobs_says_which_has_a_fault(jobs, open_page):
+    for name in ("training", "faster"):
+        jobs.traces(name)
+    with jobs_module.serving([jobs.traces("faster"), jobs.traces("training")], jobs.folder) as (place, _):
+        page = open_page(place)
+        rows = page.locator('#view table[data-table="jobs"] tbody tr')
+        fault = rows.filter(has_text="training")
+        fault.get_by_text("▲ fault").wait_for(timeout=20_000)
+        assert "Rank 3" in fault.inner_text() and "training" in rows.first.inner_text(), "the worst is first"
+        assert "faster" in page.locator("#view tr.picked").inner_text(), "the first of the server is shown"
+        fault.get_by_role("link").click()
+        watched.until_ready(page, "overview")
+        assert "training" in page.locator("#view tr.picked").inner_text()
+        page.locator("#view .card.fault").first.wait_for()

@@ -1,5 +1,6 @@
 """Captures from the request to the file, with simulated clients: by HTTP, by RPC and by the command line."""
 
+import base64
 import csv
 import io
 import json
@@ -8,6 +9,7 @@ import pathlib
 import re
 import subprocess
 import time
+import zlib
 
 import pytest
 
@@ -582,3 +584,34 @@ def test_agent_that_dies_while_a_command_waits():
                 waiting.communicate()
     finally:
         agent.kill()
+
+
+def test_receipts_tell_the_repository(agent, tmp_path, monkeypatch):
+    """From where a process works to where a report's links lead; the token of the remote's address goes nowhere."""
+    commit = "0123456789abcdef0123456789abcdef01234567"
+    git = tmp_path / "work" / ".git"
+    (git / "refs" / "heads").mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main\n")
+    (git / "refs" / "heads" / "main").write_text(commit + "\n")
+    (git / "config").write_text('[remote "origin"]\n\turl = https://me:ghp_secret@github.com/owner/repo.git\n')
+    (git.parent / "src").mkdir()
+    monkeypatch.chdir(git.parent / "src")
+    with agent.spawn() as one:
+        agent.wait_for_processes([one.pid])
+        done, (row,) = trace_command(agent)
+        assert done.returncode == 0, done.stderr
+    text = (agent.out_dir / "capture.json").read_text()
+    assert tables(json.loads(text))["receipts"] == [row]
+    assert (row["source"], row["source_root"]) == (f"https://github.com/owner/repo@{commit}", str(git.parent))
+    assert "ghp_secret" not in text and "me:" not in text
+    web = f"https://github.com/owner/repo/blob/{commit}"
+    for words, url in [([], f"{git.parent}={web} {web}"), (["--redact"], ""), (["--source-url", "https://git.example.org/x"], "https://git.example.org/x")]:
+        done = run("analyze", agent.out_dir, "-o", tmp_path / "r.html", *words)
+        assert done.returncode == 0, done.stderr
+        facts = job_block((tmp_path / "r.html").read_text())
+        assert url.encode() in facts and (b"owner/repo" in facts) == (words == []) and b"ghp_secret" not in facts
+
+
+def job_block(page):
+    """What a report says of its job, as bytes that have its texts in them."""
+    return zlib.decompress(base64.b64decode(re.search(r'id="job">([^<]+)<', page)[1]), 31)

@@ -369,6 +369,48 @@ def test_jobs_come_and_go(runs, tmp_path):
         assert server.ask(f"/v1/jobs/{job['id']}")[0] == 404
 
 
+def test_jobs_say_what_stands_out_once_they_are_read(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "well")
+    done = run("simulate", "-o", tmp_path / "slow", "--ranks", 4, "--layers", 2, "--steps", 4, "--fault", "slow-rank:rank=3,factor=2")
+    assert done.returncode == 0, done.stderr
+    (tmp_path / "cut").mkdir()
+    (tmp_path / "cut" / "rank0.pt.trace.json").write_text('{"traceEvents": [')
+    old = time.time() - 3600
+    for path in tmp_path.rglob("*.json*"):
+        os.utime(path, (old, old))
+    with Serve(tmp_path) as server:
+        jobs = until(lambda: (found := server.jobs()) and len(found) == 3 and found, DEADLINE, "they are found")
+        assert {(job["worst"], job["finding"]) for job in jobs.values()} == {(None, None)}, "nobody has looked yet"
+        for job in jobs.values():
+            server.ask(f"/v1/jobs/{job['id']}")
+        jobs = server.jobs()
+        assert jobs["slow"]["worst"] == "fault" and "Rank 3" in jobs["slow"]["finding"]
+        for name in ("slow", "well"):
+            rows = tables(server.get(f"/v1/jobs/{jobs[name]['id']}/tables/findings"))["findings"]
+            assert (jobs[name]["worst"], jobs[name]["finding"]) == ((rows[0]["kind"], rows[0]["finding"]) if rows else ("none", None))
+        assert jobs["cut"]["worst"] == "caveat"
+
+
+def test_a_job_says_where_its_source_is(runs, tmp_path):
+    shutil.copytree(runs / "a", tmp_path / "a")
+    commit = "a" * 40
+    names = sorted(path.name for path in (tmp_path / "a").glob("*.json*"))
+    columns = [{"name": name} for name in ("file", "state", "source", "source_root")]
+    rows = [[name, "written", f"https://github.com/o/r@{commit}", "/work"] for name in names]
+
+    def source_url():
+        (tmp_path / "a" / "capture.json").write_text(json.dumps({"tables": [{"name": "receipts", "columns": columns, "rows": rows}], "notes": []}))
+        with Serve(tmp_path / "a") as server:
+            (job,) = until(lambda: server.jobs().values(), DEADLINE, "it is found")
+            facts = {row["name"]: row["value"] for row in tables(server.get(f"/v1/jobs/{job['id']}"))["facts"]}
+            return facts.get("source_url")
+
+    web = f"https://github.com/o/r/blob/{commit}"
+    assert source_url() == f"/work={web} {web}"
+    rows[1][2] = None
+    assert source_url() is None, "one rank does not tell"
+
+
 def test_one_job_is_read_before_somebody_looks(runs):
     def news(server):
         return server.get("/v1/jobs")["revision"]

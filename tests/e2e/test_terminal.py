@@ -14,7 +14,7 @@ import time
 
 import pytest
 
-from agent import Agent, clean_environment, program, until
+from agent import Agent, clean_environment, program, tables, until
 
 ESCAPE = "\x1b"
 
@@ -112,11 +112,11 @@ def test_why_a_process_was_not_captured_is_read_at_80_columns():
                          NO_COLOR="1") as (process, drawn):
             until(lambda: drawn() and process.poll() is not None, 30, "it ends")
             text = drawn()
-        receipts = json.loads((folder / "capture.json").read_text())["tables"][0]["rows"]
+        receipts = tables(json.loads((folder / "capture.json").read_text()))["receipts"]
     table = text[text.index("pid"):]
-    for *_, file, _, _, reason in receipts:
+    for reason, file in ((row["reason"], row["file"]) for row in receipts):
         assert not reason or reason in words_of(table), (reason, table)
         assert not file or file in table, (file, table)
-    assert sum(bool(row[-1]) for row in receipts) == 2, receipts
-    paths = [row[4] for row in receipts]
+    assert sum(bool(row["reason"]) for row in receipts) == 2, receipts
+    paths = [row["file"] for row in receipts]
     assert max(len(line) for line in table.split("\r\n") if not any(path in line for path in paths if path)) <= 80, table

@@ -14,6 +14,7 @@ import { SourceMenu } from "./source_menu.tsx";
 import { goTo, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
+import { JobList } from "./views/overview/jobs.tsx";
 
 export function Page() {
   const job = useJob();
@@ -48,7 +49,10 @@ export function Page() {
         ) : shown?.of === "agents" && !isShown(shown) ? (
           <Failure error={`No agents are shown here: ${shown.title} is of a page that an agent serves, or \`spotter serve\` with --socket, --host or --slurm-job.`} />
         ) : job.state === "failed" && !shown?.needsNoJob ? (
-          <Failure error={job.error} retry={() => forget()} />
+          <>
+            <Failure error={job.error} retry={() => forget()} />
+            {shown?.name === "overview" && <JobList />}
+          </>
         ) : shown === undefined ? (
           <Failure error={`There is no view "${view.value}". The views are in the list above.`} />
         ) : (

@@ -2,6 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { arrow, changeKind, changeText, changeTree, histogramOf, oneSided, stepTimes } from "../src/views/diff/data.ts";
+import { pairOf } from "../src/views/diff/pair.ts";
 import { tableOfRows } from "./timeline_tables.ts";
 
 test("changes have a sign beside their colour", () => {
@@ -41,4 +42,24 @@ test("step times", () => {
   assert.ok(Number.isNaN(stepTimes(steps([])).median));
   assert.deepEqual(histogramOf([0, 1, 5, 9.9, 10], 0, 10, 5), [2, 0, 1, 0, 2]);
   assert.deepEqual(histogramOf([7, 7], 7, 7, 3), [2, 0, 0]);
+});
+
+test("the pair that is compared is most alike, the earlier one before", () => {
+  const jobs = (...rows: [id: string, folder: string, host: string, changed: number][]) =>
+    tableOfRows("jobs", ["id", "folder", "host", "ranks", "changed_ns"], rows.map(([id, folder, host, changed]) => [id, folder, host, "0-3", changed]));
+  const pairIn = (table: ReturnType<typeof jobs>, base = "", job = "") => {
+    const { before, after, why } = pairOf(table, base, job);
+    return [table.exact("id", before), table.exact("id", after), why];
+  };
+  const other = "These two were chosen as the first, by when their files were written.";
+  assert.deepEqual(pairIn(jobs(["a", "x", "h1", 9], ["b", "y", "h2", 1], ["c", "z", "h3", 5])), ["b", "c", other]);
+  const all = jobs(["a", "x", "h1", 1], ["b", "y", "h2", 2], ["c", "z", "h2", 9], ["s2", "run#2", "h3", 8], ["s1", "run#1", "h4", 7], ["d", "v", "h2", 5]);
+  assert.deepEqual(pairIn(all), ["s1", "s2", "These two were chosen as the first that are spans of the same recordings, by when their files were written."]);
+  assert.match(pairIn(jobs(["a", "x", "h1", 1], ["c", "z", "h2", 9], ["b", "y", "h2", 2])).join(), /^b,c,.* of the same ranks on the same host/);
+  // One is given: the nearest of those alike, for what is after the one before it.
+  assert.deepEqual(pairIn(all, "", "c").slice(0, 2), ["d", "c"]);
+  assert.deepEqual(pairIn(all, "b", "").slice(0, 2), ["b", "d"]);
+  assert.deepEqual(pairIn(all, "", "b").slice(0, 2), ["d", "b"], "there is none before it");
+  assert.match(pairIn(all, "", "a").join(), /^b,a,The other one was chosen as the first that was written after it\.$/);
+  assert.deepEqual(pairIn(all, "c", "a"), ["c", "a", ""]);
 });

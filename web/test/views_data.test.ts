@@ -6,17 +6,18 @@ import { groupsOf, means, numbersColumn, summed, sums, textsColumn } from "../sr
 import { rowsOfRank, pickRows } from "../src/data/rows.ts";
 import { Table, type Column } from "../src/data/table.ts";
 import { rangesHave } from "../src/ranges.ts";
+import { piecesOf } from "../src/table_mentions.ts";
 import { calleesOf, callersOf, namesOf, pathsOf, wholeTree } from "../src/views/call_tree/paths.ts";
 import { kernelTable } from "../src/views/kernels/data.ts";
 import { costliest, moduleTree, namesInPath, rowsInSight } from "../src/views/modules/data.ts";
 import { largest, overRanks } from "../src/views/operators/data.ts";
-import { devicePartsOf, evidenceOf } from "../src/views/overview/data.ts";
+import { devicePartsOf, evidenceOf, findingsByRank, withFindings } from "../src/views/overview/data.ts";
 import { kernelOrigins, linesOf, operatorOrigins } from "../src/views/shared/origins.ts";
 import { Pairs } from "../src/views/shared/pairs.ts";
 import { isLibrary, spanTree } from "../src/views/shared/span_tree.ts";
 import { meanStep, stepSums } from "../src/views/shared/step_parts.ts";
 import { stepWindow } from "../src/views/shared/step_windows.ts";
-import { mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
+import { levelsOf, mostDifferent, oddest, stepGrid } from "../src/views/steps/data.ts";
 
 type Cells = Record<string, (number | string | null)[]>;
 
@@ -181,6 +182,25 @@ test("an operator's lines are those around its calls", () => {
   assert.deepEqual(operatorOrigins(tree, "nothing"), []);
 });
 
+test("modules that share a name are told apart by the way to them", () => {
+  // Name, depth, start, end. What runs again knows less of what is around it, and is the same module.
+  const calls: [string, number, number, number][] = [
+    ["nn.Module: Net_0", 0, 0, 100], ["nn.Module: Head_0", 0, 200, 230],
+    ["nn.Module: Body_0", 1, 1, 40], ["nn.Module: Head_0", 1, 50, 90], ["nn.Module: fc1_0", 1, 201, 229],
+    ["nn.Module: fc1_0", 2, 2, 39], ["nn.Module: fc1_0", 2, 51, 89], ["aten::mm", 2, 202, 212],
+    ["aten::mm", 3, 3, 13], ["aten::mm", 3, 52, 72], ["aten::relu", 1, 91, 99],
+  ].sort((a, b) => (a[1] as number) - (b[1] as number) || (a[2] as number) - (b[2] as number)) as [string, number, number, number][];
+  const all = <T>(value: T): T[] => calls.map(() => value);
+  const tree = spanTree(made("spans", {
+    side: all("host"), process: all(1), thread: all(1), device: all(null), stream: all(null),
+    start_ns: calls.map((call) => call[2]), dur_ns: calls.map((call) => call[3] - call[2]), name: calls.map((call) => call[0]),
+    kind: calls.map((call) => (call[0].startsWith("aten") ? "operator" : "python")), depth: calls.map((call) => call[1]), lane: all(0),
+    event: calls.map((_, i) => i), link: all(null),
+  }));
+  assert.deepEqual(operatorOrigins(tree, "aten::mm").map((origin) => [origin.module, origin.runs]), [["Net_0/Head_0/fc1_0", 2], ["Net_0/Body_0/fc1_0", 1]]);
+  assert.equal(operatorOrigins(tree, "aten::relu")[0]!.module, "Net_0");
+});
+
 test("pairs have a number each, also when there are many", () => {
   const pairs = new Pairs();
   for (let i = 0; i < 5000; ++i) assert.equal(pairs.id(i % 50 - 1, (i / 50) | 0), i);
@@ -200,4 +220,36 @@ test("kernels have their sums over ranks, their line, and how ranks differ", () 
   assert.deepEqual(["name", "sum_ns", "count", "mean_ns", "min_ns", "max_ns", "spread_ratio", "slowest_rank", "source_line", "share_ratio"].map((name) => table.exact(name, 0)),
     ["gemm", "60", "4", "15", "2", "30", "0.5", "1", "torch/nn/linear.py:9", "0.375"]);
   assert.equal(table.text("name", 1), "others");
+});
+
+test("tables that a sentence names are found in it", () => {
+  assert.deepEqual(piecesOf("late starts take 2 ms more (--table job_critical_path)."), [{ text: "late starts take 2 ms more (" }, { table: "job_critical_path" }, { text: ")." }]);
+  assert.deepEqual(piecesOf("--table a --table b"), [{ table: "a" }, { text: " " }, { table: "b" }]);
+  assert.deepEqual(piecesOf("no --tables at all, nor --table <x>"), [{ text: "no --tables at all, nor --table <x>" }]);
+});
+
+test("devices of ranks that a finding names say which", () => {
+  const findings = made("findings", { kind: ["opportunity", "fault", "fault", "opportunity"], mechanism: ["small_kernels", "slow_device", "slow_link", "copies"], ranks: ["", "3", "0-1,3", "2"] });
+  const devices = made("device_summary", { rank: [0, 2, 3, 7], name: ["a", "b", "c", "d"] });
+  const table = withFindings(devices, findings);
+  assert.deepEqual([0, 1, 2, 3].map((row) => table.text("finding", row)), ["fault: slow link", "opportunity: copies", "fault: slow device", ""]);
+  assert.equal(table.columns[0]!.name, "rank");
+  assert.equal(findingsByRank(findings, "fault")(2), -1);
+  const ofAll = made("findings", { kind: ["fault"], mechanism: ["x"], ranks: [""] });
+  assert.equal(withFindings(devices, ofAll), devices, "what is of all ranks marks none");
+  assert.equal(withFindings(devices, null), devices);
+});
+
+test("steps of two levels are seen as such, and judged each by its own", () => {
+  const alternating = levelsOf([2, 17, 2, 18])!;
+  assert.deepEqual([alternating.typical, alternating.count, alternating.alternate], [[2, 17.5], [2, 2], true]);
+  const everyFourth = levelsOf([10, 11, 10, 30, 10, 11, 10, 30])!;
+  assert.deepEqual([everyFourth.typical, everyFourth.count, everyFourth.alternate], [[10, 30], [6, 2], false]);
+  for (const steps of [[], [5], [2, 17], [2, 2, 2, 17], [10, 11, 12, 13], [10, 20, 30, 40], [10, 10, 14, 14], [1, 5, 6, 9, 10]])
+    assert.equal(levelsOf(steps), null, steps.join());
+  assert.equal(levelsOf([...new Array<number>(20).fill(10), 30, 30]), null, "two of many are odd, and no level");
+  const grid = (steps: number[]) => stepGrid(made("steps", { rank: steps.map(() => 0), number: steps.map((_, i) => i), dur_ns: steps }), "dur_ns");
+  assert.equal(oddest(grid([200, 1700, 200, 1700, 200])), null);
+  const odd = oddest(grid([200, 1700, 200, 1700, 260, 1700]))!;
+  assert.deepEqual([odd.step, odd.typical], [4, 200]);
 });

@@ -18,7 +18,8 @@ const Field kColumns[] = {
     {"host_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of the calls."},
     {"device_ns", Type::integer, Unit::ns, Role::value, "Sum of the durations of what they started."},
     {"launch_delay_ns", Type::integer, Unit::ns, Role::detail,
-     "Sum over the started rows: from the end of the call to the start on the device, at least 0."},
+     "Sum over the started rows: from the end of the call to the start on the device, at least 0. Rows wait at once, so "
+     "it may exceed the time that was recorded and is no part of it."},
     {"mean_launch_delay_ns", Type::real, Unit::ns, Role::value, "Mean of that over the rows."},
     {"max_launch_delay_ns", Type::integer, Unit::ns, Role::value, "Longest of them."},
     {"short_rows", Type::integer, Unit::count, Role::value,
@@ -90,7 +91,8 @@ const Analysis kKernelLaunchStats = {
     .doc =
         "One row per host call (cudaLaunchKernel, cudaGraphLaunch, hipLaunchKernel, ...) that launched device work: a row "
         "of device work belongs to the earliest host call with its correlation number. The launch delay of a row of "
-        "device work is its start minus the end of its call, at least 0. A row is short if it "
+        "device work is its start minus the end of its call, at least 0. All rows in a queue wait at once: their delays overlap, and the sum of them is no part of "
+        "a step or of the recording; the mean and the longest say how long the queue is. A row is short if it "
         "runs shorter than its call and the call does not take longer than runtime_cutoff_ns: with many of them the host cannot keep "
         "the device busy. Longer calls make their rows runtime outliers; delays over launch_delay_cutoff_ns are "
         "launch-delay outliers, which mean a full queue ahead and not a slow launch. Device work without a known "

@@ -48,15 +48,15 @@ struct Holder {
 
 // Who holds what after the event `peak`: all that is in use then.
 std::vector<Holder> holders_at(const Trace& trace, size_t peak, const MemoryDevice& device,
-                               const Allocations& allocations, const std::vector<MemoryPlace>& places,
-                               const Passes& passes) {
+                               const Allocations& allocations, const MemoryPlaces& all, size_t number) {
+  const std::vector<MemoryPlace>& places = all.of[number];
   std::map<std::tuple<MemoryCategory, std::string_view, std::string_view, TrainingPhase>, Holder> groups;
   i64 known = 0;
   for (const Allocation& a : allocations.all) {
     if (a.begin == kNone || a.begin > peak || a.end <= peak) continue;  // kNone is later than all
     const MemoryPlace& place = places[a.begin];
-    const MemoryCategory category = category_of(a, device, places, passes);
-    const std::string_view op = operator_name(trace, place.op), module = module_name(trace, place.module);
+    const MemoryCategory category = category_of(a, device, places, all.passes);
+    const std::string_view op = operator_name(trace, place.op), module = all.modules[place.module];
     Holder& holder = groups[{category, op, module, place.phase}];
     holder = {category,
               op,
@@ -124,7 +124,7 @@ Table memory_at_peak_table(const Trace& trace, const PlacedMemory& memory, const
     const std::optional<Allocations> allocations = pair_allocations(device, table);
     if (!allocations) continue;
     const size_t peak = peak_of(device);
-    std::vector<Holder> holders = holders_at(trace, peak, device, *allocations, places.of[d], places.passes);
+    std::vector<Holder> holders = holders_at(trace, peak, device, *allocations, places, d);
     sort_by_bytes(holders);
     if (!holders.empty() && holders.back().bytes < 0)
       table.notes.add(
@@ -147,7 +147,7 @@ const Analysis kMemoryAtPeak = {
         "The peak is that of memory_timeline: the first event after which the most is in use. Each allocation that is held then "
         "counts in the row of its category, operator, phase and module; what is in use and was not seen to be allocated is a row of the category "
         "unknown and the phase before, so that the rows of a device add up to its peak. operator is the innermost operator around "
-        "the allocation's event on its thread, start <= time < end; module the innermost nn.Module around it there, or, of what is allocated "
+        "the allocation's event on its thread, start <= time < end; module the innermost nn.Module around it there (with those around it, as modules has its path, where several have its name), or, of what is allocated "
         "in the backward phase outside modules, that around the forward operator of the innermost node of autograd. "
         "The phase optimizer is what is inside an annotation of an optimizer (Optimizer.step#..., Optimizer.zero_grad#...). backward "
         "is what is inside a node of autograd (autograd::engine::evaluate_function..., or an operator that tells its Fwd thread id), or on "

@@ -52,8 +52,7 @@ Result<Table> map_trace(const Trace& trace, const ParamValues&) {
                     is_known ? Value(device.events[release].time - device.events[a.begin].time) : Value(),
                     name_of(category_of(a, device, places.of[d], places.passes)),
                     a.begin == kNone ? Value() : Value(name_of(place.phase)),
-                    or_null(module_name(trace, place.module)),
-                    or_null(operator_name(trace, place.parent_op))});
+                    or_null(places.modules[place.module]), or_null(operator_name(trace, place.parent_op))});
     }
   }
   return table;

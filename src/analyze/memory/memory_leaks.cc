@@ -91,8 +91,8 @@ using Key =
     std::tuple<std::string_view, TrainingPhase, std::string_view, std::string>;  // operator, module, stack
 
 std::vector<std::pair<Key, Leak>> leaks_of(const Trace& trace, const MemoryDevice& device,
-                                           const Allocations& allocations,
-                                           const std::vector<MemoryPlace>& places, const JudgedSteps& steps) {
+                                           const Allocations& allocations, const MemoryPlaces& places,
+                                           size_t number, const JudgedSteps& steps) {
   std::map<Key, Leak> by_place;
   for (const Allocation& a :
        allocations.all) {  // in order of time, so that those of a step follow each other
@@ -101,8 +101,8 @@ std::vector<std::pair<Key, Leak>> leaks_of(const Trace& trace, const MemoryDevic
     if (step == kNone) continue;
     const bool is_held = a.end == kNone;
     if (!is_held && device.events[a.end].time <= steps.end_of_lifetime(step)) continue;
-    const MemoryPlace& place = places[a.begin];
-    by_place[{operator_name(trace, place.op), place.phase, module_name(trace, place.module),
+    const MemoryPlace& place = places.of[number][a.begin];
+    by_place[{operator_name(trace, place.op), place.phase, places.modules[place.module],
               stack_of(trace, place)}]
         .add(a.bytes, step, is_held);
   }
@@ -130,7 +130,7 @@ Result<Table> map_trace(const Trace& trace, const ParamValues&) {
     const MemoryDevice& device = devices[d];
     const std::optional<Allocations> allocations = pair_allocations(device, table);
     if (!allocations) continue;
-    for (const auto& [key, leak] : leaks_of(trace, device, *allocations, places.of[d], steps)) {
+    for (const auto& [key, leak] : leaks_of(trace, device, *allocations, places, d, steps)) {
       const auto& [op, phase, module, stack] = key;
       table.append({std::string_view(device.type), device.id, or_null(op), leak.bytes, leak.allocations,
                     leak.steps, static_cast<i64>(steps.size()), leak.retained, name_of(phase),

@@ -4,6 +4,7 @@
 #include <array>
 #include <unordered_map>
 
+#include "analyze/memory/module_paths.h"
 #include "analyze/operators/threads.h"
 #include "trace/annotations.h"
 #include "trace/facts/module_spans.h"
@@ -63,6 +64,7 @@ class Walk {
     }
     for (const std::vector<Record>& of_thread : records)
       for (const Record& record : of_thread) add_module_of_node(record);
+    places.modules = modules_.names(trace_);
     std::ranges::sort(places.passes.backward);
     std::ranges::sort(places.passes.forward_or_optimizer);
     return places;
@@ -118,7 +120,6 @@ class Walk {
     const TrainingPhase before = frame.place.phase;
     if (is_top && is_autograd_[track]) frame.place.phase = TrainingPhase::backward;
     enter(e, i, frame);
-    places.has_modules |= frame.place.module != 0;
     begin(before, frame.place.phase, trace_.ts[e], places.passes);
     stack_.push_back(frame);
     at_ = stack_.size();
@@ -129,7 +130,7 @@ class Walk {
     MemoryPlace& place = frame.place;
     place.span = i;
     if (is_python_[trace_.kind[e]]) {
-      if (mark == Mark::module) place.module = trace_.name[e];
+      if (mark == Mark::module) place.module = modules_.at(place.module, trace_.name[e]);
       if (mark == Mark::module && place.phase != TrainingPhase::backward)
         place.phase = TrainingPhase::forward;
       if (mark == Mark::makes_module && !place.makes_module) {
@@ -196,9 +197,10 @@ class Walk {
   std::array<u8, 256> is_op_, is_python_;
   std::vector<Mark> marks_;      // by name
   std::vector<u8> is_autograd_;  // by track: a thread of autograd other than the main one
-  std::unordered_map<i64, StringId> module_of_node_;  // around its forward operator
-  std::vector<Frame> stack_;                          // the spans around the position
-  size_t at_ = 0;                                     // number of frames around the last record
+  ModulePaths modules_;
+  std::unordered_map<i64, u32> module_of_node_;  // around its forward operator
+  std::vector<Frame> stack_;                     // the spans around the position
+  size_t at_ = 0;                                // number of frames around the last record
 };
 
 }  // namespace
@@ -222,12 +224,8 @@ std::string_view operator_name(const Trace& trace, u32 op) {
   return op == kNone ? std::string_view() : trace.name_of(trace.nesting().order[op]);
 }
 
-std::string_view module_name(const Trace& trace, StringId module) {
-  return module == 0 ? std::string_view() : trace::module_of_span(trace.strings()[module]);
-}
-
 void note_no_modules(const MemoryPlaces& places, Table& table) {
-  if (places.of.empty() || places.has_modules) return;
+  if (places.of.empty() || places.modules.size() > 1) return;
   table.notes.add(
       "no_modules", Severity::info,
       "traces without nn.Module spans do not tell the modules that memory is of; with_stack=True records "

@@ -1,6 +1,7 @@
 // Memory places: where in the program memory is allocated and released: inside which operator and module, and
 // in which phase of training.
 #pragma once
+#include <string>
 #include <vector>
 
 #include "analyze/memory/allocator_events.h"
@@ -16,7 +17,7 @@ struct MemoryPlace {
   u32 span = kNone;       // the innermost host span around it on its thread
   u32 op = kNone;         // the innermost operator around it
   u32 parent_op = kNone;  // the innermost operator around that
-  StringId module = 0;    // nn.Module: Linear_0; 0: none is known
+  u32 module = 0;         // in MemoryPlaces::modules; 0: none is known
   TrainingPhase phase = TrainingPhase::other;
   bool makes_module = false;  // while a module is made or moved
   // When that has ended whose own temporaries are released by then: of the optimizer its annotation, of
@@ -39,7 +40,7 @@ struct MemoryPlaces {
   std::vector<std::vector<MemoryPlace>> of;  // by device, by event of the device; `span` and the operators
                                              // are indices into Nesting::order
   Passes passes;
-  bool has_modules = false;  // in the trace
+  std::vector<std::string> modules;  // as users know them (ModulePaths::names); the first is none
 };
 
 // Operators are spans of operators around an event on its thread, start <= time < end, but no annotation,
@@ -58,9 +59,8 @@ MemoryPlaces memory_places(const Trace& trace, const std::vector<MemoryDevice>& 
 
 inline const ArgSet kMemoryPlaceArgs = kAllocatorEventArgs | trace::kStepArgs | trace::kForwardLinkArgs;
 
-// Of MemoryPlace::op or parent_op, and of a module as users know it (Linear_0); empty where there is none.
+// Of MemoryPlace::op or parent_op; empty where there is none.
 std::string_view operator_name(const Trace& trace, u32 op);
-std::string_view module_name(const Trace& trace, StringId module);
 void note_no_modules(const MemoryPlaces& places, Table& table);
 
 }  // namespace spotter::analyze

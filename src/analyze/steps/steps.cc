@@ -11,7 +11,9 @@ const Field kColumns[] = {
     kRankField,
     kStepNumberField,
     {"mark", Type::text, Unit::none, Role::detail, "Name of the events that mark the steps."},
-    {"start_ns", Type::integer, Unit::ns, Role::time, "Start of the step, Unix time."},
+    {"start_ns", Type::integer, Unit::ns, Role::time,
+     "Start of the step, Unix time; of the first one that an optimizer ends when the recording began, which may be before its "
+     "first span."},
     {"dur_ns", Type::integer, Unit::ns, Role::value, "Duration of the step on the host."},
     {"device_busy_ns", Type::integer, Unit::ns, Role::value,
      "Time in which device work of the step runs, also after the step's end; null in a trace without device "

@@ -209,6 +209,9 @@ constexpr int kFaultFound = 5;
 Result<int> analyze(Options options) {
   keep_freed_memory();
   TRY_ASSIGN(const JobSource source, options.open(options.paths, options.request));
+  // What the user says once for all is before what the receipts of one capture say.
+  if (options.source_url.empty() && !std::getenv("SPOTTER_SOURCE_URL"))
+    options.source_url = source_url_of(source.job);
   const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, source.job));
   TRY(check_output(options.output, *options.format));
@@ -356,10 +359,12 @@ Command command_over_job(Command command, std::string argument_help, std::string
         .read = set(o->redacted)},
        {.names = {"--source-url"},
         .value = "[ROOT=]URL",
-        .help = "where links to lines of source code lead, in a report in HTML and on a terminal: "
-                "https://github.com/OWNER/REPOSITORY/blob/COMMIT, or with {path} or {relative} and {line} "
-                "(vscode://file{path}:{line}:{column}). ROOT: the folder of the traced host that it is of; "
-                "may be repeated. On a terminal SPOTTER_SOURCE_URL is the usual one",
+        .help =
+            "where links to lines of source code lead, in a report in HTML and on a terminal: "
+            "https://github.com/OWNER/REPOSITORY/blob/COMMIT, or with {path} or {relative} and {line} "
+            "(vscode://file{path}:{line}:{column}). ROOT: the folder of the traced host that it is of; "
+            "may be repeated. On a terminal SPOTTER_SOURCE_URL is the usual one; without any it is what the "
+            "receipts of a capture tell",
         .read = [o](const std::string& word) -> Result<void> {
           TRY(render::SourceLinks::parse(word));
           o->source_url += (o->source_url.empty() ? "" : " ") + word;

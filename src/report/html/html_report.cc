@@ -82,7 +82,7 @@ class PageMaker {
         files_(diagnosis_.files),
         title_(job_title(options.paths)),
         paths_(shell_paths(options.paths)),
-        source_url_(options.source_url) {
+        source_url_(options.source_url.empty() ? source_url_of(job) : options.source_url) {
     if (!options.redacted) return;
     redactor_.emplace(options.paths, diagnosis_);
     redactor_->redact(diagnosis_);

@@ -18,7 +18,7 @@ struct PageOptions {
   std::string part = {};                // the flags that say which part of it: " --ranks 0-3"
   i64 most_bytes = kMostPageBytes;      // 0: no limit; what is too much is left out, and said
   bool redacted = false;                // without paths, host names and arguments
-  std::string source_url = {};          // where the sources are, for links; empty: nowhere
+  std::string source_url = {};          // where the sources are, for links; empty: where the job says
   size_t names = kPageNames;
 };
 

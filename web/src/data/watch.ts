@@ -2,6 +2,7 @@
 // server answers any more.
 import { signal } from "@preact/signals";
 import { allRows } from "./rows.ts";
+import { jobsNow } from "./job_findings.ts";
 import { NoAnswer } from "./source.ts";
 import type { Table } from "./table.ts";
 import { forget, forgetFailures, jobId, source } from "./use.ts";
@@ -44,6 +45,7 @@ export function watchJobs(): void {
     if (isLooking) return tell(false);
     const jobs = await ask();
     if (jobs === null) return;
+    jobsNow.value = jobs;
     const now = filesOf(jobs);
     const changed = before === null ? [] : [...new Set([...before.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));
     if (before === null) first = now.keys().next().value ?? "";

@@ -1,5 +1,6 @@
 // A finding whose mark was clicked.
-import { printable, shortName } from "../format.ts";
+import { shortName } from "../format.ts";
+import { Sentence } from "../widgets/sentence.tsx";
 import { goToRanks } from "./actions.ts";
 import type { Finding } from "./findings.ts";
 import type { Timeline } from "./timeline.ts";
@@ -8,8 +9,8 @@ export function FindingPanel({ timeline, finding }: { timeline: Timeline; findin
   return (
     <>
       <h2>Finding</h2>
-      <p>{printable(finding.sentence)}</p>
-      {finding.remedy !== "" && <p>{printable(finding.remedy)}</p>}
+      <p><Sentence text={finding.sentence} /></p>
+      {finding.remedy !== "" && <p><Sentence text={finding.remedy} /></p>}
       <div class="actions">
         {finding.ranks !== "" && (
           <button type="button" onClick={() => goToRanks(timeline, finding)}>Open rank {finding.ranks}</button>

@@ -4,16 +4,17 @@ import { allRows } from "../data/rows.ts";
 import { jobTitle } from "../data/source.ts";
 import type { Table } from "../data/table.ts";
 import { source, useDiff, useJobs, useTable, type Loaded } from "../data/use.ts";
-import { printable } from "../format.ts";
 import { goTo, hashOf, here, param, place, setParam } from "../state.ts";
 import { Search } from "../widgets/choice.tsx";
 import { Exact } from "../widgets/exact.tsx";
 import { Icicle } from "../widgets/icicle.tsx";
 import { Legend } from "../widgets/legend.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
+import { Sentence } from "../widgets/sentence.tsx";
 import { changeTree, oneSided, stepTimes } from "./diff/data.ts";
 import { Distributions } from "./diff/distributions.tsx";
 import { NameTable } from "./diff/name_table.tsx";
+import { pairOf } from "./diff/pair.ts";
 
 export function Diff() {
   if (source.value?.kind === "report") {
@@ -44,9 +45,8 @@ interface NamedJob {
 
 function Chosen({ jobs }: { jobs: Table }) {
   const all: NamedJob[] = allRows(jobs).map((row) => ({ id: jobs.exact("id", row), title: jobTitle(jobs, row) }));
-  const find = (id: string) => all.find((each) => each.id === id);
-  const after = find(param("job")) ?? all[0]!;
-  const before = find(param("base")) ?? all[all.findIndex((each) => each.id !== after.id)]!;
+  const pair = pairOf(jobs, param("base"), param("job"));
+  const before = all[pair.before]!, after = all[pair.after]!;
   return (
     <>
       <section aria-labelledby="jobs">
@@ -56,6 +56,7 @@ function Chosen({ jobs }: { jobs: Table }) {
           <button type="button" title="What was after is before" onClick={() => goTo(swapped(before.id, after.id))}>⇄ Swap</button>
           <JobSelect label="After" name="job" value={after.id} all={all} />
         </form>
+        {pair.why !== "" && <p class="muted">{pair.why}</p>}
       </section>
       {before.id === after.id ? <Empty>This is one job twice: choose another one.</Empty> : <Compared key={`${before.id} ${after.id}`} before={before} after={after} />}
     </>
@@ -82,7 +83,7 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
   const stepsAfter = useTable("steps", { job: after.id });
   return (
     <>
-      <Why causes={useDiff(before.id, after.id, "causes")} />
+      <Why causes={useDiff(before.id, after.id, "causes")} job={after.id} />
       <Steps before={stepsBefore} after={stepsAfter} />
       <section aria-labelledby="paths">
         <h2 id="paths">Where in the program</h2>
@@ -107,13 +108,13 @@ function Compared({ before, after }: { before: NamedJob; after: NamedJob }) {
 }
 
 // What the command begins with. Nothing, where the jobs do not tell.
-function Why({ causes }: { causes: Loaded<Table> }) {
+function Why({ causes, job }: { causes: Loaded<Table>; job: string }) {
   if (causes.state === "here" && causes.value.rows === 0) return null;
   return (
     <section aria-labelledby="why">
       <h2 id="why">Why</h2>
       <Ready of={causes}>
-        {(table) => <ul class="causes">{allRows(table).map((row) => <li key={row}>{printable(table.text("cause", row))}</li>)}</ul>}
+        {(table) => <ul class="causes">{allRows(table).map((row) => <li key={row}><Sentence text={table.text("cause", row)} job={job} /></li>)}</ul>}
       </Ready>
     </section>
   );

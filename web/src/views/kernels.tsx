@@ -126,6 +126,9 @@ function ByLaunch({ top, rank }: { top: Record<string, string>; rank: string }) 
   );
 }
 
+// Without the sum of the delays, which overlap: beside times that can be added up it would look like one of them.
+const LAUNCH_COLUMNS = ["rank", "api", "launches", "rows", "host_ns", "device_ns", "mean_launch_delay_ns", "max_launch_delay_ns", "short_rows", "runtime_outliers", "launch_delay_outliers"];
+
 function Launches({ rank }: { rank: string }) {
   const launches = useTable("kernel_launch_stats");
   const counters = useTable("cupti_counters");
@@ -135,7 +138,7 @@ function Launches({ rank }: { rank: string }) {
       <Ready of={launches}>
         {(table) => {
           const rows = rowsOfRank(table, rank);
-          return rows.length === 0 ? <p class="muted">No launches were recorded.</p> : <DataTable table={pickRows(table, rows)} label="Launches by host call" />;
+          return rows.length === 0 ? <p class="muted">No launches were recorded.</p> : <DataTable table={pickRows(table, rows)} label="Launches by host call" columns={LAUNCH_COLUMNS} />;
         }}
       </Ready>
       {counters.state === "here" && counters.value.rows > 0 && <><h2>Counters of CUPTI</h2><DataTable table={counters.value} label="Counters" /></>}

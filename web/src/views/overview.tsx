@@ -3,17 +3,17 @@ import { allRows, ranksIn, rowsOfRank } from "../data/rows.ts";
 import type { Table } from "../data/table.ts";
 import { source, useTable, valueOf } from "../data/use.ts";
 import { human, printable } from "../format.ts";
-import { rangesHave } from "../ranges.ts";
-import { chosenRank, linkTo, setParam } from "../state.ts";
+import { chosenRank, here, linkTo, setParam } from "../state.ts";
 import { Bars } from "../widgets/bars.tsx";
 import { RankChoice, rankName } from "../widgets/choice.tsx";
 import { DataTable } from "../widgets/data_table.tsx";
 import { Empty, Ready } from "../widgets/loaded.tsx";
 import { ShareList } from "../widgets/share_list.tsx";
 import { largest, overRanks } from "./operators/data.ts";
-import { devicePartsOf } from "./overview/data.ts";
+import { devicePartsOf, findingsByRank, withFindings } from "./overview/data.ts";
 import { Facts } from "./overview/facts.tsx";
 import { Findings } from "./overview/findings.tsx";
+import { JobList } from "./overview/jobs.tsx";
 import { StepColumns } from "./shared/step_columns.tsx";
 import { STEP_PARTS, meanStep, stepSums } from "./shared/step_parts.ts";
 
@@ -24,6 +24,7 @@ export function Overview() {
   const overlap = useTable("comm_comp_overlap"), idle = useTable("device_idle_breakdown");
   return (
     <>
+      <JobList />
       <Facts />
       <section aria-labelledby="stands-out">
         <h2 id="stands-out">What stands out</h2>
@@ -39,7 +40,7 @@ export function Overview() {
           <Ready of={steps}>{(table) => <StepParts table={table} />}</Ready>
         </section>
       </div>
-      <Devices />
+      <Devices findings={valueOf(findings)} />
     </>
   );
 }
@@ -75,9 +76,8 @@ function RankBars({ temporal, overlap, idle, faultOf }: { temporal: Table; overl
 
 // What is said of a rank by faults that name some ranks and not all.
 function faults(table: Table): (rank: number) => string | undefined {
-  const rows = allRows(table).filter((row) => table.text("kind", row) === "fault" && table.text("ranks", row) !== "");
-  const said = rows.map((row) => ({ has: rangesHave(table.text("ranks", row)), sentence: printable(table.text("finding", row)) }));
-  return (rank) => said.find((each) => each.has(rank))?.sentence;
+  const rowOf = findingsByRank(table, "fault");
+  return (rank) => (rowOf(rank) < 0 ? undefined : printable(table.text("finding", rowOf(rank))));
 }
 
 function HostOnly() {
@@ -116,18 +116,29 @@ function StepParts({ table }: { table: Table }) {
   );
 }
 
-function Devices() {
+function Devices({ findings }: { findings: Table | null }) {
   const devices = useTable("device_summary");
   if (devices.state === "here" && devices.value.rows === 0) return null; // said above
   return (
     <section aria-labelledby="devices">
       <h2 id="devices">Devices</h2>
       <Ready of={devices}>
-        {(table) => <DataTable table={table} label="Use of each device" columns={["rank", "device", "name", "host", "memory_bytes", "compute_capability",
-          "utilization_ratio", "sm_efficiency_ratio", "occupancy_ratio", "tensor_core_ratio"].filter((name) => isKnown(table, name))} />}
+        {(summary) => {
+          const table = withFindings(summary, findings);
+          const finding = (row: number) => (findings === null ? -1 : findingsByRank(findings)(table.absolute("rank", row)));
+          return <DataTable table={table} label="Use of each device" columns={["rank", "finding", "device", "name", "host", "memory_bytes", "compute_capability",
+            "utilization_ratio", "sm_efficiency_ratio", "occupancy_ratio", "tensor_core_ratio"].filter((name) => table.has(name) && isKnown(table, name))}
+            cell={(column, row) => (column.name === "finding" && finding(row) >= 0
+              ? <RankFinding findings={findings!} row={finding(row)} text={table.text("finding", row)} /> : undefined)} />;
+        }}
       </Ready>
     </section>
   );
+}
+
+function RankFinding({ findings, row, text }: { findings: Table; row: number; text: string }) {
+  const kind = findings.text("kind", row);
+  return <a class={`worst ${kind}`} href={here({ finding: String(row) })} title={printable(findings.text("finding", row))}>{kind === "fault" ? "▲ " : ""}{text}</a>;
 }
 
 const isKnown = (table: Table, name: string): boolean => allRows(table).some((row) => !table.isNull(name, row));

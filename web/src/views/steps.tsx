@@ -13,7 +13,7 @@ import { Empty, Ready } from "../widgets/loaded.tsx";
 import { StepColumns } from "./shared/step_columns.tsx";
 import { STEP_PARTS, barParts, stepSums } from "./shared/step_parts.ts";
 import { stepWindow, windowOf } from "./shared/step_windows.ts";
-import { mostDifferent, oddest, stepGrid, type Oddity, type StepGrid } from "./steps/data.ts";
+import { levelsOf, mostDifferent, oddest, stepGrid, stepLengths, type Levels, type Oddity, type StepGrid } from "./steps/data.ts";
 
 const MOST_RANKS = 48, MOST_STEPS = 200, MOST_BARS = 40;
 const MEASURES: [string, string][] = [["dur_ns", "length"], ["device_busy_ns", "device busy"]];
@@ -66,18 +66,27 @@ function Both({ marks, parts }: { marks: Table; parts: Table }) {
 // The answer in a sentence.
 function Said({ grid, odd, name, marks }: { grid: StepGrid; odd: Oddity | null; name: string; marks: Table }) {
   const job = useJob();
-  if (odd === null) return <p class="answer">No step and no rank stands out by {name}: all are within 2 % of what is typical.</p>;
+  const levels = useMemo(() => levelsOf(stepLengths(grid)), [grid]);
+  const two = levels !== null && <TwoLevels levels={levels} name={name} />;
+  if (odd === null) return <p class="answer">{two}No step and no rank stands out by {name}: all are within 2 % of what is typical{two && " of their kind"}.</p>;
   const rank = odd.rank < 0 ? "" : grid.ranks[odd.rank]!, step = odd.step < 0 ? "" : grid.numbers[odd.step]!;
   const at = job.state === "here" ? stepWindow(marks, rank === "none" ? "" : rank, step, job.value.startNs) : null;
   const what = step === "" ? `${rankName(rank)} in its steps` : rank === "" ? `step ${step}${grid.ranks.length > 1 ? " on all ranks" : ""}` : `step ${step} of ${rankName(rank)}`;
   return (
     <p class="answer">
-      Stands out by {name}: <strong>{what}</strong>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
-      <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
+      {two}Stands out by {name}: <strong>{what}</strong>, <span title={`${odd.value} ns`}>{human(odd.value, "ns")}</span>, where{" "}
+      <span title={`${odd.typical} ns`}>{human(odd.typical, "ns")}</span> is typical{two && odd.step >= 0 && " of its kind"} (+{((odd.value / odd.typical - 1) * 100).toFixed(0)} %).{" "}
       {param("show") === "" && name !== "length" && "The steps are of one length, as ranks wait for each other. "}
       {at !== null && <a href={linkTo("timeline", { ...(rank === "" || rank === "none" ? {} : { ranks: rank }), ...at.params })}>Timeline</a>}
     </p>
   );
+}
+
+function TwoLevels({ levels, name }: { levels: Levels; name: string }) {
+  const [low, high] = levels.typical.map((ns) => <strong title={`${ns} ns`}>{human(ns, "ns")}</strong>);
+  const of = name === "length" ? "" : ` by ${name}`;
+  if (levels.alternate) return <>Steps alternate{of} between about {low} and about {high}. </>;
+  return <>Steps are of two kinds{of}: {levels.count[0]} of about {low}, {levels.count[1]} of about {high}. </>;
 }
 
 function StepMap({ grid, name, marks, rank }: { grid: StepGrid; name: string; marks: Table; rank: string }) {

@@ -72,7 +72,7 @@ export function Curve({ label, x, series, unit, height = 160, stepped = false, f
             width: 1.5,
             paths,
             points: { show: false },
-            value: (_plot: uPlot, value: number | null) => (value === null ? "not known" : human(value, unit)),
+            value: (_plot: uPlot, value: number | null, _place: number, index: number | null) => (index === null ? "" : value === null ? "not known" : human(value, unit)),
           })),
         ],
         axes: [

@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { ComponentChildren } from "preact";
-import type { Column, Table } from "../data/table.ts";
+import type { Column, Table, Unit } from "../data/table.ts";
 import { useStartNs } from "../data/use.ts";
 import { cellText, isPosition, shortName, shortNames } from "../format.ts";
 import { tellNotes } from "../notes.tsx";
@@ -86,7 +86,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
       <table data-table={table.name} aria-rowcount={rows.length + 1} aria-label={label ?? table.name}>
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map((column) => <Head key={column.name} column={column} sort={sort} setSort={setSort} />)}
+            {columns.map((column) => <Head key={column.name} column={column} text={titleAmong(columns, column)} sort={sort} setSort={setSort} />)}
           </tr>
         </thead>
         <tbody>
@@ -106,7 +106,16 @@ export const title = (column: Column): string => column.name.replace(/_(ns|bytes
 export const isNumeric = (column: Column): boolean =>
   column.type !== "text" && column.type !== "flag" && !(column.role === "key" && column.unit === "none");
 
-function Head({ column, sort, setSort }: { column: Column; sort: string; setSort: (sort: string) => void }) {
+const MEASURES: Partial<Record<Unit, string>> = { ns: "time", bytes: "size", ratio: "%", count: "number" };
+
+// With its measure, where others would have the same.
+export function titleAmong(columns: readonly Column[], column: Column): string {
+  const measure = MEASURES[column.unit];
+  const isShared = columns.some((other) => other !== column && title(other) === title(column));
+  return isShared && measure !== undefined ? `${title(column)}, ${measure}` : title(column);
+}
+
+function Head({ column, text, sort, setSort }: { column: Column; text: string; sort: string; setSort: (sort: string) => void }) {
   const direction = sort === column.name ? "ascending" : sort === `-${column.name}` ? "descending" : "none";
   // Numbers first by the largest; the third click is as it was.
   const [one, two] = isNumeric(column) ? [`-${column.name}`, column.name] : [column.name, `-${column.name}`];
@@ -114,7 +123,7 @@ function Head({ column, sort, setSort }: { column: Column; sort: string; setSort
   return (
     <th scope="col" aria-sort={direction} class={isNumeric(column) ? "number" : ""}>
       <button type="button" title={`${column.name}: ${column.help}`} onClick={() => setSort(next)}>
-        {title(column)}{direction === "none" ? "" : direction === "ascending" ? " ▲" : " ▼"}
+        {text}{direction === "none" ? "" : direction === "ascending" ? " ▲" : " ▼"}
       </button>
     </th>
   );
@@ -161,5 +170,6 @@ export function Cell({ table, column, row }: { table: Table; column: Column; row
     const share = Math.max(0, Math.min(1, table.number(column, row)));
     return <><span class="share" aria-hidden="true" style={{ width: `${(share * 100).toFixed(0)}%` }} />{text}</>;
   }
+  if (isPosition(column) && text.startsWith("-")) return <span title="before the job's first span, from which positions count">{text}</span>;
   return <>{text}</>;
 }

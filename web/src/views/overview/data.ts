@@ -1,5 +1,8 @@
 // What the time of a device is made of, and which view shows what a finding rests on.
-import type { Table } from "../../data/table.ts";
+import { textsColumn } from "../../data/made_table.ts";
+import { allRows } from "../../data/rows.ts";
+import { Table } from "../../data/table.ts";
+import { rangesHave } from "../../ranges.ts";
 import type { BarPart } from "../../widgets/bars.tsx";
 
 // The time from a rank's first device work to its last in parts that add up to it. What is neither computing nor
@@ -26,6 +29,25 @@ export function devicePartsOf(temporal: Table, row: number, overlap: Table | nul
   if (i < 0) parts.push({ kind: "idle", label: "idle", value: temporal.absolute("idle_ns", row) });
   else for (const [column, label, kind] of why) parts.push({ kind, label, value: idle!.absolute(column, i) });
   return parts.filter((part) => part.value > 0);
+}
+
+// The first finding, thus the worst, that names this rank and not all: its row; -1: none does.
+export function findingsByRank(findings: Table, kind = ""): (rank: number) => number {
+  const rows = allRows(findings).filter((row) => findings.text("ranks", row) !== "" && (kind === "" || findings.text("kind", row) === kind));
+  const tests = rows.map((row) => ({ row, has: rangesHave(findings.text("ranks", row)) }));
+  return (rank) => tests.find((each) => each.has(rank))?.row ?? -1;
+}
+
+// Devices with the finding that names their rank, where any does.
+export function withFindings(devices: Table, findings: Table | null): Table {
+  if (findings === null) return devices;
+  const rowOf = findingsByRank(findings);
+  const said = allRows(devices).map((row) => rowOf(devices.absolute("rank", row)))
+    .map((row) => (row < 0 ? "" : `${findings.text("kind", row)}: ${findings.text("mechanism", row).replaceAll("_", " ")}`));
+  if (said.every((text) => text === "")) return devices;
+  const column = textsColumn("finding", said, { help: "The worst finding that names the rank and not all; its card above tells more.", role: "detail" });
+  const [rank, ...others] = devices.columns;
+  return new Table(devices.name, devices.rows, [rank!, column, ...others], devices.notes);
 }
 
 // The view that shows a table best; others are among all tables.

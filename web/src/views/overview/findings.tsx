@@ -1,11 +1,13 @@
 // What stands out, as cards: what it is and costs, what to do, and where it is seen.
+import { useEffect, useRef } from "preact/hooks";
 import { allRows } from "../../data/rows.ts";
 import type { Table } from "../../data/table.ts";
 import { useJob, useTable } from "../../data/use.ts";
 import { copy } from "../../failures.tsx";
 import { human, printable } from "../../format.ts";
 import { firstNumber } from "../../ranges.ts";
-import { linkTo } from "../../state.ts";
+import { linkTo, param } from "../../state.ts";
+import { Sentence } from "../../widgets/sentence.tsx";
 import { ALL_VIEWS } from "../list.ts";
 import { stepWindow } from "../shared/step_windows.ts";
 import { evidenceOf } from "./data.ts";
@@ -33,8 +35,13 @@ function Card({ table, row }: { table: Table; row: number }) {
     ["Ranks", table.text("ranks", row)], ["Group", table.text("group", row)], ["Steps", table.text("steps", row)],
     ["Confidence", table.text("confidence", row)], ["Subject", table.text("subject", row)],
   ];
+  const card = useRef<HTMLElement>(null);
+  const isChosen = param("finding") === String(row);
+  useEffect(() => {
+    if (isChosen) card.current?.focus();
+  }, [isChosen]);
   return (
-    <article class={`card ${kind}`} data-mechanism={table.text("mechanism", row)}>
+    <article ref={card} tabIndex={-1} class={`card ${kind} ${isChosen ? "picked" : ""}`} data-mechanism={table.text("mechanism", row)}>
       <h3>
         {KINDS[kind] ?? kind}: {text("mechanism").replaceAll("_", " ")}
         {!Number.isNaN(time) && (
@@ -43,9 +50,9 @@ function Card({ table, row }: { table: Table; row: number }) {
           </span>
         )}
       </h3>
-      <p class="said">{text("finding")}</p>
-      {text("remedy") !== "" && <p><strong>Do:</strong> {text("remedy")}</p>}
-      {text("against") !== "" && <p class="muted">Against it: {text("against")}</p>}
+      <p class="said"><Sentence text={text("finding")} /></p>
+      {text("remedy") !== "" && <p><strong>Do:</strong> <Sentence text={text("remedy")} /></p>}
+      {text("against") !== "" && <p class="muted">Against it: <Sentence text={text("against")} /></p>}
       <p class="muted facts">
         {facts.filter(([, value]) => value !== "").map(([name, value]) => <span key={name}>{name} {printable(value)}</span>)}
       </p>

@@ -1,5 +1,6 @@
 // Where kernels and operators come from: the lines of Python, modules and operators around their launches and calls.
 import { parseFrame, type Frame } from "../../frames.ts";
+import { moduleNames } from "./module_names.ts";
 import { Pairs } from "./pairs.ts";
 import type { SpanTree } from "./span_tree.ts";
 
@@ -27,16 +28,27 @@ function originsOf(tree: SpanTree, takes: (row: number) => boolean): Map<string,
   const names = tree.table.column("name").values as ArrayLike<number>;
   const around = new Pairs(), lines = new Pairs(), places = new Pairs(), whole = new Pairs();
   const found: (Origin & { kernel: number })[] = [];
+  const moduleOf = moduleNames(tree);
+  const modules: string[] = [], numberOf = new Map<string, number>();
+  const numberOfModule = (row: number): number => {
+    const name = moduleOf(row);
+    const known = numberOf.get(name) ?? modules.length;
+    if (known === modules.length) {
+      modules.push(name);
+      numberOf.set(name, known);
+    }
+    return known;
+  };
   const nameOf = (row: number): number => (row < 0 ? -1 : names[row]!);
   for (const row of tree.order) {
     if (!takes(row)) continue;
     const inner = nameOf(tree.innerFrame[row]!), own = nameOf(tree.ownFrame[row]!);
-    const module = nameOf(tree.module[row]!), operator = nameOf(tree.operator[row]!);
+    const module = numberOfModule(tree.module[row]!), operator = nameOf(tree.operator[row]!);
     const at = whole.id(places.id(names[row]!, lines.id(inner, own)), around.id(module, operator));
     if (at === found.length) {
       const text = (word: number) => (word < 0 ? "" : tree.words[word]!);
       found.push({
-        kernel: names[row]!, inner: parseFrame(text(inner)), own: own === inner ? null : parseFrame(text(own)), module: text(module).replace("nn.Module: ", ""),
+        kernel: names[row]!, inner: parseFrame(text(inner)), own: own === inner ? null : parseFrame(text(own)), module: modules[module]!,
         operator: text(operator), runs: 0, sum: 0,
       });
     }

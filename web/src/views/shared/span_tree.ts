@@ -21,6 +21,7 @@ export interface SpanTree {
   unlaunched: number; // pieces of device work whose launch is not there
 }
 
+export const MODULE = "nn.Module: ";
 const NONE = -1;
 
 export function spanTree(table: Table): SpanTree {
@@ -66,9 +67,9 @@ export function spanTree(table: Table): SpanTree {
 }
 
 function findSurroundings(tree: SpanTree, names: ArrayLike<number>, forward: Int32Array, isOperator: Uint8Array): void {
-  const PLAIN = 0, MODULE = 1, LIBRARY = 2, OWN = 3;
+  const PLAIN = 0, OF_MODULE = 1, LIBRARY = 2, OWN = 3;
   const sorts = Uint8Array.from(tree.words, (word) => {
-    if (word.startsWith("nn.Module: ")) return MODULE;
+    if (word.startsWith(MODULE)) return OF_MODULE;
     const frame = parseFrame(word);
     return frame === null ? PLAIN : isLibrary(frame.path) ? LIBRARY : OWN;
   });
@@ -80,7 +81,7 @@ function findSurroundings(tree: SpanTree, names: ArrayLike<number>, forward: Int
     const sort = tree.isDevice[row] ? PLAIN : sorts[names[row]!]!;
     innerFrame[row] = sort === LIBRARY || sort === OWN ? row : has ? innerFrame[around]! : NONE;
     ownFrame[row] = sort === OWN ? row : has ? ownFrame[around]! : NONE;
-    module[row] = sort === MODULE ? row : has ? module[around]! : NONE;
+    module[row] = sort === OF_MODULE ? row : has ? module[around]! : NONE;
     operator[row] = isOperator[row] && !tree.isDevice[row] ? row : parent[row]! !== NONE ? operator[parent[row]!]! : NONE;
   }
 }

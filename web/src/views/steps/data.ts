@@ -37,19 +37,48 @@ export interface Oddity {
   typical: number;
 }
 
-// What differs most from what is typical: a step of all ranks, a rank in all steps, or one cell; null within 2 %.
+export interface Levels {
+  typical: [low: number, high: number]; // the median of each
+  count: [low: number, high: number];
+  isHigh: boolean[]; // by step; what is not known is low
+  alternate: boolean; // each step is of another level than the one before
+}
+
+const LEAST_RATIO = 1.5, LEAST_SHARE = 0.2;
+
+// Whether steps are of two lengths, each of several steps, with nothing between: the gap between both is at least twice as
+// wide as either. null: they are not.
+export function levelsOf(steps: readonly number[]): Levels | null {
+  const sorted = steps.filter(Number.isFinite).sort((a, b) => a - b);
+  const least = Math.max(2, LEAST_SHARE * sorted.length);
+  const gap = (at: number) => sorted[at]! - sorted[at - 1]!;
+  let split = 0;
+  for (let at = 1; at < sorted.length; ++at) if (split === 0 || gap(at) > gap(split)) split = at;
+  const low = sorted.slice(0, split), high = sorted.slice(split);
+  if (low.length < least || high.length < least || !(high[0]! >= LEAST_RATIO * low.at(-1)!)) return null;
+  if ([low, high].some((level) => 2 * (level.at(-1)! - level[0]!) > gap(split))) return null;
+  const isHigh = steps.map((step) => step >= high[0]!);
+  return { typical: [median(low), median(high)], count: [low.length, high.length], isHigh, alternate: isHigh.every((is, step) => step === 0 || is !== isHigh[step - 1]) };
+}
+
+// Of each step over the ranks.
+export const stepLengths = (grid: StepGrid): number[] =>
+  grid.numbers.map((_, step) => median(grid.ranks.map((_, rank) => grid.value(rank, step))));
+
+// What differs most from what is typical, of steps of two levels what is of its own: a step of all ranks, a rank in all steps, or one cell; null within 2 %.
 export function oddest(grid: StepGrid): Oddity | null {
   const ranks = grid.ranks.map((_, rank) => rank), steps = grid.numbers.map((_, step) => step);
-  const perStep = steps.map((step) => median(ranks.map((rank) => grid.value(rank, step))));
+  const perStep = stepLengths(grid);
   const perRank = ranks.map((rank) => median(steps.map((step) => grid.value(rank, step))));
-  const typical = median(perStep);
+  const levels = levelsOf(perStep), typical = median(perStep);
+  const typicalOf = (step: number) => levels?.typical[levels.isHigh[step] ? 1 : 0] ?? typical;
   let found: Oddity | null = null;
   const consider = (rank: number, step: number, value: number, than: number, weight: number) => {
     const much = (value / than - 1) * weight;
     if (!(much > 0.02)) return;
     if (found === null || much > found.value / found.typical - 1) found = { rank, step, value, typical: than };
   };
-  if (steps.length > 2) steps.forEach((step) => consider(-1, step, perStep[step]!, typical, 1));
+  if (steps.length > 2) steps.forEach((step) => consider(-1, step, perStep[step]!, typicalOf(step), 1));
   if (ranks.length > 1) ranks.forEach((rank) => consider(rank, -1, perRank[rank]!, median(perRank), 1));
   // What a rank or a step explains as a whole is not told again of each cell.
   for (const rank of ranks)

@@ -1,0 +1,155 @@
+#include "capture/repository.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+namespace spotter::capture {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::string kCommit = "0123456789abcdef0123456789abcdef01234567";
+const std::string kSource = "https://github.com/owner/repo@" + kCommit;
+constexpr const char* kConfig =
+    "[core]\n\trepositoryformatversion = 0\n[remote \"fork\"]\n\turl = https://github.com/other/repo\n"
+    "[remote \"origin\"]\n\turl = https://user:ghp_secret@github.com/owner/repo.git\n\tfetch = +refs/heads/*\n";
+
+// Process 42, whose root is fs/ and whose working directory fs/work/src.
+class RepositoryTest : public testing::Test {
+ protected:
+  RepositoryTest() : root_(fs::path("/tmp") / fmt::format("sp_repository_{}", getpid())) {
+    fs::remove_all(root_);
+    fs::create_directories(root_ / "proc/42");
+    fs::create_directories(root_ / "fs/work/src");
+    fs::create_directories(git() / "refs/heads/feature");
+    fs::create_directory_symlink(root_ / "fs", root_ / "proc/42/root");
+    fs::create_directory_symlink(root_ / "fs/work/src", root_ / "proc/42/cwd");
+    write("HEAD", "ref: refs/heads/feature/one\n");
+    write("refs/heads/feature/one", kCommit + "\n");
+    write("config", kConfig);
+  }
+  ~RepositoryTest() override { fs::remove_all(root_); }
+
+  fs::path git() const { return root_ / "fs/work/.git"; }
+  void write(const char* name, const std::string& text) const {
+    fs::remove(git() / name);
+    std::ofstream(git() / name) << text;
+  }
+  std::optional<Repository> find(i64 uid = geteuid(), std::optional<i64> unmapped = std::nullopt) const {
+    return repository_of(Host{(root_ / "proc").string()}, 42, uid, unmapped);
+  }
+  std::string source(i64 uid = geteuid()) const { return find(uid).value_or(Repository{"none", ""}).source; }
+
+  fs::path root_;
+};
+
+TEST_F(RepositoryTest, WhatIsCheckedOutOfWhere) {
+  const auto found = find();
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->source, kSource);
+  EXPECT_EQ(found->root, "/work");
+  write("HEAD", kCommit);  // no branch
+  EXPECT_EQ(source(), kSource);
+}
+
+TEST_F(RepositoryTest, ABranchMayBePacked) {
+  fs::remove(git() / "refs/heads/feature/one");
+  EXPECT_EQ(source(), "none");
+  const std::string other(40, 'f');
+  write("packed-refs", "# pack-refs with: peeled\n" + other + " refs/heads/feature/one/more\n" + kCommit +
+                           " refs/heads/feature/one\n^" + other + "\n");
+  EXPECT_EQ(source(), kSource);
+}
+
+TEST_F(RepositoryTest, HostileFilesGiveNothing) {
+  for (const std::string& head : std::initializer_list<std::string>{
+           "", "ref: ", "ref: HEAD", "ref: refs/heads/none", "ref: refs/../../../etc/shadow",
+           "ref: /etc/shadow", "ref: refs/heads//feature/one", "ref: refs/heads/./feature/one",
+           kCommit + kCommit, "0123", std::string(5000, ' ') + kCommit,
+           std::string("ref: refs/heads/feature/one\0", 28)}) {
+    write("HEAD", head);
+    EXPECT_EQ(source(), "none") << head;
+  }
+  write("HEAD", "ref: refs/heads/a");
+  write("refs/heads/a", "ref: refs/heads/b");
+  write("refs/heads/b", "ref: refs/heads/a");  // of one another
+  EXPECT_EQ(source(), "none");
+  write("HEAD", kCommit);
+  for (const std::string& config : std::initializer_list<std::string>{
+           "", "[remote \"origin\"]\n", "[remote \"origin\"]\n\turl = /srv/git/repo\n",
+           "[remote \"origin\"]\n\turl = ext::sh -c id\n", "[include]\n\tpath = /etc/shadow\n",
+           "[remote \"origin\"]\n\turl = \"https://github.com/owner/repo\"\n",
+           std::string(kConfig) + std::string(10 << 20, '\n'), std::string(kConfig) + '\0'}) {
+    write("config", config);
+    EXPECT_EQ(source(), "none") << config.substr(0, 100);
+  }
+  write("config", kConfig);
+  EXPECT_EQ(source(), kSource);
+}
+
+TEST_F(RepositoryTest, NoLinkIsFollowed) {
+  const fs::path away = root_ / "fs/away";
+  std::ofstream(away) << kConfig;
+  fs::remove(git() / "config");
+  fs::create_symlink("/away", git() / "config");
+  EXPECT_EQ(source(), "none");
+  write("config", kConfig);
+  EXPECT_EQ(source(), kSource);
+  fs::rename(git(), root_ / "fs/elsewhere");
+  fs::create_directory_symlink("/elsewhere", git());
+  EXPECT_EQ(source(), "none");
+}
+
+TEST_F(RepositoryTest, AFolderThatNamesAnotherPlaceIsNoneAndEndsTheSearch) {
+  const fs::path inner = root_ / "fs/work/src/.git";
+  std::ofstream(inner) << "gitdir: ../.git/modules/src\n";
+  EXPECT_EQ(source(), "none");
+  fs::remove(inner);
+  ASSERT_EQ(mkfifo(inner.c_str(), 0600), 0);
+  EXPECT_EQ(source(), "none");
+}
+
+TEST_F(RepositoryTest, NothingAboveTheProcessesRoot) {
+  fs::rename(git(), root_ / ".git");
+  EXPECT_EQ(source(), "none");
+  fs::rename(root_ / ".git", root_ / "fs/.git");
+  EXPECT_EQ(source(), kSource);
+  EXPECT_EQ(find()->root, "/");
+}
+
+TEST_F(RepositoryTest, AWorkingDirectoryOutsideOfTheRootIsNotLookedAt) {
+  fs::create_directories(root_ / "out/work/src");
+  fs::remove(root_ / "proc/42/cwd");
+  fs::create_directory_symlink(root_ / "out/work/src", root_ / "proc/42/cwd");
+  EXPECT_EQ(source(), "none");
+  fs::remove(root_ / "proc/42/cwd");
+  EXPECT_EQ(source(), "none");
+}
+
+// Somebody else's process works in this folder.
+TEST_F(RepositoryTest, WhatTheProcessesUserMayNotReadIsNotRead) {
+  const i64 other = geteuid() + 1;
+  EXPECT_EQ(source(other), kSource);
+  fs::permissions(git() / "config", fs::perms::owner_read | fs::perms::owner_write);
+  EXPECT_EQ(source(other), "none");
+  EXPECT_EQ(source(), kSource);
+  EXPECT_EQ(source(0), kSource);
+  if (geteuid() != 0) {
+    EXPECT_FALSE(find(geteuid(), geteuid())) << "whom this namespace does not map";
+  }
+  fs::permissions(git() / "config", fs::perms::others_read, fs::perm_options::add);
+  for (const char* folder : {"refs/heads", ".", "..", "../src"}) {
+    fs::permissions(git() / folder, fs::perms::others_exec, fs::perm_options::remove);
+    EXPECT_EQ(source(other), "none") << folder;
+    fs::permissions(git() / folder, fs::perms::others_exec, fs::perm_options::add);
+  }
+  EXPECT_EQ(source(other), kSource);
+}
+
+}  // namespace
+}  // namespace spotter::capture
