@@ -78,8 +78,9 @@ TEST_F(RoutesTest, EachPartHasItsLineInTheStatus) {
   });
   const Table status = status_table(*agent_, *doors_);
   const char* parts[] = {"agent",       "ipc",        "api",         "api for other hosts",
-                         "dynolog rpc", "prometheus", "connections", "history"};
-  const char* states[] = {"works", "works", "works", "off", "works", "off", "works", "off"};
+                         "dynolog rpc", "prometheus", "connections", "history",
+                         "incidents"};
+  const char* states[] = {"works", "works", "works", "off", "works", "off", "works", "off", "works"};
   ASSERT_EQ(status.rows(), std::size(parts));
   for (size_t row = 0; row < status.rows(); ++row) {
     EXPECT_EQ(status.text(row, 1), parts[row]);

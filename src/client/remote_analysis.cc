@@ -24,16 +24,17 @@ struct Written {
 
 // Names are made for one capture, so that a file of the same size is the same. Of what a host says only that
 // is believed: it may name anything.
-Written written_files(const Table& receipts, const std::string& output) {
+Written written_files(const Table& receipts, const std::optional<std::string>& output) {
   Written files;
-  bool are_here = true;
+  bool are_here = output.has_value();
   for (size_t row = 0; row < receipts.rows(); row++) {
     if (table::text_or_empty(receipts, row, "state") != "written") continue;
     const Value bytes = receipts.at(row, receipts.column("size_bytes")),
                 rank = receipts.at(row, receipts.column("rank"));
     const std::string file(table::text_or_empty(receipts, row, "file"));
     struct stat found;
-    const bool is_in_place = output.empty() || file == output + "/" + std::string(base_name(file));
+    const bool is_in_place =
+        !output || output->empty() || file == *output + "/" + std::string(base_name(file));
     are_here = are_here && is_in_place && !is_null(bytes) && lstat(file.c_str(), &found) == 0 &&
                S_ISREG(found.st_mode) && found.st_size == std::get<i64>(bytes);
     files.here.push_back(file);
@@ -57,7 +58,8 @@ Result<std::vector<analyze::FileResult>> read_results(Result<net::HttpAnswer> an
 }  // namespace
 
 RemoteAnalysis analyze_where_written(std::span<const Fleet::Member> members, const Credentials& credentials,
-                                     const std::string& output, const analyze::RunRequest& request) {
+                                     const std::optional<std::string>& output,
+                                     const analyze::RunRequest& request) {
   RemoteAnalysis analysis;
   std::vector<net::HttpAddress> asked;
   std::vector<net::HttpQuestion> questions;

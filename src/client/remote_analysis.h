@@ -1,6 +1,7 @@
 // The traces of a capture where they are: those that this host has are named, and the agents that have the
 // others analyse them, all at once.
 #pragma once
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -23,8 +24,9 @@ struct RemoteAnalysis {
 };
 
 // `members`: of a capture that is over. `output`: the directory of the traces on this host, if they go to
-// one.
+// one; nothing: none is read here, whoever has it.
 RemoteAnalysis analyze_where_written(std::span<const Fleet::Member> members, const Credentials& credentials,
-                                     const std::string& output, const analyze::RunRequest& request);
+                                     const std::optional<std::string>& output,
+                                     const analyze::RunRequest& request);
 
 }  // namespace spotter::client

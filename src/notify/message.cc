@@ -123,7 +123,9 @@ std::string measured(const Incident& i) {
 // The most telling first: what the analyses say, what else is not as it should be, logs, changes.
 std::vector<EvidenceLine> all_evidence(const Incident& i) {
   std::vector<EvidenceLine> all;
-  for (const Evidence& e : i.evidence) all.push_back({clean(e.says, kMostLine), {}});
+  // What the verdict says already is not said twice.
+  for (const Evidence& e : i.evidence)
+    if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
   const Condition worst = worst_condition(i);
   if (!worst.text.empty()) all.push_back({logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
@@ -163,7 +165,7 @@ std::string cost_of(const Telling& telling) {
 }
 
 std::vector<std::string> commands_of(const Incident& i) {
-  std::vector<std::string> all = {"spotter incident " + clean(i.id(), kMostCommand)};
+  std::vector<std::string> all = {"spotter incidents " + clean(i.id(), kMostCommand)};
   for (const Evidence& e : i.evidence) {
     if (all.size() < kMostCommands && !e.command.empty()) all.push_back(clean(e.command, kMostCommand));
   }

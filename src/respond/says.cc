@@ -12,7 +12,6 @@ std::string amount(double value, std::string_view unit) {
   if (unit == "s") return value < 1 ? fmt::format("{:.3g} ms", value * 1e3) : fmt::format("{:.3g} s", value);
   if (unit == "Hz") return fmt::format("{:.0f} MHz", value / 1e6);
   if (unit == "ratio") return fmt::format("{:.0f} %", value * 100);
-  if (unit == "ratio per hour") return fmt::format("{:.0f} % an hour", value * 100);
   if (unit == "per_s") return fmt::format("{:.0f} a second", value);
   return fmt::format("{:.0f}", value);
 }
@@ -23,7 +22,7 @@ std::string what(const Condition& c) {
   const std::string baseline = c.baseline ? amount(*c.baseline, c.unit) : "";
   if (c.rule == "step_time_up" && c.value && c.baseline)
     return fmt::format("steps {} → {} ({:+.0f} %)", baseline, value, (*c.value / *c.baseline - 1) * 100);
-  if (c.rule == "step_time_creep") return fmt::format("steps become slower by {}", value);
+  if (c.rule == "step_time_creep") return fmt::format("steps become slower by {} an hour", value);
   if (c.rule == "step_time_spikes")
     return fmt::format("{} of 100 steps took far longer than the others", value);
   if (c.rule == "progress_stopped") return fmt::format("no step for {} (usual: {})", value, baseline);

@@ -8,7 +8,7 @@ namespace spotter::app {
 namespace {
 
 void add(Table& receipts, const char* host, Value pid, Value rank, const char* state, bool is_over) {
-  receipts.append({host, pid, rank, state, "/tmp/x", {}, is_over ? Value(i64{1}) : Value(), {}});
+  receipts.append({host, pid, rank, state, "/tmp/x", {}, is_over ? Value(i64{1}) : Value(), {}, {}, {}});
 }
 
 TEST(CaptureProgressTest, CountsAndWhoIsNotThrough) {

@@ -44,7 +44,7 @@ Result<int> investigate(const HostOptions& where) {
   Notes notes = std::exchange(receipts.notes, {});
 
   client::RemoteAnalysis files =
-      client::analyze_where_written(fleet.members(), hosts.credentials, "", diagnose::fact_request());
+      client::analyze_where_written(fleet.members(), hosts.credentials, {}, diagnose::fact_request());
   for (const auto& [host, error] : files.missing)
     notes.add("not_analysed", Severity::loss,
               fmt::format("the traces of {} were not read: {}", host.shown(), to_printable(error.message)));

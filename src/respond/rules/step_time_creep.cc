@@ -50,7 +50,7 @@ class StepTimeCreep : public Watch {
             if (judged.time.completed()) judged.drift.add(*judged.time.completed());
           }
           Sign& sign = signs.emplace_back(condition_of(row), judged.drift.is_drifting());
-          sign.condition.unit = "ratio per hour";
+          sign.condition.unit = "ratio";
           if (judged.drift.trend()) sign.condition.value = judged.drift.trend()->per_hour;
         });
   }
