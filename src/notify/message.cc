@@ -26,6 +26,7 @@ std::string joined(const std::vector<std::string>& texts, size_t most_characters
 }
 
 std::string whose(const Incident& i) {
+  if (i.job.id.empty() && i.host.empty()) return "Cluster " + clean(i.cluster, kMostName);
   if (i.job.id.empty()) return "Host " + clean(i.host, kMostName);
   std::string text = "Job " + clean(i.job.id, kMostName);
   if (!i.job.name.empty()) text += " " + clean(i.job.name, kMostName);

@@ -95,6 +95,8 @@ TEST(MessageTest, OfAnotherDayOfAHostAndOfARuleWithoutWords) {
   telling.at += kDay;
   EXPECT_EQ(message_of(telling, {}).what,
             "Host gpu07: fan stopped: 4.42 rpm, before 3.1 rpm since 23 Nov 04:46 UTC");
+  telling.incident.host.clear();
+  EXPECT_EQ(message_of(telling, {}).what.find("Cluster a: fan stopped"), 0U);
 }
 
 TEST(MessageTest, WhatMetricsAloneSayIsSaidOnce) {
