@@ -1,6 +1,7 @@
 // tell: makes notifiers tell what a test says, so that the real receivers can be asked what they got. A line
 // of JSON in, a line out; "at" is Unix time in milliseconds:
-//   {"kind": "slack", "settings": {"channel": "C1"}, "incident": {...}, "occasion": "verdict", "at": 1795409206000, "kept": ""}
+//   {"kind": "slack", "settings": {"channel": "C1"}, "incident": {...}, "occasion": "verdict", "at":
+//   1795409206000, "kept": ""}
 //   {"outcome": "done", "says": "", "pause_ms": 0, "in_doubt": false, "kept": ""}    or    {"error": "..."}
 #include <fmt/format.h>
 
@@ -31,9 +32,8 @@ Result<json::object> told(const std::string& line) {
   for (size_t i = 0; i < std::size(kOccasions); ++i)
     if (occasion == kOccasions[i]) telling.occasion = static_cast<notify::Occasion>(i);
   telling.at = asked.at("at").as_int64() * kMillisecond;
-  TRY_ASSIGN(const auto notifier,
-             notify::open_notifier(std::string(wire::text_in(asked.at("kind"))), settings,
-                                   {kVersion, "gpu01", "https://gpu01:1779"}));
+  TRY_ASSIGN(const auto notifier, notify::open_notifier(std::string(wire::text_in(asked.at("kind"))),
+                                                        settings, {kVersion, "gpu01", "https://gpu01:1779"}));
   std::string kept(wire::text_in(asked.at("kept")));
   const notify::Outcome outcome = notifier->tell(telling, kept);
   return json::object{{"outcome", kOutcomes[static_cast<size_t>(outcome.kind)]},
@@ -48,7 +48,8 @@ Result<json::object> told(const std::string& line) {
 int main() {
   for (std::string line; std::getline(std::cin, line);) {
     const auto answer = told(line);
-    std::cout << wire::json_text(answer ? json::value(*answer) : json::value{{"error", answer.error().message}})
+    std::cout << wire::json_text(answer ? json::value(*answer)
+                                        : json::value{{"error", answer.error().message}})
               << std::endl;
   }
 }
