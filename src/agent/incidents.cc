@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/incident_words.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "wire/incident.h"
@@ -18,46 +19,6 @@ constexpr double kCanaryRatio = 1.5;       // of its steps to those before, at m
 constexpr i64 kMostRanks = 64;             // of a job that is traced whole
 constexpr i64 kMostRestored = 1000;        // incidents of before
 constexpr Ns kCostKnown = 15 * kSecond;    // after a capture, what it has cost is measured
-
-// "0-3,7"
-std::string ranks_text(const std::vector<i64>& ranks) {
-  std::string text;
-  for (size_t i = 0; i < ranks.size();) {
-    size_t last = i;
-    while (last + 1 < ranks.size() && ranks[last + 1] == ranks[last] + 1) ++last;
-    if (!text.empty()) text += ",";
-    text += last == i ? fmt::format("{}", ranks[i]) : fmt::format("{}-{}", ranks[i], ranks[last]);
-    i = last + 1;
-  }
-  return text;
-}
-
-std::optional<notify::Occasion> occasion_of(respond::Word word) {
-  switch (word) {
-    case respond::Word::none:
-      return {};
-    case respond::Word::opened:
-      return notify::Occasion::opened;
-    case respond::Word::verdict:
-      return notify::Occasion::verdict;
-    case respond::Word::changed:
-      return notify::Occasion::changed;
-    case respond::Word::resolved:
-      return notify::Occasion::resolved;
-  }
-  return {};
-}
-
-std::string folder_of(const Table& receipts) {
-  for (const Field& field : receipts.schema()) {
-    if (std::string_view(field.name) != "file") continue;
-    for (size_t row = 0; row < receipts.rows(); ++row) {
-      const Value file = receipts.at(row, receipts.column("file"));
-      if (!is_null(file)) return capture::directory_of(std::string(std::get<std::string_view>(file)));
-    }
-  }
-  return {};
-}
 
 }  // namespace
 
@@ -101,13 +62,7 @@ void Incidents::begin(IncidentMemory& memory) {
   for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
   const auto silences = memory.store().silences(now);
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
-    incidents_.restore(respond::Silence{.rule = s.rule,
-                                        .job = s.job,
-                                        .host = s.host,
-                                        .user = s.user,
-                                        .until = s.until,
-                                        .reason = s.reason,
-                                        .by = s.by});
+    incidents_.restore(silence_of(s));
   pass();
 }
 
@@ -145,6 +100,7 @@ void Incidents::pass() {
     apply(incidents_.take(again, now));
   }
   apply(incidents_.pass(now));
+  std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
   tick_.set(kSecond, [this] { pass(); });
 }
 
@@ -335,10 +291,20 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
   });
 }
 
+// What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.
+Ns Incidents::slow_since(const std::string& id) const {
+  const auto incident = incidents_.find(id);
+  return incident ? incident->symptom.since : 0;
+}
+
 // After a canary: the others, if it goes on as before.
 void Incidents::go_on(const std::string& id, const Running& canary) {
-  const respond::CaptureCost cost = paces_.cost(canary.job, canary.began, canary.until);
-  if (!cost.aftermath_ratio || *cost.aftermath_ratio >= kCanaryRatio) {
+  const respond::CaptureCost cost = paces_.cost(canary.job, slow_since(id), canary.began, canary.until);
+  if (!cost.aftermath_ratio) {
+    budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
+    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
+  }
+  if (*cost.aftermath_ratio >= kCanaryRatio) {
     budget_.harmed(canary.job, "the job did not go on as before after one rank was traced");
     return refuse(id, "one rank alone was traced: the job did not go on as before");
   }
@@ -350,7 +316,7 @@ void Incidents::go_on(const std::string& id, const Running& canary) {
 
 void Incidents::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {
   const Ns now = parts_.host.unix_now();
-  const respond::CaptureCost cost = paces_.cost(job, from, until);
+  const respond::CaptureCost cost = paces_.cost(job, slow_since(id), from, until);
   const auto overhead = cost.overhead_ratio ? std::optional(*cost.overhead_ratio - 1) : std::nullopt;
   budget_.ended(job, now, cost.cost_s, overhead, cost.aftermath_ratio);
   apply(incidents_.amend(
@@ -410,16 +376,7 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
   silence.by = peer.name;
   TRY_ASSIGN(const auto changes, incidents_.silence(silence, parts_.host.unix_now()));
   if (memory_) {
-    store::Silence kept;
-    kept.rule = silence.rule;
-    kept.job = silence.job;
-    kept.host = silence.host;
-    kept.user = silence.user;
-    kept.made = parts_.host.unix_now();
-    kept.until = silence.until;
-    kept.reason = silence.reason;
-    kept.by = silence.by;
-    TRY(memory_->store().silence(kept));
+    TRY(memory_->store().silence(kept_of(silence, parts_.host.unix_now())));
   }
   apply(changes);
   return {};

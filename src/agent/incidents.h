@@ -77,6 +77,7 @@ class Incidents : public Consumer {
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
   void refuse(const std::string& id, std::string why);
   Ns poll_time(const std::string& job) const;
+  Ns slow_since(const std::string& id) const;
 
   Parts parts_;
   RespondOptions options_;

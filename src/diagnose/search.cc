@@ -33,23 +33,25 @@ class Searcher {
         length_(model.whole) {}
 
   std::vector<Found> run() && {
-    std::vector<Open> faults, opportunities, rest, caveats;
+    std::vector<Open> faults, left, opportunities, rest, caveats;
     for (const Mechanism* mechanism : all_mechanisms()) {
       if (mechanism->needs_a_trace && model_.job.ranks.empty()) continue;
       for (Candidate& c : mechanism->candidates(model_)) {
-        auto& open = c.is_caveat          ? caveats
-                     : mechanism->is_rest ? rest
-                     : c.is_opportunity   ? opportunities
-                                          : faults;
+        auto& open = c.is_caveat                               ? caveats
+                     : mechanism->is_rest && !c.is_opportunity ? left
+                     : mechanism->is_rest                      ? rest
+                     : c.is_opportunity                        ? opportunities
+                                                               : faults;
         open.push_back({mechanism, std::move(c), open.size()});
       }
     }
-    for (std::vector<Open>* open : {&faults, &opportunities, &rest}) order(*open);
+    for (std::vector<Open>* open : {&faults, &left, &opportunities, &rest}) order(*open);
     for (size_t i = faults.size(); i-- > 0;)
       if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
     if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
     take_covered(faults);
+    take(left, false);
     take(opportunities, false);
     take(rest, false);
     scenario_ = model_.base;
@@ -91,6 +93,18 @@ class Searcher {
     return length_of(with) - length_of(without);
   }
 
+  // What faults that were found already cost that are of these ranks.
+  Ns told_of(const std::vector<u32>& ranks) const {
+    Ns told = 0;
+    for (const Found& found : found_) {
+      const Candidate& c = found.candidate;
+      const bool is_theirs = std::ranges::any_of(
+          ranks, [&](u32 rank) { return std::ranges::find(c.ranks, rank) != c.ranks.end(); });
+      if (is_theirs && !c.is_caveat && !c.is_opportunity) told += found.gain * model_.steps;
+    }
+    return told;
+  }
+
   Ns length_of(const Scenario& scenario) const {
     return analyze::replay(model_.job, scenario).length(model_.job);
   }
@@ -102,7 +116,8 @@ class Searcher {
       // Who cannot gain more than the best so far, or nothing that is told, is not asked.
       const size_t asked = std::min(open.size(), kMostAsked);
       for (size_t i = 0; i < asked && open[i].candidate.most >= std::max(most, least_); ++i) {
-        const Ns gain = open[i].candidate.undo ? gain_of(open[i].candidate) : open[i].candidate.known_gain;
+        const Candidate& one = open[i].candidate;
+        const Ns gain = one.undo ? gain_of(one) : one.known_gain - told_of(one.ranks);
         if (gain < most || (gain == most && (most == 0 || open[i].place > open[best].place))) continue;
         best = i;
         most = gain;

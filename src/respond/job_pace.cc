@@ -95,18 +95,19 @@ std::optional<JobPace> JobPaces::of(const std::string& job) const {
   return it == jobs_.end() ? std::nullopt : std::optional(it->second.pace);
 }
 
-CaptureCost JobPaces::cost(const std::string& job, Ns from, Ns until) const {
+CaptureCost JobPaces::cost(const std::string& job, Ns since, Ns from, Ns until) const {
   CaptureCost cost;
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return cost;
   std::vector<Ns> before, during, after;
   for (const Ended& step : it->second.last) {
-    if (step.end <= from)
-      before.push_back(step.took);
-    else if (step.end - step.took < until)
+    if (step.end <= from) {
+      if (step.end > since) before.push_back(step.took);
+    } else if (step.end - step.took < until) {
       during.push_back(step.took);
-    else if (after.size() < kUsual)
+    } else if (after.size() < kUsual) {
       after.push_back(step.took);
+    }
   }
   if (before.size() > kUsual)
     before.erase(before.begin(), before.end() - static_cast<std::ptrdiff_t>(kUsual));

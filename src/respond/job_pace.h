@@ -34,8 +34,8 @@ class JobPaces {
   std::optional<JobPace> of(const std::string& job) const;  // nothing: it is not here
 
   // Of a capture that lasted from the one to the other (Unix time), as far as its steps are still known: 50
-  // before, and 50 after it or as many as there are.
-  CaptureCost cost(const std::string& job, Ns from, Ns until) const;
+  // before, of those that ended after `since`, and 50 after it, or as many as there are.
+  CaptureCost cost(const std::string& job, Ns since, Ns from, Ns until) const;
 
  private:
   struct Ended {

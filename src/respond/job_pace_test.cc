@@ -72,15 +72,17 @@ TEST(JobPaces, WhatACaptureHasCost) {
   const Ns from = host.at;
   host.seconds(5, 2, 500 * kMillisecond);
   const Ns until = host.at;
-  const CaptureCost at_once = host.paces.cost("7", from, until);
+  const CaptureCost at_once = host.paces.cost("7", 0, from, until);
   EXPECT_NEAR(*at_once.overhead_ratio, 2, 0.01);
   EXPECT_FALSE(at_once.aftermath_ratio) << "not known yet";
   host.seconds(20, 4, 255 * kMillisecond);
-  const CaptureCost cost = host.paces.cost("7", from, until);
+  const CaptureCost cost = host.paces.cost("7", 0, from, until);
   EXPECT_NEAR(*cost.overhead_ratio, 2, 0.01);
   EXPECT_NEAR(*cost.aftermath_ratio, 1.02, 0.001);
   EXPECT_NEAR(*cost.cost_s, 2.5, 0.3);
-  EXPECT_FALSE(host.paces.cost("no", from, until).cost_s);
+  // Before `since` it was another pace.
+  EXPECT_FALSE(host.paces.cost("7", from, from, until).overhead_ratio);
+  EXPECT_FALSE(host.paces.cost("no", 0, from, until).cost_s);
 }
 
 }  // namespace

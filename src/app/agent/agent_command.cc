@@ -81,9 +81,9 @@ Result<AgentConfig> configured(const Options& options) {
   if (!options.config.empty()) TRY(read_agent_config(options.config, config));
   for (const auto& word : options.words) word(config);
   TRY(api::check(config.doors));
-  config.options.incidents_file = incidents_beside(config.options.telemetry.history);
   agent::RespondOptions& respond = config.options.respond;
   respond.is_on = respond.is_on && !config.options.telemetry.collectors.empty();
+  if (respond.is_on) config.options.incidents_file = incidents_beside(config.options.telemetry.history);
   respond.socket = config.doors.api_socket;
   return config;
 }

@@ -38,7 +38,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
     Candidate c;
     c.ranks = {r};
     c.what = fmt::format(
-        "{} comes last to the calls of all ranks, which wait {} for it in each step ({} for the "
+        "{} comes last to the calls of all ranks, which wait {} for it in each step ({} for the latest of the "
         "others)",
         who(model, c.ranks), human(late), human(others));
     c.most = c.known_gain = late * model.steps;
@@ -54,12 +54,13 @@ const Mechanism kSlowHost = {
     .summary =
         "In a job without devices: a rank starts the calls of all ranks (collectives) so late that the others wait 2 % of "
         "a step for it, and twice as long as for any other. Its own operators, its data or what else runs on its "
-        "processors hold it up.",
+        "processors hold it up. What is left when pauses, data loading and uneven work are gone.",
     .remedy =
         "Compare its host with the others': the processor time that it gets (limits of its control group, what else runs "
         "there), its storage and its data (spotter metrics --table job).",
     .evidence = "--table stragglers",
     .candidates = find_candidates,
+    .is_rest = true,
 };
 
 }  // namespace spotter::diagnose
