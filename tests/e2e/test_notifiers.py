@@ -42,12 +42,12 @@ def test_status_and_metrics_say_how_notifiers_fare(config):
 
 def test_without_a_disk_incidents_are_in_memory(config, tmp_path):
     (tmp_path / "incidents.db").write_text("somebody else's file, which nobody may lose\n" * 10)
-    with Agent("--config", config, "--collect", "off") as agent:
+    with Agent("--config", config, "--collect", "load") as agent:
         parts = {row["part"]: row for row in agent.table("/v1/status", "status")}
         assert parts["incidents"]["state"] == "fails" and "in memory alone" in parts["incidents"]["detail"]
         assert str(tmp_path / "incidents.db") in parts["incidents"]["detail"]
     assert (tmp_path / "incidents.db").read_text().startswith("somebody else's")
-    with Agent("--config", config, "--collect", "off", "--history", "off") as agent:
+    with Agent("--config", config, "--collect", "load", "--history", "off") as agent:
         parts = {row["part"]: row for row in agent.table("/v1/status", "status")}
         assert parts["incidents"]["state"] == "works" and "in memory alone" in parts["incidents"]["detail"]
 
