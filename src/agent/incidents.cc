@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "agent/incident_words.h"
+#include "agent/poll_time.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "wire/incident.h"
@@ -11,14 +12,12 @@
 namespace spotter::agent {
 namespace {
 
-constexpr i64 kMostQueued = 256;           // batches on their way to the loop's thread
-constexpr Ns kUsualPoll = 5 * kSecond;     // of Kineto
-constexpr Ns kLongestPoll = 15 * kSecond;  // others are late, and say so
-constexpr Ns kCanaryRest = 5 * kSecond;    // of a canary, after its file is there
-constexpr double kCanaryRatio = 1.5;       // of its steps to those before, at most
-constexpr i64 kMostRanks = 64;             // of a job that is traced whole
-constexpr i64 kMostRestored = 1000;        // incidents of before
-constexpr Ns kCostKnown = 15 * kSecond;    // after a capture, what it has cost is measured
+constexpr i64 kMostQueued = 256;         // batches on their way to the loop's thread
+constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
+constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
+constexpr i64 kMostRanks = 64;           // of a job that is traced whole
+constexpr i64 kMostRestored = 1000;      // incidents of before
+constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
 
 }  // namespace
 
@@ -27,7 +26,7 @@ struct Incidents::Running {
   std::string job;
   respond::CapturePlan plan;
   std::vector<i64> ranks;
-  Ns began = 0, until = 0;  // Unix time
+  Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
   bool is_canary = false;
   std::unique_ptr<Investigation> investigation;
 };
@@ -37,7 +36,9 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       options_(std::move(options)),
       post_(parts.loop.poster()),
       rules_({.settings = options_.rules, .host = parts.host_name}),
-      incidents_({.cluster = options_.cluster, .host = parts.host_name}),
+      incidents_({.cluster = options_.cluster,
+                  .host = parts.host_name,
+                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; }}),
       budget_(options_.budget),
       tick_(parts.loop) {}
 
@@ -59,6 +60,7 @@ void Incidents::begin(IncidentMemory& memory) {
       restored.push_back(std::move(*incident));
   }
   std::ranges::sort(restored, {}, &respond::Incident::opened);
+  if (!restored.empty()) budget_.begin_empty();
   for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
   const auto silences = memory.store().silences(now);
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
@@ -100,6 +102,7 @@ void Incidents::pass() {
     apply(incidents_.take(again, now));
   }
   apply(incidents_.pass(now));
+  budget_.pass(now);
   std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
   tick_.set(kSecond, [this] { pass(); });
 }
@@ -158,17 +161,6 @@ std::string Incidents::why_not_asked(const std::string& job) const {
   return {};
 }
 
-Ns Incidents::poll_time(const std::string& job) const {
-  Ns longest = 0;
-  for (const auto& [pid, process] : parts_.registry.all()) {
-    if (process.identity.job != job) continue;
-    longest =
-        std::max(longest, process.polls > 1 ? (process.last_poll - process.first_poll) / (process.polls - 1)
-                                            : kUsualPoll);
-  }
-  return std::min(longest == 0 ? kUsualPoll : longest, kLongestPoll);
-}
-
 Result<respond::CapturePlan> Incidents::plan(const respond::Incident& incident) {
   const std::string& job = incident.job.id;
   if (options_.captures == AutomaticCaptures::off)
@@ -195,7 +187,7 @@ void Incidents::investigate(const respond::Incident& incident) {
   const auto planned = plan(incident);
   if (!planned) return refuse(id, planned.error().message);
   if (options_.captures == AutomaticCaptures::dry_run) {
-    budget_.ended(incident.job.id, parts_.host.unix_now(), planned->cost_s, {}, {});
+    budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
     return refuse(
         id,
         fmt::format("nothing was traced (dry run): the job would have been traced for {:.1f} s, "
@@ -222,9 +214,9 @@ void Incidents::begin_capture(const std::string& id, respond::CapturePlan plan, 
   running->job = incident->job.id;
   running->plan = plan;
   running->ranks = ranks;
-  running->began = now;
   running->is_canary = plan.is_canary && ranks.size() > 1;
-  const Ns start = now + poll_time(running->job) + plan.warm_up + kSecond;
+  const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
+  running->began = start - plan.warm_up;
   running->until = start + plan.window;
   InvestigationOrder order{.program = options_.program,
                            .socket = options_.socket,
@@ -256,18 +248,19 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
     budget_.ended(running.job, now, {}, {}, {});
     return refuse(id, "the capture failed: " + to_printable(investigated.error().message));
   }
-  if (running.is_canary) {
+  if (running.is_canary && !folder_of(investigated->receipts).empty()) {
     auto& timer = later_[id];
     timer = std::make_unique<net::Timer>(parts_.loop);
     Running canary{.job = running.job,
                    .plan = running.plan,
                    .ranks = running.ranks,
                    .began = running.began,
-                   .until = now,
+                   .until = running.until,
                    .is_canary = true,
                    .investigation = {}};
-    timer->set(kCanaryRest,
-               [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
+    const auto pace = paces_.of(running.job);
+    const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
+    timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
     return;
   }
   const auto pace = paces_.of(running.job);
@@ -286,7 +279,7 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
   apply(incidents_.conclude(id, std::move(conclusion), now));
   auto& timer = later_[id];
   timer = std::make_unique<net::Timer>(parts_.loop);
-  timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = now] {
+  timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
     settle_cost(job, from, until, id);
   });
 }
@@ -307,6 +300,13 @@ void Incidents::go_on(const std::string& id, const Running& canary) {
   if (*cost.aftermath_ratio >= kCanaryRatio) {
     budget_.harmed(canary.job, "the job did not go on as before after one rank was traced");
     return refuse(id, "one rank alone was traced: the job did not go on as before");
+  }
+  const auto incident = incidents_.find(id);
+  std::string why = why_not_asked(canary.job);
+  if (!incident || !incident->is_open()) why = "nothing more was traced: it was over";
+  if (!why.empty()) {
+    budget_.ended(canary.job, parts_.host.unix_now(), cost.cost_s, {}, {});
+    return refuse(id, std::move(why));
   }
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
@@ -341,11 +341,14 @@ Result<respond::Incident> Incidents::find(const std::string& id) const {
 
 Result<void> Incidents::may_change(const Peer& peer, const std::string& job) const {
   if (!peer.only_uid) return {};
-  const bool is_own = !job.empty() && std::ranges::any_of(parts_.registry.all(), [&](const auto& each) {
-    return each.second.identity.job == job && each.second.facts.uid == *peer.only_uid;
-  });
-  if (is_own) return {};
-  return fail(Code::denied, "{} has no process of that job here", to_printable(peer.name));
+  // A launcher's id may be made up: who calls his process by another's job has not all of it.
+  i64 own = 0, others = 0;
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (process.identity.job != job) continue;
+    ++(process.facts.uid == *peer.only_uid ? own : others);
+  }
+  if (!job.empty() && own > 0 && others == 0) return {};
+  return fail(Code::denied, "the processes of that job here are not all of {}", to_printable(peer.name));
 }
 
 Result<respond::Incident> Incidents::acknowledge(const Peer& peer, const std::string& id) {

@@ -76,7 +76,6 @@ class Incidents : public Consumer {
   void go_on(const std::string& id, const Running& canary);
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
   void refuse(const std::string& id, std::string why);
-  Ns poll_time(const std::string& job) const;
   Ns slow_since(const std::string& id) const;
 
   Parts parts_;

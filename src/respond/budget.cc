@@ -53,7 +53,7 @@ double Budget::saved_s(const std::string& job, Ns at) const {
 }
 
 CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
-  const bool is_first = job.captures.empty() && !job.overhead;
+  const bool is_first = !job.has_passed;
   CapturePlan plan;
   plan.is_canary = is_first && options_.canary;
   plan.warm_up = is_first ? options_.first_warm_up : options_.warm_up;
@@ -124,9 +124,14 @@ void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
   if (job.planned_s && cost_s)
     job.saved_s = std::min(job.saved_s + *job.planned_s - std::max(*cost_s, 0.0), options_.most_saved_s);
   job.planned_s.reset();
+  job.has_passed = job.has_passed || cost_s || overhead;
   if (overhead) job.overhead = std::clamp(*overhead, 0.0, 10.0);
   if (aftermath && *aftermath > options_.aftermath && ++job.aftermaths >= 2)
     job.off = "it stayed slower after two captures";
+}
+
+void Budget::pass(Ns at) {
+  std::erase_if(jobs_, [&](const auto& job) { return at - job.second.as_of > 2 * kDay; });
 }
 
 void Budget::harmed(const std::string& name, std::string why) {

@@ -62,14 +62,14 @@ class Budget {
   // A plan, whose cost is set aside: ended() follows. Errors: busy (not now), denied (not this job any more):
   // with a sentence for a person.
   Result<CapturePlan> plan(const CaptureWish& wish);
-  // What it cost, as the job's own steps say; nothing: not known, and it cost what was planned. `aftermath`:
-  // steps after it to steps before.
+  // What it cost, as the job's own steps say; nothing: not known, it cost what was planned, and the next one
+  // is a first one, too. `aftermath`: steps after it to steps before.
   void ended(const std::string& job, Ns at, std::optional<double> cost_s, std::optional<double> overhead,
              std::optional<double> aftermath);
   // A process of it has gone, or it does not go on: no capture of it any more.
   void harmed(const std::string& job, std::string why);
-  // A job that is over, and what a restarted agent cannot know: it begins with nothing saved up.
-  void forget(const std::string& job) { jobs_.erase(job); }
+  void pass(Ns at);  // jobs that nothing was asked for since days go
+  // What a restarted agent cannot know: a job begins with nothing saved up.
   void begin_empty() { begins_empty_ = true; }
 
   double saved_s(const std::string& job, Ns at) const;
@@ -83,6 +83,7 @@ class Budget {
     std::optional<double> overhead = {};      // as measured
     std::optional<double> planned_s = {};     // one is under way
     Ns overdrawn = 0;                         // when last
+    bool has_passed = false;                  // it went on after a capture
     int aftermaths = 0;                       // that were slow
     std::string off = {};                     // why there is none any more
   };

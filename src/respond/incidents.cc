@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "respond/rules/list.h"
 #include "respond/says.h"
 #include "respond/symptoms.h"
 
@@ -12,6 +13,13 @@ namespace spotter::respond {
 namespace {
 
 constexpr Ns kRemembered = kDay;  // resolved ones
+constexpr const char* kNoAnswer = "the captures gave no answer in time";
+
+// Nothing but somebody's word ends it, least of all that nobody tells of it any more.
+bool is_by_hand(const Condition& condition) {
+  const Rule* rule = find_rule(condition.rule);
+  return rule && std::string_view(rule->recover) == kByHand;
+}
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
   Incident incident;
@@ -97,7 +105,10 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at) {
   if (condition.job.empty()) incident.host = condition.host;
   incident.urgency = condition.urgency;
   incident.opened = at;
-  incident.n = ++numbers_[incident.key()];
+  const std::string key = incident.key();
+  i64& n = numbers_[key];
+  if (options_.last_n) n = std::max(n, options_.last_n(key));
+  incident.n = ++n;
   return &kept;
 }
 
@@ -145,8 +156,9 @@ Incidents::Changes Incidents::pass(Ns at) {
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   if (at >= kept.grace) {
-    conditions_ -=
-        std::erase_if(kept.firing, [&](const auto& c) { return at - c.second.at > options_.forget; });
+    conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
+      return at - c.second.at > options_.forget && !is_by_hand(c.second);
+    });
   }
   const bool is_quiet = kept.firing.empty() && at >= kept.grace;
   switch (incident.state) {
@@ -160,8 +172,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::firing:
     case IncidentState::investigating:
       if (at - incident.fired >= options_.patience)
-        settle(kept, {.not_known = {"the captures gave no answer in time"}}, "no verdict in time", at,
-               changes);
+        settle(kept, {.not_known = {kNoAnswer}}, "no verdict in time", at, changes);
       break;
     case IncidentState::verdict:
     case IncidentState::inconclusive:
@@ -169,7 +180,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
         incident.before = incident.state;
         move(kept, IncidentState::recovering, "all conditions are over", Word::none, at, changes);
       } else if (incident.told == 0) {
-        if (std::ranges::none_of(incidents_, [&](const Kept& other) {
+        if (!incident.part_of.empty() && std::ranges::none_of(incidents_, [&](const Kept& other) {
               return other.incident.is_open() && other.incident.id() == incident.part_of;
             }))
           incident.part_of.clear();
@@ -259,6 +270,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
     incident.verdict = std::move(conclusion.verdict);
   if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
+  std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
   const bool was_settled = incident.state != IncidentState::pending &&
@@ -279,6 +291,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
 Word Incidents::said(Kept& kept, Word word, Ns at) const {
   Incident& incident = kept.incident;
   incident.silenced_until = silences_.until(incident, at);
+  if (word == Word::resolved) return word;  // of what was told: whoever waits for its end is not left with it
   if (word == Word::none || incident.silenced_until || !incident.part_of.empty()) return Word::none;
   return word;
 }
@@ -334,6 +347,7 @@ Result<Incidents::Changes> Incidents::acknowledge(const std::string& id, Acknowl
   TRY_ASSIGN(Kept* const kept, named(id));
   if (!kept->incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
   Changes changes;
+  if (kept->incident.acknowledged && kept->incident.acknowledged->by == by.by) return changes;
   const Ns at = by.at;
   kept->incident.acknowledged = std::move(by);
   move(*kept, kept->incident.state, "somebody has acknowledged it", Word::changed, at, changes);

@@ -28,15 +28,17 @@ namespace spotter::respond {
 
 struct IncidentsOptions {
   std::string cluster = "local";
-  std::string host = {};             // who leads
-  Ns gather = 3 * kSecond;           // conditions that begin together
-  Ns patience = 45 * kSecond;        // for a verdict; after it is told that there is none
-  Ns calm = 5 * kMinute;             // all over for so long: resolved
-  Ns reopen = 15 * kMinute;          // a resolved one is the same one again
-  Ns repeat = 4 * kHour;             // what stays is told again
-  Ns together = 2 * kMinute;         // conditions of other families that may be the cause
-  Ns forget = 10 * kMinute;          // a condition that its host says no more
-  Ns grace = 5 * kMinute;            // after a restart: hosts have that long to say what still holds
+  std::string host = {};       // who leads
+  Ns gather = 3 * kSecond;     // conditions that begin together
+  Ns patience = 45 * kSecond;  // for a verdict; after it is told that there is none
+  Ns calm = 5 * kMinute;       // all over for so long: resolved
+  Ns reopen = 15 * kMinute;    // a resolved one is the same one again
+  Ns repeat = 4 * kHour;       // what stays is told again
+  Ns together = 2 * kMinute;   // conditions of other families that may be the cause
+  Ns forget = 10 * kMinute;    // a condition that its host says no more
+  Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
+  // How often there was one of this key before this process; empty: never.
+  std::function<i64(const std::string& key)> last_n = {};
   size_t most = 1000;                // incidents, open or resolved a while ago
   size_t most_conditions = 100'000;  // of all of them
 };

@@ -272,6 +272,46 @@ TEST(Incidents, WhatIsSilencedIsShownAndNotToldUntilItEnds) {
   EXPECT_EQ(leader.words(), Words{Word::verdict});
 }
 
+TEST(Incidents, TheEndOfWhatWasToldIsToldThoughItIsSilenced) {
+  Leader leader;
+  leader.standing = {slow(0)};
+  leader.pass(60 * kSecond);
+  leader.keep(leader.incidents.silence(
+      {.job = "4711", .until = leader.at + kDay, .reason = "a known fault", .by = "bob"}, leader.at));
+  leader.standing.clear();
+  leader.say(slow(0), false);
+  leader.pass(10 * kMinute);
+  EXPECT_EQ(leader.words(), (Words{Word::verdict, Word::resolved}));
+}
+
+TEST(Incidents, NumbersGoOnAfterARestart) {
+  Leader leader({.cluster = "a", .host = "gpu01", .last_n = [](const std::string& key) {
+                   return key == "a/4711/speed" ? 6 : 0;
+                 }});
+  leader.standing = {slow(0)};
+  leader.pass(5 * kSecond);
+  EXPECT_TRUE(leader.incidents.find("4711-speed-7"));
+}
+
+TEST(Incidents, WhatIsMendedByHandIsNotForgotten) {
+  Leader leader;
+  Condition fault = hot(5);
+  fault.rule = "gpu_fault";
+  fault.urgency = Urgency::critical;
+  leader.say(fault);
+  leader.pass(kHour);
+  EXPECT_EQ(leader.state("4711-gpu-1"), IncidentState::verdict);
+}
+
+TEST(Incidents, WhoAcknowledgesTwiceIsHeardOnce) {
+  Leader leader;
+  leader.standing = {slow(0)};
+  leader.pass(60 * kSecond);
+  for (int i = 0; i < 3; ++i)
+    leader.keep(leader.incidents.acknowledge(kId, {.by = "bob", .where = "command", .at = leader.at}));
+  EXPECT_EQ(leader.words(), (Words{Word::verdict, Word::changed}));
+}
+
 TEST(Incidents, ASilenceSaysOfWhatAndWhy) {
   Leader leader;
   const auto refused = [&](Silence silence) {

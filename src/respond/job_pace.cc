@@ -42,7 +42,8 @@ void JobPaces::see_steps(const Sample& sample) {
     const i64 first = job.first_count.try_emplace(row.of.rank, row.steps).first->second;
     if (row.steps > 0 && job.pace.first == 0) job.pace.first = sample.at;
     job.pace.steps = std::max(job.pace.steps, row.steps - first);
-    if (!job.shown || row.of.rank < job.shown) {
+    if (!job.has_shown || row.of.rank < job.shown) {
+      job.has_shown = true;
       job.shown = row.of.rank;
       job.last.clear();
     }

@@ -43,6 +43,7 @@ class JobPaces {
   };
   struct Job {
     JobPace pace = {};
+    bool has_shown = false;
     std::optional<i64> shown = {};                   // whose steps `last` has: of the lowest rank here
     std::map<std::optional<i64>, i64> counted = {};  // steps by rank, as its counter says
     std::map<std::optional<i64>, i64> first_count = {};

@@ -66,6 +66,22 @@ TEST(JobPaces, HowAJobGoesOn) {
   EXPECT_FALSE(host.paces.of("7"));
 }
 
+// A log tells of the job, and of no rank.
+TEST(JobPaces, StepsWithoutARankCountToo) {
+  JobPaces paces;
+  for (i64 i = 1; i <= 60; ++i) {
+    const Ns took = i < 40 ? kSecond : 2 * kSecond;
+    paces.see({.table = table_of("step", {{{"job", "7"},
+                                           {"user", "alice"},
+                                           {"step_ns", took},
+                                           {"step_longest_ns", took},
+                                           {"step_age_ns", i64{0}},
+                                           {"steps", i}}}),
+               .at = kStart + i * kSecond});
+  }
+  EXPECT_NEAR(*paces.cost("7", 0, kStart + 40 * kSecond, kStart + 50 * kSecond).overhead_ratio, 2, 0.01);
+}
+
 TEST(JobPaces, WhatACaptureHasCost) {
   Host host;
   host.seconds(60, 4, 250 * kMillisecond);

@@ -16,6 +16,7 @@ struct Rules::At {
   const Rule* rule;
   std::unique_ptr<Watch> watch;
   Ns hold, recover;
+  Settings settings;
   Ns last_sign = 0;
 };
 
@@ -58,7 +59,8 @@ Rules::Rules(RulesOptions options) : options_(std::move(options)) {
     rules_.push_back({.rule = rule,
                       .watch = rule->make(settings),
                       .hold = duration_of(settings, "for"),
-                      .recover = recover == kByHand ? kForGood : duration_of(settings, "recover")});
+                      .recover = recover == kByHand ? kForGood : duration_of(settings, "recover"),
+                      .settings = settings});
   }
 }
 
@@ -66,6 +68,8 @@ Rules::~Rules() = default;
 
 std::vector<Condition> Rules::add(const Batch& batch) {
   std::vector<Condition> changes;
+  if (batch.unix_ns < last_at_ - kMinute) begin_anew(batch.unix_ns);
+  last_at_ = batch.unix_ns;
   for (const Table& table : batch.tables) facts_.see({.table = table, .at = batch.unix_ns});
   for (const Table& table : batch.tables) {
     for (At& rule : rules_) {
@@ -80,6 +84,18 @@ std::vector<Condition> Rules::add(const Batch& batch) {
   std::vector<Condition> over = pass(batch.unix_ns);
   changes.insert(changes.end(), std::make_move_iterator(over.begin()), std::make_move_iterator(over.end()));
   return changes;
+}
+
+void Rules::begin_anew(Ns at) {
+  for (At& rule : rules_) {
+    rule.watch = rule.rule->make(rule.settings);
+    rule.last_sign = 0;
+  }
+  for (auto& [key, watched] : watched_) {
+    watched.last_wrong = watched.last_sign = watched.said = at;
+    watched.wrong_since = watched.wrong_since == 0 ? 0 : at;
+    watched.beginnings.clear();
+  }
 }
 
 void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes) {

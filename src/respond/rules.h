@@ -33,7 +33,8 @@ class Rules {
   ~Rules();
 
   // What changed: a condition that began to fire, whose numbers are new while it does (`refresh` after it was
-  // said last), or that is over. Batches come in the order of time.
+  // said last), or that is over. Batches come in the order of time; where
+  // the clock was set back by more than a minute, what was measured before is forgotten.
   std::vector<Condition> add(const Batch& batch);
   // Time passes: conditions of what nobody tells of any more are over.
   std::vector<Condition> pass(Ns at);
@@ -54,6 +55,7 @@ class Rules {
   struct At;  // a rule at work
 
   void take(const At& rule, Sign sign, Ns at, std::vector<Condition>& changes);
+  void begin_anew(Ns at);
   static bool is_over(const Watched& watched, Ns calm, Ns at);
 
   RulesOptions options_;
@@ -61,6 +63,7 @@ class Rules {
   std::vector<At> rules_;
   std::map<u64, Watched> watched_;  // by fingerprint: those that are wrong, or were lately
   std::vector<Sign> signs_;
+  Ns last_at_ = 0;
   i64 left_out_ = 0;
 };
 

@@ -50,6 +50,16 @@ TEST(Rules, AfterAPauseItHasToHoldAnew) {
   EXPECT_TRUE(machine.all.empty());
 }
 
+TEST(Rules, AClockThatIsSetBackBlindsNobody) {
+  Machine machine;
+  machine.seconds(25, [](int) { return mount(false); });
+  machine.at -= kDay;
+  machine.seconds(100, [](int) { return mount(true); });
+  EXPECT_TRUE(machine.firing().empty());
+  machine.seconds(25, [](int) { return mount(false); });
+  EXPECT_EQ(machine.firing(), Names{"storage_hangs"});
+}
+
 TEST(Rules, NumbersAreToldAgainNowAndThen) {
   Machine machine;
   machine.seconds(21 + 95, [](int) { return mount(false); });

@@ -41,9 +41,10 @@ Result<respond::Silence> read_silence(std::string_view body, Ns unix_now) {
   TRY_ASSIGN(const auto until, integer_of(object, "until_ms"));
   if (duration.has_value() == until.has_value())
     return fail(Code::invalid, "a silence has either for_ms or until_ms");
-  constexpr i64 kMostMs = i64{1} << 43;  // of Unix time, and what is beyond it is refused all the same
+  constexpr i64 kMostUntilMs = i64{1} << 42, kMostForMs = 30 * kDay / kMillisecond;  // far from an overflow
   const i64 ms = duration ? *duration : *until;
-  if (ms <= 0 || ms > kMostMs) return fail(Code::invalid, "a silence ends within 30 days");
+  if (ms <= 0 || ms > (duration ? kMostForMs : kMostUntilMs))
+    return fail(Code::invalid, "a silence ends within 30 days");
   silence.until = (duration ? unix_now : 0) + ms * kMillisecond;
   return silence;
 }

@@ -84,7 +84,7 @@ Result<AgentConfig> configured(const Options& options) {
   agent::RespondOptions& respond = config.options.respond;
   respond.is_on = respond.is_on && !config.options.telemetry.collectors.empty();
   if (respond.is_on) config.options.incidents_file = incidents_beside(config.options.telemetry.history);
-  respond.socket = config.doors.api_socket;
+  respond.socket = std::filesystem::absolute(config.doors.api_socket);  // its child is in another folder
   return config;
 }
 

@@ -113,11 +113,19 @@ Result<int> silence(const Options& options, const std::string& id) {
   wanted.reason = options.reason;
   wanted.until = Host::at("/").unix_now() + options.duration;
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  for (const net::HttpAddress& address : hosts.addresses)
-    TRY(ask_one(address, hosts.credentials, {"POST", "/v1/silences", wire::silence_text(wanted), {}}));
+  std::optional<Error> refusal;
+  size_t taken = 0;
+  for (const net::HttpAddress& address : hosts.addresses) {
+    const auto answer =
+        ask_one(address, hosts.credentials, {"POST", "/v1/silences", wire::silence_text(wanted), {}});
+    taken += answer.has_value();
+    if (!answer) refusal = answer.error();
+  }
+  if (taken == 0 && refusal) return tl::unexpected(*refusal);
   TRY_ASSIGN(const respond::Incident now, ask_for(options, "GET", id, ""));
   TRY(tell(options, now));
-  return kAll;
+  if (refusal) std::fprintf(stderr, "spotter: not everywhere: %s\n", to_printable(refusal->message).c_str());
+  return refusal ? kSome : kAll;
 }
 
 Result<int> act(const Options& options) {

@@ -20,8 +20,8 @@ class GpuIdleInJob : public Watch {
   // What the SMs do says more than that some kernel runs, where the GPU tells it.
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     const bool is_activity = sample.table.name() == "gpu_activity";
-    if (!is_activity && has_activity_) return;
-    has_activity_ = has_activity_ || is_activity;
+    if (is_activity) last_activity_ = sample.at;
+    if (!is_activity && last_activity_ != 0 && sample.at - last_activity_ < kMinute) return;
     Columns& columns = is_activity ? activity_columns_ : columns_;
     columns.find(sample.table);
     for (size_t row = 0; row < sample.table.rows(); ++row) {
@@ -36,7 +36,7 @@ class GpuIdleInJob : public Watch {
 
  private:
   double active_;
-  bool has_activity_ = false;
+  Ns last_activity_ = 0;
   Columns columns_{kNames}, activity_columns_{kNames};
 };
 
