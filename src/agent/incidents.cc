@@ -5,6 +5,7 @@
 
 #include "agent/incident_words.h"
 #include "agent/poll_time.h"
+#include "analyze/range_text.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "wire/incident.h"
@@ -83,7 +84,8 @@ void Incidents::offer(const SharedBatch& batch) {
 }
 
 std::optional<SinkState> Incidents::state() const {
-  return SinkState{.name = "rules", .queued = queued_, .delivered = taken_, .dropped = dropped_};
+  return SinkState{
+      .name = "rules", .queued = queued_, .delivered = taken_, .dropped = dropped_, .rejected = left_out_};
 }
 
 void Incidents::take(const Batch& batch) {
@@ -102,12 +104,13 @@ void Incidents::pass() {
     apply(incidents_.take(again, now));
   }
   apply(incidents_.pass(now));
+  left_out_ = rules_.left_out() + incidents_.left_out();
   budget_.pass(now);
   std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
   tick_.set(kSecond, [this] { pass(); });
 }
 
-void Incidents::take(std::vector<respond::Condition> conditions, Ns now) {
+void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
   for (const respond::Condition& condition : conditions) apply(incidents_.take(condition, now));
 }
 
@@ -197,7 +200,7 @@ void Incidents::investigate(const respond::Incident& incident) {
   std::vector<i64> ranks;
   if (const auto pace = paces_.of(incident.job.id)) ranks.assign(pace->ranks.begin(), pace->ranks.end());
   if (std::ssize(ranks) > kMostRanks) ranks.resize(kMostRanks);
-  begin_capture(id, *planned, std::move(ranks));
+  begin_capture(id, incident.job.id, *planned, std::move(ranks));
 }
 
 void Incidents::refuse(const std::string& id, std::string why) {
@@ -206,12 +209,11 @@ void Incidents::refuse(const std::string& id, std::string why) {
       parts_.host.unix_now()));
 }
 
-void Incidents::begin_capture(const std::string& id, respond::CapturePlan plan, std::vector<i64> ranks) {
-  const auto incident = incidents_.find(id);
-  if (!incident) return;
+void Incidents::begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
+                              std::vector<i64> ranks) {
   const Ns now = parts_.host.unix_now();
   auto running = std::make_unique<Running>();
-  running->job = incident->job.id;
+  running->job = job;
   running->plan = plan;
   running->ranks = ranks;
   running->is_canary = plan.is_canary && ranks.size() > 1;
@@ -225,7 +227,8 @@ void Incidents::begin_capture(const std::string& id, respond::CapturePlan plan, 
                            .plan = plan,
                            .start_unix_ms = start / kMillisecond};
   rules_.captured(running->job, {.from = now, .until = running->until});
-  const respond::CaptureOfIncident capture{.ranks = ranks_text(order.ranks)};
+  const respond::CaptureOfIncident capture{.ranks =
+                                               analyze::range_text({order.ranks.begin(), order.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
     const auto it = running_.find(id);
     if (it == running_.end()) return;
@@ -248,7 +251,7 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
     budget_.ended(running.job, now, {}, {}, {});
     return refuse(id, "the capture failed: " + to_printable(investigated.error().message));
   }
-  if (running.is_canary && !folder_of(investigated->receipts).empty()) {
+  if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
     auto& timer = later_[id];
     timer = std::make_unique<net::Timer>(parts_.loop);
     Running canary{.job = running.job,
@@ -273,7 +276,8 @@ void Incidents::take(const std::string& id, const Running& running, Result<Inves
       id,
       [&](respond::Incident& incident) {
         incident.job.world_size = ranks;
-        if (!incident.captures.empty()) incident.captures.back().path = folder_of(investigated->receipts);
+        if (!incident.captures.empty())
+          incident.captures.back().path = capture::folder_of(investigated->receipts);
       },
       now));
   apply(incidents_.conclude(id, std::move(conclusion), now));
@@ -311,7 +315,7 @@ void Incidents::go_on(const std::string& id, const Running& canary) {
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
   rest.warm_up = options_.budget.warm_up;
-  begin_capture(id, rest, canary.ranks);
+  begin_capture(id, canary.job, rest, canary.ranks);
 }
 
 void Incidents::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {

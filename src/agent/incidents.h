@@ -64,14 +64,15 @@ class Incidents : public Consumer {
   Result<void> may_change(const Peer& peer, const std::string& job) const;
   void take(const Batch& batch);
   void pass();
-  void take(std::vector<respond::Condition> conditions, Ns now);
+  void take(const std::vector<respond::Condition>& conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
   void remember(const respond::IncidentChange& change, Ns now);
   void investigate(const respond::Incident& incident);
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
-  void begin_capture(const std::string& id, respond::CapturePlan plan, std::vector<i64> ranks);
+  void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
+                     std::vector<i64> ranks);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
   void go_on(const std::string& id, const Running& canary);
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
@@ -81,7 +82,7 @@ class Incidents : public Consumer {
   Parts parts_;
   RespondOptions options_;
   std::function<void(std::function<void()>)> post_;
-  std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0;
+  std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   respond::JobPaces paces_;
   respond::Incidents incidents_;

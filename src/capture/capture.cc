@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "table/ops.h"
+
 namespace spotter::capture {
 namespace {
 
@@ -56,6 +58,14 @@ std::string directory_of(const std::string& path) {
 std::string Capture::output() const {
   const auto named = std::ranges::find_if(receipts, [](const Receipt& r) { return !r.file.empty(); });
   return named == receipts.end() ? std::string() : directory_of(named->file);
+}
+
+std::string folder_of(const Table& receipts) {
+  for (size_t row = 0; row < receipts.rows(); ++row) {
+    const std::string_view file = table::text_or_empty(receipts, row, "file");
+    if (!file.empty()) return directory_of(std::string(file));
+  }
+  return {};
 }
 
 }  // namespace spotter::capture

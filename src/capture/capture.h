@@ -54,5 +54,7 @@ struct Capture {
 };
 
 std::string directory_of(const std::string& path);
+// Of the first file that a table of receipts names; empty: it names none.
+std::string folder_of(const Table& receipts);
 
 }  // namespace spotter::capture

@@ -52,7 +52,7 @@ struct IncidentChange {
   IncidentState from = IncidentState::pending;
   std::string why = {};  // one clause, for the audit
   Word word = Word::none;
-  bool wants_capture = false;  // answer with investigate(), conclude() or give_up()
+  bool wants_capture = false;  // answer with investigate() or conclude()
   bool is_gone = false;        // it was nothing: there is no incident
 };
 
@@ -88,7 +88,6 @@ class Incidents {
   i64 left_out() const { return left_out_; }
 
  private:
-  struct Open;
   struct Kept {
     Incident incident = {};
     std::map<u64, Condition> firing = {};

@@ -21,15 +21,6 @@
 namespace spotter::app {
 namespace {
 
-// The folder of the traces, for who wants to look at them again.
-std::string folder_of(const Table& receipts) {
-  for (size_t row = 0; row < receipts.rows(); ++row) {
-    const Value file = receipts.at(row, receipts.column("file"));
-    if (!is_null(file)) return capture::directory_of(std::string(std::get<std::string_view>(file)));
-  }
-  return {};
-}
-
 Result<int> investigate(const HostOptions& where) {
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const wire::CaptureRequest wish, wire::read_capture_request(text));
@@ -52,7 +43,7 @@ Result<int> investigate(const HostOptions& where) {
   if (!files.elsewhere.empty()) {
     diagnose::Request request;
     request.findings = true;
-    request.paths = folder_of(receipts);
+    request.paths = capture::folder_of(receipts);
     request.elsewhere = std::move(files.elsewhere);
     TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run({}, std::move(request), read::load));
     notes.merge(std::move(diagnosis.notes));
