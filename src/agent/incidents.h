@@ -15,6 +15,7 @@
 
 #include "agent/access.h"
 #include "agent/audit.h"
+#include "agent/changes.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
 #include "agent/incident_captures.h"
@@ -22,6 +23,7 @@
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
+#include "respond/alerts.h"
 #include "respond/incidents.h"
 #include "respond/job_pace.h"
 
@@ -55,6 +57,13 @@ class Incidents : public Consumer {
   Result<respond::Incident> acknowledge(const Peer& peer, const std::string& id);
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
+  // Alerts of another program; `residents`: of the jobs that are here. Errors: busy, unsupported (incidents
+  // are off).
+  Result<std::vector<respond::AlertAnswer>> take(const Peer& peer, const respond::AlertFrame& frame,
+                                                 std::span<const respond::Resident> residents);
+  // Errors: also those of the store.
+  Result<void> add(const Peer& peer, respond::Change& change);
+  const std::vector<respond::Change>& changes() const { return changes_.all(); }
   std::vector<respond::Silence> silences() const;
   const RespondOptions& options() const { return options_; }
 
@@ -73,7 +82,9 @@ class Incidents : public Consumer {
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   respond::JobPaces paces_;
+  Changes changes_;
   respond::Incidents incidents_;
+  respond::Alerts alerts_;
   IncidentCaptures captures_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;

@@ -8,6 +8,7 @@
 #include "notify/symptom.h"
 #include "notify/words.h"
 #include "render/render.h"
+#include "respond/alert.h"
 
 namespace spotter::notify {
 namespace {
@@ -128,7 +129,9 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   for (const Evidence& e : i.evidence)
     if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
   const Condition worst = worst_condition(i);
-  if (!worst.text.empty()) all.push_back({logged_by(worst.rank), clean(worst.text, kMostQuoted)});
+  if (!worst.text.empty())
+    all.push_back(
+        {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
     if (c.rule == i.symptom.rule || !c.is_firing) continue;
     all.push_back({condition_text(c), {}});

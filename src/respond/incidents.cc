@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/utf8.h"
+#include "respond/alert.h"
 #include "respond/rules/list.h"
 #include "respond/says.h"
 #include "respond/symptoms.h"
@@ -215,17 +216,32 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   }
   const bool is_flapping =
       std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
-  const bool wants_capture = incident.family == "speed" && incident.urgency != Urgency::info &&
+  const bool is_alert = incident.family == kAlert;
+  const bool is_not_wanted =
+      is_alert && std::ranges::all_of(kept.firing, [](const auto& c) { return c.second.no_capture; });
+  const bool is_stuck =
+      incident.family == "progress" || (is_alert && is_open_in("progress", incident.job.id));
+  const bool wants_capture = ((incident.family == "speed" && incident.urgency != Urgency::info) ||
+                              (is_alert && incident.part_of.empty() && !is_not_wanted && !is_stuck)) &&
                              !incident.job.id.empty() && !is_flapping;
   if (!wants_capture) {
-    std::string why = incident.family == "progress" ? "a job that does not go on is not traced"
-                      : is_flapping                 ? "it comes and goes: nothing was traced"
-                                                    : "nothing was traced";
+    std::string why = is_stuck        ? "a job that does not go on is not traced"
+                      : is_flapping   ? "it comes and goes: nothing was traced"
+                      : is_not_wanted ? "nothing was traced: the alert asks for no capture"
+                      : is_alert && !incident.part_of.empty()
+                          ? "nothing was traced for the alert: that is " + incident.part_of + "'s to do"
+                          : "nothing was traced";
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
   }
   move(kept, IncidentState::firing, "conditions hold",
        incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
   changes.back().wants_capture = true;
+}
+
+bool Incidents::is_open_in(const std::string& family, const std::string& job) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    return kept.incident.is_open() && kept.incident.family == family && kept.incident.job.id == job;
+  });
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -273,6 +289,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
+  if (options_.look_back) options_.look_back(incident);
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;
@@ -383,6 +400,11 @@ std::optional<Incident> Incidents::find(const std::string& id) const {
     if (kept.incident.id() == id) return kept.incident;
   }
   return {};
+}
+
+bool Incidents::is_open(const std::string& job) const {
+  return std::ranges::any_of(
+      incidents_, [&](const Kept& kept) { return kept.incident.is_open() && kept.incident.job.id == job; });
 }
 
 std::vector<Incident> Incidents::all() const {

@@ -39,6 +39,8 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
+  // Adds what was changed before it, when it is concluded; empty: nothing is known of changes.
+  std::function<void(Incident&)> look_back = {};
   size_t most = 1000;                // incidents, open or resolved a while ago
   size_t most_conditions = 100'000;  // of all of them
 };
@@ -84,7 +86,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
-  std::vector<Incident> all() const;  // the newest first
+  bool is_open(const std::string& job) const;  // whether one of the job's is
+  std::vector<Incident> all() const;           // the newest first
   i64 left_out() const { return left_out_; }
 
  private:
@@ -104,6 +107,7 @@ class Incidents {
   void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
+  bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
   void forget(Ns at);
 

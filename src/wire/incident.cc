@@ -39,6 +39,7 @@ void fields(Way& way, Condition& c) {
   way.integer("step", c.step);
   way.text("source", c.source);
   way.text("text", c.text);
+  way.flag("no_capture", c.no_capture);
 }
 
 template <class Way>

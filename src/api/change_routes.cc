@@ -1,0 +1,31 @@
+#include "api/change_routes.h"
+
+#include "wire/change.h"
+
+namespace spotter::api {
+namespace {
+
+constexpr int kAccepted = 202;
+
+Result<respond::Change> take(const RouteCall& call) {
+  TRY_ASSIGN(respond::Change change, wire::read_change(call.http.body, call.agent.host.unix_now()));
+  TRY(call.agent.incidents.add(call.peer, change));
+  return change;
+}
+
+}  // namespace
+
+void changes_route(const RouteCall& call, const net::HttpServer::Respond& respond) {
+  api::answer(call, respond, wire::changes_table(call.agent.incidents.changes()));
+}
+
+void add_change_route(const RouteCall& call, const net::HttpServer::Respond& respond) {
+  const auto change = told(call.agent, call.peer, call.http, take(call));
+  if (!change) return respond(http_error(change.error()));
+  const Table table = wire::changes_table(std::span(&*change, 1));
+  net::HttpAnswer answer = answer_of({std::span(&table, 1), {}}, form_of(call.http));
+  answer.status = kAccepted;
+  respond(std::move(answer));
+}
+
+}  // namespace spotter::api
