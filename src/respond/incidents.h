@@ -41,7 +41,7 @@ struct IncidentsOptions {
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
   size_t most = 1000;                // incidents, open or resolved a while ago
-  size_t most_conditions = 100'000;  // of all of them
+  size_t most_conditions = 20'000;   // of all of them
 };
 
 // What is to be told of it.
