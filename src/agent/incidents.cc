@@ -27,7 +27,12 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
                   .look_back = [this](respond::Incident& incident) { changes_.look_back(incident); }}),
       alerts_({.host = parts.host_name}),
-      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, incidents_,
+      leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
+                [this](const respond::Incidents::Changes& changes) { apply(changes); },
+                [this](u64 condition) {
+                  take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
+                }}),
+      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       tick_(parts.loop) {}
 
@@ -35,7 +40,8 @@ Incidents::~Incidents() = default;
 
 // What was before this process. That it cannot be read is told, and is no reason to be silent about what
 // comes.
-void Incidents::begin(IncidentMemory& memory) {
+Result<void> Incidents::begin(IncidentMemory& memory) {
+  TRY(leading_.begin());
   memory_ = &memory;
   changes_.begin(memory.store());
   const Ns now = parts_.host.unix_now();
@@ -61,6 +67,7 @@ void Incidents::begin(IncidentMemory& memory) {
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
     incidents_.restore(silence_of(s));
   pass();
+  return {};
 }
 
 void Incidents::offer(const SharedBatch& batch) {
@@ -98,16 +105,17 @@ void Incidents::pass() {
     if (now - firing.at < respond::Rules::kRefresh) continue;
     respond::Condition again = firing;
     again.at = now;
-    apply(incidents_.take(again, now));
+    leading_.take(again, now);
   }
+  leading_.pass(now);
   apply(incidents_.pass(now));
-  left_out_ = rules_.left_out() + incidents_.left_out();
+  left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
   captures_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
 }
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
-  for (const respond::Condition& condition : conditions) apply(incidents_.take(condition, now));
+  for (const respond::Condition& condition : conditions) leading_.take(condition, now);
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -211,6 +219,13 @@ Result<void> Incidents::add(const Peer& peer, respond::Change& change) {
   parts_.audit.done(peer,
                     fmt::format("says that something was changed: {}", change.change.what.substr(0, 100)));
   return {};
+}
+
+Result<respond::ReportAnswer> Incidents::receive(const Peer& peer, const respond::Report& report) {
+  if (peer.only_uid)
+    return fail(Code::denied, "conditions are told by agents, who may trace all processes; {} may not",
+                to_printable(peer.name));
+  return leading_.receive(report);
 }
 
 std::vector<respond::Silence> Incidents::silences() const {

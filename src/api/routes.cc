@@ -100,6 +100,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/changes", agent::AccessRole::view, changes_route},
     {"POST", "/v1/changes", agent::AccessRole::trace, add_change_route},
     {"POST", "/v1/hooks/alertmanager", agent::AccessRole::trace, alertmanager_route},
+    {"POST", "/v1/conditions", agent::AccessRole::trace, conditions_route},  // of other hosts' agents
     {"GET", "/v1/silences", agent::AccessRole::view, silences_route},
     {"POST", "/v1/silences", agent::AccessRole::trace, silence_route},
 };

@@ -158,4 +158,10 @@ void Alerts::resolve(const std::string& job) {
   }
 }
 
+void Alerts::resolve(u64 condition) {
+  for (auto& [fingerprint, kept] : kept_) {
+    if (respond::fingerprint(kept.condition) == condition) kept.condition.is_firing = false;
+  }
+}
+
 }  // namespace spotter::respond

@@ -50,6 +50,7 @@ class Alerts {
   void adopt(const Condition& condition, Ns at);
   // Somebody says that it is mended: those of the job do not fire before they begin anew.
   void resolve(const std::string& job);
+  void resolve(u64 condition);  // the one of that fingerprint
 
  private:
   struct Kept {
