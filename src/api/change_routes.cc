@@ -5,8 +5,6 @@
 namespace spotter::api {
 namespace {
 
-constexpr int kAccepted = 202;
-
 Result<respond::Change> take(const RouteCall& call) {
   TRY_ASSIGN(respond::Change change, wire::read_change(call.http.body, call.agent.host.unix_now()));
   TRY(call.agent.incidents.add(call.peer, change));
@@ -22,10 +20,7 @@ void changes_route(const RouteCall& call, const net::HttpServer::Respond& respon
 void add_change_route(const RouteCall& call, const net::HttpServer::Respond& respond) {
   const auto change = told(call.agent, call.peer, call.http, take(call));
   if (!change) return respond(http_error(change.error()));
-  const Table table = wire::changes_table(std::span(&*change, 1));
-  net::HttpAnswer answer = answer_of({std::span(&table, 1), {}}, form_of(call.http));
-  answer.status = kAccepted;
-  respond(std::move(answer));
+  api::answer(call, respond, wire::changes_table(std::span(&*change, 1)));
 }
 
 }  // namespace spotter::api

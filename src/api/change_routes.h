@@ -5,7 +5,7 @@
 namespace spotter::api {
 
 void changes_route(const RouteCall& call, const net::HttpServer::Respond& respond);
-// Answers with the change as a table of one row, 202 as other takers of such events do.
+// Answers with the change as it was understood.
 void add_change_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 
 }  // namespace spotter::api

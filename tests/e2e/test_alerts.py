@@ -30,9 +30,9 @@ def frame(*alerts, truncated=0, **more):
 
 
 @contextlib.contextmanager
-def agent_with_a_job(tmp_path, limited=False):
+def agent_with_a_job(tmp_path):
     messages = tmp_path / "messages"
-    notifiers = f"notifiers:\n  - {{name: file, type: file, path: {messages}}}\n"
+    notifiers = f"history: off\nnotifiers:\n  - {{name: file, type: file, path: {messages}}}\n"
     with RemoteAgent("--collect", "process", extra=notifiers) as agent, \
             agent.spawn(RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=4711) as one:
         agent.wait_for_processes([one.pid])
@@ -77,7 +77,7 @@ def test_who_may(tmp_path, who, status):
             assert outcomes(document) == [("not_taken", "4711")]
         for path, body in (("/v1/changes", {"summary": "x"}), ("/v1/changes", {"summary": "x", "job": "4711"})):
             got, _ = agent.https("POST", path, body, bearer=token(who))
-            assert got == (403 if who == "limited" else status), path
+            assert got == (403 if who == "limited" else 200 if status == 202 else status), path
 
 
 def test_a_storm_and_hostile_labels(tmp_path):
@@ -111,7 +111,7 @@ def test_what_is_no_alert(tmp_path):
 def test_changes_are_shown_with_an_incident(tmp_path):
     with agent_with_a_job(tmp_path) as agent:
         assert agent.https("POST", "/v1/changes", {"summary": "driver 570 rolled out", "kind": "driver", "source": "ansible"},
-                           bearer=token("trace"))[0] == 202
+                           bearer=token("trace"))[0] == 200
         done = agent.command_line("changes", "add", "another job's", "--job", "9")
         assert done.returncode == 0 and done.stdout == "Noted.\n", done
         listed = agent.command_line("changes")
@@ -120,7 +120,7 @@ def test_changes_are_shown_with_an_incident(tmp_path):
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         send(agent, frame(alert(starts=now, severity="critical")))
         until(lambda: incidents(agent).get("4711-alert-1", {}).get("state") == "inconclusive", 10, "it is concluded")
-        record = agent.api("GET", "/v1/incidents/4711-alert-1")[1]
+        record = agent.https("GET", "/v1/incidents/4711-alert-1", bearer=token("trace"))[1]
         assert [change["what"] for change in record["changes"]] == ["driver 570 rolled out"]
         assert "driver changed" in until(lambda: agent.messages.exists() and agent.messages.read_text(), 5, "somebody is told")
 
@@ -166,7 +166,7 @@ def test_the_real_alertmanager(tmp_path):
         assert answers(url, [{"labels": theirs, "annotations": {"summary": "slow"}}, {"labels": ours}])
         until(lambda: incidents(agent).get("4711-alert-1", {}).get("state") == "inconclusive", 20, "it is concluded", every=0.2)
         assert len(incidents(agent)) == 1
-        record = agent.api("GET", "/v1/incidents/4711-alert-1")[1]
+        record = agent.https("GET", "/v1/incidents/4711-alert-1", bearer=token("trace"))[1]
         assert record["symptom"]["source"] == "alertmanager:StepSlow" and record["condition_count"] == 1
         ended = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         assert answers(url, [{"labels": theirs, "endsAt": ended}])
