@@ -43,7 +43,8 @@ Condition condition_of(const AlertFrame& frame, const Alert& alert, const AlertT
 Result<std::vector<AlertAnswer>> Alerts::take(const AlertFrame& frame, const Caller& caller,
                                               std::span<const Resident> residents, Ns at,
                                               std::vector<Condition>& conditions) {
-  if (kept_.size() >= options_.most && !make_room())
+  // What is over is always taken: it makes room.
+  if (kept_.size() >= options_.most && std::ranges::all_of(frame.alerts, &Alert::is_firing) && !make_room())
     return fail(Code::busy, "{} alerts fire already, and there is no room for more", kept_.size());
   std::vector<AlertAnswer> answers;
   for (const Alert& alert : frame.alerts)

@@ -193,6 +193,8 @@ TEST_F(AlertsTest, ThereIsRoomForSoMany) {
                                 kResidents, at, conditions);
   ASSERT_FALSE(full);
   EXPECT_EQ(full.error().code, Code::busy);
+  EXPECT_EQ(outcome(over(alert("3"))), AlertOutcome::over);
+  EXPECT_EQ(outcome(alert("more")), AlertOutcome::begins);
 }
 
 TEST_F(AlertsTest, OverOnesMakeRoom) {

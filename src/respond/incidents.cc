@@ -222,6 +222,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   incident.fired = at;
+  if (options_.look_back) options_.look_back(incident);
   // What may be the cause of a larger incident is told with that one.
   if (!is_symptom_family(incident.family) && incident.urgency != Urgency::critical) {
     for (const Kept& other : incidents_) {

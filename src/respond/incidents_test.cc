@@ -143,6 +143,21 @@ TEST(Incidents, AnAlertIsNotTraced) {
   EXPECT_EQ(leader.incidents.find("4711-alert-1")->part_of, kId);
 }
 
+TEST(Incidents, WhatWasChangedIsThereWhenItIsToldFirst) {
+  Leader leader({.cluster = "a", .host = "gpu01", .look_back = [](Incident& incident) {
+                   incident.changes = {{.at = incident.opened - kMinute, .kind = "driver", .what = "570"}};
+                 }});
+  Condition critical = slow(0);
+  critical.urgency = Urgency::critical;
+  leader.standing = {critical};
+  leader.pass(kMinute);
+  ASSERT_EQ(leader.words(), (Words{Word::opened, Word::verdict}));
+  for (const IncidentChange& told : leader.told) {
+    ASSERT_EQ(told.incident.changes.size(), 1u);
+    EXPECT_EQ(told.incident.changes[0].what, "570");
+  }
+}
+
 TEST(Incidents, AlertsCanBeSilenced) {
   Leader leader;
   leader.keep(leader.incidents.silence(
