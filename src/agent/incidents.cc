@@ -23,7 +23,8 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       rules_({.settings = options_.rules, .host = parts.host_name}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
-                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; }}),
+                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
+                  .job_of = [this](const std::string& job) { return leading_.job(job); }}),
       leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },
                 [this](u64 condition) {

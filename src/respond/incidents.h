@@ -40,8 +40,10 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
-  size_t most = 1000;                // incidents, open or resolved a while ago
-  size_t most_conditions = 20'000;   // of all of them
+  // What is known of a job, when it is told of; empty: nothing more than its conditions say.
+  std::function<JobOfIncident(const std::string& job)> job_of = {};
+  size_t most = 1000;               // incidents, open or resolved a while ago
+  size_t most_conditions = 20'000;  // of all of them
 };
 
 // What is to be told of it.
@@ -110,8 +112,9 @@ class Incidents {
   struct Kept {
     Incident incident = {};
     std::map<u64, Condition> firing = {};
-    Ns began = 0;  // of this state
-    Ns grace = 0;  // not over before
+    bool is_changed = false;  // what fires, since it was described
+    Ns began = 0;             // of this state
+    Ns grace = 0;             // not over before
   };
 
   // Of a sequence that another host may have gone on with: what is told here is not what was told already.
@@ -131,6 +134,7 @@ class Incidents {
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
+  void describe_job(Incident& incident) const;
   void take_over(Incident& incident) const;
   void forget(Ns at);
 
