@@ -25,11 +25,13 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
-                  .look_back = [this](respond::Incident& incident) { changes_.look_back(incident); }}),
+                  .look_back = [this](respond::Incident& incident) { changes_.look_back(incident); },
+                  .job_of = [this](const std::string& job) { return leading_.job(job); }}),
       alerts_({.host = parts.host_name}),
       leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },
                 [this](u64 condition) {
+                  alerts_.resolve(condition);
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
                 }}),
       captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,

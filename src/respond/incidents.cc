@@ -6,14 +6,15 @@
 
 #include "base/fnv.h"
 #include "base/utf8.h"
-#include "respond/alert.h"
+#include "respond/capture_wish.h"
 #include "respond/says.h"
 #include "respond/symptoms.h"
 
 namespace spotter::respond {
 namespace {
 
-constexpr Ns kRemembered = kDay;  // resolved ones
+constexpr Ns kRemembered = kDay;         // resolved ones
+constexpr size_t kDescribedAtOnce = 16;  // conditions
 constexpr const char* kNoAnswer = "the captures gave no answer in time";
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
@@ -141,7 +142,13 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
-  describe(kept.incident, kept.firing);
+  // Of many hosts that all tell at once it is enough once a second.
+  if (kept.firing.size() <= kDescribedAtOnce) {
+    describe(kept.incident, kept.firing);
+  } else {
+    kept.is_changed = true;
+    kept.incident.urgency = std::max(before, condition.urgency);
+  }
   return kept.incident.urgency > before;
 }
 
@@ -173,6 +180,7 @@ Incidents::Changes Incidents::pass(Ns at) {
 
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
   if (at >= kept.grace) {
     conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
       return at - c.second.at > options_.forget && !is_by_hand(c.second);
@@ -219,6 +227,15 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   }
 }
 
+void Incidents::describe_job(Incident& incident) const {
+  if (!options_.job_of || incident.job.id.empty()) return;
+  const JobOfIncident job = options_.job_of(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
+}
+
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   incident.fired = at;
@@ -232,25 +249,9 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
         incident.part_of = other.incident.id();
     }
   }
-  const bool is_flapping =
-      std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
-  const bool is_alert = incident.family == kAlert;
-  const bool is_not_wanted =
-      is_alert && std::ranges::all_of(kept.firing, [](const auto& c) { return c.second.no_capture; });
-  const bool is_stuck =
-      incident.family == "progress" || (is_alert && is_open_in("progress", incident.job.id));
-  const bool wants_capture = ((incident.family == "speed" && incident.urgency != Urgency::info) ||
-                              (is_alert && incident.part_of.empty() && !is_not_wanted && !is_stuck)) &&
-                             !incident.job.id.empty() && !is_flapping;
-  if (!wants_capture) {
-    std::string why = is_stuck        ? "a job that does not go on is not traced"
-                      : is_flapping   ? "it comes and goes: nothing was traced"
-                      : is_not_wanted ? "nothing was traced: the alert asks for no capture"
-                      : is_alert && !incident.part_of.empty()
-                          ? "nothing was traced for the alert: that is " + incident.part_of + "'s to do"
-                          : "nothing was traced";
+  std::string why = why_not_traced(incident, kept.firing, is_open_in("progress", incident.job.id));
+  if (!why.empty())
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
-  }
   move(kept, IncidentState::firing, "conditions hold",
        incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
   changes.back().wants_capture = true;
@@ -286,6 +287,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  describe_job(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {

@@ -42,8 +42,10 @@ struct IncidentsOptions {
   std::function<i64(const std::string& key)> last_n = {};
   // Adds what was changed before it, when it is concluded; empty: nothing is known of changes.
   std::function<void(Incident&)> look_back = {};
-  size_t most = 1000;                // incidents, open or resolved a while ago
-  size_t most_conditions = 20'000;   // of all of them
+  // What is known of a job, when it is told of; empty: nothing more than its conditions say.
+  std::function<JobOfIncident(const std::string& job)> job_of = {};
+  size_t most = 1000;               // incidents, open or resolved a while ago
+  size_t most_conditions = 20'000;  // of all of them
 };
 
 // What is to be told of it.
@@ -113,8 +115,9 @@ class Incidents {
   struct Kept {
     Incident incident = {};
     std::map<u64, Condition> firing = {};
-    Ns began = 0;  // of this state
-    Ns grace = 0;  // not over before
+    bool is_changed = false;  // what fires, since it was described
+    Ns began = 0;             // of this state
+    Ns grace = 0;             // not over before
   };
 
   // Of a sequence that another host may have gone on with: what is told here is not what was told already.
@@ -135,6 +138,7 @@ class Incidents {
   Word said(Kept& kept, Word word, Ns at) const;
   bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
+  void describe_job(Incident& incident) const;
   void take_over(Incident& incident) const;
   void forget(Ns at);
 
