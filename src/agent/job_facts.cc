@@ -6,7 +6,7 @@
 #include <cctype>
 #include <string_view>
 
-#include "base/utf8.h"
+#include "base/printable_within.h"
 #include "capture/repository.h"
 #include "process/scheduler.h"
 
@@ -19,10 +19,6 @@ constexpr std::string_view kPrefixes[] = {"NCCL_", "TORCH_", "PYTORCH_"};
 constexpr std::string_view kVariables[] = {"CUDA_LAUNCH_BLOCKING", "OMP_NUM_THREADS", "APPTAINER_CONTAINER",
                                            "SINGULARITY_CONTAINER"};
 constexpr std::string_view kSecret[] = {"TOKEN", "KEY", "SECRET", "PASS", "CREDENTIAL", "AUTH"};
-
-std::string cut(std::string_view text, size_t most) {
-  return to_valid_utf8(to_printable(text).substr(0, most));
-}
 
 std::string command_of(const process::ProcessFacts& process) {
   return fmt::format("{}", fmt::join(process.command, " "));
@@ -51,23 +47,26 @@ bool is_told(std::string_view name) {
 
 std::string series_of(const process::ProcessFacts& process) {
   const std::string name = process::job_facts(process, {}).name;
-  return fmt::format("{}/{}/{}", process.uid, cut(without_numbers(name), kMostName),
-                     cut(without_numbers(command_of(process)), kMostSeries));
+  return fmt::format("{}/{}/{}", process.uid, printable_within(without_numbers(name), kMostName),
+                     printable_within(without_numbers(command_of(process)), kMostSeries));
 }
 
 respond::FactValues facts_of(const Host& host, const process::ProcessFacts& process) {
   respond::FactValues facts;
   for (const auto& [name, value] : process.environment) {
-    if (facts.size() < kMostFacts && is_told(name)) facts["environment/" + name] = cut(value, kMostValue);
+    if (facts.size() < kMostFacts && is_told(name))
+      facts["environment/" + name] = printable_within(value, kMostValue);
   }
-  if (!process.torch_version.empty()) facts["environment/PyTorch"] = cut(process.torch_version, kMostValue);
+  if (!process.torch_version.empty())
+    facts["environment/PyTorch"] = printable_within(process.torch_version, kMostValue);
   // Whole, as its numbers are not part of the series.
-  facts["environment/command line"] = cut(command_of(process), kMostSeries);
+  facts["environment/command line"] = printable_within(command_of(process), kMostSeries);
   if (const auto repository = capture::repository_of(host, process.pid, process.uid)) {
     const std::string& source = repository->source;
     const size_t at = source.rfind('@');
     if (at != source.npos)
-      facts["code/" + cut(source.substr(0, at), kMostSeries)] = source.substr(at + 1, kShownCommit);
+      facts["code/" + printable_within(source.substr(0, at), kMostSeries)] =
+          source.substr(at + 1, kShownCommit);
   }
   return facts;
 }

@@ -14,7 +14,8 @@ HttpRequest request(const std::string& origin, const std::string& content_type) 
 }
 
 TEST(CrossSite, WhatProgramsSend) {
-  for (const char* type : {"", "application/json", "Application/JSON ; charset=utf-8"}) {
+  for (const char* type :
+       {"", "application/json", "Application/JSON ; charset=utf-8", "application/cloudevents+json"}) {
     EXPECT_TRUE(check_type(request("", type))) << type;
     EXPECT_TRUE(check_fetch(request("", type), "http")) << type;
   }

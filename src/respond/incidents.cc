@@ -249,18 +249,12 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
         incident.part_of = other.incident.id();
     }
   }
-  std::string why = why_not_traced(incident, kept.firing, is_open_in("progress", incident.job.id));
+  std::string why = why_not_traced(incident, kept.firing, is_open(incident.job.id, "progress"));
   if (!why.empty())
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
   move(kept, IncidentState::firing, "conditions hold",
        incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
   changes.back().wants_capture = true;
-}
-
-bool Incidents::is_open_in(const std::string& family, const std::string& job) const {
-  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
-    return kept.incident.is_open() && kept.incident.family == family && kept.incident.job.id == job;
-  });
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -387,9 +381,11 @@ std::optional<Incident> Incidents::find(const std::string& id) const {
   return {};
 }
 
-bool Incidents::is_open(const std::string& job) const {
-  return std::ranges::any_of(
-      incidents_, [&](const Kept& kept) { return kept.incident.is_open() && kept.incident.job.id == job; });
+bool Incidents::is_open(const std::string& job, std::string_view family) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    const Incident& i = kept.incident;
+    return i.is_open() && i.job.id == job && (family.empty() || i.family == family);
+  });
 }
 
 std::vector<Incident> Incidents::all() const {

@@ -17,6 +17,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -107,8 +108,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
-  bool is_open(const std::string& job) const;  // whether one of the job's is
-  std::vector<Incident> all() const;           // the newest first
+  bool is_open(const std::string& job, std::string_view family = {}) const;  // whether one of the job's is
+  std::vector<Incident> all() const;                                         // the newest first
   i64 left_out() const { return left_out_; }
 
  private:
@@ -136,7 +137,6 @@ class Incidents {
   void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
-  bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
   void describe_job(Incident& incident) const;
   void take_over(Incident& incident) const;

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 
 #include "base/moment.h"
+#include "base/printable_within.h"
 #include "base/utf8.h"
 #include "wire/json.h"
 
@@ -13,11 +14,6 @@ namespace json = boost::json;
 
 constexpr size_t kMostAlerts = 5000, kMostLabels = 100;
 constexpr size_t kMostText = 256, kMostSummary = 200;  // bytes of a label and of what is shown of an alert
-
-std::string cut(std::string_view text, size_t most) {
-  std::string printable = to_printable(text.substr(0, most));
-  return printable.size() <= most ? printable : to_valid_utf8(printable.substr(0, most));
-}
 
 Result<const json::object*> object_of(const json::object& of, std::string_view name) {
   const json::value* value = of.if_contains(name);
@@ -65,7 +61,8 @@ Result<respond::Alert> alert_of(const json::value& value) {
   TRY_ASSIGN(const json::object* const notes, object_of(object, "annotations"));
   for (const char* name : {"summary", "description", "message"}) {
     const json::value* text = notes && alert.summary.empty() ? notes->if_contains(name) : nullptr;
-    if (text && text->is_string()) alert.summary = cut(std::string_view(text->get_string()), kMostSummary);
+    if (text && text->is_string())
+      alert.summary = printable_within(std::string_view(text->get_string()), kMostSummary);
   }
   return alert;
 }

@@ -74,6 +74,13 @@ TEST(AlertFrame, TextsArePrintableAndBounded) {
   EXPECT_EQ(alert.label("b"), "");
   EXPECT_LE(alert.summary.size(), 200u);
   EXPECT_EQ(alert.summary.find('\x1b'), std::string::npos);
+  // Each byte that is no UTF-8 becomes three.
+  const auto bad = read_alert_frame(
+      R"({"version":"4","alerts":[{"status":"firing","startsAt":"2026-11-23T04:46:46Z","fingerprint":"1",)"
+      R"("annotations":{"summary":"a)" +
+      std::string(1, '\x7f') + std::string(300, '\x7f') + R"("}}]})");
+  ASSERT_TRUE(bad);
+  EXPECT_LE(bad->alerts[0].summary.size(), 200u);
 }
 
 }  // namespace
