@@ -23,9 +23,14 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       rules_({.settings = options_.rules, .host = parts.host_name}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
-                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; }}),
+                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
+                  .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
       captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, incidents_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
+      hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
+              rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },
+              [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); },
+              [this](const std::string& job) { return leads(job); }}),
       tick_(parts.loop) {}
 
 Incidents::~Incidents() = default;
@@ -74,7 +79,10 @@ std::optional<SinkState> Incidents::state() const {
 }
 
 void Incidents::take(const Batch& batch) {
-  for (const Table& table : batch.tables) paces_.see({.table = table, .at = batch.unix_ns});
+  for (const Table& table : batch.tables) {
+    paces_.see({.table = table, .at = batch.unix_ns});
+    lines_.see({.table = table, .at = batch.unix_ns});
+  }
   take(rules_.add(batch), batch.unix_ns);
 }
 
@@ -91,11 +99,15 @@ void Incidents::pass() {
   apply(incidents_.pass(now));
   left_out_ = rules_.left_out() + incidents_.left_out();
   captures_.pass(now);
+  hangs_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
 }
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
-  for (const respond::Condition& condition : conditions) apply(incidents_.take(condition, now));
+  for (const respond::Condition& condition : conditions) {
+    apply(incidents_.take(condition, now));
+    if (condition.is_firing) hangs_.fires(condition);
+  }
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -110,8 +122,18 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
       parts_.audit.done(Access::own("rules"),
                         fmt::format("incident {}: {}, {}", change.incident.id(),
                                     respond::state_name(change.incident.state), change.why));
-    if (change.wants_capture) captures_.begin(change.incident);
+    if (!change.wants_evidence) continue;
+    if (change.incident.family == "progress")
+      hangs_.begin(change.incident);
+    else
+      captures_.begin(change.incident);
   }
+}
+
+// The host of the lowest rank, as far as it can be told here.
+bool Incidents::leads(const std::string& job) const {
+  const auto pace = paces_.of(job);
+  return !pace || pace->ranks.empty() || *pace->ranks.begin() == 0;
 }
 
 // What gathers only may be nothing yet; after a restart its conditions are said again.

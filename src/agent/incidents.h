@@ -17,12 +17,14 @@
 #include "agent/audit.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
+#include "agent/hang_watch.h"
 #include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
 #include "respond/incidents.h"
+#include "respond/job_lines.h"
 #include "respond/job_pace.h"
 
 namespace spotter::agent {
@@ -37,6 +39,8 @@ class Incidents : public Consumer {
     const std::string& host_name;
     Audit& audit;
     kineto::Registry& registry;
+    std::shared_ptr<collect::Identities> identities;
+    AnalysisProcesses& analyses;
   };
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
@@ -65,6 +69,7 @@ class Incidents : public Consumer {
   void take(const std::vector<respond::Condition>& conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
+  bool leads(const std::string& job) const;
   void remember(const respond::IncidentChange& change, Ns now);
 
   Parts parts_;
@@ -73,8 +78,10 @@ class Incidents : public Consumer {
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   respond::JobPaces paces_;
+  respond::JobLines lines_;
   respond::Incidents incidents_;
   IncidentCaptures captures_;
+  HangWatch hangs_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();

@@ -3,7 +3,7 @@
 // in, and what is to be done comes out.
 //
 //   pending        conditions gather; gone if all are over before they have
-//   firing         a capture is wanted: investigate() or conclude() answers
+//   firing         evidence is wanted: investigate() or conclude() answers
 //   investigating  captures are under way, until a verdict or the end of patience
 //   verdict, inconclusive    told; a later verdict amends it
 //   recovering     all conditions are over
@@ -39,6 +39,8 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
+  // What a job's logs have told since then that is unusual; empty: nobody reads them.
+  std::function<std::vector<LogLine>(const std::string& job, Ns from)> lines = {};
   size_t most = 1000;                // incidents, open or resolved a while ago
   size_t most_conditions = 100'000;  // of all of them
 };
@@ -52,8 +54,10 @@ struct IncidentChange {
   IncidentState from = IncidentState::pending;
   std::string why = {};  // one clause, for the audit
   Word word = Word::none;
-  bool wants_capture = false;  // answer with investigate() or conclude()
-  bool is_gone = false;        // it was nothing: there is no incident
+  // Of a job that is slow a capture, of one that does not go on what else can be found out: answer with
+  // investigate() or conclude().
+  bool wants_evidence = false;
+  bool is_gone = false;  // it was nothing: there is no incident
 };
 
 class Incidents {
@@ -84,6 +88,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
+  // The one that a condition belongs to, if it has been concluded, and is not over.
+  std::optional<Incident> concluded(const Condition& condition) const;
   std::vector<Incident> all() const;  // the newest first
   i64 left_out() const { return left_out_; }
 
