@@ -59,7 +59,7 @@ Result<void> Agent::measure() {
     memory.receivers.push_back(std::move(receiver));
   }
   TRY_ASSIGN(incident_memory, IncidentMemory::open(std::move(memory)));
-  if (options.respond.is_on) incidents.begin(*incident_memory);
+  if (options.respond.is_on) TRY(incidents.begin(*incident_memory));
   return telemetry.begin(options.telemetry);
 }
 

@@ -22,6 +22,10 @@ void HangWatch::gather(const respond::Incident& incident) {
     const Ns now = parts_.host.unix_now();
     for (std::string& sentence : parts_.rules.ruled_out(now))
       conclusion.against.push_back(std::move(sentence));
+    if (const auto of = parts_.incidents.find(id)) {
+      if (std::string alone = parts_.leading.why_alone(of->job.id); !alone.empty())
+        conclusion.not_known.push_back(std::move(alone));
+    }
     parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
   });
 }
@@ -49,7 +53,8 @@ void HangWatch::pass(Ns now) {
   std::map<std::string, RasWatch::Suspected> suspected;
   for (const std::string& job : jobs) {
     const auto pace = parts_.paces.of(job);
-    if (pace && parts_.leads(job)) suspected[job] = {.user = pace->user, .world_size = pace->world_size};
+    if (pace && parts_.leading.leads(job))
+      suspected[job] = {.user = pace->user, .world_size = pace->world_size};
   }
   ras_.pass(suspected);
 }

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "agent/hang_evidence.h"
+#include "agent/leading.h"
 #include "agent/ras_watch.h"
 #include "respond/incidents.h"
 
@@ -18,7 +19,7 @@ namespace spotter::agent {
 class HangWatch {
  public:
   // Of Incidents; all of them outlive this. `take`: what NCCL has said. `apply`: what is to be done with what
-  // the incidents answer. `leads`: whether this agent asks NCCL about a job: one of them is enough.
+  // the incidents answer.
   struct Parts {
     net::Loop& loop;
     const Host& host;
@@ -31,7 +32,7 @@ class HangWatch {
     respond::Incidents& incidents;
     std::function<void(const Batch&)> take;
     std::function<void(const Result<respond::Incidents::Changes>&)> apply;
-    std::function<bool(const std::string& job)> leads;
+    const Leading& leading;
   };
   explicit HangWatch(Parts parts);
 

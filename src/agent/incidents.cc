@@ -25,19 +25,24 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
                   .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
-      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, incidents_,
+      leading_({parts.loop, parts.host, parts.host_name, *parts.identities, options_, paces_, incidents_,
+                [this](const respond::Incidents::Changes& changes) { apply(changes); },
+                [this](u64 condition) {
+                  take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
+                }}),
+      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
               rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },
-              [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); },
-              [this](const std::string& job) { return leads(job); }}),
+              [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }, leading_}),
       tick_(parts.loop) {}
 
 Incidents::~Incidents() = default;
 
 // What was before this process. That it cannot be read is told, and is no reason to be silent about what
 // comes.
-void Incidents::begin(IncidentMemory& memory) {
+Result<void> Incidents::begin(IncidentMemory& memory) {
+  TRY(leading_.begin());
   memory_ = &memory;
   const Ns now = parts_.host.unix_now();
   const auto known = memory.store().newest(kMostRestored);
@@ -57,6 +62,7 @@ void Incidents::begin(IncidentMemory& memory) {
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
     incidents_.restore(silence_of(s));
   pass();
+  return {};
 }
 
 void Incidents::offer(const SharedBatch& batch) {
@@ -94,10 +100,11 @@ void Incidents::pass() {
     if (now - firing.at < respond::Rules::kRefresh) continue;
     respond::Condition again = firing;
     again.at = now;
-    apply(incidents_.take(again, now));
+    leading_.take(again, now);
   }
+  leading_.pass(now);
   apply(incidents_.pass(now));
-  left_out_ = rules_.left_out() + incidents_.left_out();
+  left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
   captures_.pass(now);
   hangs_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
@@ -105,7 +112,7 @@ void Incidents::pass() {
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
   for (const respond::Condition& condition : conditions) {
-    apply(incidents_.take(condition, now));
+    leading_.take(condition, now);
     if (condition.is_firing) hangs_.fires(condition);
   }
 }
@@ -128,12 +135,6 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
     else
       captures_.begin(change.incident);
   }
-}
-
-// The host of the lowest rank, as far as it can be told here.
-bool Incidents::leads(const std::string& job) const {
-  const auto pace = paces_.of(job);
-  return !pace || pace->ranks.empty() || *pace->ranks.begin() == 0;
 }
 
 // What gathers only may be nothing yet; after a restart its conditions are said again.
@@ -196,6 +197,13 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
   }
   apply(changes);
   return {};
+}
+
+Result<respond::ReportAnswer> Incidents::receive(const Peer& peer, const respond::Report& report) {
+  if (peer.only_uid)
+    return fail(Code::denied, "conditions are told by agents, who may trace all processes; {} may not",
+                to_printable(peer.name));
+  return leading_.receive(report);
 }
 
 std::vector<respond::Silence> Incidents::silences() const {

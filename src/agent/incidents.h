@@ -20,6 +20,7 @@
 #include "agent/hang_watch.h"
 #include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
+#include "agent/leading.h"
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
@@ -45,8 +46,8 @@ class Incidents : public Consumer {
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
 
-  // Once, if the options want it; `memory` outlives this.
-  void begin(IncidentMemory& memory);
+  // Once, if the options want it; `memory` outlives this. Errors: those of the credentials for other hosts.
+  Result<void> begin(IncidentMemory& memory);
 
   void offer(const SharedBatch& batch) override;  // any thread; never waits
   std::optional<SinkState> state() const override;
@@ -60,6 +61,8 @@ class Incidents : public Consumer {
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
   std::vector<respond::Silence> silences() const;
+  // What the agent of another host tells of a job that they share. Errors: denied.
+  Result<respond::ReportAnswer> receive(const Peer& peer, const respond::Report& report);
   const RespondOptions& options() const { return options_; }
 
  private:
@@ -69,7 +72,6 @@ class Incidents : public Consumer {
   void take(const std::vector<respond::Condition>& conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
-  bool leads(const std::string& job) const;
   void remember(const respond::IncidentChange& change, Ns now);
 
   Parts parts_;
@@ -80,6 +82,7 @@ class Incidents : public Consumer {
   respond::JobPaces paces_;
   respond::JobLines lines_;
   respond::Incidents incidents_;
+  Leading leading_;
   IncidentCaptures captures_;
   HangWatch hangs_;
   IncidentMemory* memory_ = nullptr;
