@@ -9,6 +9,8 @@ namespace {
 constexpr size_t kMostLines = 32, kMostJobs = 256;
 constexpr Ns kKept = kHour;
 
+bool is_unusual(std::string_view kind) { return kind == "new_line" || kind == "more_often"; }
+
 }  // namespace
 
 void JobLines::see(const Sample& sample) {
@@ -27,13 +29,16 @@ std::vector<LogLine> JobLines::since(const std::string& job, Ns from) const {
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return shown;
   std::set<std::string_view> kinds;
-  for (const Line& line : it->second) {
-    const LogRow& row = line.row;
-    if (line.at < from || shown.size() >= kShown || !kinds.insert(row.kind).second) continue;
-    shown.push_back({.text = row.text.empty() ? row.kind + ": not everybody may read it" : row.text,
-                     .file = row.file,
-                     .offset = row.offset,
-                     .rank = row.rank});
+  for (const bool are_fatal : {true, false}) {
+    for (const Line& line : it->second) {
+      const LogRow& row = line.row;
+      if (line.at < from || shown.size() >= kShown || is_unusual(row.kind) == are_fatal) continue;
+      if (are_fatal && !kinds.insert(row.kind).second) continue;
+      shown.push_back({.text = row.text.empty() ? row.kind + ": not everybody may read it" : row.text,
+                       .file = row.file,
+                       .offset = row.offset,
+                       .rank = row.rank});
+    }
   }
   return shown;
 }

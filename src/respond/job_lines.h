@@ -14,7 +14,8 @@ namespace spotter::respond {
 class JobLines {
  public:
   void see(const Sample& sample);  // of the table `log_event`; others are not looked at
-  // Of a job, those that were read since then: the first ones, no kind twice.
+  // Of a job, those that were read since then: fatal ones first, no kind of them
+  // twice, then the first others.
   std::vector<LogLine> since(const std::string& job, Ns from) const;
 
   static constexpr size_t kShown = 5;

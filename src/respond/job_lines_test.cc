@@ -38,6 +38,16 @@ TEST(JobLines, ThoseOfTheJobSinceThen) {
   EXPECT_TRUE(lines.since("9", 0).empty());
 }
 
+TEST(JobLines, FatalOnesComeFirst) {
+  JobLines lines;
+  for (const char* text : {"a", "b", "c", "d", "e"}) see(lines, kStart, "new_line", text);
+  see(lines, kStart + kSecond, "crash", "Segmentation fault");
+  const auto shown = lines.since("7", 0);
+  ASSERT_EQ(shown.size(), JobLines::kShown);
+  EXPECT_EQ(shown[0].text, "Segmentation fault");
+  EXPECT_EQ(shown[1].text, "a");
+}
+
 TEST(JobLines, OfVeryManyTheNewest) {
   JobLines lines;
   for (int i = 0; i < 1000; ++i) see(lines, kStart + i, "crash", std::to_string(i));

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/utf8.h"
+#include "respond/fatal_lines.h"
 #include "respond/rules/list.h"
 #include "respond/rules/log_rows.h"
 
@@ -14,6 +14,11 @@ constexpr const char* kTables[] = {"log_event"};
 constexpr std::string_view kEchoes[] = {"nccl_error", "worker_failed", "traceback", "crash"};
 constexpr Ns kEcho = 2 * kMinute;
 
+// Others are unusual, and no more.
+bool is_fatal(const std::string& kind) {
+  return std::ranges::any_of(fatal_kinds(), [&](const FatalKind& fatal) { return kind == fatal.name; });
+}
+
 class LogError : public Watch {
  public:
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
@@ -22,7 +27,7 @@ class LogError : public Watch {
       if (row.kind == kCollectiveTimeout) timeouts_[row.job] = sample.at;
     });
     rows_.each(sample, [&](const LogRow& row) {
-      if (row.kind.empty() || row.kind == kCollectiveTimeout) return;
+      if (!is_fatal(row.kind) || row.kind == kCollectiveTimeout) return;
       if (timeouts_.contains(row.job) && std::ranges::find(kEchoes, row.kind) != std::end(kEchoes)) return;
       Sign& sign = signs.emplace_back(condition_of(row), true);
       sign.condition.device = row.kind;
