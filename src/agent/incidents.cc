@@ -24,6 +24,7 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
+                  .job_of = [this](const std::string& job) { return leading_.job(job); },
                   .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
       leading_({parts.loop, parts.host, parts.host_name, *parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },

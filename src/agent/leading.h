@@ -51,7 +51,7 @@ class Leading {
   // Of a job, by whoever knows it.
   std::optional<respond::JobPace> pace(const std::string& job) const;
   respond::Chosen choose(const respond::Incident& incident) const;
-  i64 hosts(const std::string& job) const;
+  respond::JobOfIncident job(const std::string& id) const;
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }
@@ -64,7 +64,7 @@ class Leading {
 
   const respond::Leaders& leaders(const std::string& job, Ns now) const;
   respond::JobHere here(const std::string& job, Ns now) const;
-  void send(const respond::Relay::Errand& errand, Ns now);
+  void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);
   void say(const std::string& host, std::string word);

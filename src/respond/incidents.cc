@@ -12,7 +12,8 @@
 namespace spotter::respond {
 namespace {
 
-constexpr Ns kRemembered = kDay;  // resolved ones
+constexpr Ns kRemembered = kDay;         // resolved ones
+constexpr size_t kDescribedAtOnce = 16;  // conditions
 constexpr const char* kNoAnswer = "the evidence did not come in time";
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
@@ -140,7 +141,13 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
-  describe(kept.incident, kept.firing);
+  // Of many hosts that all tell at once it is enough once a second.
+  if (kept.firing.size() <= kDescribedAtOnce) {
+    describe(kept.incident, kept.firing);
+  } else {
+    kept.is_changed = true;
+    kept.incident.urgency = std::max(before, condition.urgency);
+  }
   return kept.incident.urgency > before;
 }
 
@@ -172,6 +179,7 @@ Incidents::Changes Incidents::pass(Ns at) {
 
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
   if (at >= kept.grace) {
     conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
       return at - c.second.at > options_.forget && !is_by_hand(c.second);
@@ -216,6 +224,15 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::resolved:
       break;
   }
+}
+
+void Incidents::describe_job(Incident& incident) const {
+  if (!options_.job_of || incident.job.id.empty()) return;
+  const JobOfIncident job = options_.job_of(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
 }
 
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
@@ -270,6 +287,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  describe_job(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {
@@ -364,29 +382,6 @@ Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::fu
   edit(kept->incident);
   move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
   return changes;
-}
-
-std::optional<Incident> Incidents::find(const std::string& id) const {
-  for (const Kept& kept : incidents_) {
-    if (kept.incident.id() == id) return kept.incident;
-  }
-  return {};
-}
-
-std::optional<Incident> Incidents::concluded(const Condition& condition) const {
-  const std::string key = key_of(options_, condition);
-  for (const Kept& kept : incidents_) {
-    const bool is_concluded =
-        kept.incident.state == IncidentState::verdict || kept.incident.state == IncidentState::inconclusive;
-    if (is_concluded && kept.incident.key() == key) return kept.incident;
-  }
-  return {};
-}
-
-std::vector<Incident> Incidents::all() const {
-  std::vector<Incident> all;
-  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
-  return all;
 }
 
 }  // namespace spotter::respond
