@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from agent import Agent, clean_environment, run, tables, until
+from agent import ROOT, Agent, clean_environment, run, tables, until
 
 PYTHON = os.environ.get("SPOTTER_TORCH_PYTHON")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="SPOTTER_TORCH_PYTHON names no Python with torch")
 
-TRAIN = pathlib.Path(__file__).parent / "train.py"
+TRAIN = ROOT / "tools" / "train.py"
 IMPORT_DEADLINE = 90  # importing torch five times over on two cores, with a cold file cache
 RANKS = 4
 # libkineto starts its lead of 2 s after the warm-up at a poll (1 s), and its thread ticks once a second.
