@@ -18,6 +18,7 @@
 #include "agent/changes.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
+#include "agent/hang_watch.h"
 #include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
 #include "agent/leading.h"
@@ -26,6 +27,7 @@
 #include "kineto/registry.h"
 #include "respond/alerts.h"
 #include "respond/incidents.h"
+#include "respond/job_lines.h"
 #include "respond/job_pace.h"
 
 namespace spotter::agent {
@@ -40,7 +42,8 @@ class Incidents : public Consumer {
     const std::string& host_name;
     Audit& audit;
     kineto::Registry& registry;
-    collect::Identities& identities;
+    std::shared_ptr<collect::Identities> identities;
+    AnalysisProcesses& analyses;
   };
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
@@ -87,10 +90,12 @@ class Incidents : public Consumer {
   respond::Rules rules_;
   respond::JobPaces paces_;
   Changes changes_;
+  respond::JobLines lines_;
   respond::Incidents incidents_;
   respond::Alerts alerts_;
   Leading leading_;
   IncidentCaptures captures_;
+  HangWatch hangs_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();

@@ -15,7 +15,7 @@ namespace {
 
 constexpr Ns kRemembered = kDay;         // resolved ones
 constexpr size_t kDescribedAtOnce = 16;  // conditions
-constexpr const char* kNoAnswer = "the captures gave no answer in time";
+constexpr const char* kNoAnswer = "the evidence did not come in time";
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
   Incident incident;
@@ -252,9 +252,11 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   std::string why = why_not_traced(incident, kept.firing, is_open(incident.job.id, "progress"));
   if (!why.empty())
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
+  const bool hangs = incident.family == "progress";
+  // What is found out of a job that hangs is there within seconds: it is told with that.
   move(kept, IncidentState::firing, "conditions hold",
-       incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
-  changes.back().wants_capture = true;
+       incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
+  changes.back().wants_evidence = true;
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -304,6 +306,11 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
   if (options_.look_back) options_.look_back(incident);
+  if (options_.lines && !incident.job.id.empty()) {
+    const Ns began =
+        incident.symptom.since == 0 ? incident.opened : std::min(incident.opened, incident.symptom.since);
+    incident.logs = options_.lines(incident.job.id, began - options_.together);
+  }
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;
@@ -360,7 +367,7 @@ Result<Incidents::Changes> Incidents::investigate(const std::string& id, Capture
 Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
   TRY_ASSIGN(Kept* const kept, named(id));
   Changes changes;
-  std::string why = conclusion.verdict ? "the captures name a cause" : "the captures name no cause";
+  std::string why = conclusion.verdict ? "the evidence names a cause" : "the evidence names no cause";
   settle(*kept, std::move(conclusion), std::move(why), at, changes);
   return changes;
 }
@@ -372,26 +379,6 @@ Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::fu
   edit(kept->incident);
   move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
   return changes;
-}
-
-std::optional<Incident> Incidents::find(const std::string& id) const {
-  for (const Kept& kept : incidents_) {
-    if (kept.incident.id() == id) return kept.incident;
-  }
-  return {};
-}
-
-bool Incidents::is_open(const std::string& job, std::string_view family) const {
-  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
-    const Incident& i = kept.incident;
-    return i.is_open() && i.job.id == job && (family.empty() || i.family == family);
-  });
-}
-
-std::vector<Incident> Incidents::all() const {
-  std::vector<Incident> all;
-  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
-  return all;
 }
 
 }  // namespace spotter::respond

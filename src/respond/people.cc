@@ -1,4 +1,5 @@
-// What people do to incidents.
+// What people do to incidents, and which ones there are.
+#include <algorithm>
 #include <utility>
 
 #include "respond/incidents.h"
@@ -54,6 +55,37 @@ Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
       move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
   }
   return changes;
+}
+
+std::optional<Incident> Incidents::find(const std::string& id) const {
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.id() == id) return kept.incident;
+  }
+  return {};
+}
+
+std::optional<Incident> Incidents::concluded(const Condition& condition) const {
+  for (const Kept& kept : incidents_) {
+    const Incident& incident = kept.incident;
+    const bool is_concluded =
+        incident.state == IncidentState::verdict || incident.state == IncidentState::inconclusive;
+    const bool is_its = !condition.job.empty() && incident.job.id == condition.job;
+    if (is_concluded && is_its && incident.family == condition.family) return incident;
+  }
+  return {};
+}
+
+bool Incidents::is_open(const std::string& job, std::string_view family) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    const Incident& i = kept.incident;
+    return i.is_open() && i.job.id == job && (family.empty() || i.family == family);
+  });
+}
+
+std::vector<Incident> Incidents::all() const {
+  std::vector<Incident> all;
+  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
+  return all;
 }
 
 }  // namespace spotter::respond
