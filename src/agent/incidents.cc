@@ -21,14 +21,16 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       options_(std::move(options)),
       post_(parts.loop.poster()),
       rules_({.settings = options_.rules, .host = parts.host_name}),
+      changes_({parts.host, parts.host_name, parts.registry, paces_}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
-                  .job_of = [this](const std::string& job) { return leading_.job(job); },
-                  .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
+                  .look_back = [this](respond::Incident& incident) { look_back(incident); }}),
+      alerts_({.host = parts.host_name}),
       leading_({parts.loop, parts.host, parts.host_name, *parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },
                 [this](u64 condition) {
+                  alerts_.resolve(condition);
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
                 }}),
       captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
@@ -45,6 +47,7 @@ Incidents::~Incidents() = default;
 Result<void> Incidents::begin(IncidentMemory& memory) {
   TRY(leading_.begin());
   memory_ = &memory;
+  changes_.begin(memory.store());
   const Ns now = parts_.host.unix_now();
   const auto known = memory.store().newest(kMostRestored);
   if (!known) log(Level::warning, "incidents of before: {}", known.error().message);
@@ -58,6 +61,11 @@ Result<void> Incidents::begin(IncidentMemory& memory) {
   }
   std::ranges::sort(restored, {}, &respond::Incident::opened);
   if (!restored.empty()) captures_.begin_empty();
+  for (const respond::Incident& incident : restored) {
+    for (const respond::Condition& condition : incident.conditions) {
+      if (incident.is_open()) alerts_.adopt(condition, now);
+    }
+  }
   for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
   const auto silences = memory.store().silences(now);
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
@@ -90,12 +98,15 @@ void Incidents::take(const Batch& batch) {
     paces_.see({.table = table, .at = batch.unix_ns});
     lines_.see({.table = table, .at = batch.unix_ns});
   }
+  changes_.see(batch);
   take(rules_.add(batch), batch.unix_ns);
 }
 
 void Incidents::pass() {
   const Ns now = parts_.host.unix_now();
   take(rules_.pass(now), now);
+  take(alerts_.pass(now), now);
+  changes_.pass(now, [this](const std::string& job) { return incidents_.is_open(job); });
   // What lasts is said again, so that who leads knows that it does.
   for (const respond::Condition& firing : rules_.firing()) {
     if (now - firing.at < respond::Rules::kRefresh) continue;
@@ -136,6 +147,24 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
     else
       captures_.begin(change.incident);
   }
+}
+
+void Incidents::look_back(respond::Incident& incident) const {
+  changes_.look_back(incident);
+  if (incident.job.id.empty()) return;
+  const respond::JobOfIncident job = leading_.job(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (process.identity.job == incident.job.id && process.identity.role == process::Role::rank)
+      incident.job.has_gpus = incident.job.has_gpus.value_or(false) || process.facts.has_gpu;
+  }
+  constexpr Ns kLinesBefore = 2 * kMinute;
+  const Ns since = incident.symptom.since;
+  incident.logs = lines_.since(
+      incident.job.id, (since == 0 ? incident.opened : std::min(incident.opened, since)) - kLinesBefore);
 }
 
 // What gathers only may be nothing yet; after a restart its conditions are said again.
@@ -181,6 +210,7 @@ Result<respond::Incident> Incidents::resolve(const Peer& peer, const std::string
   TRY(may_change(peer, incident.job.id));
   TRY_ASSIGN(const auto changes, incidents_.resolve(id, peer.name, now));
   apply(changes);
+  if (incident.family == respond::kAlert) alerts_.resolve(incident.job.id);
   // What nothing else ends is mended, says he who resolves it.
   for (const respond::Condition& condition : rules_.firing()) {
     if (condition.family == incident.family && condition.job == incident.job.id)
@@ -197,6 +227,30 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
     TRY(memory_->store().silence(kept_of(silence, parts_.host.unix_now())));
   }
   apply(changes);
+  return {};
+}
+
+Result<std::vector<respond::AlertAnswer>> Incidents::take(const Peer& peer, const respond::AlertFrame& frame,
+                                                          std::span<const respond::Resident> residents) {
+  if (!options_.is_on)
+    return fail(Code::unsupported, "this agent watches no jobs (respond), and takes no alerts");
+  const Ns now = parts_.host.unix_now();
+  std::vector<respond::Condition> conditions;
+  TRY_ASSIGN(
+      auto answers,
+      alerts_.take(frame,
+                   {.name = peer.name, .may = [&](const std::string& job) { return may_change(peer, job); }},
+                   residents, now, conditions));
+  take(conditions, now);
+  return answers;
+}
+
+Result<void> Incidents::add(const Peer& peer, respond::Change& change) {
+  TRY(may_change(peer, change.job));
+  if (change.change.by.empty()) change.change.by = peer.name;
+  TRY(changes_.add(change));
+  parts_.audit.done(peer,
+                    fmt::format("says that something was changed: {}", change.change.what.substr(0, 100)));
   return {};
 }
 

@@ -15,6 +15,7 @@
 
 #include "agent/access.h"
 #include "agent/audit.h"
+#include "agent/changes.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
 #include "agent/hang_watch.h"
@@ -24,6 +25,7 @@
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
+#include "respond/alerts.h"
 #include "respond/incidents.h"
 #include "respond/job_lines.h"
 #include "respond/job_pace.h"
@@ -60,6 +62,13 @@ class Incidents : public Consumer {
   Result<respond::Incident> acknowledge(const Peer& peer, const std::string& id);
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
+  // Alerts of another program; `residents`: of the jobs that are here. Errors: busy, unsupported (incidents
+  // are off).
+  Result<std::vector<respond::AlertAnswer>> take(const Peer& peer, const respond::AlertFrame& frame,
+                                                 std::span<const respond::Resident> residents);
+  // Errors: also those of the store.
+  Result<void> add(const Peer& peer, respond::Change& change);
+  const std::vector<respond::Change>& changes() const { return changes_.all(); }
   std::vector<respond::Silence> silences() const;
   // What the agent of another host tells of a job that they share. Errors: denied.
   Result<respond::ReportAnswer> receive(const Peer& peer, const respond::Report& report);
@@ -72,6 +81,7 @@ class Incidents : public Consumer {
   void take(const std::vector<respond::Condition>& conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
+  void look_back(respond::Incident& incident) const;
   void remember(const respond::IncidentChange& change, Ns now);
 
   Parts parts_;
@@ -81,7 +91,9 @@ class Incidents : public Consumer {
   respond::Rules rules_;
   respond::JobPaces paces_;
   respond::JobLines lines_;
+  Changes changes_;
   respond::Incidents incidents_;
+  respond::Alerts alerts_;
   Leading leading_;
   IncidentCaptures captures_;
   HangWatch hangs_;

@@ -12,6 +12,10 @@ Result<std::unique_ptr<Door>> open_remote(const DoorSite& site) {
   TRY_ASSIGN(std::shared_ptr<net::Tls> tls, net::Tls::server(remote.tls));
   TRY_ASSIGN(auto server, net::HttpServer::open(site.loop, remote.address, remote.port, std::move(tls),
                                                 answer_routes(site), http_error));
+  server->trust([&agent = site.agent](const net::HttpRequest& head) {
+    const agent::Peer peer = agent.access.remote(head.peer, head.authorization);
+    return agent.access.may(peer, agent::AccessRole::trace).has_value();
+  });
   const std::string place = fmt::format("{}:{}", remote.address, server->port());
   log(Level::info, "api for other hosts on {}", place);
   return std::make_unique<HttpDoor>(std::move(server), place);

@@ -4,6 +4,8 @@
 
 #include "agent/tables.h"
 #include "api/capture_routes.h"
+#include "api/change_routes.h"
+#include "api/hook_routes.h"
 #include "api/incident_routes.h"
 #include "api/metrics_page.h"
 #include "api/page_routes.h"
@@ -95,6 +97,9 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/incidents/{id}", agent::AccessRole::view, incident_route},
     {"POST", "/v1/incidents/{id}/acknowledge", agent::AccessRole::trace, acknowledge_route},
     {"POST", "/v1/incidents/{id}/resolve", agent::AccessRole::trace, resolve_route},
+    {"GET", "/v1/changes", agent::AccessRole::view, changes_route},
+    {"POST", "/v1/changes", agent::AccessRole::trace, add_change_route},
+    {"POST", "/v1/hooks/alertmanager", agent::AccessRole::trace, alertmanager_route},
     {"POST", "/v1/conditions", agent::AccessRole::trace, conditions_route},  // of other hosts' agents
     {"GET", "/v1/silences", agent::AccessRole::view, silences_route},
     {"POST", "/v1/silences", agent::AccessRole::trace, silence_route},

@@ -16,6 +16,9 @@
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //   GET  /v1/captures/ID/file   the file that process ?pid=P has written, from byte ?from=N on: at most 4 MiB
 //                               (file_part.h), as often as it takes to the size_bytes of its receipt
+//   GET  /v1/changes         what was made otherwise in the last 30 days, the newest first
+//   POST /v1/changes         that something was (wire/change.h)
+//   POST /v1/hooks/alertmanager  alerts of Alertmanager or Grafana (alert_frame.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in net/cross_site.h.

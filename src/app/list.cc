@@ -17,6 +17,7 @@
   ONE(metrics)                \
   ONE(incidents)              \
   ONE(rules)                  \
+  ONE(changes)                \
   ONE(agent)                  \
   ONE(notify)                 \
   ONE(completion)             \

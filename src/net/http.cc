@@ -25,13 +25,14 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
  public:
   // `server` keeps what the references point to.
   Connection(std::shared_ptr<ByteStream> stream, Loop& loop, size_t most_body,
-             const HttpServer::Handler& handler, const HttpServer::Refuse& refuse, Sessions& sessions,
-             std::shared_ptr<const void> server)
+             const HttpServer::Handler& handler, const HttpServer::Trusts& trusts,
+             const HttpServer::Refuse& refuse, Sessions& sessions, std::shared_ptr<const void> server)
       : stream_(std::move(stream)),
         patience_(loop),
         bytes_(loop.bytes()),
         most_body_(most_body),
         handler_(handler),
+        trusts_(trusts),
         refuse_(refuse),
         sessions_(sessions),
         server_(std::move(server)) {}
@@ -77,12 +78,46 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     parser_.emplace();
     parser_->eager(true);
     parser_->header_limit(static_cast<u32>(HttpServer::kMostHead));
-    parser_->body_limit(most_body_);
+    parser_->body_limit(trusts_ ? HttpServer::kMostBody : most_body_);
+    is_head_seen_ = false;
     end_after(HttpServer::kRequestTime);
     read_message(
         *stream_, buffer_, *parser_,
         [self = shared_from_this()](const error_code& error) { self->answer(error); },
-        [this] { bytes_.holds(held_as_, buffer_.size() + parser_->get().body().size()); });
+        [this] {
+          bytes_.holds(held_as_, buffer_.size() + parser_->get().body().size());
+          return see_head();
+        });
+  }
+
+  // Who asks is known once the head is there; the body of one who is not trusted ends early.
+  error_code see_head() {
+    if (!trusts_ || is_head_seen_ || !parser_->is_header_done()) return {};
+    is_head_seen_ = true;
+    if (trusts_(head())) return {};
+    const auto length = parser_->content_length();
+    if ((length && *length > most_body_) || parser_->get().body().size() > most_body_)
+      return http::error::body_limit;
+    parser_->body_limit(most_body_);
+    return {};
+  }
+
+  HttpRequest head() const {
+    HttpRequest request;
+    const auto& message = parser_->get();
+    const auto header = [&](http::field field) { return std::string(message[field]); };
+    request.method = std::string(message.method_string());
+    request.target = std::string(message.target());
+    request.authorization = header(http::field::authorization);
+    request.accept = header(http::field::accept);
+    request.accept_encoding = header(http::field::accept_encoding);
+    request.content_type = header(http::field::content_type);
+    request.host = header(http::field::host);
+    request.origin = header(http::field::origin);
+    request.if_none_match = header(http::field::if_none_match);
+    request.sec_fetch_site = std::string(message["Sec-Fetch-Site"]);
+    request.peer = peer_;
+    return request;
   }
 
   void answer(const error_code& error) {
@@ -93,23 +128,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     if (error && (!is_bad || error == http::error::end_of_stream)) return close();
     keep_ = !error && parser_->get().keep_alive();
     if (error) return write(refuse_(Error{Code::invalid, "this is no HTTP request: " + error.message()}));
-    HttpRequest request;
-    request.method = std::string(parser_->get().method_string());
-    request.target = std::string(parser_->get().target());
-    const auto header = [&](http::field field) { return std::string(parser_->get()[field]); };
-    request.authorization = header(http::field::authorization);
-    request.accept = header(http::field::accept);
-    request.accept_encoding = header(http::field::accept_encoding);
-    request.content_type = header(http::field::content_type);
-    request.host = header(http::field::host);
-    request.origin = header(http::field::origin);
-    request.if_none_match = header(http::field::if_none_match);
-    request.sec_fetch_site = std::string(parser_->get()["Sec-Fetch-Site"]);
+    HttpRequest request = head();
     request.when_gone = [weak = weak_from_this()](std::function<void()> act) {
       if (const auto self = weak.lock()) self->watch(std::move(act));
     };
     request.body = std::move(parser_->get().body());
-    request.peer = peer_;
     sessions_.is_served(*this);
     awaits_answer_ = true;
     handler_(std::move(request), [self = shared_from_this()](HttpAnswer a) { self->write(std::move(a)); });
@@ -178,7 +201,9 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
   std::function<void()> gone_;  // to be told if that one goes who waits for an answer
   bool awaits_answer_ = false;
   bool watches_ = false, reads_next_ = false;  // what watch() reads is under way, and is part of a request
+  bool is_head_seen_ = false;
   const HttpServer::Handler& handler_;
+  const HttpServer::Trusts& trusts_;
   const HttpServer::Refuse& refuse_;
   Sessions& sessions_;
   std::shared_ptr<const void> server_;
@@ -200,6 +225,7 @@ struct HttpServer::Body {
   Body(Handler h, Refuse r, size_t most_connections)
       : handler(std::move(h)), refuse(std::move(r)), sessions(most_connections) {}
   Handler handler;
+  Trusts trusts;
   Refuse refuse;
   Sessions sessions;
   std::unique_ptr<Acceptor<Local>> local;
@@ -210,7 +236,7 @@ struct HttpServer::Body {
   static void welcome(const std::shared_ptr<Body>& body, Loop& loop, std::shared_ptr<ByteStream> stream,
                       size_t most_body) {
     auto connection = std::make_shared<Connection>(std::move(stream), loop, most_body, body->handler,
-                                                   body->refuse, body->sessions, body);
+                                                   body->trusts, body->refuse, body->sessions, body);
     body->sessions.add(connection);
     connection->begin();
   }
@@ -231,6 +257,7 @@ HttpServer::~HttpServer() {
   body_->sessions.close_all();
 }
 u16 HttpServer::port() const { return body_->remote ? body_->remote->endpoint().port() : u16{0}; }
+void HttpServer::trust(Trusts trusts) { body_->trusts = std::move(trusts); }
 size_t HttpServer::connections() const { return body_->sessions.size(); }
 i64 HttpServer::closed_for_room() const { return body_->sessions.closed(); }
 

@@ -42,12 +42,14 @@ class HttpServer {
   static constexpr Ns kRequestTime = 5 * kSecond;  // from the last answer, if there was one
   static constexpr Ns kTimePerByte = 1000;         // more for an answer: 1 MB/s is slow
   static constexpr size_t kMostHead = size_t{16} << 10, kMostBody = size_t{1} << 20;
-  static constexpr size_t kMostRemoteBody = size_t{64} << 10;  // read before it is known who may what
+  static constexpr size_t kMostRemoteBody = size_t{64} << 10;  // of who is not trusted (trust())
   static constexpr size_t kMostConnections = 512;
 
   // May answer at once or later, on the loop's thread, and has to, once.
   using Respond = std::function<void(HttpAnswer)>;
   using Handler = std::function<void(HttpRequest, Respond)>;
+  // Whether the one whose request has this head may send a body of kMostBody by a port, too.
+  using Trusts = std::function<bool(const HttpRequest& head)>;
   // The answer to what is no request.
   using Refuse = std::function<HttpAnswer(const Error&)>;
 
@@ -64,7 +66,8 @@ class HttpServer {
   static Result<std::unique_ptr<HttpServer>> open_plain(Loop& loop, const std::string& address, u16 port,
                                                         Handler handler, Refuse refuse,
                                                         size_t most_connections = kMostConnections);
-  ~HttpServer();  // removes the file
+  ~HttpServer();              // removes the file
+  void trust(Trusts trusts);  // who connects from now on
   u16 port() const;
   size_t connections() const;
   i64 closed_for_room() const;  // connections that had to go for newer ones

@@ -21,15 +21,15 @@ inline constexpr unsigned kHttp11 = 11;
 
 // Reads one message; what came behind it stays in `buffer`. All live until it is done. Errors: the parser's,
 // http::error::end_of_stream if there was nothing, the stream's.
-// `more` is called with each part that has come.
+// `more` is called with each part that has come; its error is the message's.
 template <bool kIsRequest>
 void read_message(ByteStream& stream, boost::beast::flat_buffer& buffer,
                   http::basic_parser<kIsRequest>& parser, ByteStream::Told done,
-                  std::function<void()> more = nullptr) {
+                  std::function<error_code()> more = nullptr) {
   error_code error;
   while (buffer.size() > 0 && !parser.is_done() && !error) buffer.consume(parser.put(buffer.data(), error));
-  if (more) more();
   if (error == http::error::need_more) error = {};
+  if (more && !error) error = more();
   if (error || parser.is_done()) return done(error);
   constexpr size_t kMostRoom = 65536;
   const size_t room = boost::beast::read_size(buffer, kMostRoom);

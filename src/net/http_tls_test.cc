@@ -114,6 +114,29 @@ TEST_F(HttpTlsTest, WhatIsTooLongIsNotRead) {
   }
 }
 
+TEST_F(HttpTlsTest, WhoIsTrustedMaySendMore) {
+  server_->trust(
+      [](const HttpRequest& head) { return head.peer.certificate == "ann" && head.target == "/x"; });
+  struct Case {
+    const char* who;
+    size_t bytes;
+    bool is_read;
+  };
+  for (const auto& [who, bytes, is_read] :
+       {Case{"ann", HttpServer::kMostBody, true}, Case{"ann", HttpServer::kMostBody + 1, false},
+        Case{"", HttpServer::kMostRemoteBody, true}, Case{"", HttpServer::kMostRemoteBody + 1, false},
+        Case{"", HttpServer::kMostBody, false}}) {
+    HttpClient client(loop_, address(), Tls::client(files(who)).value());
+    std::optional<Result<HttpAnswer>> answer;
+    last_ = {};
+    client.ask({"POST", "/x", std::string(bytes, 'x'), {}}, kPatience,
+               [&](Result<HttpAnswer> a) { answer = std::move(a); });
+    ASSERT_TRUE(run_until(loop_, [&] { return answer.has_value(); }));
+    EXPECT_EQ(*answer && (*answer)->status == 200, is_read) << who << " " << bytes;
+    EXPECT_EQ(last_.body.size(), is_read ? bytes : 0) << who;
+  }
+}
+
 TEST_F(HttpTlsTest, WhoIsNotTrusted) {
   const auto refused = ask(files("stranger"));  // of another authority, by the same name
   ASSERT_FALSE(refused);

@@ -8,6 +8,7 @@
 #include "notify/symptom.h"
 #include "notify/words.h"
 #include "render/render.h"
+#include "respond/alert.h"
 
 namespace spotter::notify {
 namespace {
@@ -128,7 +129,9 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   for (const Evidence& e : i.evidence)
     if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
   const Condition worst = worst_condition(i);
-  if (!worst.text.empty()) all.push_back({logged_by(worst.rank), clean(worst.text, kMostQuoted)});
+  if (!worst.text.empty())
+    all.push_back(
+        {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
     if (c.rule == i.symptom.rule || !c.is_firing) continue;
     all.push_back({condition_text(c), {}});
@@ -154,7 +157,10 @@ std::string cost_of(const Telling& telling) {
     double unit = 1;
     while (*lost / unit >= 100) unit *= 10;
     const i64 rounded = static_cast<i64>(*lost / unit + 0.5) * static_cast<i64>(unit);
-    return *lost < 1 ? std::string("less than 1 GPU-hour") : count_text(rounded, "GPU-hour", "GPU-hours");
+    const bool has_gpus = i.job.has_gpus.value_or(true);
+    if (*lost < 1) return has_gpus ? "less than 1 GPU-hour" : "less than 1 rank-hour";
+    return has_gpus ? count_text(rounded, "GPU-hour", "GPU-hours")
+                    : count_text(rounded, "rank-hour", "rank-hours");
   };
   if (telling.occasion == Occasion::resolved) {
     const auto lost = hours(ended(telling) - began(i));

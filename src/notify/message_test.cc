@@ -219,5 +219,30 @@ TEST(RedactTest, AHostIsTheSameInAllTextsAndOnlyAsAWord) {
   EXPECT_TRUE(i.led_by.starts_with("host-")) << i.led_by;
 }
 
+TEST(MessageTest, AnAlertOfOthers) {
+  Telling telling = test_telling("step_time_up", Occasion::verdict);
+  Incident& incident = telling.incident;
+  incident.family = "alert";
+  incident.state = IncidentState::inconclusive;
+  incident.verdict.reset();
+  incident.evidence.clear();
+  incident.captures.clear();
+  incident.symptom = {
+      .rule = "alert", .source = "alertmanager:StepSlow", .since = incident.opened, .hosts = 1};
+  incident.conditions = {{.rule = "alert",
+                          .family = "alert",
+                          .job = "4711",
+                          .host = "gpu01",
+                          .rank = 3,
+                          .device = "alert b3d8110e04668ca5",
+                          .source = "alertmanager:StepSlow",
+                          .text = "\x1b[31mslow <!channel>"}};
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_NE(text.find("alert StepSlow fires (rank 3)"), std::string::npos) << text;
+  EXPECT_NE(text.find("the alert says: “"), std::string::npos) << text;
+  EXPECT_EQ(text.find("b3d8110e"), std::string::npos) << text;
+  EXPECT_EQ(text.find('\x1b'), std::string::npos) << text;
+}
+
 }  // namespace
 }  // namespace spotter::notify

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "notify/words.h"
+#include "respond/alert.h"
 
 namespace spotter::notify {
 namespace {
@@ -119,6 +120,11 @@ std::string storage_hangs(const Condition& c) { return place_text(c, "a file sys
 std::string log_error(const Condition& c) {
   return (c.rank || !c.host.empty() ? rank_text(c) : "a rank") + " logs an error";
 }
+// Its name and who sent it; whom it is about, where it says so.
+std::string alert(const Condition& c) {
+  const std::string name = clean(c.source.substr(c.source.find(':') + 1), kMostName);
+  return fmt::format("alert {} fires{}", name, c.rank ? fmt::format(" (rank {})", *c.rank) : "");
+}
 
 struct RuleWords {
   const char* rule;
@@ -143,6 +149,7 @@ constexpr RuleWords kWords[] = {
     {"host_starved", host_starved, "see what else runs on the host."},
     {"oom_kill", oom_kill, "lower what the host's processes need, data loader workers first.", true},
     {"storage_hangs", storage_hangs, "see whether other hosts reach that file system."},
+    {respond::kAlert, alert, ""},
     {"log_error", log_error, "read the log around that line.", true},
 };
 

@@ -31,6 +31,7 @@ struct Condition {
   std::optional<i64> step = {};  // since which step
   std::string source = {};       // who said so: "profilerStep", "log:megatron", "nvml"
   std::string text = {};         // a line of a log: text of a job, untrusted; at most 200 bytes
+  bool no_capture = false;       // whoever says it wants none
 };
 
 // What makes it the same condition when it is told again: FNV-1a of rule, job, host, rank and device.

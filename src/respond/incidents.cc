@@ -6,6 +6,7 @@
 
 #include "base/fnv.h"
 #include "base/utf8.h"
+#include "respond/capture_wish.h"
 #include "respond/says.h"
 #include "respond/symptoms.h"
 
@@ -226,18 +227,10 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   }
 }
 
-void Incidents::describe_job(Incident& incident) const {
-  if (!options_.job_of || incident.job.id.empty()) return;
-  const JobOfIncident job = options_.job_of(incident.job.id);
-  if (!job.name.empty()) incident.job.name = job.name;
-  if (!job.user.empty()) incident.job.user = job.user;
-  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
-  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
-}
-
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   incident.fired = at;
+  if (options_.look_back) options_.look_back(incident);
   // What may be the cause of a larger incident is told with that one.
   if (!is_symptom_family(incident.family) && incident.urgency != Urgency::critical) {
     for (const Kept& other : incidents_) {
@@ -247,20 +240,21 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
         incident.part_of = other.incident.id();
     }
   }
-  const bool is_flapping =
-      std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
-  const bool hangs = incident.family == "progress";
-  const bool wants_evidence =
-      !incident.job.id.empty() &&
-      (hangs || (incident.family == "speed" && incident.urgency != Urgency::info && !is_flapping));
-  if (!wants_evidence) {
-    std::string why = is_flapping ? "it comes and goes: nothing was traced" : "nothing was traced";
+  const bool hangs = incident.family == "progress" && !incident.job.id.empty();
+  std::string why =
+      hangs ? "" : why_not_traced(incident, kept.firing, is_open_in("progress", incident.job.id));
+  if (!why.empty())
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
-  }
   // What is found out of a job that hangs is there within seconds: it is told with that.
   move(kept, IncidentState::firing, "conditions hold",
        incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
   changes.back().wants_evidence = true;
+}
+
+bool Incidents::is_open_in(const std::string& family, const std::string& job) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    return kept.incident.is_open() && kept.incident.family == family && kept.incident.job.id == job;
+  });
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -287,7 +281,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
-  describe_job(incident);
+  if (options_.look_back) options_.look_back(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {
@@ -309,11 +303,6 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
-  if (options_.lines && !incident.job.id.empty()) {
-    const Ns began =
-        incident.symptom.since == 0 ? incident.opened : std::min(incident.opened, incident.symptom.since);
-    incident.logs = options_.lines(incident.job.id, began - options_.together);
-  }
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;

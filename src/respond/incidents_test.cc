@@ -85,6 +85,88 @@ class Leader {
 using Words = std::vector<Word>;
 const std::string kId = "4711-speed-1";
 
+Condition alert(const char* fingerprint = "alert b3d8") {
+  Condition condition;
+  condition.rule = condition.family = "alert";
+  condition.job = "4711";
+  condition.host = "gpu01";
+  condition.device = fingerprint;
+  condition.source = "alertmanager:StepSlow";
+  return condition;
+}
+
+Condition stuck() {
+  Condition condition = slow(0);
+  condition.rule = "progress_stopped";
+  condition.family = "progress";
+  condition.urgency = Urgency::critical;
+  return condition;
+}
+
+TEST(Incidents, AnAlertIsTraced) {
+  Leader leader;
+  leader.standing = {alert(), alert("alert 2")};
+  leader.pass(5 * kSecond);
+  EXPECT_EQ(leader.captures, 1);
+  EXPECT_EQ(leader.incidents.find("4711-alert-1")->condition_count, 2);
+  leader.standing.clear();
+  leader.say(alert(), false);
+  leader.pass(kSecond);
+  EXPECT_EQ(leader.incidents.find("4711-alert-1")->condition_count, 2);
+  leader.say(alert("alert 2"), false);
+  leader.pass(7 * kMinute);
+  EXPECT_EQ(leader.state("4711-alert-1"), IncidentState::resolved);
+  EXPECT_EQ(leader.words().back(), Word::resolved);
+}
+
+TEST(Incidents, AnAlertIsNotTraced) {
+  Condition only_diagnosed = alert();
+  only_diagnosed.no_capture = true;
+  struct Case {
+    std::vector<Condition> standing;
+    const char* why;
+  };
+  for (const auto& [standing, why] :
+       {Case{{only_diagnosed}, "nothing was traced: the alert asks for no capture"},
+        Case{{alert(), stuck()}, "a job that does not go on is not traced"}}) {
+    Leader leader;
+    leader.standing = standing;
+    leader.pass(10 * kSecond);
+    EXPECT_EQ(leader.captures, 0) << why;
+    EXPECT_EQ(leader.incidents.find("4711-alert-1")->not_known, std::vector<std::string>{why});
+  }
+  // The job's own incident has it traced already.
+  Leader leader;
+  leader.standing = {slow(0), alert()};
+  leader.pass(10 * kSecond);
+  EXPECT_EQ(leader.captures, 1);
+  EXPECT_EQ(leader.incidents.find("4711-alert-1")->part_of, kId);
+}
+
+TEST(Incidents, WhatWasChangedIsThereWhenItIsToldFirst) {
+  Leader leader({.cluster = "a", .host = "gpu01", .look_back = [](Incident& incident) {
+                   incident.changes = {{.at = incident.opened - kMinute, .kind = "driver", .what = "570"}};
+                 }});
+  Condition critical = slow(0);
+  critical.urgency = Urgency::critical;
+  leader.standing = {critical};
+  leader.pass(kMinute);
+  ASSERT_EQ(leader.words(), (Words{Word::opened, Word::verdict}));
+  for (const IncidentChange& told : leader.told) {
+    ASSERT_EQ(told.incident.changes.size(), 1u);
+    EXPECT_EQ(told.incident.changes[0].what, "570");
+  }
+}
+
+TEST(Incidents, AlertsCanBeSilenced) {
+  Leader leader;
+  leader.keep(leader.incidents.silence(
+      {.rule = "alert", .job = "4711", .until = leader.at + kHour, .reason = "planned"}, leader.at));
+  leader.standing = {alert()};
+  leader.pass(kMinute);
+  EXPECT_TRUE(leader.told.empty());
+}
+
 TEST(Incidents, FromTheFirstConditionToItsResolution) {
   Leader leader;
   leader.standing = {slow(0), slow(1)};

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <string_view>
 
+#include "respond/alert.h"
+
 namespace spotter::respond {
 namespace {
 
@@ -46,6 +48,7 @@ std::string what(const Condition& c) {
     return fmt::format("the kernel ended {} for want of memory",
                        value == "1" ? "a process" : value + " processes");
   if (c.rule == "storage_hangs") return "the file system does not answer";
+  if (c.rule == kAlert) return fmt::format("the alert {} fires", c.source);
   if (!c.text.empty()) return c.text;
   return value.empty() ? c.rule : fmt::format("{} {}", c.rule, value);
 }
@@ -56,10 +59,10 @@ std::string whom(const Condition& c) {
   std::string name;
   if (c.rank)
     name = fmt::format("rank {}", *c.rank);
-  else if (!c.device.empty())
+  else if (!c.device.empty() && c.rule != kAlert)
     name = c.device;
   if (!c.host.empty()) name += (name.empty() ? "" : " on ") + c.host;
-  if (c.rank && !c.device.empty()) name += fmt::format(" ({})", c.device);
+  if (c.rank && !c.device.empty() && c.rule != kAlert) name += fmt::format(" ({})", c.device);
   return name;
 }
 

@@ -4,6 +4,7 @@
 #include <iterator>
 
 #include "base/utf8.h"
+#include "respond/alert.h"
 #include "respond/rules/list.h"
 
 namespace spotter::respond {
@@ -25,7 +26,7 @@ bool matches(const Silence& silence, const Incident& incident) {
 Result<void> Silences::add(Silence silence, Ns at) {
   if (silence.rule.empty() && silence.job.empty() && silence.host.empty() && silence.user.empty())
     return fail(Code::invalid, "a silence is of a rule, a job, a host or a user");
-  if (!silence.rule.empty() && !find_rule(silence.rule))
+  if (!silence.rule.empty() && silence.rule != kAlert && !find_rule(silence.rule))
     return fail(Code::invalid, "there is no rule {}", to_printable(silence.rule));
   if (silence.until <= at || silence.until - at > kLongest)
     return fail(Code::invalid, "a silence ends within 30 days");

@@ -34,6 +34,14 @@ CREATE TABLE told(incident TEXT NOT NULL, notifier TEXT NOT NULL, sequence INTEG
 CREATE TABLE silences(id INTEGER PRIMARY KEY AUTOINCREMENT, rule TEXT NOT NULL, job TEXT NOT NULL,
   host TEXT NOT NULL, user TEXT NOT NULL, made INTEGER NOT NULL, until INTEGER NOT NULL,
   reason TEXT NOT NULL, made_by TEXT NOT NULL);
+)",
+                                  R"(
+CREATE TABLE changes(id INTEGER PRIMARY KEY, at INTEGER NOT NULL, put INTEGER NOT NULL, kind TEXT NOT NULL,
+  what TEXT NOT NULL, before TEXT NOT NULL, after TEXT NOT NULL, made_by TEXT NOT NULL, link TEXT NOT NULL,
+  job TEXT NOT NULL, hosts TEXT NOT NULL);
+CREATE INDEX changes_by_time ON changes(at);
+CREATE TABLE facts(of TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, since INTEGER NOT NULL,
+  used INTEGER NOT NULL, PRIMARY KEY(of, name)) WITHOUT ROWID;
 )"};
 
 Result<void> check_whole(Database& database) {
@@ -249,6 +257,29 @@ Result<i64> IncidentStore::keep_notifiers(const std::vector<std::string>& names)
 
 Result<i64> IncidentStore::silence(const Silence& silence) {
   return run([&] { return add_silence(database_, silence); });
+}
+
+Result<bool> IncidentStore::add_change(const StoredChange& change, Ns now) {
+  return run([&]() -> Result<bool> {
+    TRY_ASSIGN(const bool is_new, store::add_change(database_, change, now));
+    TRY(trim_changes(database_, now, options_.changes));
+    return is_new;
+  });
+}
+
+Result<std::vector<StoredChange>> IncidentStore::changes() {
+  return run([&] { return all_changes(database_); });
+}
+
+Result<void> IncidentStore::keep_facts(const std::string& of, const KnownFacts& facts, Ns now) {
+  return run([&]() -> Result<void> {
+    TRY(store::keep_facts(database_, of, facts, now));
+    return trim_changes(database_, now, options_.changes);
+  });
+}
+
+Result<KnownFacts> IncidentStore::facts(const std::string& of) {
+  return run([&] { return facts_of(database_, of); });
 }
 
 Result<bool> IncidentStore::end_silence(i64 id, Ns now) {

@@ -12,6 +12,7 @@
 #include <mutex>
 #include <span>
 
+#include "store/changes.h"
 #include "store/database_file.h"
 #include "store/incident_rows.h"
 #include "store/outbox.h"
@@ -25,6 +26,7 @@ struct IncidentStoreOptions {
   std::string path;                // empty: in memory alone, for a host that has no disk to write to
   i64 most_bytes = i64{64} << 20;  // of the file; the oldest closed incidents go first
   IncidentLimits limits = {};
+  ChangeLimits changes = {};
 };
 
 struct IncidentStoreState {
@@ -66,6 +68,12 @@ class IncidentStore {
   Result<i64> silence(const Silence& silence);
   Result<bool> end_silence(i64 id, Ns now);
   Result<std::vector<Silence>> silences(Ns now);
+
+  // As in changes.h.
+  Result<bool> add_change(const StoredChange& change, Ns now);
+  Result<std::vector<StoredChange>> changes();
+  Result<void> keep_facts(const std::string& of, const KnownFacts& facts, Ns now);
+  Result<KnownFacts> facts(const std::string& of);
 
   IncidentStoreState state() const;
 

@@ -29,6 +29,7 @@ void fields(Way& way, respond::Condition& c) {
   way.integer("step", c.step);
   way.text("source", c.source);
   way.text("text", c.text);
+  way.flag("no_capture", c.no_capture);
 }
 
 template <class Way>
@@ -38,6 +39,7 @@ void fields(Way& way, respond::JobOfIncident& job) {
   way.text("user", job.user);
   way.count("world_size", job.world_size);
   way.count("hosts", job.hosts);
+  way.flag("has_gpus", job.has_gpus);
 }
 
 template <class Way>

@@ -33,7 +33,7 @@ Incident whole_incident() {
   i.captures = {{"c17", "0,8", "/tmp/x", 3, 1.06, 1.0, 1.1}};
   i.not_known = {"992 ranks were not traced"};
   i.conditions = {{"step_time_up", "speed", Urgency::info, "4711", "alice", "gpu05", 37, "gpu 5", false, true,
-                   kOpened, kOpened + kSecond, 4.42, 3.1, "s", 17.2, 18250, "nvml", "text"}};
+                   kOpened, kOpened + kSecond, 4.42, 3.1, "s", 17.2, 18250, "nvml", "text", true}};
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
@@ -63,7 +63,7 @@ constexpr const char* kWholeText =
     R"("conditions":[{"rule":"step_time_up","family":"speed","severity":"info","job":"4711","user":"alice",)"
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
-    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text"}],"condition_count":128,)"
+    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","no_capture":true}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
     R"("told":"2026-11-23T04:46:47.123Z","part_of":"4711-progress-1","before":"verdict"})";
