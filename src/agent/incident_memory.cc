@@ -170,6 +170,7 @@ i64 IncidentMemory::last_n(const std::string& key) const {
 }
 
 store::IncidentStore& IncidentMemory::store() { return *body_->store; }
+std::shared_ptr<store::IncidentStore> IncidentMemory::shared_store() const { return body_->store; }
 
 Result<std::vector<respond::Incident>> IncidentMemory::open_incidents() {
   TRY_ASSIGN(const auto all, body_->store->open_ones());

@@ -16,6 +16,11 @@
 //   POST /v1/captures/ID/analyze   runs analyses of its files here (analyze_request.h -> file_results.h)
 //   GET  /v1/captures/ID/file   the file that process ?pid=P has written, from byte ?from=N on: at most 4 MiB
 //                               (file_part.h), as often as it takes to the size_bytes of its receipt
+//   GET  /v1/rules           what is watched for, with the thresholds in use
+//   GET  /v1/incidents       what is wrong, or was in the last day; /v1/incidents/ID: one, as a record
+//   GET  /v1/incidents/ID/history   how people are told of it, and how it came to be as it is
+//   POST /v1/incidents/ID/acknowledge, /resolve   what a person does about it
+//   GET, POST /v1/silences   what is told nobody for a while (silence.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in net/cross_site.h.
