@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "agent/incident_words.h"
-#include "agent/poll_time.h"
-#include "analyze/range_text.h"
 #include "base/log.h"
 #include "base/utf8.h"
 #include "wire/incident.h"
@@ -13,24 +11,10 @@
 namespace spotter::agent {
 namespace {
 
-constexpr i64 kMostQueued = 256;         // batches on their way to the loop's thread
-constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
-constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
-constexpr i64 kMostRanks = 64;           // of a job that is traced whole
-constexpr i64 kMostRestored = 1000;      // incidents of before
-constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
+constexpr i64 kMostQueued = 256;     // batches on their way to the loop's thread
+constexpr i64 kMostRestored = 1000;  // incidents of before
 
 }  // namespace
-
-// A capture for an incident that is under way.
-struct Incidents::Running {
-  std::string job;
-  respond::CapturePlan plan;
-  std::vector<i64> ranks;
-  Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
-  bool is_canary = false;
-  std::unique_ptr<Investigation> investigation;
-};
 
 Incidents::Incidents(const Parts& parts, RespondOptions options)
     : parts_(parts),
@@ -40,14 +24,21 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; }}),
-      budget_(options_.budget),
+      leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
+                [this](const respond::Incidents::Changes& changes) { apply(changes); },
+                [this](u64 condition) {
+                  take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
+                }}),
+      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
+                 [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       tick_(parts.loop) {}
 
 Incidents::~Incidents() = default;
 
 // What was before this process. That it cannot be read is told, and is no reason to be silent about what
 // comes.
-void Incidents::begin(IncidentMemory& memory) {
+Result<void> Incidents::begin(IncidentMemory& memory) {
+  TRY(leading_.begin());
   memory_ = &memory;
   const Ns now = parts_.host.unix_now();
   const auto known = memory.store().newest(kMostRestored);
@@ -61,12 +52,13 @@ void Incidents::begin(IncidentMemory& memory) {
       restored.push_back(std::move(*incident));
   }
   std::ranges::sort(restored, {}, &respond::Incident::opened);
-  if (!restored.empty()) budget_.begin_empty();
+  if (!restored.empty()) captures_.begin_empty();
   for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
   const auto silences = memory.store().silences(now);
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
     incidents_.restore(silence_of(s));
   pass();
+  return {};
 }
 
 void Incidents::offer(const SharedBatch& batch) {
@@ -101,17 +93,17 @@ void Incidents::pass() {
     if (now - firing.at < respond::Rules::kRefresh) continue;
     respond::Condition again = firing;
     again.at = now;
-    apply(incidents_.take(again, now));
+    leading_.take(again, now);
   }
+  leading_.pass(now);
   apply(incidents_.pass(now));
-  left_out_ = rules_.left_out() + incidents_.left_out();
-  budget_.pass(now);
-  std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
+  left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
+  captures_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
 }
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
-  for (const respond::Condition& condition : conditions) apply(incidents_.take(condition, now));
+  for (const respond::Condition& condition : conditions) leading_.take(condition, now);
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -126,7 +118,7 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
       parts_.audit.done(Access::own("rules"),
                         fmt::format("incident {}: {}, {}", change.incident.id(),
                                     respond::state_name(change.incident.state), change.why));
-    if (change.wants_capture) investigate(change.incident);
+    if (change.wants_capture) captures_.begin(change.incident);
   }
 }
 
@@ -138,203 +130,6 @@ void Incidents::remember(const respond::IncidentChange& change, Ns now) {
                                                  .to = respond::state_name(change.incident.state),
                                                  .why = change.why}};
   memory_->put(change.incident, std::move(transitions), occasion_of(change.word), now);
-}
-
-void Incidents::captured(const capture::Capture& capture) {
-  if (capture.job.empty()) return;
-  const Ns now = parts_.host.unix_now();
-  const Ns began = capture.accepted.unix_ms * kMillisecond;
-  rules_.captured(capture.job, {.from = began, .until = capture.over() ? now : now + kMinute});
-  const bool is_own =
-      std::ranges::any_of(running_, [&](const auto& running) { return running.second->job == capture.job; });
-  if (!is_own) by_people_[capture.job] = now;
-}
-
-// Whether the job's people want to be left alone; empty: they do not say so.
-std::string Incidents::why_not_asked(const std::string& job) const {
-  for (const auto& [pid, process] : parts_.registry.all()) {
-    if (process.identity.job != job) continue;
-    const auto word = process.facts.environment.find("SPOTTER_RESPOND");
-    if (word != process.facts.environment.end() && word->second == "off")
-      return "nothing was traced: the job says SPOTTER_RESPOND=off";
-  }
-  const auto pace = paces_.of(job);
-  if (pace && std::ranges::find(options_.not_traced, pace->user) != options_.not_traced.end())
-    return "nothing was traced: the configuration leaves this user's jobs alone";
-  return {};
-}
-
-Result<respond::CapturePlan> Incidents::plan(const respond::Incident& incident) {
-  const std::string& job = incident.job.id;
-  if (options_.captures == AutomaticCaptures::off)
-    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures)");
-  if (std::string why = why_not_asked(job); !why.empty()) return fail(Code::denied, "{}", why);
-  const auto pace = paces_.of(job);
-  if (!pace || pace->step == 0)
-    return fail(Code::busy, "nothing was traced: no step of the job was seen here");
-  const Ns now = parts_.host.unix_now();
-  const auto person = by_people_.find(job);
-  return budget_.plan({.job = job,
-                       .family = incident.family,
-                       .is_critical = incident.urgency == respond::Urgency::critical,
-                       .at = now,
-                       .age = pace->first == 0 ? 0 : now - pace->first,
-                       .steps = pace->steps,
-                       .step = pace->step,
-                       .last_person = person == by_people_.end() ? 0 : person->second,
-                       .last_checkpoint = pace->last_writing});
-}
-
-void Incidents::investigate(const respond::Incident& incident) {
-  const std::string id = incident.id();
-  const auto planned = plan(incident);
-  if (!planned) return refuse(id, planned.error().message);
-  if (options_.captures == AutomaticCaptures::dry_run) {
-    budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
-    return refuse(
-        id,
-        fmt::format("nothing was traced (dry run): the job would have been traced for {:.1f} s, "
-                    "which costs it {:.1f} s",
-                    static_cast<double>(planned->window) / static_cast<double>(kSecond), planned->cost_s));
-  }
-  std::vector<i64> ranks;
-  if (const auto pace = paces_.of(incident.job.id)) ranks.assign(pace->ranks.begin(), pace->ranks.end());
-  if (std::ssize(ranks) > kMostRanks) ranks.resize(kMostRanks);
-  begin_capture(id, incident.job.id, *planned, std::move(ranks));
-}
-
-void Incidents::refuse(const std::string& id, std::string why) {
-  apply(incidents_.conclude(
-      id, {.against = rules_.ruled_out(parts_.host.unix_now()), .not_known = {std::move(why)}},
-      parts_.host.unix_now()));
-}
-
-void Incidents::begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                              std::vector<i64> ranks) {
-  const Ns now = parts_.host.unix_now();
-  auto running = std::make_unique<Running>();
-  running->job = job;
-  running->plan = plan;
-  running->ranks = ranks;
-  running->is_canary = plan.is_canary && ranks.size() > 1;
-  const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
-  running->began = start - plan.warm_up;
-  running->until = start + plan.window;
-  InvestigationOrder order{.program = options_.program,
-                           .socket = options_.socket,
-                           .job = running->job,
-                           .ranks = running->is_canary ? std::vector<i64>{ranks.front()} : ranks,
-                           .plan = plan,
-                           .start_unix_ms = start / kMillisecond};
-  rules_.captured(running->job, {.from = now, .until = running->until});
-  const respond::CaptureOfIncident capture{.ranks =
-                                               analyze::range_text({order.ranks.begin(), order.ranks.end()})};
-  auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
-    const auto it = running_.find(id);
-    if (it == running_.end()) return;
-    const std::unique_ptr<Running> done = std::move(it->second);
-    running_.erase(it);
-    take(id, *done, std::move(investigated));
-  });
-  if (!begun) {
-    budget_.ended(running->job, now, 0, {}, {});
-    return refuse(id, "nothing was traced: " + begun.error().message);
-  }
-  running->investigation = std::move(*begun);
-  running_[id] = std::move(running);
-  apply(incidents_.investigate(id, capture, now));
-}
-
-void Incidents::take(const std::string& id, const Running& running, Result<Investigated> investigated) {
-  const Ns now = parts_.host.unix_now();
-  if (!investigated) {
-    budget_.ended(running.job, now, {}, {}, {});
-    return refuse(id, "the capture failed: " + to_printable(investigated.error().message));
-  }
-  if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
-    auto& timer = later_[id];
-    timer = std::make_unique<net::Timer>(parts_.loop);
-    Running canary{.job = running.job,
-                   .plan = running.plan,
-                   .ranks = running.ranks,
-                   .began = running.began,
-                   .until = running.until,
-                   .is_canary = true,
-                   .investigation = {}};
-    const auto pace = paces_.of(running.job);
-    const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
-    timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
-    return;
-  }
-  const auto pace = paces_.of(running.job);
-  const i64 ranks = pace ? pace->world_size : 0;
-  respond::Conclusion conclusion =
-      investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks)
-                             : respond::without_findings(investigated->receipts);
-  conclusion.against = rules_.ruled_out(now);
-  apply(incidents_.amend(
-      id,
-      [&](respond::Incident& incident) {
-        incident.job.world_size = ranks;
-        if (!incident.captures.empty())
-          incident.captures.back().path = capture::folder_of(investigated->receipts);
-      },
-      now));
-  apply(incidents_.conclude(id, std::move(conclusion), now));
-  auto& timer = later_[id];
-  timer = std::make_unique<net::Timer>(parts_.loop);
-  timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
-    settle_cost(job, from, until, id);
-  });
-}
-
-// What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.
-Ns Incidents::slow_since(const std::string& id) const {
-  const auto incident = incidents_.find(id);
-  return incident ? incident->symptom.since : 0;
-}
-
-// After a canary: the others, if it goes on as before.
-void Incidents::go_on(const std::string& id, const Running& canary) {
-  const respond::CaptureCost cost = paces_.cost(canary.job, slow_since(id), canary.began, canary.until);
-  if (!cost.aftermath_ratio) {
-    budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
-    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
-  }
-  if (*cost.aftermath_ratio >= kCanaryRatio) {
-    budget_.harmed(canary.job, "the job did not go on as before after one rank was traced");
-    return refuse(id, "one rank alone was traced: the job did not go on as before");
-  }
-  const auto incident = incidents_.find(id);
-  std::string why = why_not_asked(canary.job);
-  if (!incident || !incident->is_open()) why = "nothing more was traced: it was over";
-  if (!why.empty()) {
-    budget_.ended(canary.job, parts_.host.unix_now(), cost.cost_s, {}, {});
-    return refuse(id, std::move(why));
-  }
-  respond::CapturePlan rest = canary.plan;
-  rest.is_canary = false;
-  rest.warm_up = options_.budget.warm_up;
-  begin_capture(id, canary.job, rest, canary.ranks);
-}
-
-void Incidents::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {
-  const Ns now = parts_.host.unix_now();
-  const respond::CaptureCost cost = paces_.cost(job, slow_since(id), from, until);
-  const auto overhead = cost.overhead_ratio ? std::optional(*cost.overhead_ratio - 1) : std::nullopt;
-  budget_.ended(job, now, cost.cost_s, overhead, cost.aftermath_ratio);
-  apply(incidents_.amend(
-      id,
-      [&](respond::Incident& incident) {
-        if (incident.captures.empty()) return;
-        incident.captures.back().overhead_ratio = cost.overhead_ratio;
-        incident.captures.back().aftermath_ratio = cost.aftermath_ratio;
-        incident.captures.back().cost_s = cost.cost_s;
-      },
-      now));
-  post_([this, id, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) later_.erase(id);  // not before it has returned
-  });
 }
 
 Result<respond::Incident> Incidents::find(const std::string& id) const {
@@ -387,6 +182,13 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
   }
   apply(changes);
   return {};
+}
+
+Result<respond::ReportAnswer> Incidents::receive(const Peer& peer, const respond::Report& report) {
+  if (peer.only_uid)
+    return fail(Code::denied, "conditions are told by agents, who may trace all processes; {} may not",
+                to_printable(peer.name));
+  return leading_.receive(report);
 }
 
 std::vector<respond::Silence> Incidents::silences() const {

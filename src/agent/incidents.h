@@ -17,8 +17,9 @@
 #include "agent/audit.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
+#include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
-#include "agent/investigation.h"
+#include "agent/leading.h"
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
@@ -37,16 +38,17 @@ class Incidents : public Consumer {
     const std::string& host_name;
     Audit& audit;
     kineto::Registry& registry;
+    collect::Identities& identities;
   };
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
 
-  // Once, if the options want it; `memory` outlives this.
-  void begin(IncidentMemory& memory);
+  // Once, if the options want it; `memory` outlives this. Errors: those of the credentials for other hosts.
+  Result<void> begin(IncidentMemory& memory);
 
   void offer(const SharedBatch& batch) override;  // any thread; never waits
   std::optional<SinkState> state() const override;
-  void captured(const capture::Capture& capture);  // a listener of Captures
+  void captured(const capture::Capture& capture) { captures_.captured(capture); }  // a listener of Captures
 
   // What people ask and do. Errors: not_found, invalid; denied (who may trace his own jobs alone
   // acknowledges, resolves and silences nothing but these).
@@ -56,11 +58,11 @@ class Incidents : public Consumer {
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
   std::vector<respond::Silence> silences() const;
+  // What the agent of another host tells of a job that they share. Errors: denied.
+  Result<respond::ReportAnswer> receive(const Peer& peer, const respond::Report& report);
   const RespondOptions& options() const { return options_; }
 
  private:
-  struct Running;
-
   Result<void> may_change(const Peer& peer, const std::string& job) const;
   void take(const Batch& batch);
   void pass();
@@ -68,16 +70,6 @@ class Incidents : public Consumer {
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
   void remember(const respond::IncidentChange& change, Ns now);
-  void investigate(const respond::Incident& incident);
-  Result<respond::CapturePlan> plan(const respond::Incident& incident);
-  std::string why_not_asked(const std::string& job) const;
-  void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                     std::vector<i64> ranks);
-  void take(const std::string& id, const Running& running, Result<Investigated> investigated);
-  void go_on(const std::string& id, const Running& canary);
-  void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
-  void refuse(const std::string& id, std::string why);
-  Ns slow_since(const std::string& id) const;
 
   Parts parts_;
   RespondOptions options_;
@@ -86,12 +78,10 @@ class Incidents : public Consumer {
   respond::Rules rules_;
   respond::JobPaces paces_;
   respond::Incidents incidents_;
-  respond::Budget budget_;
+  Leading leading_;
+  IncidentCaptures captures_;
   IncidentMemory* memory_ = nullptr;
-  std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
-  std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
   net::Timer tick_;
-  std::map<std::string, std::unique_ptr<net::Timer>> later_;  // by the incident's id
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();
 };
 

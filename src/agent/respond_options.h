@@ -21,6 +21,10 @@ struct RespondOptions {
   std::string report_url = {};               // for links in messages, as of notify::Surroundings; empty: none
   std::string socket = {};                   // of this agent, for its own investigations
   std::string program = "/proc/self/exe";
+  // By which it asks agents of other hosts (client/credentials.h), and their port; empty: each host speaks
+  // for itself.
+  std::string credentials = {};
+  u16 port = 1779;
 };
 
 }  // namespace spotter::agent
