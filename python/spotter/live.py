@@ -184,6 +184,16 @@ class Agents:
         """Somebody has mended what nothing else ends. Gives the record as it is now."""
         return self._tell("resolve", incident)
 
+    def rules_test(self, since: str = "1d", *, job: str | None = None, config: str | os.PathLike | None = None) -> Table:
+        """Which rules would have fired on the samples that the agents remember, and whether people would have been told.
+
+        Args:
+            since: of so long ago ("7d").
+            job: of this job alone.
+            config: an agent's configuration whose rules are tried; None: those that the agents have.
+        """
+        return _only(self._ask("rules", "test", since=since, job=job, config=config))
+
     def _tell(self, *words: str) -> dict[str, Any]:
         return json.loads(program.run(["incidents", *words, *self._where, "--format", "json"]))
 

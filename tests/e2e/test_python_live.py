@@ -70,6 +70,7 @@ def test_what_went_wrong_and_what_is_done_about_it(tmp_path, spotter):
         assert (row["id"], row["job"], row["family"], row["severity"]) == (id, JOB, "progress", "critical")
         record = live.incident(id)
         assert record["symptom"]["rule"] == "rank_gone" and record["acknowledged"] is None
+        assert [(row["rule"], row["rank"]) for row in live.rules_test("10m", job=JOB)] == [("rank_gone", 1)]
         assert live.acknowledge(id)["acknowledged"]["by"]
         assert live.silence(id, "2h", "the node is drained")["silenced_until"]
         assert live.resolve(id)["state"] == "resolved"
