@@ -6,7 +6,7 @@ SOURCES = $(shell find src python fuzz bench -name '*.cc' -o -name '*.h')
 
 help:
 	@echo 'build    the program: build/release/spotter'
-	@echo 'demo     analyse the traces that come with the sources'
+	@echo 'demo     analyse traces that come with the sources; trace a job, and tell when it becomes slow, where there is PyTorch'
 	@echo 'test     everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
 	@echo 'web      the page of web/, which is committed as built: web/dist'
 	@echo 'browser  all tests of the page in a browser; `make test` runs a short form'

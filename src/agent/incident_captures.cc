@@ -172,8 +172,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
     timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
     return;
   }
-  const auto pace = parts_.leading.pace(running.job);
-  const i64 ranks = pace ? pace->world_size : 0;
+  const i64 ranks = parts_.leading.job(running.job).world_size;
   respond::Conclusion conclusion =
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks)
                              : respond::without_findings(investigated->receipts);
@@ -183,8 +182,6 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
-        incident.job.world_size = ranks;
-        incident.job.hosts = parts_.leading.hosts(running.job);
         if (!incident.captures.empty())
           incident.captures.back().path = capture::folder_of(investigated->receipts);
       },

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <random>
-#include <set>
 #include <utility>
 
 #include "agent/job_leaders.h"
@@ -11,6 +10,7 @@
 #include "base/version.h"
 #include "client/client.h"
 #include "net/address.h"
+#include "net/http.h"
 #include "respond/symptoms.h"
 #include "wire/report.h"
 
@@ -18,6 +18,7 @@ namespace spotter::agent {
 namespace {
 
 constexpr Ns kLeadersLast = kMinute;  // a process that begins later may know more
+constexpr size_t kMostBody = net::HttpServer::kMostRemoteBody;
 constexpr size_t kMostJobs = 10'000, kMostSaid = 10'000;
 
 std::string new_instance() {
@@ -85,7 +86,7 @@ respond::JobHere Leading::here(const std::string& job, Ns now) const {
   return here;
 }
 
-void Leading::send(const respond::Relay::Errand& errand, Ns now) {
+void Leading::send(respond::Relay::Errand errand, Ns now) {
   auto address = net::parse_address(errand.to, parts_.options.port);
   if (!address) {
     say(errand.to, address.error().message);
@@ -106,12 +107,22 @@ void Leading::send(const respond::Relay::Errand& errand, Ns now) {
       if (is_whole && incident.job.id == errand.job) report.incidents.push_back(std::move(incident));
     }
   }
+  // What does not fit goes with the next one.
+  std::string body = wire::report_text(report);
+  while (body.size() > kMostBody && (report.conditions.size() > 1 || !report.incidents.empty())) {
+    if (report.conditions.size() > 1)
+      report.conditions.resize(report.conditions.size() / 2);
+    else
+      report.incidents.pop_back();
+    body = wire::report_text(report);
+  }
+  errand.conditions = report.conditions;
   const i64 number = next_++;
   auto& asked = asked_[number];
   asked = std::make_unique<net::HttpClient>(parts_.loop, std::move(*address), credentials_->tls);
   net::HttpQuestion question{.method = "POST",
                              .target = "/v1/conditions",
-                             .body = wire::report_text(report),
+                             .body = std::move(body),
                              .authorization = credentials_->authorization,
                              .may_repeat = true};
   asked->ask(std::move(question), respond::Relay::kTurn - kSecond,
@@ -186,11 +197,16 @@ std::optional<respond::JobPace> Leading::pace(const std::string& job) const {
   return own && own->step != 0 ? own : members_.pace(job, parts_.host.unix_now());
 }
 
-i64 Leading::hosts(const std::string& job) const {
-  std::set<std::string> hosts;
-  for (std::string& host : members_.hosts(job)) hosts.insert(std::move(host));
-  if (parts_.paces.of(job)) hosts.insert(parts_.host_name);
-  return std::ssize(hosts);
+respond::JobOfIncident Leading::job(const std::string& id) const {
+  respond::JobOfIncident job{.id = id, .name = parts_.identities.job_facts(id).name};
+  job.world_size = members_.world_size(id);
+  const auto own = parts_.paces.of(id);
+  if (const auto known = pace(id)) job.user = known->user;
+  if (own) job.world_size = std::max(job.world_size, own->world_size);
+  const std::vector<std::string> others = members_.hosts(id);
+  job.hosts =
+      std::ssize(others) + (own && std::ranges::find(others, parts_.host_name) == others.end() ? 1 : 0);
+  return job;
 }
 
 respond::Chosen Leading::choose(const respond::Incident& incident) const {

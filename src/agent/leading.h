@@ -46,10 +46,12 @@ class Leading {
   respond::ReportAnswer receive(const respond::Report& report);
   void pass(Ns now);  // each second
 
+  // Whether this host is the one to speak for a job, as far as the job says.
+  bool leads(const std::string& job) const { return leaders(job, parts_.host.unix_now()).is_own(); }
   // Of a job, by whoever knows it.
   std::optional<respond::JobPace> pace(const std::string& job) const;
   respond::Chosen choose(const respond::Incident& incident) const;
-  i64 hosts(const std::string& job) const;
+  respond::JobOfIncident job(const std::string& id) const;
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }
@@ -62,7 +64,7 @@ class Leading {
 
   const respond::Leaders& leaders(const std::string& job, Ns now) const;
   respond::JobHere here(const std::string& job, Ns now) const;
-  void send(const respond::Relay::Errand& errand, Ns now);
+  void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);
   void say(const std::string& host, std::string word);

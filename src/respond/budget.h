@@ -31,7 +31,8 @@ struct BudgetOptions {
   Ns after_checkpoint = 2 * kMinute;  // a lot was written
   i64 at_once = 2;                    // all jobs of a cluster
   double window_steps = 3.5;
-  Ns least_window = 500 * kMillisecond, most_window = 10 * kSecond;
+  // Of short steps many are traced: the first and the last are cut, and one step says what one step had.
+  Ns least_window = 1500 * kMillisecond, most_window = 10 * kSecond;
   Ns first_warm_up = 5 * kSecond, warm_up = kSecond;
   double aftermath = 1.02;  // slower than before, afterwards: twice, and the job is left alone
 };

@@ -34,7 +34,7 @@ TEST(Budget, WindowsHaveALeastAndAMost) {
   Budget budget{BudgetOptions()};
   CaptureWish fast = wish(kStart);
   fast.step = kMillisecond;
-  EXPECT_EQ(budget.plan(fast)->window, 500 * kMillisecond);
+  EXPECT_EQ(budget.plan(fast)->window, 1500 * kMillisecond);
   CaptureWish slow = wish(kStart, "2");
   slow.step = kMinute;
   // 6 s, which is more than a job begins with.

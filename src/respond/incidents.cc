@@ -12,8 +12,9 @@
 namespace spotter::respond {
 namespace {
 
-constexpr Ns kRemembered = kDay;  // resolved ones
-constexpr const char* kNoAnswer = "the captures gave no answer in time";
+constexpr Ns kRemembered = kDay;         // resolved ones
+constexpr size_t kDescribedAtOnce = 16;  // conditions
+constexpr const char* kNoAnswer = "the evidence did not come in time";
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
   Incident incident;
@@ -140,7 +141,13 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
-  describe(kept.incident, kept.firing);
+  // Of many hosts that all tell at once it is enough once a second.
+  if (kept.firing.size() <= kDescribedAtOnce) {
+    describe(kept.incident, kept.firing);
+  } else {
+    kept.is_changed = true;
+    kept.incident.urgency = std::max(before, condition.urgency);
+  }
   return kept.incident.urgency > before;
 }
 
@@ -172,6 +179,7 @@ Incidents::Changes Incidents::pass(Ns at) {
 
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
   if (at >= kept.grace) {
     conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
       return at - c.second.at > options_.forget && !is_by_hand(c.second);
@@ -218,6 +226,15 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   }
 }
 
+void Incidents::describe_job(Incident& incident) const {
+  if (!options_.job_of || incident.job.id.empty()) return;
+  const JobOfIncident job = options_.job_of(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
+}
+
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   incident.fired = at;
@@ -232,17 +249,18 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   }
   const bool is_flapping =
       std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
-  const bool wants_capture = incident.family == "speed" && incident.urgency != Urgency::info &&
-                             !incident.job.id.empty() && !is_flapping;
-  if (!wants_capture) {
-    std::string why = incident.family == "progress" ? "a job that does not go on is not traced"
-                      : is_flapping                 ? "it comes and goes: nothing was traced"
-                                                    : "nothing was traced";
+  const bool hangs = incident.family == "progress";
+  const bool wants_evidence =
+      !incident.job.id.empty() &&
+      (hangs || (incident.family == "speed" && incident.urgency != Urgency::info && !is_flapping));
+  if (!wants_evidence) {
+    std::string why = is_flapping ? "it comes and goes: nothing was traced" : "nothing was traced";
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
   }
+  // What is found out of a job that hangs is there within seconds: it is told with that.
   move(kept, IncidentState::firing, "conditions hold",
-       incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
-  changes.back().wants_capture = true;
+       incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
+  changes.back().wants_evidence = true;
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -269,6 +287,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  describe_job(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {
@@ -290,6 +309,11 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
+  if (options_.lines && !incident.job.id.empty()) {
+    const Ns began =
+        incident.symptom.since == 0 ? incident.opened : std::min(incident.opened, incident.symptom.since);
+    incident.logs = options_.lines(incident.job.id, began - options_.together);
+  }
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;
@@ -346,7 +370,7 @@ Result<Incidents::Changes> Incidents::investigate(const std::string& id, Capture
 Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
   TRY_ASSIGN(Kept* const kept, named(id));
   Changes changes;
-  std::string why = conclusion.verdict ? "the captures name a cause" : "the captures name no cause";
+  std::string why = conclusion.verdict ? "the evidence names a cause" : "the evidence names no cause";
   settle(*kept, std::move(conclusion), std::move(why), at, changes);
   return changes;
 }
@@ -358,19 +382,6 @@ Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::fu
   edit(kept->incident);
   move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
   return changes;
-}
-
-std::optional<Incident> Incidents::find(const std::string& id) const {
-  for (const Kept& kept : incidents_) {
-    if (kept.incident.id() == id) return kept.incident;
-  }
-  return {};
-}
-
-std::vector<Incident> Incidents::all() const {
-  std::vector<Incident> all;
-  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
-  return all;
 }
 
 }  // namespace spotter::respond

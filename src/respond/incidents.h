@@ -3,7 +3,7 @@
 // in, and what is to be done comes out.
 //
 //   pending        conditions gather; gone if all are over before they have
-//   firing         a capture is wanted: investigate() or conclude() answers
+//   firing         evidence is wanted: investigate() or conclude() answers
 //   investigating  captures are under way, until a verdict or the end of patience
 //   verdict, inconclusive    told; a later verdict amends it
 //   recovering     all conditions are over
@@ -40,8 +40,12 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
-  size_t most = 1000;                // incidents, open or resolved a while ago
-  size_t most_conditions = 20'000;   // of all of them
+  // What is known of a job, when it is told of; empty: nothing more than its conditions say.
+  std::function<JobOfIncident(const std::string& job)> job_of = {};
+  // What a job's logs have told since then that is unusual; empty: nobody reads them.
+  std::function<std::vector<LogLine>(const std::string& job, Ns from)> lines = {};
+  size_t most = 1000;               // incidents, open or resolved a while ago
+  size_t most_conditions = 20'000;  // of all of them
 };
 
 // What is to be told of it.
@@ -53,7 +57,9 @@ struct IncidentChange {
   IncidentState from = IncidentState::pending;
   std::string why = {};  // one clause, for the audit
   Word word = Word::none;
-  bool wants_capture = false;   // answer with investigate() or conclude()
+  // Of a job that is slow a capture, of one that does not go on what else can be found out: answer with
+  // investigate() or conclude().
+  bool wants_evidence = false;
   bool is_gone = false;         // it was nothing: there is no incident
   bool is_handed_over = false;  // another host goes on with it
 };
@@ -103,6 +109,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
+  // The one that a condition of a job belongs to, if it has been concluded, and is not over.
+  std::optional<Incident> concluded(const Condition& condition) const;
   std::vector<Incident> all() const;  // the newest first
   i64 left_out() const { return left_out_; }
 
@@ -110,8 +118,9 @@ class Incidents {
   struct Kept {
     Incident incident = {};
     std::map<u64, Condition> firing = {};
-    Ns began = 0;  // of this state
-    Ns grace = 0;  // not over before
+    bool is_changed = false;  // what fires, since it was described
+    Ns began = 0;             // of this state
+    Ns grace = 0;             // not over before
   };
 
   // Of a sequence that another host may have gone on with: what is told here is not what was told already.
@@ -131,6 +140,7 @@ class Incidents {
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
+  void describe_job(Incident& incident) const;
   void take_over(Incident& incident) const;
   void forget(Ns at);
 

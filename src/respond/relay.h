@@ -26,7 +26,7 @@ class Relay {
   static constexpr size_t kMostTurns = 3;          // then this host goes on by itself
   static constexpr Ns kAgain = kSecond;            // between two questions to one that does not answer
   static constexpr Ns kFirstAgain = 30 * kSecond;  // to the first one, while another one leads
-  static constexpr size_t kMostAtOnce = 1000;      // conditions in a report
+  static constexpr size_t kMostAtOnce = 64;        // conditions in a report
   static constexpr size_t kMostKept = 20'000;      // conditions of all jobs
 
   // What is to be told to whom now. answered() has to follow, once.

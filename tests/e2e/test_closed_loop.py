@@ -5,16 +5,18 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
 import subprocess
-import threading
+import sys
 import time
 
 import pytest
 
-from agent import Agent, program, until
+from agent import ROOT, Agent, program, until
 from test_pytorch import pytestmark as needs_torch
 from test_pytorch import training
+
+sys.path.append(str(ROOT / "tools"))
+import loop_job  # noqa: E402
 
 pytestmark = [needs_torch, pytest.mark.skipif(os.geteuid() != 0 or not pathlib.Path("/sys/bus/event_source/devices/uprobe").exists(),
                                              reason="root probes processes, where the kernel has uprobes")]
@@ -57,27 +59,6 @@ notifiers:
         yield agent
 
 
-@contextlib.contextmanager
-def held_up(pid):
-    """A process that is stopped for most of the time, in pulses that hit each step."""
-    ending = threading.Event()
-
-    def pulses():
-        while not ending.is_set():
-            os.kill(pid, signal.SIGSTOP)
-            time.sleep(0.2)
-            os.kill(pid, signal.SIGCONT)
-            ending.wait(0.03)
-
-    thread = threading.Thread(target=pulses)
-    thread.start()
-    try:
-        yield
-    finally:
-        ending.set()
-        thread.join()
-
-
 def incidents(agent, *words):
     done = subprocess.run([str(program()), "incidents", *words, "--socket", str(agent.api_socket), "--format", "json"],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
@@ -99,13 +80,18 @@ def steps_seen(agent):
     return []
 
 
-def test_a_rank_that_is_held_up_is_told(tmp_path):
+@pytest.mark.parametrize("way", ["pulses", "quota"])
+def test_a_rank_that_is_held_up_is_told(tmp_path, way):
+    """Two of the runs that tools/closed_loop makes."""
     def told(agent, pids):
         victim = pids[1]
-        began = time.monotonic()
-        with held_up(victim):
-            until(agent.messages.exists, LATEST, "it is told", every=0.1)
-        took = time.monotonic() - began
+        try:
+            with loop_job.WAYS[way](victim, tmp_path):
+                began = time.monotonic()
+                until(agent.messages.exists, LATEST, "it is told", every=0.1)
+                took = time.monotonic() - began
+        except loop_job.CannotHoldUp as error:
+            pytest.skip(str(error))
         text = agent.messages.read_text()
         print(f"{took:.1f} s\n{text}")
         [row] = [dict(zip([c["name"] for c in table["columns"]], table["rows"][0], strict=True))
@@ -121,7 +107,7 @@ def test_a_rank_that_is_held_up_is_told(tmp_path):
 
 def test_what_is_not_allowed_is_said_and_not_done(tmp_path):
     def told(agent, pids):
-        with held_up(pids[0]):
+        with loop_job.stop_pulses(pids[0]):
             until(agent.messages.exists, LATEST, "it is told", every=0.1)
         [row] = incidents(agent)["tables"][0]["rows"]
         record = incidents(agent, row[0])

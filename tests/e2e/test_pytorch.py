@@ -13,12 +13,12 @@ import time
 
 import pytest
 
-from agent import Agent, clean_environment, run, tables, until
+from agent import ROOT, Agent, clean_environment, run, tables, until
 
 PYTHON = os.environ.get("SPOTTER_TORCH_PYTHON")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="SPOTTER_TORCH_PYTHON names no Python with torch")
 
-TRAIN = pathlib.Path(__file__).parent / "train.py"
+TRAIN = ROOT / "tools" / "train.py"
 IMPORT_DEADLINE = 90  # importing torch five times over on two cores, with a cold file cache
 RANKS = 4
 # libkineto starts its lead of 2 s after the warm-up at a poll (1 s), and its thread ticks once a second.
@@ -26,13 +26,13 @@ CAPTURE_DEADLINE = 40
 
 
 @contextlib.contextmanager
-def training(agent, ranks=1, ends_well=True):
-    """A training that runs meanwhile; yields the pids that train."""
+def training(agent, ranks=1, ends_well=True, **variables):
+    """A training that runs meanwhile, with these variables in its environment; yields the pids that train."""
     stop = agent.folder / "stop"
     config = agent.folder / "kineto.conf"
     config.write_text("ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1\n")
     environment = clean_environment(KINETO_USE_DAEMON=1, KINETO_IPC_SOCKET_DIR=agent.ipc_dir, KINETO_CONFIG=config,
-                                    OMP_NUM_THREADS=1, PYTHONDONTWRITEBYTECODE=1)
+                                    OMP_NUM_THREADS=1, PYTHONDONTWRITEBYTECODE=1, **variables)
     words = [str(TRAIN), "300", str(stop)]
     if ranks > 1:
         words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), *words]

@@ -1,8 +1,11 @@
-"""Trains next to nothing, for the tests with real PyTorch: train.py SECONDS STOP_FILE.
+"""Trains next to nothing: the real PyTorch of the demo, of tools/closed_loop and of the tests.
 
-A small network on the CPU, an optimizer step every 20 ms; in a job of torchrun or srun, under DistributedDataParallel
-with gloo. Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the same step).
-Prints a line `ready PID` after its first step, and one as torchtitan's after every 25th.
+usage: train.py SECONDS STOP_FILE [STEP_SECONDS [DATA_FOLDER]]
+
+A small network on the CPU, an optimizer step every STEP_SECONDS (20 ms); in a job of torchrun or srun, under DistributedDataParallel
+with gloo. With DATA_FOLDER each step's batch is read from a file there, RANK.data, past the page cache. Ends after SECONDS, or at the first
+step at which STOP_FILE exists (in a job all ranks end at the same step).
+Prints a line `ready PID RANK` after its first step, and one as torchtitan's after every 25th.
 """
 
 import os
@@ -13,27 +16,50 @@ import time
 import torch
 
 torch.set_num_threads(1)
-STEP_SECONDS = 0.02
+STEP_SECONDS = float(sys.argv[3]) if len(sys.argv) > 3 else 0.02
+DATA_FOLDER = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
+BATCH = (32, 64)
 # srun has names of its own for a process's place in the job.
 PLACE_BY_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS"}
 
 
+class Stored:
+    """Batches in a file, whose pages are dropped behind the reader: storage that is slow is felt at each step."""
+
+    BATCHES = 256
+
+    def __init__(self, path):
+        path.write_bytes(torch.randn(self.BATCHES, *BATCH).numpy().tobytes())
+        self.file = os.open(path, os.O_RDONLY)
+        os.fsync(self.file)  # pages that are not written yet cannot be dropped
+        os.posix_fadvise(self.file, 0, 0, os.POSIX_FADV_RANDOM)
+        self.size = BATCH[0] * BATCH[1] * 4
+
+    def batch(self, step):
+        data = os.pread(self.file, self.size, step % self.BATCHES * self.size)
+        os.posix_fadvise(self.file, 0, 0, os.POSIX_FADV_DONTNEED)
+        return torch.frombuffer(bytearray(data), dtype=torch.float32).reshape(BATCH)
+
+
 def train(distributed, ends):
+    stored = Stored(DATA_FOLDER / f"{os.environ.get('RANK', 0)}.data") if DATA_FOLDER else None
     model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
     if distributed:
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    inputs, targets = torch.randn(32, 64), torch.randn(32, 8)
+    inputs, targets = torch.randn(BATCH), torch.randn(32, 8)
     step, ending = 0, False
     while not ending:
         start = time.monotonic()
+        if stored:
+            inputs = stored.batch(step)
         loss = torch.nn.functional.mse_loss(model(inputs), targets)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
         step += 1
         if step == 1:
-            os.write(1, f"ready {os.getpid()}\n".encode())  # in one piece, as the ranks share it
+            os.write(1, f"ready {os.getpid()} {os.environ.get('RANK', 0)}\n".encode())  # in one piece, as the ranks share it
         if step % 25 == 0:
             os.write(1, f"step: {step:2}  loss: {loss.item():7.5f}  tps: {32 / STEP_SECONDS:.0f}\n".encode())
         ending = ends()
