@@ -105,7 +105,7 @@ void Replay::take(const Incidents::Changes& changes, Ns at) {
       for (Occurrence& one : found_)
         if (one.incident == id) one.incident.clear();
     }
-    if (!change.wants_capture) continue;
+    if (!change.wants_evidence) continue;
     if (const auto more = incidents_.conclude(id, {}, at)) take(*more, at);
   }
 }
