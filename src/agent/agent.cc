@@ -33,7 +33,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       captures(registry, host, host_name),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
-      incidents({loop, clock, host, host_name, audit, registry}, options.respond),
+      incidents({loop, clock, host, host_name, audit, registry, *identities}, options.respond),
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
                  [this] { return notifier_counts(incident_memory.get()); },
                  options.respond.is_on ? std::vector<Consumer*>{&incidents} : std::vector<Consumer*>()}),
@@ -59,7 +59,7 @@ Result<void> Agent::measure() {
     memory.receivers.push_back(std::move(receiver));
   }
   TRY_ASSIGN(incident_memory, IncidentMemory::open(std::move(memory)));
-  if (options.respond.is_on) incidents.begin(*incident_memory);
+  if (options.respond.is_on) TRY(incidents.begin(*incident_memory));
   return telemetry.begin(options.telemetry);
 }
 

@@ -13,7 +13,6 @@ namespace {
 
 constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
 constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
-constexpr i64 kMostRanks = 64;           // of a job that is traced whole
 constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
 
 }  // namespace
@@ -22,7 +21,7 @@ constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is
 struct IncidentCaptures::Running {
   std::string job;
   respond::CapturePlan plan;
-  std::vector<i64> ranks;
+  respond::Chosen whom;
   Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
   bool is_canary = false;
   std::unique_ptr<Investigation> investigation;
@@ -56,7 +55,7 @@ std::string IncidentCaptures::why_not_asked(const std::string& job) const {
     if (word != process.facts.environment.end() && word->second == "off")
       return "nothing was traced: the job says SPOTTER_RESPOND=off";
   }
-  const auto pace = parts_.paces.of(job);
+  const auto pace = parts_.leading.pace(job);
   if (pace && std::ranges::find(parts_.options.not_traced, pace->user) != parts_.options.not_traced.end())
     return "nothing was traced: the configuration leaves this user's jobs alone";
   return {};
@@ -67,7 +66,7 @@ Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& inc
   if (parts_.options.captures == AutomaticCaptures::off)
     return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures)");
   if (std::string why = why_not_asked(job); !why.empty()) return fail(Code::denied, "{}", why);
-  const auto pace = parts_.paces.of(job);
+  const auto pace = parts_.leading.pace(job);
   if (!pace || pace->step == 0)
     return fail(Code::busy, "nothing was traced: no step of the job was seen here");
   const Ns now = parts_.host.unix_now();
@@ -95,39 +94,46 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
                     "which costs it {:.1f} s",
                     static_cast<double>(planned->window) / static_cast<double>(kSecond), planned->cost_s));
   }
-  std::vector<i64> ranks;
-  if (const auto pace = parts_.paces.of(incident.job.id))
-    ranks.assign(pace->ranks.begin(), pace->ranks.end());
-  if (std::ssize(ranks) > kMostRanks) ranks.resize(kMostRanks);
-  begin_capture(id, incident.job.id, *planned, std::move(ranks));
+  begin_capture(id, incident.job.id, *planned, parts_.leading.choose(incident));
 }
 
 void IncidentCaptures::refuse(const std::string& id, std::string why) {
-  parts_.apply(parts_.incidents.conclude(
-      id, {.against = parts_.rules.ruled_out(parts_.host.unix_now()), .not_known = {std::move(why)}},
-      parts_.host.unix_now()));
+  const Ns now = parts_.host.unix_now();
+  respond::Conclusion conclusion{.against = parts_.rules.ruled_out(now), .not_known = {std::move(why)}};
+  if (const auto incident = parts_.incidents.find(id)) {
+    if (std::string alone = parts_.leading.why_alone(incident->job.id); !alone.empty())
+      conclusion.not_known.push_back(std::move(alone));
+  }
+  parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
 }
 
 void IncidentCaptures::begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                                     std::vector<i64> ranks) {
+                                     respond::Chosen whom) {
   const Ns now = parts_.host.unix_now();
   auto running = std::make_unique<Running>();
   running->job = job;
   running->plan = plan;
-  running->ranks = ranks;
-  running->is_canary = plan.is_canary && ranks.size() > 1;
+  running->whom = whom;
+  // One rank, of this host if it has one.
+  if (const auto pace = parts_.leading.pace(job); plan.is_canary && pace && !pace->ranks.empty()) {
+    running->is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
+    if (running->is_canary) whom.ranks = {*pace->ranks.begin()};
+    if (running->is_canary && parts_.paces.of(job)) whom.hosts.clear();
+  }
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
   running->began = start - plan.warm_up;
   running->until = start + plan.window;
   InvestigationOrder order{.program = parts_.options.program,
                            .socket = parts_.options.socket,
                            .job = running->job,
-                           .ranks = running->is_canary ? std::vector<i64>{ranks.front()} : ranks,
+                           .ranks = whom.ranks,
+                           .hosts = whom.hosts,
+                           .credentials = parts_.options.credentials,
                            .plan = plan,
                            .start_unix_ms = start / kMillisecond};
   parts_.rules.captured(running->job, {.from = now, .until = running->until});
-  const respond::CaptureOfIncident capture{.ranks =
-                                               analyze::range_text({order.ranks.begin(), order.ranks.end()})};
+  const respond::CaptureOfIncident capture{
+      .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
     const auto it = running_.find(id);
     if (it == running_.end()) return;
@@ -156,26 +162,26 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
     timer = std::make_unique<net::Timer>(parts_.loop);
     Running canary{.job = running.job,
                    .plan = running.plan,
-                   .ranks = running.ranks,
+                   .whom = running.whom,
                    .began = running.began,
                    .until = running.until,
                    .is_canary = true,
                    .investigation = {}};
-    const auto pace = parts_.paces.of(running.job);
+    const auto pace = parts_.leading.pace(running.job);
     const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
     timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
     return;
   }
-  const auto pace = parts_.paces.of(running.job);
-  const i64 ranks = pace ? pace->world_size : 0;
+  const i64 ranks = parts_.leading.job(running.job).world_size;
   respond::Conclusion conclusion =
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks)
                              : respond::without_findings(investigated->receipts);
   conclusion.against = parts_.rules.ruled_out(now);
+  if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
+    conclusion.not_known.push_back(std::move(why));
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
-        incident.job.world_size = ranks;
         if (!incident.captures.empty())
           incident.captures.back().path = capture::folder_of(investigated->receipts);
       },
@@ -215,7 +221,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
   rest.warm_up = parts_.options.budget.warm_up;
-  begin_capture(id, canary.job, rest, canary.ranks);
+  begin_capture(id, canary.job, rest, canary.whom);
 }
 
 void IncidentCaptures::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "agent/investigation.h"
+#include "agent/leading.h"
 #include "agent/respond_options.h"
 #include "base/system/host.h"
 #include "capture/captures.h"
@@ -30,6 +31,7 @@ class IncidentCaptures {
     const RespondOptions& options;
     respond::Rules& rules;
     const respond::JobPaces& paces;
+    const Leading& leading;
     respond::Incidents& incidents;
     std::function<void(const Result<respond::Incidents::Changes>&)> apply;
   };
@@ -48,7 +50,7 @@ class IncidentCaptures {
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
   void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                     std::vector<i64> ranks);
+                     respond::Chosen whom);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
   void go_on(const std::string& id, const Running& canary);
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);

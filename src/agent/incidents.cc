@@ -23,8 +23,14 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       rules_({.settings = options_.rules, .host = parts.host_name}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
-                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; }}),
-      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, incidents_,
+                  .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
+                  .job_of = [this](const std::string& job) { return leading_.job(job); }}),
+      leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
+                [this](const respond::Incidents::Changes& changes) { apply(changes); },
+                [this](u64 condition) {
+                  take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
+                }}),
+      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       tick_(parts.loop) {}
 
@@ -32,7 +38,8 @@ Incidents::~Incidents() = default;
 
 // What was before this process. That it cannot be read is told, and is no reason to be silent about what
 // comes.
-void Incidents::begin(IncidentMemory& memory) {
+Result<void> Incidents::begin(IncidentMemory& memory) {
+  TRY(leading_.begin());
   memory_ = &memory;
   const Ns now = parts_.host.unix_now();
   const auto known = memory.store().newest(kMostRestored);
@@ -52,6 +59,7 @@ void Incidents::begin(IncidentMemory& memory) {
   for (const store::Silence& s : silences.value_or(std::vector<store::Silence>()))
     incidents_.restore(silence_of(s));
   pass();
+  return {};
 }
 
 void Incidents::offer(const SharedBatch& batch) {
@@ -86,16 +94,17 @@ void Incidents::pass() {
     if (now - firing.at < respond::Rules::kRefresh) continue;
     respond::Condition again = firing;
     again.at = now;
-    apply(incidents_.take(again, now));
+    leading_.take(again, now);
   }
+  leading_.pass(now);
   apply(incidents_.pass(now));
-  left_out_ = rules_.left_out() + incidents_.left_out();
+  left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
   captures_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
 }
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
-  for (const respond::Condition& condition : conditions) apply(incidents_.take(condition, now));
+  for (const respond::Condition& condition : conditions) leading_.take(condition, now);
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -174,6 +183,13 @@ Result<void> Incidents::silence(const Peer& peer, respond::Silence silence) {
   }
   apply(changes);
   return {};
+}
+
+Result<respond::ReportAnswer> Incidents::receive(const Peer& peer, const respond::Report& report) {
+  if (peer.only_uid)
+    return fail(Code::denied, "conditions are told by agents, who may trace all processes; {} may not",
+                to_printable(peer.name));
+  return leading_.receive(report);
 }
 
 std::vector<respond::Silence> Incidents::silences() const {

@@ -19,6 +19,7 @@
 #include "agent/consumer.h"
 #include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
+#include "agent/leading.h"
 #include "agent/respond_options.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
@@ -37,12 +38,13 @@ class Incidents : public Consumer {
     const std::string& host_name;
     Audit& audit;
     kineto::Registry& registry;
+    collect::Identities& identities;
   };
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
 
-  // Once, if the options want it; `memory` outlives this.
-  void begin(IncidentMemory& memory);
+  // Once, if the options want it; `memory` outlives this. Errors: those of the credentials for other hosts.
+  Result<void> begin(IncidentMemory& memory);
 
   void offer(const SharedBatch& batch) override;  // any thread; never waits
   std::optional<SinkState> state() const override;
@@ -56,6 +58,8 @@ class Incidents : public Consumer {
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
   std::vector<respond::Silence> silences() const;
+  // What the agent of another host tells of a job that they share. Errors: denied.
+  Result<respond::ReportAnswer> receive(const Peer& peer, const respond::Report& report);
   const RespondOptions& options() const { return options_; }
 
  private:
@@ -74,6 +78,7 @@ class Incidents : public Consumer {
   respond::Rules rules_;
   respond::JobPaces paces_;
   respond::Incidents incidents_;
+  Leading leading_;
   IncidentCaptures captures_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;

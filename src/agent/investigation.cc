@@ -41,8 +41,15 @@ Result<Investigated> read(const std::string& output) {
 
 Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, const InvestigationOrder& order,
                                                             std::function<void(Result<Investigated>)> done) {
+  std::vector<std::string> command = {order.program, "investigate"};
+  if (order.hosts.empty()) {
+    command.insert(command.end(), {"--socket", order.socket});
+  } else {
+    command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(order.hosts, ",")), "--credentials",
+                                   order.credentials});
+  }
   const net::ChildOrder child{
-      .command = {order.program, "investigate", "--socket", order.socket},
+      .command = std::move(command),
       .input = wire::capture_request_text(request_of(order)),
       .files = {},
       .uid = {},

@@ -18,7 +18,9 @@ namespace spotter::agent {
 struct InvestigationOrder {
   std::string program, socket;
   std::string job;
-  std::vector<i64> ranks = {};  // empty: all of the job
+  std::vector<i64> ranks = {};          // empty: all of the job
+  std::vector<std::string> hosts = {};  // whose agents are asked, with these credentials; empty: this one
+  std::string credentials = {};
   respond::CapturePlan plan = {};
   i64 start_unix_ms = 0;  // when all begin to record
 };

@@ -20,6 +20,10 @@ struct RespondOptions {
   std::vector<std::string> not_traced = {};  // users whose jobs are left alone
   std::string socket = {};                   // of this agent, for its own investigations
   std::string program = "/proc/self/exe";
+  // By which it asks agents of other hosts (client/credentials.h), and their port; empty: each host speaks
+  // for itself.
+  std::string credentials = {};
+  u16 port = 1779;
 };
 
 }  // namespace spotter::agent

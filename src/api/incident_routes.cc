@@ -5,6 +5,7 @@
 #include "respond/rules_table.h"
 #include "wire/incident.h"
 #include "wire/incident_table.h"
+#include "wire/report.h"
 #include "wire/silence.h"
 
 namespace spotter::api {
@@ -59,6 +60,20 @@ void silence_route(const RouteCall& call, const Respond& respond) {
   const auto made = told(call.agent, call.peer, call.http, silence_of(call));
   if (!made) return respond(http_error(made.error()));
   api::answer(call, respond, wire::silences_table(call.agent.incidents.silences()));
+}
+
+void conditions_route(const RouteCall& call, const Respond& respond) {
+  const auto take = [&]() -> Result<respond::ReportAnswer> {
+    if (!call.agent.options.respond.is_on)
+      return fail(Code::unsupported, "this agent does not watch jobs (respond: watch)");
+    TRY_ASSIGN(const respond::Report report, wire::read_report(call.http.body));
+    return call.agent.incidents.receive(call.peer, report);
+  };
+  const auto taken = told(call.agent, call.peer, call.http, take());
+  if (!taken) return respond(http_error(taken.error()));
+  net::HttpAnswer answer{200, wire::report_answer_text(*taken) + "\n"};
+  net::add_browser_headers(net::kDataPolicy, answer);
+  respond(std::move(answer));
 }
 
 }  // namespace spotter::api

@@ -12,5 +12,6 @@ void acknowledge_route(const RouteCall& call, const net::HttpServer::Respond& re
 void resolve_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void silences_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void silence_route(const RouteCall& call, const net::HttpServer::Respond& respond);
+void conditions_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 
 }  // namespace spotter::api

@@ -95,6 +95,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/incidents/{id}", agent::AccessRole::view, incident_route},
     {"POST", "/v1/incidents/{id}/acknowledge", agent::AccessRole::trace, acknowledge_route},
     {"POST", "/v1/incidents/{id}/resolve", agent::AccessRole::trace, resolve_route},
+    {"POST", "/v1/conditions", agent::AccessRole::trace, conditions_route},  // of other hosts' agents
     {"GET", "/v1/silences", agent::AccessRole::view, silences_route},
     {"POST", "/v1/silences", agent::AccessRole::trace, silence_route},
 };

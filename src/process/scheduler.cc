@@ -18,6 +18,8 @@ constexpr const char* kPartition[] = {"SLURM_JOB_PARTITION", "LSB_QUEUE", "PBS_Q
 constexpr const char* kArrayJob[] = {"SLURM_ARRAY_JOB_ID", "PBS_ARRAY_ID"};
 constexpr const char* kArrayTask[] = {"SLURM_ARRAY_TASK_ID", "LSB_JOBINDEX", "PBS_ARRAY_INDEX",
                                       "SGE_TASK_ID"};
+constexpr const char* kFirstHost[] = {"MASTER_ADDR"};
+constexpr const char* kNodeList[] = {"SLURM_JOB_NODELIST", "SLURM_NODELIST"};
 
 bool has_jobs(const std::string& folder) {
   return std::ranges::any_of(names_in(folder),
@@ -78,6 +80,8 @@ JobFacts job_facts(const ProcessFacts& process, std::span<const std::string> lab
   // LSF and Grid Engine say so of a job that is of no array.
   if (facts.array_task == "0" && first_of(process, kArrayJob).empty()) facts.array_task.clear();
   if (facts.array_task == "undefined") facts.array_task.clear();
+  facts.first_host = first_of(process, kFirstHost);
+  facts.node_list = first_of(process, kNodeList);
   for (const std::string& label : labels) {
     const char* const name[] = {label.c_str()};
     if (std::string value = first_of(process, name); !value.empty()) facts.labels[label] = std::move(value);

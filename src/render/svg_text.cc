@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/fnv.h"
 #include "base/types.h"
 #include "base/utf8.h"
 
@@ -19,13 +20,6 @@ constexpr std::pair<std::string_view, const char*> kColours[] = {
     {"launch delays", "#f0e442"},  {"kernel gaps", "#999999"},   {"synchronization", "#000000"},
     {"unknown", "#cccccc"},        {"steps", "#56b4e9"},
 };
-
-// FNV-1a.
-u64 hash_of(std::string_view text) {
-  u64 hash = 0xcbf29ce484222325;
-  for (const char c : text) hash = (hash ^ static_cast<u8>(c)) * 0x100000001b3;
-  return hash;
-}
 
 }  // namespace
 
@@ -62,7 +56,7 @@ std::string svg_colour(std::string_view word) {
   const auto known = std::ranges::find(kColours, word, &std::pair<std::string_view, const char*>::first);
   if (known != std::end(kColours)) return known->second;
   constexpr u64 kDarkest = 0x30, kLightest = 0xd0;  // seen on white
-  u64 hash = hash_of(word);
+  u64 hash = fnv1a(word);
   std::string colour = "#";
   for (int channel = 0; channel < 3; ++channel, hash >>= 16)
     colour += fmt::format("{:02x}", kDarkest + hash % (kLightest - kDarkest));

@@ -4,26 +4,19 @@
 
 #include <string_view>
 
+#include "base/fnv.h"
+
 namespace spotter::respond {
 namespace {
 
-// FNV-1a, 64 bits.
 u64 mixed(u64 hash, std::string_view name, std::string_view value) {
-  const auto add = [&](std::string_view text) {
-    for (const unsigned char c : text) hash = (hash ^ c) * 1099511628211ULL;
-  };
-  add(name);
-  add("=");
-  add(value);
-  add(std::string_view("\0", 1));
-  return hash;
+  return fnv1a(std::string_view("\0", 1), fnv1a(value, fnv1a("=", fnv1a(name, hash))));
 }
 
 }  // namespace
 
 u64 fingerprint(const Condition& condition) {
-  u64 hash = 14695981039346656037ULL;
-  hash = mixed(hash, "device", condition.device);
+  u64 hash = mixed(fnv1a({}), "device", condition.device);
   hash = mixed(hash, "host", condition.host);
   hash = mixed(hash, "job", condition.job);
   hash = mixed(hash, "rank", condition.rank ? std::to_string(*condition.rank) : "");

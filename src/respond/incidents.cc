@@ -4,22 +4,17 @@
 #include <set>
 #include <utility>
 
+#include "base/fnv.h"
 #include "base/utf8.h"
-#include "respond/rules/list.h"
 #include "respond/says.h"
 #include "respond/symptoms.h"
 
 namespace spotter::respond {
 namespace {
 
-constexpr Ns kRemembered = kDay;  // resolved ones
+constexpr Ns kRemembered = kDay;         // resolved ones
+constexpr size_t kDescribedAtOnce = 16;  // conditions
 constexpr const char* kNoAnswer = "the captures gave no answer in time";
-
-// Nothing but somebody's word ends it, least of all that nobody tells of it any more.
-bool is_by_hand(const Condition& condition) {
-  const Rule* rule = find_rule(condition.rule);
-  return rule && std::string_view(rule->recover) == kByHand;
-}
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
   Incident incident;
@@ -28,6 +23,13 @@ std::string key_of(const IncidentsOptions& options, const Condition& condition) 
   incident.job.id = condition.job;
   incident.host = condition.host;
   return incident.key();
+}
+
+// Of one who stands in: who should lead may count the same incident from 0, and what is told of it under one
+// number is one message to who receives it.
+i64 first_sequence(const std::string& host) {
+  constexpr i64 kPlaces = 1000, kEach = 1000;
+  return (1 + static_cast<i64>(fnv1a(host) % kPlaces)) * kEach;
 }
 
 void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
@@ -52,20 +54,22 @@ void Incidents::restore(Incident incident, Ns at) {
   kept.incident = std::move(incident);
 }
 
-Incidents::Changes Incidents::take(const Condition& condition, Ns at) {
+Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stands_in) {
   Changes changes;
+  if (condition.is_firing && is_mended(condition)) return changes;
   Kept* kept = kept_for(condition, at);
   if (!condition.is_firing) {
     if (kept && kept->firing.erase(fingerprint(condition)) > 0) --conditions_;
     return changes;
   }
   const bool is_new = !kept;
-  if (is_new) kept = begin(condition, at);
+  if (is_new) kept = begin(condition, at, stands_in);
   if (!kept) return changes;
   Incident& incident = kept->incident;
   const bool rose = add(*kept, condition) && !is_new;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
     const bool was_resolved = incident.state == IncidentState::resolved;
+    if (incident.led_by != options_.host) take_over(incident);
     const IncidentState before = std::exchange(incident.before, IncidentState::pending);
     const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
@@ -83,13 +87,15 @@ Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
   const std::string key = key_of(options_, condition);
   for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) {
     if (it->incident.key() != key) continue;
+    if (const auto other = learnt_.find(key); other != learnt_.end() && other->second.led.n > it->incident.n)
+      return nullptr;
     if (it->incident.is_open() || at - it->incident.closed <= options_.reopen) return &*it;
     return nullptr;
   }
   return nullptr;
 }
 
-Incidents::Kept* Incidents::begin(const Condition& condition, Ns at) {
+Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands_in) {
   forget(at);
   if (incidents_.size() >= options_.most) {
     ++left_out_;
@@ -108,7 +114,19 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at) {
   const std::string key = incident.key();
   i64& n = numbers_[key];
   if (options_.last_n) n = std::max(n, options_.last_n(key));
-  incident.n = ++n;
+  const auto learnt = learnt_.find(key);
+  if (learnt != learnt_.end() && learnt->second.led.is_open && learnt->second.led.n > n &&
+      at - learnt->second.at <= options_.reopen) {
+    // Another host led it and does not answer: it is the same one. What is told of it here is not what has
+    // been told already.
+    n = learnt->second.led.n;
+    incident.sequence = learnt->second.led.sequence + kStep;
+  } else {
+    if (learnt != learnt_.end()) n = std::max(n, learnt->second.led.n);
+    ++n;
+    if (stands_in) incident.sequence = first_sequence(options_.host);
+  }
+  incident.n = n;
   return &kept;
 }
 
@@ -123,7 +141,13 @@ bool Incidents::add(Kept& kept, const Condition& condition) {
   }
   kept.firing[key] = condition;
   const Urgency before = kept.incident.urgency;
-  describe(kept.incident, kept.firing);
+  // Of many hosts that all tell at once it is enough once a second.
+  if (kept.firing.size() <= kDescribedAtOnce) {
+    describe(kept.incident, kept.firing);
+  } else {
+    kept.is_changed = true;
+    kept.incident.urgency = std::max(before, condition.urgency);
+  }
   return kept.incident.urgency > before;
 }
 
@@ -155,6 +179,7 @@ Incidents::Changes Incidents::pass(Ns at) {
 
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
   if (at >= kept.grace) {
     conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
       return at - c.second.at > options_.forget && !is_by_hand(c.second);
@@ -199,6 +224,15 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
     case IncidentState::resolved:
       break;
   }
+}
+
+void Incidents::describe_job(Incident& incident) const {
+  if (!options_.job_of || incident.job.id.empty()) return;
+  const JobOfIncident job = options_.job_of(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
 }
 
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
@@ -252,6 +286,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
+  describe_job(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {
@@ -340,41 +375,6 @@ Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::fu
   Changes changes;
   edit(kept->incident);
   move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
-  return changes;
-}
-
-Result<Incidents::Changes> Incidents::acknowledge(const std::string& id, Acknowledgement by) {
-  TRY_ASSIGN(Kept* const kept, named(id));
-  if (!kept->incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
-  Changes changes;
-  if (kept->incident.acknowledged && kept->incident.acknowledged->by == by.by) return changes;
-  const Ns at = by.at;
-  kept->incident.acknowledged = std::move(by);
-  move(*kept, kept->incident.state, "somebody has acknowledged it", Word::changed, at, changes);
-  return changes;
-}
-
-Result<Incidents::Changes> Incidents::resolve(const std::string& id, const std::string& by, Ns at) {
-  TRY_ASSIGN(Kept* const kept, named(id));
-  Incident& incident = kept->incident;
-  if (!incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
-  Changes changes;
-  conditions_ -= kept->firing.size();
-  kept->firing.clear();
-  if (incident.state != IncidentState::recovering) incident.before = incident.state;
-  incident.closed = at;
-  move(*kept, IncidentState::resolved, fmt::format("{} has resolved it", by),
-       incident.told != 0 ? Word::resolved : Word::none, at, changes);
-  return changes;
-}
-
-Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
-  TRY(silences_.add(silence, at));
-  Changes changes;
-  for (Kept& kept : incidents_) {
-    if (kept.incident.is_open() && matches(silence, kept.incident))
-      move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
-  }
   return changes;
 }
 

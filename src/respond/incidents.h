@@ -22,6 +22,7 @@
 #include "base/result.h"
 #include "respond/conclusion.h"
 #include "respond/incident.h"
+#include "respond/report.h"
 #include "respond/silences.h"
 
 namespace spotter::respond {
@@ -39,8 +40,10 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
-  size_t most = 1000;                // incidents, open or resolved a while ago
-  size_t most_conditions = 100'000;  // of all of them
+  // What is known of a job, when it is told of; empty: nothing more than its conditions say.
+  std::function<JobOfIncident(const std::string& job)> job_of = {};
+  size_t most = 1000;               // incidents, open or resolved a while ago
+  size_t most_conditions = 20'000;  // of all of them
 };
 
 // What is to be told of it.
@@ -52,8 +55,9 @@ struct IncidentChange {
   IncidentState from = IncidentState::pending;
   std::string why = {};  // one clause, for the audit
   Word word = Word::none;
-  bool wants_capture = false;  // answer with investigate() or conclude()
-  bool is_gone = false;        // it was nothing: there is no incident
+  bool wants_capture = false;   // answer with investigate() or conclude()
+  bool is_gone = false;         // it was nothing: there is no incident
+  bool is_handed_over = false;  // another host goes on with it
 };
 
 class Incidents {
@@ -66,7 +70,8 @@ class Incidents {
   void restore(Incident incident, Ns at);
   void restore(Silence silence) { silences_.restore(std::move(silence)); }
 
-  Changes take(const Condition& condition, Ns at);
+  // `stands_in`: it is another host's to lead its job.
+  Changes take(const Condition& condition, Ns at, bool stands_in = false);
   Changes pass(Ns at);  // each second
 
   // Answers, by id; of one that is not open any more they are kept with it, and change no state. Errors:
@@ -76,6 +81,22 @@ class Incidents {
   Result<Changes> conclude(const std::string& id, Conclusion conclusion, Ns at);
   // Facts that came with it: the job's size, changes before it, lines of logs, what a capture cost.
   Result<Changes> amend(const std::string& id, const std::function<void(Incident&)>& edit, Ns at);
+
+  // Of a job that more than one host may lead (report.h). What another one led: who has to go on with it
+  // does so under its number.
+  void learn(const LedIncident& led, Ns at);
+  // Those of a job, as who asks has to know them: the last one of each key.
+  std::vector<LedIncident> led(const std::string& job) const;
+  // Whether somebody has resolved it since it began, and nothing else will end it.
+  bool is_mended(const Condition& condition) const;
+  // One that another host led until now: it goes on here, in the one that is open here, if one is.
+  Changes adopt(Incident incident, Ns at);
+  // What a host tells that has a part of a job: its conditions, and what it has led so far, at the times of
+  // this host's clock.
+  Changes receive(const Report& report, Ns at);
+  // The other way round: what `host` has now is closed here, and told no more.
+  Changes hand_over(const std::string& job, const std::vector<LedIncident>& led, const std::string& host,
+                    Ns at);
 
   // What people do. Errors: not_found, invalid.
   Result<Changes> acknowledge(const std::string& id, Acknowledgement by);
@@ -91,13 +112,21 @@ class Incidents {
   struct Kept {
     Incident incident = {};
     std::map<u64, Condition> firing = {};
-    Ns began = 0;  // of this state
-    Ns grace = 0;  // not over before
+    bool is_changed = false;  // what fires, since it was described
+    Ns began = 0;             // of this state
+    Ns grace = 0;             // not over before
+  };
+
+  // Of a sequence that another host may have gone on with: what is told here is not what was told already.
+  static constexpr i64 kStep = 100;
+  struct Learnt {
+    LedIncident led = {};
+    Ns at = 0;
   };
 
   Result<Kept*> named(const std::string& id);
   Kept* kept_for(const Condition& condition, Ns at);
-  Kept* begin(const Condition& condition, Ns at);
+  Kept* begin(const Condition& condition, Ns at, bool stands_in);
   bool add(Kept& kept, const Condition& condition);  // whether its urgency rose
   void pass(Kept& kept, Ns at, Changes& changes);
   void fire(Kept& kept, Ns at, Changes& changes);
@@ -105,12 +134,16 @@ class Incidents {
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
+  void describe_job(Incident& incident) const;
+  void take_over(Incident& incident) const;
   void forget(Ns at);
 
   IncidentsOptions options_;
   std::list<Kept> incidents_;  // in the order in which they were opened
   Silences silences_;
-  std::map<std::string, i64> numbers_;  // the last n by key
+  std::map<std::string, i64> numbers_;    // the last n by key
+  std::map<u64, Ns> mended_;              // by fingerprint: what is resolved by hand, and when it was
+  std::map<std::string, Learnt> learnt_;  // by key: of other leaders
   size_t conditions_ = 0;
   i64 left_out_ = 0;
 };

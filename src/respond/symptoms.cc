@@ -32,6 +32,11 @@ std::optional<i64> gpu_of(const Condition& condition) {
 
 }  // namespace
 
+bool is_by_hand(const Condition& condition) {
+  const Rule* rule = find_rule(condition.rule);
+  return rule && std::string_view(rule->recover) == kByHand;
+}
+
 int rank_as_cause(const Condition& condition) {
   const Rule* rule = find_rule(condition.rule);
   return rule ? rule->rank_as_cause : 0;

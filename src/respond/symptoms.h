@@ -13,6 +13,8 @@ namespace spotter::respond {
 // Speed and progress: what somebody feels, and others are the causes of.
 inline bool is_symptom_family(const std::string& family) { return family == "speed" || family == "progress"; }
 
+// Nothing but somebody's word ends it, least of all that nobody tells of it any more.
+bool is_by_hand(const Condition& condition);
 // How directly the rule of a condition names a cause, 1 the most; 0: it is a symptom.
 int rank_as_cause(const Condition& condition);
 // What conditions alone say: the one that names a cause most directly.

@@ -6,9 +6,10 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "analyze/replay/usual_links.h"
+#include "base/fnv.h"
 #include "base/lower_median.h"
 
 namespace spotter::analyze {
@@ -91,7 +92,7 @@ class AbsentRanks {
   }
 
   const Group& group_of(std::string_view words) {
-    const auto [known, is_new] = groups_.try_emplace(text_hash_of(words));
+    const auto [known, is_new] = groups_.try_emplace(fnv1a(words));
     Group& group = known->second;
     if (!is_new) return group;
     for (const i64 rank : listed_ranks(words)) {
@@ -163,7 +164,7 @@ class AbsentRanks {
     std::unordered_map<u64, u32> last;  // call of each group, or pair of ranks
     for (const u32 c : by_end) {
       JobCall& call = job_.calls[c];
-      const u64 group = mix(text_hash_of(words_of(c)), static_cast<u64>(first_row(c).peer));
+      const u64 group = mix(fnv1a(words_of(c)), static_cast<u64>(first_row(c).peer));
       const auto [before, is_first] = last.try_emplace(group, c);
       const u32 earlier = std::exchange(before->second, c);
       if (!is_partial[c]) continue;

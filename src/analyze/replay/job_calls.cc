@@ -6,8 +6,9 @@
 #include <unordered_map>
 
 #include "analyze/communication/collective_calls.h"
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
 #include "analyze/replay/unnamed_calls.h"
+#include "base/fnv.h"
 
 namespace spotter::analyze {
 namespace {
@@ -45,10 +46,10 @@ class Keys {
       const u64 pair = keyed.is_send ? mix(own, peer) : mix(peer, own);
       keyed.key = numbered(mix(pair, 2), step);
     } else {
-      const u64 group = text_hash_of(rank_.skeleton.strings[row.group]);
+      const u64 group = fnv1a(rank_.skeleton.strings[row.group]);
       const bool has_number = row.number != kNoSequence;
-      keyed.key = has_number ? numbered(mix(mix(group, text_hash_of(name)), static_cast<u64>(row.number)), 0)
-                             : numbered(mix(mix(group, text_hash_of(name)), 3), step);
+      keyed.key = has_number ? numbered(mix(mix(group, fnv1a(name)), static_cast<u64>(row.number)), 0)
+                             : numbered(mix(mix(group, fnv1a(name)), 3), step);
     }
     return keyed;
   }

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
+#include "base/fnv.h"
 #include "trace/steps.h"
 
 namespace spotter::analyze {
@@ -30,7 +31,7 @@ void SkeletonWriter::push_step(Ns at, i64 number) {
 }
 
 void SkeletonWriter::push_pause(Cause kind, Ns begin, Ns end, StringId name, EventId last, EventId next) {
-  const auto hash = [&](EventId e) { return e == kNone ? 0 : text_hash_of(trace_.name_of(e)); };
+  const auto hash = [&](EventId e) { return e == kNone ? 0 : fnv1a(trace_.name_of(e)); };
   const bool is_of_step = last != kNone && trace_.ts[last] >= step_;
   u64 place = mix(mix(static_cast<u64>(kind), is_of_step ? hash(last) : 0), hash(next));
   place = mix(place, places_[place]++);

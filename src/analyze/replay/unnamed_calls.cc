@@ -9,7 +9,8 @@
 #include <tuple>
 
 #include "analyze/replay/exchanges.h"
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
+#include "base/fnv.h"
 
 namespace spotter::analyze {
 namespace {
@@ -58,7 +59,7 @@ class Matcher {
         if (direction_of(name) != Direction::none) continue;
         const u32 stream =
             streams.try_emplace({r, row.stream}, static_cast<u32>(streams.size())).first->second;
-        rows_.push_back({text_hash_of(name), 0, job.end({r, i}), r, i, stream});
+        rows_.push_back({fnv1a(name), 0, job.end({r, i}), r, i, stream});
       }
     }
     calls_of_.resize(streams.size());

@@ -4,8 +4,9 @@
 #include <map>
 
 #include "analyze/replay/exchanges.h"
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
 #include "analyze/replay/unnamed_calls.h"
+#include "base/fnv.h"
 #include "base/lower_median.h"
 #include "base/stable_sort.h"
 
@@ -31,7 +32,7 @@ std::vector<Ends> ends_of(const JobProgram& job, const std::vector<u32>& ranks) 
       const std::string_view name = rank.skeleton.strings[row.name];
       if (direction_of(name) != Direction::none) continue;
       Ends& of = streams[row.stream];
-      of.operations = mix(of.operations, text_hash_of(name));
+      of.operations = mix(of.operations, fnv1a(name));
       of.ends.push_back(row.end);
     }
     for (auto& [stream, ends] : streams)

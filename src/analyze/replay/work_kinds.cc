@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
-#include "analyze/replay/text_hash.h"
+#include "analyze/replay/mix.h"
+#include "base/fnv.h"
 #include "base/saturated.h"
 
 namespace spotter::analyze {
@@ -15,14 +16,14 @@ constexpr i64 kLeastShare = 5'000;  // kinds with less than this part of the ste
 
 u64 WorkKinds::kind_of(EventId e) {
   const auto [known, is_new] = hash_of_name_.try_emplace(trace_.name[e], 0);
-  if (is_new) known->second = text_hash_of(trace_.name_of(e));
+  if (is_new) known->second = fnv1a(trace_.name_of(e));
   u64 hash = known->second;
   if (trace_.category(e) == Category::cpu_op)
-    return mix(hash, text_hash_of(trace_.text(e, Arg::input_dims).value_or(std::string_view())));
+    return mix(hash, fnv1a(trace_.text(e, Arg::input_dims).value_or(std::string_view())));
   if (trace_.category(e) != Category::kernel)
     return mix(hash, static_cast<u64>(trace_.integer(e, Arg::bytes).value_or(0)));
   for (const Arg arg : {Arg::grid, Arg::block})
-    hash = mix(hash, text_hash_of(trace_.text(e, arg).value_or(std::string_view())));
+    hash = mix(hash, fnv1a(trace_.text(e, arg).value_or(std::string_view())));
   return hash;
 }
 

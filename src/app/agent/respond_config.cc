@@ -67,6 +67,19 @@ constexpr Key<RespondOptions> kKeys[] = {
        r.budget.allowance = *share;
        return {};
      }},
+    {"credentials",
+     [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
+       r.credentials = scalar(node);
+       if (!r.credentials.starts_with('/'))
+         return fail(Code::invalid, "\"{}\" is no absolute path of a folder", to_printable(r.credentials));
+       return {};
+     }},
+    {"port",
+     [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
+       TRY_ASSIGN(const i64 port, parse_number(scalar(node), 1, 65535));
+       r.port = static_cast<u16>(port);
+       return {};
+     }},
     {"not_traced",
      [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
        r.not_traced = node.as<std::vector<std::string>>();

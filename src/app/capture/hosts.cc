@@ -4,11 +4,11 @@
 #include <filesystem>
 #include <set>
 
-#include "analyze/range_text.h"
 #include "app/agent/agent_socket.h"
 #include "app/capture/slurm.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
+#include "base/host_list.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
 #include "net/address.h"
@@ -16,43 +16,7 @@
 namespace spotter::app {
 namespace {
 
-constexpr size_t kMostHosts = 100'000;
 constexpr size_t kMostHostfile = size_t{16} << 20;
-
-// At commas outside of brackets.
-std::vector<std::string> split_list(const std::string& words) {
-  std::vector<std::string> parts(1);
-  int depth = 0;
-  for (const char c : words) {
-    depth += c == '[' ? 1 : c == ']' ? -1 : 0;
-    if (c == ',' && depth == 0)
-      parts.emplace_back();
-    else
-      parts.back() += c;
-  }
-  return parts;
-}
-
-// "gpu[01-03,7]x" -> gpu01x gpu02x gpu03x gpu7x: a range has the width of its first number.
-Result<std::vector<std::string>> expand(const std::string& word) {
-  const size_t open = word.find('['), close = word.find(']');
-  if (open == word.npos || open == 0) return std::vector<std::string>{word};  // [::1] is an address
-  if (close == word.npos || close < open)
-    return fail(Code::invalid, "\"{}\": a [ has no ]", to_printable(word));
-  TRY_ASSIGN(const std::vector<std::string> ends, expand(word.substr(close + 1)));
-  std::vector<std::string> words;
-  for (const std::string& part : split_list(word.substr(open + 1, close - open - 1))) {
-    TRY_ASSIGN(const analyze::Range range, analyze::parse_range(part));
-    const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
-    for (i64 n = range.first; n <= range.last; ++n) {
-      if (words.size() + ends.size() > kMostHosts)
-        return fail(Code::invalid, "\"{}\" are more than {} hosts", to_printable(word), kMostHosts);
-      for (const std::string& end : ends)
-        words.push_back(fmt::format("{}{:0{}}{}", word.substr(0, open), n, width, end));
-    }
-  }
-  return words;
-}
 
 std::string default_credentials() {
   if (const char* named = std::getenv("SPOTTER_CREDENTIALS"); named && *named) return named;
@@ -102,12 +66,10 @@ Result<net::HttpAddress> parse_host(const std::string& word) { return net::parse
 
 Result<std::vector<net::HttpAddress>> parse_hosts(const std::string& words) {
   std::vector<net::HttpAddress> addresses;
-  for (const std::string& part : split_list(words)) {
-    TRY_ASSIGN(const std::vector<std::string> expanded, expand(part));
-    for (const std::string& word : expanded) {
-      TRY_ASSIGN(net::HttpAddress address, parse_host(word));
-      addresses.push_back(std::move(address));
-    }
+  TRY_ASSIGN(const std::vector<std::string> expanded, expand_host_list(words));
+  for (const std::string& word : expanded) {
+    TRY_ASSIGN(net::HttpAddress address, parse_host(word));
+    addresses.push_back(std::move(address));
   }
   return addresses;
 }

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <vector>
 
+#include "base/fnv.h"
 #include "base/saturated.h"
 #include "base/system/descriptor.h"
 #include "base/words.h"
@@ -18,11 +19,7 @@ namespace {
 constexpr size_t kPiece = size_t{8} << 10, kMostLine = size_t{1} << 20;
 constexpr std::string_view kDigits = "0123456789";
 
-// FNV-1a.
-u64 hash(u64 seed, std::string_view text) {
-  for (const char c : text) seed = (seed ^ static_cast<u8>(c)) * 0x100000001b3;
-  return (seed ^ '\n') * 0x100000001b3;
-}
+u64 hash(u64 seed, std::string_view text) { return fnv1a("\n", fnv1a(text, seed)); }
 
 class Lines {
  public:

@@ -28,6 +28,8 @@ std::optional<i64> start_of(const Host& host, i64 pid) {
 }
 
 // Anybody may write what he likes into his environment.
+constexpr size_t kMostNodeList = size_t{64} << 10;
+
 std::string shortened(const std::string& text) {
   constexpr size_t kMost = 128;
   return text.size() <= kMost ? text : to_printable(text.substr(0, kMost));
@@ -111,9 +113,12 @@ void Identities::keep_facts(const std::string& job, process::JobFacts facts) {
   using Fact = std::string process::JobFacts::*;
   for (const Fact fact :
        {&process::JobFacts::name, &process::JobFacts::account, &process::JobFacts::partition,
-        &process::JobFacts::array_job, &process::JobFacts::array_task}) {
+        &process::JobFacts::array_job, &process::JobFacts::array_task, &process::JobFacts::first_host}) {
     if ((known.*fact).empty()) known.*fact = shortened(facts.*fact);
   }
+  // Of a thousand hosts with names of no pattern it is long, and half of it names others than it meant.
+  if (known.node_list.empty() && facts.node_list.size() <= kMostNodeList)
+    known.node_list = std::move(facts.node_list);
   for (const auto& [label, value] : facts.labels) known.labels.try_emplace(label, shortened(value));
 }
 

@@ -1,0 +1,312 @@
+// Many hosts of one job, the network between them made up: who leads, and what people are told.
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "respond/incidents.h"
+#include "respond/relay.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kBegin = 1'795'000'000 * kSecond;
+
+class World {
+ public:
+  struct Told {
+    size_t host;
+    IncidentChange change;
+    Ns at;
+  };
+  struct Node {
+    std::string name;
+    std::unique_ptr<Incidents> incidents;
+    Relay relay;
+    bool is_up = true;
+    Ns clock_ahead = 0;
+    std::vector<Incident> stored;  // what its disk has
+    std::optional<Condition> fires;
+    Ns said = 0;
+  };
+
+  explicit World(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      nodes.push_back(std::make_unique<Node>());
+      nodes[i]->name = name_of(i);
+      start(i);
+    }
+  }
+  static std::string name_of(size_t i) { return fmt::format("gpu{:04}", i); }
+
+  void start(size_t i) {
+    Node& node = *nodes[i];
+    node.incidents = std::make_unique<Incidents>(IncidentsOptions{.cluster = "a", .host = node.name});
+    node.relay = {};
+    node.is_up = true;
+    for (const Incident& incident : node.stored) node.incidents->restore(incident, at + node.clock_ahead);
+  }
+  void kill(size_t i) { nodes[i]->is_up = false; }
+
+  Leaders leaders(size_t self) const {
+    Leaders leaders;
+    for (size_t i = 0; i < nodes.size() && i < 8; ++i) leaders.hosts.push_back(name_of(i));
+    leaders.own = std::min(self, leaders.hosts.size());
+    return leaders;
+  }
+  void slow(size_t i, bool is_slow) {
+    Node& node = *nodes[i];
+    const Ns now = at + node.clock_ahead;
+    if (is_slow) {
+      node.fires = Condition{.rule = "step_time_up",
+                             .family = "speed",
+                             .job = "4711",
+                             .host = node.name,
+                             .rank = static_cast<i64>(i),
+                             .since = now,
+                             .at = now,
+                             .value = 4.42,
+                             .baseline = 3.1,
+                             .unit = "s"};
+      say(i, *node.fires);
+    } else if (node.fires) {
+      Condition over = *node.fires;
+      node.fires.reset();
+      over.is_firing = false;
+      over.at = now;
+      say(i, over);
+    }
+  }
+  void all_slow(bool is_slow) {
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i]->is_up) slow(i, is_slow);
+  }
+  bool can_reach(size_t from, size_t to) const {
+    return nodes[to]->is_up && nodes[from]->is_up &&
+           !(is_parted && (from < nodes.size() / 2) != (to < nodes.size() / 2));
+  }
+
+  void pass(Ns time) {
+    for (const Ns end = at + time; at < end;) {
+      at += kSecond;
+      for (size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i]->is_up) pass_one(i);
+    }
+  }
+
+  std::vector<Word> words() const {
+    std::vector<Word> words;
+    for (const Told& each : told) words.push_back(each.change.word);
+    return words;
+  }
+  size_t open() const {
+    size_t count = 0;
+    for (const auto& node : nodes) {
+      if (!node->is_up) continue;
+      for (const Incident& incident : node->incidents->all()) count += incident.is_open();
+    }
+    return count;
+  }
+
+  Ns at = kBegin;
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<Told> told;
+  bool is_parted = false;
+  size_t reports = 0;
+
+ private:
+  void say(size_t i, const Condition& condition) {
+    Node& node = *nodes[i];
+    node.said = at;
+    if (i == 0)
+      apply(i, node.incidents->take(condition, at + node.clock_ahead));
+    else
+      node.relay.put(condition, leaders(i), at + node.clock_ahead);
+    take_own(i);
+  }
+  void take_own(size_t i) {
+    Node& node = *nodes[i];
+    for (const Condition& own : node.relay.own())
+      apply(i, node.incidents->take(own, at + node.clock_ahead, true));
+  }
+  void apply(size_t i, const Result<Incidents::Changes>& changes) {
+    ASSERT_TRUE(changes);
+    Node& node = *nodes[i];
+    for (const IncidentChange& change : *changes) {
+      if (change.word != Word::none) told.push_back({i, change, at});
+      std::erase_if(node.stored, [&](const Incident& s) { return s.id() == change.incident.id(); });
+      if (change.incident.state != IncidentState::pending) node.stored.push_back(change.incident);
+      if (change.wants_capture) later.push_back({i, change.incident.id(), at + 12 * kSecond});
+    }
+  }
+  void pass_one(size_t i) {
+    Node& node = *nodes[i];
+    const Ns now = at + node.clock_ahead;
+    if (node.fires && at - node.said >= 30 * kSecond) {
+      node.fires->at = now;
+      say(i, *node.fires);
+    }
+    std::map<std::string, Leaders> standing;
+    for (const Incident& incident : node.incidents->all())
+      if (i != 0 && incident.is_open()) standing.emplace(incident.job.id, leaders(i));
+    node.relay.stand_in(standing, now);
+    for (const Relay::Errand& errand : node.relay.pass(now)) {
+      const size_t to = std::stoul(errand.to.substr(3));
+      if (!can_reach(i, to)) {
+        node.relay.answered(errand, false, now);
+        continue;
+      }
+      ++reports;
+      Report report{.host = node.name,
+                    .sent = now,
+                    .leaders = errand.leaders,
+                    .job = {.id = errand.job},
+                    .conditions = errand.conditions};
+      if (errand.place == 0) {
+        for (const Incident& incident : node.incidents->all())
+          if (incident.is_open() && incident.job.id == errand.job) report.incidents.push_back(incident);
+      }
+      Node& leader = *nodes[to];
+      apply(to, leader.incidents->receive(report, at + leader.clock_ahead));
+      const auto led = leader.incidents->led(errand.job);
+      node.relay.answered(errand, true, now);
+      if (errand.place == 0) apply(i, node.incidents->hand_over(errand.job, led, leader.name, now));
+      for (const LedIncident& each : led) node.incidents->learn(each, now);
+    }
+    take_own(i);
+    for (auto it = later.begin(); it != later.end();) {
+      if (it->host != i || it->at > at) {
+        ++it;
+        continue;
+      }
+      const Conclusion conclusion{.verdict = Verdict{.cause = "slow_device",
+                                                     .confidence = Confidence::medium,
+                                                     .suspects = {{.rank = 3}},
+                                                     .sentence = "rank 3"}};
+      if (node.incidents->find(it->id)) apply(i, node.incidents->conclude(it->id, conclusion, now));
+      it = later.erase(it);
+    }
+    apply(i, node.incidents->pass(now));
+  }
+  struct Later {
+    size_t host;
+    std::string id;
+    Ns at;
+  };
+  std::vector<Later> later;
+};
+
+TEST(Leading, AThousandHostsAreOneIncidentAndOneMessage) {
+  World world(1000);
+  // Within two seconds, as a synchronous job is slow everywhere.
+  for (size_t i = 0; i < world.nodes.size(); ++i) {
+    if (i % 500 == 499) world.pass(kSecond);
+    world.slow(i, true);
+  }
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  EXPECT_EQ(world.told[0].host, 0u);
+  EXPECT_LE(world.told[0].at - kBegin, 20 * kSecond);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 1000);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_LE(world.reports, 1000u * 4);
+  world.all_slow(false);
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.words(), (std::vector{Word::verdict, Word::resolved}));
+  EXPECT_EQ(world.open(), 0u);
+}
+
+TEST(Leading, WhereTheLeaderIsNotThereTheNextTellsAndHandsOver) {
+  World world(8);
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  EXPECT_EQ(world.told[0].host, 1u);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  const auto incidents = world.nodes[0]->incidents->all();
+  ASSERT_FALSE(incidents.empty());
+  EXPECT_TRUE(incidents[0].is_open());
+  EXPECT_EQ(incidents[0].id(), "4711-speed-1");
+  EXPECT_EQ(incidents[0].verdict->cause, "slow_device");
+  world.all_slow(false);
+  world.pass(12 * kMinute);
+  EXPECT_EQ(world.open(), 0u);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+}
+
+TEST(Leading, KilledAtAnySecondItIsToldAndItsEndIsToldUnderOneNumber) {
+  for (Ns second = 1; second <= 75; second += 2) {
+    SCOPED_TRACE(second);
+    World world(6);
+    world.all_slow(true);
+    world.pass(second * kSecond);
+    world.kill(0);
+    world.pass(2 * kMinute);
+    ASSERT_FALSE(world.told.empty());
+    world.start(0);
+    world.slow(0, true);
+    world.pass(3 * kMinute);
+    EXPECT_EQ(world.open(), 1u);
+    world.all_slow(false);
+    world.pass(20 * kMinute);
+    EXPECT_EQ(world.open(), 0u);
+    EXPECT_EQ(world.words().back(), Word::resolved);
+    std::set<i64> sequences;
+    for (const World::Told& told : world.told) {
+      EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+      // Receivers know a message again by it.
+      EXPECT_TRUE(sequences.insert(told.change.incident.sequence).second);
+    }
+    EXPECT_LE(world.told.size(), 4u);
+  }
+}
+
+TEST(Leading, TwoThatLeadBecomeOne) {
+  World world(8);
+  world.is_parted = true;
+  world.all_slow(true);
+  world.pass(2 * kMinute);
+  EXPECT_GE(world.open(), 2u);
+  world.is_parted = false;
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 8);
+  world.all_slow(false);
+  world.pass(20 * kMinute);
+  EXPECT_EQ(world.open(), 0u);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+}
+
+TEST(Leading, WhereNobodyAnswersEachTells) {
+  World world(8);
+  for (size_t i = 0; i < 3; ++i) world.kill(i);
+  world.all_slow(true);
+  world.pass(kMinute);
+  EXPECT_EQ(world.told.size(), 5u);
+  for (const World::Told& told : world.told) EXPECT_LE(told.at - kBegin, 35 * kSecond);
+  for (size_t i = 0; i < 3; ++i) world.start(i);
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+}
+
+TEST(Leading, ClocksThatAreAMinuteApartChangeNothing) {
+  World world(6);
+  world.nodes[1]->clock_ahead = kMinute;
+  world.nodes[2]->clock_ahead = -kMinute;
+  world.all_slow(true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  const Incident incident = world.nodes[0]->incidents->all().at(0);
+  EXPECT_EQ(incident.condition_count, 6);
+  EXPECT_GE(incident.symptom.since, kBegin);
+  world.all_slow(false);
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.words(), (std::vector{Word::verdict, Word::resolved}));
+}
+
+}  // namespace
+}  // namespace spotter::respond

@@ -1,0 +1,59 @@
+// What people do to incidents.
+#include <utility>
+
+#include "respond/incidents.h"
+#include "respond/symptoms.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr size_t kMostMended = 10'000;
+
+}  // namespace
+
+bool Incidents::is_mended(const Condition& condition) const {
+  const auto it = mended_.find(fingerprint(condition));
+  return it != mended_.end() && condition.since <= it->second && is_by_hand(condition);
+}
+
+Result<Incidents::Changes> Incidents::acknowledge(const std::string& id, Acknowledgement by) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  if (!kept->incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
+  Changes changes;
+  if (kept->incident.acknowledged && kept->incident.acknowledged->by == by.by) return changes;
+  const Ns at = by.at;
+  kept->incident.acknowledged = std::move(by);
+  move(*kept, kept->incident.state, "somebody has acknowledged it", Word::changed, at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::resolve(const std::string& id, const std::string& by, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Incident& incident = kept->incident;
+  if (!incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
+  Changes changes;
+  for (const auto& [key, condition] : kept->firing) {
+    if (!is_by_hand(condition)) continue;
+    if (mended_.size() >= kMostMended) mended_.erase(mended_.begin());
+    mended_[key] = at;
+  }
+  conditions_ -= kept->firing.size();
+  kept->firing.clear();
+  if (incident.state != IncidentState::recovering) incident.before = incident.state;
+  incident.closed = at;
+  move(*kept, IncidentState::resolved, fmt::format("{} has resolved it", by),
+       incident.told != 0 ? Word::resolved : Word::none, at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
+  TRY(silences_.add(silence, at));
+  Changes changes;
+  for (Kept& kept : incidents_) {
+    if (kept.incident.is_open() && matches(silence, kept.incident))
+      move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
+  }
+  return changes;
+}
+
+}  // namespace spotter::respond

@@ -1,0 +1,139 @@
+#include "respond/relay.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace spotter::respond {
+
+bool Relay::is_own(const Job& job) const {
+  return job.place >= kMostTurns || job.place >= job.leaders.own || job.leaders.hosts.empty();
+}
+
+bool Relay::is_own(const std::string& job) const {
+  const auto it = jobs_.find(job);
+  return it != jobs_.end() && is_own(it->second);
+}
+
+void Relay::put(const Condition& condition, const Leaders& leaders, Ns at) {
+  const u64 key = fingerprint(condition);
+  Job& job = jobs_[condition.job];
+  job.leaders = leaders;
+  if (!job.kept.contains(key)) {
+    if (!condition.is_firing && is_own(job)) return own_.push_back(condition);
+    if (count_ >= kMostKept) {
+      ++left_out_;
+      return;
+    }
+    ++count_;
+  }
+  job.kept[key] = condition;
+  job.unsent[key] = condition.at;
+  if (is_own(job)) return give_own(job);
+  if (job.waits_since == 0) job.waits_since = at;
+}
+
+void Relay::stand_in(const std::map<std::string, Leaders>& jobs, Ns at) {
+  for (auto& [name, job] : jobs_) job.stands_in = job.stands_in && jobs.contains(name);
+  for (const auto& [name, leaders] : jobs) {
+    Job& job = jobs_[name];
+    job.leaders = leaders;
+    if (!std::exchange(job.stands_in, true)) job.first_again = at + kFirstAgain;
+  }
+}
+
+void Relay::is_this_host(const std::string& name, size_t place) {
+  const auto it = jobs_.find(name);
+  if (it == jobs_.end()) return;
+  it->second.leaders.own = std::min(it->second.leaders.own, place);
+  if (is_own(it->second)) give_own(it->second);
+}
+
+// All that is unsent; what is over is forgotten with it.
+void Relay::give_own(Job& job) {
+  for (const auto& [key, at] : std::exchange(job.unsent, {})) {
+    const auto kept = job.kept.find(key);
+    if (kept == job.kept.end()) continue;
+    own_.push_back(kept->second);
+    if (kept->second.is_firing) continue;
+    job.kept.erase(kept);
+    --count_;
+  }
+  job.waits_since = 0;
+}
+
+std::vector<Relay::Errand> Relay::pass(Ns at) {
+  std::vector<Errand> errands;
+  for (auto& [name, job] : jobs_) {
+    if (job.is_asking || job.leaders.hosts.empty()) continue;
+    const bool asks_first = job.leaders.own != 0 && (job.place > 0 || job.stands_in) &&
+                            at >= job.first_again && (job.stands_in || !job.kept.empty());
+    const bool tells = !is_own(job) && !job.unsent.empty() && at >= job.again;
+    if (!asks_first && !tells) continue;
+    Errand errand{.job = name,
+                  .to = job.leaders.hosts[asks_first ? 0 : job.place],
+                  .place = asks_first ? 0 : job.place,
+                  .leaders = job.leaders.hosts};
+    errand.leaders.resize(std::min(errand.leaders.size(), kMostTurns));
+    // To one who has nothing of it yet all is told that fires.
+    for (const auto& [key, condition] : job.kept) {
+      if (errand.conditions.size() < kMostAtOnce && (errand.place != job.place || job.unsent.contains(key)))
+        errand.conditions.push_back(condition);
+    }
+    job.is_asking = true;
+    errands.push_back(std::move(errand));
+  }
+  // What is over and told is no more to be thought of.
+  std::erase_if(jobs_, [](const auto& each) {
+    const Job& job = each.second;
+    return job.kept.empty() && job.unsent.empty() && !job.is_asking && !job.stands_in;
+  });
+  return errands;
+}
+
+void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
+  const auto it = jobs_.find(errand.job);
+  if (it == jobs_.end()) return;
+  Job& job = it->second;
+  job.is_asking = false;
+  if (is_taken) {
+    const bool is_another = errand.place != job.place;
+    job.place = errand.place;
+    if (errand.place == 0) job.stands_in = false;
+    if (is_another) {
+      for (const auto& [key, condition] : job.kept) job.unsent[key] = condition.at;
+    }
+    for (const Condition& sent : errand.conditions) {
+      const u64 key = fingerprint(sent);
+      const auto kept = job.kept.find(key);
+      if (kept == job.kept.end() || kept->second.at != sent.at || kept->second.is_firing != sent.is_firing)
+        continue;  // there is news of it
+      job.unsent.erase(key);
+      if (sent.is_firing) continue;
+      job.kept.erase(kept);
+      --count_;
+    }
+    job.waits_since = job.unsent.empty() ? 0 : at;
+    job.first_again = at + kFirstAgain;
+    return;
+  }
+  if (errand.place == 0 && (job.place > 0 || (job.stands_in && job.unsent.empty()))) {
+    job.first_again = at + kFirstAgain;
+    return;
+  }
+  job.again = at + kAgain;
+  if (job.waits_since == 0) job.waits_since = at;
+  const auto turn = static_cast<size_t>(std::max<Ns>(at - job.waits_since, 0) / kTurn);
+  const size_t before = job.place;
+  // One that has answered before has its turn, too; where there are fewer, this host waits all the same.
+  const size_t place = std::min(std::max(job.place, turn), kMostTurns);
+  job.place = place < job.leaders.hosts.size() || place == kMostTurns ? place : before;
+  if (job.place == before) return;
+  job.first_again = at + kFirstAgain;
+  // Whoever is next has none of it.
+  for (const auto& [key, condition] : job.kept) job.unsent[key] = condition.at;
+  if (is_own(job)) give_own(job);
+}
+
+std::vector<Condition> Relay::own() { return std::exchange(own_, {}); }
+
+}  // namespace spotter::respond

@@ -1,0 +1,113 @@
+#include "wire/report.h"
+
+#include "base/number.h"
+#include "base/utf8.h"
+#include "wire/incident_fields.h"
+#include "wire/json.h"
+#include "wire/json_fields.h"
+
+namespace spotter::wire {
+
+template <class Way>
+void fields(Way& way, respond::JobHere& job) {
+  way.text("id", job.id);
+  way.text("user", job.user);
+  way.integers("ranks", job.ranks);
+  way.count("world_size", job.world_size);
+  way.milliseconds("age_ms", job.age);
+  way.count("steps", job.steps);
+  way.milliseconds("step_ms", job.step);
+  way.milliseconds("wrote_ago_ms", job.wrote_ago);
+}
+
+template <class Way>
+void fields(Way& way, respond::Report& report) {
+  way.text("host", report.host);
+  way.text("instance", report.instance);
+  way.text("version", report.version);
+  way.time("sent", report.sent);
+  way.texts("leaders", report.leaders);
+  way.object("job", report.job);
+  way.list("conditions", report.conditions);
+  way.list("incidents", report.incidents);
+}
+
+template <class Way>
+void fields(Way& way, respond::LedIncident& led) {
+  way.text("key", led.key);
+  way.count("n", led.n);
+  way.count("sequence", led.sequence);
+  way.flag("open", led.is_open);
+  way.time("told", led.told);
+}
+
+template <class Way>
+void fields(Way& way, respond::ReportAnswer& answer) {
+  way.text("host", answer.host);
+  way.text("instance", answer.instance);
+  way.text("version", answer.version);
+  way.list("incidents", answer.incidents);
+  // As texts: numbers of 64 bits are not safe in JSON.
+  std::vector<std::string> mended;
+  for (const u64 key : answer.mended) mended.push_back(fmt::format("{:x}", key));
+  const size_t written = mended.size();
+  way.texts("mended", mended);
+  for (size_t i = written; i < mended.size(); ++i)
+    answer.mended.push_back(number_in<u64>(mended[i], 16).value_or(0));
+}
+
+namespace {
+
+constexpr size_t kMostConditions = 1000, kMostIncidents = 32, kMostRanks = 10'000, kMostLeaders = 16;
+constexpr size_t kMostName = 256, kMostText = 1024;
+
+// What another host says goes to people's screens.
+void clean(std::string& text, size_t most) { text = to_printable(text.substr(0, most)); }
+
+void clean(respond::Condition& c) {
+  for (std::string* text : {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source})
+    clean(*text, kMostName);
+  clean(c.text, kMostText);
+}
+
+template <class T>
+std::string text_of(const T& object) {
+  JsonWriter writer;
+  T copy = object;
+  fields(writer, copy);
+  return json_text(writer.out);
+}
+
+}  // namespace
+
+std::string report_text(const respond::Report& report) { return text_of(report); }
+std::string report_answer_text(const respond::ReportAnswer& answer) { return text_of(answer); }
+
+Result<respond::Report> read_report(std::string_view text) {
+  TRY_ASSIGN(const boost::json::object object, read_object(text));
+  TRY_ASSIGN(respond::Report report, read_fields<respond::Report>(object, "report"));
+  if (report.host.empty() || report.job.id.empty() || report.sent <= 0)
+    return fail(Code::invalid, "a report names its host and its job, and when it was sent");
+  if (report.conditions.size() > kMostConditions || report.incidents.size() > kMostIncidents ||
+      report.job.ranks.size() > kMostRanks || report.leaders.size() > kMostLeaders)
+    return fail(Code::invalid,
+                "a report has up to {} conditions and {} incidents of a job of up to {} ranks here",
+                kMostConditions, kMostIncidents, kMostRanks);
+  for (std::string* name :
+       {&report.host, &report.instance, &report.version, &report.job.id, &report.job.user})
+    clean(*name, kMostName);
+  for (std::string& leader : report.leaders) clean(leader, kMostName);
+  for (respond::Condition& condition : report.conditions) clean(condition);
+  return report;
+}
+
+Result<respond::ReportAnswer> read_report_answer(std::string_view text) {
+  TRY_ASSIGN(const boost::json::object object, read_object(text));
+  TRY_ASSIGN(respond::ReportAnswer answer, read_fields<respond::ReportAnswer>(object, "answer to a report"));
+  if (answer.host.empty() || answer.incidents.size() > kMostConditions)
+    return fail(Code::invalid, "this is no answer to a report");
+  for (std::string* name : {&answer.host, &answer.instance, &answer.version}) clean(*name, kMostName);
+  return answer;
+}
+
+}  // namespace spotter::wire

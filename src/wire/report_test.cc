@@ -1,0 +1,84 @@
+#include "wire/report.h"
+
+#include <gtest/gtest.h>
+
+namespace spotter::wire {
+namespace {
+
+using respond::Report;
+
+Report report() {
+  Report report{.host = "gpu02",
+                .instance = "17",
+                .version = "1.2",
+                .sent = 1'795'000'000 * kSecond,
+                .leaders = {"gpu01", "gpu02"},
+                .job = {.id = "4711",
+                        .user = "alice",
+                        .ranks = {8, 9},
+                        .world_size = 16,
+                        .age = kHour,
+                        .steps = 400,
+                        .step = kSecond / 4,
+                        .wrote_ago = kMinute}};
+  report.conditions.push_back({.rule = "step_time_up",
+                               .family = "speed",
+                               .job = "4711",
+                               .host = "gpu02",
+                               .rank = 8,
+                               .since = report.sent - kSecond,
+                               .at = report.sent,
+                               .value = 4.42});
+  respond::Incident incident;
+  incident.cluster = "a", incident.family = "speed", incident.n = 2, incident.job.id = "4711";
+  report.incidents.push_back(incident);
+  return report;
+}
+
+TEST(Report, IsReadAsWritten) {
+  const Report read = read_report(report_text(report())).value();
+  EXPECT_EQ(report_text(read), report_text(report()));
+  EXPECT_EQ(read.job.wrote_ago, kMinute);
+  EXPECT_EQ(read.conditions[0].rank, 8);
+  EXPECT_EQ(read.incidents[0].id(), "4711-speed-2");
+}
+
+TEST(Report, AnswerIsReadAsWritten) {
+  const respond::ReportAnswer answer{
+      .host = "gpu01",
+      .instance = "3",
+      .version = "1.2",
+      .incidents = {{.key = "a/4711/speed", .n = 2, .sequence = 5, .is_open = true}}};
+  const auto read = read_report_answer(report_answer_text(answer)).value();
+  EXPECT_EQ(report_answer_text(read), report_answer_text(answer));
+  EXPECT_TRUE(read.incidents[0].is_open);
+}
+
+TEST(Report, MembersOfALaterVersionAreLeftAlone) {
+  std::string text = report_text(report());
+  text.insert(1, "\"weather\": [1, {\"rain\": true}], ");
+  EXPECT_EQ(read_report(text).value().host, "gpu02");
+}
+
+TEST(Report, WhatIsNoneIsAnError) {
+  Report nameless = report();
+  nameless.host.clear();
+  Report many = report();
+  many.conditions.resize(1001, many.conditions[0]);
+  for (const std::string& text : {std::string("{}"), std::string("[]"), std::string("{"),
+                                  report_text(nameless), report_text(many), std::string("{\"host\": 3}")})
+    EXPECT_EQ(read_report(text).error().code, Code::invalid) << text.substr(0, 80);
+}
+
+TEST(Report, TextsAreForPeoplesScreens) {
+  Report hostile = report();
+  hostile.host = "gpu\x1b[31m02\n";
+  hostile.conditions[0].text = std::string(5000, 'x') + "\x07";
+  const Report read = read_report(report_text(hostile)).value();
+  EXPECT_EQ(read.host.find('\x1b'), std::string::npos);
+  EXPECT_EQ(read.host.find('\n'), std::string::npos);
+  EXPECT_LE(read.conditions[0].text.size(), 1024u);
+}
+
+}  // namespace
+}  // namespace spotter::wire

@@ -1,0 +1,126 @@
+"""A job on three hosts, each with an agent of its own: one of them speaks for all, another one where that is gone. The steps
+are those of log lines; the hosts are namespaces (cluster.py)."""
+
+import json
+import subprocess
+import time
+
+import pytest
+
+import cluster
+from agent import clean_environment, program, until
+from cluster import NODES, Cluster, HostAgent
+
+pytestmark = pytest.mark.skipif(bool(cluster.missing()), reason=cluster.missing())
+
+JOB = "4711"
+STEP = 0.025
+BASELINE = 450  # steps, of which 50 are not judged
+LATEST = 35     # s, from the first slow step to the message
+# Lines of Megatron's, each STEP seconds, or half as fast while there is a file of that name.
+TRAINING = """
+import os, sys, time
+step = 0
+while True:
+    ms = %d * (2 if os.path.exists(sys.argv[1]) else 1)
+    time.sleep(ms / 1000)
+    step += 1
+    print(f" iteration {step:>8}/ 50000 | consumed samples: 1 | elapsed time per iteration (ms): {ms}.0 | loss: 1 |", flush=True)
+""" % (STEP * 1000)
+
+
+class Hosts(Cluster):
+    """Without Slurm."""
+
+    def start_slurm(self):
+        pass
+
+    def begin(self, respond="captures: off"):
+        tls = self.folder / "tls"
+        done = self.spotter("agent", "--init-tls", tls, "--tls-names", ",".join(NODES))
+        assert done.returncode == 0, done
+        self.slow = self.folder / "slow"
+        configuration = (tls / "agent" / "agent.yaml").read_text()
+        for node in self.nodes:
+            own = self.folder / node.name
+            own.mkdir()
+            (tls / "agent" / f"{node.name}.yaml").write_text(f"""{configuration}
+collect: step,process,job_log
+respond: {{{respond}, credentials: {tls}/client}}
+notifiers:
+  - {{name: file, type: file, path: {own}/messages}}
+""")
+            self.start(node)
+        for rank, node in enumerate(self.nodes):
+            log = (self.folder / f"train-{node.name}.log").open("wb")
+            environment = clean_environment(SLURM_JOB_ID=JOB, SLURM_PROCID=rank, SLURM_NTASKS=len(NODES), SLURM_STEP_ID=0, RANK=rank,
+                                            WORLD_SIZE=len(NODES), SLURM_JOB_NODELIST="n[1-3]", MASTER_ADDR=NODES[0])
+            self.processes.append(node.popen("python3", "-c", TRAINING, self.slow, stdout=log, env=environment))
+
+    def start(self, node):
+        self.agents[node.name] = HostAgent(node, self.folder, "--config", self.folder / "tls" / "agent" / f"{node.name}.yaml")
+
+    def messages(self):
+        texts = {node.name: self.folder / node.name / "messages" for node in self.nodes}
+        return {name: path.read_text() for name, path in texts.items() if path.exists()}
+
+    def asked(self, name, *words):
+        done = subprocess.run([str(program()), *words, "--socket", str(self.agents[name].socket), "--format", "json"],
+                              stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+        assert done.stdout.startswith("{"), done.stderr  # `metrics` says by its status that there is nothing yet
+        return json.loads(done.stdout)
+
+    def incidents(self, name):
+        table, = self.asked(name, "incidents")["tables"]
+        names = [column["name"] for column in table["columns"]]
+        return [dict(zip(names, row, strict=True)) for row in table["rows"]]
+
+    def steps(self, name):
+        for table in self.asked(name, "metrics")["tables"]:
+            if table["name"] == "step":
+                column = [c["name"] for c in table["columns"]].index("steps")
+                return min(row[column] or 0 for row in table["rows"])
+        return 0
+
+
+@pytest.fixture(name="hosts")
+def three_hosts():
+    with Hosts() as hosts:
+        try:
+            yield hosts
+        except BaseException:
+            print(hosts.logs())
+            raise
+
+
+def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
+    hosts.begin()
+    until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 60, "there is a baseline", every=1)
+    assert not hosts.messages()
+    began = time.monotonic()
+    hosts.slow.touch()
+    until(hosts.messages, LATEST, "it is told", every=0.2)
+    print(f"{time.monotonic() - began:.1f} s\n{hosts.messages()}")
+    time.sleep(8)  # nobody else tells of it
+    assert list(hosts.messages()) == ["n1"]
+    incident, = hosts.incidents("n1")
+    assert incident["id"] == f"{JOB}-speed-1" and hosts.incidents("n2") == hosts.incidents("n3") == []
+    record = hosts.asked("n1", "incidents", incident["id"])
+    assert record["symptom"]["hosts"] == 3 and record["led_by"] == "n1"
+    assert not any("alone" in sentence for sentence in record["not_known"])
+
+    # It is killed: the next in Slurm's list goes on, under the same number.
+    leader = hosts.agents["n1"]
+    leader.host.signal(leader.pid, "KILL")
+    leader.process.wait(10)
+    until(lambda: "n2" in hosts.messages(), 90, "n2 tells of it", every=0.5)
+    assert [i["id"] for i in hosts.incidents("n2")] == [incident["id"]]
+    record = hosts.asked("n2", "incidents", incident["id"])
+    assert record["led_by"] == "n2" and record["state"] != "resolved"
+    assert "n3" not in hosts.messages()
+    # It is there again, and has it again.
+    hosts.start(leader.host)
+    until(lambda: hosts.asked("n2", "incidents", incident["id"])["led_by"] == "n1", 60, "n2 hands it over", every=0.5)
+    record = hosts.asked("n1", "incidents", incident["id"])
+    assert record["state"] in ("verdict", "inconclusive") and record["led_by"] == "n1"
+    assert [i["id"] for i in hosts.incidents("n1")] == [incident["id"]]
