@@ -33,7 +33,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       captures(registry, host, host_name),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
-      incidents({loop, clock, host, host_name, audit, registry, *identities}, options.respond),
+      incidents({loop, clock, host, host_name, audit, registry, identities, analyses}, options.respond),
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
                  [this] { return notifier_counts(incident_memory.get()); },
                  options.respond.is_on ? std::vector<Consumer*>{&incidents} : std::vector<Consumer*>()}),

@@ -24,14 +24,18 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
-                  .job_of = [this](const std::string& job) { return leading_.job(job); }}),
-      leading_({parts.loop, parts.host, parts.host_name, parts.identities, options_, paces_, incidents_,
+                  .job_of = [this](const std::string& job) { return leading_.job(job); },
+                  .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
+      leading_({parts.loop, parts.host, parts.host_name, *parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },
                 [this](u64 condition) {
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
                 }}),
       captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
+      hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
+              rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },
+              [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }, leading_}),
       tick_(parts.loop) {}
 
 Incidents::~Incidents() = default;
@@ -82,7 +86,10 @@ std::optional<SinkState> Incidents::state() const {
 }
 
 void Incidents::take(const Batch& batch) {
-  for (const Table& table : batch.tables) paces_.see({.table = table, .at = batch.unix_ns});
+  for (const Table& table : batch.tables) {
+    paces_.see({.table = table, .at = batch.unix_ns});
+    lines_.see({.table = table, .at = batch.unix_ns});
+  }
   take(rules_.add(batch), batch.unix_ns);
 }
 
@@ -100,11 +107,15 @@ void Incidents::pass() {
   apply(incidents_.pass(now));
   left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
   captures_.pass(now);
+  hangs_.pass(now);
   tick_.set(kSecond, [this] { pass(); });
 }
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
-  for (const respond::Condition& condition : conditions) leading_.take(condition, now);
+  for (const respond::Condition& condition : conditions) {
+    leading_.take(condition, now);
+    if (condition.is_firing) hangs_.fires(condition);
+  }
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -119,7 +130,11 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
       parts_.audit.done(Access::own("rules"),
                         fmt::format("incident {}: {}, {}", change.incident.id(),
                                     respond::state_name(change.incident.state), change.why));
-    if (change.wants_capture) captures_.begin(change.incident);
+    if (!change.wants_evidence) continue;
+    if (change.incident.family == "progress")
+      hangs_.begin(change.incident);
+    else
+      captures_.begin(change.incident);
   }
 }
 

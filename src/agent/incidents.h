@@ -17,6 +17,7 @@
 #include "agent/audit.h"
 #include "agent/clock.h"
 #include "agent/consumer.h"
+#include "agent/hang_watch.h"
 #include "agent/incident_captures.h"
 #include "agent/incident_memory.h"
 #include "agent/leading.h"
@@ -24,6 +25,7 @@
 #include "capture/captures.h"
 #include "kineto/registry.h"
 #include "respond/incidents.h"
+#include "respond/job_lines.h"
 #include "respond/job_pace.h"
 
 namespace spotter::agent {
@@ -38,7 +40,8 @@ class Incidents : public Consumer {
     const std::string& host_name;
     Audit& audit;
     kineto::Registry& registry;
-    collect::Identities& identities;
+    std::shared_ptr<collect::Identities> identities;
+    AnalysisProcesses& analyses;
   };
   Incidents(const Parts& parts, RespondOptions options);
   ~Incidents() override;
@@ -77,9 +80,11 @@ class Incidents : public Consumer {
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   respond::JobPaces paces_;
+  respond::JobLines lines_;
   respond::Incidents incidents_;
   Leading leading_;
   IncidentCaptures captures_;
+  HangWatch hangs_;
   IncidentMemory* memory_ = nullptr;
   net::Timer tick_;
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();

@@ -46,6 +46,8 @@ class Leading {
   respond::ReportAnswer receive(const respond::Report& report);
   void pass(Ns now);  // each second
 
+  // Whether this host is the one to speak for a job, as far as the job says.
+  bool leads(const std::string& job) const { return leaders(job, parts_.host.unix_now()).is_own(); }
   // Of a job, by whoever knows it.
   std::optional<respond::JobPace> pace(const std::string& job) const;
   respond::Chosen choose(const respond::Incident& incident) const;

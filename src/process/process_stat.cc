@@ -32,6 +32,7 @@ std::optional<ProcessStat> parse_stat(std::string_view text) {
     if (field.empty()) return std::nullopt;
   }
   ProcessStat stat;
+  stat.state = fields[kState].front();
   stat.parent = number(fields[kParent]);
   stat.minor_faults = number(fields[kMinorFaults]);
   stat.major_faults = number(fields[kMajorFaults]);

@@ -10,6 +10,7 @@ namespace spotter::process {
 
 // A number that 63 bits cannot hold is the largest that they can.
 struct ProcessStat {
+  char state = '?';        // of its first thread: R, S, D, T, t, Z, X, I
   bool has_ended = false;  // all its threads have, and its parent was told, or is to be
   i64 parent = 0;
   i64 minor_faults = 0, major_faults = 0;

@@ -13,6 +13,7 @@ TEST(ProcessStat, TheNameMayHoldAnything) {
   const auto stat =
       parse_stat("42 (a) b 1 2\n) S 7 42 7 0 -1 4194304 10 0 20 0 5 6 0 0 20 0 9 0 987654 1 300 3\n");
   ASSERT_TRUE(stat);
+  EXPECT_EQ(stat->state, 'S');
   EXPECT_EQ(stat->parent, 7);
   EXPECT_EQ(stat->minor_faults, 10);
   EXPECT_EQ(stat->major_faults, 20);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr Ns kRemembered = kDay;         // resolved ones
 constexpr size_t kDescribedAtOnce = 16;  // conditions
-constexpr const char* kNoAnswer = "the captures gave no answer in time";
+constexpr const char* kNoAnswer = "the evidence did not come in time";
 
 std::string key_of(const IncidentsOptions& options, const Condition& condition) {
   Incident incident;
@@ -249,17 +249,18 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   }
   const bool is_flapping =
       std::ranges::any_of(kept.firing, [](const auto& c) { return c.second.is_flapping; });
-  const bool wants_capture = incident.family == "speed" && incident.urgency != Urgency::info &&
-                             !incident.job.id.empty() && !is_flapping;
-  if (!wants_capture) {
-    std::string why = incident.family == "progress" ? "a job that does not go on is not traced"
-                      : is_flapping                 ? "it comes and goes: nothing was traced"
-                                                    : "nothing was traced";
+  const bool hangs = incident.family == "progress";
+  const bool wants_evidence =
+      !incident.job.id.empty() &&
+      (hangs || (incident.family == "speed" && incident.urgency != Urgency::info && !is_flapping));
+  if (!wants_evidence) {
+    std::string why = is_flapping ? "it comes and goes: nothing was traced" : "nothing was traced";
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
   }
+  // What is found out of a job that hangs is there within seconds: it is told with that.
   move(kept, IncidentState::firing, "conditions hold",
-       incident.urgency == Urgency::critical ? Word::opened : Word::none, at, changes);
-  changes.back().wants_capture = true;
+       incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
+  changes.back().wants_evidence = true;
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -308,6 +309,11 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
+  if (options_.lines && !incident.job.id.empty()) {
+    const Ns began =
+        incident.symptom.since == 0 ? incident.opened : std::min(incident.opened, incident.symptom.since);
+    incident.logs = options_.lines(incident.job.id, began - options_.together);
+  }
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;
@@ -364,7 +370,7 @@ Result<Incidents::Changes> Incidents::investigate(const std::string& id, Capture
 Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
   TRY_ASSIGN(Kept* const kept, named(id));
   Changes changes;
-  std::string why = conclusion.verdict ? "the captures name a cause" : "the captures name no cause";
+  std::string why = conclusion.verdict ? "the evidence names a cause" : "the evidence names no cause";
   settle(*kept, std::move(conclusion), std::move(why), at, changes);
   return changes;
 }
@@ -376,19 +382,6 @@ Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::fu
   edit(kept->incident);
   move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
   return changes;
-}
-
-std::optional<Incident> Incidents::find(const std::string& id) const {
-  for (const Kept& kept : incidents_) {
-    if (kept.incident.id() == id) return kept.incident;
-  }
-  return {};
-}
-
-std::vector<Incident> Incidents::all() const {
-  std::vector<Incident> all;
-  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
-  return all;
 }
 
 }  // namespace spotter::respond

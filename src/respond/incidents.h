@@ -3,7 +3,7 @@
 // in, and what is to be done comes out.
 //
 //   pending        conditions gather; gone if all are over before they have
-//   firing         a capture is wanted: investigate() or conclude() answers
+//   firing         evidence is wanted: investigate() or conclude() answers
 //   investigating  captures are under way, until a verdict or the end of patience
 //   verdict, inconclusive    told; a later verdict amends it
 //   recovering     all conditions are over
@@ -42,6 +42,8 @@ struct IncidentsOptions {
   std::function<i64(const std::string& key)> last_n = {};
   // What is known of a job, when it is told of; empty: nothing more than its conditions say.
   std::function<JobOfIncident(const std::string& job)> job_of = {};
+  // What a job's logs have told since then that is unusual; empty: nobody reads them.
+  std::function<std::vector<LogLine>(const std::string& job, Ns from)> lines = {};
   size_t most = 1000;               // incidents, open or resolved a while ago
   size_t most_conditions = 20'000;  // of all of them
 };
@@ -55,7 +57,9 @@ struct IncidentChange {
   IncidentState from = IncidentState::pending;
   std::string why = {};  // one clause, for the audit
   Word word = Word::none;
-  bool wants_capture = false;   // answer with investigate() or conclude()
+  // Of a job that is slow a capture, of one that does not go on what else can be found out: answer with
+  // investigate() or conclude().
+  bool wants_evidence = false;
   bool is_gone = false;         // it was nothing: there is no incident
   bool is_handed_over = false;  // another host goes on with it
 };
@@ -105,6 +109,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
+  // The one that a condition of a job belongs to, if it has been concluded, and is not over.
+  std::optional<Incident> concluded(const Condition& condition) const;
   std::vector<Incident> all() const;  // the newest first
   i64 left_out() const { return left_out_; }
 

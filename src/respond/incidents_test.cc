@@ -63,7 +63,7 @@ class Leader {
     ASSERT_TRUE(changes);
     for (const IncidentChange& change : *changes) {
       if (change.word != Word::none) told.push_back(change);
-      captures += change.wants_capture;
+      captures += change.wants_evidence;
       last = change;
     }
   }
@@ -199,7 +199,8 @@ TEST(Incidents, WithoutACaptureMetricsAreWhatThereIs) {
   EXPECT_EQ(incident.not_known[0], "the job is younger than 5 minutes: nothing was traced");
 }
 
-TEST(Incidents, AHangIsNotTracedAndToldAtOnce) {
+// What is to be found out without a trace is there within seconds, and told with it: once.
+TEST(Incidents, AHangIsToldWithItsEvidence) {
   Leader leader;
   Condition stopped = slow(0);
   stopped.rule = "progress_stopped";
@@ -207,7 +208,23 @@ TEST(Incidents, AHangIsNotTracedAndToldAtOnce) {
   stopped.urgency = Urgency::critical;
   leader.standing = {stopped};
   leader.pass(5 * kSecond);
-  EXPECT_EQ(leader.captures, 0);
+  EXPECT_EQ(leader.captures, 1) << "evidence is wanted";
+  EXPECT_TRUE(leader.words().empty());
+  EXPECT_FALSE(leader.incidents.concluded(stopped));
+  const Verdict verdict{.cause = "hang", .suspects = {{.rank = 2}}, .sentence = "Rank 2 is stopped"};
+  leader.keep(leader.incidents.conclude("4711-progress-1", {.verdict = verdict}, leader.at));
+  EXPECT_EQ(leader.words(), Words{Word::verdict});
+  EXPECT_EQ(leader.state("4711-progress-1"), IncidentState::verdict);
+  EXPECT_TRUE(leader.incidents.concluded(stopped));
+}
+
+TEST(Incidents, AHangWithoutEvidenceIsToldWhenPatienceEnds) {
+  Leader leader;
+  Condition stopped = slow(0);
+  stopped.rule = "progress_stopped";
+  stopped.family = "progress";
+  leader.standing = {stopped};
+  leader.pass(60 * kSecond);
   EXPECT_EQ(leader.words(), Words{Word::verdict});
   EXPECT_EQ(leader.state("4711-progress-1"), IncidentState::inconclusive);
 }

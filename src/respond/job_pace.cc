@@ -10,11 +10,12 @@ namespace {
 
 constexpr size_t kMostSteps = 2000;  // whose times are known
 constexpr size_t kUsual = 50;
-constexpr i64 kMuchWritten = 50'000'000;  // bytes a second
 constexpr Ns kForgotten = 5 * kMinute;
+constexpr i64 kLateSteps = 5;
+constexpr Ns kLate = 10 * kSecond;
 
-constexpr const char* kNames[] = {"job", "rank", "user", "world_size", "write_bytes"};
-enum : size_t { kJob, kRank, kUser, kWorldSize, kWritten };
+constexpr const char* kNames[] = {"job", "rank", "user", "world_size"};
+enum : size_t { kJob, kRank, kUser, kWorldSize };
 
 std::optional<Ns> median_of(std::vector<Ns> values) {
   if (values.empty()) return {};
@@ -64,10 +65,9 @@ void JobPaces::see_steps(const Sample& sample) {
 }
 
 void JobPaces::see_jobs(const Sample& sample) {
-  static constexpr Ns kApart = 10 * kSecond;  // a process's bytes are asked for at every tenth sample
+  writes_.see(sample);
   Columns columns(kNames);
   columns.find(sample.table);
-  std::map<std::string, i64> written;
   std::map<std::string, std::set<i64>> ranks;
   for (size_t row = 0; row < sample.table.rows(); ++row) {
     const std::string name(columns.text(row, kJob));
@@ -77,23 +77,25 @@ void JobPaces::see_jobs(const Sample& sample) {
     if (job.pace.user.empty()) job.pace.user = columns.text(row, kUser);
     if (const auto size = columns.integer(row, kWorldSize)) job.pace.world_size = *size;
     if (const auto rank = columns.integer(row, kRank)) ranks[name].insert(*rank);
-    written[name] += columns.integer(row, kWritten).value_or(0);
   }
   for (auto& [name, all] : ranks) jobs_[name].pace.ranks = std::move(all);
-  for (const auto& [name, total] : written) {
-    Job& job = jobs_[name];
-    const Ns passed = sample.at - job.written_at;
-    if (job.written_at != 0 && passed < kApart) continue;
-    if (job.written_at != 0 && (total - job.written) / std::max<i64>(passed / kSecond, 1) > kMuchWritten)
-      job.pace.last_writing = sample.at;
-    job.written_at = sample.at;
-    job.written = total;
-  }
 }
 
 std::optional<JobPace> JobPaces::of(const std::string& job) const {
   const auto it = jobs_.find(job);
-  return it == jobs_.end() ? std::nullopt : std::optional(it->second.pace);
+  if (it == jobs_.end()) return {};
+  JobPace pace = it->second.pace;
+  pace.last_writing = writes_.last(job);
+  return pace;
+}
+
+std::vector<std::string> JobPaces::late(Ns now) const {
+  std::vector<std::string> jobs;
+  for (const auto& [name, job] : jobs_) {
+    const JobPace& pace = job.pace;
+    if (pace.step > 0 && now - pace.last_step > std::max(kLateSteps * pace.step, kLate)) jobs.push_back(name);
+  }
+  return jobs;
 }
 
 CaptureCost JobPaces::cost(const std::string& job, Ns since, Ns from, Ns until) const {

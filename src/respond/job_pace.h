@@ -6,7 +6,9 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
+#include "respond/job_writes.h"
 #include "respond/rules/rank_steps.h"
 
 namespace spotter::respond {
@@ -33,6 +35,9 @@ class JobPaces {
   void see(const Sample& sample);
   std::optional<JobPace> of(const std::string& job) const;  // nothing: it is not here
 
+  // Jobs whose next step is late: five usual ones have passed since the last, and 10 s.
+  std::vector<std::string> late(Ns now) const;
+
   // Of a capture that lasted from the one to the other (Unix time), as far as its steps are still known: 50
   // before, of those that ended after `since`, and 50 after it, or as many as there are.
   CaptureCost cost(const std::string& job, Ns since, Ns from, Ns until) const;
@@ -48,13 +53,13 @@ class JobPaces {
     std::map<std::optional<i64>, i64> counted = {};  // steps by rank, as its counter says
     std::map<std::optional<i64>, i64> first_count = {};
     std::deque<Ended> last = {};
-    Ns seen = 0, written_at = 0;
-    i64 written = 0;
+    Ns seen = 0;
   };
   void see_steps(const Sample& sample);
   void see_jobs(const Sample& sample);
 
   StepRows rows_;
+  JobWrites writes_;
   std::map<std::string, Job> jobs_;
 };
 

@@ -101,5 +101,15 @@ TEST(JobPaces, WhatACaptureHasCost) {
   EXPECT_FALSE(host.paces.cost("no", 0, from, until).cost_s);
 }
 
+TEST(JobPaces, AJobIsLateAfterFiveStepsAndTenSeconds) {
+  for (const Ns step : {250 * kMillisecond, 4 * kSecond}) {
+    Host host;
+    host.seconds(30, 1, step);
+    const Ns limit = std::max(10 * kSecond, 5 * step);
+    EXPECT_TRUE(host.paces.late(host.at + limit).empty());
+    EXPECT_EQ(host.paces.late(host.at + limit + 1), std::vector<std::string>{"7"});
+  }
+}
+
 }  // namespace
 }  // namespace spotter::respond

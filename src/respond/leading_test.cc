@@ -135,7 +135,7 @@ class World {
       if (change.word != Word::none) told.push_back({i, change, at});
       std::erase_if(node.stored, [&](const Incident& s) { return s.id() == change.incident.id(); });
       if (change.incident.state != IncidentState::pending) node.stored.push_back(change.incident);
-      if (change.wants_capture) later.push_back({i, change.incident.id(), at + 12 * kSecond});
+      if (change.wants_evidence) later.push_back({i, change.incident.id(), at + 12 * kSecond});
     }
   }
   void pass_one(size_t i) {

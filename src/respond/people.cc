@@ -1,4 +1,4 @@
-// What people do to incidents.
+// What people do to incidents, and which ones there are.
 #include <utility>
 
 #include "respond/incidents.h"
@@ -54,6 +54,30 @@ Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
       move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
   }
   return changes;
+}
+
+std::optional<Incident> Incidents::find(const std::string& id) const {
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.id() == id) return kept.incident;
+  }
+  return {};
+}
+
+std::optional<Incident> Incidents::concluded(const Condition& condition) const {
+  for (const Kept& kept : incidents_) {
+    const Incident& incident = kept.incident;
+    const bool is_concluded =
+        incident.state == IncidentState::verdict || incident.state == IncidentState::inconclusive;
+    const bool is_its = !condition.job.empty() && incident.job.id == condition.job;
+    if (is_concluded && is_its && incident.family == condition.family) return incident;
+  }
+  return {};
+}
+
+std::vector<Incident> Incidents::all() const {
+  std::vector<Incident> all;
+  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
+  return all;
 }
 
 }  // namespace spotter::respond

@@ -102,7 +102,7 @@ void Rules::take(const At& rule, Sign sign, Ns at, std::vector<Condition>& chang
   Condition& condition = sign.condition;
   condition.rule = rule.rule->name;
   condition.family = rule.rule->family;
-  condition.host = options_.host;
+  if (condition.host.empty()) condition.host = options_.host;
   condition.urgency = sign.urgency.value_or(rule.rule->urgency);
   const u64 key = fingerprint(condition);
   auto it = watched_.find(key);

@@ -26,6 +26,13 @@ std::string what(const Condition& c) {
   if (c.rule == "step_time_spikes")
     return fmt::format("{} of 100 steps took far longer than the others", value);
   if (c.rule == "progress_stopped") return fmt::format("no step for {} (usual: {})", value, baseline);
+  if (c.rule == "collective_stuck") {
+    if (c.unit == "count")
+      return c.rank ? "it has not arrived" : fmt::format("{} ranks have not arrived", value);
+    return c.value ? fmt::format("it has waited {} for a collective, and given up", value)
+                   : "it has given up a collective";
+  }
+  if (c.rule == "log_error" && c.text.empty()) return "its log has such a line";
   if (c.rule == "rank_gone") return "its processes have ended while the others go on";
   if (c.rule == "gpu_throttled")
     return fmt::format("the clocks are held down for heat or power: {} of {}", value, baseline);

@@ -26,13 +26,13 @@ CAPTURE_DEADLINE = 40
 
 
 @contextlib.contextmanager
-def training(agent, ranks=1, ends_well=True):
-    """A training that runs meanwhile; yields the pids that train."""
+def training(agent, ranks=1, ends_well=True, **variables):
+    """A training that runs meanwhile, with these variables in its environment; yields the pids that train."""
     stop = agent.folder / "stop"
     config = agent.folder / "kineto.conf"
     config.write_text("ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1\n")
     environment = clean_environment(KINETO_USE_DAEMON=1, KINETO_IPC_SOCKET_DIR=agent.ipc_dir, KINETO_CONFIG=config,
-                                    OMP_NUM_THREADS=1, PYTHONDONTWRITEBYTECODE=1)
+                                    OMP_NUM_THREADS=1, PYTHONDONTWRITEBYTECODE=1, **variables)
     words = [str(TRAIN), "300", str(stop)]
     if ranks > 1:
         words = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", str(ranks), *words]

@@ -2,23 +2,28 @@
 // user without rights and within limits. It opens nothing: the file that is called NAME is open for it, the
 // first one as descriptor 3. The request (wire/analyze_request.h) comes by standard input, the results
 // (wire/file_results.h) go to standard output. For GET /v1/captures/ID/file it gives bytes of the one file
-// (wire/file_part.h).
+// (wire/file_part.h), and of dumps of flight recorders who does not arrive (wire/recorded_hang.h).
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <memory>
 
+#include "analyze/flight_recorder/flight_records.h"
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/cli/standard_input.h"
 #include "base/system/memory.h"
+#include "diagnose/mechanisms/recorded_hang.h"
 #include "net/child.h"
+#include "read/flight_recorder/flight_recorder.h"
 #include "read/open.h"
+#include "render/list.h"
 #include "wire/analyze_request.h"
 #include "wire/file_part.h"
 #include "wire/file_results.h"
+#include "wire/recorded_hang.h"
 
 namespace spotter::app {
 namespace {
@@ -58,11 +63,29 @@ Result<int> give_bytes(const Job& job, i64 from) {
   return 0;
 }
 
+// Of dumps of flight recorders. The record of one that cannot be read is a loss among the notes.
+Result<int> tell_hang(const Job& job) {
+  std::vector<FlightRecordFile> files;
+  for (const TraceFile& file : job.files) {
+    if (const auto rank = read::rank_of_flight_record(file.path))
+      files.push_back({.path = fmt::format("/proc/self/fd/{}", file.descriptor), .rank = *rank});
+  }
+  analyze::FlightRecords records = analyze::read_flight_records(files, read::load_flight_record);
+  Table table = wire::recorded_hang_table();
+  if (const auto hang = diagnose::recorded_hang(records)) {
+    for (const i64 rank : hang->ranks) table.append({rank, std::string_view(hang->what), hang->has_no_dump});
+  }
+  const std::vector<Table> tables = {std::move(table)};
+  TRY(print(render::kJson, {tables, std::move(records.notes)}));
+  return 0;
+}
+
 Result<int> analyze_part(const std::vector<std::string>& names) {
   keep_freed_memory();
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const Job job, job_of(names));
   if (const auto from = wire::read_file_part(text)) return give_bytes(job, *from);
+  if (text == wire::kRecordedHangRequest) return tell_hang(job);
   TRY_ASSIGN(const analyze::RunRequest request, wire::read_analyze_request(text));
   TRY_ASSIGN(const analyze::MappedJob mapped, analyze::map_files(job, request, read::load));
   const std::string results = wire::file_results_text(mapped.files, request.analyses);

@@ -5,16 +5,13 @@
 #include "base/utf8.h"
 
 namespace spotter::collect {
-namespace {
 
-std::string shown(std::string_view text) {
+std::string FatalCounts::shown(std::string_view text) {
   size_t bytes = 0;
-  for (size_t i = 0; i < FatalCounts::kMostText && bytes < text.size(); ++i)
+  for (size_t i = 0; i < kMostText && bytes < text.size(); ++i)
     bytes += first_code_point(text.substr(bytes)).bytes;
   return to_printable(text.substr(0, bytes));
 }
-
-}  // namespace
 
 void FatalCounts::add(const respond::FatalLine& line, std::string_view text, bool is_private,
                       const std::string& file, i64 offset) {

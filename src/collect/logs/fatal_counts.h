@@ -13,7 +13,7 @@
 namespace spotter::collect {
 
 struct FatalEvent {
-  std::string_view kind;    // of respond::fatal_kinds()
+  std::string_view kind;    // of respond::fatal_kinds(); new_line, more_often
   i64 lines = 0;            // since the event before of the kind
   std::optional<i64> rank;  // of the first of them
   std::string text;         // the first of them, cut; empty: only its job's user may see it
@@ -24,6 +24,7 @@ struct FatalEvent {
 class FatalCounts {
  public:
   static constexpr size_t kMostText = 200;  // characters
+  static std::string shown(std::string_view text);
 
   void add(const respond::FatalLine& line, std::string_view text, bool is_private, const std::string& file,
            i64 offset);

@@ -48,7 +48,7 @@ constexpr Field kEventColumns[] = {
     {"user", Type::text, Unit::none, Role::key, "Whose job it is."},
     {"kind", Type::text, Unit::none, Role::key,
      "collective_timeout, cuda_out_of_memory, cuda_error, nccl_error, worker_failed, crash, loss_not_a_number or "
-     "traceback."},
+     "traceback; new_line: one of a kind that was not there before; more_often: one that comes ten times as often."},
     {"rank", Type::integer, Unit::none, Role::detail, "Rank that the line names."},
     {"lines", Type::integer, Unit::count, Role::value,
      "Such lines since the event before of the job and kind; there is one a minute at most."},
@@ -62,7 +62,7 @@ constexpr TableKind kTables[] = {
     {"job_log_fatal", "log files", "Fatal lines of one kind in the log files of a job.", kFatalColumns},
     {.name = "log_event",
      .source = "log files",
-     .help = "A line of a job's log that tells why it ends, or that it trains no more.",
+     .help = "A line of a job's log that tells why it ends, or that it trains no more, or that is unusual.",
      .columns = kEventColumns,
      .is_events = true},
 };
@@ -288,7 +288,9 @@ class JobLog : public Collector {
   Table log_events(Ns now, Ns unix_now) {
     Table table("log_event", kEventColumns);
     for (auto& [key, job] : jobs_) {
-      for (const FatalEvent& event : job.logs.fatal().take(now, job.is_over()))
+      std::vector<FatalEvent> all = job.logs.fatal().take(now, job.is_over());
+      for (FatalEvent& event : job.logs.take_unusual()) all.push_back(std::move(event));
+      for (const FatalEvent& event : all)
         table.append({unix_now, or_null(std::string_view(std::get<0>(key))),
                       std::string_view(std::get<1>(key)), event.kind, or_null(event.rank), event.lines,
                       or_null(std::string_view(event.text)), std::string_view(event.file), event.offset});

@@ -373,6 +373,34 @@ TEST_F(JobLogTest, BarsThatAreDrawnAgain) {
   EXPECT_EQ(count("other_lines"), 1);
 }
 
+TEST_F(JobLogTest, ALineOfAKindThatNeverWasIsAnEvent) {
+  process(42, kRank0);
+  link(42, "fd/1", file("out.log"));
+  write("out.log", "before\n");
+  ASSERT_EQ(chmod(file("out.log").c_str(), 0644), 0);
+  sample();
+  for (int minute = 0; minute < 4; ++minute) {
+    write("out.log", fmt::format("loss of step {}: 1.5\n", minute));
+    sample(kMinute);
+    EXPECT_EQ(tables_.size(), 2u) << minute;
+  }
+  write("out.log", "loss of step 9: 1.5\nretrying 10.0.0.7\nretrying 10.0.0.8\nBus error\n");
+  sample();
+  ASSERT_EQ(tables_.size(), 3u);
+  ASSERT_EQ(events().rows(), 2u);
+  EXPECT_EQ(events().text(0, events().column("kind")), "crash");
+  EXPECT_EQ(events().text(1, events().column("kind")), "new_line");
+  EXPECT_EQ(events().text(1, events().column("text")), "retrying 10.0.0.7");
+  EXPECT_EQ(tables_[1].rows(), 1u) << "no fatal one";
+  // Whose text is his own, only the place is told.
+  ASSERT_EQ(chmod(file("out.log").c_str(), 0600), 0);
+  sample(5 * kSecond);
+  write("out.log", "a secret\n");
+  sample();
+  ASSERT_EQ(tables_.size(), 3u);
+  EXPECT_TRUE(is_null(events().at(0, events().column("text"))));
+}
+
 TEST_F(JobLogTest, FatalLinesAreEvents) {
   process(42, kRank0);
   link(42, "fd/1", file("out.log"));

@@ -24,6 +24,10 @@ bool is_indented(std::string_view line) {
   return line.empty() || line.starts_with(' ');
 }
 
+constexpr size_t kMostUnusual = 8;  // lines in a sample
+
+bool is_private(const FoundLog& log) { return !log.is_pod && (log.state.st_mode & S_IROTH) == 0; }
+
 bool is_same(const FoundLog& a, const FoundLog& b) {
   return a.state.st_dev == b.state.st_dev && a.state.st_ino == b.state.st_ino;
 }
@@ -107,21 +111,34 @@ void JobLogs::take_line(const LineReaders& readers, Tail& tail, const LogLine& l
                .at = is_timed ? *line.written : unix_now,
                .at_within = is_timed ? kFileTimeWithin : elapsed});
   }
-  take_fatal(readers, tail, *whole);
+  take_kind(tail, *whole, take_fatal(readers, tail, *whole), unix_now);
 }
 
 // Of a traceback the line that counts is the one behind it: what was raised.
-void JobLogs::take_fatal(const LineReaders& readers, Tail& tail, const Whole& line) {
+bool JobLogs::take_fatal(const LineReaders& readers, Tail& tail, const Whole& line) {
   const FoundLog& log = tail.file.found();
-  const bool is_private = !log.is_pod && (log.state.st_mode & S_IROTH) == 0;
   const auto fatal = readers.fatal.match(line.text);
-  if (fatal) fatal_.add(*fatal, line.text, is_private, log.shown, line.offset);
+  if (fatal) fatal_.add(*fatal, line.text, is_private(log), log.shown, line.offset);
   const bool begins = fatal && fatal->kind->name == kTraceback;
   if (!begins && tail.is_in_traceback && !is_indented(line.text)) {
     fatal_.explain(kTraceback, line.text);
     tail.is_in_traceback = false;
   }
   tail.is_in_traceback = tail.is_in_traceback || begins;
+  return fatal.has_value() || tail.is_in_traceback;
+}
+
+// Those that are fatal, and what they are about, are told anyhow.
+void JobLogs::take_kind(Tail& tail, const Whole& line, bool is_fatal, Ns unix_now) {
+  const respond::LogTemplates::Word word = kinds_.add(line.text, unix_now);
+  if (word == respond::LogTemplates::Word::usual || is_fatal || unusual_.size() >= kMostUnusual) return;
+  const FoundLog& log = tail.file.found();
+  FatalEvent& event = unusual_.emplace_back();
+  event.kind = word == respond::LogTemplates::Word::is_new ? "new_line" : "more_often";
+  event.lines = 1;
+  if (!is_private(log)) event.text = FatalCounts::shown(line.text);
+  event.file = log.shown;
+  event.offset = line.offset;
 }
 
 }  // namespace spotter::collect

@@ -3,11 +3,13 @@
 #include <list>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "collect/logs/fatal_counts.h"
 #include "collect/logs/log_file.h"
 #include "collect/logs/logged_steps.h"
+#include "respond/log_templates.h"
 #include "respond/step_lines.h"
 #include "respond/step_loop.h"
 
@@ -39,6 +41,8 @@ class JobLogs {
   const LogCounts& counts() const { return counts_; }
   respond::StepLoop& loop() { return loop_; }
   FatalCounts& fatal() { return fatal_; }
+  // Lines that are of a kind that was never there, or comes far more often; of very many the first.
+  std::vector<FatalEvent> take_unusual() { return std::exchange(unusual_, {}); }
 
  private:
   struct Tail {
@@ -55,7 +59,8 @@ class JobLogs {
     std::optional<Ns> stamp;
   };
   std::optional<Whole> whole_line(Tail& tail, const LogLine& line);
-  void take_fatal(const LineReaders& readers, Tail& tail, const Whole& line);
+  bool take_fatal(const LineReaders& readers, Tail& tail, const Whole& line);
+  void take_kind(Tail& tail, const Whole& line, bool is_fatal, Ns unix_now);
   void take_line(const LineReaders& readers, Tail& tail, const LogLine& line, Ns unix_now, Ns elapsed);
 
   LogCounts counts_;  // files point to it
@@ -63,6 +68,8 @@ class JobLogs {
   std::set<std::string> places_;  // where files of it were
   respond::StepLoop loop_;
   FatalCounts fatal_;
+  respond::LogTemplates kinds_;
+  std::vector<FatalEvent> unusual_;
   u64 next_id_ = 0;
   i64 files_left_out_ = 0;
 };

@@ -34,6 +34,33 @@ TEST(RankGone, AJobThatEndsIsNone) {
   EXPECT_TRUE(machine.all.empty());
 }
 
+// The first rank saves for a minute what all have made; the others have ended.
+TEST(RankGone, WhoSavesAtTheEndMissesNobody) {
+  for (const std::vector<i64>& ranks : std::vector<std::vector<i64>>{{0, 1}, {4, 5}, {0, 1, 2, 3}}) {
+    Machine machine;
+    machine.seconds(5, [&](int) { return job(ranks); });
+    machine.seconds(60, [&](int) { return job({ranks[0]}); });
+    EXPECT_TRUE(machine.all.empty()) << ranks.size();
+  }
+}
+
+TEST(RankGone, OfTwoTheOtherIsMissedWhereStepsGoOnOrTheFirstHasGone) {
+  const auto steps = [](Ns age) {
+    return table_of("step", {{{"job", "4711"}, {"rank", i64{0}}, {"step_age_ns", age}, {"steps", i64{7}}}});
+  };
+  for (const bool goes_on : {true, false}) {
+    Machine machine;
+    for (int i = 0; i < 30; ++i)
+      machine.second({job(i < 5 ? std::vector<i64>{0, 1} : std::vector<i64>{0}),
+                      steps(goes_on || i < 5 ? 0 : (i - 4) * kSecond)});
+    EXPECT_EQ(machine.firing(), goes_on ? Names{"rank_gone"} : Names());
+  }
+  Machine machine;
+  machine.seconds(5, [&](int) { return job({0, 1}); });
+  machine.seconds(12, [&](int) { return job({1}); });
+  EXPECT_EQ(machine.firing(), Names{"rank_gone"});
+}
+
 Table gpus(std::vector<Cells> rows) {
   for (size_t i = 0; i < rows.size(); ++i) {
     const Cells about = {

@@ -19,10 +19,12 @@ Settings whole_settings(const Rule& rule, Settings said);
 // clang-format off
 #define SPOTTER_WATCH_RULES \
   kProgressStopped, \
+  kCollectiveStuck, \
   kRankGone, \
   kGpuFault, \
   kOomKill, \
   kStorageHangs, \
+  kLogError, \
   kStepTimeUp, \
   kRankOutlier, \
   kGpuThrottled, \

@@ -1,9 +1,9 @@
 // progress_stopped: a rank that stepped steps no more. Far longer than its steps take, and a minute at least:
 // an evaluation or a checkpoint may lie between two steps; while much is written it is a checkpoint.
 #include <deque>
-#include <functional>
 #include <map>
 
+#include "respond/job_writes.h"
 #include "respond/median.h"
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
@@ -24,47 +24,6 @@ constexpr Setting kSettings[] = {
 constexpr size_t kUsual = 32;  // steps whose median is the usual one
 constexpr Ns kWriting = kMinute;
 
-// How much a job writes, by the totals of its ranks.
-class Writing {
- public:
-  explicit Writing(double least) : least_(least) {}
-
-  void see(const Sample& sample) {
-    columns_.find(sample.table);
-    std::map<std::string, i64, std::less<>> totals;
-    for (size_t row = 0; row < sample.table.rows(); ++row)
-      totals[std::string(columns_.text(row, 0))] += columns_.integer(row, 1).value_or(0);
-    std::erase_if(jobs_, [&](const auto& job) { return !totals.contains(job.first); });
-    for (const auto& [job, total] : totals) add(jobs_[job], sample.at, total);
-  }
-  bool is_writing(const std::string& job, Ns at) const {
-    const auto it = jobs_.find(job);
-    return it != jobs_.end() && it->second.last_busy != 0 && at - it->second.last_busy < kWriting;
-  }
-
- private:
-  struct Job {
-    Ns at = 0;
-    i64 total = 0;
-    Ns last_busy = 0;
-  };
-  // A process's bytes are asked for at every tenth sample: the rate is that of ten of them.
-  void add(Job& job, Ns at, i64 total) const {
-    if (job.at != 0 && at - job.at < 10 * kSecond) return;
-    if (job.at != 0) {
-      const double seconds = static_cast<double>(at - job.at) / static_cast<double>(kSecond);
-      if (static_cast<double>(total - job.total) / seconds >= least_) job.last_busy = at;
-    }
-    job.at = at;
-    job.total = total;
-  }
-
-  static constexpr const char* kNames[] = {"job", "write_bytes"};
-  double least_;
-  Columns columns_{kNames};
-  std::map<std::string, Job, std::less<>> jobs_;
-};
-
 class ProgressStopped : public Watch {
  public:
   explicit ProgressStopped(const Settings& s)
@@ -72,10 +31,10 @@ class ProgressStopped : public Watch {
         least_(duration_of(s, "least")),
         min_age_(duration_of(s, "min_age")),
         checkpoint_(duration_of(s, "checkpoint")),
-        writing_(number_of(s, "written")) {}
+        writes_(number_of(s, "written")) {}
 
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
-    if (sample.table.name() == "job") return writing_.see(sample);
+    if (sample.table.name() == "job") return writes_.see(sample);
     rows_.each(sample, [&](const StepRow& row) { judge(row, sample.at, signs); });
     std::erase_if(ranks_, [&](const auto& rank) { return sample.at - rank.second.seen > kHour; });
   }
@@ -100,7 +59,8 @@ class ProgressStopped : public Watch {
     if (!row.age || rank.usual.empty() || at - rank.first < min_age_) return;
     std::vector<double> usual(rank.usual.begin(), rank.usual.end());
     const double step = median(usual);
-    const double limit = writing_.is_writing(row.of.job, at)
+    const Ns written = writes_.last(row.of.job);
+    const double limit = written != 0 && at - written < kWriting
                              ? static_cast<double>(checkpoint_)
                              : std::max(steps_ * step, static_cast<double>(least_));
     Sign& sign = signs.emplace_back(condition_of(row), static_cast<double>(*row.age) >= limit);
@@ -113,7 +73,7 @@ class ProgressStopped : public Watch {
 
   double steps_;
   Ns least_, min_age_, checkpoint_;
-  Writing writing_;
+  JobWrites writes_;
   StepRows rows_;
   std::map<RankOfJob, Rank> ranks_;
 };

@@ -45,7 +45,9 @@ class HostFacts {
 
 // What a rule says of one thing at one time.
 struct Sign {
-  Condition condition;  // without what is the rule's or the host's: rule, family, urgency, host, at, since
+  // Without what is the rule's or the host's: rule, family, urgency, at, since; the host where it is another
+  // one.
+  Condition condition;
   bool is_wrong = false;
   std::optional<Urgency> urgency = {};  // where it is not the rule's
 };

@@ -1,0 +1,127 @@
+#include "respond/hang.h"
+
+#include <gtest/gtest.h>
+
+namespace spotter::respond {
+namespace {
+
+HangFacts facts_of(std::vector<HostedRank> ranks, i64 world_size = 4) {
+  return {.host = "n1", .world_size = world_size, .ranks = std::move(ranks)};
+}
+// As many, all asleep in a futex but for one.
+HangFacts four(i64 odd, char state, const char* function) {
+  HangFacts facts = facts_of({});
+  for (i64 rank = 0; rank < 4; ++rank)
+    facts.ranks.push_back({.rank = rank, .pid = 100 + rank, .state = 'S', .function = "futex_do_wait"});
+  facts.ranks[static_cast<size_t>(odd)].state = state;
+  facts.ranks[static_cast<size_t>(odd)].function = function;
+  return facts;
+}
+Condition counted(std::optional<i64> rank, const char* host = "n1") {
+  return {.rule = "collective_stuck",
+          .family = "progress",
+          .host = host,
+          .rank = rank,
+          .device = "AllReduce 5",
+          .value = 1,
+          .unit = "count",
+          .source = "NCCL RAS"};
+}
+std::vector<i64> ranks_of(const Verdict& verdict) {
+  std::vector<i64> ranks;
+  for (const Suspect& suspect : verdict.suspects) ranks.push_back(*suspect.rank);
+  return ranks;
+}
+
+TEST(Hang, ARankThatIsStopped) {
+  const Conclusion c = conclusion_of(four(2, 'T', ""));
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->cause, "hang");
+  EXPECT_EQ(c.verdict->sentence, "Rank 2 on n1 is stopped (T); the others wait");
+  EXPECT_EQ(c.verdict->confidence, Confidence::medium);
+  EXPECT_EQ(ranks_of(*c.verdict), std::vector<i64>{2});
+  EXPECT_EQ(c.verdict->suspects[0].host, "n1");
+  ASSERT_EQ(c.evidence.size(), 1u);
+  EXPECT_EQ(c.evidence[0].says, "rank 2 on n1 is stopped (T): process 102");
+  EXPECT_TRUE(c.not_known.empty());
+}
+
+TEST(Hang, WhomTheOthersWaitForMakesItCertain) {
+  HangFacts facts = four(2, 'T', "");
+  facts.conditions = {counted(2)};
+  EXPECT_EQ(conclusion_of(facts).verdict->confidence, Confidence::high);
+  EXPECT_EQ(conclusion_of(facts).evidence[1].says, "rank 2 on n1 (AllReduce 5): it has not arrived");
+  facts.conditions = {counted(1)};
+  const Conclusion c = conclusion_of(facts);
+  EXPECT_EQ(c.verdict->confidence, Confidence::low);
+  EXPECT_EQ(c.against, std::vector<std::string>{"others wait for rank 1, say NCCL or the flight recorders"});
+  facts.conditions.clear();
+  facts.recorded = RecordedHang{.ranks = {2}, .what = "Rank 2 never called all_reduce 5 of group 0"};
+  EXPECT_EQ(conclusion_of(facts).verdict->confidence, Confidence::high);
+}
+
+TEST(Hang, ARankThatWaitsForADisk) {
+  const Conclusion c = conclusion_of(four(3, 'D', "nfs_wait_bit_killable"));
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->cause, "storage_hangs");
+  EXPECT_EQ(c.verdict->sentence,
+            "Rank 3 on n1 waits for a disk or a file server (D, nfs_wait_bit_killable); the others wait");
+  HangFacts below = four(3, 'D', "rwsem_down_read_slowpath");
+  EXPECT_EQ(conclusion_of(below).verdict->cause, "hang");
+  EXPECT_EQ(conclusion_of(below).verdict->confidence, Confidence::low);
+  below.ranks[3].stack = {"rwsem_down_read_slowpath", "xfs_ilock"};
+  EXPECT_EQ(conclusion_of(below).verdict->cause, "storage_hangs");
+}
+
+TEST(Hang, WhomNcclOrTheRecordsNameIsNamedThoughNothingIsWrongHere) {
+  HangFacts facts = four(0, 'S', "futex_do_wait");
+  facts.world_size = 8;
+  facts.conditions = {counted(6, "10.0.0.2")};
+  const Conclusion c = conclusion_of(facts);
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->sentence, "Rank 6 has not arrived in a collective; the others wait");
+  EXPECT_EQ(c.verdict->confidence, Confidence::medium);
+  EXPECT_EQ(c.verdict->suspects[0].host, "10.0.0.2");
+  EXPECT_EQ(c.not_known,
+            std::vector<std::string>{"4 of 8 ranks are not here: what they do was not looked at"});
+  EXPECT_EQ(c.against,
+            std::vector<std::string>{"host: no rank on n1 is stopped, has ended or waits for a disk"});
+  facts.recorded = RecordedHang{.ranks = {5}, .what = "Of rank 5 there is no dump", .has_no_dump = true};
+  EXPECT_EQ(conclusion_of(facts).verdict->confidence, Confidence::low);
+  EXPECT_EQ(ranks_of(*conclusion_of(facts).verdict), std::vector<i64>{5});
+}
+
+TEST(Hang, WithoutASuspectItSaysWhereRanksWait) {
+  HangFacts facts = four(1, 'R', "");
+  facts.not_known = {"no dump of a flight recorder was found"};
+  const Conclusion c = conclusion_of(facts);
+  EXPECT_FALSE(c.verdict);
+  ASSERT_EQ(c.evidence.size(), 1u);
+  EXPECT_EQ(c.evidence[0].says, "on n1: rank 1 (R); ranks 0, 2, 3 (S, futex_do_wait)");
+  EXPECT_EQ(c.not_known, facts.not_known);
+}
+
+// rank_gone has found it; what is new is that the others wait for it.
+TEST(Hang, ARankThatHasGoneIsFoundOnce) {
+  HangFacts facts = four(0, 'S', "futex_do_wait");
+  facts.ranks.pop_back();
+  facts.conditions = {{.rule = "rank_gone", .family = "progress", .host = "n1", .rank = 3}};
+  EXPECT_FALSE(conclusion_of(facts).verdict);
+  facts.ranks.push_back({.rank = 3, .pid = 103, .state = 'Z'});
+  EXPECT_FALSE(conclusion_of(facts).verdict);
+  facts.conditions.push_back(counted(3));
+  ASSERT_TRUE(conclusion_of(facts).verdict);
+  EXPECT_EQ(conclusion_of(facts).verdict->cause, "rank_gone");
+  EXPECT_EQ(ranks_of(*conclusion_of(facts).verdict), std::vector<i64>{3});
+}
+
+TEST(Hang, TextOfAJobIsPrintable) {
+  HangFacts facts = four(0, 'S', "");
+  facts.recorded = RecordedHang{.ranks = {1}, .what = "rank 1 \x1b[31m never"};
+  const Conclusion c = conclusion_of(facts);
+  EXPECT_EQ(c.verdict->sentence.find('\x1b'), std::string::npos);
+  EXPECT_EQ(c.evidence[0].says.find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace spotter::respond
