@@ -2,14 +2,20 @@
 are those of log lines; the hosts are namespaces (cluster.py)."""
 
 import json
+import pathlib
+import signal
 import subprocess
+import sys
 import time
 
 import pytest
 
 import cluster
-from agent import clean_environment, program, until
-from cluster import NODES, Cluster, HostAgent
+from agent import ROOT, clean_environment, program, until
+from cluster import INTERFACE, NODES, PYTHON, TRAIN, Cluster, HostAgent
+
+sys.path.append(str(ROOT / "tools"))
+import loop_job  # noqa: E402
 
 pytestmark = pytest.mark.skipif(bool(cluster.missing()), reason=cluster.missing())
 
@@ -35,7 +41,7 @@ class Hosts(Cluster):
     def start_slurm(self):
         pass
 
-    def begin(self, respond="captures: off"):
+    def begin(self, respond="captures: off", more=""):
         tls = self.folder / "tls"
         done = self.spotter("agent", "--init-tls", tls, "--tls-names", ",".join(NODES))
         assert done.returncode == 0, done
@@ -46,16 +52,31 @@ class Hosts(Cluster):
             own.mkdir()
             (tls / "agent" / f"{node.name}.yaml").write_text(f"""{configuration}
 collect: step,process,job_log
+{more}
 respond: {{{respond}, credentials: {tls}/client}}
 notifiers:
   - {{name: file, type: file, path: {own}/messages}}
 """)
             self.start(node)
+
+    def begin_lines(self):
+        """A job that says how long its steps take."""
         for rank, node in enumerate(self.nodes):
             log = (self.folder / f"train-{node.name}.log").open("wb")
             environment = clean_environment(SLURM_JOB_ID=JOB, SLURM_PROCID=rank, SLURM_NTASKS=len(NODES), SLURM_STEP_ID=0, RANK=rank,
                                             WORLD_SIZE=len(NODES), SLURM_JOB_NODELIST="n[1-3]", MASTER_ADDR=NODES[0])
             self.processes.append(node.popen("python3", "-c", TRAINING, self.slow, stdout=log, env=environment))
+
+    def begin_training(self):
+        """A rank of PyTorch on each host."""
+        config = self.folder / "kineto.conf"
+        config.write_text("ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1\n")
+        for rank, node in enumerate(self.nodes):
+            log = (self.folder / f"train-{node.name}.log").open("wb")
+            environment = clean_environment(KINETO_USE_DAEMON=1, KINETO_CONFIG=config, OMP_NUM_THREADS=1, TORCHELASTIC_RUN_ID=JOB, RANK=rank,
+                                            LOCAL_RANK=0, WORLD_SIZE=len(NODES), MASTER_ADDR=NODES[0], MASTER_PORT=29500,
+                                            GLOO_SOCKET_IFNAME=INTERFACE)
+            self.processes.append(node.popen(PYTHON, TRAIN, 300, self.folder / "stop", stdout=log, stderr=log, env=environment))
 
     def start(self, node):
         self.agents[node.name] = HostAgent(node, self.folder, "--config", self.folder / "tls" / "agent" / f"{node.name}.yaml")
@@ -83,6 +104,11 @@ notifiers:
         return 0
 
 
+def child_of(pid):
+    """nsenter is not the process that it starts."""
+    return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+
+
 @pytest.fixture(name="hosts")
 def three_hosts():
     with Hosts() as hosts:
@@ -95,6 +121,7 @@ def three_hosts():
 
 def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
     hosts.begin()
+    hosts.begin_lines()
     until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 60, "there is a baseline", every=1)
     assert not hosts.messages()
     began = time.monotonic()
@@ -124,3 +151,25 @@ def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
     record = hosts.asked("n1", "incidents", incident["id"])
     assert record["state"] in ("verdict", "inconclusive") and record["led_by"] == "n1"
     assert [i["id"] for i in hosts.incidents("n1")] == [incident["id"]]
+
+
+@pytest.mark.skipif(not PYTHON, reason="no PyTorch here (SPOTTER_TORCH_PYTHON)")
+def test_a_capture_takes_the_ranks_of_all_hosts(hosts):
+    traces = hosts.folder / "traces"
+    traces.mkdir()
+    traces.chmod(0o777)
+    hosts.begin("captures: automatic, min_age: 0s, min_steps: 0, canary: false", f"output_directories: [{traces}]")
+    hosts.begin_training()
+    until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 120, "there is a baseline", every=1)
+    held_up = hosts.processes[1]
+    try:
+        with loop_job.stop_pulses(child_of(held_up.pid)):
+            until(hosts.messages, LATEST + 15, "it is told", every=0.2)
+    finally:
+        held_up.send_signal(signal.SIGCONT)  # nsenter stops with what it has started
+    print(hosts.messages())
+    incident, = hosts.incidents("n1")
+    record = hosts.asked("n1", "incidents", incident["id"])
+    assert record["verdict"]["suspects"][0]["rank"] == 1 and record["verdict"]["suspects"][0]["host"] == "n2"
+    assert record["captures"][0]["ranks"] == "all" and record["job"]["hosts"] == record["job"]["world_size"] == 3
+    assert len(list(traces.rglob("*.json*"))) >= 3
