@@ -160,6 +160,43 @@ class Agents:
         """The captures that the agents know, or the receipts of one."""
         return _only(self._ask("captures", *([capture] if capture else [])))
 
+    def incidents(self) -> Table:
+        """What is wrong with jobs and hosts, or was in the last day: a row each, with state, cause and suspects."""
+        return _only(self._ask("incidents"))
+
+    def incident(self, incident: str) -> dict[str, Any]:
+        """One of them as a record: symptom, verdict, evidence, what is not the cause, what is not known, captures.
+
+        Raises:
+            Error: no agent has it.
+        """
+        return self._tell(incident)
+
+    def acknowledge(self, incident: str) -> dict[str, Any]:
+        """Somebody has heard of it: it is told no more every four hours. Gives the record as it is now."""
+        return self._tell("ack", incident)
+
+    def silence(self, incident: str, duration: str, reason: str) -> dict[str, Any]:
+        """Nothing is told of what it is about for a time ("2h"). Gives the record as it is now."""
+        return self._tell("silence", incident, "--for", duration, "--reason", reason)
+
+    def resolve(self, incident: str) -> dict[str, Any]:
+        """Somebody has mended what nothing else ends. Gives the record as it is now."""
+        return self._tell("resolve", incident)
+
+    def rules_test(self, since: str = "1d", *, job: str | None = None, config: str | os.PathLike | None = None) -> Table:
+        """Which rules would have fired on the samples that the agents remember, and whether people would have been told.
+
+        Args:
+            since: of so long ago ("7d").
+            job: of this job alone.
+            config: an agent's configuration whose rules are tried; None: those that the agents have.
+        """
+        return _only(self._ask("rules", "test", since=since, job=job, config=config))
+
+    def _tell(self, *words: str) -> dict[str, Any]:
+        return json.loads(program.run(["incidents", *words, *self._where, "--format", "json"]))
+
     def trace(self, output: str | os.PathLike | None = None, **options: Any) -> Capture:
         """Begins a capture of unmodified PyTorch processes.
 

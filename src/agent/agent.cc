@@ -33,6 +33,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       captures(registry, host, host_name),
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
+      incident_queries(loop),
       incidents({loop, clock, host, host_name, audit, registry, identities, analyses}, options.respond),
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
                  [this] { return notifier_counts(incident_memory.get()); },
@@ -55,7 +56,8 @@ Result<void> Agent::listen() {
 Result<void> Agent::measure() {
   IncidentMemoryOptions memory{.path = options.incidents_file};
   for (const NotifierOptions& notifier : options.notifiers) {
-    TRY_ASSIGN(notify::Receiver receiver, open_receiver(notifier, {std::string(kVersion), host_name, {}}));
+    TRY_ASSIGN(notify::Receiver receiver,
+               open_receiver(notifier, {std::string(kVersion), host_name, options.respond.report_url}));
     memory.receivers.push_back(std::move(receiver));
   }
   TRY_ASSIGN(incident_memory, IncidentMemory::open(std::move(memory)));

@@ -15,6 +15,7 @@
 #include "agent/incidents.h"
 #include "agent/notifier_options.h"
 #include "agent/processes.h"
+#include "agent/queries.h"
 #include "agent/respond_options.h"
 #include "agent/telemetry.h"
 #include "base/result.h"
@@ -67,6 +68,7 @@ struct Agent {
   CaptureWaiters waiters;                           // who waits for news of them
   AnalysisProcesses analyses;                       // of what they wrote
   std::unique_ptr<IncidentMemory> incident_memory;  // what went wrong, and who is told; made by measure()
+  Queries incident_queries;                         // to what that remembers
   Incidents incidents;                              // what the rules say, and what is done about it
   Telemetry telemetry;                              // what is measured, and who takes it
   Processes processes;                              // what training processes say

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "agent/left_alone.h"
 #include "agent/poll_time.h"
 #include "analyze/range_text.h"
 #include "base/utf8.h"
@@ -49,16 +50,13 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
 
 // Whether the job's people want to be left alone; empty: they do not say so.
 std::string IncidentCaptures::why_not_asked(const std::string& job) const {
-  for (const auto& [pid, process] : parts_.registry.all()) {
-    if (process.identity.job != job) continue;
-    const auto word = process.facts.environment.find("SPOTTER_RESPOND");
-    if (word != process.facts.environment.end() && word->second == "off")
-      return "nothing was traced: the job says SPOTTER_RESPOND=off";
-  }
   const auto pace = parts_.leading.pace(job);
-  if (pace && std::ranges::find(parts_.options.not_traced, pace->user) != parts_.options.not_traced.end())
-    return "nothing was traced: the configuration leaves this user's jobs alone";
-  return {};
+  const std::string user = pace ? pace->user : "";
+  std::string why = why_left_alone(parts_.options, nullptr, user);
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (why.empty() && process.identity.job == job) why = why_left_alone(parts_.options, &process, user);
+  }
+  return why;
 }
 
 Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& incident) {

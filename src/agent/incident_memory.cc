@@ -86,8 +86,9 @@ struct IncidentMemory::Body {
 
   std::shared_ptr<store::IncidentStore> store;
   std::string path, why_in_memory;
-  std::vector<std::string> names;  // of the notifiers
-  mutable std::mutex mutex;        // of the rest
+  std::vector<std::string> names;       // of the notifiers
+  std::vector<respond::Urgency> least;  // that each is told of
+  mutable std::mutex mutex;             // of the rest
   std::condition_variable changed;
   std::deque<Change> changes;
   std::map<std::string, i64, std::less<>> n_of_key;
@@ -104,7 +105,10 @@ Result<std::unique_ptr<IncidentMemory>> IncidentMemory::open(IncidentMemoryOptio
   Body& b = *memory->body_;
   TRY_ASSIGN(b.store, open_store(options, b.why_in_memory));
   if (b.why_in_memory.empty()) b.path = options.path;
-  for (const notify::Receiver& receiver : options.receivers) b.names.push_back(receiver.name);
+  for (const notify::Receiver& receiver : options.receivers) {
+    b.names.push_back(receiver.name);
+    b.least.push_back(receiver.least);
+  }
   TRY_ASSIGN(const i64 dropped, b.store->keep_notifiers(b.names));
   if (dropped > 0)
     log(Level::warning, "words for notifiers that are configured no more are not told: {}", dropped);
@@ -149,8 +153,10 @@ void IncidentMemory::put(const respond::Incident& incident, std::vector<store::T
   Change change{stored(incident, text), std::move(transitions), {}, now};
   Body& b = *body_;
   if (occasion) {
-    for (const std::string& name : b.names)
-      change.words.push_back(outbox_row(incident, *occasion, name, text, now));
+    for (size_t i = 0; i < b.names.size(); ++i) {
+      if (incident.urgency >= b.least[i])
+        change.words.push_back(outbox_row(incident, *occasion, b.names[i], text, now));
+    }
   }
   const std::lock_guard lock(b.mutex);
   i64& n = b.n_of_key[change.incident.key];
@@ -170,6 +176,7 @@ i64 IncidentMemory::last_n(const std::string& key) const {
 }
 
 store::IncidentStore& IncidentMemory::store() { return *body_->store; }
+std::shared_ptr<store::IncidentStore> IncidentMemory::shared_store() const { return body_->store; }
 
 Result<std::vector<respond::Incident>> IncidentMemory::open_incidents() {
   TRY_ASSIGN(const auto all, body_->store->open_ones());

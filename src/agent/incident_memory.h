@@ -52,6 +52,7 @@ class IncidentMemory {
 
   // For what was, and silences. Calls wait for the disk.
   store::IncidentStore& store();
+  std::shared_ptr<store::IncidentStore> shared_store() const;  // for other threads
   // Those that were open when the agent ended. Errors: of those that cannot be read the first one.
   Result<std::vector<respond::Incident>> open_incidents();
 

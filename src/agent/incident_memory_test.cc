@@ -65,11 +65,12 @@ class Memory : public ::testing::Test {
     fs::remove_all(folder_);
   }
 
-  void open(const std::vector<std::string>& names = {"ops"}) {
+  void open(const std::vector<std::string>& names = {"ops"},
+            respond::Urgency least = respond::Urgency::info) {
     memory_.reset();
     IncidentMemoryOptions options{.path = path_};
     for (const std::string& name : names)
-      options.receivers.push_back({name, "test", std::make_unique<Listener>(told_)});
+      options.receivers.push_back({name, "test", std::make_unique<Listener>(told_), {}, least});
     options.delivery.limits.least_gap = options.delivery.limits.first_pause = kMillisecond;
     auto opened = IncidentMemory::open(std::move(options));
     ASSERT_TRUE(opened);
@@ -138,6 +139,17 @@ TEST_F(Memory, WhatWasNotDeliveredIsToldAfterTheNextStart) {
   EXPECT_EQ(state.notifiers[0].sent, 1);
   EXPECT_EQ(state.notifiers[0].waiting, 0);
   EXPECT_EQ(state.lost, 0);
+}
+
+TEST_F(Memory, WhatIsLessUrgentThanANotifierWantsIsNotToldAndRemembered) {
+  open({"ops"}, respond::Urgency::critical);
+  put(incident(1), Occasion::verdict);
+  respond::Incident worse = incident(2);
+  worse.urgency = respond::Urgency::critical;
+  put(worse, Occasion::changed);
+  ASSERT_TRUE(told_->has(1));
+  EXPECT_EQ(told_->words[0], std::pair(std::string("4711-speed-2"), Occasion::changed));
+  EXPECT_EQ(memory_->store().transitions("4711-speed-2")->size(), 2U);
 }
 
 TEST_F(Memory, ANotifierThatHasGoneIsToldNothing) {

@@ -25,9 +25,7 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },
-                  .look_back = [this](respond::Incident& incident) { changes_.look_back(incident); },
-                  .job_of = [this](const std::string& job) { return leading_.job(job); },
-                  .lines = [this](const std::string& job, Ns from) { return lines_.since(job, from); }}),
+                  .look_back = [this](respond::Incident& incident) { look_back(incident); }}),
       alerts_({.host = parts.host_name}),
       leading_({parts.loop, parts.host, parts.host_name, *parts.identities, options_, paces_, incidents_,
                 [this](const respond::Incidents::Changes& changes) { apply(changes); },
@@ -149,6 +147,24 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
     else
       captures_.begin(change.incident);
   }
+}
+
+void Incidents::look_back(respond::Incident& incident) const {
+  changes_.look_back(incident);
+  if (incident.job.id.empty()) return;
+  const respond::JobOfIncident job = leading_.job(incident.job.id);
+  if (!job.name.empty()) incident.job.name = job.name;
+  if (!job.user.empty()) incident.job.user = job.user;
+  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
+  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (process.identity.job == incident.job.id && process.identity.role == process::Role::rank)
+      incident.job.has_gpus = incident.job.has_gpus.value_or(false) || process.facts.has_gpu;
+  }
+  constexpr Ns kLinesBefore = 2 * kMinute;
+  const Ns since = incident.symptom.since;
+  incident.logs = lines_.since(
+      incident.job.id, (since == 0 ? incident.opened : std::min(incident.opened, since)) - kLinesBefore);
 }
 
 // What gathers only may be nothing yet; after a restart its conditions are said again.

@@ -81,6 +81,7 @@ class Incidents : public Consumer {
   void take(const std::vector<respond::Condition>& conditions, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
+  void look_back(respond::Incident& incident) const;
   void remember(const respond::IncidentChange& change, Ns now);
 
   Parts parts_;
@@ -89,8 +90,8 @@ class Incidents : public Consumer {
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   respond::JobPaces paces_;
-  Changes changes_;
   respond::JobLines lines_;
+  Changes changes_;
   respond::Incidents incidents_;
   respond::Alerts alerts_;
   Leading leading_;

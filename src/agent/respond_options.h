@@ -18,6 +18,7 @@ struct RespondOptions {
   AutomaticCaptures captures = AutomaticCaptures::off;
   respond::BudgetOptions budget = {};
   std::vector<std::string> not_traced = {};  // users whose jobs are left alone
+  std::string report_url = {};               // for links in messages, as of notify::Surroundings; empty: none
   std::string socket = {};                   // of this agent, for its own investigations
   std::string program = "/proc/self/exe";
   // By which it asks agents of other hosts (client/credentials.h), and their port; empty: each host speaks

@@ -1,9 +1,21 @@
 #include "agent/tables.h"
 
+#include "agent/left_alone.h"
 #include "base/utf8.h"
 #include "wire/columns.h"
 
 namespace spotter::agent {
+
+namespace {
+
+Value automatic(Agent& agent, const kineto::Process& process) {
+  const RespondOptions& options = agent.options.respond;
+  if (!options.is_on || options.captures != AutomaticCaptures::automatic) return {};
+  const std::string user = agent.identities->who(process.facts.pid).user;
+  return std::string_view(why_left_alone(options, &process, user).empty() ? "on" : "off");
+}
+
+}  // namespace
 
 Table processes_table(Agent& agent) {
   Table table("processes", wire::processes_columns());
@@ -15,7 +27,7 @@ Table processes_table(Agent& agent) {
     table.append({std::string_view(agent.host_name), pid, p.facts.inner_pid, p.facts.uid,
                   std::string_view(process::role_name(p.identity.role)), or_null(p.identity.rank),
                   or_null(p.identity.world_size), or_null(p.identity.job), std::string_view(state), p.polls,
-                  now - p.last_poll, or_null(p.facts.torch_version), or_null(command),
+                  now - p.last_poll, automatic(agent, p), or_null(p.facts.torch_version), or_null(command),
                   or_null(p.identity.evidence)});
   }
   return table;

@@ -14,6 +14,8 @@
 namespace spotter::agent {
 namespace {
 
+constexpr Ns kCatchUp = kSecond;  // what waits for the history is read, too
+
 Result<std::vector<Table>> read_history(store::History& history, const wire::MetricsQuery& query,
                                         Ns unix_now) {
   store::HistoryQuery wanted;
@@ -87,9 +89,20 @@ void Telemetry::answer(const wire::MetricsQuery& query, Asker asker) {
     asker.make(newest_tables(latest(), now, query));
     return asker.done();
   }
+  ask_history([query, now](store::History& history) { return read_history(history, query, now); },
+              std::move(asker));
+}
+
+void Telemetry::ask_history(std::function<Tables(store::History&)> read, Asker asker) {
+  if (!history_) return Queries::refuse(asker, {Code::not_found, no_history_});
+  const auto history = history_->history();
+  if (!history) return Queries::refuse(asker, history.error());
   queries_.ask(
-      history_.get(), no_history_,
-      [query, now](store::History& history) { return read_history(history, query, now); }, std::move(asker));
+      [history = *history, catch_up = history_->catch_up(), read = std::move(read)] {
+        catch_up(kCatchUp);
+        return read(*history);
+      },
+      std::move(asker));
 }
 
 void Telemetry::answer(store::CatalogueTable which, Asker asker) {
@@ -97,7 +110,7 @@ void Telemetry::answer(store::CatalogueTable which, Asker asker) {
     TRY_ASSIGN(Table table, store::read_catalogue(history.path(), which));
     return std::vector{std::move(table)};
   };
-  queries_.ask(history_.get(), no_history_, read, std::move(asker));
+  ask_history(read, std::move(asker));
 }
 
 void Telemetry::note_capture(store::CaptureNote note) {

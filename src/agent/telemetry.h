@@ -13,9 +13,9 @@
 #include <vector>
 
 #include "agent/consumer.h"
-#include "agent/history_queries.h"
 #include "agent/history_writer.h"
 #include "agent/newest.h"
+#include "agent/queries.h"
 #include "agent/telemetry_options.h"
 #include "base/system/host.h"
 #include "collect/gpu/profiling_pause.h"
@@ -85,13 +85,15 @@ class Telemetry {
   Result<void> open_consumers(const TelemetryOptions& options);
   void answer(const wire::MetricsQuery& query, Asker asker);
   void answer(store::CatalogueTable which, Asker asker);
+  // Errors: not_found (there is no history).
+  void ask_history(std::function<Tables(store::History&)> read, Asker asker);
 
   TelemetrySite site_;
   bool has_begun_ = false;
   Newest newest_;
   std::unique_ptr<HistoryWriter> history_;
   std::string no_history_;  // why there is none
-  HistoryQueries queries_;
+  Queries queries_;
   std::vector<std::unique_ptr<Consumer>> others_;
   std::vector<Consumer*> consumers_;           // all of them; constant while the sampler lives
   std::unique_ptr<collect::Sampler> sampler_;  // last: it hands on to all others

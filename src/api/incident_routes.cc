@@ -1,5 +1,6 @@
 #include "api/incident_routes.h"
 
+#include "api/incident_tables.h"
 #include "api/routes.h"
 #include "net/browser_headers.h"
 #include "respond/rules_table.h"
@@ -41,6 +42,18 @@ void incidents_route(const RouteCall& call, const Respond& respond) {
 
 void incident_route(const RouteCall& call, const Respond& respond) {
   answer(respond, call.agent.incidents.find(call.id));
+}
+
+// How people are told of it, and how it came to be as it is; what the disk has of that is read elsewhere.
+void incident_history_route(const RouteCall& call, const Respond& respond) {
+  const auto incident = call.agent.incidents.find(call.id);
+  if (!incident) return respond(http_error(incident.error()));
+  const auto read = [store = call.agent.incident_memory->shared_store(), id = call.id,
+                     message = message_table(*incident, call.agent.host_name)]() -> agent::Tables {
+    TRY_ASSIGN(const auto transitions, store->transitions(id));
+    return std::vector{message, transitions_table(transitions)};
+  };
+  call.agent.incident_queries.ask(read, agent::asker(call.peer.name, in_form_of(call), respond));
 }
 
 void acknowledge_route(const RouteCall& call, const Respond& respond) {

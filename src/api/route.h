@@ -34,6 +34,13 @@ Form form_of(const net::HttpRequest& http);
 net::HttpAnswer answer_of(const render::Document& document, Form form);
 void answer(const RouteCall& call, const net::HttpServer::Respond& respond, const Table& table);
 
+// Tables that are read elsewhere are rendered there, on any thread.
+inline auto in_form_of(const RouteCall& call) {
+  return [form = form_of(call.http)](const agent::Tables& tables) {
+    return tables ? answer_of({*tables, {}}, form) : http_error(tables.error());
+  };
+}
+
 // What the log says of a request that is refused before it is known what it is about.
 template <class T>
 Result<T> told(agent::Agent& agent, const agent::Peer& peer, const net::HttpRequest& http, Result<T> result) {

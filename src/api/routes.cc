@@ -32,13 +32,6 @@ void prometheus_route(const RouteCall& call, const Respond& respond) {
   respond(page ? std::move(*page) : http_error(page.error()));
 }
 
-// Tables are rendered where they were read, on any thread.
-auto in_form_of(const RouteCall& call) {
-  return [form = form_of(call.http)](const agent::Tables& tables) {
-    return tables ? answer_of({*tables, {}}, form) : http_error(tables.error());
-  };
-}
-
 // Of the samples. Who they are about is no secret to whoever may ask this agent at all, as in `ps`.
 void metrics_route(const RouteCall& call, const Respond& respond) {
   const Result<wire::MetricsQuery> query = wire::read_metrics_query(call.target);
@@ -95,6 +88,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/rules", agent::AccessRole::view, rules_route},
     {"GET", "/v1/incidents", agent::AccessRole::view, incidents_route},
     {"GET", "/v1/incidents/{id}", agent::AccessRole::view, incident_route},
+    {"GET", "/v1/incidents/{id}/history", agent::AccessRole::view, incident_history_route},
     {"POST", "/v1/incidents/{id}/acknowledge", agent::AccessRole::trace, acknowledge_route},
     {"POST", "/v1/incidents/{id}/resolve", agent::AccessRole::trace, resolve_route},
     {"GET", "/v1/changes", agent::AccessRole::view, changes_route},
@@ -190,7 +184,7 @@ void answer_peer(const ApiSite& site, const agent::Peer& peer, const net::HttpRe
     }
     if (const auto may = told(agent, peer, request, may_ask(agent, peer, request, route)); !may)
       return respond(http_error(may.error()));
-    return route.act({agent, site.doors, peer, request, target, std::string(*id)}, respond);
+    return route.act({agent, site.doors, peer, request, target, wire::unescaped_segment(*id)}, respond);
   }
   respond(no_such_route(methods));
 }

@@ -19,6 +19,12 @@
 //   GET  /v1/changes         what was made otherwise in the last 30 days, the newest first
 //   POST /v1/changes         that something was (wire/change.h)
 //   POST /v1/hooks/alertmanager  alerts of Alertmanager or Grafana (alert_frame.h)
+//   GET  /v1/rules           what is watched for, with the thresholds in use
+//   GET  /v1/incidents       what is wrong, or was in the last day; /v1/incidents/ID: one, as a record
+//   POST /v1/conditions      what the agent of another host sees of a job that both have (wire/report.h)
+//   GET  /v1/incidents/ID/history   how people are told of it, and how it came to be as it is
+//   POST /v1/incidents/ID/acknowledge, /resolve   what a person does about it
+//   GET, POST /v1/silences   what is told nobody for a while (silence.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in net/cross_site.h.

@@ -24,6 +24,7 @@ struct Receiver {
   std::string name, kind;
   std::unique_ptr<Notifier> notifier;
   Redaction redaction = {};
+  respond::Urgency least = respond::Urgency::info;  // incidents below it are not put into its outbox
 };
 
 struct CourierLimits {

@@ -1,6 +1,7 @@
 #include "notify/list.h"
 
 #include <array>
+#include <optional>
 
 #include "base/records.h"
 #include "base/utf8.h"
@@ -15,12 +16,26 @@ Result<void> is_redaction(const std::string& words) {
   return {};
 }
 
+std::optional<respond::Urgency> severity(const std::string& word) {
+  for (const auto urgency : {respond::Urgency::info, respond::Urgency::warning, respond::Urgency::critical}) {
+    if (word == respond::urgency_name(urgency)) return urgency;
+  }
+  return {};
+}
+
+Result<void> is_severity(const std::string& word) {
+  if (severity(word)) return {};
+  return fail(Code::invalid, "\"{}\" is none of info, warning and critical", to_printable(word));
+}
+
 constexpr Setting kOfAll[] = {
     {"name", nullptr,
      "Its name in the status and the log; by default its kind. Of two of a kind one needs it.", nullptr},
     {"redact", "",
      "What it is not told, by commas: names (of jobs, and what changed in the code), hosts, users, log_lines.",
      is_redaction},
+    {"min_severity", "info", "Of incidents below it nothing is told: info, warning or critical.",
+     is_severity},
 };
 
 std::string known_settings(const NotifierKind& kind) {
@@ -65,6 +80,12 @@ std::string name_of(const std::string& kind, const Settings& settings) {
 Redaction redaction_of(const Settings& settings) {
   const auto it = settings.find("redact");
   return it == settings.end() ? Redaction{} : parse_redaction(it->second).value_or(Redaction{});
+}
+
+respond::Urgency least_of(const Settings& settings) {
+  const auto it = settings.find("min_severity");
+  return it == settings.end() ? respond::Urgency::info
+                              : severity(it->second).value_or(respond::Urgency::info);
 }
 
 Result<std::unique_ptr<Notifier>> open_notifier(const std::string& name, Settings settings,

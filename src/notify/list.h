@@ -31,6 +31,8 @@ Result<void> check(const std::string& kind, const Settings& settings);
 std::string name_of(const std::string& kind, const Settings& settings);  // in the status and the log
 // Of what check() passes: what is to be taken out of an incident before the notifier gets it.
 Redaction redaction_of(const Settings& settings);
+// The least severity that it is told of.
+respond::Urgency least_of(const Settings& settings);
 // Errors: those of check(); denied (a file of a secret that others may read), not_found, io.
 Result<std::unique_ptr<Notifier>> open_notifier(const std::string& kind, Settings settings,
                                                 const Surroundings& surroundings);

@@ -157,7 +157,10 @@ std::string cost_of(const Telling& telling) {
     double unit = 1;
     while (*lost / unit >= 100) unit *= 10;
     const i64 rounded = static_cast<i64>(*lost / unit + 0.5) * static_cast<i64>(unit);
-    return *lost < 1 ? std::string("less than 1 GPU-hour") : count_text(rounded, "GPU-hour", "GPU-hours");
+    const bool has_gpus = i.job.has_gpus.value_or(true);
+    if (*lost < 1) return has_gpus ? "less than 1 GPU-hour" : "less than 1 rank-hour";
+    return has_gpus ? count_text(rounded, "GPU-hour", "GPU-hours")
+                    : count_text(rounded, "rank-hour", "rank-hours");
   };
   if (telling.occasion == Occasion::resolved) {
     const auto lost = hours(ended(telling) - began(i));
@@ -193,18 +196,32 @@ Mark mark_of(const Telling& telling) {
   return {"●", "Info"};
 }
 
-std::string link_to(const Incident& i, const Surroundings& surroundings) {
-  constexpr size_t kMostId = 200;
-  if (surroundings.agent_url.empty() || i.id().size() > kMostId) return {};
-  std::string url = surroundings.agent_url;
-  while (url.ends_with('/')) url.pop_back();
-  url += "/v1/incidents/";
-  for (const char c : i.id()) {
+// As a word of a URL: no text of a job ends a path or begins a parameter.
+std::string escaped(const std::string& text) {
+  std::string word;
+  for (const char c : text) {
     const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
                           c == '-' || c == '_' || c == '.';
-    url += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<u8>(c));
+    word += is_plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<u8>(c));
   }
-  return url;
+  return word;
+}
+
+std::string link_to(const Incident& i, const Surroundings& surroundings) {
+  constexpr size_t kMostId = 200, kMostLink = 2000;
+  if (i.id().size() > kMostId) return {};
+  const std::pair<std::string_view, std::string> places[] = {
+      {"{id}", i.id()}, {"{job}", i.job.id}, {"{host}", i.host.empty() ? surroundings.host_name : i.host}};
+  std::string url;
+  for (size_t at = 0; at < surroundings.report_url.size();) {
+    const std::string_view rest = std::string_view(surroundings.report_url).substr(at);
+    const auto* place =
+        std::ranges::find_if(places, [&](const auto& each) { return rest.starts_with(each.first); });
+    const bool is_place = place != std::end(places);
+    url += is_place ? escaped(place->second) : std::string(1, rest[0]);
+    at += is_place ? place->first.size() : 1;
+  }
+  return url.size() > kMostLink ? std::string() : url;
 }
 
 }  // namespace

@@ -137,11 +137,17 @@ TEST(MessageTest, TextOfAJobIsOnOneLineAndCut) {
   for (const char* bad : {"\r", "\x1b", "\xE2\x80\xAE"}) EXPECT_EQ(text.find(bad), text.npos);
 }
 
-TEST(MessageTest, LinksToTheIncidentOfTheAgent) {
+TEST(MessageTest, LinksToWhereTheConfigurationSays) {
   Telling telling = test_telling("step_time_up", Occasion::verdict);
   telling.incident.job.id = "a/b c";
-  EXPECT_EQ(message_of(telling, {.agent_url = "https://gpu01:1779/"}).link,
-            "https://gpu01:1779/v1/incidents/a%2Fb%20c-speed-2");
+  const auto link = [&](const char* url) {
+    return message_of(telling, {.host_name = "gpu01", .report_url = url}).link;
+  };
+  EXPECT_EQ(link("https://gpu01:1779/#/incidents?id={id}"),
+            "https://gpu01:1779/#/incidents?id=a%2Fb%20c-speed-2");
+  EXPECT_EQ(link("https://x/{host}/{job}?{other}{"), "https://x/gpu01/a%2Fb%20c?{other}{");
+  telling.incident.job.id = "{host}";
+  EXPECT_EQ(link("https://x/{job}"), "https://x/%7Bhost%7D");
   EXPECT_EQ(message_of(telling, {}).link, "");
 }
 

@@ -69,7 +69,9 @@ inline Outcome Notifier::tell_digest(std::span<const Telling>) {
 struct Surroundings {
   std::string version = {};    // of Spotter
   std::string host_name = {};  // of this agent
-  std::string agent_url = {};  // of this agent's door, for links; empty: none
+  // Where people read more of an incident: a URL with {id}, {job} and {host} in it, the host that tells;
+  // empty: nowhere.
+  std::string report_url = {};
 };
 
 struct NotifierKind {

@@ -28,7 +28,7 @@ class NotifierTest : public testing::Test {
     chmod(path.c_str(), mode);
     return path;
   }
-  static Surroundings surroundings() { return {"1.2", "gpu01", "https://gpu01:1779"}; }
+  static Surroundings surroundings() { return {"1.2", "gpu01", "https://gpu01:1779/v1/incidents/{id}"}; }
   static std::unique_ptr<Notifier> open(const std::string& kind, const Settings& settings) {
     auto opened = open_notifier(kind, settings, surroundings());
     EXPECT_TRUE(opened) << opened.error().message;

@@ -9,8 +9,8 @@ namespace spotter::respond {
 std::string why_not_traced(const Incident& incident, const std::map<u64, Condition>& firing,
                            bool has_stopped) {
   const bool is_alert = incident.family == kAlert;
-  if (incident.family == "progress" && !incident.job.id.empty()) return "";
-  if (is_alert && has_stopped) return "a job that does not go on is not traced";
+  if (incident.family == "progress" || (is_alert && has_stopped))
+    return "a job that does not go on is not traced";
   if (std::ranges::any_of(firing, [](const auto& c) { return c.second.is_flapping; }))
     return "it comes and goes: nothing was traced";
   if (is_alert && std::ranges::all_of(firing, [](const auto& c) { return c.second.no_capture; }))

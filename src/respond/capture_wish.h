@@ -1,5 +1,4 @@
-// Whether an incident is one for which a job is to be looked at: a slow one is traced (within which budget
-// says budget.h), one that hangs is not, and asked otherwise.
+// Whether an incident is one for which a job is to be traced; within which budget says budget.h.
 #pragma once
 #include <map>
 #include <string>
@@ -8,7 +7,7 @@
 
 namespace spotter::respond {
 
-// Why it is not; empty: it is. `has_stopped`: the job does not go on.
+// Empty: it is. `has_stopped`: the job does not go on.
 std::string why_not_traced(const Incident& incident, const std::map<u64, Condition>& firing,
                            bool has_stopped);
 

@@ -29,6 +29,7 @@ inline const char* state_name(IncidentState state) { return kIncidentStateNames[
 struct JobOfIncident {
   std::string id = {}, name = {}, user = {};
   i64 world_size = 0, hosts = 0;  // 0: not known
+  std::optional<bool> has_gpus = {};
 };
 
 // What it began with: the most telling condition, and how many hosts say so.

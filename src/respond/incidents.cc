@@ -227,15 +227,6 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
   }
 }
 
-void Incidents::describe_job(Incident& incident) const {
-  if (!options_.job_of || incident.job.id.empty()) return;
-  const JobOfIncident job = options_.job_of(incident.job.id);
-  if (!job.name.empty()) incident.job.name = job.name;
-  if (!job.user.empty()) incident.job.user = job.user;
-  incident.job.world_size = std::max(incident.job.world_size, job.world_size);
-  incident.job.hosts = std::max(incident.job.hosts, job.hosts);
-}
-
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
   incident.fired = at;
@@ -249,14 +240,21 @@ void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
         incident.part_of = other.incident.id();
     }
   }
-  std::string why = why_not_traced(incident, kept.firing, is_open(incident.job.id, "progress"));
+  const bool hangs = incident.family == "progress" && !incident.job.id.empty();
+  std::string why =
+      hangs ? "" : why_not_traced(incident, kept.firing, is_open_in("progress", incident.job.id));
   if (!why.empty())
     return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
-  const bool hangs = incident.family == "progress";
   // What is found out of a job that hangs is there within seconds: it is told with that.
   move(kept, IncidentState::firing, "conditions hold",
        incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
   changes.back().wants_evidence = true;
+}
+
+bool Incidents::is_open_in(const std::string& family, const std::string& job) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    return kept.incident.is_open() && kept.incident.family == family && kept.incident.job.id == job;
+  });
 }
 
 // The conditions of an incident, and of others at about the same time that may be its cause.
@@ -283,7 +281,7 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
 
 void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
-  describe_job(incident);
+  if (options_.look_back) options_.look_back(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
   if (conclusion.verdict) {
@@ -305,12 +303,6 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
-  if (options_.look_back) options_.look_back(incident);
-  if (options_.lines && !incident.job.id.empty()) {
-    const Ns began =
-        incident.symptom.since == 0 ? incident.opened : std::min(incident.opened, incident.symptom.since);
-    incident.logs = options_.lines(incident.job.id, began - options_.together);
-  }
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;

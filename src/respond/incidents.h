@@ -17,7 +17,6 @@
 #include <map>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "base/result.h"
@@ -41,12 +40,9 @@ struct IncidentsOptions {
   Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
-  // Adds what was changed before it, when it is concluded; empty: nothing is known of changes.
+  // Adds what else is known of it when it is told of: its job, what was changed before, lines of logs; empty:
+  // nothing more than its conditions say.
   std::function<void(Incident&)> look_back = {};
-  // What is known of a job, when it is told of; empty: nothing more than its conditions say.
-  std::function<JobOfIncident(const std::string& job)> job_of = {};
-  // What a job's logs have told since then that is unusual; empty: nobody reads them.
-  std::function<std::vector<LogLine>(const std::string& job, Ns from)> lines = {};
   size_t most = 1000;               // incidents, open or resolved a while ago
   size_t most_conditions = 20'000;  // of all of them
 };
@@ -112,10 +108,10 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
-  bool is_open(const std::string& job, std::string_view family = {}) const;  // whether one of the job's is
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
-  std::vector<Incident> all() const;  // the newest first
+  bool is_open(const std::string& job) const;  // whether one of the job's is
+  std::vector<Incident> all() const;           // the newest first
   i64 left_out() const { return left_out_; }
 
  private:
@@ -143,8 +139,8 @@ class Incidents {
   void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
   Word said(Kept& kept, Word word, Ns at) const;
+  bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
-  void describe_job(Incident& incident) const;
   void take_over(Incident& incident) const;
   void forget(Ns at);
 

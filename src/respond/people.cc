@@ -1,5 +1,4 @@
 // What people do to incidents, and which ones there are.
-#include <algorithm>
 #include <utility>
 
 #include "respond/incidents.h"
@@ -73,13 +72,6 @@ std::optional<Incident> Incidents::concluded(const Condition& condition) const {
     if (is_concluded && is_its && incident.family == condition.family) return incident;
   }
   return {};
-}
-
-bool Incidents::is_open(const std::string& job, std::string_view family) const {
-  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
-    const Incident& i = kept.incident;
-    return i.is_open() && i.job.id == job && (family.empty() || i.family == family);
-  });
 }
 
 std::vector<Incident> Incidents::all() const {

@@ -1,5 +1,7 @@
 #include "respond/rules_table.h"
 
+#include "table/ops.h"
+
 namespace spotter::respond {
 namespace {
 
@@ -15,7 +17,38 @@ constexpr Field kColumns[] = {
     whole({"meaning", Type::text, Unit::none, Role::value, "When it holds, by default."}),
 };
 
+// "ratio 1.1, spreads 5": a word may have a comma, but the keys come in their order.
+void read_settings(std::string_view text, std::span<const Setting> keys, Settings& settings) {
+  for (size_t i = 0; i < keys.size(); ++i) {
+    const std::string key = fmt::format("{} ", keys[i].key);
+    if (!text.starts_with(key)) continue;  // of another release
+    text.remove_prefix(key.size());
+    const size_t end = i + 1 < keys.size() ? text.find(fmt::format(", {} ", keys[i + 1].key)) : text.npos;
+    settings[keys[i].key] = std::string(text.substr(0, end));
+    if (end == text.npos) return;
+    text.remove_prefix(end + 2);
+  }
+}
+
 }  // namespace
+
+Result<RuleSettings> read_rules_table(const Table& table) {
+  RuleSettings all;
+  for (size_t row = 0; row < table.rows(); ++row) {
+    const std::string name(table::text_or_empty(table, row, "rule"));
+    const Rule* rule = find_rule(name);
+    if (!rule) continue;
+    Settings& settings = all[name];
+    const Value enabled = table.at(row, table.column("enabled"));
+    const bool* flag = std::get_if<bool>(&enabled);
+    settings["enabled"] = flag && !*flag ? "false" : "true";
+    settings["for"] = table::text_or_empty(table, row, "for");
+    settings["recover"] = table::text_or_empty(table, row, "recover");
+    read_settings(table::text_or_empty(table, row, "settings"), rule->settings, settings);
+  }
+  if (auto checked = check(all); !checked) return fail(Code::corrupt, "{}", checked.error().message);
+  return all;
+}
 
 std::span<const Field> rules_columns() { return kColumns; }
 

@@ -7,5 +7,7 @@ namespace spotter::respond {
 
 std::span<const Field> rules_columns();
 Table rules_table(const RuleSettings& settings);
+// The settings of such a table. Rules that this release does not know are left out. Errors: corrupt.
+Result<RuleSettings> read_rules_table(const Table& table);
 
 }  // namespace spotter::respond

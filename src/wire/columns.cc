@@ -18,6 +18,9 @@ const Field kProcessColumns[] = {
      "idle, busy (at a capture) or requested (a capture waits for it)."},
     {"polls", Type::integer, Unit::count, Role::detail, "How often it has asked for a request."},
     {"last_poll_ns", Type::integer, Unit::ns, Role::detail, "How long ago it asked last."},
+    {"automatic", Type::text, Unit::none, Role::detail,
+     "off: it is not traced for an incident, as its environment (SPOTTER_RESPOND) or the configuration wants "
+     "it; on: it may be; null: no job is."},
     {"torch", Type::text, Unit::none, Role::detail, "Version of PyTorch."},
     whole({"command", Type::text, Unit::none, Role::value, "Command line."}),
     {"evidence", Type::text, Unit::none, Role::detail, "What its role is told from."},

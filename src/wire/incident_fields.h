@@ -39,6 +39,7 @@ void fields(Way& way, respond::JobOfIncident& job) {
   way.text("user", job.user);
   way.count("world_size", job.world_size);
   way.count("hosts", job.hosts);
+  way.flag("has_gpus", job.has_gpus);
 }
 
 template <class Way>

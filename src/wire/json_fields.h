@@ -35,6 +35,7 @@ class JsonWriter {
     set(name, value && std::isfinite(*value) ? value : std::nullopt);
   }
   void flag(const char* name, bool value) { out[name] = value; }
+  void flag(const char* name, const std::optional<bool>& value) { set(name, value); }
   void milliseconds(const char* name, Ns value) { out[name] = value / kMillisecond; }
   void milliseconds(const char* name, const std::optional<Ns>& value) {
     set(name, value ? std::optional(*value / kMillisecond) : std::nullopt);
@@ -117,6 +118,9 @@ class JsonReader {
     expect(std::isfinite(*to), "a number that is not beyond all");
   }
   void flag(const char* name, bool& to) const {
+    if (const boost::json::value* value = find(name)) to = value->as_bool();
+  }
+  void flag(const char* name, std::optional<bool>& to) const {
     if (const boost::json::value* value = find(name)) to = value->as_bool();
   }
   void milliseconds(const char* name, Ns& to) const {

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t kMostParameters = 64;
 
 // A % that no two hexadecimal digits follow stands for itself.
-std::string unescaped(std::string_view text) {
+std::string unescaped(std::string_view text, char plus) {
   std::string out;
   for (size_t i = 0; i < text.size(); ++i) {
     u8 byte = 0;
@@ -24,7 +24,7 @@ std::string unescaped(std::string_view text) {
       out += static_cast<char>(byte);
       i += 2;
     } else {
-      out += text[i] == '+' ? ' ' : text[i];
+      out += text[i] == '+' ? plus : text[i];
     }
   }
   return out;
@@ -40,10 +40,12 @@ Target::Target(std::string_view target) {
     const std::string_view pair = query.substr(0, query.find('&'));
     query.remove_prefix(std::min(pair.size() + 1, query.size()));
     const size_t equal = std::min(pair.find('='), pair.size());
-    parameters.emplace_back(unescaped(pair.substr(0, equal)),
-                            unescaped(pair.substr(std::min(equal + 1, pair.size()))));
+    parameters.emplace_back(unescaped(pair.substr(0, equal), ' '),
+                            unescaped(pair.substr(std::min(equal + 1, pair.size())), ' '));
   }
 }
+
+std::string unescaped_segment(std::string_view segment) { return unescaped(segment, '+'); }
 
 i64 Target::number(std::string_view name, i64 otherwise) const {
   for (const auto& [key, value] : parameters) {

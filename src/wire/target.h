@@ -24,5 +24,7 @@ struct Target {
 
 // The other way: what is no letter, digit or one of "-._~*" as %XX.
 std::string escaped_parameter(std::string_view text);
+// What stands between two slashes of a path.
+std::string unescaped_segment(std::string_view segment);
 
 }  // namespace spotter::wire

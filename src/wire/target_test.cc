@@ -37,6 +37,8 @@ TEST(TargetTest, ParametersOfOtherNamesAndThoseThatAreThereTwice) {
 TEST(TargetTest, EscapesWhatItUnescapes) {
   std::string all;
   for (int c = 1; c < 256; ++c) all += static_cast<char>(c);
+  EXPECT_EQ(unescaped_segment(escaped_parameter(all)), all);
+  EXPECT_EQ(unescaped_segment("a+b%2Fc%zz"), "a+b/c%zz");
   const std::string target = "/x?a=" + escaped_parameter(all) + "&b=2";
   EXPECT_EQ(Target(target).text("a"), all);
   EXPECT_EQ(Target(target).number("b", 0), 2);

@@ -42,7 +42,7 @@ def test_without_traces_the_first_view_is_live(live, open_page):
     page = open_page(live, fragment=None)
     page.goto(live.at(f"#token={live.token}"))
     until_ready(page, "live")
-    assert texts(page, "nav.views a") == ["Live", "Captures", "Hosts"]
+    assert texts(page, "nav.views a") == ["Live", "Incidents", "Captures", "Hosts"]
     assert "token" not in page.url
 
 
@@ -144,4 +144,4 @@ def test_an_agent_that_does_not_answer(open_page, tmp_path):
 def test_a_report_has_no_agents(jobs, open_page):
     page = open_page(jobs.report("training"), "#/live?v=1")
     assert "No agents are shown here" in page.locator("main#view").inner_text()
-    assert not {"Live", "Captures", "Hosts"} & set(texts(page, "nav.views a"))
+    assert not {"Live", "Incidents", "Captures", "Hosts"} & set(texts(page, "nav.views a"))

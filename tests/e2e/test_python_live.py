@@ -5,6 +5,7 @@ import importlib
 import pytest
 
 import agent as agent_module
+from incident import JOB, an_incident
 
 
 @pytest.fixture
@@ -60,6 +61,24 @@ def test_a_capture_can_be_taken_back(agent, spotter):
             capture.wait(timeout=0.5)
         capture.cancel()
         assert capture.done
+
+
+def test_what_went_wrong_and_what_is_done_about_it(tmp_path, spotter):
+    with an_incident(tmp_path) as (agent, id):
+        live = spotter.agents(socket=agent.api_socket)
+        [row] = [row for row in live.incidents() if row["job"] == JOB]
+        assert (row["id"], row["job"], row["family"], row["severity"]) == (id, JOB, "progress", "critical")
+        record = live.incident(id)
+        assert record["symptom"]["rule"] == "rank_gone" and record["acknowledged"] is None
+        assert [(row["rule"], row["rank"]) for row in live.rules_test("10m", job=JOB)] == [("rank_gone", 1)]
+        assert live.acknowledge(id)["acknowledged"]["by"]
+        assert live.silence(id, "2h", "the node is drained")["silenced_until"]
+        assert live.resolve(id)["state"] == "resolved"
+        assert [row["state"] for row in live.incidents() if row["job"] == JOB] == ["resolved"]
+        with pytest.raises(spotter.Error, match="reason"):
+            live.silence(id, "2h", "")
+        with pytest.raises(spotter.Error, match="no incident"):
+            live.incident("nothing")
 
 
 def test_no_agent_is_an_error(tmp_path, spotter):

@@ -201,10 +201,20 @@ TEST_F(AgentConfigTest, NotifiersThatCannotBe) {
       fails_with("notifiers:\n  - {type: webhook, url: 'http://a'}\n  - {type: webhook, url: 'http://b'}",
                  "line 3: another notifier is called webhook, too"));
   EXPECT_TRUE(fails_with("notifiers: [{type: webhook, url: 'http://a', name: ''}]", "no empty text"));
+  EXPECT_TRUE(fails_with("notifiers: [{type: webhook, url: 'http://a', min_severity: bad}]",
+                         "\"bad\" is none of info, warning and critical"));
   // A URL may be a secret: no error has it.
   const Result<void> r = read("notifiers: [{type: slack, url: 'hooks.slack.com/T0/secret'}]");
   ASSERT_FALSE(r);
   EXPECT_EQ(r.error().message.find("secret"), std::string::npos) << r.error().message;
+}
+
+TEST_F(AgentConfigTest, WhereMessagesLinkTo) {
+  ASSERT_TRUE(read("respond: {report_url: 'https://a/#/incidents?id={id}'}"));
+  EXPECT_EQ(config_.options.respond.report_url, "https://a/#/incidents?id={id}");
+  for (const char* wrong : {"javascript:alert(1)", "a/b", "https://a b"})
+    EXPECT_TRUE(fails_with(fmt::format("respond: {{report_url: '{}'}}", wrong), "a URL of http or https"))
+        << wrong;
 }
 
 TEST_F(AgentConfigTest, OtherHosts) {

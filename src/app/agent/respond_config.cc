@@ -1,5 +1,7 @@
 #include "app/agent/respond_config.h"
 
+#include <algorithm>
+
 #include "base/number.h"
 #include "base/quantity.h"
 
@@ -65,6 +67,16 @@ constexpr Key<RespondOptions> kKeys[] = {
        const auto share = number_in<double>(scalar(node));
        if (!share) return fail(Code::invalid, "\"{}\" is not a number", to_printable(scalar(node)));
        r.budget.allowance = *share;
+       return {};
+     }},
+    {"report_url",
+     [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
+       r.report_url = scalar(node);
+       const bool is_url = r.report_url.starts_with("https://") || r.report_url.starts_with("http://");
+       const bool has_bad = std::ranges::any_of(r.report_url, [](char c) { return c <= ' ' || c == 0x7f; });
+       if (!is_url || has_bad || r.report_url.size() > 1000)
+         return fail(Code::invalid,
+                     "it must be a URL of http or https, with {{id}}, {{job}} or {{host}} where these go");
        return {};
      }},
     {"credentials",

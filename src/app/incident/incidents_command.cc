@@ -63,7 +63,7 @@ Result<void> tell(const Options& options, const respond::Incident& incident) {
       .incident = incident,
       .occasion = incident.is_open() ? notify::Occasion::changed : notify::Occasion::resolved,
       .at = incident.updated};
-  const notify::Surroundings surroundings{.version = kVersion, .host_name = host_name(), .agent_url = {}};
+  const notify::Surroundings surroundings{.version = kVersion, .host_name = host_name(), .report_url = {}};
   std::string text = notify::text_of(notify::message_of(telling, surroundings));
   for (const std::string& line : notify::details_of(telling)) text += "  " + to_printable(line) + "\n";
   return write_output("", text);

@@ -1,6 +1,7 @@
 #include "respond/rules/columns.h"
 
 #include <algorithm>
+#include <cmath>
 
 namespace spotter::respond {
 
@@ -23,6 +24,9 @@ Value Columns::at(size_t row, size_t name) const {
 std::optional<i64> Columns::integer(size_t row, size_t name) const {
   const Value value = at(row, name);
   if (const auto* integer = std::get_if<i64>(&value)) return *integer;
+  constexpr double kMost = 9e18;
+  const auto* real = std::get_if<double>(&value);
+  if (real && std::abs(*real) < kMost) return std::llround(*real);
   return {};
 }
 

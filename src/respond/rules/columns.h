@@ -17,7 +17,7 @@ class Columns {
 
   void find(const Table& table);  // the table that is asked from now on, which lives until then
 
-  std::optional<i64> integer(size_t row, size_t name) const;
+  std::optional<i64> integer(size_t row, size_t name) const;  // of means in a history, too, rounded
   std::optional<double> real(size_t row, size_t name) const;  // of integers, too
   std::optional<bool> flag(size_t row, size_t name) const;
   std::string_view text(size_t row, size_t name) const;  // empty: null

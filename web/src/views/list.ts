@@ -9,6 +9,7 @@ import { Diff } from "./diff.tsx";
 import { Distributed } from "./distributed.tsx";
 import { Hosts } from "./hosts.tsx";
 import { Idle } from "./idle.tsx";
+import { Incidents } from "./incidents.tsx";
 import { Kernels } from "./kernels.tsx";
 import { Live } from "./live.tsx";
 import { Memory } from "./memory.tsx";
@@ -42,6 +43,7 @@ export const ALL_VIEWS: View[] = [
   { name: "diff", title: "Diff", Component: Diff },
   { name: "tables", title: "All tables", Component: Tables },
   { name: "live", title: "Live", Component: Live, of: "agents", needsNoJob: true },
+  { name: "incidents", title: "Incidents", Component: Incidents, of: "agents", needsNoJob: true },
   { name: "captures", title: "Captures", Component: Captures, of: "agents", needsNoJob: true },
   { name: "hosts", title: "Hosts", Component: Hosts, of: "agents", needsNoJob: true },
 ];

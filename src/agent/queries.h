@@ -1,5 +1,5 @@
-// HistoryQueries: questions to the history. A disk may be slow, so that each is read on a thread of its own,
-// and a few at one time at most. Made and asked on the loop's thread.
+// Queries: questions to what is on a disk: the history, incidents that were. A disk may be slow, so that each
+// is read on a thread of its own, and a few at one time at most. Made and asked on the loop's thread.
 #pragma once
 #include <functional>
 #include <map>
@@ -10,7 +10,6 @@
 #include <utility>
 #include <vector>
 
-#include "agent/history_writer.h"
 #include "agent/shares.h"
 #include "base/result.h"
 #include "net/loop.h"
@@ -39,15 +38,16 @@ Asker asker(std::string who, Make make, std::function<void(Made<Make>)> done) {
           [made, done = std::move(done)] { done(std::move(**made)); }};
 }
 
-class HistoryQueries {
+class Queries {
  public:
-  using Read = std::function<Tables(store::History&)>;
+  using Read = std::function<Tables()>;
 
-  explicit HistoryQueries(net::Loop& loop) : loop_(loop) {}
+  explicit Queries(net::Loop& loop) : loop_(loop) {}
 
-  // Answers at once, where there is no history or no more room (not_found, busy), or later, but not after
-  // this has gone. Who asked is known on the loop's thread alone, and is not told once it has gone.
-  void ask(const HistoryWriter* history, const std::string& why_none, Read read, Asker asker);
+  // Answers at once, where there is no more room (busy), or later, but not after this has gone. Who asked is
+  // known on the loop's thread alone, and is not told once it has gone.
+  void ask(Read read, Asker asker);
+  static void refuse(const Asker& asker, Error why);
 
  private:
   // What is done when a query under way has ended.
