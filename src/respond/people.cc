@@ -1,4 +1,5 @@
 // What people do to incidents, and which ones there are.
+#include <algorithm>
 #include <utility>
 
 #include "respond/incidents.h"
@@ -72,6 +73,11 @@ std::optional<Incident> Incidents::concluded(const Condition& condition) const {
     if (is_concluded && is_its && incident.family == condition.family) return incident;
   }
   return {};
+}
+
+bool Incidents::is_open(const std::string& job) const {
+  return std::ranges::any_of(
+      incidents_, [&](const Kept& kept) { return kept.incident.is_open() && kept.incident.job.id == job; });
 }
 
 std::vector<Incident> Incidents::all() const {
