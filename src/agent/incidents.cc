@@ -14,6 +14,14 @@ namespace {
 constexpr i64 kMostQueued = 256;     // batches on their way to the loop's thread
 constexpr i64 kMostRestored = 1000;  // incidents of before
 
+std::set<std::string_view> wanted(const respond::Rules& rules) {
+  std::set<std::string_view> names = rules.tables();
+  names.insert({"job", "step"});    // JobPaces
+  names.insert("log_event");        // JobLines
+  names.insert({"uptime", "gpu"});  // Changes
+  return names;
+}
+
 }  // namespace
 
 Incidents::Incidents(const Parts& parts, RespondOptions options)
@@ -21,6 +29,7 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       options_(std::move(options)),
       post_(parts.loop.poster()),
       rules_({.settings = options_.rules, .host = parts.host_name}),
+      wanted_(wanted(rules_)),
       changes_({parts.host, parts.host_name, parts.registry, paces_}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
@@ -75,6 +84,10 @@ Result<void> Incidents::begin(IncidentMemory& memory) {
 }
 
 void Incidents::offer(const SharedBatch& batch) {
+  // Most of what is measured is nobody's here: the loop is not woken for it.
+  const bool is_wanted = std::ranges::any_of(
+      batch->tables, [this](const Table& table) { return wanted_.contains(table.name()); });
+  if (!is_wanted) return;
   if (++queued_ > kMostQueued) {
     --queued_;
     ++dropped_;

@@ -10,7 +10,9 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "agent/access.h"
@@ -89,6 +91,7 @@ class Incidents : public Consumer {
   std::function<void(std::function<void()>)> post_;
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
+  const std::set<std::string_view> wanted_;  // the tables that somebody here looks at
   respond::JobPaces paces_;
   respond::JobLines lines_;
   Changes changes_;

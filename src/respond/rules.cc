@@ -66,6 +66,12 @@ Rules::Rules(RulesOptions options) : options_(std::move(options)) {
 
 Rules::~Rules() = default;
 
+std::set<std::string_view> Rules::tables() const {
+  std::set<std::string_view> names = {"job"};  // of HostFacts
+  for (const At& rule : rules_) names.insert(rule.rule->tables.begin(), rule.rule->tables.end());
+  return names;
+}
+
 std::vector<Condition> Rules::add(const Batch& batch) {
   std::vector<Condition> changes;
   if (batch.unix_ns < last_at_ - kMinute) begin_anew(batch.unix_ns);

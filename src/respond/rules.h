@@ -4,7 +4,9 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "respond/rules/list.h"
@@ -38,6 +40,7 @@ class Rules {
   std::vector<Condition> add(const Batch& batch);
   // Time passes: conditions of what nobody tells of any more are over.
   std::vector<Condition> pass(Ns at);
+  std::set<std::string_view> tables() const;  // that rules look at
   // A capture of ours: its steps are not judged.
   void captured(const std::string& job, Span span) { facts_.captured(job, span); }
   // Ends those that no sign ends: somebody says that it is mended.

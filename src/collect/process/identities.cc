@@ -125,7 +125,8 @@ void Identities::keep_facts(const std::string& job, process::JobFacts facts) {
 void Identities::notice(i64 pid) {
   const std::optional<i64> start = start_of(host_, pid);
   std::lock_guard lock(noticed_mutex_);
-  if (start && (noticed_.size() < kMostNoticed || noticed_.contains(pid))) noticed_[pid] = *start;
+  if (!start || (noticed_.size() >= kMostNoticed && !noticed_.contains(pid))) return;
+  if (std::exchange(noticed_[pid], *start) != *start) ++newcomers_;
 }
 
 std::vector<i64> Identities::noticed() {

@@ -7,6 +7,7 @@
 // files are read under none of them: one that hangs in a driver keeps only those waiting who ask for it. The
 // files of the machine (users, pods), which are on a local disk, are read under the first.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <map>
 #include <mutex>
@@ -58,6 +59,8 @@ class Identities {
   // A process that matters though it may have no job: it holds a GPU, or asks for captures.
   void notice(i64 pid);
   std::vector<i64> noticed();  // those that still exist, in order
+  // Grows with each newcomer: whoever has seen them all need not read of each of them again.
+  u64 newcomers() const { return newcomers_; }
 
   // Processes with a job or a rank, launchers and workers among them, that somebody has looked up (`process`
   // does), in order. Some may have ended.
@@ -103,6 +106,7 @@ class Identities {
 
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
+  std::atomic<u64> newcomers_ = 0;
 
   std::mutex gpus_mutex_;
   std::map<std::string, GpuOwner> gpu_owners_;  // by UUID

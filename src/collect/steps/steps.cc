@@ -43,6 +43,9 @@ constexpr TableKind kTables[] = {
 constexpr i64 kMostProbes = 256;
 constexpr size_t kMostNew = 16;  // processes that are looked at for the first time in a sample
 constexpr Ns kRetry = kMinute;
+// What /proc tells of a process costs it and us more than its steps do: the kernel sums over all its threads.
+// One that has called the hook since is the one that was probed.
+constexpr Ns kLookAgain = 5 * kSecond;
 
 class Steps : public Collector {
  public:
@@ -61,7 +64,7 @@ class Steps : public Collector {
   Result<std::vector<Table>> sample() override {
     const Ns now = host_.steady_now();
     if (!no_probes_) look_for_processes(now);
-    take_steps();
+    take_steps(now);
     std::vector<Table> tables;
     Table& table = tables.emplace_back("step", kColumns);
     const size_t unnamed = append_probed(table, now) + append_logged(table, now);
@@ -92,6 +95,8 @@ class Steps : public Collector {
     std::optional<Error> refusal = {};  // why there are none though it has PyTorch
     u64 program = 0;                    // that it ran when it was probed: process::ProcessStat
     Ns next_try = 0;
+    Who who = {};                    // as it was when it was asked for last
+    Ns next_who = 0, next_look = 0;  // at that, and at whether it is still the same
     std::optional<Ns> last = {}, step = {}, longest = {};
     i64 steps = 0;
     bool has_gap = false;  // behind the last time others were lost
@@ -156,16 +161,29 @@ class Steps : public Collector {
   }
 
   void look_for_processes(Ns now) {
-    const std::vector<i64> noticed = identities_->noticed();
     std::erase_if(processes_, [&](const auto& p) {
+      if (!p.second.marks) return false;
       // By now the number is another process's, or that runs another program.
-      return !std::ranges::binary_search(noticed, p.first) ||
-             (p.second.marks && (p.second.marks->has_ended() || program_of(p.first) != p.second.program));
+      return p.second.marks->has_ended() ||
+             (now >= p.second.next_look && program_of(p.first) != p.second.program);
     });
+    for (auto& [pid, process] : processes_) {
+      if (now >= process.next_look) process.next_look = now + kLookAgain;
+    }
+    const u64 newcomers = identities_->newcomers();
+    if (newcomers == newcomers_ && now < next_look_) return;
+    newcomers_ = newcomers;
+    next_look_ = now + kLookAgain;
+    const std::vector<i64> noticed = identities_->noticed();
+    std::erase_if(processes_, [&](const auto& p) { return !std::ranges::binary_search(noticed, p.first); });
     size_t tried = 0;
     for (const i64 pid : noticed) {
       Process& process = processes_[pid];
-      if (process.marks || now < process.next_try || tried == kMostNew) continue;
+      if (process.marks || now < process.next_try) continue;
+      if (tried == kMostNew) {
+        next_look_ = now;
+        break;
+      }
       ++tried;
       process.next_try = now + kRetry;
       if (!begin(pid, process)) break;
@@ -200,13 +218,17 @@ class Steps : public Collector {
     return marks || marks.error().code != Code::io;
   }
 
-  void take_steps() {
+  void take_steps(Ns now) {
     for (auto& [key, rank] : ranks_) rank = {.steps = rank.steps};
     for (auto& [pid, process] : processes_) {
       if (!process.marks) continue;
       const i64 grown = read(process);
       if (process.steps == 0) continue;
-      const Who who = identities_->who(pid);
+      if (process.who.user.empty() || now >= process.next_who) {
+        process.who = identities_->who(pid);
+        process.next_who = now + kLookAgain;
+      }
+      const Who& who = process.who;
       if (who.user.empty()) continue;  // it has ended meanwhile
       Rank& rank = ranks_[{who.job, who.rank, who.user}];
       rank.steps += grown;
@@ -244,6 +266,8 @@ class Steps : public Collector {
   const std::optional<Error> no_probes_;  // why there can be none
   std::function<Result<Descriptor>(i64, const TorchStep&)> open_probe_;
   std::map<i64, Process> processes_;
+  u64 newcomers_ = 0;  // of the identities, when all were looked at
+  Ns next_look_ = 0;
   std::map<Key, Rank> ranks_;
 };
 
