@@ -120,13 +120,7 @@ void Incidents::pass() {
   take(rules_.pass(now), now);
   take(alerts_.pass(now), now);
   changes_.pass(now, [this](const std::string& job) { return incidents_.is_open(job); });
-  // What lasts is said again, so that who leads knows that it does.
-  for (const respond::Condition& firing : rules_.firing()) {
-    if (now - firing.at < respond::Rules::kRefresh) continue;
-    respond::Condition again = firing;
-    again.at = now;
-    leading_.take(again, now);
-  }
+  for (const respond::Condition& again : rules_.again(now)) leading_.take(again, now);
   leading_.pass(now);
   apply(incidents_.pass(now));
   left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
@@ -227,7 +221,7 @@ Result<respond::Incident> Incidents::resolve(const Peer& peer, const std::string
   // What nothing else ends is mended, says he who resolves it.
   for (const respond::Condition& condition : rules_.firing()) {
     if (condition.family == incident.family && condition.job == incident.job.id)
-      rules_.resolve(respond::fingerprint(condition), now);
+      take(rules_.resolve(respond::fingerprint(condition), now), now);
   }
   return find(id);
 }

@@ -1,6 +1,7 @@
 #include "agent/job_leaders.h"
 
 #include <algorithm>
+#include <set>
 
 #include "base/host_list.h"
 #include "base/utf8.h"
@@ -8,6 +9,8 @@
 
 namespace spotter::agent {
 namespace {
+
+constexpr i64 kMostNodes = 4096;  // of a list that are looked at
 
 std::string first_label(const std::string& name) { return name.substr(0, name.find('.')); }
 
@@ -28,15 +31,21 @@ respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& 
   std::vector<std::string> hosts;
   if (!facts.first_host.empty()) hosts.push_back(facts.first_host);
   if (const auto nodes = expand_host_list(facts.node_list); nodes && !facts.node_list.empty())
-    hosts.insert(hosts.end(), nodes->begin(), nodes->end());
+    hosts.insert(hosts.end(), nodes->begin(), nodes->begin() + std::min(std::ssize(*nodes), kMostNodes));
+  std::set<std::string> known;
   for (std::string& host : hosts) {
-    const bool is_known = std::ranges::any_of(
-        leaders.hosts, [&](const std::string& known) { return is_same_host(known, host); });
-    if (!is_known) leaders.hosts.push_back(std::move(host));
+    const bool has_parts = host.find_first_not_of("0123456789.:") != host.npos;
+    if (known.insert(ascii_lower(has_parts ? first_label(host) : host)).second)
+      leaders.hosts.push_back(std::move(host));
   }
-  const auto own = std::ranges::find_if(
-      leaders.hosts, [&](const std::string& host) { return is_this_host(host, host_name); });
-  leaders.own = static_cast<size_t>(own - leaders.hosts.begin());
+  leaders.own = leaders.hosts.size();
+  for (size_t i = leaders.hosts.size(); i-- > 0;) {
+    // An address costs a question to the kernel: of those that may lead alone.
+    const bool is_near = i < respond::Relay::kMostTurns;
+    if (is_near ? is_this_host(leaders.hosts[i], host_name)
+                : is_same_host(ascii_lower(leaders.hosts[i]), ascii_lower(host_name)))
+      leaders.own = i;
+  }
   return leaders;
 }
 

@@ -47,7 +47,8 @@ const respond::Leaders& Leading::leaders(const std::string& job, Ns now) const {
 
 void Leading::take(const respond::Condition& condition, Ns now) {
   const bool is_shared = !condition.job.empty() && credentials_.has_value();
-  if (!is_shared || leaders(condition.job, now).is_own())
+  // What was told to another host, which led it until now, is ended where it is kept.
+  if (!is_shared || (leaders(condition.job, now).is_own() && !relay_.has(condition.job)))
     return parts_.apply(parts_.incidents.take(condition, now));
   relay_.put(condition, leaders(condition.job, now), now);
   take_own(now);
@@ -55,7 +56,7 @@ void Leading::take(const respond::Condition& condition, Ns now) {
 
 void Leading::take_own(Ns now) {
   for (const respond::Condition& condition : relay_.own())
-    parts_.apply(parts_.incidents.take(condition, now, true));
+    parts_.apply(parts_.incidents.take(condition, now, !leaders(condition.job, now).is_own()));
 }
 
 void Leading::pass(Ns now) {
@@ -103,8 +104,8 @@ void Leading::send(respond::Relay::Errand errand, Ns now) {
                          .conditions = errand.conditions};
   if (errand.place == 0) {
     for (respond::Incident& incident : parts_.incidents.all()) {
-      const bool is_whole = incident.is_open() && incident.state != respond::IncidentState::pending;
-      if (is_whole && incident.job.id == errand.job) report.incidents.push_back(std::move(incident));
+      if (respond::may_be_handed_over(incident) && incident.job.id == errand.job)
+        report.incidents.push_back(std::move(incident));
     }
   }
   // What does not fit goes with the next one.
@@ -160,8 +161,13 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
   relay_.answered(errand, true, now);
   if (errand.place == 0)
     parts_.apply(parts_.incidents.hand_over(errand.job, answer->incidents, answer->host, now));
-  for (const respond::LedIncident& led : answer->incidents) parts_.incidents.learn(led, now);
-  for (const u64 condition : answer->mended) parts_.mended(condition);
+  for (const respond::LedIncident& led : answer->incidents) {
+    if (led.key.find("/" + errand.job + "/") != std::string::npos) parts_.incidents.learn(led, now);
+  }
+  for (const respond::Condition& condition : errand.conditions) {
+    const u64 key = respond::fingerprint(condition);
+    if (std::ranges::find(answer->mended, key) != answer->mended.end()) parts_.mended(key);
+  }
   take_own(now);
 }
 
@@ -182,13 +188,8 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
   respond::ReportAnswer answer{.host = parts_.host_name, .instance = instance_, .version = kVersion};
   if (report.instance == instance_) return answer;
   members_.see(report, now);
-  parts_.apply(parts_.incidents.receive(report, now));
+  parts_.apply(parts_.incidents.receive(report, now, &answer.mended));
   answer.incidents = parts_.incidents.led(report.job.id);
-  for (respond::Condition condition : report.conditions) {
-    condition.host = report.host;
-    if (condition.is_firing && parts_.incidents.is_mended(condition))
-      answer.mended.push_back(respond::fingerprint(condition));
-  }
   return answer;
 }
 

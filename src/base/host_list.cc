@@ -9,6 +9,7 @@ namespace spotter {
 namespace {
 
 constexpr size_t kMost = 100'000;
+constexpr size_t kMostName = 255, kMostBrackets = 4;  // of a host: a list may be somebody's joke
 
 struct Numbers {
   i64 first = 0, last = 0;
@@ -46,6 +47,8 @@ Result<std::vector<std::string>> expand(const std::string& word) {
   std::vector<std::string> words;
   for (const std::string& part : split(word.substr(open + 1, close - open - 1))) {
     TRY_ASSIGN(const Numbers range, numbers(part));
+    if (part.size() > kMostName)
+      return fail(Code::invalid, "\"{}\" is too long", to_printable(part.substr(0, 32)));
     const size_t width = part.starts_with('0') ? std::min(part.find('-'), part.size()) : 1;
     for (i64 n = range.first; n <= range.last; ++n) {
       if (words.size() + ends.size() > kMost)
@@ -62,6 +65,9 @@ Result<std::vector<std::string>> expand(const std::string& word) {
 Result<std::vector<std::string>> expand_host_list(const std::string& list) {
   std::vector<std::string> hosts;
   for (const std::string& part : split(list)) {
+    if (std::ranges::count(part, '[') > static_cast<i64>(kMostBrackets))
+      return fail(Code::invalid, "\"{}\" has more than {} ranges", to_printable(part.substr(0, 32)),
+                  kMostBrackets);
     TRY_ASSIGN(const std::vector<std::string> expanded, expand(part));
     hosts.insert(hosts.end(), expanded.begin(), expanded.end());
     if (hosts.size() > kMost)

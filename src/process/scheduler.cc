@@ -80,6 +80,7 @@ JobFacts job_facts(const ProcessFacts& process, std::span<const std::string> lab
   // LSF and Grid Engine say so of a job that is of no array.
   if (facts.array_task == "0" && first_of(process, kArrayJob).empty()) facts.array_task.clear();
   if (facts.array_task == "undefined") facts.array_task.clear();
+  facts.uid = process.uid;
   facts.first_host = first_of(process, kFirstHost);
   facts.node_list = first_of(process, kNodeList);
   for (const std::string& label : labels) {

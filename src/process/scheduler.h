@@ -24,6 +24,7 @@ struct JobFacts {
   std::string name, account, partition;
   std::string array_job, array_task;          // of a job that is one of an array
   std::string first_host;                     // where rank 0 is, as its processes are told (MASTER_ADDR)
+  i64 uid = -1;                               // of the process
   std::string node_list;                      // of Slurm: "gpu[01-16]", rank 0's host first
   std::map<std::string, std::string> labels;  // of variables that somebody wants to know, by their names
 };

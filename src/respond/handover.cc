@@ -2,12 +2,24 @@
 #include <algorithm>
 #include <utility>
 
+#include "respond/alert.h"
 #include "respond/incidents.h"
+#include "respond/rules/list.h"
 
 namespace spotter::respond {
 namespace {
 
-constexpr size_t kMostLearnt = 10'000;
+constexpr size_t kMostLearnt = 10'000, kMostCaptures = 16;
+
+bool is_family(const std::string& family) {
+  return family == kAlert ||
+         std::ranges::any_of(all_rules(), [&](const Rule* rule) { return family == rule->family; });
+}
+
+// "<cluster>/<job>/<family>"
+bool is_of(const std::string& key, const std::string& job) {
+  return key.find("/" + job + "/") != std::string::npos;
+}
 
 }  // namespace
 
@@ -36,6 +48,17 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
     if (each.incident.key() == key && each.incident.is_open()) kept = &each;
   }
   if (!kept) {
+    const bool was_ours = std::ranges::any_of(incidents_, [&](const Kept& each) {
+      return each.incident.key() == key && each.incident.led_by == theirs.led_by &&
+             theirs.led_by != options_.host && at - each.incident.closed < options_.reopen;
+    });
+    // It was handed over to whoever hands it over now: each takes the other for the leader.
+    if (was_ours) return changes;
+    forget(at);
+    if (incidents_.size() >= options_.most) {
+      ++left_out_;
+      return changes;
+    }
     i64& n = numbers_[key];
     if (options_.last_n) n = std::max(n, options_.last_n(key));
     // Where both have counted on by themselves its number is taken: who receives it is told that the other
@@ -61,7 +84,11 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
   mine.opened = std::min(mine.opened, theirs.opened);
   if (theirs.n == mine.n) mine.told = std::max(mine.told, theirs.told);
   if (!mine.acknowledged) mine.acknowledged = theirs.acknowledged;
-  mine.captures.insert(mine.captures.end(), theirs.captures.begin(), theirs.captures.end());
+  for (CaptureOfIncident& capture : theirs.captures) {
+    const bool is_known = std::ranges::any_of(
+        mine.captures, [&](const CaptureOfIncident& own) { return own.path == capture.path; });
+    if (!is_known && mine.captures.size() < kMostCaptures) mine.captures.push_back(std::move(capture));
+  }
   const bool is_better =
       theirs.verdict && (!mine.verdict || theirs.verdict->confidence > mine.verdict->confidence);
   if (!is_better) {
@@ -84,7 +111,7 @@ void Incidents::take_over(Incident& incident) const {
     incident.sequence = std::max(incident.sequence, learnt->second.led.sequence + kStep);
 }
 
-Incidents::Changes Incidents::receive(const Report& report, Ns at) {
+Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u64>* mended) {
   Changes changes;
   const auto keep = [&](Changes more) {
     changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
@@ -95,6 +122,11 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at) {
   };
   for (Incident incident : report.incidents) {
     if (incident.job.id != report.job.id || incident.cluster != options_.cluster) continue;
+    if (!incident.is_open() || !is_family(incident.family)) continue;
+    for (Condition& condition : incident.conditions) {
+      condition.at = here(condition.at);
+      condition.since = here(condition.since);
+    }
     for (Ns* time : {&incident.opened, &incident.fired, &incident.told, &incident.updated})
       *time = here(*time);
     keep(adopt(std::move(incident), at));
@@ -104,6 +136,7 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at) {
     condition.host = report.host;
     condition.at = here(condition.at);
     condition.since = here(condition.since);
+    if (mended && condition.is_firing && is_mended(condition)) mended->push_back(fingerprint(condition));
     keep(take(condition, at));
   }
   return changes;
@@ -113,12 +146,16 @@ Incidents::Changes Incidents::hand_over(const std::string& job, const std::vecto
                                         const std::string& host, Ns at) {
   Changes changes;
   for (const LedIncident& theirs : led) {
+    if (!is_of(theirs.key, job)) continue;
     learn(theirs, at);
     for (Kept& kept : incidents_) {
       Incident& incident = kept.incident;
       if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
+      // What they have no more is not there with them; what is being looked into is told of first.
+      if (!theirs.is_open || !may_be_handed_over(incident)) continue;
       conditions_ -= kept.firing.size();
       kept.firing.clear();
+      if (incident.state != IncidentState::recovering) incident.before = incident.state;
       incident.closed = at;
       incident.led_by = host;
       const bool is_another = incident.n != theirs.n && incident.told != 0;

@@ -70,11 +70,15 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
   const bool rose = add(*kept, condition) && !is_new;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
     const bool was_resolved = incident.state == IncidentState::resolved;
+    const auto led = learnt_.find(incident.key());
+    const bool is_led = incident.led_by != options_.host && led != learnt_.end() && led->second.led.is_open &&
+                        at - led->second.at < kMinute;
     if (incident.led_by != options_.host) take_over(incident);
     const IncidentState before = std::exchange(incident.before, IncidentState::pending);
     const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
-    move(*kept, to, "it fires again", was_resolved || rose ? Word::changed : Word::none, at, changes);
+    move(*kept, to, "it fires again", !is_led && (was_resolved || rose) ? Word::changed : Word::none, at,
+         changes);
   } else if (rose && incident.state != IncidentState::pending) {
     move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
   } else if (is_new) {
@@ -88,9 +92,11 @@ Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
   const std::string key = key_of(options_, condition);
   for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) {
     if (it->incident.key() != key) continue;
-    if (const auto other = learnt_.find(key); other != learnt_.end() && other->second.led.n > it->incident.n)
-      return nullptr;
-    if (it->incident.is_open() || at - it->incident.closed <= options_.reopen) return &*it;
+    const auto other = learnt_.find(key);
+    if (other != learnt_.end() && other->second.led.n > it->incident.n) return nullptr;
+    const bool is_led = other != learnt_.end() && other->second.led.is_open &&
+                        other->second.led.n == it->incident.n && at - other->second.at <= options_.reopen;
+    if (it->incident.is_open() || is_led || at - it->incident.closed <= options_.reopen) return &*it;
     return nullptr;
   }
   return nullptr;

@@ -96,7 +96,8 @@ class Incidents {
   Changes adopt(Incident incident, Ns at);
   // What a host tells that has a part of a job: its conditions, and what it has led so far, at the times of
   // this host's clock.
-  Changes receive(const Report& report, Ns at);
+  // `mended`: gets those of its conditions that somebody has resolved here, and that nothing else ends.
+  Changes receive(const Report& report, Ns at, std::vector<u64>* mended = nullptr);
   // The other way round: what `host` has now is closed here, and told no more.
   Changes hand_over(const std::string& job, const std::vector<LedIncident>& led, const std::string& host,
                     Ns at);

@@ -11,12 +11,21 @@ void Members::see(const Report& report, Ns at) {
     if (count_ >= kMostHosts) return;
     ++count_;
   }
-  hosts[report.host] = {report.job, at};
+  Member& member = hosts[report.host];
+  ranks_ -= member.here.ranks.size();
+  member = {report.job, at};
+  if (ranks_ + member.here.ranks.size() > kMostRanks) member.here.ranks.clear();
+  ranks_ += member.here.ranks.size();
 }
 
 void Members::pass(Ns at) {
-  for (auto& [job, hosts] : jobs_)
-    count_ -= std::erase_if(hosts, [&](const auto& host) { return at - host.second.seen > kForgotten; });
+  for (auto& [job, hosts] : jobs_) {
+    count_ -= std::erase_if(hosts, [&](const auto& host) {
+      const bool is_old = at - host.second.seen > kForgotten;
+      if (is_old) ranks_ -= host.second.here.ranks.size();
+      return is_old;
+    });
+  }
   std::erase_if(jobs_, [](const auto& job) { return job.second.empty(); });
 }
 

@@ -19,10 +19,11 @@ struct Chosen {
 
 class Members {
  public:
-  static constexpr Ns kForgotten = 30 * kMinute;  // a host that says nothing more
-  static constexpr size_t kMostHosts = 20'000;    // of all jobs
-  static constexpr i64 kWhole = 64;               // ranks of a job that is traced whole
-  static constexpr size_t kScouts = 32;           // of a larger one
+  static constexpr Ns kForgotten = 30 * kMinute;   // a host that says nothing more
+  static constexpr size_t kMostHosts = 20'000;     // of all jobs
+  static constexpr size_t kMostRanks = 1'000'000;  // of all of them
+  static constexpr i64 kWhole = 64;                // ranks of a job that is traced whole
+  static constexpr size_t kScouts = 32;            // of a larger one
 
   void see(const Report& report, Ns at);
   void pass(Ns at);
@@ -43,7 +44,7 @@ class Members {
     Ns seen = 0;
   };
   std::map<std::string, std::map<std::string, Member>> jobs_;  // by job, by host
-  size_t count_ = 0;
+  size_t count_ = 0, ranks_ = 0;
 };
 
 }  // namespace spotter::respond

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "respond/alert.h"
 #include "respond/incidents.h"
 #include "respond/symptoms.h"
 
@@ -14,7 +15,7 @@ constexpr size_t kMostMended = 10'000;
 
 bool Incidents::is_mended(const Condition& condition) const {
   const auto it = mended_.find(fingerprint(condition));
-  return it != mended_.end() && condition.since <= it->second && is_by_hand(condition);
+  return it != mended_.end() && condition.since <= it->second;
 }
 
 Result<Incidents::Changes> Incidents::acknowledge(const std::string& id, Acknowledgement by) {
@@ -34,7 +35,7 @@ Result<Incidents::Changes> Incidents::resolve(const std::string& id, const std::
   if (!incident.is_open()) return fail(Code::invalid, "{} is resolved", id);
   Changes changes;
   for (const auto& [key, condition] : kept->firing) {
-    if (!is_by_hand(condition)) continue;
+    if (!is_by_hand(condition) && condition.rule != kAlert) continue;
     if (mended_.size() >= kMostMended) mended_.erase(mended_.begin());
     mended_[key] = at;
   }

@@ -17,7 +17,7 @@ bool Relay::is_own(const std::string& job) const {
 void Relay::put(const Condition& condition, const Leaders& leaders, Ns at) {
   const u64 key = fingerprint(condition);
   Job& job = jobs_[condition.job];
-  job.leaders = leaders;
+  keep(job, leaders);
   if (!job.kept.contains(key)) {
     if (!condition.is_firing && is_own(job)) return own_.push_back(condition);
     if (count_ >= kMostKept) {
@@ -32,11 +32,18 @@ void Relay::put(const Condition& condition, const Leaders& leaders, Ns at) {
   if (job.waits_since == 0) job.waits_since = at;
 }
 
+// More than those that may lead are nobody's here.
+void Relay::keep(Job& job, const Leaders& leaders) {
+  const size_t count = std::min(leaders.hosts.size(), kMostTurns);
+  job.leaders.hosts.assign(leaders.hosts.begin(), leaders.hosts.begin() + static_cast<std::ptrdiff_t>(count));
+  job.leaders.own = leaders.own;
+}
+
 void Relay::stand_in(const std::map<std::string, Leaders>& jobs, Ns at) {
   for (auto& [name, job] : jobs_) job.stands_in = job.stands_in && jobs.contains(name);
   for (const auto& [name, leaders] : jobs) {
     Job& job = jobs_[name];
-    job.leaders = leaders;
+    keep(job, leaders);
     if (!std::exchange(job.stands_in, true)) job.first_again = at + kFirstAgain;
   }
 }
@@ -64,6 +71,7 @@ void Relay::give_own(Job& job) {
 std::vector<Relay::Errand> Relay::pass(Ns at) {
   std::vector<Errand> errands;
   for (auto& [name, job] : jobs_) {
+    if (asking_ >= kMostErrands) break;
     if (job.is_asking || job.leaders.hosts.empty()) continue;
     const bool asks_first = job.leaders.own != 0 && (job.place > 0 || job.stands_in) &&
                             at >= job.first_again && (job.stands_in || !job.kept.empty());
@@ -73,13 +81,13 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
                   .to = job.leaders.hosts[asks_first ? 0 : job.place],
                   .place = asks_first ? 0 : job.place,
                   .leaders = job.leaders.hosts};
-    errand.leaders.resize(std::min(errand.leaders.size(), kMostTurns));
     // To one who has nothing of it yet all is told that fires.
     for (const auto& [key, condition] : job.kept) {
       if (errand.conditions.size() < kMostAtOnce && (errand.place != job.place || job.unsent.contains(key)))
         errand.conditions.push_back(condition);
     }
     job.is_asking = true;
+    ++asking_;
     errands.push_back(std::move(errand));
   }
   // What is over and told is no more to be thought of.
@@ -91,6 +99,7 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
 }
 
 void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
+  --asking_;
   const auto it = jobs_.find(errand.job);
   if (it == jobs_.end()) return;
   Job& job = it->second;
@@ -113,7 +122,7 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
       --count_;
     }
     job.waits_since = job.unsent.empty() ? 0 : at;
-    job.first_again = at + kFirstAgain;
+    if (errand.place == 0 || is_another) job.first_again = at + kFirstAgain;
     return;
   }
   if (errand.place == 0 && (job.place > 0 || (job.stands_in && job.unsent.empty()))) {

@@ -28,6 +28,7 @@ class Relay {
   static constexpr Ns kFirstAgain = 30 * kSecond;  // to the first one, while another one leads
   static constexpr size_t kMostAtOnce = 64;        // conditions in a report
   static constexpr size_t kMostKept = 20'000;      // conditions of all jobs
+  static constexpr size_t kMostErrands = 32;       // at once: a host that hangs costs the others little
 
   // What is to be told to whom now. answered() has to follow, once.
   struct Errand {
@@ -49,7 +50,8 @@ class Relay {
   // Those that nobody else has, or that are this host's: its own incidents take them.
   std::vector<Condition> own();
 
-  bool is_own(const std::string& job) const;  // this host leads it, as things are
+  bool has(const std::string& job) const { return jobs_.contains(job); }  // conditions of it
+  bool is_own(const std::string& job) const;                              // this host leads it, as things are
   i64 left_out() const { return left_out_; }
 
  private:
@@ -63,11 +65,12 @@ class Relay {
     std::map<u64, Ns> unsent = {};       // fingerprint -> `at` of what is to be sent
   };
   bool is_own(const Job& job) const;
+  static void keep(Job& job, const Leaders& leaders);
   void give_own(Job& job);
 
   std::map<std::string, Job> jobs_;
   std::vector<Condition> own_;
-  size_t count_ = 0;
+  size_t count_ = 0, asking_ = 0;
   i64 left_out_ = 0;
 };
 

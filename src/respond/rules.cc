@@ -183,6 +183,17 @@ std::vector<Condition> Rules::resolve(u64 fingerprint, Ns at) {
   return {over};
 }
 
+std::vector<Condition> Rules::again(Ns at) {
+  std::vector<Condition> all;
+  for (auto& [key, watched] : watched_) {
+    if (!watched.is_firing || at - watched.said < kRefresh) continue;
+    watched.said = at;
+    all.push_back(watched.condition);
+    all.back().at = at;
+  }
+  return all;
+}
+
 std::vector<Condition> Rules::firing() const {
   std::vector<Condition> all;
   for (const auto& [key, watched] : watched_) {

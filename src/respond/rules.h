@@ -47,6 +47,8 @@ class Rules {
   std::vector<Condition> resolve(u64 fingerprint, Ns at);
 
   std::vector<Condition> firing() const;
+  // Those that were said last `kRefresh` ago: who leads has to know that they last.
+  std::vector<Condition> again(Ns at);
   // What was looked for in the last minute and not found (ruled_out.h).
   std::vector<std::string> ruled_out(Ns at) const;
   i64 left_out() const { return left_out_; }  // signs for which there was no room

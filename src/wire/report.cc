@@ -59,7 +59,7 @@ void fields(Way& way, respond::ReportAnswer& answer) {
 namespace {
 
 constexpr size_t kMostConditions = 1000, kMostIncidents = 32, kMostRanks = 10'000, kMostLeaders = 16;
-constexpr size_t kMostName = 256, kMostText = 1024;
+constexpr size_t kMostName = 256, kMostText = 1024, kMostSentence = 4096;
 
 // What another host says goes to people's screens.
 void clean(std::string& text, size_t most) { text = to_printable(text.substr(0, most)); }
@@ -68,6 +68,49 @@ void clean(respond::Condition& c) {
   for (std::string* text : {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source})
     clean(*text, kMostName);
   clean(c.text, kMostText);
+}
+
+// Numbers that are counted on have to be far from the end of what JSON has.
+Result<void> check_numbers(i64 n, i64 sequence) {
+  constexpr i64 kMost = i64{1} << 48;
+  if (n > kMost || sequence > kMost) return fail(Code::invalid, "an incident's number is beyond all");
+  return {};
+}
+
+Result<void> clean(respond::Incident& i) {
+  TRY(check_numbers(i.n, i.sequence));
+  for (std::string* name : {&i.cluster, &i.family, &i.host, &i.led_by, &i.part_of, &i.job.id, &i.job.name,
+                            &i.job.user, &i.symptom.rule, &i.symptom.source, &i.symptom.unit})
+    clean(*name, kMostName);
+  if (i.verdict) {
+    clean(i.verdict->cause, kMostName);
+    clean(i.verdict->sentence, kMostSentence);
+    clean(i.verdict->remedy, kMostSentence);
+    for (respond::Suspect& suspect : i.verdict->suspects) clean(suspect.host, kMostName);
+  }
+  for (respond::Evidence& evidence : i.evidence) {
+    clean(evidence.says, kMostSentence);
+    clean(evidence.table, kMostName);
+    clean(evidence.command, kMostSentence);
+  }
+  for (std::vector<std::string>* texts : {&i.against, &i.not_known})
+    for (std::string& text : *texts) clean(text, kMostSentence);
+  for (respond::ChangeBefore& change : i.changes)
+    for (std::string* text :
+         {&change.kind, &change.what, &change.before, &change.after, &change.by, &change.link})
+      clean(*text, kMostText);
+  for (respond::LogLine& line : i.logs) {
+    clean(line.text, kMostText);
+    clean(line.file, kMostSentence);
+  }
+  for (respond::CaptureOfIncident& capture : i.captures)
+    for (std::string* text : {&capture.id, &capture.ranks, &capture.path}) clean(*text, kMostSentence);
+  for (respond::Condition& condition : i.conditions) clean(condition);
+  if (i.acknowledged) {
+    clean(i.acknowledged->by, kMostName);
+    clean(i.acknowledged->where, kMostName);
+  }
+  return {};
 }
 
 template <class T>
@@ -98,6 +141,7 @@ Result<respond::Report> read_report(std::string_view text) {
     clean(*name, kMostName);
   for (std::string& leader : report.leaders) clean(leader, kMostName);
   for (respond::Condition& condition : report.conditions) clean(condition);
+  for (respond::Incident& incident : report.incidents) TRY(clean(incident));
   return report;
 }
 
@@ -107,6 +151,10 @@ Result<respond::ReportAnswer> read_report_answer(std::string_view text) {
   if (answer.host.empty() || answer.incidents.size() > kMostConditions)
     return fail(Code::invalid, "this is no answer to a report");
   for (std::string* name : {&answer.host, &answer.instance, &answer.version}) clean(*name, kMostName);
+  for (respond::LedIncident& led : answer.incidents) {
+    clean(led.key, 4 * kMostName);
+    TRY(check_numbers(led.n, led.sequence));
+  }
   return answer;
 }
 

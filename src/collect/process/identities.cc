@@ -108,17 +108,26 @@ process::JobFacts Identities::job_facts(const std::string& job) {
 }
 
 void Identities::keep_facts(const std::string& job, process::JobFacts facts) {
-  if (jobs_.size() >= kMostJobs && !jobs_.contains(job)) jobs_.clear();
+  if (jobs_.size() >= kMostJobs && !jobs_.contains(job)) {
+    jobs_.clear();
+    known_.clear();  // those that run are looked up again
+  }
   process::JobFacts& known = jobs_[job];
   using Fact = std::string process::JobFacts::*;
   for (const Fact fact :
        {&process::JobFacts::name, &process::JobFacts::account, &process::JobFacts::partition,
-        &process::JobFacts::array_job, &process::JobFacts::array_task, &process::JobFacts::first_host}) {
+        &process::JobFacts::array_job, &process::JobFacts::array_task}) {
     if ((known.*fact).empty()) known.*fact = shortened(facts.*fact);
   }
-  // Of a thousand hosts with names of no pattern it is long, and half of it names others than it meant.
-  if (known.node_list.empty() && facts.node_list.size() <= kMostNodeList)
-    known.node_list = std::move(facts.node_list);
+  // Where its ranks are now: a job of that name may have begun anew, elsewhere. Nobody else's process says
+  // so.
+  if (known.uid < 0) known.uid = facts.uid;
+  if (known.uid == facts.uid) {
+    if (!facts.first_host.empty()) known.first_host = shortened(facts.first_host);
+    // Of a thousand hosts with names of no pattern it is long, and half of it names others than it meant.
+    if (!facts.node_list.empty() && facts.node_list.size() <= kMostNodeList)
+      known.node_list = std::move(facts.node_list);
+  }
   for (const auto& [label, value] : facts.labels) known.labels.try_emplace(label, shortened(value));
 }
 
