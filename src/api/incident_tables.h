@@ -1,5 +1,5 @@
-// What is shown of one incident beside its record (wire/incident.h): how people are told of it, and how it came
-// to be as it is.
+// What is shown of one incident beside its record (wire/incident.h): how people are told of it, and how it
+// came to be as it is.
 #pragma once
 #include <span>
 #include <string>

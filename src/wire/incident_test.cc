@@ -32,8 +32,10 @@ Incident whole_incident() {
   i.logs = {{"a line\r\n<!channel>", "/var/log/x", 4096, 3}};
   i.captures = {{"c17", "0,8", "/tmp/x", 3, 1.06, 1.0, 1.1}};
   i.not_known = {"992 ranks were not traced"};
-  i.conditions = {{"step_time_up", "speed", Urgency::info, "4711", "alice", "gpu05", 37, "gpu 5", false, true,
-                   kOpened, kOpened + kSecond, 4.42, 3.1, "s", 17.2, 18250, "nvml", "text", true}};
+  i.conditions = {
+      {"step_time_up", "speed", Urgency::info,     "4711", "alice", "gpu05", 37,   "gpu 5", false,
+       true,           kOpened, kOpened + kSecond, 4.42,   3.1,     "s",     17.2, 18250,   "nvml",
+       "text",         true}};
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
