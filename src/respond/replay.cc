@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/stable_sort.h"
 #include "table/ops.h"
 
 namespace spotter::respond {
@@ -113,7 +114,7 @@ void Replay::take(const Incidents::Changes& changes, Ns at) {
 std::vector<Occurrence> Replay::found() const {
   std::vector<Occurrence> all = found_;
   for (Occurrence& one : all) one.is_told = told_.contains(one.incident);
-  stable_sort(all.begin(), all.end(),
+  stable_sort(all,
               [](const Occurrence& a, const Occurrence& b) { return a.condition.since < b.condition.since; });
   return all;
 }

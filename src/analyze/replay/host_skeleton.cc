@@ -174,11 +174,8 @@ class Builder {
     if (piece.event != kNone) last_event_ = piece.event;
   }
 
-  // The first step of those that optimizers end begins with the recording: what it waits for until it is in
-  // an operator may be a call that had begun before.
   void take_gap(const Piece& next) {
-    const bool is_cut = cursor_ < first_ && trace_.steps().source == trace::StepSource::optimizer;
-    if (cursor_ == -kMaxTime || next.begin - cursor_ <= kLongGap || is_cut) return;
+    if (cursor_ == -kMaxTime || next.begin - cursor_ <= kLongGap) return;
     out_.advance(cursor_);
     out_.push_pause(Cause::silence, cursor_, next.begin, out_.cover().name_in(cursor_, next.begin, kNone),
                     last_event_, next.event);

@@ -16,6 +16,13 @@ bool is_pause(const PauseAt& p) {
          static_cast<double>(p.excess()) > kBeyond * static_cast<double>(p.ideal);
 }
 
+// The first step of those that optimizers end begins with the recording: what it waits for until it is in an
+// operator may be a call that had begun before.
+bool begins_with_recording(const JobModel& model, const PauseAt& p) {
+  const analyze::RankProgram& rank = model.job.ranks[p.rank];
+  return p.step == 0 && rank.at(p.row) - rank.at(rank.step_rows[0]) <= kLeast;
+}
+
 bool is_in_each_step(const JobModel& model, const RankPauses& rank) {
   return 10 * rank.steps.size() >= 9 * size_t{model.job.ranks[rank.rank].steps()};
 }
@@ -146,7 +153,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   if (is_own_code(model, all) && standing_out(model, all).size() == all.size()) {
     found.push_back(of_ranks(model, all));
   } else {
-    for (const std::vector<RankPauses>& ranks : alike(model, standing_out(model, all)))
+    const auto recorded = pauses_by_rank(model, [&](const PauseAt& p) {
+      return is_pause(p) && !is_at_end(p) && !begins_with_recording(model, p);
+    });
+    for (const std::vector<RankPauses>& ranks : alike(model, standing_out(model, recorded)))
       found.push_back(of_ranks(model, ranks));
   }
   return found;
