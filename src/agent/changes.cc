@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 #include "agent/job_facts.h"
@@ -150,7 +151,7 @@ void Changes::pass(Ns now, const std::function<bool(const std::string& job)>& is
   }
   std::erase_if(jobs_, [&](const auto& job) { return !first.contains(job.first); });
   for (const auto& [job, process] : first) {
-    if (!jobs_.contains(job) && jobs_.size() < kMostJobs) meet(*process, now);
+    if (!jobs_.contains(job) && jobs_.size() < kMostJobs) meet(*process);
   }
   for (auto& [job, seen] : jobs_) {
     const auto pace = parts_.paces.of(job);
@@ -161,23 +162,41 @@ void Changes::pass(Ns now, const std::function<bool(const std::string& job)>& is
   }
 }
 
-void Changes::meet(const kineto::Process& process, Ns now) {
-  const Ns running =
-      subtract_saturated(parts_.host.steady_now(),
-                         collect::scaled(process.facts.start_ticks, collect::ns_per_tick()).value_or(0));
-  JobSeen seen{.series = "series/" + series_of(process.facts),
-               .values = facts_of(parts_.host, process.facts),
-               .began = now - std::max<Ns>(running, 0)};
+void Changes::meet(const kineto::Process& process) {
+  const std::string job = process.identity.job;
+  if (!looked_at_.insert(job).second) return;
+  auto values = std::make_shared<respond::FactValues>();
+  auto look = [values, host = parts_.host, facts = process.facts] { *values = facts_of(host, facts); };
+  auto done = [this, job, values, series = "series/" + series_of(process.facts),
+               start = process.facts.start_ticks] {
+    looked_at_.erase(job);
+    met(job, series, std::move(*values), start);
+  };
+  if (parts_.aside) {
+    if (!parts_.aside(std::move(look), std::move(done))) looked_at_.erase(job);
+    return;
+  }
+  look();
+  done();
+}
+
+void Changes::met(const std::string& job, const std::string& series, respond::FactValues values,
+                  i64 start_ticks) {
+  const Ns running = subtract_saturated(parts_.host.steady_now(),
+                                        collect::scaled(start_ticks, collect::ns_per_tick()).value_or(0));
+  JobSeen seen{.series = series,
+               .values = std::move(values),
+               .began = parts_.host.unix_now() - std::max<Ns>(running, 0)};
   seen.before = read_facts(store_->facts(seen.series).value_or(store::KnownFacts()));
   if (!seen.before.empty()) {
     for (respond::ChangeBefore& change : respond::differences(seen.before, seen.values, seen.began, true)) {
       // What stands in a command line may be anything, and is nobody's to read in a message.
       if (change.what == kCommandLine) change.before = change.after = "";
       change.by = "seen by the agent";
-      note(add({.change = std::move(change), .job = process.identity.job}));
+      note(add({.change = std::move(change), .job = job}));
     }
   }
-  jobs_[process.identity.job] = std::move(seen);
+  jobs_[job] = std::move(seen);
 }
 
 void Changes::look_back(respond::Incident& incident) const {

@@ -29,6 +29,9 @@ class Changes {
     const std::string& host_name;
     const kineto::Registry& registry;
     const respond::JobPaces& paces;
+    // Where a job's folders are looked at, which may be on a file server that does not answer: `look` is
+    // called elsewhere, then `done` on this thread. False: not now. Empty: at once, on this thread.
+    std::function<bool(std::function<void()> look, std::function<void()> done)> aside = {};
   };
   explicit Changes(Parts parts) : parts_(std::move(parts)) {}
 
@@ -53,10 +56,12 @@ class Changes {
     bool is_healthy = false;  // it is what others of its series are compared with
   };
   void see_host(const respond::FactValues& values);
-  void meet(const kineto::Process& process, Ns now);
+  void meet(const kineto::Process& process);
+  void met(const std::string& job, const std::string& series, respond::FactValues values, i64 start_ticks);
 
   Parts parts_;
   store::IncidentStore* store_ = nullptr;
+  std::set<std::string> looked_at_;   // jobs whose folders are looked at now
   std::vector<respond::Change> all_;  // in the order of time
   respond::Facts host_facts_;
   std::map<std::string, JobSeen> jobs_;

@@ -1,13 +1,12 @@
 #include "agent/hang_evidence.h"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <set>
-#include <system_error>
 #include <thread>
 #include <utility>
 
+#include "agent/side_threads.h"
 #include "base/utf8.h"
 #include "capture/process_root.h"
 #include "process/kernel_wait.h"
@@ -62,23 +61,9 @@ std::vector<std::string> dump_prefixes(const process::ProcessFacts& facts) {
   return prefixes;
 }
 
-// A thread of its own, unless there are too many. Whether it was begun.
 bool on_a_thread(std::function<void()> work) {
-  static std::atomic<int> running = 0;
-  if (running.fetch_add(1) >= kMostThreads) {
-    --running;
-    return false;
-  }
-  try {
-    std::thread([work = std::move(work)] {
-      work();
-      --running;
-    }).detach();
-  } catch (const std::system_error&) {
-    --running;
-    return false;
-  }
-  return true;
+  static const SideThreads threads(kMostThreads);
+  return threads.run(std::move(work));
 }
 
 }  // namespace

@@ -30,7 +30,16 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       post_(parts.loop.poster()),
       rules_({.settings = options_.rules, .host = parts.host_name}),
       wanted_(wanted(rules_)),
-      changes_({parts.host, parts.host_name, parts.registry, paces_}),
+      changes_({parts.host, parts.host_name, parts.registry, paces_,
+                [this](std::function<void()> look, std::function<void()> done) {
+                  return aside_.run([look = std::move(look), done = std::move(done), post = post_,
+                                     alive = std::weak_ptr(alive_)] {
+                    look();
+                    post([done, alive] {
+                      if (!alive.expired()) done();
+                    });
+                  });
+                }}),
       incidents_({.cluster = options_.cluster,
                   .host = parts.host_name,
                   .last_n = [this](const std::string& key) { return memory_ ? memory_->last_n(key) : 0; },

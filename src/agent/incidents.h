@@ -25,6 +25,7 @@
 #include "agent/incident_memory.h"
 #include "agent/leading.h"
 #include "agent/respond_options.h"
+#include "agent/side_threads.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
 #include "respond/alerts.h"
@@ -89,6 +90,7 @@ class Incidents : public Consumer {
   Parts parts_;
   RespondOptions options_;
   std::function<void(std::function<void()>)> post_;
+  const SideThreads aside_ = SideThreads(4);  // for folders of jobs
   std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
   respond::Rules rules_;
   const std::set<std::string_view> wanted_;  // the tables that somebody here looks at

@@ -1,10 +1,13 @@
 #include "respond/hang.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <iterator>
 #include <map>
+#include <set>
+#include <string>
 
 #include "base/utf8.h"
 #include "respond/rules/list.h"
@@ -83,14 +86,14 @@ class Judge {
   explicit Judge(const HangFacts& facts) : facts_(facts) {
     if (facts.recorded) named_.insert(facts.recorded->ranks.begin(), facts.recorded->ranks.end());
     for (const Condition& c : facts.conditions) {
-      if (c.rule == kRankGone.name && c.rank) gone_.insert(*c.rank);
+      if (c.rule == kRankGone.name && c.rank) gone_[*c.rank] = c.host.empty() ? facts.host : c.host;
       if (c.rule != kCollectiveStuck.name || c.unit != "count") continue;
       if (!c.rank) continue;
       named_.insert(*c.rank);
       hosts_[*c.rank] = c.host;
     }
     for (const HostedRank& rank : facts.ranks) hosts_[rank.rank] = facts.host;
-    for (const i64 rank : gone_) hosts_[rank] = facts.host;
+    for (const auto& [rank, host] : gone_) hosts_[rank] = host;
   }
 
   Conclusion conclude() {
@@ -150,11 +153,16 @@ class Judge {
   // The rule has found it; that others name it as well is what is new.
   void judge_gone() {
     std::vector<i64> ranks;
-    std::ranges::copy_if(gone_, std::back_inserter(ranks), [&](i64 rank) { return named_.contains(rank); });
+    std::set<std::string> hosts;
+    for (const auto& [rank, host] : gone_) {
+      if (!named_.contains(rank)) continue;
+      ranks.push_back(rank);
+      hosts.insert(host);
+    }
     if (ranks.empty()) return;
     Verdict verdict{.cause = kRankGone.name, .confidence = Confidence::medium, .remedy = kRankGone.remedy};
-    verdict.sentence = fmt::format("{} on {} {} gone; the others wait", capital(who(ranks)), facts_.host,
-                                   ranks.size() == 1 ? "is" : "are");
+    verdict.sentence = fmt::format("{} on {} {} gone; the others wait", capital(who(ranks)),
+                                   fmt::join(hosts, ", "), ranks.size() == 1 ? "is" : "are");
     name(verdict, ranks);
     conclusion_.verdict = std::move(verdict);
   }
@@ -228,7 +236,8 @@ class Judge {
 
   const HangFacts& facts_;
   Conclusion conclusion_;
-  std::set<i64> named_, gone_;  // by NCCL or records; by the rule
+  std::set<i64> named_;              // by NCCL or records
+  std::map<i64, std::string> gone_;  // by the rule: where they were
   std::map<i64, std::string> hosts_;
   bool is_found_ = false;  // somebody in whose state something is wrong
 };

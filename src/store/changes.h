@@ -23,7 +23,7 @@ struct KnownFact {
 using KnownFacts = std::map<std::string, KnownFact>;
 
 struct ChangeLimits {
-  i64 most = 10'000;
+  i64 most = 2'000;
   Ns kept = 30 * kDay;
   i64 most_facts = 20'000;  // those that were not looked at for the longest go first
 };

@@ -14,7 +14,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view kNames[] = {"summary", "time", "source", "kind", "link", "job", "hosts"};
-constexpr size_t kMostName = 256, kMostLink = 1024, kMostHosts = 1000;
+constexpr size_t kMostName = 256, kMostLink = 1024, kMostHosts = 64;
 constexpr Ns kKept = 30 * kDay, kAhead = kMinute;  // clocks differ
 
 constexpr Field kColumns[] = {

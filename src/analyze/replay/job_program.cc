@@ -38,6 +38,7 @@ RankProgram read_rank(RankTable& table) {
     }
     rank.step_numbers.push_back(row.number);
     rank.are_iterations |= row.count > 0;
+    rank.are_by_optimizer |= rank.skeleton.strings[row.name] == kByOptimizer;
     rank.host = rank.skeleton.strings[row.group];
   }
   return rank;

@@ -17,12 +17,13 @@ struct RankProgram {
   std::string path, host;  // host: empty where the trace does not say
   Skeleton skeleton;
   u32 streams = 0;
-  i64 device = 0;               // its number on its host
-  bool are_iterations = false;  // its steps are those of inference
-  bool tells_silences = true;   // recorded_part.h
-  i64 launchers = 0;            // threads that launch, where they are many
-  u32 first_row = 0;            // of all ranks' rows
-  u32 first_step = 0;           // of all ranks' steps
+  i64 device = 0;                 // its number on its host
+  bool are_iterations = false;    // its steps are those of inference
+  bool are_by_optimizer = false;  // they end with an optimizer's step: the first begins with the recording
+  bool tells_silences = true;     // recorded_part.h
+  i64 launchers = 0;              // threads that launch, where they are many
+  u32 first_row = 0;              // of all ranks' rows
+  u32 first_step = 0;             // of all ranks' steps
   std::vector<i64> step_numbers;
   std::vector<u32> step_rows;  // where each begins; one more: the end
   std::vector<u32> job_steps;  // per step, ascending: of JobProgram::step_numbers

@@ -22,7 +22,9 @@ SkeletonRow& SkeletonWriter::push(Ns at, SkeletonRow row, std::span<const HullPo
 
 void SkeletonWriter::push_step(Ns at, i64 number) {
   const StringId host = skeleton_.strings.intern(trace_.info().host_name);
+  const bool is_by_optimizer = trace_.steps().source == trace::StepSource::optimizer;
   push(at, {.op = SkeletonOp::step,
+            .name = is_by_optimizer ? skeleton_.strings.intern(kByOptimizer) : StringId{0},
             .group = host,
             .count = trace_.steps().are_iterations ? 1 : 0,
             .number = number});

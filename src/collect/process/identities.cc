@@ -183,6 +183,7 @@ Who Identities::who_of(const process::ProcessFacts& facts, const process::Proces
   if (!who.job.empty()) keep_facts(who.job, process::job_facts(facts, labels_));
   who.rank = who.is_helper ? process::inherited_rank(facts) : identity.rank;
   who.world_size = identity.world_size;
+  who.uid = facts.uid;
   who.user = user_name(facts);
   who.cgroup = facts.cgroup;
   if (!facts.command.empty()) who.program = shortened(to_printable(base_name(facts.command[0])));

@@ -28,6 +28,7 @@ namespace spotter::collect {
 struct Who {
   std::string job;  // of the scheduler or launcher; empty: none
   std::optional<i64> rank, world_size;
+  i64 uid = -1;
   std::string user;                                // name, or the number where it has none
   std::string container;                           // the first 12 digits of its id
   std::string pod, pod_namespace, container_name;  // of Kubernetes

@@ -20,7 +20,7 @@ bool is_pause(const PauseAt& p) {
 // operator may be a call that had begun before.
 bool begins_with_recording(const JobModel& model, const PauseAt& p) {
   const analyze::RankProgram& rank = model.job.ranks[p.rank];
-  return p.step == 0 && rank.at(p.row) - rank.at(rank.step_rows[0]) <= kLeast;
+  return rank.are_by_optimizer && p.step == 0 && rank.at(p.row) - rank.at(rank.step_rows[0]) <= kLeast;
 }
 
 bool is_in_each_step(const JobModel& model, const RankPauses& rank) {

@@ -20,7 +20,8 @@ constexpr const char* kTables[] = {"log_event", "nccl_ras", "step", "job"};
 constexpr const char* kNames[] = {"job"};
 
 constexpr Setting kSettings[] = {
-    {"apart", "5s", "How far apart two answers of NCCL that say the same have to be.", is_duration},
+    // A rank that saves or evaluates alone has the others wait for it as well.
+    {"apart", "1m", "How far apart two answers of NCCL that say the same have to be.", is_duration},
 };
 
 // "... ran for 600019 milliseconds before timing out."
