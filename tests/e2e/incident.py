@@ -1,11 +1,12 @@
 """An agent with an incident: a job of three ranks, one of which ends while the others go on."""
 
 import contextlib
+import os
 import subprocess
 
 from agent import Agent, clean_environment, tables, until
 
-JOB = "4711"
+JOB = f"48{os.getpid()}"  # other tests of this machine have jobs, too, and each agent sees them all
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ import time
 import pytest
 
 from agent import Agent, until
-from test_closed_loop import incidents, pytestmark, rank_of, steps_seen  # noqa: F401: the mark is of this module, too
+from test_closed_loop import incidents, our_incidents, pytestmark, rank_of, steps_seen  # noqa: F401: the mark is of this module, too
 from test_pytorch import training
 
 RANKS = 4
@@ -68,15 +68,16 @@ collect: step,process
 history: off
 output_directories: [{traces}]
 respond: {{captures: automatic, min_age: 0s, min_steps: 0, canary: false}}
-rules: {{progress_stopped: {{least: 5s, min_age: 5s}}}}
+rules: {{progress_stopped: {{least: 5s, min_age: 5s}}, collective_stuck: {{apart: 5s}}}}
 notifiers:
   - {{name: file, type: file, path: {messages}}}
 """)
     with Agent("--config", config, "--collect", "step,process") as agent, \
             training(agent, RANKS, NCCL_RAS_ADDR=f"127.0.0.1:{nccl.server_address[1]}",
                      TORCH_FR_DUMP_TEMP_FILE=dumps / "nccl_trace_rank_") as pids:
+        agent.job = agent.wait_for_processes(pids)[pids[0]]["job"]
         until(lambda: len(seen := steps_seen(agent)) == RANKS and min(seen) > 200, 60, "it steps", every=0.5)
-        assert nccl.asked == 0 and not messages.exists()
+        assert nccl.asked == 0 and our_incidents(agent) == []
         rank = nccl.behind = 3
         victim = next(pid for pid in pids if rank_of(pid) == rank)
         os.kill(victim, signal.SIGSTOP)
@@ -84,15 +85,15 @@ notifiers:
             time.sleep(1)
             for each in range(RANKS):
                 shutil.copyfile(DUMPS / f"nccl_trace_rank_{each}", dumps / f"nccl_trace_rank_{each}")
-            until(messages.exists, LATEST, "it is told", every=0.1)
+            until(lambda: messages.exists() and f"{agent.job}-progress-" in messages.read_text(), LATEST, "it is told", every=0.1)
             text = messages.read_text()
             print(text)
             assert f"Rank {rank} on " in text and "is stopped (T)" in text and "ritical" in text
             assert "flight recorders: Rank 3 never called all_reduce 3" in text and "high confidence" in text
 
             def told_by_nccl():
-                [row] = incidents(agent)["tables"][0]["rows"]
-                record = incidents(agent, row[0])
+                [row] = our_incidents(agent)
+                record = incidents(agent, row["id"])
                 return record if any("(AllReduce 5): it has not arrived" in e["says"] for e in record["evidence"]) else None
 
             record = until(told_by_nccl, LATEST, "NCCL has said the same", every=1)
@@ -100,6 +101,6 @@ notifiers:
             os.kill(victim, signal.SIGCONT)
         assert record["verdict"]["cause"] == "hang" and record["captures"] == []
         assert [suspect["rank"] for suspect in record["verdict"]["suspects"]] == [rank]
-        assert messages.read_text() == text, "it is told once"
+        assert messages.read_text().count(f"Z {agent.job}-progress-1.") == 1, "it is told once"
         assert list(traces.iterdir()) == []
         until(lambda: incidents(agent, record["id"])["state"] == "recovering", 30, "it goes on", every=0.5)

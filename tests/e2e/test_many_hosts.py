@@ -19,7 +19,7 @@ import loop_job  # noqa: E402
 
 pytestmark = pytest.mark.skipif(bool(cluster.missing()), reason=cluster.missing())
 
-JOB = "4711"
+JOB = "4790"
 STEP = 0.025
 BASELINE = 450  # steps, of which 50 are not judged
 LATEST = 35     # s, from the first slow step to the message
