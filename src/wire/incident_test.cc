@@ -17,7 +17,7 @@ constexpr Ns kOpened = 1'795'409'206'123'000'000;  // 2026-11-23T04:46:46.123Z
 
 Incident whole_incident() {
   Incident i{.cluster = "a", .family = "speed", .n = 2, .sequence = 3, .host = "gpu01"};
-  i.job = {"4711", "pretrain", "alice", 1024, 128};
+  i.job = {"4711", "pretrain", "alice", 1024, 128, true};
   i.state = IncidentState::verdict;
   i.urgency = Urgency::critical;
   i.opened = kOpened;
@@ -50,7 +50,7 @@ constexpr const char* kWholeText =
     R"({"version":1,"id":"4711-speed-2","key":"a/4711/speed","cluster":"a","family":"speed","n":2,"sequence":3,)"
     R"("host":"gpu01","state":"verdict","severity":"critical","opened":"2026-11-23T04:46:46.123Z",)"
     R"("updated":"2026-11-23T04:46:47.123Z","closed":"2026-11-23T04:47:46.123Z","led_by":"gpu01",)"
-    R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128},)"
+    R"("job":{"id":"4711","name":"pretrain","user":"alice","world_size":1024,"hosts":128,"has_gpus":true},)"
     R"("symptom":{"rule":"step_time_up","source":"profilerStep","unit":"s","before":3.1,"now":4.42,"z":17.2,)"
     R"("since_step":18250,"since":"2026-11-23T04:46:45.123Z","hosts":128,"ratio":1.4258064516129},)"
     R"("verdict":{"cause":"slow_device","confidence":"high","suspects":[{"rank":37,"host":"gpu05","gpu":5}],)"

@@ -20,7 +20,7 @@ HOSTILE = ["\x1b]0;owned\x07", "<!channel> @everyone", "../../etc/passwd", "$(re
 
 
 def alert(fingerprint="b3d8110e04668ca5", status="firing", starts="2026-11-23T04:46:46Z", summary="it is slow", **labels):
-    return {"status": status, "labels": {"alertname": "StepSlow", "job_id": "4711"} | labels, "annotations": {"summary": summary},
+    return {"status": status, "labels": {"alertname": "StepSlow", "job_id": "4795"} | labels, "annotations": {"summary": summary},
             "startsAt": starts, "endsAt": "0001-01-01T00:00:00Z", "generatorURL": "", "fingerprint": fingerprint}
 
 
@@ -34,7 +34,7 @@ def agent_with_a_job(tmp_path):
     messages = tmp_path / "messages"
     notifiers = f"history: off\nnotifiers:\n  - {{name: file, type: file, path: {messages}}}\n"
     with RemoteAgent("--collect", "process", extra=notifiers) as agent, \
-            agent.spawn(RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=4711) as one:
+            agent.spawn(RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=4795) as one:
         agent.wait_for_processes([one.pid])
         agent.messages = messages
         yield agent
@@ -56,16 +56,16 @@ def incidents(agent):
 def test_an_alert_is_an_incident_until_it_is_over(tmp_path):
     with agent_with_a_job(tmp_path) as agent:
         assert send(agent, frame(alert(severity="critical")))[0] == 202
-        until(lambda: incidents(agent).get("4711-alert-1", {}).get("state") == "inconclusive", 10, "it is concluded")
+        until(lambda: incidents(agent).get("4795-alert-1", {}).get("state") == "inconclusive", 10, "it is concluded")
         text = until(lambda: agent.messages.exists() and agent.messages.read_text(), 5, "somebody is told")
         assert "StepSlow" in text and "it is slow" in text, text
         status, document = send(agent, frame(alert()))  # sent again
-        assert status == 202 and outcomes(document) == [("goes_on", "4711")]
+        assert status == 202 and outcomes(document) == [("goes_on", "4795")]
         assert len(incidents(agent)) == 1
-        assert outcomes(send(agent, frame(alert(status="resolved"), truncated=1))[1]) == [("goes_on", "4711")]
-        assert outcomes(send(agent, frame(alert(status="resolved")))[1]) == [("over", "4711")]
-        until(lambda: incidents(agent)["4711-alert-1"]["state"] == "recovering", 5, "it recovers")
-        assert outcomes(send(agent, frame(alert()))[1]) == [("left_alone", "4711")], "a replay"
+        assert outcomes(send(agent, frame(alert(status="resolved"), truncated=1))[1]) == [("goes_on", "4795")]
+        assert outcomes(send(agent, frame(alert(status="resolved")))[1]) == [("over", "4795")]
+        until(lambda: incidents(agent)["4795-alert-1"]["state"] == "recovering", 5, "it recovers")
+        assert outcomes(send(agent, frame(alert()))[1]) == [("left_alone", "4795")], "a replay"
 
 
 @pytest.mark.parametrize(("who", "status"), [("view", 403), ("nobody", 401), ("limited", 202), ("trace", 202), ("admin", 202)])
@@ -74,8 +74,8 @@ def test_who_may(tmp_path, who, status):
         got, document = send(agent, frame(alert()), bearer=who)
         assert got == status
         if who == "limited":  # who may trace another user's processes alone
-            assert outcomes(document) == [("not_taken", "4711")]
-        for path, body in (("/v1/changes", {"summary": "x"}), ("/v1/changes", {"summary": "x", "job": "4711"})):
+            assert outcomes(document) == [("not_taken", "4795")]
+        for path, body in (("/v1/changes", {"summary": "x"}), ("/v1/changes", {"summary": "x", "job": "4795"})):
             got, _ = agent.https("POST", path, body, bearer=token(who))
             assert got == (403 if who == "limited" else 200 if status == 202 else status), path
 
@@ -86,14 +86,14 @@ def test_a_storm_and_hostile_labels(tmp_path):
         assert status == 202
         assert sum(outcome == "begins" for outcome, _ in outcomes(document)) == 10
         status, document = send(agent, frame(*(
-            alert(f"hostile {i}", **{name: text, "job_id": text if name == "job_id" else "4711"})
+            alert(f"hostile {i}", **{name: text, "job_id": text if name == "job_id" else "4795"})
             for i, (name, text) in enumerate((name, text) for text in HOSTILE for name in ("job_id", "alertname", "spotter_action")))))
         assert status == 202
         ended = send(agent, frame(alert("unknown", job_id="no such")))[1]
         row, = tables(ended)["alerts"]
         assert row["outcome"] == "not_taken" and row["why"] == "cannot tell whom: job_id=no such is of no job here"
-        until(lambda: "4711-alert-1" in incidents(agent), 10, "there is an incident")
-        assert set(incidents(agent)) == {"4711-alert-1"}
+        until(lambda: "4795-alert-1" in incidents(agent), 10, "there is an incident")
+        assert set(incidents(agent)) == {"4795-alert-1"}
         for line in agent.log().splitlines():
             assert "\x1b" not in line and "\x07" not in line
         agent.assert_well()
@@ -119,8 +119,8 @@ def test_changes_are_shown_with_an_incident(tmp_path):
         time.sleep(1)
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         send(agent, frame(alert(starts=now, severity="critical")))
-        until(lambda: incidents(agent).get("4711-alert-1", {}).get("state") == "inconclusive", 10, "it is concluded")
-        record = agent.https("GET", "/v1/incidents/4711-alert-1", bearer=token("trace"))[1]
+        until(lambda: incidents(agent).get("4795-alert-1", {}).get("state") == "inconclusive", 10, "it is concluded")
+        record = agent.https("GET", "/v1/incidents/4795-alert-1", bearer=token("trace"))[1]
         assert [change["what"] for change in record["changes"]] == ["driver 570 rolled out"]
         assert "driver changed" in until(lambda: agent.messages.exists() and agent.messages.read_text(), 5, "somebody is told")
 
@@ -161,16 +161,16 @@ def answers(url, body=None):
 def test_the_real_alertmanager(tmp_path):
     with agent_with_a_job(tmp_path) as agent, alertmanager(tmp_path / "am", agent) as port:
         url = f"http://127.0.0.1:{port}/api/v2/alerts"
-        ours = {"alertname": "SpotterStepTimeUp", "job_id": "4711", "incident": "4711-speed-1"}
-        theirs = {"alertname": "StepSlow", "job_id": "4711", "severity": "critical"}
+        ours = {"alertname": "SpotterStepTimeUp", "job_id": "4795", "incident": "4795-speed-1"}
+        theirs = {"alertname": "StepSlow", "job_id": "4795", "severity": "critical"}
         assert answers(url, [{"labels": theirs, "annotations": {"summary": "slow"}}, {"labels": ours}])
-        until(lambda: incidents(agent).get("4711-alert-1", {}).get("state") == "inconclusive", 20, "it is concluded", every=0.2)
+        until(lambda: incidents(agent).get("4795-alert-1", {}).get("state") == "inconclusive", 20, "it is concluded", every=0.2)
         assert len(incidents(agent)) == 1
-        record = agent.https("GET", "/v1/incidents/4711-alert-1", bearer=token("trace"))[1]
+        record = agent.https("GET", "/v1/incidents/4795-alert-1", bearer=token("trace"))[1]
         assert record["symptom"]["source"] == "alertmanager:StepSlow" and record["condition_count"] == 1
         ended = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
         assert answers(url, [{"labels": theirs, "endsAt": ended}])
-        until(lambda: incidents(agent)["4711-alert-1"]["state"] == "recovering", 20, "it is over", every=0.2)
+        until(lambda: incidents(agent)["4795-alert-1"]["state"] == "recovering", 20, "it is over", every=0.2)
 
 
 @pytest.mark.skipif(not shutil.which("prometheus-alertmanager") or not shutil.which("prometheus"), reason="needs Prometheus")
@@ -178,7 +178,7 @@ def test_from_a_rule_of_the_real_prometheus(tmp_path):
     with agent_with_a_job(tmp_path) as agent, alertmanager(tmp_path / "am", agent) as port:
         folder = tmp_path / "prometheus"
         folder.mkdir()
-        rule = {"alert": "StepSlow", "expr": "vector(1)", "labels": {"job_id": "4711", "severity": "critical"}}
+        rule = {"alert": "StepSlow", "expr": "vector(1)", "labels": {"job_id": "4795", "severity": "critical"}}
         (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "g", "interval": "1s", "rules": [rule]}]}))
         (folder / "prometheus.yml").write_text(json.dumps({
             "rule_files": [str(folder / "rules.yml")], "alerting": {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}}))
