@@ -101,7 +101,8 @@ class RasWatchTest : public testing::Test {
 
 TEST_F(RasWatchTest, WhoIsStuckIsTold) {
   for (const bool is_json : {true, false}) {
-    rules_ = std::make_unique<respond::Rules>(respond::RulesOptions{.host = "n1"});
+    rules_ = std::make_unique<respond::Rules>(
+        respond::RulesOptions{.settings = {{"collective_stuck", {{"apart", "5s"}}}}, .host = "n1"});
     ask(is_json, 1, false);
     EXPECT_TRUE(rules_->firing().empty()) << "once is usual";
     ask(is_json, 1, false);

@@ -37,7 +37,7 @@ Result<void> check_fetch(const HttpRequest& request, std::string_view scheme) {
 
 Result<void> check_type(const HttpRequest& request) {
   const std::string type = media_type(request.content_type);
-  if (!type.empty() && type != "application/json" && type != "application/cloudevents+json")
+  if (!request.content_type.empty() && type != "application/json" && type != "application/cloudevents+json")
     return fail(Code::unsupported, "the body is called {}; send it with Content-Type: application/json",
                 shown(request.content_type));
   return {};
