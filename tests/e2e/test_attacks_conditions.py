@@ -8,13 +8,13 @@ import pathlib
 import tempfile
 import time
 
-from agent import until
+from agent import GROWTH_MB, until
 from remote import RemoteAgent
 
 HOSTS = 1000
 LATEST = 35  # s from the first condition to the message
 FLOOD, AT_ONCE = 220, 120  # reports of so many conditions
-ROOM_MB = 48  # 20,000 of them, and what is under way
+ROOM_MB = max(48, GROWTH_MB)  # 20,000 of them, and what is under way
 
 
 @contextlib.contextmanager
