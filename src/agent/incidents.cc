@@ -11,7 +11,7 @@
 namespace spotter::agent {
 namespace {
 
-constexpr i64 kMostQueued = 256;     // batches on their way to the loop's thread
+constexpr size_t kMostQueued = 256;  // batches that wait for the next second
 constexpr i64 kMostRestored = 1000;  // incidents of before
 
 std::set<std::string_view> wanted(const respond::Rules& rules) {
@@ -93,26 +93,24 @@ Result<void> Incidents::begin(IncidentMemory& memory) {
 }
 
 void Incidents::offer(const SharedBatch& batch) {
-  // Most of what is measured is nobody's here: the loop is not woken for it.
+  // Most of what is measured is nobody's here.
   const bool is_wanted = std::ranges::any_of(
       batch->tables, [this](const Table& table) { return wanted_.contains(table.name()); });
   if (!is_wanted) return;
-  if (++queued_ > kMostQueued) {
-    --queued_;
+  const std::lock_guard lock(mutex_);
+  if (queue_.size() < kMostQueued)
+    queue_.push_back(batch);
+  else
     ++dropped_;
-    return;
-  }
-  post_([this, batch, alive = std::weak_ptr(alive_)] {
-    if (alive.expired()) return;
-    --queued_;
-    ++taken_;
-    take(*batch);
-  });
 }
 
 std::optional<SinkState> Incidents::state() const {
-  return SinkState{
-      .name = "rules", .queued = queued_, .delivered = taken_, .dropped = dropped_, .rejected = left_out_};
+  const std::lock_guard lock(mutex_);
+  return SinkState{.name = "rules",
+                   .queued = std::ssize(queue_),
+                   .delivered = taken_,
+                   .dropped = dropped_,
+                   .rejected = left_out_};
 }
 
 void Incidents::take(const Batch& batch) {
@@ -124,7 +122,19 @@ void Incidents::take(const Batch& batch) {
   take(rules_.add(batch), batch.unix_ns);
 }
 
+// To wake the loop for each batch costs more than its rules do, and none of them is about less than a second.
+void Incidents::take_batches() {
+  std::vector<SharedBatch> batches;
+  {
+    const std::lock_guard lock(mutex_);
+    batches.swap(queue_);
+    taken_ += std::ssize(batches);
+  }
+  for (const SharedBatch& batch : batches) take(*batch);
+}
+
 void Incidents::pass() {
+  take_batches();
   const Ns now = parts_.host.unix_now();
   take(rules_.pass(now), now);
   take(alerts_.pass(now), now);
@@ -132,7 +142,10 @@ void Incidents::pass() {
   for (const respond::Condition& again : rules_.again(now)) leading_.take(again, now);
   leading_.pass(now);
   apply(incidents_.pass(now));
-  left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
+  {
+    const std::lock_guard lock(mutex_);
+    left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
+  }
   captures_.pass(now);
   hangs_.pass(now);
   tick_.set(kSecond, [this] { pass(); });

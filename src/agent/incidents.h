@@ -4,12 +4,12 @@
 //   samples -> rules -> incidents -> memory -> notifiers
 //   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
 //
-// The loop's thread, but for offer().
+// The loop's thread, but for offer() and state().
 #pragma once
-#include <atomic>
 #include <functional>
 #include <map>
 #include <memory>
+#include <mutex>
 #include <set>
 #include <string>
 #include <string_view>
@@ -79,6 +79,7 @@ class Incidents : public Consumer {
 
  private:
   Result<void> may_change(const Peer& peer, const std::string& job) const;
+  void take_batches();
   void take(const Batch& batch);
   void pass();
   void take(const std::vector<respond::Condition>& conditions, Ns now);
@@ -91,7 +92,10 @@ class Incidents : public Consumer {
   RespondOptions options_;
   std::function<void(std::function<void()>)> post_;
   const SideThreads aside_ = SideThreads(4);  // for folders of jobs
-  std::atomic<i64> queued_ = 0, dropped_ = 0, taken_ = 0, left_out_ = 0;
+  mutable std::mutex mutex_;                  // of what any thread comes to, down to the next empty line
+  std::vector<SharedBatch> queue_;            // for the next second
+  i64 dropped_ = 0, taken_ = 0, left_out_ = 0;
+
   respond::Rules rules_;
   const std::set<std::string_view> wanted_;  // the tables that somebody here looks at
   respond::JobPaces paces_;

@@ -34,6 +34,13 @@ TEST(JobLeaders, AListThatIsNoneIsLeftOut) {
   EXPECT_EQ(leaders("gpu01", "gpu[", "gpu03").hosts, Hosts{"gpu01"});
 }
 
+TEST(JobLeaders, AListOfEverybodyCostsLittle) {
+  EXPECT_LE(leaders("gpu01", "n[1-99999]", "gpu03").hosts.size(), 4097u);
+  std::string addresses = "10.0.0.1";
+  for (int i = 2; i < 250; ++i) addresses += fmt::format(",10.0.0.{}", i);
+  EXPECT_EQ(leaders("", addresses.c_str(), "gpu03").hosts.size(), 249u);  // no two of them are one
+}
+
 TEST(JobLeaders, NamesOfAHost) {
   EXPECT_TRUE(is_this_host("GPU03", "gpu03.cluster"));
   EXPECT_FALSE(is_this_host("gpu03.other", "gpu03.cluster"));

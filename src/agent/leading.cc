@@ -63,10 +63,9 @@ void Leading::pass(Ns now) {
   members_.pass(now);
   if (!credentials_) return;
   std::map<std::string, respond::Leaders> standing;
-  for (const respond::Incident& incident : parts_.incidents.all()) {
-    if (!incident.is_open() || incident.job.id.empty()) continue;
-    const respond::Leaders& leading = leaders(incident.job.id, now);
-    if (!leading.is_own()) standing.emplace(incident.job.id, leading);
+  for (const std::string& job : parts_.incidents.open_jobs()) {
+    if (const respond::Leaders& leading = leaders(job, now); !leading.is_own())
+      standing.emplace(job, leading);
   }
   relay_.stand_in(standing, now);
   for (const respond::Relay::Errand& errand : relay_.pass(now)) send(errand, now);
@@ -99,15 +98,9 @@ void Leading::send(respond::Relay::Errand errand, Ns now) {
                          .instance = instance_,
                          .version = kVersion,
                          .sent = now,
-                         .leaders = errand.leaders,
                          .job = here(errand.job, now),
                          .conditions = errand.conditions};
-  if (errand.place == 0) {
-    for (respond::Incident& incident : parts_.incidents.all()) {
-      if (respond::may_be_handed_over(incident) && incident.job.id == errand.job)
-        report.incidents.push_back(std::move(incident));
-    }
-  }
+  if (errand.place == 0) report.incidents = parts_.incidents.to_hand_over(errand.job);
   // What does not fit goes with the next one.
   std::string body = wire::report_text(report);
   while (body.size() > kMostBody && (report.conditions.size() > 1 || !report.incidents.empty())) {
@@ -159,11 +152,9 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
                      ? std::string()
                      : fmt::format("has version {}, this one {}", answer->version, kVersion));
   relay_.answered(errand, true, now);
+  parts_.incidents.learn(errand.job, answer->incidents, now);
   if (errand.place == 0)
     parts_.apply(parts_.incidents.hand_over(errand.job, answer->incidents, answer->host, now));
-  for (const respond::LedIncident& led : answer->incidents) {
-    if (led.key.find("/" + errand.job + "/") != std::string::npos) parts_.incidents.learn(led, now);
-  }
   for (const respond::Condition& condition : errand.conditions) {
     const u64 key = respond::fingerprint(condition);
     if (std::ranges::find(answer->mended, key) != answer->mended.end()) parts_.mended(key);

@@ -16,16 +16,33 @@ bool is_family(const std::string& family) {
          std::ranges::any_of(all_rules(), [&](const Rule* rule) { return family == rule->family; });
 }
 
-// "<cluster>/<job>/<family>"
+// "<cluster>/<job>/<family>": neither of the outer two has a slash.
 bool is_of(const std::string& key, const std::string& job) {
-  return key.find("/" + job + "/") != std::string::npos;
+  const size_t first = key.find('/'), last = key.rfind('/');
+  return first < last && last != key.npos && key.substr(first + 1, last - first - 1) == job;
+}
+
+bool may_be_handed_over(const Incident& incident) {
+  return incident.is_open() && incident.state != IncidentState::pending &&
+         incident.state != IncidentState::firing && incident.state != IncidentState::investigating;
 }
 
 }  // namespace
 
-void Incidents::learn(const LedIncident& led, Ns at) {
-  if (learnt_.size() >= kMostLearnt && !learnt_.contains(led.key)) learnt_.erase(learnt_.begin());
-  learnt_[led.key] = {led, at};
+void Incidents::learn(const std::string& job, const std::vector<LedIncident>& led, Ns at) {
+  for (const LedIncident& theirs : led) {
+    if (!is_of(theirs.key, job)) continue;
+    if (learnt_.size() >= kMostLearnt && !learnt_.contains(theirs.key)) learnt_.erase(learnt_.begin());
+    learnt_[theirs.key] = {theirs, at};
+  }
+}
+
+std::vector<Incident> Incidents::to_hand_over(const std::string& job) const {
+  std::vector<Incident> all;
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.job.id == job && may_be_handed_over(kept.incident)) all.push_back(kept.incident);
+  }
+  return all;
 }
 
 std::vector<LedIncident> Incidents::led(const std::string& job) const {
@@ -146,8 +163,6 @@ Incidents::Changes Incidents::hand_over(const std::string& job, const std::vecto
                                         const std::string& host, Ns at) {
   Changes changes;
   for (const LedIncident& theirs : led) {
-    if (!is_of(theirs.key, job)) continue;
-    learn(theirs, at);
     for (Kept& kept : incidents_) {
       Incident& incident = kept.incident;
       if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
@@ -161,7 +176,6 @@ Incidents::Changes Incidents::hand_over(const std::string& job, const std::vecto
       const bool is_another = incident.n != theirs.n && incident.told != 0;
       move(kept, IncidentState::resolved, fmt::format("{} leads it", host),
            is_another ? Word::resolved : Word::none, at, changes);
-      changes.back().is_handed_over = true;
     }
   }
   return changes;

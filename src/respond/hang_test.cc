@@ -33,6 +33,16 @@ std::vector<i64> ranks_of(const Verdict& verdict) {
   return ranks;
 }
 
+TEST(Hang, ARankThatIsGoneWasWhereItsHostSays) {
+  HangFacts facts = facts_of({}, 8);
+  facts.conditions = {{.rule = "rank_gone", .family = "progress", .host = "n5", .rank = 3},
+                      counted(3, "10.0.0.5")};
+  const Conclusion c = conclusion_of(facts);
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->sentence, "Rank 3 on n5 is gone; the others wait");
+  EXPECT_EQ(c.verdict->suspects.at(0).host, "n5");
+}
+
 TEST(Hang, ARankThatIsStopped) {
   const Conclusion c = conclusion_of(four(2, 'T', ""));
   ASSERT_TRUE(c.verdict);

@@ -125,10 +125,4 @@ struct Incident {
   bool is_open() const { return state != IncidentState::resolved; }
 };
 
-// What is being looked into is for who has begun it to tell.
-inline bool may_be_handed_over(const Incident& incident) {
-  return incident.is_open() && incident.state != IncidentState::pending &&
-         incident.state != IncidentState::firing && incident.state != IncidentState::investigating;
-}
-
 }  // namespace spotter::respond

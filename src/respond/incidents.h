@@ -16,6 +16,7 @@
 #include <list>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,8 +60,7 @@ struct IncidentChange {
   // Of a job that is slow a capture, of one that does not go on what else can be found out: answer with
   // investigate() or conclude().
   bool wants_evidence = false;
-  bool is_gone = false;         // it was nothing: there is no incident
-  bool is_handed_over = false;  // another host goes on with it
+  bool is_gone = false;  // it was nothing: there is no incident
 };
 
 class Incidents {
@@ -85,9 +85,9 @@ class Incidents {
   // Facts that came with it: the job's size, changes before it, lines of logs, what a capture cost.
   Result<Changes> amend(const std::string& id, const std::function<void(Incident&)>& edit, Ns at);
 
-  // Of a job that more than one host may lead (report.h). What another one led: who has to go on with it
+  // Of a job that more than one host may lead (report.h). What another one leads: who has to go on with it
   // does so under its number.
-  void learn(const LedIncident& led, Ns at);
+  void learn(const std::string& job, const std::vector<LedIncident>& led, Ns at);
   // Those of a job, as who asks has to know them: the last one of each key.
   std::vector<LedIncident> led(const std::string& job) const;
   // Whether somebody has resolved it since it began, and nothing else will end it.
@@ -98,6 +98,8 @@ class Incidents {
   // this host's clock.
   // `mended`: gets those of its conditions that somebody has resolved here, and that nothing else ends.
   Changes receive(const Report& report, Ns at, std::vector<u64>* mended = nullptr);
+  // What is open of a job and not just being looked into: that is for who has begun it to tell.
+  std::vector<Incident> to_hand_over(const std::string& job) const;
   // The other way round: what `host` has now is closed here, and told no more.
   Changes hand_over(const std::string& job, const std::vector<LedIncident>& led, const std::string& host,
                     Ns at);
@@ -112,6 +114,7 @@ class Incidents {
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
   bool is_open(const std::string& job) const;  // whether one of the job's is
+  std::set<std::string> open_jobs() const;     // all of which one is
   std::vector<Incident> all() const;           // the newest first
   i64 left_out() const { return left_out_; }
 

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <memory>
+#include <set>
 
 #include "respond/incidents.h"
 #include "respond/relay.h"
@@ -51,6 +52,10 @@ class World {
     Leaders leaders;
     for (size_t i = 0; i < nodes.size() && i < 8; ++i) leaders.hosts.push_back(name_of(i));
     leaders.own = std::min(self, leaders.hosts.size());
+    if (are_crossed) {
+      leaders.hosts = {name_of(1 - self), name_of(self)};
+      leaders.own = 1;
+    }
     return leaders;
   }
   void slow(size_t i, bool is_slow) {
@@ -111,13 +116,17 @@ class World {
   std::vector<std::unique_ptr<Node>> nodes;
   std::vector<Told> told;
   bool is_parted = false;
+  Ns evidence_takes = 12 * kSecond;
+  std::optional<size_t> finds = {};  // whose captures alone name a cause; nothing: everybody's
+  bool are_crossed = false;          // of two each takes the other for the leader
+  Ns told_each = 30 * kSecond;       // what lasts
   size_t reports = 0;
 
  private:
   void say(size_t i, const Condition& condition) {
     Node& node = *nodes[i];
     node.said = at;
-    if (i == 0)
+    if (leaders(i).is_own())
       apply(i, node.incidents->take(condition, at + node.clock_ahead));
     else
       node.relay.put(condition, leaders(i), at + node.clock_ahead);
@@ -135,19 +144,19 @@ class World {
       if (change.word != Word::none) told.push_back({i, change, at});
       std::erase_if(node.stored, [&](const Incident& s) { return s.id() == change.incident.id(); });
       if (change.incident.state != IncidentState::pending) node.stored.push_back(change.incident);
-      if (change.wants_evidence) later.push_back({i, change.incident.id(), at + 12 * kSecond});
+      if (change.wants_evidence) later.push_back({i, change.incident.id(), at + evidence_takes});
     }
   }
   void pass_one(size_t i) {
     Node& node = *nodes[i];
     const Ns now = at + node.clock_ahead;
-    if (node.fires && at - node.said >= 30 * kSecond) {
+    if (node.fires && at - node.said >= told_each) {
       node.fires->at = now;
       say(i, *node.fires);
     }
     std::map<std::string, Leaders> standing;
     for (const Incident& incident : node.incidents->all())
-      if (i != 0 && incident.is_open()) standing.emplace(incident.job.id, leaders(i));
+      if (!leaders(i).is_own() && incident.is_open()) standing.emplace(incident.job.id, leaders(i));
     node.relay.stand_in(standing, now);
     for (const Relay::Errand& errand : node.relay.pass(now)) {
       const size_t to = std::stoul(errand.to.substr(3));
@@ -156,21 +165,15 @@ class World {
         continue;
       }
       ++reports;
-      Report report{.host = node.name,
-                    .sent = now,
-                    .leaders = errand.leaders,
-                    .job = {.id = errand.job},
-                    .conditions = errand.conditions};
-      if (errand.place == 0) {
-        for (const Incident& incident : node.incidents->all())
-          if (incident.is_open() && incident.job.id == errand.job) report.incidents.push_back(incident);
-      }
+      Report report{
+          .host = node.name, .sent = now, .job = {.id = errand.job}, .conditions = errand.conditions};
+      if (errand.place == 0) report.incidents = node.incidents->to_hand_over(errand.job);
       Node& leader = *nodes[to];
       apply(to, leader.incidents->receive(report, at + leader.clock_ahead));
       const auto led = leader.incidents->led(errand.job);
       node.relay.answered(errand, true, now);
+      node.incidents->learn(errand.job, led, now);
       if (errand.place == 0) apply(i, node.incidents->hand_over(errand.job, led, leader.name, now));
-      for (const LedIncident& each : led) node.incidents->learn(each, now);
     }
     take_own(i);
     for (auto it = later.begin(); it != later.end();) {
@@ -182,7 +185,9 @@ class World {
                                                      .confidence = Confidence::medium,
                                                      .suspects = {{.rank = 3}},
                                                      .sentence = "rank 3"}};
-      if (node.incidents->find(it->id)) apply(i, node.incidents->conclude(it->id, conclusion, now));
+      const bool finds_it = !finds || *finds == i;
+      if (node.incidents->find(it->id))
+        apply(i, node.incidents->conclude(it->id, finds_it ? conclusion : Conclusion(), now));
       it = later.erase(it);
     }
     apply(i, node.incidents->pass(now));
@@ -306,6 +311,123 @@ TEST(Leading, ClocksThatAreAMinuteApartChangeNothing) {
   world.all_slow(false);
   world.pass(10 * kMinute);
   EXPECT_EQ(world.words(), (std::vector{Word::verdict, Word::resolved}));
+}
+
+TEST(Leading, WhoTellsOftenReturnsToTheLeaderAsWell) {
+  World world(6);
+  world.told_each = 5 * kSecond;
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(5 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 6);
+  EXPECT_LE(world.told.size(), 2u);
+}
+
+TEST(Leading, WhatIsLookedIntoIsToldByWhoHasBegunIt) {
+  for (Ns back = 6; back < 24; back += 2) {
+    SCOPED_TRACE(back);
+    World world(4);
+    world.finds = 1;
+    world.evidence_takes = 30 * kSecond;  // it is asked again before that
+    world.kill(0);
+    world.all_slow(true);
+    world.pass(back * kSecond);
+    world.start(0);
+    world.slow(0, true);
+    world.pass(3 * kMinute);
+    ASSERT_EQ(world.open(), 1u);
+    const Incident incident = world.nodes[0]->incidents->all().at(0);
+    ASSERT_TRUE(incident.verdict);
+    EXPECT_EQ(incident.verdict->cause, "slow_device");
+  }
+}
+
+TEST(Leading, LongAfterAHandoverItHasStillTheSameNumber) {
+  World world(4);
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(40 * kMinute);
+  world.kill(0);
+  world.pass(3 * kMinute);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+  EXPECT_EQ(world.open(), 1u);
+}
+
+TEST(Leading, TwoThatTakeEachOtherForTheLeaderAreQuiet) {
+  World world(2);
+  world.are_crossed = true;
+  world.all_slow(true);
+  world.pass(20 * kMinute);
+  EXPECT_LE(world.told.size(), 3u);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+}
+
+TEST(Leading, WhatIsMendedIsSoByTheClockOfWhoTells) {
+  Incidents incidents({.cluster = "a", .host = "gpu01"});
+  const auto told = [](Ns sent, Ns since) {
+    Condition fault{.rule = "gpu_fault",
+                    .family = "gpu",
+                    .urgency = Urgency::critical,
+                    .job = "4711",
+                    .device = "gpu 5",
+                    .since = since,
+                    .at = sent};
+    return Report{.host = "gpu02", .sent = sent, .job = {.id = "4711"}, .conditions = {fault}};
+  };
+  constexpr Ns kBehind = 5 * kMinute;  // that host's clock
+  incidents.receive(told(kBegin - kBehind, kBegin - kBehind), kBegin);
+  incidents.pass(kBegin + 5 * kSecond);
+  ASSERT_TRUE(incidents.resolve("4711-gpu-1", "bob", kBegin + kMinute));
+  std::vector<u64> mended;
+  const Ns later = kBegin + 2 * kMinute;
+  incidents.receive(told(later - kBehind, kBegin - kBehind), later, &mended);
+  EXPECT_EQ(mended.size(), 1u);
+  EXPECT_FALSE(incidents.is_open("4711"));
+  mended.clear();
+  const Ns again = kBegin + 3 * kMinute;  // another fault of that GPU
+  incidents.receive(told(again - kBehind, again - kBehind), again, &mended);
+  EXPECT_TRUE(mended.empty());
+  EXPECT_TRUE(incidents.is_open("4711"));
+}
+
+TEST(Leading, WhatIsMadeUpIsLimited) {
+  Incidents incidents({.cluster = "a", .host = "gpu01", .most = 10});
+  Report report{.host = "gpu02", .sent = kBegin, .job = {.id = "4711"}};
+  for (int i = 0; i < 100; ++i) {
+    Incident incident{.cluster = "a", .family = i < 90 ? fmt::format("made-up-{}", i) : "gpu", .n = i};
+    incident.job.id = "4711";
+    incident.state = IncidentState::verdict;
+    report.incidents.push_back(incident);
+  }
+  incidents.receive(report, kBegin);
+  EXPECT_EQ(incidents.all().size(), 1u);  // of the family that there is
+}
+
+TEST(Relay, JobsWhoseLeadersHangKeepNoOthersFromTheirs) {
+  Relay relay;
+  const Leaders leaders{.hosts = {"x"}, .own = 1};
+  Ns at = kBegin;
+  for (int i = 0; i < 100; ++i)
+    relay.put({.rule = "step_time_up", .job = fmt::format("j{:03}", i), .at = at}, leaders, at);
+  std::set<std::string> asked;
+  for (int round = 0; round < 4; ++round) {
+    const auto errands = relay.pass(at);
+    EXPECT_LE(errands.size(), Relay::kMostErrands);
+    at += 4 * kSecond;
+    for (const Relay::Errand& errand : errands) {
+      asked.insert(errand.job);
+      relay.answered(errand, false, at);
+    }
+    at += Relay::kAgain;
+  }
+  EXPECT_EQ(asked.size(), 100u);
 }
 
 }  // namespace

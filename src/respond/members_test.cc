@@ -73,6 +73,16 @@ TEST(Members, PaceIsThatOfWhoHasMadeMostSteps) {
   EXPECT_FALSE(members.pace("4712", kAt));
 }
 
+TEST(Members, ThereIsAnEndToTheirRanks) {
+  Members members;
+  for (int i = 0; i < 150; ++i)
+    members.see(report(fmt::format("h{}", i), std::vector<i64>(10'000, i), 0), kAt);
+  EXPECT_EQ(members.hosts("4711").size(), 150u);
+  const auto chosen = members.choose("4711", "h149", {}, {}, {5, 149}).ranks;
+  EXPECT_EQ(std::ranges::count(chosen, 5), 1);
+  EXPECT_EQ(std::ranges::count(chosen, 149), 0);  // one that there was no room for
+}
+
 TEST(Members, AreForgotten) {
   Members members;
   members.see(report("gpu02", {2}, 4), kAt);

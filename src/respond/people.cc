@@ -81,6 +81,14 @@ bool Incidents::is_open(const std::string& job) const {
       incidents_, [&](const Kept& kept) { return kept.incident.is_open() && kept.incident.job.id == job; });
 }
 
+std::set<std::string> Incidents::open_jobs() const {
+  std::set<std::string> jobs;
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.is_open() && !kept.incident.job.id.empty()) jobs.insert(kept.incident.job.id);
+  }
+  return jobs;
+}
+
 std::vector<Incident> Incidents::all() const {
   std::vector<Incident> all;
   for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);

@@ -9,11 +9,6 @@ bool Relay::is_own(const Job& job) const {
   return job.place >= kMostTurns || job.place >= job.leaders.own || job.leaders.hosts.empty();
 }
 
-bool Relay::is_own(const std::string& job) const {
-  const auto it = jobs_.find(job);
-  return it != jobs_.end() && is_own(it->second);
-}
-
 void Relay::put(const Condition& condition, const Leaders& leaders, Ns at) {
   const u64 key = fingerprint(condition);
   Job& job = jobs_[condition.job];
@@ -27,7 +22,7 @@ void Relay::put(const Condition& condition, const Leaders& leaders, Ns at) {
     ++count_;
   }
   job.kept[key] = condition;
-  job.unsent[key] = condition.at;
+  job.unsent.insert(key);
   if (is_own(job)) return give_own(job);
   if (job.waits_since == 0) job.waits_since = at;
 }
@@ -57,7 +52,7 @@ void Relay::is_this_host(const std::string& name, size_t place) {
 
 // All that is unsent; what is over is forgotten with it.
 void Relay::give_own(Job& job) {
-  for (const auto& [key, at] : std::exchange(job.unsent, {})) {
+  for (const u64 key : std::exchange(job.unsent, {})) {
     const auto kept = job.kept.find(key);
     if (kept == job.kept.end()) continue;
     own_.push_back(kept->second);
@@ -68,25 +63,33 @@ void Relay::give_own(Job& job) {
   job.waits_since = 0;
 }
 
+bool Relay::asks_first(const Job& job, Ns at) {
+  return job.leaders.own != 0 && (job.place > 0 || job.stands_in) && at >= job.first_again &&
+         (job.stands_in || !job.kept.empty());
+}
+
 std::vector<Relay::Errand> Relay::pass(Ns at) {
-  std::vector<Errand> errands;
-  for (auto& [name, job] : jobs_) {
-    if (asking_ >= kMostErrands) break;
+  // Who was asked for longest ago comes first: jobs whose leaders hang keep no others from theirs.
+  std::vector<std::pair<Ns, std::string>> due;
+  for (const auto& [name, job] : jobs_) {
     if (job.is_asking || job.leaders.hosts.empty()) continue;
-    const bool asks_first = job.leaders.own != 0 && (job.place > 0 || job.stands_in) &&
-                            at >= job.first_again && (job.stands_in || !job.kept.empty());
     const bool tells = !is_own(job) && !job.unsent.empty() && at >= job.again;
-    if (!asks_first && !tells) continue;
-    Errand errand{.job = name,
-                  .to = job.leaders.hosts[asks_first ? 0 : job.place],
-                  .place = asks_first ? 0 : job.place,
-                  .leaders = job.leaders.hosts};
+    if (tells || asks_first(job, at)) due.emplace_back(job.asked, name);
+  }
+  std::ranges::sort(due);
+  std::vector<Errand> errands;
+  for (const auto& [asked, name] : due) {
+    if (asking_ >= kMostErrands) break;
+    Job& job = jobs_.at(name);
+    const size_t place = asks_first(job, at) ? 0 : job.place;
+    Errand errand{.job = name, .to = job.leaders.hosts[place], .place = place};
     // To one who has nothing of it yet all is told that fires.
     for (const auto& [key, condition] : job.kept) {
-      if (errand.conditions.size() < kMostAtOnce && (errand.place != job.place || job.unsent.contains(key)))
+      if (errand.conditions.size() < kMostAtOnce && (place != job.place || job.unsent.contains(key)))
         errand.conditions.push_back(condition);
     }
     job.is_asking = true;
+    job.asked = at;
     ++asking_;
     errands.push_back(std::move(errand));
   }
@@ -109,7 +112,7 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
     job.place = errand.place;
     if (errand.place == 0) job.stands_in = false;
     if (is_another) {
-      for (const auto& [key, condition] : job.kept) job.unsent[key] = condition.at;
+      for (const auto& [key, condition] : job.kept) job.unsent.insert(key);
     }
     for (const Condition& sent : errand.conditions) {
       const u64 key = fingerprint(sent);
@@ -139,7 +142,7 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
   if (job.place == before) return;
   job.first_again = at + kFirstAgain;
   // Whoever is next has none of it.
-  for (const auto& [key, condition] : job.kept) job.unsent[key] = condition.at;
+  for (const auto& [key, condition] : job.kept) job.unsent.insert(key);
   if (is_own(job)) give_own(job);
 }
 

@@ -34,7 +34,6 @@ class Relay {
   struct Errand {
     std::string job = {}, to = {};
     size_t place = 0;
-    std::vector<std::string> leaders = {};
     std::vector<Condition> conditions = {};
   };
 
@@ -51,7 +50,6 @@ class Relay {
   std::vector<Condition> own();
 
   bool has(const std::string& job) const { return jobs_.contains(job); }  // conditions of it
-  bool is_own(const std::string& job) const;                              // this host leads it, as things are
   i64 left_out() const { return left_out_; }
 
  private:
@@ -60,11 +58,13 @@ class Relay {
     size_t place = 0;               // who has it
     Ns waits_since = 0;             // for an answer; 0: it does not
     Ns again = 0, first_again = 0;  // not before
+    Ns asked = 0;                   // last
     bool is_asking = false, stands_in = false;
     std::map<u64, Condition> kept = {};  // firing ones, and ends that nobody has yet
-    std::map<u64, Ns> unsent = {};       // fingerprint -> `at` of what is to be sent
+    std::set<u64> unsent = {};           // of these
   };
   bool is_own(const Job& job) const;
+  static bool asks_first(const Job& job, Ns at);  // whether the first one is there again
   static void keep(Job& job, const Leaders& leaders);
   void give_own(Job& job);
 

@@ -1,8 +1,9 @@
 // Report: what a host tells the one that leads a job, and what that one answers.
 //
-// The host of global rank 0 leads, and all know it without an election (agent/leaders.h): where it does not
-// answer, the next in the list is asked, and where none does, each host goes on by itself. Keys and numbers
-// of incidents are derived alike everywhere, so what two leaders tell is one thing to who receives it.
+// The host of global rank 0 leads, and all know it without an election (agent/job_leaders.h): where it does
+// not answer, the next in the list is asked, and where none does, each host goes on by itself. Keys and
+// numbers of incidents are derived alike everywhere, so what two leaders tell is one thing to who receives
+// it.
 #pragma once
 #include <optional>
 #include <string>
@@ -26,7 +27,6 @@ struct JobHere {
 struct Report {
   std::string host = {}, instance = {}, version = {};  // who says it; instance: of this process alone
   Ns sent = 0;                                         // by its clock
-  std::vector<std::string> leaders = {};               // whom it asks, in this order
   JobHere job = {};
   std::vector<Condition> conditions = {};  // of that job: those that fire, and those that are over
   std::vector<Incident> incidents = {};    // which it has led so far, and hands over

@@ -66,6 +66,21 @@ TEST(Rules, NumbersAreToldAgainNowAndThen) {
   EXPECT_EQ(machine.all.size(), 4u);  // at its beginning, and every 30 s
 }
 
+TEST(Rules, WhatLastsIsSaidAgainEachHalfMinuteThoughNobodyTellsOfIt) {
+  Machine machine;
+  machine.seconds(25, [](int) { return mount(false); });
+  ASSERT_EQ(machine.firing(), Names{"storage_hangs"});
+  i64 said = 0;
+  for (int i = 0; i < 60; ++i) {
+    machine.at += kSecond;
+    for (const Condition& again : machine.rules_.again(machine.at)) {
+      ++said;
+      EXPECT_EQ(again.at, machine.at);
+    }
+  }
+  EXPECT_EQ(said, 2);
+}
+
 TEST(Rules, ThereIsAnEndToWhatIsWatched) {
   Rules rules({.host = "n1", .most = 3});
   std::vector<Cells> rows;

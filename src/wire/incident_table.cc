@@ -39,6 +39,8 @@ std::string suspects_text(const std::vector<Suspect>& suspects) {
 
 }  // namespace
 
+std::span<const Field> incidents_columns() { return kColumns; }
+
 Table incidents_table(std::span<const Incident> incidents) {
   Table table("incidents", kColumns);
   for (const Incident& i : incidents) {

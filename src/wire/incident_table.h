@@ -7,6 +7,7 @@
 
 namespace spotter::wire {
 
+std::span<const Field> incidents_columns();
 Table incidents_table(std::span<const respond::Incident> incidents);
 
 }  // namespace spotter::wire

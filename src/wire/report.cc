@@ -26,7 +26,6 @@ void fields(Way& way, respond::Report& report) {
   way.text("instance", report.instance);
   way.text("version", report.version);
   way.time("sent", report.sent);
-  way.texts("leaders", report.leaders);
   way.object("job", report.job);
   way.list("conditions", report.conditions);
   way.list("incidents", report.incidents);
@@ -58,7 +57,7 @@ void fields(Way& way, respond::ReportAnswer& answer) {
 
 namespace {
 
-constexpr size_t kMostConditions = 1000, kMostIncidents = 32, kMostRanks = 10'000, kMostLeaders = 16;
+constexpr size_t kMostConditions = 1000, kMostIncidents = 32, kMostRanks = 10'000;
 constexpr size_t kMostName = 256, kMostText = 1024, kMostSentence = 4096;
 
 // What another host says goes to people's screens.
@@ -132,14 +131,13 @@ Result<respond::Report> read_report(std::string_view text) {
   if (report.host.empty() || report.job.id.empty() || report.sent <= 0)
     return fail(Code::invalid, "a report names its host and its job, and when it was sent");
   if (report.conditions.size() > kMostConditions || report.incidents.size() > kMostIncidents ||
-      report.job.ranks.size() > kMostRanks || report.leaders.size() > kMostLeaders)
+      report.job.ranks.size() > kMostRanks)
     return fail(Code::invalid,
                 "a report has up to {} conditions and {} incidents of a job of up to {} ranks here",
                 kMostConditions, kMostIncidents, kMostRanks);
   for (std::string* name :
        {&report.host, &report.instance, &report.version, &report.job.id, &report.job.user})
     clean(*name, kMostName);
-  for (std::string& leader : report.leaders) clean(leader, kMostName);
   for (respond::Condition& condition : report.conditions) clean(condition);
   for (respond::Incident& incident : report.incidents) TRY(clean(incident));
   return report;

@@ -12,7 +12,6 @@ Report report() {
                 .instance = "17",
                 .version = "1.2",
                 .sent = 1'795'000'000 * kSecond,
-                .leaders = {"gpu01", "gpu02"},
                 .job = {.id = "4711",
                         .user = "alice",
                         .ranks = {8, 9},
@@ -70,11 +69,24 @@ TEST(Report, WhatIsNoneIsAnError) {
     EXPECT_EQ(read_report(text).error().code, Code::invalid) << text.substr(0, 80);
 }
 
+TEST(Report, NumbersThatAreCountedOnAreFarFromTheEnd) {
+  Report large = report();
+  large.incidents[0].sequence = i64{1} << 52;
+  EXPECT_FALSE(read_report(report_text(large)));
+  const respond::ReportAnswer answer{.host = "gpu01",
+                                     .incidents = {{.key = "a/4711/speed", .n = i64{1} << 52}}};
+  EXPECT_FALSE(read_report_answer(report_answer_text(answer)));
+}
+
 TEST(Report, TextsAreForPeoplesScreens) {
   Report hostile = report();
   hostile.host = "gpu\x1b[31m02\n";
   hostile.conditions[0].text = std::string(5000, 'x') + "\x07";
+  hostile.incidents[0].verdict = respond::Verdict{.sentence = "rank 3\x1b[2J"};
+  hostile.incidents[0].against = {"\u202e"};
   const Report read = read_report(report_text(hostile)).value();
+  EXPECT_EQ(read.incidents[0].verdict->sentence.find('\x1b'), std::string::npos);
+  EXPECT_EQ(read.incidents[0].against[0].find("\u202e"), std::string::npos);
   EXPECT_EQ(read.host.find('\x1b'), std::string::npos);
   EXPECT_EQ(read.host.find('\n'), std::string::npos);
   EXPECT_LE(read.conditions[0].text.size(), 1024u);

@@ -1,21 +1,12 @@
 // ps, captures and status: what agents say, as a table.
-#include <unistd.h>
-
-#include <algorithm>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "app/capture/hosts.h"
-#include "app/capture/missing_hosts.h"
+#include "app/capture/agent_view.h"
 #include "app/capture/unregistered_text.h"
+#include "app/cli/command.h"
 #include "app/cli/format_option.h"
-#include "app/cli/local_times.h"
-#include "app/cli/output.h"
-#include "app/cli/terminal.h"
 #include "capture/capture.h"
-#include "client/client.h"
-#include "render/list.h"
 #include "table/ops.h"
 #include "wire/columns.h"
 #include "wire/target.h"
@@ -23,62 +14,10 @@
 namespace spotter::app {
 namespace {
 
-constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
-constexpr int kFails = 1;           // all have, and something of them fails
-constexpr Ns kPatience = 10'000'000'000;
-
 struct Options {
   HostOptions hosts;
   const render::Format* format = &render::kText;
 };
-
-// A table of agents.
-struct View {
-  const char* name;
-  std::string target;  // where it is asked for
-  std::span<const Field> schema;
-  std::string (*more)(const Table&);      // what a person is told below the table of this host
-  bool (*fails)(const Table&) = nullptr;  // whether something is wrong with what it says; nullptr: never
-};
-
-bool has_column(const Table& table, std::string_view name) {
-  return std::ranges::any_of(table.schema(), [&](const Field& f) { return f.name == name; });
-}
-
-// `job`: only rows of it, where the table has jobs; empty: all.
-void append(Table& all, const Table& part, const std::string& job) {
-  const bool has_jobs = !job.empty() && has_column(part, "job");
-  std::vector<Value> row(part.columns());
-  for (size_t r = 0; r < part.rows(); ++r) {
-    if (has_jobs && table::text_or_empty(part, r, "job") != job) continue;
-    for (size_t c = 0; c < part.columns(); ++c) row[c] = part.at(r, c);
-    all.append(row);
-  }
-}
-
-Result<int> show(const Options& options, const View& view) {
-  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  Table table(view.name, view.schema);
-  std::vector<std::optional<Error>> errors;
-  for (const Result<client::Answer>& answer : client::ask(
-           hosts.addresses, hosts.credentials, {"GET", view.target, {}, {}}, view.schema, kPatience)) {
-    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
-    if (answer) append(table, answer->table, hosts.job);
-  }
-  TRY_ASSIGN(const bool is_whole, tell_missing(errors));
-  const bool fails = view.fails && view.fails(table);
-  const bool for_people = options.format == &render::kText;
-  std::vector<Table> tables{std::move(table)};
-  if (!for_people) {
-    TRY(print(*options.format, {tables, {}}));
-  } else {
-    const std::string more = options.hosts.is_local() ? view.more(tables[0]) : "";
-    tables = with_local_times(tables, true);
-    if (tables[0].rows() > 0) TRY(print(*options.format, {tables, {}}));
-    TRY(write_output("", more));
-  }
-  return !is_whole ? kSome : fails ? kFails : kAll;
-}
 
 std::vector<Option> view_options(Options& options) {
   std::vector<Option> all = host_options(options.hosts);
@@ -105,8 +44,6 @@ bool has_failing_part(const Table& status) {
   return false;
 }
 
-std::string nothing_more(const Table&) { return {}; }
-
 }  // namespace
 
 Command ps_command() {
@@ -117,7 +54,7 @@ Command ps_command() {
       .options = view_options(*options),
       .action =
           [options] {
-            return show(*options,
+            return show(options->hosts, *options->format,
                         {"processes", "/v1/processes", wire::processes_columns(), more_about_processes});
           },
   };
@@ -141,10 +78,11 @@ Command captures_command() {
       .action =
           [id, options] {
             if (id->empty())
-              return show(*options,
+              return show(options->hosts, *options->format,
                           {"captures", "/v1/captures", wire::captures_columns(), more_about_captures});
             const std::string target = "/v1/captures/" + wire::escaped_parameter(*id);
-            return show(*options, {"receipts", target, capture::receipt_columns(), nothing_more});
+            return show(options->hosts, *options->format,
+                        {"receipts", target, capture::receipt_columns(), nullptr});
           },
   };
 }
@@ -160,8 +98,8 @@ Command status_command() {
           "fails; 3 where\nnot all agents have answered.",
       .action =
           [options] {
-            return show(*options,
-                        {"status", "/v1/status", wire::status_columns(), nothing_more, has_failing_part});
+            return show(options->hosts, *options->format,
+                        {"status", "/v1/status", wire::status_columns(), nullptr, nullptr, has_failing_part});
           },
   };
 }

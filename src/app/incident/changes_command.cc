@@ -1,11 +1,9 @@
 // changes: what was made otherwise on hosts and with jobs, and a way to say so.
 #include <memory>
 
-#include "app/capture/hosts.h"
-#include "app/capture/missing_hosts.h"
+#include "app/capture/agent_view.h"
 #include "app/cli/command.h"
 #include "app/cli/format_option.h"
-#include "app/cli/local_times.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "base/utf8.h"
@@ -17,7 +15,6 @@ namespace spotter::app {
 namespace {
 
 constexpr Ns kPatience = 10 * kSecond;
-constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
 
 struct Options {
   HostOptions hosts;
@@ -27,30 +24,11 @@ struct Options {
 };
 
 Result<int> list(const Options& options) {
-  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  Table all = wire::changes_table({});
-  std::vector<std::optional<Error>> errors;
-  for (const auto& answer : client::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/changes", {}, {}},
-                                        all.schema(), kPatience)) {
-    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
-    if (!answer) continue;
-    std::vector<Value> row(all.columns());
-    for (size_t r = 0; r < answer->table.rows(); ++r) {
-      for (size_t c = 0; c < all.columns(); ++c) row[c] = answer->table.at(r, c);
-      all.append(row);
-    }
-  }
-  TRY_ASSIGN(const bool is_whole, tell_missing(errors));
-  std::vector<Table> tables{std::move(all)};
-  if (options.format == &render::kText) {
-    if (tables[0].rows() == 0) {
-      TRY(write_output("", "Nothing was changed in the last 30 days, as far as is known.\n"));
-      return is_whole ? kAll : kSome;
-    }
-    tables = with_local_times(tables, true);
-  }
-  TRY(print(*options.format, {tables, {}}));
-  return is_whole ? kAll : kSome;
+  return show(options.hosts, *options.format,
+              {.name = "changes",
+               .target = "/v1/changes",
+               .schema = wire::changes_columns(),
+               .nothing = "Nothing was changed in the last 30 days, as far as is known.\n"});
 }
 
 // To each agent: any of them may have an incident that it came before.
@@ -70,7 +48,7 @@ Result<int> add(const Options& options) {
   if (taken == 0 && refusal) return tl::unexpected(*refusal);
   TRY(write_output("", taken == 1 ? std::string("Noted.\n") : fmt::format("Noted by {} agents.\n", taken)));
   if (refusal) std::fprintf(stderr, "spotter: not everywhere: %s\n", to_printable(refusal->message).c_str());
-  return refusal ? kSome : kAll;
+  return refusal ? kSomeMissing : kAllAnswered;
 }
 
 Result<int> act(Options& options) {

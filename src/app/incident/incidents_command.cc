@@ -2,11 +2,9 @@
 // it.
 #include <memory>
 
-#include "app/capture/hosts.h"
-#include "app/capture/missing_hosts.h"
+#include "app/capture/agent_view.h"
 #include "app/cli/command.h"
 #include "app/cli/format_option.h"
-#include "app/cli/local_times.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "base/quantity.h"
@@ -26,7 +24,6 @@ namespace spotter::app {
 namespace {
 
 constexpr Ns kPatience = 10 * kSecond;
-constexpr int kAll = 0, kSome = 3;  // exit statuses: how many of the agents have answered
 
 struct Options {
   HostOptions hosts;
@@ -70,30 +67,11 @@ Result<void> tell(const Options& options, const respond::Incident& incident) {
 }
 
 Result<int> list(const Options& options) {
-  TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  Table all = wire::incidents_table({});
-  std::vector<std::optional<Error>> errors;
-  for (const auto& answer : client::ask(hosts.addresses, hosts.credentials, {"GET", "/v1/incidents", {}, {}},
-                                        all.schema(), kPatience)) {
-    errors.push_back(answer ? std::nullopt : std::optional(answer.error()));
-    if (!answer) continue;
-    std::vector<Value> row(all.columns());
-    for (size_t r = 0; r < answer->table.rows(); ++r) {
-      for (size_t c = 0; c < all.columns(); ++c) row[c] = answer->table.at(r, c);
-      all.append(row);
-    }
-  }
-  TRY_ASSIGN(const bool is_whole, tell_missing(errors));
-  std::vector<Table> tables{std::move(all)};
-  if (options.format == &render::kText) {
-    if (tables[0].rows() == 0) {
-      TRY(write_output("", "Nothing is wrong, as far as the rules see; `spotter rules` lists them.\n"));
-      return is_whole ? kAll : kSome;
-    }
-    tables = with_local_times(tables, true);
-  }
-  TRY(print(*options.format, {tables, {}}));
-  return is_whole ? kAll : kSome;
+  return show(options.hosts, *options.format,
+              {.name = "incidents",
+               .target = "/v1/incidents",
+               .schema = wire::incidents_columns(),
+               .nothing = "Nothing is wrong, as far as the rules see; `spotter rules` lists them.\n"});
 }
 
 // By the job and the rule that it is about, or else the host.
@@ -125,7 +103,7 @@ Result<int> silence(const Options& options, const std::string& id) {
   TRY_ASSIGN(const respond::Incident now, ask_for(options, "GET", id, ""));
   TRY(tell(options, now));
   if (refusal) std::fprintf(stderr, "spotter: not everywhere: %s\n", to_printable(refusal->message).c_str());
-  return refusal ? kSome : kAll;
+  return refusal ? kSomeMissing : kAllAnswered;
 }
 
 Result<int> act(const Options& options) {
@@ -150,7 +128,7 @@ Result<int> act(const Options& options) {
   }
   TRY_ASSIGN(const respond::Incident incident, ask_for(options, method, id, target));
   TRY(tell(options, incident));
-  return kAll;
+  return kAllAnswered;
 }
 
 }  // namespace

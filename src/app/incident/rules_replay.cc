@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "app/agent/agent_config.h"
+#include "app/capture/agent_view.h"
 #include "app/capture/missing_hosts.h"
 #include "app/cli/local_times.h"
 #include "app/cli/output.h"
@@ -23,7 +24,6 @@ namespace {
 constexpr Ns kPatience = kMinute;
 constexpr Ns kWindow = 10 * kMinute, kLeastWindow = 10 * kSecond;  // of samples that are held at one time
 constexpr Ns kClocks = 5 * kSecond;  // by which the agent's clock may be ahead, or behind
-constexpr int kAll = 0, kSome = 3;   // exit statuses: how many of the agents have answered
 
 constexpr Field kColumns[] = {
     {"host", Type::text, Unit::none, Role::key, "Whose agent has the samples."},
@@ -191,7 +191,7 @@ Result<int> test_rules(const RulesTestOptions& options) {
     tables = with_local_times(tables, true);
   }
   TRY(print(*options.format, {tables, notes}));
-  return is_whole ? kAll : kSome;
+  return is_whole ? kAllAnswered : kSomeMissing;
 }
 
 }  // namespace spotter::app

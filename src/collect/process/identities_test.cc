@@ -53,6 +53,25 @@ TEST_F(ExecTest, ASettledProcessIsWhatItRunsNow) {
   EXPECT_EQ(identities.who(42).job, "7");
 }
 
+// A launcher's id may be used again, elsewhere; and by anybody.
+TEST_F(ExecTest, WhereAJobIsSaysItsOwnersLastProcess) {
+  Identities identities(machine_.host());
+  const auto leader = [&](i64 pid, i64 uid, const std::string& host) {
+    const std::string folder = fmt::format("proc/{}/", pid);
+    machine_.write(
+        folder + "stat",
+        fmt::format("{} (python) S 1 42 42 0 -1 0 0 0 0 0 200 50 0 0 20 0 4 0 100 0 1000 0 1 1 9 0", pid));
+    machine_.write(folder + "status", fmt::format("Uid:\t{0}\t{0}\t{0}\t{0}\n", uid));
+    machine_.write(folder + "environ",
+                   "TORCHELASTIC_RUN_ID=mine\0RANK=0\0WORLD_SIZE=2\0MASTER_ADDR="s + host + "\0"s);
+    EXPECT_EQ(identities.who(pid).job, "mine");
+    return identities.job_facts("mine").first_host;
+  };
+  EXPECT_EQ(leader(50, 1000, "gpu01"), "gpu01");
+  EXPECT_EQ(leader(51, 1000, "gpu07"), "gpu07");
+  EXPECT_EQ(leader(52, 1001, "evil"), "gpu07");
+}
+
 // It has no memory any more, so nothing says whose it is; a GPU may have it for long yet.
 TEST_F(ExecTest, AProcessThatEndsIsStillOfItsJob) {
   Identities identities(machine_.host());

@@ -19,6 +19,7 @@ namespace spotter::collect {
 namespace {
 
 constexpr size_t kDataPages = 4;  // a power of two
+constexpr u64 kRoom = 64;         // bytes: with less no record fits
 
 size_t page_bytes() { return static_cast<size_t>(sysconf(_SC_PAGESIZE)); }
 size_t ring_bytes() { return (1 + kDataPages) * page_bytes(); }
@@ -90,7 +91,8 @@ StepMarks::StepMarks(StepMarks&& other) noexcept
     : probe_(std::move(other.probe_)),
       ring_(std::exchange(other.ring_, nullptr)),
       lost_(other.lost_),
-      calls_(other.calls_) {}
+      calls_(other.calls_),
+      was_full_(other.was_full_) {}
 
 StepMarks::~StepMarks() {
   if (ring_) munmap(ring_, ring_bytes());
@@ -106,6 +108,7 @@ std::vector<Ns> StepMarks::read() {
   };
   std::vector<Ns> times;
   u64 at = head->data_tail;
+  was_full_ |= bytes - (end - at) < kRoom;
   while (end - at >= sizeof(perf_event_header) && end - at <= bytes) {
     perf_event_header record{};
     copy(at, &record, sizeof record);
@@ -122,6 +125,8 @@ std::vector<Ns> StepMarks::read() {
     at += record.size;
   }
   std::atomic_ref(head->data_tail).store(end, std::memory_order_release);
+  was_full_ |= lost_ > 0;
+  calls_ += std::ssize(times);
   return times;
 }
 
@@ -131,6 +136,7 @@ bool StepMarks::has_ended() const {
 }
 
 i64 StepMarks::calls() {
+  if (!was_full_) return calls_;
   u64 count = 0;
   if (::read(probe_.fd, &count, sizeof count) == sizeof count) calls_ = static_cast<i64>(count);
   return calls_;

@@ -32,8 +32,9 @@ class StepMarks {
   // When it was called since the last read, by the steady clock (CLOCK_MONOTONIC), oldest first. There is
   // room for some 1,000 times.
   std::vector<Ns> read();
-  bool has_ended() const;             // the thread has: nothing more will be noted
-  i64 calls();                        // all since the probe was opened, those that were lost, too
+  bool has_ended() const;  // the thread has: nothing more will be noted
+  // All since the probe was opened, as of the last read, those that were lost, too.
+  i64 calls();
   i64 lost() const { return lost_; }  // for whose times there was no room
 
  private:
@@ -42,6 +43,8 @@ class StepMarks {
   Descriptor probe_;
   void* ring_;
   i64 lost_ = 0, calls_ = 0;
+  bool was_full_ =
+      false;  // from then on the kernel is asked how many there were, which interrupts a processor
 };
 
 }  // namespace spotter::collect

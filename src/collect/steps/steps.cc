@@ -163,8 +163,8 @@ class Steps : public Collector {
   void look_for_processes(Ns now) {
     std::erase_if(processes_, [&](const auto& p) {
       if (!p.second.marks) return false;
-      // By now the number is another process's, or that runs another program.
-      return p.second.marks->has_ended() ||
+      // By now the number is another process's, or that runs another program. One that steps has not ended.
+      return (!p.second.step && p.second.marks->has_ended()) ||
              (now >= p.second.next_look && program_of(p.first) != p.second.program);
     });
     for (auto& [pid, process] : processes_) {
