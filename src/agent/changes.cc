@@ -18,7 +18,7 @@
 namespace spotter::agent {
 namespace {
 
-constexpr size_t kMost = 10'000, kMostJobs = 1000;
+constexpr size_t kMostJobs = 1000;
 constexpr i64 kHealthySteps = 100;
 constexpr Ns kLook = 5 * kSecond;
 constexpr std::string_view kCommandLine = "command line";
@@ -87,9 +87,10 @@ Result<void> Changes::add(respond::Change change) {
   const auto at = std::ranges::upper_bound(all_, change.change.at, {},
                                            [](const respond::Change& c) { return c.change.at; });
   all_.insert(at, std::move(change));
-  const Ns oldest = parts_.host.unix_now() - 30 * kDay;
+  const store::ChangeLimits limits;  // those of the file
+  const Ns oldest = parts_.host.unix_now() - limits.kept;
   std::erase_if(all_, [&](const respond::Change& c) { return c.change.at < oldest; });
-  if (all_.size() > kMost) all_.erase(all_.begin());
+  if (std::ssize(all_) > limits.most) all_.erase(all_.begin());
   return {};
 }
 

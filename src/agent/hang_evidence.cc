@@ -6,7 +6,6 @@
 #include <thread>
 #include <utility>
 
-#include "agent/side_threads.h"
 #include "base/utf8.h"
 #include "capture/process_root.h"
 #include "process/kernel_wait.h"
@@ -17,7 +16,6 @@ namespace spotter::agent {
 namespace {
 
 constexpr size_t kMostRanks = 64;
-constexpr int kMostThreads = 4;  // of all agents of this process; one that hangs counts until it does not
 constexpr std::chrono::seconds kBetween{1};
 constexpr size_t kMostConditions = 16;
 
@@ -59,11 +57,6 @@ std::vector<std::string> dump_prefixes(const process::ProcessFacts& facts) {
   else if (const std::string home = value("HOME"); !home.empty())
     prefixes.push_back(home + "/.cache/torch/comm_lib_trace_rank_");
   return prefixes;
-}
-
-bool on_a_thread(std::function<void()> work) {
-  static const SideThreads threads(kMostThreads);
-  return threads.run(std::move(work));
 }
 
 }  // namespace
@@ -113,8 +106,8 @@ void HangEvidence::gather(const respond::Incident& incident, Done done) {
 
 void HangEvidence::look(const std::string& id) {
   const bool has_begun =
-      on_a_thread([this, id, job = running_.at(id)->job, host = parts_.host, identities = parts_.identities,
-                   post = post_, alive = std::weak_ptr(alive_)] {
+      threads_.run([this, id, job = running_.at(id)->job, host = parts_.host, identities = parts_.identities,
+                    post = post_, alive = std::weak_ptr(alive_)] {
         std::vector<respond::HostedRank> ranks = look_at_ranks(host, *identities, job);
         post([this, id, alive, ranks = std::move(ranks)] {
           if (!alive.expired()) looked(id, ranks);
@@ -133,8 +126,8 @@ void HangEvidence::looked(const std::string& id, std::vector<respond::HostedRank
   for (const respond::HostedRank& rank : gathering.facts.ranks) here.push_back({rank.rank, rank.pid});
   const bool waits = std::ranges::any_of(gathering.facts.ranks, [](const auto& r) { return r.state == 'D'; });
   const bool has_begun =
-      !waits && on_a_thread([this, id, here, since = gathering.last_step, host = parts_.host, post = post_,
-                             alive = std::weak_ptr(alive_)] {
+      !waits && threads_.run([this, id, here, since = gathering.last_step, host = parts_.host, post = post_,
+                              alive = std::weak_ptr(alive_)] {
         Dumps dumps;
         for (const JobRank& rank : here) {
           const auto facts = process::read_process_briefly(host, rank.pid);

@@ -11,6 +11,7 @@
 
 #include "agent/analysis_process.h"
 #include "agent/ras_watch.h"
+#include "agent/side_threads.h"
 #include "base/system/host.h"
 #include "collect/process/identities.h"
 #include "net/loop.h"
@@ -55,6 +56,7 @@ class HangEvidence {
 
   Parts parts_;
   std::function<void(std::function<void()>)> post_;
+  const SideThreads threads_ = SideThreads(4);                 // one that hangs counts until it does not
   std::map<std::string, std::unique_ptr<Gathering>> running_;  // by the incident's id
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();
 };

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "base/host_list.h"
+#include "base/same_host.h"
 #include "base/utf8.h"
 #include "net/own_addresses.h"
 
@@ -16,14 +17,8 @@ std::string first_label(const std::string& name) { return name.substr(0, name.fi
 
 }  // namespace
 
-bool is_same_host(const std::string& a, const std::string& b) {
-  if (a.find('.') != a.npos && b.find('.') != b.npos) return a == b;
-  return first_label(a) == first_label(b);
-}
-
 bool is_this_host(const std::string& name, const std::string& host_name) {
-  return name == "localhost" || net::is_own_address(name) ||
-         is_same_host(ascii_lower(name), ascii_lower(host_name));
+  return name == "localhost" || net::is_own_address(name) || is_same_host(name, host_name);
 }
 
 respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& host_name) {
@@ -42,8 +37,7 @@ respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& 
   for (size_t i = leaders.hosts.size(); i-- > 0;) {
     // An address costs a question to the kernel: of those that may lead alone.
     const bool is_near = i < respond::Relay::kMostTurns;
-    if (is_near ? is_this_host(leaders.hosts[i], host_name)
-                : is_same_host(ascii_lower(leaders.hosts[i]), ascii_lower(host_name)))
+    if (is_near ? is_this_host(leaders.hosts[i], host_name) : is_same_host(leaders.hosts[i], host_name))
       leaders.own = i;
   }
   return leaders;

@@ -14,7 +14,4 @@ respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& 
 // Whether it is a name or an address of this host, as far as that is known without a name server.
 bool is_this_host(const std::string& name, const std::string& host_name);
 
-// "gpu05" and "gpu05.cluster" are one host; "gpu05.a" and "gpu05.b" are two.
-bool is_same_host(const std::string& a, const std::string& b);
-
 }  // namespace spotter::agent

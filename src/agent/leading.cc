@@ -6,6 +6,7 @@
 
 #include "agent/job_leaders.h"
 #include "base/log.h"
+#include "base/same_host.h"
 #include "base/utf8.h"
 #include "base/version.h"
 #include "client/client.h"

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "base/number.h"
+#include "base/same_host.h"
 #include "base/utf8.h"
 
 namespace spotter::respond {
@@ -81,13 +82,9 @@ class Search {
     return number_in<i64>(text);
   }
 
-  // Names of the same host may have a domain or not; a port is no part of one.
+  // A port is no part of its name.
   bool is_this_host(std::string_view name) const {
-    const std::string a = ascii_lower(name.substr(0, name.find(':'))), b = ascii_lower(host_);
-    const auto is_below = [](const std::string& longer, const std::string& shorter) {
-      return longer.size() > shorter.size() && longer.starts_with(shorter) && longer[shorter.size()] == '.';
-    };
-    return a == b || is_below(a, b) || is_below(b, a);
+    return is_same_host(name.substr(0, name.find(':')), host_);
   }
 
   bool by(std::string tried, const Matches& matches) {

@@ -28,6 +28,13 @@ std::string Incident::key() const {
                         : fmt::format("{}/{}/{}", cluster, job.id, family);
 }
 
+std::string incident_key(const std::string& cluster, const Condition& condition) {
+  Incident incident{.cluster = cluster, .family = condition.family};
+  incident.job.id = condition.job;
+  if (condition.job.empty()) incident.host = condition.host;
+  return incident.key();
+}
+
 std::string Incident::id() const {
   return fmt::format("{}-{}-{}", job.id.empty() ? host : job.id, family, n);
 }

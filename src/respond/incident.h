@@ -125,4 +125,7 @@ struct Incident {
   bool is_open() const { return state != IncidentState::resolved; }
 };
 
+// The key of the incident that a condition belongs to.
+std::string incident_key(const std::string& cluster, const Condition& condition);
+
 }  // namespace spotter::respond

@@ -17,15 +17,6 @@ constexpr Ns kRemembered = kDay;         // resolved ones
 constexpr size_t kDescribedAtOnce = 16;  // conditions
 constexpr const char* kNoAnswer = "the evidence did not come in time";
 
-std::string key_of(const IncidentsOptions& options, const Condition& condition) {
-  Incident incident;
-  incident.cluster = options.cluster;
-  incident.family = condition.family;
-  incident.job.id = condition.job;
-  incident.host = condition.host;
-  return incident.key();
-}
-
 // Of one who stands in: who should lead may count the same incident from 0, and what is told of it under one
 // number is one message to who receives it.
 i64 first_sequence(const std::string& host) {
@@ -89,7 +80,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
 
 // Of its key: the one that is open, or was not long ago.
 Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
-  const std::string key = key_of(options_, condition);
+  const std::string key = incident_key(options_.cluster, condition);
   for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) {
     if (it->incident.key() != key) continue;
     const auto other = learnt_.find(key);

@@ -18,15 +18,6 @@ std::optional<size_t> column_of(const Table& table, std::string_view name) {
   return it == schema.end() ? std::nullopt : std::optional<size_t>(it - schema.begin());
 }
 
-std::string key_of(const Condition& condition) {
-  Incident incident;
-  incident.cluster = IncidentsOptions().cluster;
-  incident.family = condition.family;
-  incident.job.id = condition.job;
-  if (condition.job.empty()) incident.host = condition.host;
-  return incident.key();
-}
-
 }  // namespace
 
 Replay::Replay(const RulesOptions& options)
@@ -65,11 +56,7 @@ void Replay::add(Batch batch) {
   }
   take(rules_.add(batch), at);
   // What lasts is said again, as by the agent.
-  for (Condition again : rules_.firing()) {
-    if (at - again.at < Rules::kRefresh) continue;
-    again.at = at;
-    take(incidents_.take(again, at), at);
-  }
+  for (const Condition& again : rules_.again(at)) take(incidents_.take(again, at), at);
   take(incidents_.pass(at), at);
 }
 
@@ -89,9 +76,9 @@ void Replay::take(const std::vector<Condition>& changes, Ns at) {
       ++left_out_;
       continue;
     }
-    const std::string incident_key = key_of(condition);
+    const std::string key_of_incident = incident_key(IncidentsOptions().cluster, condition);
     const auto all = incidents_.all();  // the newest first
-    const auto incident = std::ranges::find(all, incident_key, &Incident::key);
+    const auto incident = std::ranges::find(all, key_of_incident, &Incident::key);
     open_[key] = found_.size();
     found_.push_back({.condition = condition, .incident = incident == all.end() ? "" : incident->id()});
   }
