@@ -1,7 +1,6 @@
 #include "agent/incident_memory.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <condition_variable>
@@ -179,7 +178,7 @@ TEST_F(Memory, WhatIsTooLongIsLostAndCounted) {
   put(incident(2), Occasion::verdict);
   ASSERT_TRUE(told_->has(1));
   // Who tells of it may have found it in the file before its writer has counted it as written.
-  for (int i = 0; i < 1000 && memory_->state().unwritten > 0; ++i) usleep(10'000);
+  for (int i = 0; i < 1000 && memory_->state().unwritten > 0; ++i) std::this_thread::sleep_for(10ms);
   EXPECT_EQ(memory_->state().lost, 1);
   EXPECT_EQ(memory_->state().unwritten, 0);
 }
