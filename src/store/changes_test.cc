@@ -31,7 +31,8 @@ class ChangesTest : public ::testing::Test {
   }
   std::vector<std::string> known() {
     std::vector<std::string> names;
-    for (const StoredChange& c : store_->changes().value()) names.push_back(c.what);
+    const auto changes = store_->changes().value();
+    for (const StoredChange& c : changes) names.push_back(c.what);
     return names;
   }
 
