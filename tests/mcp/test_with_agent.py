@@ -1,0 +1,193 @@
+"""`spotter mcp` with an agent: what it measures and has found, with the rights of who asks; and while it is away."""
+
+import json
+import os
+import pathlib
+import shutil
+import time
+
+import pytest
+
+import answers
+import arguments
+from agent import Agent, until
+from answers import check_answer, check_error, rows_of, text_of
+from asking import LEGACY, MODERN, Pipe
+from doors import of_agent
+from incident import an_incident
+from remote import RemoteAgent, certificates, token
+from test_citations import check_sources, shell_with_spotter  # noqa: F401: a fixture
+
+JOB = f"49{os.getpid()}"
+WORDS = {"list_incidents": {}, "query_metrics": {"metric": "cpu_user_ns"}, "overview": {}}
+
+
+@pytest.fixture(name="incident", scope="module")
+def agent_with_incident(tmp_path_factory):
+    """(the agent, the id)"""
+    with an_incident(tmp_path_factory.mktemp("history"), JOB) as made:
+        yield made
+
+
+@pytest.fixture(name="asked", scope="module")
+def pipe_to_agent(incident):
+    with Pipe("--socket", incident[0].api_socket) as running:
+        yield running
+
+
+@pytest.fixture(autouse=True)
+def not_too_fast():
+    yield
+    time.sleep(0.5)
+
+
+def call(pipe, tool, **words):
+    return check_answer(tool, pipe.call(tool, **words), pipe.tools(), words.get("detail"))
+
+
+def test_overview(asked, incident):
+    content = call(asked, "overview")
+    rows = rows_of(content)
+    assert [row for row in rows if row.get("job") == JOB], rows
+    assert incident[1] in json.dumps(content)
+
+
+def test_incidents(asked, incident, shell):
+    content = call(asked, "list_incidents")
+    [row] = [row for row in rows_of(content) if row["job"] == JOB]
+    assert set(row) >= {"id", "job", "family", "state", "severity", "cause", "suspect", "opened"}
+    assert row["id"] == incident[1] and answers.TIME.fullmatch(row["opened"])
+    assert [row["id"] for row in rows_of(call(asked, "list_incidents", job=JOB, since="1h", limit=5))] == [incident[1]]
+    assert rows_of(call(asked, "list_incidents", job="4711-none")) == []
+    check_error(asked.call("list_incidents", state="no-such"))
+    for source in content["sources"]:
+        assert shell(source["command"])
+
+
+def test_one_incident(asked, incident, shell):
+    content = call(asked, "get_incident", id=incident[1])
+    record = content["incident"]
+    assert record["id"] == incident[1] and JOB in json.dumps(record["job"])
+    assert "1" in content["answer"]  # the rank that is gone
+    shown = "".join(shell(source["command"]) for source in content["sources"])
+    assert incident[1] in shown
+    sentence = check_error(asked.call("get_incident", id=f"{JOB}-speed-99"))
+    assert f"{JOB}-speed-99" in sentence
+
+
+def test_metrics(asked, shell):
+    content = call(asked, "query_metrics", metric="cpu_user_ns", since="1m")
+    assert content["rows"]
+    for agg in ("last", "mean", "min", "max", "p95"):
+        assert rows_of(call(asked, "query_metrics", metric=["cpu_*"], agg=agg, since="1m"))
+        time.sleep(0.25)
+    assert len(call(asked, "query_metrics", metric="*", since="1m")["rows"]) <= 20 * 60
+    assert "no_such" in check_error(asked.call("query_metrics", metric="no_such"))
+    for source in content["sources"]:
+        assert shell(source["command"])
+
+
+def test_hints_lead_to_the_incident(asked, incident):
+    """And what is asked there is the rank that is gone."""
+    tool, words = "overview", {}
+    for _ in range(4):
+        content = call(asked, tool, **words)
+        if tool == "get_incident":
+            assert words["id"]
+            return
+        tool, words = content["next"][0]["tool"], content["next"][0]["arguments"]
+        time.sleep(0.3)
+    pytest.fail(f"an incident is open, and the hints lead to {tool} {words}")
+
+
+def test_resources(asked, incident):
+    uri = f"spotter://incidents/{incident[1]}"
+    assert uri in {one["uri"] for one in asked.ask("resources/list")["resources"]}
+    result = asked.ask("resources/read", uri=uri)
+    assert (result["ttlMs"], result["cacheScope"]) == (0, "private")
+    assert incident[1] in result["contents"][0]["text"] and len(result["contents"][0]["text"].encode()) <= 32 << 10
+    assert asked.ask("resources/read", uri="spotter://rules/rank_gone")["contents"][0]["text"]
+
+
+@pytest.mark.parametrize("revision", [MODERN, LEGACY])
+def test_all_arguments(incident, revision):
+    with Pipe("--socket", incident[0].api_socket, revision=revision) as pipe:
+        tools = pipe.tools()
+        for tool, words in arguments.most("c", "c", JOB).items():
+            if tool in arguments.OF_AGENTS:
+                words = words | ({"id": incident[1]} if "id" in words else {})
+                check_answer(tool, pipe.call(tool, **arguments.known_to(tools[tool], words)), tools, "more" if "detail" in tools[tool]["inputSchema"]["properties"] else None)
+                time.sleep(0.25)
+
+
+def test_unknown_jobs(asked):
+    sentence = check_error(asked.call("why_slow", job="4712"))
+    assert "4712" in sentence and JOB in sentence
+
+
+# While the agent is away.
+
+
+def test_an_agent_that_is_away_and_comes_back():
+    folder = pathlib.Path("/tmp") / f"sm-{os.getpid()}"
+    folder.mkdir()
+    try:
+        with Pipe("--socket", folder / "api.sock") as pipe:
+            assert pipe.ask("server/discover")["supportedVersions"] and pipe.tools()
+            for tool, words in WORDS.items():
+                assert "agent" in check_error(pipe.call(tool, **words))
+            assert check_answer("describe", pipe.call("describe", name="findings"), pipe.tools())
+            assert pipe.ask("resources/list")["resources"]
+            for _ in range(2):
+                with Agent("--collect", "cpu", folder=folder) as agent:
+                    def answered():
+                        time.sleep(0.3)
+                        return not pipe.call("query_metrics", metric="cpu_user_ns").get("isError")
+                    until(answered, 10, "the agent that has come is asked", every=0.2)
+                    assert call(pipe, "overview")["sources"]
+                    agent.assert_well()
+                time.sleep(0.5)
+                assert "agent" in check_error(pipe.call("overview"))
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+# Rights.
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to be several users one has to be root")
+def test_rights_are_those_of_the_client(tmp_path):
+    with RemoteAgent("--collect", "cpu,process") as agent:
+        for role in ("view", "trace"):
+            credentials = tmp_path / role
+            credentials.mkdir()
+            (credentials / "ca.pem").write_bytes((certificates().tls / "ca.pem").read_bytes())
+            (credentials / "token").write_text(token(role))
+            with Pipe("--host", f"127.0.0.1:{agent.port}", "--credentials", credentials, "--allow-capture") as pipe:
+                content = call(pipe, "overview")
+                assert "127.0.0.1" in json.dumps(content)
+                sentence = check_error(pipe.call("capture", job="4712", reason="to see that it is refused"))
+                assert ("view" in sentence or "may not" in sentence) if role == "view" else "4712" in sentence, sentence
+                time.sleep(0.5)
+                for words in ({}, {"job": "4712"}, {"job": "4712", "reason": "x", "duration_ms": 2001}, {"job": "4712", "reason": "x", "ranks": list(range(9))},
+                              {"job": "4712", "reason": "x", "output": "/tmp"}, {"job": "4712", "reason": ""}):
+                    check_error(pipe.call("capture", **words))
+                    time.sleep(0.25)
+        (credentials / "token").write_text("no such token")
+        with Pipe("--host", f"127.0.0.1:{agent.port}", "--credentials", credentials) as pipe:
+            assert "may not look" in check_error(pipe.call("query_metrics", metric="cpu_user_ns"))
+        assert agent.table("/v1/captures", "captures") == []
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="to be several users one has to be root")
+def test_what_an_agent_says_by_its_own_door(tmp_path):
+    """The same as by the pipe, and on no other terms."""
+    with an_incident(tmp_path, f"50{os.getpid()}", kind=RemoteAgent) as (agent, id):
+        door = of_agent(agent)
+        result = door.result({"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "get_incident", "arguments": {"id": id}, "_meta": {
+            "io.modelcontextprotocol/protocolVersion": MODERN, "io.modelcontextprotocol/clientCapabilities": {}}}})
+        assert not result.get("isError"), text_of(result)
+        with Pipe("--socket", agent.api_socket) as pipe:
+            content = call(pipe, "get_incident", id=id)
+        assert result["structuredContent"]["incident"]["id"] == content["incident"]["id"] == id
+        assert result["structuredContent"]["answer"] == content["answer"]
