@@ -1,6 +1,7 @@
 """Asks `spotter mcp` over its pipe, one message a line: what is written here goes there as it is, and all that comes is held
 to the schemas of the specification (schemas.py)."""
 
+import collections
 import contextlib
 import itertools
 import json
@@ -17,6 +18,7 @@ PREFIX = "io.modelcontextprotocol/"
 MODERN = "2026-07-28"
 LEGACY = "2025-11-25"
 CLIENT = {"name": "tests", "version": "1"}
+CALLS_PER_SECOND = 5  # of tools, that one client may make
 DEADLINE = float(os.environ.get("SPOTTER_MCP_DEADLINE", "60"))  # for one answer
 
 
@@ -91,6 +93,7 @@ class Pipe:
         self.revision = revision
         self.ids = itertools.count(1)
         self.progress = []  # of all requests
+        self.called = collections.deque(maxlen=CALLS_PER_SECOND)  # when
         self.lines = queue.SimpleQueue()
         self.process = subprocess.Popen(command(*words), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         env=clean_environment(**environment))
@@ -147,7 +150,10 @@ class Pipe:
         return self.request(make(method, next(self.ids), **params))
 
     def call(self, tool, progress=None, **arguments):
-        """The result of a tool, whether it is an error or not."""
+        """The result of a tool, whether it is an error or not; no faster than a client may ask."""
+        if len(self.called) == CALLS_PER_SECOND:
+            time.sleep(max(0, self.called[0] + 1.05 - time.monotonic()))
+        self.called.append(time.monotonic())
         params = {"name": tool, "arguments": arguments}
         if self.revision == MODERN:
             return self.request(modern("tools/call", next(self.ids), progress=progress, **params))

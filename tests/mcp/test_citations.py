@@ -5,7 +5,6 @@ import json
 import os
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -84,7 +83,6 @@ QUERIES = [{}, {"limit": 5}, {"where": "rank=2"}, {"where": "rank=1-3", "sort": 
 @pytest.mark.parametrize("table,query", [*((table, {}) for table in TABLES), *(("kernel_breakdown", query) for query in QUERIES[1:]),
                                          ("kernel_breakdown", {"where": "name=*gemm* and sum_ns>1000", "sort": "-sum_ns", "columns": "name,sum_ns,rank"})], ids=str)
 def test_tables(pipe, tools, shell, table, query):
-    time.sleep(0.2)
     content = check_answer("query_table", pipe.call("query_table", capture=capture_of(pipe, "slow"), table=table, **query), tools)
     assert content["rows"]
     check_sources(shell, content)
@@ -92,7 +90,6 @@ def test_tables(pipe, tools, shell, table, query):
 
 @pytest.mark.parametrize("what", ["operators", "kernels", "steps", None])
 def test_comparisons(pipe, tools, shell, what):
-    time.sleep(0.4)
     content = check_answer("compare", pipe.call("compare", before=capture_of(pipe, "well"), after=capture_of(pipe, "slow"), **({"what": what} if what else {})), tools)
     check_sources(shell, content)
 
@@ -110,7 +107,6 @@ def test_a_page_of_rows(pipe, tools, shell):
 @pytest.mark.parametrize("tool,words", [("overview", {}), ("describe", {"name": "stragglers"}), ("describe", {"name": "cpu_user_ns"}), ("describe", {"name": "progress_stopped"})], ids=str)
 def test_commands_of_the_others(pipe, tools, shell, tool, words):
     """They run; rows of one's own making, such as capture ids, have none that is the same."""
-    time.sleep(0.4)
     for source in check_answer(tool, pipe.call(tool, **words), tools)["sources"]:
         assert shell(source["command"]).strip()
 

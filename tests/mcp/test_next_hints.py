@@ -2,7 +2,6 @@
 simulator knows; of a healthy job nobody is blamed."""
 
 import re
-import time
 
 import pytest
 
@@ -38,7 +37,6 @@ def followed(pipe, tools):
         if not content["next"]:
             return
         tool, words = content["next"][0]["tool"], content["next"][0]["arguments"]
-        time.sleep(0.25)
 
 
 @pytest.mark.parametrize("fault", [fault if fault in SHORT else pytest.param(fault, marks=pytest.mark.whole) for fault in FAULTS])

@@ -2,7 +2,6 @@
 
 import json
 import re
-import time
 
 import jsonschema
 import pytest
@@ -10,7 +9,7 @@ import pytest
 import answers
 import arguments
 from agent import program, run, tables
-from answers import check_answer, check_error, rows_of, text_of
+from answers import check_answer, check_error, rows_of
 from asking import LEGACY, MODERN, Pipe
 from jobs import SLOW_RANK, capture_of
 
@@ -43,13 +42,6 @@ def capture_slow(pipe):
 @pytest.fixture(name="well", scope="module")
 def capture_well(pipe):
     return capture_of(pipe, "well")
-
-
-@pytest.fixture(autouse=True)
-def not_too_fast():
-    """Five calls a second are answered."""
-    yield
-    time.sleep(0.25)
 
 
 def call(pipe, tools, tool, **more):
@@ -228,7 +220,6 @@ def test_all_rows_by_cursors(pipe, tools, folder, slow):
         if "next_cursor" not in content:
             break
         more = {"cursor": content["next_cursor"]}
-        time.sleep(0.2)
     assert [row_key(row) for row in found] == [row_key(row) for row in rows]
 
 
@@ -268,7 +259,6 @@ def test_every_table(pipe, tools, slow):
         else:
             check_answer("query_table", result, tools)
             answered += 1
-        time.sleep(0.2)
     assert answered > 25
 
 
@@ -309,7 +299,6 @@ def test_resources(pipe, slow):
         assert 0 < len(content["text"].encode()) <= 32 << 10 and not answers.UNSEEN.search(content["text"])
         if content["mimeType"] == "application/json":
             json.loads(content["text"])
-        time.sleep(0.2)
     templates = {one["uriTemplate"] for one in pipe.ask("resources/templates/list")["resourceTemplates"]}
     assert templates == {"spotter://incidents/{id}", "spotter://captures/{id}", "spotter://analyses/{name}", "spotter://rules/{name}"}
     result = pipe.ask("resources/read", uri="spotter://analyses/stragglers")

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import shutil
-import time
 
 import pytest
 
@@ -16,7 +15,7 @@ from asking import LEGACY, MODERN, Pipe
 from doors import of_agent
 from incident import an_incident
 from remote import RemoteAgent, certificates, token
-from test_citations import check_sources, shell_with_spotter  # noqa: F401: a fixture
+from test_citations import shell_with_spotter  # noqa: F401: a fixture
 
 JOB = f"49{os.getpid()}"
 WORDS = {"list_incidents": {}, "query_metrics": {"metric": "cpu_user_ns"}, "overview": {}}
@@ -33,12 +32,6 @@ def agent_with_incident(tmp_path_factory):
 def pipe_to_agent(incident):
     with Pipe("--socket", incident[0].api_socket) as running:
         yield running
-
-
-@pytest.fixture(autouse=True)
-def not_too_fast():
-    yield
-    time.sleep(0.5)
 
 
 def call(pipe, tool, **words):
@@ -60,8 +53,7 @@ def test_incidents(asked, incident, shell):
     assert [row["id"] for row in rows_of(call(asked, "list_incidents", job=JOB, since="1h", limit=5))] == [incident[1]]
     assert rows_of(call(asked, "list_incidents", job="4711-none")) == []
     check_error(asked.call("list_incidents", state="no-such"))
-    for source in content["sources"]:
-        assert shell(source["command"])
+    assert incident[1] in "".join(shell(source["command"]) for source in content["sources"])
 
 
 def test_one_incident(asked, incident, shell):
@@ -80,7 +72,6 @@ def test_metrics(asked, shell):
     assert content["rows"]
     for agg in ("last", "mean", "min", "max", "p95"):
         assert rows_of(call(asked, "query_metrics", metric=["cpu_*"], agg=agg, since="1m"))
-        time.sleep(0.25)
     assert len(call(asked, "query_metrics", metric="*", since="1m")["rows"]) <= 20 * 60
     assert "no_such" in check_error(asked.call("query_metrics", metric="no_such"))
     for source in content["sources"]:
@@ -96,7 +87,6 @@ def test_hints_lead_to_the_incident(asked, incident):
             assert words["id"]
             return
         tool, words = content["next"][0]["tool"], content["next"][0]["arguments"]
-        time.sleep(0.3)
     pytest.fail(f"an incident is open, and the hints lead to {tool} {words}")
 
 
@@ -117,7 +107,6 @@ def test_all_arguments(incident, revision):
             if tool in arguments.OF_AGENTS:
                 words = words | ({"id": incident[1]} if "id" in words else {})
                 check_answer(tool, pipe.call(tool, **arguments.known_to(tools[tool], words)), tools, "more" if "detail" in tools[tool]["inputSchema"]["properties"] else None)
-                time.sleep(0.25)
 
 
 def test_unknown_jobs(asked):
@@ -141,12 +130,10 @@ def test_an_agent_that_is_away_and_comes_back():
             for _ in range(2):
                 with Agent("--collect", "cpu", folder=folder) as agent:
                     def answered():
-                        time.sleep(0.3)
                         return not pipe.call("query_metrics", metric="cpu_user_ns").get("isError")
                     until(answered, 10, "the agent that has come is asked", every=0.2)
                     assert call(pipe, "overview")["sources"]
                     agent.assert_well()
-                time.sleep(0.5)
                 assert "agent" in check_error(pipe.call("overview"))
     finally:
         shutil.rmtree(folder, ignore_errors=True)
@@ -168,11 +155,9 @@ def test_rights_are_those_of_the_client(tmp_path):
                 assert "127.0.0.1" in json.dumps(content)
                 sentence = check_error(pipe.call("capture", job="4712", reason="to see that it is refused"))
                 assert ("view" in sentence or "may not" in sentence) if role == "view" else "4712" in sentence, sentence
-                time.sleep(0.5)
                 for words in ({}, {"job": "4712"}, {"job": "4712", "reason": "x", "duration_ms": 2001}, {"job": "4712", "reason": "x", "ranks": list(range(9))},
                               {"job": "4712", "reason": "x", "output": "/tmp"}, {"job": "4712", "reason": ""}):
                     check_error(pipe.call("capture", **words))
-                    time.sleep(0.25)
         (credentials / "token").write_text("no such token")
         with Pipe("--host", f"127.0.0.1:{agent.port}", "--credentials", credentials) as pipe:
             assert "may not look" in check_error(pipe.call("query_metrics", metric="cpu_user_ns"))
