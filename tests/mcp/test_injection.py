@@ -46,8 +46,10 @@ def hostile_job(folder, text, folder_name):
                 if isinstance(value, str) and key in ("Process Group Name", "Process Group Description", "Collective name", "Python module name", "name"):
                     event["args"][key] = f"{value} {text}" if key == "Collective name" else text
         document["deviceProperties"] = [properties | {"name": text} for properties in document.get("deviceProperties", [])]
-        document["trace_name"] = text
+        document |= {"host_name": text, "traceName": text}
         path.write_text(json.dumps(document))
+        if "/" not in text and "\n" not in text and len(text) < 100:
+            path.rename(job / path.name.replace("node000", text))
     os.remove(job / "truth.json")
     return job
 

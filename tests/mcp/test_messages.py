@@ -11,7 +11,9 @@ from asking import INITIALIZED, LEGACY, MODERN, PREFIX, exchange, initialize, le
 OPENED = [initialize(), INITIALIZED]
 OLD = ["2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25"]
 CAPABILITIES = {"tools": {}, "resources": {}, "prompts": {}}
-METHODS = ["tools/list", "resources/list", "resources/templates/list", "prompts/list"]
+# With what a modern answer says of how long it may be kept, and for whom.
+LISTS = {"tools/list": (3600000, "public"), "resources/list": (None, "private"), "resources/templates/list": (3600000, "public"), "prompts/list": (3600000, "public")}
+METHODS = list(LISTS)
 REMOVED = ["initialize", "ping", "logging/setLevel", "resources/subscribe", "resources/unsubscribe", "subscriptions/listen",
            "completion/complete", "tasks/list", "roots/list", "sampling/createMessage", "no/such", ""]
 
@@ -85,7 +87,9 @@ def test_lists(folder, method, era):
     result = one(folder, *OPENED, era(method))["result"]
     assert [value for value in result.values() if isinstance(value, list) and value], result
     if era is modern:
-        assert result["resultType"] == "complete" and result["cacheScope"] in ("public", "private") and result["ttlMs"] >= 0
+        kept, scope = LISTS[method]
+        assert (result["resultType"], result["cacheScope"]) == ("complete", scope) and result["ttlMs"] >= 0
+        assert kept is None or result["ttlMs"] == kept
         assert result["_meta"][PREFIX + "serverInfo"]["name"] == "spotter"
     schemas.check(MODERN if era is modern else LEGACY, {"jsonrpc": "2.0", "id": 1, "result": result}, method)
 

@@ -154,6 +154,17 @@ def test_many_at_once(folder):
         assert not pipe.call("overview").get("isError")
 
 
+def test_five_calls_a_second(folder):
+    """Those beyond are errors of the tool, which say to ask again."""
+    with Pipe(folder) as pipe:
+        began = time.monotonic()
+        ids = list(range(50))
+        pipe.send(b"".join(line_of(modern("tools/call", id, name="overview", arguments={})) for id in ids))
+        answers = answered_all(pipe, ids)
+        answered = sum(not answer["result"].get("isError") for answer in answers.values())
+        assert 5 <= answered <= 10 + 5 * (time.monotonic() - began)
+
+
 def test_deterministic(folder):
     """The same questions, the same bytes: also of another process."""
     def said():
