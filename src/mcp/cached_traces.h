@@ -1,0 +1,37 @@
+// CachedTraces: traces of which each is read once for all that is usually asked: with its first table come
+// the findings and all others that are not large. Captures that were asked for last are kept.
+#pragma once
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "diagnose/run.h"
+#include "mcp/world.h"
+
+namespace spotter::mcp {
+
+class CachedTraces : public Traces {
+ public:
+  Result<Table> table(const Capture& capture, const WantedTable& wanted, const Patience& patience) override;
+  bool has_findings(const Capture& capture) override;
+
+ protected:
+  // The request's tables, and findings where they are wanted.
+  virtual Result<diagnose::Diagnosis> diagnose(const Capture& capture, diagnose::Request request) = 0;
+
+ private:
+  static constexpr size_t kMostKept = 64;       // readings
+  using Tables = std::map<std::string, Table>;  // by name
+  using TablesPtr = std::shared_ptr<const Tables>;
+  TablesPtr find(const std::string& key);
+  void keep(const std::string& key, TablesPtr tables);
+  Result<TablesPtr> usual(const Capture& capture, const Patience& patience);
+
+  std::mutex mutex_;                                   // of what is below
+  std::list<std::pair<std::string, TablesPtr>> kept_;  // the last used first
+  std::mutex reading_;                                 // one at a time: each takes the whole machine
+};
+
+}  // namespace spotter::mcp
