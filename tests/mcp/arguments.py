@@ -17,7 +17,7 @@ def least(capture, other):
 def most(capture, other, job):
     """Lists are arrays here."""
     return {
-        "overview": ROWS, "why_slow": {"job": job, "capture": capture} | ROWS,
+        "overview": ROWS, "why_slow": {"job": job} | ROWS,
         "query_table": {"capture": capture, "table": "kernel_breakdown", "columns": ["rank", "name", "sum_ns"], "where": "rank=0-2 and sum_ns>0",
                         "sort": "-sum_ns"} | ROWS,
         "compare": {"before": other, "after": capture, "what": "kernels"} | ROWS, "describe": {"name": "findings"} | ROWS,

@@ -9,7 +9,7 @@ import pytest
 import answers
 import arguments
 from agent import program, run, tables
-from answers import check_answer, check_error, rows_of
+from answers import check_answer, check_citations, check_error, rows_of
 from asking import LEGACY, MODERN, Pipe
 from jobs import SLOW_RANK, capture_of
 
@@ -17,8 +17,8 @@ READ_ONLY = ["overview", "list_incidents", "get_incident", "why_slow", "query_ta
 # What only says which rows are wanted, and how many, does not count: argument, value.
 WRONG = [
     ("overview", {"no_such": 1}, "no_such"), ("overview", {"Limit": 5}, "Limit"),
-    ("why_slow", {}, "job"), ("why_slow", {"job": 4711}, "job"), ("why_slow", {"job": ""}, "job"), ("why_slow", {"capture": "no-such"}, "no-such"),
-    ("query_table", {"table": "steps"}, "capture"), ("query_table", {"capture": "?"}, "table"), ("query_table", {"capture": "?", "table": "no_such"}, "no_such"),
+    ("why_slow", {}, "job"), ("why_slow", {"job": 4711}, "job"), ("why_slow", {"job": ""}, "job"), ("why_slow", {"capture": "no-such"}, "capture"),
+    ("query_table", {"table": "steps"}, "capture"), ("query_table", {"capture": "?"}, "table"), ("query_table", {"capture": "?", "table": "no_such"}, "table"),
     ("query_table", {"capture": "?", "table": "steps", "limit": 201}, "limit"), ("query_table", {"capture": "?", "table": "steps", "limit": 0}, "limit"),
     ("query_table", {"capture": "?", "table": "steps", "limit": -1}, "limit"), ("query_table", {"capture": "?", "table": "steps", "limit": "many"}, "limit"),
     ("query_table", {"capture": "?", "table": "steps", "limit": 1e300}, "limit"), ("query_table", {"capture": "?", "table": "steps", "limit": 2.5}, "limit"),
@@ -27,8 +27,8 @@ WRONG = [
     ("query_table", {"capture": "?", "table": "steps", "where": "rank=x"}, "rank"), ("query_table", {"capture": "?", "table": "steps", "where": "rank=1 or rank=2"}, ""),
     ("query_table", {"capture": "?", "table": "steps", "sort": "no_such"}, "no_such"), ("query_table", {"capture": "?", "table": "steps", "cursor": "AAAA"}, "cursor"),
     ("query_table", {"capture": "?", "table": "steps", "detail": "most"}, "detail"), ("query_table", {"capture": "?", "table": "steps", "ranks": None}, "ranks"),
-    ("compare", {"before": "?"}, "after"), ("compare", {"before": "?", "after": "no-such"}, "no-such"), ("compare", {"before": "?", "after": "?", "what": "all"}, "what"),
-    ("describe", {}, "name"), ("describe", {"name": "no_such"}, "no_such"), ("describe", {"name": ["findings"]}, "name"),
+    ("compare", {"before": "?"}, "after"), ("compare", {"before": "?", "after": "no-such"}, "after"), ("compare", {"before": "?", "after": "?", "what": "all"}, "what"),
+    ("describe", {}, "name"), ("describe", {"name": "no_such"}, "name"), ("describe", {"name": ["findings"]}, "name"),
     ("get_incident", {}, "id"), ("list_incidents", {"state": 5}, "state"), ("query_metrics", {}, "metric"),
     ("query_metrics", {"metric": ["a", "b", "c", "d", "e", "f"]}, "metric"), ("query_metrics", {"metric": "cpu_user_ns", "since": "8d"}, "since"),
     ("query_metrics", {"metric": "cpu_user_ns", "agg": "median"}, "agg"), ("query_metrics", {"metric": "cpu_user_ns", "since": "yesterday"}, "since")]
@@ -67,8 +67,8 @@ def test_the_list(pipe, folder):
             check_schema(schema)
         known = tool["inputSchema"].get("properties", {})
         named = set(arguments.most("c", "c", "j")[tool["name"]]) | set(arguments.least("c", "c")[tool["name"]]) | {"cursor"}
-        named |= {"query_table": {"path"}, "why_slow": {"job"}}.get(tool["name"], set())
-        assert set(known) <= named, "a new argument: arguments.py has to know it"
+        named |= {"query_table": {"path"}, "why_slow": {"capture"}}.get(tool["name"], set())
+        assert set(known) <= named | set(arguments.ROWS), "a new argument: arguments.py has to know it"
         for name, schema in known.items():
             assert schema.get("description"), (tool["name"], name)
 
@@ -113,6 +113,12 @@ def test_answers(folder, slow, well, revision, tool, how):
         result = pipe.call(tool, **words)
         assert ("resultType" in result) == (revision == MODERN)
         assert result["structuredContent"] == content  # the same, asked twice
+
+
+@pytest.mark.parametrize("tool", arguments.OF_FOLDERS)
+def test_sentences_cite(pipe, tools, slow, well, tool):
+    content = call(pipe, tools, tool, **arguments.least(slow, well)[tool])
+    check_citations(content)
 
 
 @pytest.mark.parametrize("how", ["least", "most"])
