@@ -209,25 +209,14 @@ json::object error_result(const std::string& sentence) {
 }
 
 json::object output_schema(bool has_record) {
-  const auto list_of = [](const char* type) {
-    return json::object{{"type", "array"}, {"items", json::object{{"type", type}}}};
-  };
-  const json::object text{{"type", "string"}}, number{{"type", "integer"}};
-  json::object properties{{"answer", text},
-                          {"columns", list_of("object")},
-                          {"rows", list_of("array")},
-                          {"total_rows", number},
-                          {"left_out", number},
-                          {"next_cursor", text},
-                          {"sources", list_of("object")},
-                          {"notes", list_of("string")},
-                          {"next", list_of("object")},
-                          {"as_of", text}};
+  const json::object text{{"type", "string"}}, number{{"type", "integer"}}, list{{"type", "array"}};
+  json::object properties{
+      {"answer", text},      {"columns", list}, {"rows", list},  {"total_rows", number}, {"left_out", number},
+      {"next_cursor", text}, {"sources", list}, {"notes", list}, {"next", list},         {"as_of", text}};
   if (has_record) properties["incident"] = json::object{{"type", "object"}};
   return {{"type", "object"},
           {"properties", std::move(properties)},
-          {"required",
-           json::array{"answer", "columns", "rows", "total_rows", "left_out", "sources", "notes", "next"}},
+          {"required", json::array{"answer", "columns", "rows", "sources"}},
           {"additionalProperties", false}};
 }
 

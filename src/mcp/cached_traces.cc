@@ -38,7 +38,7 @@ CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
 void CachedTraces::keep(const std::string& key, TablesPtr tables) {
   const std::lock_guard lock(mutex_);
   kept_.emplace_front(key, std::move(tables));
-  if (kept_.size() > kMostKept) kept_.pop_back();
+  if (kept_.size() > most_kept_) kept_.pop_back();
 }
 
 bool CachedTraces::has_findings(const Capture& capture) { return find(key_of(capture)) != nullptr; }

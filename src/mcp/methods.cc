@@ -54,10 +54,7 @@ Done initialize(const Message& message, const Context& context) {
 Done ping(const Message&, const Context&) { return json::object(); }
 
 Done discover(const Message&, const Context&) {
-  json::array versions;
-  versions.push_back(json::string(kModern));
-  for (const std::string_view version : kLegacy) versions.push_back(json::string(version));
-  return json::object{{"supportedVersions", std::move(versions)},
+  return json::object{{"supportedVersions", supported_versions()},
                       {"capabilities", capabilities()},
                       {"instructions", kInstructions}};
 }

@@ -16,10 +16,9 @@ constexpr size_t kMostText = 2'000;
 constexpr i64 kMostRows = 200;
 constexpr const char* kDetails[] = {"usual", "more"};
 
-constexpr ToolParam kLimit = {"limit", "rows at most (default 20)", Type::integer, false, 1, kMostRows};
-constexpr ToolParam kCursor = {"cursor", "next_cursor of an answer: its next rows"};
-constexpr ToolParam kDetail = {
-    .name = "detail", .help = "more: up to 32 KB instead of 16", .words = kDetails};
+constexpr ToolParam kLimit = {"limit", "rows (default 20)", Type::integer, false, 1, kMostRows};
+constexpr ToolParam kCursor = {"cursor", "next_cursor of an answer"};
+constexpr ToolParam kDetail = {.name = "detail", .help = "more: to 32 KB, not 16", .words = kDetails};
 
 std::vector<ToolParam> params_of(const Tool& tool) {
   std::vector<ToolParam> all(tool.params.begin(), tool.params.end());
