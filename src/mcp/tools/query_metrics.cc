@@ -188,10 +188,10 @@ Result<Wish> wish_of(const Arguments& arguments) {
 std::string command_of(const World& world, const Wish& wish, const Arguments& arguments) {
   std::string command = "metrics";
   for (const std::string& pattern : wish.query.selection.metrics)
-    command += " --metric " + shell_word(pattern);
-  if (!wish.query.selection.job.empty()) command += " --job " + shell_word(wish.query.selection.job);
-  if (wish.query.since != 0) command += " --since " + shell_word(arguments.text("since"));
-  if (wish.step != 0) command += " --step " + shell_word(arguments.text("step"));
+    command += " --metric " + command_word(pattern);
+  if (!wish.query.selection.job.empty()) command += " --job " + command_word(wish.query.selection.job);
+  if (wish.query.since != 0) command += " --since " + command_word(arguments.text("since"));
+  if (wish.step != 0) command += " --step " + command_word(arguments.text("step"));
   return agents_command(world, command);
 }
 
