@@ -1,6 +1,7 @@
 // capture: traces a job now.
 #include "capture/capture.h"
 
+#include <chrono>
 #include <deque>
 #include <mutex>
 #include <thread>
