@@ -1,5 +1,6 @@
 #include "api/assistants.h"
 
+#include <chrono>
 #include <condition_variable>
 #include <mutex>
 

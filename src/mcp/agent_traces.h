@@ -10,10 +10,10 @@ class AgentTraces : public CachedTraces {
       : CachedTraces(most_kept), agents_(agents) {}
   // Those of several hosts that began together, of one job, are one.
   Result<std::vector<Capture>> captures() override;
-  Result<diagnose::Diff> diff(const Capture& before, const Capture& after,
-                              const diagnose::DiffRequest& request, const Patience& patience) override;
 
  protected:
+  Result<diagnose::Diff> compare(const Capture& before, const Capture& after,
+                                 diagnose::DiffRequest request) override;
   Result<diagnose::Diagnosis> diagnose(const Capture& capture, diagnose::Request request) override;
 
  private:

@@ -176,8 +176,9 @@ json::object result_of(const Answer& answer, size_t most, const Continuation& co
   const Shape shape(answer, continuation);
   Cut cut{.rows = shape.rows_at_most(), .columns = {}, .notes = kMostNotes};
   for (size_t c = 0; c < answer.table.columns(); ++c) cut.columns.push_back(c);
-  // The text is at most half of the whole.
-  const size_t text_bytes = std::min(kTextBytes, most / 2 - 512);
+  constexpr size_t kAround = 256;  // what a result has beside it
+  most -= kAround;
+  const size_t text_bytes = std::min(kTextBytes, most / 2 - kAround);
   while (true) {
     json::object all = result(shape.structured(cut), shape.text(cut, text_bytes));
     if (wire::json_text(all).size() <= most) return all;

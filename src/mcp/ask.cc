@@ -94,7 +94,7 @@ std::string agents_command(const World& world, const std::string& command) {
 }
 
 std::string analyze_command(const Capture& capture, const std::string& arguments) {
-  return fmt::format("spotter analyze {} {} --format json", shell_paths(capture.paths), arguments);
+  return fmt::format("spotter analyze {} {} --format json", command_paths(capture.paths), arguments);
 }
 
 std::string words_of(const Capture& capture) {
@@ -128,7 +128,7 @@ void add_notes(const Notes& notes, std::vector<std::string>& sentences) {
 std::string percent(double ratio) { return fmt::format("{:.2g} %", ratio * 100); }
 
 std::string count_of(size_t number, std::string_view one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+  return fmt::format("{} {}{}", number, one, number == 1 || one == "series" ? "" : "s");
 }
 
 }  // namespace spotter::mcp

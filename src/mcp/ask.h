@@ -5,7 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include "base/shell_word.h"
 #include "mcp/tool.h"
 #include "wire/read_tables.h"
 

@@ -1,6 +1,7 @@
 #include "mcp/endpoint.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/system/host.h"
 #include "mcp/call_tool.h"

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "mcp/cells.h"
+#include "mcp/record.h"
 
 namespace spotter::mcp {
 namespace {
@@ -207,7 +208,8 @@ Result<Arguments> read_arguments(const Tool& tool, const json::object& arguments
   for (const auto& [key, value] : arguments) {
     const auto param = std::ranges::find_if(params, [&](const ToolParam& one) { return key == one.name; });
     if (param == params.end())
-      return fail(Code::invalid, "{} has an argument that it does not know; it takes {}", tool.name, names);
+      return fail(Code::invalid, "{} does not know the argument{}; it takes {}", tool.name,
+                  is_id(key) ? " " + std::string(key) : "", names);
     if (value.is_null() && !param->required) continue;  // as if it was not there
     TRY(check(*param, value));
     all[key] = value;

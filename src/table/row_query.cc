@@ -135,8 +135,9 @@ Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
   std::string_view rest = trimmed(query.where);
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(kAnd), rest.size());
-    TRY_ASSIGN(Condition condition, parse_condition(table, trimmed(rest.substr(0, end))));
-    conditions.push_back(std::move(condition));
+    Result<Condition> condition = parse_condition(table, trimmed(rest.substr(0, end)));
+    if (!condition) return within(condition.error(), "where");
+    conditions.push_back(std::move(*condition));
     rest.remove_prefix(std::min(end + kAnd.size(), rest.size()));
   }
   std::vector<size_t> rows;
@@ -146,9 +147,9 @@ Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
   Table all = conditions.empty() ? table : pick(table, rows);
   if (query.sort.empty()) return all;
   const bool is_descending = query.sort.starts_with('-');
-  TRY_ASSIGN(const size_t by,
-             column_named(table, std::string_view(query.sort).substr(is_descending ? 1 : 0)));
-  Table sorted = sort(all, {{table.schema()[by].name, is_descending}});
+  const auto by = column_named(table, std::string_view(query.sort).substr(is_descending ? 1 : 0));
+  if (!by) return within(by.error(), "sort");
+  Table sorted = sort(all, {{table.schema()[*by].name, is_descending}});
   sorted.notes = table.notes;
   return sorted;
 }
@@ -157,7 +158,7 @@ Result<Table> chosen_columns(const Table& table, const RowQuery& query) {
   if (query.columns.empty()) return table;
   std::vector<std::string_view> names;
   for (const std::string& name : query.columns) {
-    TRY(column_named(table, name));
+    if (const auto column = column_named(table, name); !column) return within(column.error(), "columns");
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   Table part = project(table, names);

@@ -92,7 +92,7 @@ Answer of_all(const std::string& what) {
 Result<Answer> of_metric(const World& world, const std::string& name) {
   TRY_ASSIGN(const FromAgents answers,
              ask_agents(world, "/v1/metrics?metric=" + wire::escaped_parameter(name)));
-  Answer answer = answer_of("", agents_command(world, "metrics --metric " + shell_word(name)));
+  Answer answer = answer_of("", agents_command(world, "metrics --metric " + command_word(name)));
   std::vector<std::string> seen;
   for (const FromAgents::Host& host : answers.hosts)
     for (const Table& table : host.tables)
