@@ -6,6 +6,7 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "mcp/cells.h"
+#include "mcp/record.h"
 
 namespace spotter::mcp {
 namespace {
@@ -26,6 +27,20 @@ std::vector<Result<std::string>> bodies(const Agents& agents, const net::HttpQue
   for (Result<net::HttpAnswer>& http : agents.ask(which, questions, kPatience))
     all.push_back(http ? client::body_of(std::move(*http)) : tl::unexpected(http.error()));
   return all;
+}
+
+// Names that may be those of a scheduler are said: others are a job's own text.
+tl::unexpected<Error> no_job(const std::string& job, std::span<const Capture> captures) {
+  constexpr size_t kMostNamed = 5;
+  std::vector<std::string_view> names;
+  for (const Capture& capture : captures)
+    if (is_id(capture.job) && names.size() < kMostNamed &&
+        std::ranges::find(names, capture.job) == names.end())
+      names.push_back(capture.job);
+  return fail(Code::not_found,
+              "there are no traces of {}{}; overview lists all jobs, and those with a capture have traces",
+              is_id(job) ? "a job " + job : "such a job",
+              names.empty() ? "" : fmt::format("; there are of {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -112,10 +127,7 @@ Result<Capture> capture_of(const World& world, const std::string& id, const std:
   const auto it = std::ranges::find_if(
       captures, [&](const Capture& capture) { return id.empty() ? capture.job == job : capture.id == id; });
   if (it != captures.end()) return std::move(*it);
-  if (id.empty())
-    return fail(
-        Code::not_found,
-        "there are no traces of such a job; overview lists the jobs, and those with a capture have traces");
+  if (id.empty()) return no_job(job, captures);
   return fail(Code::not_found, "there is no such capture; overview lists those that there are");
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "base/system/host.h"
+#include "base/utf8.h"
 #include "mcp/call_tool.h"
 #include "mcp/headers.h"
 #include "mcp/methods.h"
@@ -19,6 +20,7 @@ namespace json = boost::json;
 
 constexpr int kAccepted = 202, kNoSuchMethod = 405, kNotAcceptable = 406, kTooLarge = 413, kWrongType = 415,
               kBusy = 503;
+constexpr Ns kLongestWait = 2 * kSecond;  // for a turn
 constexpr int kThreads = 4;
 constexpr size_t kMostWaiting = 32, kMostCallers = 8;
 
@@ -47,7 +49,8 @@ std::optional<net::HttpAnswer> check(const net::HttpRequest& request) {
     answer.headers.emplace_back("Allow", "POST");
     return answer;
   }
-  const std::string type = request.content_type.substr(0, request.content_type.find(';'));
+  std::string type = ascii_lower(request.content_type.substr(0, request.content_type.find(';')));
+  while (type.ends_with(' ')) type.pop_back();
   if (type != "application/json") return refusal(kWrongType, kNoRequest, "a message is application/json");
   if (!takes_json(request.accept))
     return refusal(kNotAcceptable, kNoRequest, "the answer is application/json, which Accept does not have");
@@ -152,6 +155,16 @@ void Endpoint::work() {
   }
 }
 
+// Waits a little for it.
+bool Endpoint::has_turn(const Job& job) {
+  const Ns until = Host::at("/").unix_now() + kLongestWait;
+  while (!job.caller->pace.may(Host::at("/").unix_now())) {
+    if (job.cancelled || Host::at("/").unix_now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
+  }
+  return true;
+}
+
 net::HttpAnswer Endpoint::made(Job& job) {
   const Received received = read_messages(job.request.body, job.connection);
   std::vector<std::string> replies;
@@ -163,7 +176,7 @@ net::HttpAnswer Endpoint::made(Job& job) {
       continue;
     }
     const Message& message = std::get<Message>(part);
-    if (message.method == kCallTool && !job.caller->pace.may(Host::at("/").unix_now())) {
+    if (message.method == kCallTool && !has_turn(job)) {
       replies.push_back(tool_error_text(
           message, job.connection,
           fmt::format("too many calls: {} a second at most; ask again in a second", Pace::kPerSecond)));

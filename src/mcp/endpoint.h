@@ -55,6 +55,7 @@ class Endpoint {
   std::shared_ptr<Caller> caller_of(const std::string& name, const MakeWorld& make);
   void work();
   void watch();
+  static bool has_turn(const Job& job);
   net::HttpAnswer made(Job& job);
 
   std::function<void(std::function<void()>)> post_;

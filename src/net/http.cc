@@ -133,7 +133,12 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const bool is_bad = error.category() == http::make_error_code(http::error::bad_method).category();
     if (error && (!is_bad || error == http::error::end_of_stream)) return close();
     keep_ = !error && parser_->get().keep_alive();
-    if (error) return write(refuse_(Error{Code::invalid, "this is no HTTP request: " + error.message()}));
+    if (error) {
+      constexpr int kTooLarge = 413;
+      HttpAnswer refusal = refuse_(Error{Code::invalid, "this is no HTTP request: " + error.message()});
+      if (error == http::error::body_limit) refusal.status = kTooLarge;
+      return write(std::move(refusal));
+    }
     HttpRequest request = head();
     request.when_gone = [weak = weak_from_this()](std::function<void()> act) {
       if (const auto self = weak.lock()) self->watch(std::move(act));

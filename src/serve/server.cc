@@ -86,6 +86,7 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions optio
   } else {
     TRY_ASSIGN(server->http_, net::HttpServer::open_plain(loop, o.address, o.port, handle, error_answer));
   }
+  server->http_->trust([self](const net::HttpRequest& head) { return self->guard_.has_token(head); });
   server->watch_ = std::make_unique<Watch>(
       o.roots, [self, post = loop.poster(), lives = std::weak_ptr(self->lives_)](std::vector<JobPtr> jobs) {
         post([self, lives, jobs = std::move(jobs)]() mutable {

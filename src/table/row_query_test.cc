@@ -53,10 +53,10 @@ TEST(RowQuery, MistakesSayWhatThereIs) {
   EXPECT_EQ(names("size=3"), "where: the table t has no column \"size\"; it has rank, name, share, up");
   EXPECT_EQ(names("", "size"), "sort: the table t has no column \"size\"; it has rank, name, share, up");
   EXPECT_EQ(names("rank"), "where: \"rank\" is no condition; write one as rank=3 or dur_ns>1000");
-  EXPECT_EQ(names("rank=x"), "where: \"x\" is neither a whole number nor a range as 0-3");
-  EXPECT_EQ(names("name>3"), "where: name is no number: it is asked for by = and !=");
-  EXPECT_EQ(names("share=much"), "where: \"much\" is no number");
-  EXPECT_EQ(names("up=1"), "where: up is true or false");
+  EXPECT_EQ(names("rank=x"), "where: rank: \"x\" is neither a whole number nor a range as 0-3");
+  EXPECT_EQ(names("name>3"), "where: name: it is no number: it is asked for by = and !=");
+  EXPECT_EQ(names("share=much"), "where: share: \"much\" is no number");
+  EXPECT_EQ(names("up=1"), "where: up: it is true or false");
   EXPECT_EQ(names("=3"), "where: \"=3\" is no condition; write one as rank=3 or dur_ns>1000");
   EXPECT_FALSE(chosen(rows(), {.columns = {"rank", "size"}}));
 }

@@ -13,7 +13,7 @@
 namespace spotter::mcp {
 namespace {
 
-constexpr size_t kUsualRows = 40;
+constexpr size_t kUsualRows = 20;
 // So much of captures that nobody has asked for yet is read for an overview: a second's work.
 constexpr i64 kReadAhead = i64{96} << 20;
 
