@@ -7,6 +7,7 @@
 #include "client/client.h"
 #include "mcp/cells.h"
 #include "mcp/record.h"
+#include "table/ops.h"
 
 namespace spotter::mcp {
 namespace {
@@ -30,13 +31,15 @@ std::vector<Result<std::string>> bodies(const Agents& agents, const net::HttpQue
 }
 
 // Names that may be those of a scheduler are said: others are a job's own text.
-tl::unexpected<Error> no_job(const std::string& job, std::span<const Capture> captures) {
+tl::unexpected<Error> no_job(const World& world, const std::string& job, std::span<const Capture> captures) {
   constexpr size_t kMostNamed = 5;
-  std::vector<std::string_view> names;
-  for (const Capture& capture : captures)
-    if (is_id(capture.job) && names.size() < kMostNamed &&
-        std::ranges::find(names, capture.job) == names.end())
-      names.push_back(capture.job);
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (is_id(name) && names.size() < kMostNamed && std::ranges::find(names, name) == names.end())
+      names.emplace_back(name);
+  };
+  for (const Capture& capture : captures) add(capture.job);
+  for (const auto& [name, row] : running_jobs(world).jobs) add(name);
   return fail(Code::not_found,
               "there are no traces of {}{}; overview lists all jobs, and those with a capture have traces",
               is_id(job) ? "a job " + job : "such a job",
@@ -93,6 +96,32 @@ Table merged(std::string_view name, std::span<const Field> columns, const FromAg
   return all;
 }
 
+RunningJobs running_jobs(const World& world) {
+  static constexpr Field kJobs[] = {{"job", Type::text, Unit::none, Role::key, "Job."},
+                                    {"rank", Type::integer, Unit::none, Role::key, "Rank."},
+                                    {"step_ns", Type::integer, Unit::ns, Role::value, "A step."}};
+  RunningJobs running;
+  if (!world.agents) return running;
+  for (const char* target : {"/v1/metrics?metric=job_processes", "/v1/metrics?metric=step_ns"}) {
+    const auto answers = ask_agents(world, target);
+    if (!answers) {
+      running.notes.push_back(clean(answers.error().message));
+      continue;
+    }
+    const Table all = merged("jobs", kJobs, *answers);
+    const bool counts_ranks = std::string_view(target).ends_with("processes");
+    for (size_t row = 0; row < all.rows(); ++row) {
+      const std::string name(table::text_or_empty(all, row, "job"));
+      if (name.empty()) continue;
+      RunningJob& job = running.jobs[name];
+      if (counts_ranks && table::optional_integer(all, row, "rank")) job.ranks = job.ranks.value_or(0) + 1;
+      if (const auto step = table::optional_integer(all, row, "step_ns"))
+        job.step_ns = std::max(job.step_ns.value_or(0), *step);
+    }
+  }
+  return running;
+}
+
 Result<std::string> ask_first(const World& world, const net::HttpQuestion& question) {
   if (!world.agents) return tl::unexpected(no_agents());
   Error last{Code::not_found, "no agent was asked"};
@@ -127,7 +156,7 @@ Result<Capture> capture_of(const World& world, const std::string& id, const std:
   const auto it = std::ranges::find_if(
       captures, [&](const Capture& capture) { return id.empty() ? capture.job == job : capture.id == id; });
   if (it != captures.end()) return std::move(*it);
-  if (id.empty()) return no_job(job, captures);
+  if (id.empty()) return no_job(world, job, captures);
   return fail(Code::not_found, "there is no such capture; overview lists those that there are");
 }
 

@@ -33,9 +33,9 @@ using Headers = std::vector<std::pair<std::string, std::string>>;  // Mcp-*, by 
 
 struct Connection {
   std::optional<std::string> legacy_version = {};  // since `initialize`; over HTTP what the header says
-  bool is_initialized = false;                // else a legacy request is refused
-  bool says_modern = false;                   // a header does
-  const Headers* headers = nullptr;           // over HTTP
+  bool is_initialized = false;                     // else a legacy request is refused
+  bool says_modern = false;                        // a header does
+  const Headers* headers = nullptr;                // over HTTP
 };
 
 Received read_messages(std::string_view text, const Connection& connection);

@@ -88,7 +88,12 @@ def test_tables(pipe, tools, shell, table, query):
 @pytest.mark.parametrize("what", ["operators", "kernels", "steps", None])
 def test_comparisons(pipe, tools, shell, what):
     content = check_answer("compare", pipe.call("compare", before=capture_of(pipe, "well"), after=capture_of(pipe, "slow"), **({"what": what} if what else {})), tools)
-    check_sources(shell, content)
+    if what != "steps":
+        return check_sources(shell, content)
+    sides = [tables(json.loads(shell(source["command"])))["step_budget"] for source in content["sources"]]
+    for row in rows_of(content):  # means over the steps that the commands show
+        for name, steps in zip(("before_ns", "after_ns"), sides):
+            assert row[name] == pytest.approx(sum(step[row["part"]] for step in steps) / len(steps))
 
 
 def test_a_page_of_rows(pipe, tools, shell):

@@ -72,33 +72,6 @@ void add_finding(const Call& call, const Capture& capture, i64& budget, size_t& 
     row.share = std::get<double>(share);
 }
 
-// The jobs that agents know: by processes that the profiler is in, by their environment, by their steps.
-std::map<std::string, Row> running_jobs(const World& world, std::vector<std::string>& notes) {
-  std::map<std::string, Row> jobs;
-  static constexpr Field kJobs[] = {{"job", Type::text, Unit::none, Role::key, "."},
-                                    {"rank", Type::integer, Unit::none, Role::key, "."},
-                                    {"processes", Type::integer, Unit::count, Role::value, "."},
-                                    {"step_ns", Type::integer, Unit::ns, Role::value, "."}};
-  const auto add = [&](const char* target, const auto& take) {
-    const auto answers = ask_agents(world, target);
-    if (!answers) return notes.push_back(clean(answers.error().message));
-    const Table all = merged("jobs", kJobs, *answers);
-    for (size_t row = 0; row < all.rows(); ++row)
-      if (const std::string job(table::text_or_empty(all, row, "job")); !job.empty())
-        take(jobs[job], all, row);
-  };
-  add("/v1/metrics?metric=job_processes", [](Row& job, const Table& all, size_t row) {
-    job.state = "running";
-    if (table::optional_integer(all, row, "rank")) job.processes = job.processes.value_or(0) + 1;
-  });
-  add("/v1/metrics?metric=step_ns", [](Row& job, const Table& all, size_t row) {
-    job.state = "running";
-    if (const auto step = table::optional_integer(all, row, "step_ns"))
-      job.step_ns = std::max(job.step_ns.value_or(0), *step);
-  });
-  return jobs;
-}
-
 // Whether any answers. Errors: none does.
 Result<void> add_agents(const World& world, Answer& answer) {
   TRY_ASSIGN(const FromAgents hosts, ask_agents(world, "/v1/hosts"));
@@ -137,7 +110,7 @@ struct Worst {
 };
 
 // Jobs by their newest captures, and those without.
-Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, Row> running) {
+Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJob> running) {
   Worst worst;
   TRY_ASSIGN(const std::vector<Capture> captures, call.world.traces->captures());
   i64 budget = kReadAhead;
@@ -162,11 +135,9 @@ Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, R
     answer.version += capture.version;
     if (capture.at) answer.as_of = std::max(answer.as_of.value_or(0), *capture.at);
   }
-  for (auto& [job, row] : running) {
-    row.kind = "job";
-    row.job = job;
-    append(answer.table, row);
-  }
+  for (const auto& [job, now] : running)
+    append(answer.table,
+           {.kind = "job", .job = job, .state = "running", .processes = now.ranks, .step_ns = now.step_ns});
   if (unread > 0)
     answer.notes.push_back(fmt::format("{} not read yet: why_slow reads one", count_of(unread, "capture")));
   return worst;
@@ -188,13 +159,14 @@ Result<Answer> overview(const Call& call) {
   const World& world = call.world;
   Answer answer{.table = Table("overview", kColumns), .limit = kUsualRows};
   Answer agents{.table = Table("overview", kColumns)};
-  std::map<std::string, Row> running;
+  RunningJobs running;
   if (world.agents) {
     TRY(add_agents(world, agents));
     add_incidents(world, answer);
-    running = running_jobs(world, answer.notes);
+    running = running_jobs(world);
+    std::ranges::move(running.notes, std::back_inserter(answer.notes));
   }
-  TRY_ASSIGN(const Worst worst, add_jobs(call, answer, std::move(running)));
+  TRY_ASSIGN(const Worst worst, add_jobs(call, answer, std::move(running.jobs)));
   table::append(answer.table, agents.table);
   std::ranges::move(agents.notes, std::back_inserter(answer.notes));
 
