@@ -3,6 +3,7 @@
 #include "agent/begin_capture.h"
 #include "api/routes.h"
 #include "base/number.h"
+#include "base/printable_within.h"
 #include "net/browser_headers.h"
 #include "wire/analyze_request.h"
 #include "wire/file_part.h"
@@ -32,12 +33,21 @@ net::HttpAnswer answer_about(agent::Agent& agent, const capture::Capture& captur
   return answer;
 }
 
+// For the audit log: what the asker says of himself is his word alone.
+std::string how_asked(const wire::CaptureRequest& asked) {
+  constexpr size_t kShown = 200;
+  std::string how = "POST /v1/captures";
+  if (!asked.client.empty()) how += fmt::format(" by {}", printable_within(asked.client, kShown));
+  if (!asked.reason.empty()) how += fmt::format(" because \"{}\"", printable_within(asked.reason, kShown));
+  return how;
+}
+
 Result<net::HttpAnswer> begin(const RouteCall& call) {
   agent::Agent& agent = call.agent;
   TRY_ASSIGN(const wire::CaptureRequest asked, wire::read_capture_request(call.http.body));
   TRY_ASSIGN(agent::WantedCapture wanted, agent::wanted_capture(asked, agent.clock.now().unix_ms));
   TRY_ASSIGN(const agent::BegunCapture begun,
-             agent::begin_capture(agent, call.peer, std::move(wanted), "POST /v1/captures"));
+             agent::begin_capture(agent, call.peer, std::move(wanted), how_asked(asked)));
   return answer_about(agent, *agent.captures.find(begun.id), form_of(call.http), begun.notes);
 }
 

@@ -20,6 +20,7 @@
   ONE(changes)                \
   ONE(agent)                  \
   ONE(notify)                 \
+  ONE(mcp)                    \
   ONE(completion)             \
   ONE(man)                    \
   ONE(analyze_part)           \

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/system/safe_folder.h"
+#include "base/utf8.h"
 #include "net/acceptor.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"
@@ -116,6 +117,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.origin = header(http::field::origin);
     request.if_none_match = header(http::field::if_none_match);
     request.sec_fetch_site = std::string(message["Sec-Fetch-Site"]);
+    for (const auto& field : message)
+      if (std::string name =
+              ascii_lower(std::string_view(field.name_string().data(), field.name_string().size()));
+          name.starts_with("mcp-"))
+        request.mcp.emplace_back(std::move(name), std::string(field.value()));
     request.peer = peer_;
     return request;
   }

@@ -25,7 +25,10 @@ struct Number {
   std::optional<i64> CaptureRequest::* member;
 };
 constexpr List kLists[] = {{"pids", &CaptureRequest::pids}, {"ranks", &CaptureRequest::ranks}};
-constexpr Text kTexts[] = {{"job", &CaptureRequest::job}, {"output", &CaptureRequest::output}};
+constexpr Text kTexts[] = {{"job", &CaptureRequest::job},
+                           {"output", &CaptureRequest::output},
+                           {"reason", &CaptureRequest::reason},
+                           {"client", &CaptureRequest::client}};
 constexpr Flag kFlags[] = {{"all", &CaptureRequest::all},       {"shapes", &CaptureRequest::shapes},
                            {"stacks", &CaptureRequest::stacks}, {"memory", &CaptureRequest::memory},
                            {"flops", &CaptureRequest::flops},   {"modules", &CaptureRequest::modules}};
@@ -40,9 +43,9 @@ constexpr const char* kActivities = "activities";
 
 // As a refusal lists them.
 constexpr std::string_view kMembers[] = {
-    "pids",       "ranks",   "job",       "all",           "output",      "duration_ms",
-    "iterations", "roundup", "warmup_ms", "start_time_ms", "start_in_ms", "deadline_ms",
-    "shapes",     "stacks",  "memory",    "flops",         "modules",     "activities"};
+    "pids",    "ranks",     "job",           "all",         "output",      "duration_ms", "iterations",
+    "roundup", "warmup_ms", "start_time_ms", "start_in_ms", "deadline_ms", "shapes",      "stacks",
+    "memory",  "flops",     "modules",       "activities",  "reason",      "client"};
 
 }  // namespace
 

@@ -8,6 +8,7 @@
 //   start_time_ms      number             Unix time; or start_in_ms, from now on
 //   shapes, stacks, memory, flops, modules   true or false
 //   activities         list of texts      activity types
+//   reason, client     texts              why, and by which program: for the audit log, as the asker says
 #pragma once
 #include <optional>
 #include <string>
@@ -21,7 +22,7 @@ namespace spotter::wire {
 
 struct CaptureRequest {
   std::vector<i64> pids, ranks;
-  std::string job, output;
+  std::string job, output, reason, client;
   std::vector<std::string> activities;
   bool all = false, shapes = false, stacks = false, memory = false, flops = false, modules = false;
   std::optional<i64> duration_ms, iterations, roundup, start_in_ms, start_time_ms, warmup_ms, deadline_ms;

@@ -1,0 +1,45 @@
+// What tools share: how they ask the world, and how they say where what they tell is from.
+#pragma once
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "mcp/tool.h"
+#include "wire/read_tables.h"
+
+namespace spotter::mcp {
+
+// What agents have answered, host by host; of those that did not, a sentence.
+struct FromAgents {
+  struct Host {
+    std::string name;
+    std::vector<Table> tables;
+  };
+  std::vector<Host> hosts;
+  std::vector<std::string> notes;
+};
+
+// GET `target` of each agent. Errors: unsupported (there are no agents here), and the first agent's where
+// none has answered.
+Result<FromAgents> ask_agents(const World& world, const std::string& target);
+// The rows of all hosts' first tables in these columns, by their names; what a host does not have is null.
+Table merged(std::string_view name, std::span<const Field> columns, const FromAgents& answers);
+// A body of one agent's answer: of the first that has it. Errors: as above; not_found.
+Result<std::string> ask_first(const World& world, const net::HttpQuestion& question);
+
+// "spotter COMMAND --socket ... --format json"
+std::string agents_command(const World& world, const std::string& command);
+// "spotter analyze PATHS --table NAME --format json"
+std::string analyze_command(const Capture& capture, const std::string& arguments);
+// What a capture is, for Source::what.
+std::string words_of(const Capture& capture);
+
+// The one of that id, or the newest of that job. Errors: invalid (neither is given, or both), not_found.
+Result<Capture> capture_of(const World& world, const std::string& id, const std::string& job);
+
+void add_notes(const Notes& notes, std::vector<std::string>& sentences);
+std::string percent(double ratio);                          // "2.3 %"
+std::string count_of(size_t number, std::string_view one);  // "1 row", "3 rows"
+
+}  // namespace spotter::mcp

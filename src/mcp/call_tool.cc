@@ -1,0 +1,77 @@
+#include "mcp/call_tool.h"
+
+#include <algorithm>
+
+#include "mcp/cells.h"
+#include "mcp/cursor.h"
+#include "mcp/list.h"
+#include "wire/json.h"
+
+namespace spotter::mcp {
+namespace {
+
+namespace json = boost::json;
+
+constexpr size_t kMostError = 400;
+
+// "claude-code 2.1", as the client says.
+std::string client_of(const Message& message) {
+  const json::value* meta = message.params.if_contains("_meta");
+  const json::value* info = meta && meta->is_object() ? meta->get_object().if_contains(kClientKey) : nullptr;
+  if (!info || !info->is_object()) return "an assistant";
+  std::string said;
+  for (const char* name : {"name", "version"})
+    if (const json::value* word = info->get_object().if_contains(name); word && word->is_string())
+      said += (said.empty() ? "" : " ") +
+              clean(std::string_view(word->get_string().data(), word->get_string().size()), 60);
+  return said.empty() ? "an assistant" : said;
+}
+
+Result<json::object> called(const Tool& tool, const json::object& given, const Message& message,
+                            const Context& context) {
+  TRY_ASSIGN(const Arguments arguments, read_arguments(tool, given));
+  json::object question = given;
+  question.erase("cursor");
+  const Continuation continuation{tool.name, wire::json_text(question)};
+  std::optional<Cursor> cursor;
+  if (arguments.has("cursor")) {
+    TRY_ASSIGN(cursor, read_cursor(arguments.text("cursor"), continuation.tool, continuation.arguments));
+  }
+  const std::string client = client_of(message);
+  TRY_ASSIGN(Answer answer, tool.call({context.world, arguments, context.patience, client}));
+  if (cursor && digest_of(answer.version) != cursor->version)
+    return fail(Code::invalid, "cursor: the data have changed since; ask anew, without it");
+  if (cursor) answer.offset = cursor->offset;
+  if (const auto limit = arguments.integer("limit")) answer.limit = static_cast<size_t>(*limit);
+  return result_of(answer, arguments.text("detail") == "more" ? kMoreBytes : kUsualBytes, continuation);
+}
+
+}  // namespace
+
+tl::expected<json::object, Fault> call_tool(const Message& message, const Context& context) {
+  const json::value* name = message.params.if_contains("name");
+  const json::value* arguments = message.params.if_contains("arguments");
+  if (!name || !name->is_string())
+    return tl::unexpected(Fault{kBadParams, "tools/call says the name of the tool"});
+  if (arguments && !arguments->is_object())
+    return tl::unexpected(Fault{kBadParams, "the arguments of a tool are an object"});
+  const std::vector<const Tool*> tools = tools_of(context.world);
+  const auto tool =
+      std::ranges::find_if(tools, [&](const Tool* one) { return name->get_string() == one->name; });
+  if (tool == tools.end()) return tl::unexpected(Fault{kBadParams, "there is no such tool"});
+  auto result = called(**tool, arguments ? arguments->get_object() : json::object(), message, context);
+  if (result) return std::move(*result);
+  if (result.error().code == Code::cancelled)
+    return error_result(
+        "it took longer than a call may, or was taken back; ask anew, or for a smaller capture");
+  return error_result(clean(result.error().message, kMostError));
+}
+
+std::string tool_error_text(const Message& message, const Connection& connection,
+                            const std::string& sentence) {
+  json::object result = error_result(sentence);
+  if (is_modern(message, connection)) result["resultType"] = "complete";
+  return wire::json_text(json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(result)}});
+}
+
+}  // namespace spotter::mcp

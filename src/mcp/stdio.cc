@@ -1,0 +1,328 @@
+#include "mcp/stdio.h"
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <condition_variable>
+#include <csignal>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "base/system/host.h"
+#include "mcp/call_tool.h"
+#include "mcp/dispatcher.h"
+#include "mcp/list.h"
+#include "mcp/methods.h"
+#include "mcp/pace.h"
+#include "mcp/times.h"
+#include "wire/json.h"
+
+namespace spotter::mcp {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kAtOnce = 4;
+constexpr size_t kMostWaiting = 32;
+constexpr Ns kLast = 2 * kSecond;  // for what runs when the input is over
+constexpr Ns kBetweenProgress = kSecond;
+
+// Lines of a file, each up to kMostMessage bytes.
+class Lines {
+ public:
+  explicit Lines(int input) : input_(input) {}
+  struct Line {
+    std::string text;
+    bool is_too_long = false;
+  };
+  // nullopt: it is over.
+  std::optional<Line> next() {
+    Line line;
+    while (true) {
+      const size_t end = buffer_.find('\n');
+      const std::string part = buffer_.substr(0, end);
+      buffer_.erase(0, end == buffer_.npos ? end : end + 1);
+      if (line.text.size() + part.size() > kMostMessage)
+        line.is_too_long = true;
+      else
+        line.text += part;
+      if (line.is_too_long) line.text.clear();
+      if (end != buffer_.npos && end != std::string::npos) return line;
+      if (!fill()) {
+        if (line.text.empty() && !line.is_too_long) return std::nullopt;
+        return line;
+      }
+    }
+  }
+
+ private:
+  bool fill() {
+    char bytes[1 << 16];
+    while (true) {
+      const ssize_t count = ::read(input_, bytes, sizeof bytes);
+      if (count < 0 && errno == EINTR) continue;
+      if (count <= 0) return false;
+      buffer_.append(bytes, static_cast<size_t>(count));
+      return true;
+    }
+  }
+
+  int input_;
+  std::string buffer_;
+};
+
+// The token of a request's _meta; null: it wants no news of how far it is.
+json::value progress_token(const Message& message) {
+  const json::value* meta = message.params.if_contains("_meta");
+  const json::value* token =
+      meta && meta->is_object() ? meta->get_object().if_contains("progressToken") : nullptr;
+  return token && (token->is_string() || token->is_int64() || token->is_uint64()) ? *token
+                                                                                  : json::value(nullptr);
+}
+
+class Server {
+ public:
+  Server(World& world, int input, int output) : world_(world), lines_(input), output_(output) {
+    for (int i = 0; i < kAtOnce; ++i) workers_.emplace_back([this] { work(); });
+    workers_.emplace_back([this] { watch(); });
+  }
+
+  Result<void> run() {
+    while (const auto line = lines_.next()) {
+      if (line->is_too_long)
+        write(error_text(std::nullopt,
+                         {kNotJson, fmt::format("a message has at most {} bytes", kMostMessage)},
+                         is_legacy()));
+      else if (line->text.find_first_not_of(" \t\r") != std::string::npos)
+        take(line->text);
+      if (is_gone_) break;
+    }
+    finish();
+    if (is_gone_) return fail(Code::io, "nobody reads the answers any more");
+    return {};
+  }
+
+ private:
+  // One request on its way. Several of a batch are one after the other.
+  struct Job {
+    std::vector<std::variant<Message, std::string>> parts;
+    bool is_batch = false;
+    Connection connection;
+    std::atomic<bool> cancelled = false;    // it is to end
+    std::atomic<bool> is_unwanted = false;  // nobody waits for its answer
+    Ns until = 0;
+  };
+
+  bool is_legacy() const { return connection_.legacy_version.has_value(); }
+
+  void take(const std::string& text) {
+    Received received = read_messages(text, connection_);
+    if (received.is_batch) return enqueue(std::move(received.parts), true);
+    for (auto& part : received.parts) {
+      if (const auto* refusal = std::get_if<std::string>(&part)) {
+        write(*refusal);
+        continue;
+      }
+      const Message& message = std::get<Message>(part);
+      if (message.method == "notifications/cancelled") {
+        cancel(message);
+      } else if (is_slow(message)) {
+        std::vector<std::variant<Message, std::string>> one;
+        one.push_back(std::move(part));
+        enqueue(std::move(one), false);
+      } else {
+        const Reply reply = answer(message, {world_, connection_});
+        if (!reply.text.empty()) write(reply.text);
+      }
+    }
+  }
+
+  // What asks agents or reads traces, and does not change the connection.
+  static bool is_slow(const Message& message) {
+    return message.method == kCallTool || message.method == kReadResource ||
+           message.method == "resources/list";
+  }
+
+  void enqueue(std::vector<std::variant<Message, std::string>> parts, bool is_batch) {
+    auto job = std::make_shared<Job>();
+    job->parts = std::move(parts);
+    job->is_batch = is_batch;
+    job->connection = connection_;
+    const std::lock_guard lock(mutex_);
+    if (waiting_.size() >= kMostWaiting) {
+      for (const auto& part : job->parts)
+        if (const auto* message = std::get_if<Message>(&part); message && message->has_id)
+          write(busy(*message));
+      return;
+    }
+    waiting_.push_back(std::move(job));
+    has_work_.notify_one();
+  }
+
+  // A model can mend it by asking again.
+  std::string busy(const Message& message) const {
+    const std::string sentence =
+        fmt::format("busy: {} calls are waiting; ask again when they are answered", kMostWaiting);
+    if (message.method != kCallTool) return error_text(message.id, {kOurs, sentence});
+    return tool_error_text(message, connection_, sentence);
+  }
+
+  void cancel(const Message& message) {
+    const json::value* id = message.params.if_contains("requestId");
+    if (!id) return;
+    const std::lock_guard lock(mutex_);
+    const auto is_it = [&](const std::shared_ptr<Job>& job) {
+      const Message* one = job->parts.size() == 1 ? std::get_if<Message>(&job->parts[0]) : nullptr;
+      return one && one->has_id && one->id == *id;
+    };
+    std::erase_if(waiting_, is_it);
+    for (const auto& job : under_way_)
+      if (is_it(job)) job->is_unwanted = job->cancelled = true;
+  }
+
+  void work() {
+    std::unique_lock lock(mutex_);
+    while (true) {
+      has_work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+      if (waiting_.empty()) return;
+      const std::shared_ptr<Job> job = std::move(waiting_.front());
+      waiting_.pop_front();
+      job->until = now() + longest(*job);
+      under_way_.push_back(job);
+      lock.unlock();
+      act(*job);
+      lock.lock();
+      std::erase(under_way_, job);
+      is_done_.notify_all();
+    }
+  }
+
+  static Ns now() { return Host::at("/").unix_now(); }
+
+  static Ns longest(const Job& job) {
+    Ns all = 0;
+    for (const auto& part : job.parts) {
+      const Message* message = std::get_if<Message>(&part);
+      const json::value* name = message ? message->params.if_contains("name") : nullptr;
+      all += name && name->is_string() && name->get_string() == kCapture.name ? kCaptureCall : kUsualCall;
+    }
+    return all;
+  }
+
+  // Gives up what takes too long, which then says so.
+  void watch() {
+    std::unique_lock lock(mutex_);
+    while (!ends_) {
+      has_ended_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_; });
+      for (const auto& job : under_way_)
+        if (now() > job->until) job->cancelled = true;
+    }
+  }
+
+  void act(Job& job) {
+    std::vector<std::string> replies;
+    for (const auto& part : job.parts) {
+      if (const auto* refusal = std::get_if<std::string>(&part)) {
+        replies.push_back(*refusal);
+        continue;
+      }
+      const Message& message = std::get<Message>(part);
+      if (message.method == kCallTool) wait_for_turn(job);
+      Patience patience{.cancelled = &job.cancelled, .progress = progress_of(job, message)};
+      std::string text = answer(message, {world_, job.connection, std::move(patience)}).text;
+      if (!text.empty()) replies.push_back(std::move(text));
+    }
+    if (job.is_unwanted || replies.empty()) return;
+    if (!job.is_batch) return write(replies[0]);
+    std::string all = "[";
+    for (const std::string& reply : replies) all += (all.size() == 1 ? "" : ",") + reply;
+    write(all + "]");
+  }
+
+  void wait_for_turn(const Job& job) {
+    Ns wait = pace_.take(now());
+    for (; wait > 0 && !job.cancelled; wait -= kLook)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(std::min(wait, kLook)));
+  }
+
+  std::function<void(i64, i64)> progress_of(const Job& job, const Message& message) {
+    const json::value token = progress_token(message);
+    if (token.is_null()) return {};
+    struct State {
+      std::mutex mutex;
+      Ns last = 0;
+      i64 told = 0;
+    };
+    return [this, &job, token, state = std::make_shared<State>()](i64 done, i64 total) {
+      const std::lock_guard lock(state->mutex);
+      const Ns now = Server::now();
+      if (done <= state->told || now - state->last < kBetweenProgress || job.is_unwanted) return;
+      state->last = now;
+      state->told = done;
+      json::object params{{"progressToken", token}, {"progress", done}, {"total", total}};
+      write(wire::json_text(json::object{
+          {"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}}));
+    };
+  }
+
+  void write(const std::string& text) {
+    const std::lock_guard lock(output_mutex_);
+    const std::string line = text + "\n";
+    size_t written = 0;
+    while (written < line.size() && !is_gone_) {
+      const ssize_t count = ::write(output_, line.data() + written, line.size() - written);
+      if (count >= 0)
+        written += static_cast<size_t>(count);
+      else if (errno != EINTR)
+        is_gone_ = true;
+    }
+  }
+
+  // What runs may end; what does not is given up.
+  void finish() {
+    {
+      std::unique_lock lock(mutex_);
+      if (is_gone_) waiting_.clear();
+      is_done_.wait_for(lock, std::chrono::nanoseconds(kLast),
+                        [this] { return is_gone_ || (waiting_.empty() && under_way_.empty()); });
+      waiting_.clear();
+      ends_ = true;
+      for (const auto& job : under_way_) job->is_unwanted = job->cancelled = true;
+    }
+    has_work_.notify_all();
+    has_ended_.notify_all();
+    for (std::thread& worker : workers_) worker.join();
+  }
+
+  World& world_;
+  Connection connection_;  // of the thread that reads
+  Lines lines_;
+  int output_;
+  Pace pace_;
+  std::mutex output_mutex_;
+  std::atomic<bool> is_gone_ = false;  // who reads the output
+
+  std::mutex mutex_;  // of what is below
+  std::condition_variable has_work_, is_done_, has_ended_;
+  std::deque<std::shared_ptr<Job>> waiting_;
+  std::vector<std::shared_ptr<Job>> under_way_;
+  bool ends_ = false;
+  std::vector<std::thread> workers_;
+};
+
+}  // namespace
+
+Result<void> serve_stdio(World& world, int input, int output) {
+  std::signal(SIGPIPE, SIG_IGN);
+  Server server(world, input, output);
+  return server.run();
+}
+
+}  // namespace spotter::mcp

@@ -1,0 +1,73 @@
+#include "serve/folder_traces.h"
+
+#include <algorithm>
+
+#include "base/system/host.h"
+#include "read/flight_recorder/flight_recorder.h"
+
+namespace spotter::serve {
+namespace {
+
+mcp::Capture capture_of(const FoundJob& job) {
+  mcp::Capture capture{.id = job.id,
+                       .job = job.title,
+                       .state = job.is_written ? "being written" : "written",
+                       .paths = job.paths,
+                       .version = job.version};
+  for (const JobFile& file : job.files) {
+    if (!file.is_trace) continue;
+    ++capture.files;
+    capture.bytes += file.found.bytes;
+    capture.at = std::max(capture.at.value_or(0), file.found.changed);
+  }
+  return capture;
+}
+
+}  // namespace
+
+std::vector<JobPtr> FolderTraces::look() {
+  const std::lock_guard lock(mutex_);
+  const Ns now = Host::at("/").unix_now();
+  std::vector<JobPtr> jobs = finder_.look(now);
+  // Times tell spans of one worker from ranks; with them there may be other jobs.
+  const std::atomic<bool> cancelled = false;
+  bool is_new = false;
+  while (finder_.learn_times(cancelled)) is_new = true;
+  return is_new ? finder_.look(now) : jobs;
+}
+
+Result<std::vector<mcp::Capture>> FolderTraces::captures() {
+  std::vector<mcp::Capture> all;
+  for (const JobPtr& job : look()) all.push_back(capture_of(*job));
+  std::ranges::stable_sort(all, std::greater(), &mcp::Capture::at);
+  return all;
+}
+
+Result<JobPtr> FolderTraces::find(const mcp::Capture& capture) {
+  const std::vector<JobPtr> jobs = look();
+  const auto it = std::ranges::find_if(jobs, [&](const JobPtr& job) { return job->id == capture.id; });
+  if (it == jobs.end())
+    return fail(Code::not_found, "the folder has no traces any more; overview lists those that there are");
+  return *it;
+}
+
+Result<diagnose::Diagnosis> FolderTraces::diagnose(const mcp::Capture& capture, diagnose::Request request) {
+  TRY_ASSIGN(const JobPtr found, find(capture));
+  TRY_ASSIGN(const Job job, open(*found));
+  request.load_record = read::load_flight_record;
+  return diagnose::run(job, std::move(request), loader_of(found));
+}
+
+Result<diagnose::Diff> FolderTraces::compare(const mcp::Capture& before, const mcp::Capture& after,
+                                             diagnose::DiffRequest request) {
+  TRY_ASSIGN(const JobPtr found_before, find(before));
+  TRY_ASSIGN(const JobPtr found_after, find(after));
+  TRY_ASSIGN(const Job job_before, open(*found_before));
+  TRY_ASSIGN(const Job job_after, open(*found_after));
+  const Loader load = [&](const TraceFile& file, const LoadRequest& how) {
+    return loader_of(find_file(*found_before, file.path) ? found_before : found_after)(file, how);
+  };
+  return diagnose::diff(job_before, job_after, std::move(request), load);
+}
+
+}  // namespace spotter::serve

@@ -1,0 +1,175 @@
+#include "table/row_query.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/glob.h"
+#include "base/number.h"
+#include "base/suggestion.h"
+#include "base/utf8.h"
+#include "table/ops.h"
+
+namespace spotter::table {
+namespace {
+
+using Holds = std::function<bool(const Value&)>;
+
+constexpr std::string_view kAnd = " and ", kNull = "null";
+// The longer ones first: each is looked for where a name ends.
+constexpr std::string_view kOperators[] = {"!=", "<=", ">=", "=", "<", ">"};
+
+std::string_view trimmed(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+Result<size_t> column_named(const Table& table, std::string_view name) {
+  const auto schema = table.schema();
+  const auto it =
+      std::ranges::find(schema, name, [](const Field& field) { return std::string_view(field.name); });
+  if (it != schema.end()) return static_cast<size_t>(it - schema.begin());
+  std::string names;
+  for (const Field& field : schema) names += (names.empty() ? "" : ", ") + std::string(field.name);
+  return fail(Code::invalid, "the table {} has no column \"{}\"; it has {}", table.name(), to_printable(name),
+              names);
+}
+
+double number_of(const Value& cell) {
+  if (const i64* whole = std::get_if<i64>(&cell)) return static_cast<double>(*whole);
+  if (const double* real = std::get_if<double>(&cell)) return *real;
+  return std::get<bool>(cell) ? 1 : 0;
+}
+
+// "3", "0-3,7"
+Result<std::vector<std::pair<i64, i64>>> parse_ranges(std::string_view words) {
+  std::vector<std::pair<i64, i64>> ranges;
+  while (true) {
+    const std::string_view word = trimmed(words.substr(0, words.find(',')));
+    const size_t dash = word.find('-', 1);
+    const auto first = number_in<i64>(word.substr(0, dash));
+    const auto last = dash == word.npos ? first : number_in<i64>(word.substr(dash + 1));
+    if (!first || !last)
+      return fail(Code::invalid, "\"{}\" is neither a whole number nor a range as 0-3", to_printable(word));
+    ranges.emplace_back(*first, *last);
+    const size_t comma = words.find(',');
+    if (comma == words.npos) return ranges;
+    words.remove_prefix(comma + 1);
+  }
+}
+
+Result<Holds> equality(const Field& field, std::string_view value) {
+  if (value == kNull) return Holds([](const Value& cell) { return is_null(cell); });
+  switch (field.type) {
+    case Type::text:
+      return Holds([pattern = std::string(value)](const Value& cell) {
+        return !is_null(cell) && matches_glob(pattern, std::get<std::string_view>(cell));
+      });
+    case Type::flag:
+      if (value != "true" && value != "false") return fail(Code::invalid, "{} is true or false", field.name);
+      return Holds(
+          [is = value == "true"](const Value& cell) { return !is_null(cell) && std::get<bool>(cell) == is; });
+    case Type::integer: {
+      TRY_ASSIGN(auto ranges, parse_ranges(value));
+      return Holds([ranges = std::move(ranges)](const Value& cell) {
+        return !is_null(cell) && std::ranges::any_of(ranges, [&](const auto& range) {
+          return std::get<i64>(cell) >= range.first && std::get<i64>(cell) <= range.second;
+        });
+      });
+    }
+    case Type::real:
+      break;
+  }
+  const auto number = number_in<double>(value);
+  if (!number) return fail(Code::invalid, "\"{}\" is no number", to_printable(value));
+  return Holds([number = *number](const Value& cell) { return !is_null(cell) && number_of(cell) == number; });
+}
+
+Result<Holds> order(const Field& field, std::string_view op, std::string_view value) {
+  const auto number = number_in<double>(value);
+  if (field.type == Type::text || field.type == Type::flag)
+    return fail(Code::invalid, "{} is no number: it is asked for by = and !=", field.name);
+  if (!number) return fail(Code::invalid, "\"{}\" is no number", to_printable(value));
+  return Holds([op, number = *number](const Value& cell) {
+    if (is_null(cell)) return false;
+    const double left = number_of(cell);
+    return op == "<"    ? left < number
+           : op == "<=" ? left <= number
+           : op == ">"  ? left > number
+                        : left >= number;
+  });
+}
+
+struct Condition {
+  size_t column;
+  Holds holds;
+};
+
+Result<Condition> parse_condition(const Table& table, std::string_view text) {
+  size_t at = text.npos;
+  std::string_view op;
+  for (const std::string_view candidate : kOperators)
+    if (const size_t place = text.find(candidate); place < at) {
+      at = place;
+      op = candidate;
+    }
+  if (at == text.npos || at == 0)
+    return fail(Code::invalid, "\"{}\" is no condition; write one as rank=3 or dur_ns>1000",
+                to_printable(text));
+  TRY_ASSIGN(const size_t column, column_named(table, trimmed(text.substr(0, at))));
+  const Field& field = table.schema()[column];
+  const std::string_view value = trimmed(text.substr(at + op.size()));
+  if (op != "=" && op != "!=") {
+    TRY_ASSIGN(Holds holds, order(field, op, value));
+    return Condition{column, std::move(holds)};
+  }
+  TRY_ASSIGN(Holds holds, equality(field, value));
+  if (op == "!=") holds = [is = std::move(holds)](const Value& cell) { return !is(cell); };
+  return Condition{column, std::move(holds)};
+}
+
+}  // namespace
+
+Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
+  std::vector<Condition> conditions;
+  std::string_view rest = trimmed(query.where);
+  while (!rest.empty()) {
+    const size_t end = std::min(rest.find(kAnd), rest.size());
+    Result<Condition> condition = parse_condition(table, trimmed(rest.substr(0, end)));
+    if (!condition) return within(condition.error(), "where");
+    conditions.push_back(std::move(*condition));
+    rest.remove_prefix(std::min(end + kAnd.size(), rest.size()));
+  }
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < table.rows(); ++row)
+    if (std::ranges::all_of(conditions, [&](const Condition& c) { return c.holds(table.at(row, c.column)); }))
+      rows.push_back(row);
+  Table all = conditions.empty() ? table : pick(table, rows);
+  if (query.sort.empty()) return all;
+  const bool is_descending = query.sort.starts_with('-');
+  const auto by = column_named(table, std::string_view(query.sort).substr(is_descending ? 1 : 0));
+  if (!by) return within(by.error(), "sort");
+  Table sorted = sort(all, {{table.schema()[*by].name, is_descending}});
+  sorted.notes = table.notes;
+  return sorted;
+}
+
+Result<Table> chosen_columns(const Table& table, const RowQuery& query) {
+  if (query.columns.empty()) return table;
+  std::vector<std::string_view> names;
+  for (const std::string& name : query.columns) {
+    if (const auto column = column_named(table, name); !column) return within(column.error(), "columns");
+    if (std::ranges::find(names, name) == names.end()) names.push_back(name);
+  }
+  Table part = project(table, names);
+  part.notes = table.notes;
+  return part;
+}
+
+Result<Table> chosen(const Table& table, const RowQuery& query) {
+  TRY_ASSIGN(Table rows, chosen_rows(table, query));
+  if (query.limit) rows = head(rows, static_cast<size_t>(std::max<i64>(*query.limit, 0)));
+  return chosen_columns(rows, query);
+}
+
+}  // namespace spotter::table
