@@ -21,6 +21,11 @@ bool is_loading(std::string_view overhead) {
   return std::ranges::find(kNames, overhead) != std::end(kNames);
 }
 
+// Of torch.compile: around compiled code, and around its differentiation.
+bool is_compiled(std::string_view name) {
+  return name.starts_with("Torch-Compiled Region") || name.starts_with("CompiledFunction");
+}
+
 // Around operators under a mode of Python, as those that trace graphs are.
 constexpr std::string_view kPythonMode = "PythonDispatchMode";
 
@@ -53,7 +58,7 @@ GapCause::GapCause(const Trace& trace) {
     const bool is_overhead = trace.category(e) == Category::overhead;
     if (is_overhead && is_of_recorder(name)) recorder.push_back({trace.ts[e], trace.end(e)});
     if (is_overhead ? is_loading(name) : name == kPythonMode) compiler.push_back({trace.ts[e], trace.end(e)});
-    compiles |= !is_overhead && name.starts_with("Torch-Compiled Region");
+    compiles |= !is_overhead && is_compiled(name);
   }
   recorder_ = united(std::move(recorder));
   if (compiles) compiler_ = united(std::move(compiler));

@@ -87,7 +87,8 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
       if (rows[i].op == SkeletonOp::sync && step >= 0) {
         // Behind an optimizer, which ends the step for us, a loop reads its loss: a copy for each wait, and
         // nothing else of the next step was launched.
-        const bool is_behind_step = job.ranks[r].are_by_optimizer && launched <= ++waited;
+        const bool is_behind_step =
+            job.ranks[r].are_by_optimizer && rows[i].cause == Cause::none && launched <= ++waited;
         if (!is_behind_step) syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
       }
       if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();
