@@ -32,6 +32,9 @@ bool waits_for_device(std::string_view call) {
   return call == "cudaFree" || call == "hipFree" || call == "cuMemFree_v2";
 }
 
+// Of whether an event has come: CUPTI records that as a wait for it, too.
+bool only_asks(std::string_view call) { return call.find("Query") != std::string_view::npos; }
+
 bool makes_stream_wait(std::string_view call) {
   return call.ends_with("StreamWaitEvent") || call.find("StreamWaitEvent_") != std::string_view::npos;
 }
@@ -81,20 +84,20 @@ void Dependencies::read_records() {
   for (EventId e = 0; e < trace_.size(); ++e)
     if (is_record[trace_.kind[e]]) records.push_back(e);
   if (records.empty()) return;
-  std::unordered_map<i64, Ns> call_time;
+  std::unordered_map<i64, EventId> calls;
   for (EventId e = 0; e < trace_.size(); ++e)
     if (is_call[trace_.kind[e]])
-      if (const auto correlation = trace_.integer(e, Arg::correlation))
-        call_time.emplace(*correlation, trace_.ts[e]);
+      if (const auto correlation = trace_.integer(e, Arg::correlation)) calls.emplace(*correlation, e);
 
   for (const EventId e : records) {
     const auto correlation = trace_.integer(e, Arg::correlation);
-    if (!correlation || !call_time.contains(*correlation)) continue;
-    const Ns time = call_time[*correlation];
+    const auto call = correlation ? calls.find(*correlation) : calls.end();
+    if (call == calls.end() || only_asks(trace_.name_of(call->second))) continue;
+    const Ns time = trace_.ts[call->second];
     const i64 device = trace_.integer(e, Arg::device).value_or(0);
-    const auto recorded = call_time.find(trace_.integer(e, Arg::wait_on_event_corr).value_or(-1));
+    const auto recorded = calls.find(trace_.integer(e, Arg::wait_on_event_corr).value_or(-1));
     const Awaited awaited = {find_stream(device, trace_.integer(e, Arg::wait_on_stream).value_or(-1)),
-                             recorded == call_time.end() ? time : recorded->second};
+                             recorded == calls.end() ? time : trace_.ts[recorded->second]};
     const std::string_view name = trace_.name_of(e);
     const size_t stream = find_stream(device, trace_.integer(e, Arg::stream).value_or(-1));
     if (name == "Stream Wait Event" && stream != kAll && awaited.stream != kAll)

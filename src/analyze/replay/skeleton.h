@@ -40,6 +40,7 @@ enum class Cause : u8 {
   data_loading,  // it waits for the next batch
   allocation,    // a call of the device's allocator
   compilation,   // code is compiled or loaded onto the device
+  recording,     // the profiler itself works
   copy,  // of a sync on a device; silence: it waits for a call on the host; for its own copy, from or to
          // pageable memory
   count_

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "analyze/communication/collective_names.h"
+#include "analyze/replay/gap_cause.h"
 #include "analyze/replay/host_skeleton.h"
 #include "analyze/replay/recorded_part.h"
 #include "analyze/replay/run_hull.h"
@@ -23,6 +24,8 @@ constexpr Ns kLongGap = 200'000;
 constexpr Ns kLongCall = 20'000;
 constexpr Ns kUsualCalls = 4;
 constexpr i64 kFullQueue = 512;  // launches outstanding
+// What clocks of host and device are apart by where they agree.
+constexpr Ns kClocks = 10'000;
 
 class Builder {
  public:
@@ -33,6 +36,7 @@ class Builder {
         found_(host_items(trace, dependencies_)),
         out_(trace, found_.tracks),
         kinds_(trace),
+        gap_cause_(trace),
         streams_(work_.streams.size()),
         row_of_(work_.event.size(), kNone),
         is_awaited_(work_.event.size()) {
@@ -127,7 +131,7 @@ class Builder {
     const bool ends_step = next.kind == HostItem::Kind::step || next.kind == HostItem::Kind::end;
     if (end - begin <= kLongGap && (!after_sync || ends_step)) return;
     out_.advance(begin);
-    push_pause(end - begin > kLongGap ? Cause::silence : Cause::after_sync, begin, end,
+    push_pause(end - begin > kLongGap ? gap_cause_.of(begin, end) : Cause::after_sync, begin, end,
                out_.cover().name_in(begin, end, next.event), next.event);
   }
 
@@ -160,7 +164,7 @@ class Builder {
     const bool is_long =
         item.event != kNone && item.end - item.begin > kUsualCalls * found_.usual_call + kLongCall;
     const bool is_blocking_copy =
-        is_long && work_.kind[last] == trace::WorkKind::memory && work_.end[last] <= item.end;
+        is_long && work_.kind[last] == trace::WorkKind::memory && work_.end[last] <= item.end + kClocks;
     if (is_blocking_copy) is_open_ = false;  // it has a row of its own
     for (const u32 row : rows) take_work(item, row);
     if (!is_long) return;
@@ -290,6 +294,7 @@ class Builder {
   const HostItems found_;
   SkeletonWriter out_;
   WorkKinds kinds_;
+  const GapCause gap_cause_;
   std::vector<u32> stream_of_;                         // per row of DeviceWork
   std::unordered_map<EventId, CollectiveCall> calls_;  // by kernel
   std::vector<StreamState> streams_;

@@ -33,7 +33,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
 const Mechanism kCompilation = {
     .name = "compilation",
     .summary =
-        "The host launches nothing while torch.compile (spans of dynamo_timed, Inductor, Triton) compiles, or while the driver loads code (cuModuleLoad..., cuLibraryLoad...).",
+        "The host launches nothing while torch.compile (spans of dynamo_timed, Inductor, Triton) compiles, or while the driver loads code (cuModuleLoad..., cuLibraryLoad...). In a program "
+        "with compiled regions also a silence in which the driver loads functions, or in which operators run on tensors without data, as they do while a graph is traced.",
     .remedy =
         "Warm up before it counts; TORCH_LOGS=recompiles says why a graph is compiled again: mark dynamic shapes, pad to a few sizes, keep caches.",
     .evidence = "--table call_tree",

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/sync_rows.h"
@@ -7,6 +8,13 @@
 namespace spotter::diagnose {
 namespace {
 
+// Where most of them are.
+std::string usual_name(const JobModel& model, const std::vector<const SyncAt*>& syncs) {
+  std::map<std::string, size_t> counts;
+  for (const SyncAt* sync : syncs) ++counts[name_of(model, *sync)];
+  return std::ranges::max_element(counts, {}, [](const auto& count) { return count.second; })->first;
+}
+
 std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<const SyncAt*> syncs;
   for (const SyncAt& sync : model.syncs)
@@ -14,7 +22,7 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   if (syncs.empty()) return {};
   Candidate c;
   c.ranks = ranks_of(syncs);
-  c.subject = name_of(model, *syncs[0]);
+  c.subject = usual_name(model, syncs);
   c.what = fmt::format(
       "{} waits for its own copies from or to pageable memory, {:.1f} times a step (in {}), and launches nothing meanwhile",
       host_of(model, c.ranks), times_a_step(model, syncs.size(), c.ranks), render::short_name(c.subject, 56));

@@ -105,7 +105,7 @@ Candidate of_ranks(const JobModel& model, const std::vector<RankPauses>& ranks) 
   c.subject = facts.first.name;
   c.what = sentence(model, c, ranks, facts);
   c.most = facts.excess;
-  c.is_opportunity = is_own_code(model, ranks);
+  c.is_opportunity = c.steps.empty() && is_own_code(model, ranks);
   if (c.is_opportunity)
     c.against =
         "all ranks and steps have it alike: it is the program's own work, or nothing that was recorded";
@@ -168,7 +168,7 @@ const Mechanism kHostPause = {
     .name = "host_pause",
     .summary =
         "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
-        "loading, wait for the device, or call of the allocator is there. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
+        "loading, wait for the device, call of the allocator, compilation or work of the profiler is there. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
     .remedy =
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",

@@ -62,7 +62,11 @@ PauseFacts facts_of(const JobModel& model, const std::vector<RankPauses>& ranks)
   std::ranges::sort(times);
   facts.longest = times.back();
   facts.median = times[times.size() / 2];
+  // What mostly is in nothing that was recorded has no name.
+  const auto nameless = by_name.find("");
+  if (nameless != by_name.end() && nameless->second > facts.excess / 2) return facts;
   for (const auto& [name, ns] : by_name) {
+    if (name.empty()) continue;
     const PauseFacts::Name own{
         std::string(name),
         facts.excess > 0 ? static_cast<double>(ns) / static_cast<double>(facts.excess) : 0};

@@ -21,7 +21,7 @@ void skip(const JobModel& model, const std::vector<const SyncAt*>& syncs, analyz
     scenario.is_skipped[model.row_index(sync->rank, sync->row)] = 1;
     const std::vector<analyze::SkeletonRow>& rows = model.job.ranks[sync->rank].rows();
     const u32 next = sync->row + 1;
-    if (next >= rows.size() || rows[next].op != analyze::SkeletonOp::pause) continue;
+    if (next >= rows.size() || !takes_along(*sync, rows[next])) continue;
     Ns& host = scenario.host[model.row_index(sync->rank, next)];
     host = std::min(host, rows[next].count);
   }

@@ -31,12 +31,13 @@ void read(const RankProgram& program, u32 rank, std::vector<PauseAt>& pauses) {
 }
 
 // Those that follow one of these waits.
-void mark_behind(const std::vector<SyncAt>& syncs, std::vector<PauseAt>& pauses) {
+void mark_behind(const JobProgram& job, const std::vector<SyncAt>& syncs, std::vector<PauseAt>& pauses) {
   auto sync = syncs.begin();
   for (PauseAt& pause : pauses) {
     while (sync != syncs.end() && std::pair(sync->rank, sync->row + 1) < std::pair(pause.rank, pause.row))
       ++sync;
-    pause.follows_sync = sync != syncs.end() && sync->rank == pause.rank && sync->row + 1 == pause.row;
+    pause.follows_sync = sync != syncs.end() && sync->rank == pause.rank && sync->row + 1 == pause.row &&
+                         takes_along(*sync, job.ranks[pause.rank].rows()[pause.row]);
   }
 }
 
@@ -73,15 +74,23 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     if (job.ranks[r].launchers > 0) continue;  // one of many threads waits
     const std::vector<SkeletonRow>& rows = job.ranks[r].rows();
-    size_t open = syncs.size();  // since the last launch
+    size_t open = syncs.size();    // since the last launch
+    i64 launched = 0, waited = 0;  // in the step so far
     i64 step = -1;
     for (u32 i = 0; i < rows.size(); ++i) {
       if (rows[i].op == SkeletonOp::step || rows[i].op == SkeletonOp::end) {
         syncs.resize(open);
+        launched = waited = 0;
         ++step;
       }
-      if (rows[i].op == SkeletonOp::sync && step >= 0)
-        syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
+      if (rows[i].op == SkeletonOp::run) launched += rows[i].count;
+      if (rows[i].op == SkeletonOp::sync && step >= 0) {
+        // Behind an optimizer, which ends the step for us, a loop reads its loss: a copy for each wait, and
+        // nothing else of the next step was launched.
+        const bool is_behind_step =
+            job.ranks[r].are_by_optimizer && rows[i].cause == Cause::none && launched <= ++waited;
+        if (!is_behind_step) syncs.push_back({r, static_cast<u32>(step), i, rows[i].cause});
+      }
       if (rows[i].op == SkeletonOp::run || rows[i].op == SkeletonOp::collective) open = syncs.size();
     }
     syncs.resize(open);
@@ -92,7 +101,7 @@ std::vector<SyncAt> syncs_of(const JobProgram& job) {
 std::vector<PauseAt> pauses_of(const JobProgram& job, const Stages& stages) {
   std::vector<PauseAt> pauses;
   for (u32 r = 0; r < job.ranks.size(); ++r) read(job.ranks[r], r, pauses);
-  mark_behind(syncs_of(job), pauses);
+  mark_behind(job, syncs_of(job), pauses);
   for (const std::vector<u32>& ranks : stages.ranks) set_ideals(job, ranks, pauses);
   return pauses;
 }

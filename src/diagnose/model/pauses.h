@@ -26,6 +26,15 @@ struct SyncAt {
   u32 rank, step, row;
   analyze::Cause kind;  // none, allocation or copy
 };
+
+// Whether the row right behind the wait is a pause that is there because of it: the host could prepare
+// nothing meanwhile. What has a copy goes on with that: a silence behind it is work of its own, as writing it
+// away is.
+inline bool takes_along(const SyncAt& sync, const analyze::SkeletonRow& next) {
+  return next.op == analyze::SkeletonOp::pause &&
+         !(sync.kind == analyze::Cause::copy && next.cause == analyze::Cause::silence);
+}
+
 std::vector<SyncAt> syncs_of(const analyze::JobProgram& job);
 
 // In steps only; by rank and row.

@@ -43,9 +43,12 @@ bool has_operator(const JobFacts& f, std::string_view name) {
 
 constexpr i64 kVolta = 7;  // the first compute capability with tensor cores; AMD's with MFMA are 9 and more
 
+// Of the device's time: kernels whose names do not tell, as those of attention in float32.
+constexpr double kPerhaps = 0.1;
+
 bool leaves_tensor_cores_unused(const DeviceFacts& d) {
   return d.compute_major >= kVolta && d.on_tensor_cores == 0.0 &&
-         d.perhaps_on_tensor_cores.value_or(1) < 0.05;
+         d.perhaps_on_tensor_cores.value_or(1) < kPerhaps;
 }
 
 std::optional<Finding> find_no_tensor_cores(const JobFacts& f, double threshold) {
@@ -63,7 +66,7 @@ std::optional<Finding> find_no_tensor_cores(const JobFacts& f, double threshold)
   if (share < threshold) return {};
   return Finding{
       .what = fmt::format(
-          "No kernel runs on tensor cores, but {} of the operators' device time ({}) is of products of "
+          "No kernel is known to run on tensor cores, but {} of the operators' device time ({}) is of products of "
           "matrices and convolutions, which could.",
           percent(share), render::human_ns(could)),
       .remedy =
