@@ -12,12 +12,13 @@
 namespace spotter::analyze {
 
 struct HostItem {
-  enum class Kind : u8 { end, step, pause, sync, launch };  // of equal times in this order
+  // Of equal times in this order. issue, arrival: of a call of a thread of the host (host_calls.h).
+  enum class Kind : u8 { end, step, pause, sync, issue, arrival, launch };
   Kind kind = Kind::launch;
   Cause cause = Cause::none;
   Ns begin = 0, end = 0;
   EventId event = kNone;     // the call or span; kNone: a mark, or work without a known launch
-  u32 first = 0, count = 0;  // of launch, sync: into HostItems::rows
+  u32 first = 0, count = 0;  // of launch, sync: into HostItems::rows; of issue, arrival: which call
   i64 step = 0;              // of step: its number
 };
 

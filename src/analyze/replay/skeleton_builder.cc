@@ -7,6 +7,7 @@
 
 #include "analyze/communication/collective_names.h"
 #include "analyze/replay/gap_cause.h"
+#include "analyze/replay/host_calls.h"
 #include "analyze/replay/host_skeleton.h"
 #include "analyze/replay/recorded_part.h"
 #include "analyze/replay/run_hull.h"
@@ -42,7 +43,10 @@ class Builder {
         is_awaited_(work_.event.size()) {
     for (u32 s = 0; s < work_.streams.size(); ++s)
       for (u32 row = work_.streams[s].begin; row < work_.streams[s].end; ++row) stream_of_.push_back(s);
-    for (CollectiveCall& call : collective_calls(trace, Sends::taken).calls)
+    std::vector<CollectiveCall> calls = collective_calls(trace, Sends::taken).calls;
+    host_calls_ = take_host_calls(trace, calls, found_);
+    row_of_host_call_.resize(host_calls_.size());
+    for (CollectiveCall& call : calls)
       if (call.kernel != kNone) calls_.emplace(call.kernel, std::move(call));
     find_awaited();
   }
@@ -81,10 +85,12 @@ class Builder {
     }
     for (const HostItem& item : found_.items)
       if (item.kind == HostItem::Kind::sync) is_awaited_[found_.rows[item.first]] = 1;
+    for (const HostCall& call : host_calls_)
+      for (const u32 row : call.awaited) is_awaited_[row] = 1;
   }
 
   void take(const HostItem& item) {
-    take_gap(item);
+    if (item.kind != HostItem::Kind::arrival) take_gap(item);
     switch (item.kind) {
       case HostItem::Kind::step:
         kinds_.write_step(out_.skeleton());
@@ -99,6 +105,12 @@ class Builder {
         break;
       case HostItem::Kind::sync:
         take_sync(item, found_.rows[item.first]);
+        break;
+      case HostItem::Kind::issue:
+        issue(host_calls_[item.first], item.first);
+        break;
+      case HostItem::Kind::arrival:
+        wait_for(row_of_host_call_[item.first], item.begin);
         break;
       case HostItem::Kind::launch:
         take_launch(item);
@@ -257,6 +269,39 @@ class Builder {
     push(at, one, std::span(&launch, 1));
   }
 
+  // On a stream of its thread's own. How many bytes it moves is not told: they take no link between devices.
+  void issue(const HostCall& call, u32 number) {
+    const u32 stream = static_cast<u32>(work_.streams.size()) + call.stream;
+    Ns ready = call.call.start;
+    for (const u32 row : call.awaited)
+      if (row_of_[row] != kNone) {
+        push(call.call.start, {.op = SkeletonOp::wait, .stream = stream, .target = row_of_[row]});
+        ready = std::max(ready, work_.end[row]);
+      }
+    const bool waited = ready > call.call.start;
+    const HullPoint launch = {.lead = waited ? 0 : call.start - call.call.start};
+    const std::string operation = operation_of(call.call.name.substr(call.call.name.find(':') + 1));
+    push(call.call.start,
+         {.op = SkeletonOp::collective,
+          .name = out_.skeleton().strings.intern(operation),
+          .group = out_.skeleton().strings.intern(group_words(call.call)),
+          .stream = stream,
+          .gap = waited ? std::max<Ns>(0, call.start - ready) : 0,
+          .start = trace_.info().base_ns + call.start,
+          .end = trace_.info().base_ns + call.end,
+          .number = call.call.sequence},
+         std::span(&launch, 1));
+    row_of_host_call_[number] = static_cast<u32>(out_.skeleton().rows.size() - 1);
+  }
+
+  // Since it did something last.
+  void wait_for(u32 host_call, Ns end) {
+    const Ns at = std::min(cursor_, end);
+    push(at, {.op = SkeletonOp::await, .target = host_call});
+    push(at, {.op = SkeletonOp::sync, .cause = Cause::silence});
+    out_.wait_until(end);
+  }
+
   // Also what the group is for, as the program says: "5 [0, 1] mesh_tp".
   std::string group_words(const CollectiveCall& call) const {
     const std::string group =
@@ -291,12 +336,14 @@ class Builder {
   const Trace& trace_;
   const trace::DeviceWork& work_;
   const Dependencies dependencies_;
-  const HostItems found_;
+  HostItems found_;
   SkeletonWriter out_;
   WorkKinds kinds_;
   const GapCause gap_cause_;
   std::vector<u32> stream_of_;                         // per row of DeviceWork
   std::unordered_map<EventId, CollectiveCall> calls_;  // by kernel
+  std::vector<HostCall> host_calls_;
+  std::vector<u32> row_of_host_call_;
   std::vector<StreamState> streams_;
   std::vector<u32> row_of_;  // of the program, per row of DeviceWork
   std::vector<u8> is_awaited_;

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/lower_median.h"
 #include "base/saturated.h"
 #include "diagnose/mechanisms/device_rows.h"
 #include "diagnose/mechanisms/extra_rows.h"
@@ -115,9 +116,26 @@ std::optional<Candidate> of_stages(const JobModel& model) {
   return c;
 }
 
+// Of its steps, what a rank does more than is usual.
+double more_of(const JobModel& model, u32 r) {
+  double more = 0;
+  for (u32 s = 0; s < model.cells.steps(r); ++s) more += model.cells.at(r, s).more;
+  return model.cells.steps(r) == 0 ? 0 : more / model.cells.steps(r);
+}
+
+// What part of that its peers do not make up for with other work that it does not do, as ranks do whose
+// batches have other shapes.
+double part_beyond_peers(const JobModel& model, u32 r) {
+  std::vector<double> of_peers;
+  for (const u32 peer : model.stages.ranks[model.stages.of[r]])
+    if (peer != r) of_peers.push_back(more_of(model, peer));
+  const double own = more_of(model, r);
+  return of_peers.empty() || own <= 0 ? 1 : std::max(0.0, 1 - lower_median(of_peers) / own);
+}
+
 // The runs without what the rank's peers do not do there; where these are not what it does more in all, each
-// step by so much.
-void do_no_more(const JobModel& model, u32 r, const std::vector<ExtraRow>& rows, bool is_there,
+// step by `part` of that.
+void do_no_more(const JobModel& model, u32 r, const std::vector<ExtraRow>& rows, bool is_there, double part,
                 analyze::Scenario& scenario) {
   if (is_there) {
     for (const ExtraRow& row : rows) {
@@ -131,7 +149,7 @@ void do_no_more(const JobModel& model, u32 r, const std::vector<ExtraRow>& rows,
     const Cell& cell = model.cells.at(r, step);
     if (cell.device > 0)
       scenario.device[model.step_index(r, step)] *=
-          std::max(0.0, 1 - cell.more * cell.factor / static_cast<double>(cell.device));
+          std::max(0.0, 1 - part * cell.more * cell.factor / static_cast<double>(cell.device));
   }
 }
 
@@ -139,12 +157,14 @@ void do_no_more(const JobModel& model, u32 r, const std::vector<ExtraRow>& rows,
 std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   if (model.stages.are_unclear) return {};
   const DeviceRow row = device_row(model, r);
+  const double part = part_beyond_peers(model, r);
   double more = 0, pieces = 0;
   u32 steps = 0;
   for (u32 s = 0; s < model.cells.steps(r); ++s) {
-    more += model.cells.at(r, s).more;
+    const double beyond = part * model.cells.at(r, s).more;
+    more += beyond;
     pieces += model.cells.at(r, s).more_pieces;
-    steps += model.cells.at(r, s).more > kMore * static_cast<double>(model.step_ns()) ? 1 : 0;
+    steps += beyond > kMore * static_cast<double>(model.step_ns()) ? 1 : 0;
   }
   if (row.known == 0 || 2 * steps < row.known ||
       more / row.known < kMore * static_cast<double>(model.step_ns()))
@@ -159,13 +179,15 @@ std::optional<Candidate> of_rank(const JobModel& model, u32 r) {
   const double found = std::accumulate(rows.begin(), rows.end(), 0.0, [](double sum, const ExtraRow& extra) {
     return sum + static_cast<double>(extra.pieces);
   });
-  const bool is_there = std::abs(found - pieces) <= kAgree * pieces;
+  const bool is_there = part == 1 && std::abs(found - pieces) <= kAgree * pieces;
   // Launching takes the host longer than running takes the device where the job is bound by that.
   double host = 0;
   for (const ExtraRow& extra : rows)
     host += (1 - extra.part) * static_cast<double>(model.job.ranks[r].rows()[extra.row].host);
   c.most = static_cast<Ns>(std::min(more * 2 + host, static_cast<double>(kMaxTime)));
-  c.undo = [&model, r, rows, is_there](analyze::Scenario& s) { do_no_more(model, r, rows, is_there, s); };
+  c.undo = [&model, r, rows, is_there, part](analyze::Scenario& s) {
+    do_no_more(model, r, rows, is_there, part, s);
+  };
   return c;
 }
 
