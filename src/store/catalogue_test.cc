@@ -113,7 +113,7 @@ TEST(Catalogue, EventsAreThereAtOnce) {
       query(folder.file(), {.from_unix_ns = kStart + kMinute, .to_unix_ns = kStart + kHour})->at(0).rows(),
       2u);
   HistoryQuery other = everything();
-  other.selection.metrics = {"xid_xid"};
+  other.selection.metrics = {"xid"};
   EXPECT_EQ(query(folder.file(), other)->size(), 1u);
   other.selection.metrics = {"cpu_*"};
   EXPECT_TRUE(query(folder.file(), other)->empty());
