@@ -10,6 +10,7 @@ help:
 	@echo 'test     everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
 	@echo 'web      the page of web/, which is committed as built: web/dist'
 	@echo 'browser  all tests of the page in a browser; `make test` runs a short form'
+	@echo 'mcp      all tests of the MCP server with real clients; `make test` runs a short form'
 	@echo 'lint     folder dependencies and formatting alone'
 	@echo 'fmt      format the C++ sources'
 	@echo 'fuzz     each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
@@ -42,6 +43,9 @@ browser: setup-test build
 	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile -m 'not measure' tests/browser
 	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -m measure tests/browser
 
+mcp: setup-test build
+	"$$(tools/mcp_python)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile tests/mcp
+
 lint: setup-test
 	tools/check_layers
 	tools/check_includes
@@ -66,4 +70,4 @@ clean:
 	rm -rf build
 
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo test web browser lint fmt fuzz bench install clean
+.PHONY: help setup setup-test build demo test web browser mcp lint fmt fuzz bench install clean

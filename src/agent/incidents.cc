@@ -113,6 +113,11 @@ std::optional<SinkState> Incidents::state() const {
                    .rejected = left_out_};
 }
 
+std::vector<IncidentCount> Incidents::open_counts() const {
+  const std::lock_guard lock(mutex_);
+  return open_counts_;
+}
+
 void Incidents::take(const Batch& batch) {
   for (const Table& table : batch.tables) {
     paces_.see({.table = table, .at = batch.unix_ns});
@@ -145,6 +150,7 @@ void Incidents::pass() {
   {
     const std::lock_guard lock(mutex_);
     left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
+    open_counts_ = incidents_.open_counts();
   }
   captures_.pass(now);
   hangs_.pass(now);

@@ -4,7 +4,7 @@
 //   samples -> rules -> incidents -> memory -> notifiers
 //   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
 //
-// The loop's thread, but for offer() and state().
+// The loop's thread, but for offer(), state() and open_counts().
 #pragma once
 #include <functional>
 #include <map>
@@ -56,6 +56,8 @@ class Incidents : public Consumer {
 
   void offer(const SharedBatch& batch) override;  // any thread; never waits
   std::optional<SinkState> state() const override;
+  // Of each state and severity, those without any, too; empty where nothing is watched. Any thread.
+  std::vector<IncidentCount> open_counts() const;
   void captured(const capture::Capture& capture) { captures_.captured(capture); }  // a listener of Captures
 
   // What people ask and do. Errors: not_found, invalid; denied (who may trace his own jobs alone
@@ -95,6 +97,7 @@ class Incidents : public Consumer {
   mutable std::mutex mutex_;                  // of what any thread comes to, down to the next empty line
   std::vector<SharedBatch> queue_;            // for the next second
   i64 dropped_ = 0, taken_ = 0, left_out_ = 0;
+  std::vector<IncidentCount> open_counts_;
 
   respond::Rules rules_;
   const std::set<std::string_view> wanted_;  // the tables that somebody here looks at

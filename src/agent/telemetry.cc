@@ -54,6 +54,7 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
     };
   surroundings.consumers = [this] { return consumers(); };
   surroundings.notifiers = site_.notifiers;
+  surroundings.incidents = site_.incidents;
   has_begun_ = true;
   sampler_ = std::make_unique<collect::Sampler>(options.collectors, std::move(surroundings),
                                                 [this](const SharedBatch& batch) { offer(batch); });

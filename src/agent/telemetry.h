@@ -36,6 +36,7 @@ struct TelemetrySite {
   std::shared_ptr<const collect::ProfilingPause> profiling_pause;
   std::string helper = {};  // the socket of root's helper (helper.h); empty: there is none
   std::function<std::vector<NotifierCounts>()> notifiers = {};  // any thread
+  std::function<std::vector<IncidentCount>()> incidents = {};   // any thread
   std::vector<Consumer*> consumers = {};                        // beside those of the options
 };
 

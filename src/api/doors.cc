@@ -1,5 +1,6 @@
 #include "api/doors.h"
 
+#include "api/assistants.h"
 #include "api/list.h"
 
 namespace spotter::api {
@@ -30,9 +31,13 @@ Result<void> check(const DoorOptions& options) {
   return {};
 }
 
+Doors::Doors() = default;
+Doors::~Doors() = default;
+
 Result<std::unique_ptr<Doors>> Doors::open(net::Loop& loop, agent::Agent& agent, DoorOptions options) {
   std::unique_ptr<Doors> doors(new Doors);
   doors->options_ = std::move(options);
+  doors->assistants_ = std::make_unique<Assistants>(loop, agent, *doors);
   for (const DoorKind* kind : all_doors()) {
     const Settings settings = settings_of(*kind, doors->options_.said);
     TRY_ASSIGN(std::unique_ptr<Door> door, kind->open({loop, agent, doors->options_, settings, *doors}));

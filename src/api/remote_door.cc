@@ -2,6 +2,7 @@
 #include "api/http_door.h"
 #include "api/list.h"
 #include "base/log.h"
+#include "mcp/endpoint.h"
 
 namespace spotter::api {
 namespace {
@@ -14,7 +15,8 @@ Result<std::unique_ptr<Door>> open_remote(const DoorSite& site) {
                                                 answer_routes(site), http_error));
   server->trust([&agent = site.agent](const net::HttpRequest& head) {
     const agent::Peer peer = agent.access.remote(head.peer, head.authorization);
-    return agent.access.may(peer, agent::AccessRole::trace).has_value();
+    const bool asks = head.target == mcp::Endpoint::kPath;  // whose messages may be larger than a question
+    return agent.access.may(peer, asks ? agent::AccessRole::view : agent::AccessRole::trace).has_value();
   });
   const std::string place = fmt::format("{}:{}", remote.address, server->port());
   log(Level::info, "api for other hosts on {}", place);

@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "agent/tables.h"
+#include "api/assistants.h"
 #include "api/capture_routes.h"
 #include "api/change_routes.h"
 #include "api/hook_routes.h"
@@ -65,6 +66,7 @@ struct Route {
   std::string_view method, path;  // in the place of {id}: anything without a slash
   agent::AccessRole role;         // needed
   RouteFunction act;
+  bool knows_types = false;  // it looks at the type of a body itself
 };
 constexpr Route kRoutes[] = {
     {"GET", "/", agent::AccessRole::nobody, page_route},
@@ -97,6 +99,7 @@ constexpr Route kRoutes[] = {
     {"POST", "/v1/conditions", agent::AccessRole::trace, conditions_route},  // of other hosts' agents
     {"GET", "/v1/silences", agent::AccessRole::view, silences_route},
     {"POST", "/v1/silences", agent::AccessRole::trace, silence_route},
+    {"POST", mcp::Endpoint::kPath, agent::AccessRole::view, mcp_route, true},
 };
 
 // What is in the place of {id}; empty where the pattern has none.
@@ -123,7 +126,7 @@ Result<void> may_ask(const agent::Agent& agent, const agent::Peer& peer, const n
   TRY(agent.access.may(peer, route.role));
   if (route.role == agent::AccessRole::nobody) return {};
   TRY(net::check_fetch(http, is_local(http) ? "http" : "https"));
-  return route.method == "GET" ? Result<void>() : net::check_type(http);
+  return route.method == "GET" || route.knows_types ? Result<void>() : net::check_type(http);
 }
 
 net::HttpAnswer no_such_route(const std::string& methods) {
@@ -196,6 +199,7 @@ void answer_http(const ApiSite& site, net::HttpRequest request, Respond respond)
     if (const auto may = told(agent, peer, request, agent.access.may(peer, agent::AccessRole::view)); !may) {
       net::HttpAnswer refusal = http_error(may.error());
       refusal.status = kUnauthorized;
+      if (!is_local(request)) refusal.headers.emplace_back("WWW-Authenticate", "Bearer");
       return respond(refusal);
     }
   }

@@ -25,6 +25,7 @@
 //   GET  /v1/incidents/ID/history   how people are told of it, and how it came to be as it is
 //   POST /v1/incidents/ID/acknowledge, /resolve   what a person does about it
 //   GET, POST /v1/silences   what is told nobody for a while (silence.h)
+//   POST /mcp                an assistant's message (mcp/endpoint.h)
 //
 // Another method on one of these paths is answered 405, with those that there are in Allow. Who may is in
 // access.h; what a browser may be made to ask, in net/cross_site.h.

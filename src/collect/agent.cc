@@ -49,12 +49,20 @@ constexpr Field kNotifierColumns[] = {
      "Words of incidents that it was never told: they were refused, or given up.", Since::agent},
     {"waiting", Type::integer, Unit::count, Role::value, "Words of incidents that it has still to be told."},
 };
+constexpr Field kIncidentColumns[] = {
+    {"state", Type::text, Unit::none, Role::key,
+     "How far they are: pending, firing, investigating, verdict, inconclusive or recovering."},
+    {"severity", Type::text, Unit::none, Role::key, "info, warning or critical."},
+    {"incidents", Type::integer, Unit::count, Role::value,
+     "Open incidents of which this host speaks: of a job on many hosts one of them does."},
+};
 
 constexpr TableKind kTables[] = {
     {"agent", "/proc/self", "The agent itself.", kAgentColumns},
     {"agent_collector", "the agent", "A collector of the agent.", kCollectorColumns},
     {"agent_sink", "the agent", "Where the agent hands its samples on to.", kSinkColumns},
     {"notifier", "the agent", "Whom the agent tells of incidents.", kNotifierColumns},
+    {"incidents", "the agent", "Incidents in one state and of one severity.", kIncidentColumns},
 };
 
 class Agent : public Collector {
@@ -80,6 +88,10 @@ class Agent : public Collector {
     for (const NotifierCounts& n :
          surroundings_.notifiers ? surroundings_.notifiers() : std::vector<NotifierCounts>())
       notifiers.append({std::string_view(n.name), n.sent, n.failed, n.dropped, n.waiting});
+    Table& incidents = tables.emplace_back("incidents", kIncidentColumns);
+    for (const IncidentCount& c :
+         surroundings_.incidents ? surroundings_.incidents() : std::vector<IncidentCount>())
+      incidents.append({c.state, c.severity, c.incidents});
     return tables;
   }
 

@@ -30,8 +30,10 @@ namespace {
 constexpr Ns kOpenAgain = kMinute;
 constexpr Ns kStopTime = kSecond;
 constexpr Ns kPatience =
-    kSecond / 50;              // with one collector; at most a quarter of the shortest period in its thread
-constexpr i64 kLatePart = 10;  // of the period
+    kSecond / 50;                // with one collector; at most a quarter of the shortest period in its thread
+constexpr i64 kLatePart = 10;    // of the period
+constexpr i64 kQuickAgain = 10;  // samples; twice as many each further time
+constexpr i64 kMostAlone = 10;   // times that count for that
 constexpr const char* kTogether = "sampler";
 
 Ns thread_time() {
@@ -88,6 +90,8 @@ struct Task {
   size_t state;  // its place
   Deadlines deadlines;
   std::unique_ptr<Collector> collector;
+  i64 quick = 0;       // samples in succession, the newest among them
+  i64 left_alone = 0;  // how often it has hung
 
   bool may_block() const { return wanted.kind->may_block; }
   // Under which name its tables are handed on (Batch::by). What may block is alone under its own: two of them
@@ -107,6 +111,7 @@ struct Group : std::enable_shared_from_this<Group> {
   Ns asked_since = 0;
   bool has_stand_by = false;
   Ns stand_by_again = 0;  // when one is tried to be had again
+  bool has_more = false;  // somebody has come back, who may be due before all others
 
   Ns patience() const {
     const auto period = [](const auto& task) { return task->wanted.period; };
@@ -145,7 +150,10 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       std::lock_guard lock(mutex);
       group.thread = pthread_self();
     }
-    while (wait(group)) turn(group);
+    while (wait(group)) {
+      turn(group);
+      if (comes_back(group)) return;
+    }
     // Collectors may hang when they close, too.
     std::unique_lock lock(mutex);
     Tasks ended = std::exchange(group.tasks, {});
@@ -163,8 +171,25 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
       if (!group.has_stand_by && now >= group.stand_by_again) start_stand_by(group);
       alarm(left + group.patience());
     }
-    changed.wait_for(lock, std::chrono::nanoseconds(left), [&] { return is_stopping; });
+    changed.wait_for(lock, std::chrono::nanoseconds(left), [&] { return is_stopping || group.has_more; });
+    group.has_more = false;
     return !is_stopping;
+  }
+
+  // Who was left alone, and has been quick for a while, is asked with all others again: a thread that wakes
+  // for one alone costs more than most samples.
+  bool comes_back(Group& group) {
+    std::lock_guard lock(mutex);
+    const auto home = together.lock();
+    if (is_stopping || !home || home.get() == &group || home->tasks.empty() || group.tasks.size() != 1)
+      return false;
+    const Task& task = *group.tasks.front();
+    if (task.quick < kQuickAgain << std::min(task.left_alone, kMostAlone)) return false;
+    home->tasks.push_back(std::move(group.tasks.front()));
+    group.tasks.clear();
+    home->has_more = true;
+    changed.notify_all();
+    return true;
   }
 
   static i64 looks_between(const CollectorKind& kind, const Table& table) {
@@ -211,7 +236,8 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
   // `used`: the thread's processor time when the one before had ended; then, when this one has.
   std::vector<Table> sample(Task& task, Ns& used) {
     const Host& host = surroundings.host;
-    const bool is_late = task.deadlines.is_late(host.steady_now());
+    const Ns began = host.steady_now();
+    const bool is_late = task.deadlines.is_late(began);
     Result<std::vector<Table>> tables = open_and_sample(task);
     const Ns now_used = thread_time();
     const Ns busy = now_used - std::exchange(used, now_used);
@@ -219,6 +245,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
     const Ns now = host.steady_now();
     std::lock_guard lock(mutex);
     const i64 passed = task.deadlines.pass(task.collector ? now : now + kOpenAgain);
+    task.quick = now - began < kPatience / 2 ? task.quick + 1 : 0;
     CollectorState& state = states[task.state];
     state.busy += busy;
     state.is_open = task.collector != nullptr;
@@ -291,6 +318,8 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
         if (task.get() != asked) others->tasks.push_back(std::move(task));
       }
       std::erase(group->tasks, nullptr);
+      ++asked->left_alone;
+      together = others;
       set_thread_name(group->thread, asked->wanted.kind->name);
       set_thread_name(pthread_self(), kTogether);
       start_stand_by(*others);
@@ -306,6 +335,7 @@ struct Sampler::Shared : std::enable_shared_from_this<Sampler::Shared> {
   size_t running = 0;  // threads
   std::vector<CollectorState> states;
   Descriptor timer;
+  std::weak_ptr<Group> together;  // those who were not left alone
 };
 
 Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take take)
@@ -330,6 +360,7 @@ Sampler::Sampler(std::vector<Wanted> wanted, Surroundings surroundings, Take tak
   if (group->tasks.empty()) return;
   shared_->timer = Descriptor(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC));
   std::lock_guard lock(shared_->mutex);
+  shared_->together = group;
   if (!shared_->start(kTogether, [group](Shared& shared) { shared.run(*group); })) {
     for (CollectorState& state : shared_->states) state.last_error = "no thread can be had for it";
   }

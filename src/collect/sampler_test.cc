@@ -8,8 +8,10 @@
 #include <chrono>
 #include <condition_variable>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
+#include <string>
 #include <string_view>
 #include <thread>
 
@@ -152,6 +154,7 @@ class SamplerTest : public testing::Test {
   Sampler::Take take() {
     return [this](SharedBatch batch) {
       std::lock_guard lock(mutex_);
+      threads_[batch->by] = std::this_thread::get_id();
       batches_.push_back(std::move(batch));
       changed_.notify_all();
     };
@@ -192,6 +195,7 @@ class SamplerTest : public testing::Test {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::vector<SharedBatch> batches_;
+  std::map<std::string, std::thread::id> threads_;  // by whom: Batch::by
 };
 
 TEST_F(SamplerTest, HandsOnTablesWithTheirTimeAndPeriod) {
@@ -306,6 +310,36 @@ TEST_F(SamplerTest, WhoHasHungGoesOnAlone) {
   const auto states = sampler.states();
   EXPECT_GT(states[1].skipped, 0);
   EXPECT_GT(states[2].skipped, 0);
+}
+
+// To open what it reads takes long, or once it hung.
+TEST_F(SamplerTest, WhoIsQuickAgainComesBack) {
+  script.hangs = true;
+  const Sampler sampler({{&kBlocking, 10 * kMillisecond}, {&kSteady, 10 * kMillisecond}}, surroundings_,
+                        take());
+  ASSERT_TRUE(wait_for(1));
+  ASSERT_TRUE(get(9, 10 * kMillisecond));
+  script.hangs = false;
+  EXPECT_TRUE(comes([&] {
+    const std::lock_guard lock(mutex_);
+    return threads_.contains("blocking");
+  }));
+  const auto is_alone = [&] {
+    const std::lock_guard lock(mutex_);
+    return threads_["blocking"] != threads_["sampler"];
+  };
+  EXPECT_TRUE(is_alone());
+  // Both have their batch of each time, so that none is missed.
+  for (int i = 0; i < 1000 && is_alone(); ++i) {
+    const i64 before = sampler.states()[1].samples + sampler.states()[1].skipped;
+    ASSERT_TRUE(get(1, 10 * kMillisecond));
+    ASSERT_TRUE(comes([&] { return sampler.states()[1].samples + sampler.states()[1].skipped > before; }));
+  }
+  EXPECT_FALSE(is_alone());
+  const i64 samples = sampler.states()[1].samples;
+  EXPECT_GE(samples, 20);
+  ASSERT_TRUE(get(2, 10 * kMillisecond));  // and is asked there
+  EXPECT_TRUE(comes([&] { return sampler.states()[1].samples > samples; }));
 }
 
 // One of which nobody would think so hangs; what is fast is not kept waiting for long.

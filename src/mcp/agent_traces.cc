@@ -147,8 +147,7 @@ Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagno
   return made;
 }
 
-Result<diagnose::Diff> AgentTraces::diff(const Capture&, const Capture&, const diagnose::DiffRequest&,
-                                         const Patience&) {
+Result<diagnose::Diff> AgentTraces::compare(const Capture&, const Capture&, diagnose::DiffRequest) {
   return fail(
       Code::unsupported,
       "the traces of agents' captures are compared where they are: `spotter diff` on their host, or `spotter mcp FOLDER` over copies");

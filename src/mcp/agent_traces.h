@@ -6,13 +6,14 @@ namespace spotter::mcp {
 
 class AgentTraces : public CachedTraces {
  public:
-  explicit AgentTraces(const Agents& agents) : agents_(agents) {}
+  explicit AgentTraces(const Agents& agents, size_t most_kept = kUsuallyKept)
+      : CachedTraces(most_kept), agents_(agents) {}
   // Those of several hosts that began together, of one job, are one.
   Result<std::vector<Capture>> captures() override;
-  Result<diagnose::Diff> diff(const Capture& before, const Capture& after,
-                              const diagnose::DiffRequest& request, const Patience& patience) override;
 
  protected:
+  Result<diagnose::Diff> compare(const Capture& before, const Capture& after,
+                                 diagnose::DiffRequest request) override;
   Result<diagnose::Diagnosis> diagnose(const Capture& capture, diagnose::Request request) override;
 
  private:

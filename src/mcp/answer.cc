@@ -176,8 +176,9 @@ json::object result_of(const Answer& answer, size_t most, const Continuation& co
   const Shape shape(answer, continuation);
   Cut cut{.rows = shape.rows_at_most(), .columns = {}, .notes = kMostNotes};
   for (size_t c = 0; c < answer.table.columns(); ++c) cut.columns.push_back(c);
-  // The text is at most half of the whole.
-  const size_t text_bytes = std::min(kTextBytes, most / 2 - 512);
+  constexpr size_t kAround = 256;  // what a result has beside it
+  most -= kAround;
+  const size_t text_bytes = std::min(kTextBytes, most / 2 - kAround);
   while (true) {
     json::object all = result(shape.structured(cut), shape.text(cut, text_bytes));
     if (wire::json_text(all).size() <= most) return all;
@@ -209,25 +210,14 @@ json::object error_result(const std::string& sentence) {
 }
 
 json::object output_schema(bool has_record) {
-  const auto list_of = [](const char* type) {
-    return json::object{{"type", "array"}, {"items", json::object{{"type", type}}}};
-  };
-  const json::object text{{"type", "string"}}, number{{"type", "integer"}};
-  json::object properties{{"answer", text},
-                          {"columns", list_of("object")},
-                          {"rows", list_of("array")},
-                          {"total_rows", number},
-                          {"left_out", number},
-                          {"next_cursor", text},
-                          {"sources", list_of("object")},
-                          {"notes", list_of("string")},
-                          {"next", list_of("object")},
-                          {"as_of", text}};
+  const json::object text{{"type", "string"}}, number{{"type", "integer"}}, list{{"type", "array"}};
+  json::object properties{
+      {"answer", text},      {"columns", list}, {"rows", list},  {"total_rows", number}, {"left_out", number},
+      {"next_cursor", text}, {"sources", list}, {"notes", list}, {"next", list},         {"as_of", text}};
   if (has_record) properties["incident"] = json::object{{"type", "object"}};
   return {{"type", "object"},
           {"properties", std::move(properties)},
-          {"required",
-           json::array{"answer", "columns", "rows", "total_rows", "left_out", "sources", "notes", "next"}},
+          {"required", json::array{"answer", "columns", "rows", "sources"}},
           {"additionalProperties", false}};
 }
 

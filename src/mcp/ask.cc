@@ -6,6 +6,8 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "mcp/cells.h"
+#include "mcp/record.h"
+#include "table/ops.h"
 
 namespace spotter::mcp {
 namespace {
@@ -26,6 +28,22 @@ std::vector<Result<std::string>> bodies(const Agents& agents, const net::HttpQue
   for (Result<net::HttpAnswer>& http : agents.ask(which, questions, kPatience))
     all.push_back(http ? client::body_of(std::move(*http)) : tl::unexpected(http.error()));
   return all;
+}
+
+// Names that may be those of a scheduler are said: others are a job's own text.
+tl::unexpected<Error> no_job(const World& world, const std::string& job, std::span<const Capture> captures) {
+  constexpr size_t kMostNamed = 5;
+  std::vector<std::string> names;
+  const auto add = [&](std::string_view name) {
+    if (is_id(name) && names.size() < kMostNamed && std::ranges::find(names, name) == names.end())
+      names.emplace_back(name);
+  };
+  for (const Capture& capture : captures) add(capture.job);
+  for (const auto& [name, row] : running_jobs(world).jobs) add(name);
+  return fail(Code::not_found,
+              "there are no traces of {}{}; overview lists all jobs, and those with a capture have traces",
+              is_id(job) ? "a job " + job : "such a job",
+              names.empty() ? "" : fmt::format("; there are of {}", fmt::join(names, ", ")));
 }
 
 }  // namespace
@@ -78,6 +96,32 @@ Table merged(std::string_view name, std::span<const Field> columns, const FromAg
   return all;
 }
 
+RunningJobs running_jobs(const World& world) {
+  static constexpr Field kJobs[] = {{"job", Type::text, Unit::none, Role::key, "Job."},
+                                    {"rank", Type::integer, Unit::none, Role::key, "Rank."},
+                                    {"step_ns", Type::integer, Unit::ns, Role::value, "A step."}};
+  RunningJobs running;
+  if (!world.agents) return running;
+  for (const char* target : {"/v1/metrics?metric=job_processes", "/v1/metrics?metric=step_ns"}) {
+    const auto answers = ask_agents(world, target);
+    if (!answers) {
+      running.notes.push_back(clean(answers.error().message));
+      continue;
+    }
+    const Table all = merged("jobs", kJobs, *answers);
+    const bool counts_ranks = std::string_view(target).ends_with("processes");
+    for (size_t row = 0; row < all.rows(); ++row) {
+      const std::string name(table::text_or_empty(all, row, "job"));
+      if (name.empty()) continue;
+      RunningJob& job = running.jobs[name];
+      if (counts_ranks && table::optional_integer(all, row, "rank")) job.ranks = job.ranks.value_or(0) + 1;
+      if (const auto step = table::optional_integer(all, row, "step_ns"))
+        job.step_ns = std::max(job.step_ns.value_or(0), *step);
+    }
+  }
+  return running;
+}
+
 Result<std::string> ask_first(const World& world, const net::HttpQuestion& question) {
   if (!world.agents) return tl::unexpected(no_agents());
   Error last{Code::not_found, "no agent was asked"};
@@ -94,7 +138,7 @@ std::string agents_command(const World& world, const std::string& command) {
 }
 
 std::string analyze_command(const Capture& capture, const std::string& arguments) {
-  return fmt::format("spotter analyze {} {} --format json", shell_paths(capture.paths), arguments);
+  return fmt::format("spotter analyze {} {} --format json", command_paths(capture.paths), arguments);
 }
 
 std::string words_of(const Capture& capture) {
@@ -112,10 +156,7 @@ Result<Capture> capture_of(const World& world, const std::string& id, const std:
   const auto it = std::ranges::find_if(
       captures, [&](const Capture& capture) { return id.empty() ? capture.job == job : capture.id == id; });
   if (it != captures.end()) return std::move(*it);
-  if (id.empty())
-    return fail(
-        Code::not_found,
-        "there are no traces of such a job; overview lists the jobs, and those with a capture have traces");
+  if (id.empty()) return no_job(world, job, captures);
   return fail(Code::not_found, "there is no such capture; overview lists those that there are");
 }
 
@@ -128,7 +169,7 @@ void add_notes(const Notes& notes, std::vector<std::string>& sentences) {
 std::string percent(double ratio) { return fmt::format("{:.2g} %", ratio * 100); }
 
 std::string count_of(size_t number, std::string_view one) {
-  return fmt::format("{} {}{}", number, one, number == 1 ? "" : "s");
+  return fmt::format("{} {}{}", number, one, number == 1 || one == "series" ? "" : "s");
 }
 
 }  // namespace spotter::mcp

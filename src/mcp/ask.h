@@ -1,11 +1,12 @@
 // What tools share: how they ask the world, and how they say where what they tell is from.
 #pragma once
+#include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/shell_word.h"
 #include "mcp/tool.h"
 #include "wire/read_tables.h"
 
@@ -26,6 +27,16 @@ struct FromAgents {
 Result<FromAgents> ask_agents(const World& world, const std::string& target);
 // The rows of all hosts' first tables in these columns, by their names; what a host does not have is null.
 Table merged(std::string_view name, std::span<const Field> columns, const FromAgents& answers);
+// The jobs that agents see on their hosts now, by name.
+struct RunningJob {
+  std::optional<i64> ranks = {}, step_ns = {};  // step: of the slowest rank
+};
+struct RunningJobs {
+  std::map<std::string, RunningJob> jobs;
+  std::vector<std::string> notes;
+};
+RunningJobs running_jobs(const World& world);  // none where there are no agents
+
 // A body of one agent's answer: of the first that has it. Errors: as above; not_found.
 Result<std::string> ask_first(const World& world, const net::HttpQuestion& question);
 

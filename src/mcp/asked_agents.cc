@@ -17,11 +17,7 @@ std::vector<Result<net::HttpAnswer>> AskedAgents::ask(std::span<const size_t> wh
                                                       Ns patience) const {
   std::vector<net::HttpAddress> addresses;
   for (const size_t place : which) addresses.push_back(addresses_[place]);
-  std::vector<Result<net::HttpAnswer>> answers =
-      client::ask_each(addresses, credentials_, questions, patience);
-  for (size_t i = 0; i < answers.size(); ++i)
-    if (!answers[i]) answers[i] = client::unreachable(addresses[i], answers[i].error());
-  return answers;
+  return client::ask_each(addresses, credentials_, questions, patience);
 }
 
 }  // namespace spotter::mcp

@@ -1,6 +1,7 @@
 #include "mcp/cached_traces.h"
 
 #include <algorithm>
+#include <set>
 
 #include "analyze/list.h"
 #include "base/parallel_for.h"
@@ -25,6 +26,20 @@ Table with_notes(Table table, const Notes& notes) {
   return table;
 }
 
+// Ranks of which there is no trace, which nothing of an answer is about.
+void note_untraced(const diagnose::JobFacts& facts, Table& findings) {
+  i64 world = 0;
+  std::set<i64> traced;
+  for (const diagnose::RankFacts& rank : facts.ranks) {
+    world = std::max(world, rank.world_size.value_or(0));
+    if (rank.rank) traced.insert(*rank.rank);
+  }
+  const i64 missing = world - static_cast<i64>(traced.size());
+  if (missing > 0 && !traced.empty())
+    findings.notes.add("ranks_untraced", Severity::info,
+                       fmt::format("{} of {} ranks were not traced", missing, world));
+}
+
 }  // namespace
 
 CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
@@ -38,7 +53,7 @@ CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
 void CachedTraces::keep(const std::string& key, TablesPtr tables) {
   const std::lock_guard lock(mutex_);
   kept_.emplace_front(key, std::move(tables));
-  if (kept_.size() > kMostKept) kept_.pop_back();
+  if (kept_.size() > most_kept_) kept_.pop_back();
 }
 
 bool CachedTraces::has_findings(const Capture& capture) { return find(key_of(capture)) != nullptr; }
@@ -57,6 +72,7 @@ Result<CachedTraces::TablesPtr> CachedTraces::usual(const Capture& capture, cons
     const std::string name = table.name();
     tables.emplace(name, with_notes(std::move(table), made.notes));
   }
+  note_untraced(made.facts, *made.findings);
   tables.emplace(diagnose::kFindings,
                  with_notes(std::move(*made.findings), diagnose::notes_beside_findings(made.notes)));
   auto all = std::make_shared<const Tables>(std::move(tables));
@@ -85,6 +101,19 @@ Result<Table> CachedTraces::table(const Capture& capture, const WantedTable& wan
     if (wanted.params.empty()) keep(key, known);
   }
   return known->at(wanted.analysis->name);
+}
+
+Result<std::shared_ptr<const diagnose::Diff>> CachedTraces::diff(const Capture& before, const Capture& after,
+                                                                 const Patience& patience) {
+  const std::string key = key_of(before) + "|" + key_of(after);
+  const std::lock_guard lock(reading_);
+  if (diff_.first == key && diff_.second) return diff_.second;
+  diagnose::DiffRequest request;
+  request.run.cancelled = patience.cancelled;
+  request.run.threads = all_processors();
+  TRY_ASSIGN(diagnose::Diff made, compare(before, after, std::move(request)));
+  diff_ = {key, std::make_shared<const diagnose::Diff>(std::move(made))};
+  return diff_.second;
 }
 
 }  // namespace spotter::mcp

@@ -67,4 +67,11 @@ tl::expected<json::object, Fault> call_tool(const Message& message, const Contex
   return error_result(clean(result.error().message, kMostError));
 }
 
+std::string tool_error_text(const Message& message, const Connection& connection,
+                            const std::string& sentence) {
+  json::object result = error_result(sentence);
+  if (is_modern(message, connection)) result["resultType"] = "complete";
+  return wire::json_text(json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(result)}});
+}
+
 }  // namespace spotter::mcp

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/moment.h"
+#include "base/shell_word.h"
 #include "base/time.h"
 #include "base/utf8.h"
 
@@ -72,6 +73,31 @@ std::string clean(std::string_view text, size_t most) {
       out += point.good ? bytes : std::string_view("\xEF\xBF\xBD");
   }
   return out;
+}
+
+std::string command_word(std::string_view text) {
+  if (clean(text, text.size()) == text) return shell_word(text);
+  std::string word = "$'";
+  while (!text.empty()) {
+    const CodePoint point = first_code_point(text);
+    const std::string_view bytes = text.substr(0, point.bytes);
+    text.remove_prefix(point.bytes);
+    if (!point.good || is_unseen(point.value)) {
+      for (const char byte : bytes) word += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
+    } else {
+      if (bytes == "'" || bytes == "\\") word += '\\';
+      word += bytes;
+    }
+  }
+  return word + "'";
+}
+
+std::string command_paths(std::span<const std::string> paths) {
+  std::string words;
+  for (const std::string& path : paths)
+    words +=
+        (words.empty() ? "" : " ") + command_word(path.starts_with('-') && path != "-" ? "./" + path : path);
+  return words;
 }
 
 std::string time_text(Ns unix_ns) {

@@ -52,7 +52,7 @@ Result<Cursor> read_cursor(const std::string& text, const std::string& tool, con
   const auto none = [] {
     return fail(Code::invalid, "cursor: it is none of an answer of this program; ask without it");
   };
-  if (!bytes || bytes->size() <= kMacBytes + 2 * kDigits) return none();
+  if (!bytes || bytes->size() <= kMacBytes + 2 * kDigits || encoded(*bytes) != text) return none();
   const std::string said = bytes->substr(kMacBytes);
   const auto offset = number_in<size_t>(std::string_view(said).substr(2 * kDigits));
   if (mac_of(said) != bytes->substr(0, kMacBytes) || !offset) return none();

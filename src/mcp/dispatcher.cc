@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "mcp/headers.h"
 #include "mcp/methods.h"
 #include "wire/json.h"
 
@@ -50,28 +51,31 @@ const json::object* meta_of(const Message& message) {
   return meta ? meta->if_object() : nullptr;
 }
 
+Fault bad_request(int code, std::string message, json::value data = nullptr) {
+  return {code, std::move(message), std::move(data), kBadRequest};
+}
+
 // What a modern request has to say of itself.
-std::optional<Fault> check_modern(const Message& message) {
+std::optional<Fault> check_modern(const Message& message, const Connection& connection) {
   const json::object* meta = meta_of(message);
   const json::value* version = meta ? meta->if_contains(kVersionKey) : nullptr;
   if (!version || !version->is_string())
-    return Fault{kBadParams, fmt::format("_meta has to say {}", kVersionKey)};
+    return bad_request(kBadParams, fmt::format("_meta has to say {}", kVersionKey));
+  const std::string asked(version->get_string());
+  if (connection.headers)
+    if (auto why = header_mismatch(*connection.headers, message, asked))
+      return bad_request(kHeaderMismatch, *why);
+  if (asked != kModern)
+    return bad_request(kBadVersion, "this revision of the protocol is not spoken here",
+                       json::object{{"supported", supported_versions()}, {"requested", asked}});
   const json::value* capabilities = meta->if_contains(kCapabilitiesKey);
-  if (version->get_string() != json::string_view(kModern)) {
-    json::array supported;
-    supported.push_back(json::string(kModern));
-    for (const std::string_view legacy : kLegacy) supported.push_back(json::string(legacy));
-    return Fault{kBadVersion, "this revision of the protocol is not spoken here",
-                 json::object{{"supported", std::move(supported)}, {"requested", version->get_string()}}};
-  }
   if (!capabilities || !capabilities->is_object())
-    return Fault{kBadParams, fmt::format("_meta has to say {}", kCapabilitiesKey)};
+    return bad_request(kBadParams, fmt::format("_meta has to say {}", kCapabilitiesKey));
   return std::nullopt;
 }
 
-Reply refusal(const Message& message, bool modern, const Fault& fault) {
-  if (!message.has_id) return {{}, fault.code, modern};
-  return {error_text(message.id, fault), fault.code, modern};
+Reply refusal(const Message& message, const Fault& fault) {
+  return {error_text(message.id, fault), fault.http_status};
 }
 
 }  // namespace
@@ -116,19 +120,26 @@ bool is_modern(const Message& message, const Connection& connection) {
   return connection.says_modern || (meta && meta->contains(kVersionKey)) || message.method == kDiscover;
 }
 
+json::array supported_versions() {
+  json::array all;
+  all.push_back(json::string(kModern));
+  for (const std::string_view version : kLegacy) all.push_back(json::string(version));
+  return all;
+}
+
 Reply answer(const Message& message, const Context& context) {
+  if (!message.has_id) return {};
   const bool modern = is_modern(message, context.connection);
-  if (!message.has_id) return {{}, 0, modern};
   if (modern) {
-    if (const auto fault = check_modern(message)) return refusal(message, modern, *fault);
+    if (const auto fault = check_modern(message, context.connection)) return refusal(message, *fault);
   } else if (!context.connection.is_initialized && message.method != kInitialize && message.method != kPing) {
-    return refusal(message, modern,
-                   {kNoRequest, "initialize first, or send requests of the revision 2026-07-28"});
+    return refusal(message, {kNoRequest, "initialize first, or send requests of the revision 2026-07-28"});
   }
   const Method* const method = find_method(message.method, modern);
-  if (!method) return refusal(message, modern, {kNoMethod, "there is no such method"});
+  if (!method)
+    return refusal(message, {kNoMethod, "there is no such method", nullptr, modern ? kNotFound : kFine});
   tl::expected<json::object, Fault> result = method->act(message, context);
-  if (!result) return refusal(message, modern, result.error());
+  if (!result) return refusal(message, result.error());
   if (modern) {
     json::object all{{"resultType", "complete"}};
     for (auto& [key, value] : *result) all[key] = std::move(value);
@@ -145,8 +156,7 @@ Reply answer(const Message& message, const Context& context) {
     result->erase(kScopeKey);
   }
   return {
-      wire::json_text(json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(*result)}}),
-      0, modern};
+      wire::json_text(json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(*result)}})};
 }
 
 }  // namespace spotter::mcp

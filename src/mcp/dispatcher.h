@@ -29,10 +29,13 @@ struct Received {
   std::vector<std::variant<Message, std::string>> parts;  // a text is the error to answer with
   bool is_batch = false;
 };
+using Headers = std::vector<std::pair<std::string, std::string>>;  // Mcp-*, by names in lower case
+
 struct Connection {
-  std::optional<std::string> legacy_version;  // since `initialize`; over HTTP what the header says
-  bool is_initialized = false;                // else a legacy request is refused
-  bool says_modern = false;                   // a header does
+  std::optional<std::string> legacy_version = {};  // since `initialize`; over HTTP what the header says
+  bool is_initialized = false;                     // else a legacy request is refused
+  bool says_modern = false;                        // a header does
+  const Headers* headers = nullptr;                // over HTTP
 };
 
 Received read_messages(std::string_view text, const Connection& connection);
@@ -46,8 +49,7 @@ struct Context {
 
 struct Reply {
   std::string text;  // empty: a notification has none
-  int fault = 0;     // the code of an error of the protocol
-  bool is_modern = false;
+  int http_status = kFine;
 };
 
 bool is_modern(const Message& message, const Connection& connection);
@@ -55,6 +57,7 @@ bool is_modern(const Message& message, const Connection& connection);
 Reply answer(const Message& message, const Context& context);
 
 // `id`: none where it is not known; a legacy client is then told null.
+boost::json::array supported_versions();
 std::string error_text(const std::optional<boost::json::value>& id, const Fault& fault,
                        bool is_legacy = false);
 

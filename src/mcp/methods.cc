@@ -40,8 +40,10 @@ std::optional<Fault> check_cursor(const Message& message) {
 }
 
 Done initialize(const Message& message, const Context& context) {
-  const std::string asked = text_in(message.params, "protocolVersion");
-  if (asked.empty()) return tl::unexpected(Fault{kBadParams, "initialize says its protocolVersion"});
+  const json::value* version = message.params.if_contains("protocolVersion");
+  if (!version || !version->is_string())
+    return tl::unexpected(Fault{kBadParams, "initialize says its protocolVersion"});
+  const std::string asked(version->get_string());
   const bool is_known = std::ranges::find(kLegacy, asked) != std::end(kLegacy);
   context.connection.legacy_version = is_known ? asked : std::string(kLatestLegacy);
   context.connection.is_initialized = true;
@@ -54,10 +56,7 @@ Done initialize(const Message& message, const Context& context) {
 Done ping(const Message&, const Context&) { return json::object(); }
 
 Done discover(const Message&, const Context&) {
-  json::array versions;
-  versions.push_back(json::string(kModern));
-  for (const std::string_view version : kLegacy) versions.push_back(json::string(version));
-  return json::object{{"supportedVersions", std::move(versions)},
+  return json::object{{"supportedVersions", supported_versions()},
                       {"capabilities", capabilities()},
                       {"instructions", kInstructions}};
 }

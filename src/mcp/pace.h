@@ -9,7 +9,7 @@ namespace spotter::mcp {
 
 class Pace {
  public:
-  static constexpr double kAtOnce = 25, kPerSecond = 5;
+  static constexpr double kAtOnce = 10, kPerSecond = 5;
 
   // 0: now. Else the caller has to wait so long, and has then called.
   Ns take(Ns now) {

@@ -33,11 +33,14 @@ enum : int {
   kBadVersion = -32022,
 };
 
+inline constexpr int kFine = 200, kBadRequest = 400, kNotFound = 404;
+
 // An error of the protocol. What the model can mend is none (tool.h).
 struct Fault {
   int code = kOurs;
   std::string message;
   boost::json::value data = nullptr;
+  int http_status = kFine;  // of a modern answer by HTTP
 };
 
 inline constexpr size_t kMostMessage = size_t{1} << 20;  // bytes of one line of standard input

@@ -101,7 +101,7 @@ json::array resources_of(const World& world) {
 json::array resource_templates() {
   json::array all;
   for (const Kind& kind : kKinds)
-    all.push_back(json::object{{"uriTemplate", uri_of(kind, "{id}")},
+    all.push_back(json::object{{"uriTemplate", uri_of(kind, kind.is_definition ? "{name}" : "{id}")},
                                {"name", kind.name},
                                {"description", kind.description},
                                {"mimeType", kind.type}});
@@ -123,7 +123,8 @@ tl::expected<json::object, Fault> read_resource(const World& world, const std::s
         {kFreshKey, kind.is_definition ? kHourMs : 0},
         {kScopeKey, kind.is_definition ? "public" : "private"}};
   }
-  return tl::unexpected(Fault{kBadParams, "there is no such resource", json::object{{"uri", clean(uri)}}});
+  return tl::unexpected(
+      Fault{kBadParams, "there is no such resource", json::object{{"uri", clean(uri, 2'000)}}});
 }
 
 }  // namespace spotter::mcp

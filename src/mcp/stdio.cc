@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
@@ -15,11 +16,12 @@
 #include <vector>
 
 #include "base/system/host.h"
-#include "mcp/answer.h"
+#include "mcp/call_tool.h"
 #include "mcp/dispatcher.h"
 #include "mcp/list.h"
 #include "mcp/methods.h"
 #include "mcp/pace.h"
+#include "mcp/times.h"
 #include "wire/json.h"
 
 namespace spotter::mcp {
@@ -31,8 +33,6 @@ constexpr int kAtOnce = 4;
 constexpr size_t kMostWaiting = 32;
 constexpr Ns kLast = 2 * kSecond;  // for what runs when the input is over
 constexpr Ns kBetweenProgress = kSecond;
-constexpr Ns kLook = 50 * kMillisecond;
-constexpr Ns kUsualCall = 30 * kSecond, kCaptureCall = 120 * kSecond;
 
 // Lines of a file, each up to kMostMessage bytes.
 class Lines {
@@ -171,10 +171,7 @@ class Server {
     const std::string sentence =
         fmt::format("busy: {} calls are waiting; ask again when they are answered", kMostWaiting);
     if (message.method != kCallTool) return error_text(message.id, {kOurs, sentence});
-    json::object result = error_result(sentence);
-    if (is_modern(message, connection_)) result["resultType"] = "complete";
-    return wire::json_text(
-        json::object{{"jsonrpc", "2.0"}, {"id", message.id}, {"result", std::move(result)}});
+    return tool_error_text(message, connection_, sentence);
   }
 
   void cancel(const Message& message) {

@@ -5,6 +5,7 @@
 
 #include "base/number.h"
 #include "mcp/cells.h"
+#include "mcp/record.h"
 
 namespace spotter::mcp {
 namespace {
@@ -16,10 +17,9 @@ constexpr size_t kMostText = 2'000;
 constexpr i64 kMostRows = 200;
 constexpr const char* kDetails[] = {"usual", "more"};
 
-constexpr ToolParam kLimit = {"limit", "rows at most (default 20)", Type::integer, false, 1, kMostRows};
-constexpr ToolParam kCursor = {"cursor", "next_cursor of an answer: its next rows"};
-constexpr ToolParam kDetail = {
-    .name = "detail", .help = "more: up to 32 KB instead of 16", .words = kDetails};
+constexpr ToolParam kLimit = {"limit", "rows (default 20)", Type::integer, false, 1, kMostRows};
+constexpr ToolParam kCursor = {"cursor", "next_cursor of an answer"};
+constexpr ToolParam kDetail = {.name = "detail", .help = "more: to 32 KB, not 16", .words = kDetails};
 
 std::vector<ToolParam> params_of(const Tool& tool) {
   std::vector<ToolParam> all(tool.params.begin(), tool.params.end());
@@ -208,7 +208,8 @@ Result<Arguments> read_arguments(const Tool& tool, const json::object& arguments
   for (const auto& [key, value] : arguments) {
     const auto param = std::ranges::find_if(params, [&](const ToolParam& one) { return key == one.name; });
     if (param == params.end())
-      return fail(Code::invalid, "{} has an argument that it does not know; it takes {}", tool.name, names);
+      return fail(Code::invalid, "{} does not know the argument{}; it takes {}", tool.name,
+                  is_id(key) ? " " + std::string(key) : "", names);
     if (value.is_null() && !param->required) continue;  // as if it was not there
     TRY(check(*param, value));
     all[key] = value;

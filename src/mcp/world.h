@@ -65,9 +65,9 @@ class Traces {
                               const Patience& patience) = 0;
   // Whether the table `findings` is there already.
   virtual bool has_findings(const Capture& capture) = 0;
-  // Errors: those of diagnose::diff(); unsupported where the files are on other hosts.
-  virtual Result<diagnose::Diff> diff(const Capture& before, const Capture& after,
-                                      const diagnose::DiffRequest& request, const Patience& patience) = 0;
+  // Name by name. Errors: those of diagnose::diff(); unsupported where the files are on other hosts.
+  virtual Result<std::shared_ptr<const diagnose::Diff>> diff(const Capture& before, const Capture& after,
+                                                             const Patience& patience) = 0;
 };
 
 struct World {

@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/system/safe_folder.h"
+#include "base/utf8.h"
 #include "net/acceptor.h"
 #include "net/byte_stream.h"
 #include "net/http_message.h"
@@ -116,6 +117,11 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     request.origin = header(http::field::origin);
     request.if_none_match = header(http::field::if_none_match);
     request.sec_fetch_site = std::string(message["Sec-Fetch-Site"]);
+    for (const auto& field : message)
+      if (std::string name =
+              ascii_lower(std::string_view(field.name_string().data(), field.name_string().size()));
+          name.starts_with("mcp-"))
+        request.mcp.emplace_back(std::move(name), std::string(field.value()));
     request.peer = peer_;
     return request;
   }
@@ -127,7 +133,12 @@ class Connection final : public Session, public std::enable_shared_from_this<Con
     const bool is_bad = error.category() == http::make_error_code(http::error::bad_method).category();
     if (error && (!is_bad || error == http::error::end_of_stream)) return close();
     keep_ = !error && parser_->get().keep_alive();
-    if (error) return write(refuse_(Error{Code::invalid, "this is no HTTP request: " + error.message()}));
+    if (error) {
+      constexpr int kTooLarge = 413;
+      HttpAnswer refusal = refuse_(Error{Code::invalid, "this is no HTTP request: " + error.message()});
+      if (error == http::error::body_limit) refusal.status = kTooLarge;
+      return write(std::move(refusal));
+    }
     HttpRequest request = head();
     request.when_gone = [weak = weak_from_this()](std::function<void()> act) {
       if (const auto self = weak.lock()) self->watch(std::move(act));

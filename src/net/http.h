@@ -21,6 +21,7 @@ struct HttpRequest {
   // The headers of these names.
   std::string authorization, accept, accept_encoding, content_type, host, origin, if_none_match,
       sec_fetch_site;
+  std::vector<std::pair<std::string, std::string>> mcp = {};  // headers Mcp-*, their names in lower case
   StreamPeer peer;
   // `act` is called, once and on the loop's thread, if the one who asks goes before the answer is begun: for
   // answers that take long. Who has said that he sends no more (a half-closed connection) counts as gone,

@@ -1,12 +1,12 @@
 // Drift: whether steps become slower little by little: the slope of Theil and Sen of two hours of medians of
-// blocks (StepTime::completed()), where Kendall's tau says that it is one. One thread.
+// blocks (StepBlocks), where Kendall's tau says that it is one. One thread.
 #pragma once
 #include <deque>
 #include <optional>
 
 #include "base/result.h"
 #include "base/time.h"
-#include "respond/step_time.h"
+#include "respond/step_blocks.h"
 
 namespace spotter::respond {
 

@@ -25,6 +25,7 @@
 #include "respond/incident.h"
 #include "respond/report.h"
 #include "respond/silences.h"
+#include "table/batch.h"
 
 namespace spotter::respond {
 
@@ -113,9 +114,10 @@ class Incidents {
   std::optional<Incident> find(const std::string& id) const;
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
-  bool is_open(const std::string& job) const;  // whether one of the job's is
-  std::set<std::string> open_jobs() const;     // all of which one is
-  std::vector<Incident> all() const;           // the newest first
+  bool is_open(const std::string& job) const;      // whether one of the job's is
+  std::set<std::string> open_jobs() const;         // all of which one is
+  std::vector<Incident> all() const;               // the newest first
+  std::vector<IncidentCount> open_counts() const;  // of each state and severity, those without any, too
   i64 left_out() const { return left_out_; }
 
  private:

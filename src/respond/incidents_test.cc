@@ -201,6 +201,27 @@ TEST(Incidents, FromTheFirstConditionToItsResolution) {
   EXPECT_EQ(leader.words(), (Words{Word::verdict, Word::resolved}));
 }
 
+TEST(Incidents, OpenOnesAreCountedByStateAndSeverity) {
+  Leader leader;
+  const auto counted = [&] {
+    std::string words;
+    for (const IncidentCount& count : leader.incidents.open_counts()) {
+      if (count.incidents > 0)
+        words += fmt::format("{} {} {}; ", count.incidents, count.state, count.severity);
+    }
+    return words;
+  };
+  EXPECT_EQ(leader.incidents.open_counts().size(), 6U * 3U);
+  EXPECT_EQ(counted(), "");
+  leader.standing = {slow(0), stuck(), alert()};
+  leader.pass(2 * kSecond);
+  EXPECT_EQ(counted(), "2 pending warning; 1 pending critical; ");
+  leader.pass(3 * kSecond);
+  EXPECT_EQ(counted(), "1 firing warning; 1 firing critical; 1 inconclusive warning; ");
+  leader.keep(leader.incidents.resolve(kId, "somebody", leader.at));
+  EXPECT_EQ(counted(), "1 firing critical; 1 inconclusive warning; ");
+}
+
 TEST(Incidents, WhatIsOverAtOnceIsNothing) {
   Leader leader;
   leader.say(slow(0));

@@ -25,8 +25,12 @@ std::optional<Ns> median_of(std::vector<Ns> values) {
 }  // namespace
 
 void JobPaces::see(const Sample& sample) {
-  if (sample.table.name() == "step") see_steps(sample);
-  if (sample.table.name() == "job") see_jobs(sample);
+  if (sample.table.name() == "step")
+    see_steps(sample);
+  else if (sample.table.name() == "job")
+    see_jobs(sample);
+  else
+    return;
   std::erase_if(jobs_, [&](const auto& job) { return sample.at - job.second.seen > kForgotten; });
 }
 

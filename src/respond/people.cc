@@ -1,5 +1,6 @@
 // What people do to incidents, and which ones there are.
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "respond/alert.h"
@@ -93,6 +94,22 @@ std::vector<Incident> Incidents::all() const {
   std::vector<Incident> all;
   for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) all.push_back(it->incident);
   return all;
+}
+
+std::vector<IncidentCount> Incidents::open_counts() const {
+  constexpr std::array kUrgencies = {Urgency::info, Urgency::warning, Urgency::critical};
+  std::vector<IncidentCount> counts;
+  counts.reserve(std::size(kIncidentStateNames) * kUrgencies.size());
+  for (const char* state : kIncidentStateNames) {
+    for (const Urgency urgency : kUrgencies)
+      counts.push_back({.state = state, .severity = urgency_name(urgency)});
+  }
+  for (const Kept& kept : incidents_)
+    ++counts[static_cast<size_t>(kept.incident.state) * kUrgencies.size() +
+             static_cast<size_t>(kept.incident.urgency)]
+          .incidents;
+  counts.resize(static_cast<size_t>(IncidentState::resolved) * kUrgencies.size());
+  return counts;
 }
 
 }  // namespace spotter::respond

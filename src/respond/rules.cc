@@ -62,6 +62,8 @@ Rules::Rules(RulesOptions options) : options_(std::move(options)) {
                       .recover = recover == kByHand ? kForGood : duration_of(settings, "recover"),
                       .settings = settings});
   }
+  for (At& rule : rules_)
+    for (const char* table : rule.rule->tables) by_table_[table].push_back(&rule);
 }
 
 Rules::~Rules() = default;
@@ -78,13 +80,15 @@ std::vector<Condition> Rules::add(const Batch& batch) {
   last_at_ = batch.unix_ns;
   for (const Table& table : batch.tables) facts_.see({.table = table, .at = batch.unix_ns});
   for (const Table& table : batch.tables) {
-    for (At& rule : rules_) {
-      if (std::ranges::find(rule.rule->tables, std::string_view(table.name())) == rule.rule->tables.end())
-        continue;
+    const auto looked_at = by_table_.find(table.name());
+    if (looked_at == by_table_.end()) continue;
+    for (At* rule : looked_at->second) {
       signs_.clear();
-      rule.watch->see({.table = table, .at = batch.unix_ns}, facts_, signs_);
-      if (!signs_.empty()) rule.last_sign = batch.unix_ns;
-      for (Sign& sign : signs_) take(rule, std::move(sign), batch.unix_ns, changes);
+      rule->watch->see({.table = table, .at = batch.unix_ns}, facts_, signs_);
+      if (!signs_.empty()) rule->last_sign = batch.unix_ns;
+      for (Sign& sign : signs_) {
+        if (sign.is_wrong || !watched_.empty()) take(*rule, std::move(sign), batch.unix_ns, changes);
+      }
     }
   }
   std::vector<Condition> over = pass(batch.unix_ns);

@@ -65,7 +65,8 @@ class Rules {
 
   RulesOptions options_;
   HostFacts facts_;
-  std::vector<At> rules_;
+  std::vector<At> rules_;  // as they are from the beginning
+  std::map<std::string_view, std::vector<At*>> by_table_;
   std::map<u64, Watched> watched_;  // by fingerprint: those that are wrong, or were lately
   std::vector<Sign> signs_;
   Ns last_at_ = 0;

@@ -18,8 +18,6 @@ Result<void> check_sizes(const BlockSizes& sizes, const char* name) {
   return {};
 }
 
-double median_of(std::vector<double> values) { return median(values); }
-
 }  // namespace
 
 Result<void> check(const StepTimeOptions& o) {
@@ -69,35 +67,27 @@ std::optional<StepTimeEvent> StepTime::begin_run(const Step& step) {
     ended = event(Kind::restarted, since, slow_.back().block.median);
   }
   *this = StepTime(options_);
-  run_ = step.run;
   return ended;
 }
 
 std::optional<StepTimeEvent> StepTime::add(const Step& step) {
   std::optional<StepTimeEvent> ended;
-  if (step.run != run_) ended = begin_run(step);
-  completed_.reset();
-  if (steps_.empty()) open_ = {.step = step.step, .from = step.end - step.took, .run = step.run};
-  steps_.push_back(static_cast<double>(step.took));
-  if (!has_size_ && std::ssize(steps_) == options_.slow_sizes.steps) {
-    has_size_ = true;
-    blocks_are_small_ = median_of(steps_) > static_cast<double>(options_.slow_step);
-  }
-  if (!has_size_ || std::ssize(steps_) < sizes().steps) return ended;
-  open_.until = step.end;
-  open_.median = median(steps_);
-  steps_.clear();
-  completed_ = open_;
-  const std::optional<StepTimeEvent> judged = add(open_);
+  if (step.run != blocks_.run()) ended = begin_run(step);
+  completed_ = blocks_.add(step);
+  if (!completed_) return ended;
+  const std::optional<StepTimeEvent> judged = add(*completed_);
   return ended ? ended : judged;
+}
+
+size_t StepTime::most_normal() const {
+  return static_cast<size_t>(blocks_.sizes().baseline + std::max(options_.gap, options_.of));
 }
 
 std::optional<Level> StepTime::level() const {
   const i64 after = options_.gap - 1;  // between the baseline and the block that comes
-  if (std::ssize(normal_) < sizes().baseline + after) return {};
-  std::vector<double> medians;
-  for (auto i = normal_.end() - after - sizes().baseline; i != normal_.end() - after; ++i)
-    medians.push_back(i->block.median);
+  const i64 baseline = blocks_.sizes().baseline;
+  if (std::ssize(normal_) < baseline + after) return {};
+  std::vector<double> medians(normal_.end() - after - baseline, normal_.end() - after);
   Level level = level_of(medians);
   level.spread = std::max(level.spread, options_.least_spread * level.median);
   return level;
@@ -111,25 +101,33 @@ std::optional<StepTimeEvent> StepTime::judge(const Block& block) {
   baseline_ = level();
   const bool is_slow = baseline_ && block.median >= options_.ratio * baseline_->median &&
                        block.median - baseline_->median >= options_.spreads * baseline_->spread;
-  normal_.push_back({block, is_slow});
-  while (std::ssize(normal_) > sizes().baseline + std::max(options_.gap, options_.of)) normal_.pop_front();
-  const auto last = normal_.end() - std::min<i64>(options_.of, std::ssize(normal_));
-  if (std::count_if(last, normal_.end(), [](const Judged& j) { return j.is_slow; }) < options_.slow)
-    return {};
-  const auto first = std::find_if(last, normal_.end(), [](const Judged& j) { return j.is_slow; });
+  normal_.push_back(block.median);
+  while (normal_.size() > most_normal()) normal_.pop_front();
+  last_normal_.push_back({block, is_slow});
+  while (std::ssize(last_normal_) > options_.of) last_normal_.pop_front();
+  const auto is_marked = [](const Judged& judged) { return judged.is_slow; };
+  if (std::ranges::count_if(last_normal_, is_marked) < options_.slow) return {};
+  const auto first = std::ranges::find_if(last_normal_, is_marked);
   const StepTimeEvent began = event(Kind::began, first->block, block.median);
   is_slow_ = true;
   slow_blocks_ = 0;
   recovered_.clear();
   // What is slow is no part of what is normal afterwards.
-  slow_.assign(first, normal_.end());
-  normal_.erase(first, normal_.end());
+  slow_.assign(first, last_normal_.end());
+  last_normal_.erase(first, last_normal_.end());
+  normal_.resize(normal_.size() - slow_.size());
   return began;
+}
+
+void StepTime::take_as_normal(const Block& block) {
+  normal_.push_back(block.median);
+  last_normal_.push_back({block, false});
+  while (std::ssize(last_normal_) > options_.of) last_normal_.pop_front();
 }
 
 std::optional<StepTimeEvent> StepTime::judge_slow(const Block& block) {
   slow_.push_back({block, false});
-  while (std::ssize(slow_) > sizes().baseline + std::max(options_.gap, options_.of)) slow_.pop_front();
+  while (slow_.size() > most_normal()) slow_.pop_front();
   ++slow_blocks_;
   if (block.median < options_.recovered_ratio * baseline_->median)
     recovered_.push_back(block);
@@ -139,14 +137,16 @@ std::optional<StepTimeEvent> StepTime::judge_slow(const Block& block) {
   if (!has_recovered && slow_blocks_ < options_.adopted) return {};
   is_slow_ = false;
   if (has_recovered) {
-    for (const Block& one : recovered_) normal_.push_back({one, false});
+    for (const Block& one : recovered_) take_as_normal(one);
     return event(Kind::recovered, recovered_.front(), block.median);
   }
-  normal_ = std::move(slow_);
-  for (Judged& judged : normal_) judged.is_slow = false;
+  const Block first = slow_.front().block;
+  normal_.clear();
+  last_normal_.clear();
+  for (const Judged& judged : slow_) take_as_normal(judged.block);
   slow_.clear();
   const Level adopted = *level();
-  const StepTimeEvent normal = event(Kind::new_normal, normal_.front().block, adopted.median);
+  const StepTimeEvent normal = event(Kind::new_normal, first, adopted.median);
   baseline_ = adopted;
   return normal;
 }

@@ -17,19 +17,14 @@
 #include "base/result.h"
 #include "base/time.h"
 #include "respond/median.h"
-#include "respond/step_clock.h"
+#include "respond/step_blocks.h"
 
 namespace spotter::respond {
 
-struct BlockSizes {
-  i64 steps = 0;     // of a block
-  i64 baseline = 0;  // blocks of the baseline
-};
-
 struct StepTimeOptions {
-  BlockSizes sizes = {.steps = 8, .baseline = 40};
-  BlockSizes slow_sizes = {.steps = 4, .baseline = 20};  // for steps longer than `slow_step`
-  Ns slow_step = 10 * kSecond;
+  BlockSizes sizes = BlockOptions().sizes;
+  BlockSizes slow_sizes = BlockOptions().slow_sizes;  // for steps longer than `slow_step`
+  Ns slow_step = BlockOptions().slow_step;
   i64 gap = 2;                    // how many blocks before one its baseline ends
   double ratio = 1.10;            // of a slow block to the baseline
   double recovered_ratio = 1.05;  // half of the rise
@@ -43,13 +38,6 @@ Result<void> check(const StepTimeOptions& options);
 
 // Tells of +7 %, too.
 StepTimeOptions sensitive(StepTimeOptions options = {});
-
-struct Block {
-  i64 step = 0;  // its first one
-  Ns from = 0, until = 0;
-  double median = 0;  // ns
-  i64 run = 0;        // of the job
-};
 
 struct StepTimeEvent {
   enum class Kind : u8 {
@@ -68,7 +56,9 @@ struct StepTimeEvent {
 
 class StepTime {
  public:
-  explicit StepTime(const StepTimeOptions& options) : options_(options) {}  // checked ones
+  explicit StepTime(const StepTimeOptions& options)  // checked ones
+      : options_(options),
+        blocks_({.sizes = options.sizes, .slow_sizes = options.slow_sizes, .slow_step = options.slow_step}) {}
 
   std::optional<StepTimeEvent> add(const Step& step);
 
@@ -78,14 +68,14 @@ class StepTime {
   const std::optional<Level>& baseline() const { return baseline_; }
   bool is_slow() const { return is_slow_; }
   // Whether the steps are so long that there are fewer of them to judge by.
-  bool has_less_power() const { return blocks_are_small_; }
+  bool has_less_power() const { return blocks_.are_small(); }
 
  private:
-  const BlockSizes& sizes() const { return blocks_are_small_ ? options_.slow_sizes : options_.sizes; }
   std::optional<StepTimeEvent> begin_run(const Step& step);
   std::optional<StepTimeEvent> add(const Block& block);
   std::optional<StepTimeEvent> judge(const Block& block);
   std::optional<StepTimeEvent> judge_slow(const Block& block);
+  void take_as_normal(const Block& block);
   std::optional<Level> level() const;
   StepTimeEvent event(StepTimeEvent::Kind kind, const Block& since, double now) const;
 
@@ -94,14 +84,16 @@ class StepTime {
     bool is_slow = false;
   };
 
+  // So many blocks are kept as are judged, or are a baseline and what is between it and the next one.
+  size_t most_normal() const;
+
   StepTimeOptions options_;
-  i64 run_ = 0;
-  bool has_size_ = false;  // the first block says how long blocks are
-  bool blocks_are_small_ = false;
-  Block open_;
-  std::vector<double> steps_;  // of the open block
+  StepBlocks blocks_;
   std::optional<Block> completed_;
-  std::deque<Judged> normal_;  // the newest blocks: a baseline and what is between it and the next block
+  // Medians of the newest blocks, and the last of these blocks, by which it begins. Of the many others there
+  // is nothing else to keep, and they are read with each block.
+  std::deque<double> normal_;
+  std::deque<Judged> last_normal_;
   std::optional<Level> baseline_;
   bool is_slow_ = false;
   std::deque<Judged> slow_;      // the newest blocks since it began

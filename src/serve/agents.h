@@ -20,7 +20,8 @@ namespace spotter::serve {
 struct AgentsOptions {
   std::vector<net::HttpAddress> addresses;  // none: there are no agents to show
   client::Credentials credentials = {};
-  std::string job = {};  // that the page shows first; empty: any
+  std::string options = {};  // how a command on a terminal names them: "--host gpu[01-16]"
+  std::string job = {};      // that the page shows first; empty: any
 };
 
 class Agents {

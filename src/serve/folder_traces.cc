@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "base/parallel_for.h"
 #include "base/system/host.h"
 #include "read/flight_recorder/flight_recorder.h"
 
@@ -59,20 +58,16 @@ Result<diagnose::Diagnosis> FolderTraces::diagnose(const mcp::Capture& capture, 
   return diagnose::run(job, std::move(request), loader_of(found));
 }
 
-Result<diagnose::Diff> FolderTraces::diff(const mcp::Capture& before, const mcp::Capture& after,
-                                          const diagnose::DiffRequest& request,
-                                          const mcp::Patience& patience) {
+Result<diagnose::Diff> FolderTraces::compare(const mcp::Capture& before, const mcp::Capture& after,
+                                             diagnose::DiffRequest request) {
   TRY_ASSIGN(const JobPtr found_before, find(before));
   TRY_ASSIGN(const JobPtr found_after, find(after));
   TRY_ASSIGN(const Job job_before, open(*found_before));
   TRY_ASSIGN(const Job job_after, open(*found_after));
-  diagnose::DiffRequest own = request;
-  own.run.cancelled = patience.cancelled;
-  own.run.threads = all_processors();
   const Loader load = [&](const TraceFile& file, const LoadRequest& how) {
     return loader_of(find_file(*found_before, file.path) ? found_before : found_after)(file, how);
   };
-  return diagnose::diff(job_before, job_after, own, load);
+  return diagnose::diff(job_before, job_after, std::move(request), load);
 }
 
 }  // namespace spotter::serve

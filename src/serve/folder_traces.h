@@ -14,10 +14,10 @@ class FolderTraces : public mcp::CachedTraces {
  public:
   explicit FolderTraces(std::vector<std::string> roots) : finder_(std::move(roots)) {}
   Result<std::vector<mcp::Capture>> captures() override;
-  Result<diagnose::Diff> diff(const mcp::Capture& before, const mcp::Capture& after,
-                              const diagnose::DiffRequest& request, const mcp::Patience& patience) override;
 
  protected:
+  Result<diagnose::Diff> compare(const mcp::Capture& before, const mcp::Capture& after,
+                                 diagnose::DiffRequest request) override;
   Result<diagnose::Diagnosis> diagnose(const mcp::Capture& capture, diagnose::Request request) override;
 
  private:

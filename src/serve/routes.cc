@@ -6,6 +6,7 @@
 #include "base/gzip_writer.h"
 #include "base/number.h"
 #include "base/utf8.h"
+#include "mcp/endpoint.h"
 #include "net/accepted.h"
 #include "net/browser_headers.h"
 #include "net/digest.h"
@@ -323,7 +324,9 @@ net::HttpAnswer error_answer(const Error& error) {
   return answer;
 }
 
-bool is_open(std::string_view path) { return path != "/v1" && !path.starts_with("/v1/"); }
+bool is_open(std::string_view path) {
+  return path != "/v1" && !path.starts_with("/v1/") && path != mcp::Endpoint::kPath;
+}
 
 void answer_route(std::string_view path, RouteCall call) {
   constexpr int kNoSuchMethod = 405;

@@ -8,8 +8,11 @@
 #include "base/time.h"
 #include "base/utf8.h"
 #include "base/version.h"
+#include "mcp/agent_traces.h"
+#include "mcp/asked_agents.h"
 #include "net/browser_headers.h"
 #include "net/cross_site.h"
+#include "serve/folder_traces.h"
 #include "serve/routes.h"
 #include "serve/table_order.h"
 
@@ -57,7 +60,8 @@ Server::Server(net::Loop& loop, ServeOptions options)
       guard_{options_.token, options_.tls ? "https" : "http", host_name(), {}},
       jobs_(loop),
       desk_(loop, kAtOnce, options_.cache_bytes),
-      agents_(loop, desk_, options_.agents, guard_.own_name) {
+      agents_(loop, desk_, options_.agents, guard_.own_name),
+      assistants_(loop.poster()) {
   for (const std::string& name : options_.other_names) guard_.other_names.push_back(ascii_lower(name));
   loop_.bytes().set_most(kMostHeldBytes);
 }
@@ -82,6 +86,7 @@ Result<std::unique_ptr<Server>> Server::open(net::Loop& loop, ServeOptions optio
   } else {
     TRY_ASSIGN(server->http_, net::HttpServer::open_plain(loop, o.address, o.port, handle, error_answer));
   }
+  server->http_->trust([self](const net::HttpRequest& head) { return self->guard_.has_token(head); });
   server->watch_ = std::make_unique<Watch>(
       o.roots, [self, post = loop.poster(), lives = std::weak_ptr(self->lives_)](std::vector<JobPtr> jobs) {
         post([self, lives, jobs = std::move(jobs)]() mutable {
@@ -96,6 +101,18 @@ void Server::take(std::vector<JobPtr> jobs) {
   const JobPtr only = !std::exchange(has_jobs_, true) && jobs.size() == 1 ? jobs[0] : nullptr;
   jobs_.set(std::move(jobs));
   if (only) read_ahead(jobs_, desk_, loop_.poster(), only);
+}
+
+std::shared_ptr<mcp::World> Server::world() const {
+  auto world = std::make_shared<mcp::World>();
+  if (!options_.agents.addresses.empty())
+    world->agents = std::make_unique<mcp::AskedAgents>(options_.agents.addresses, options_.agents.credentials,
+                                                       options_.agents.options);
+  if (options_.roots.empty())
+    world->traces = std::make_unique<mcp::AgentTraces>(*world->agents);
+  else
+    world->traces = std::make_unique<FolderTraces>(options_.roots);
+  return world;
 }
 
 std::string Server::url() const {
@@ -154,6 +171,8 @@ void Server::answer(net::HttpRequest request, net::HttpServer::Respond respond) 
            "this needs the token: Authorization: Bearer TOKEN, as the address has it that was printed"},
           kUnauthorized);
   }
+  if (path == mcp::Endpoint::kPath)
+    return assistants_.answer(std::move(request), std::move(respond), "", [this] { return world(); });
   if (Agents::has(path)) return agents_.answer(path, request, std::move(respond));
   answer_route(path, {jobs_, desk_, loop_.poster(), program_, request, target, {}, std::move(respond)});
 }

@@ -13,6 +13,7 @@
 //                                     &redact=1&source_url=&ranks=&steps=
 //   GET  /v1/diff?before=ID&after=ID  what changed; &table=path_diff or causes, by_rank=1 ...
 //   GET  /v1/analyses                 the records of all analyses
+//   POST /mcp                         an assistant's message (mcp/endpoint.h)
 //   GET  /v1/hosts                    the agents beside the traces; what is below /v1/hosts/HOST/ is asked of
 //                                     that agent
 //
@@ -24,6 +25,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "mcp/endpoint.h"
 #include "net/http.h"
 #include "serve/agents.h"
 #include "serve/desk.h"
@@ -58,6 +60,7 @@ class Server {
   friend struct Routes;
   Server(net::Loop& loop, ServeOptions options);
   void take(std::vector<JobPtr> jobs);
+  std::shared_ptr<mcp::World> world() const;
   void answer(net::HttpRequest request, net::HttpServer::Respond respond);
   void refuse(const net::HttpRequest& request, const net::HttpServer::Respond& respond, const Error& why,
               int status);
@@ -72,6 +75,7 @@ class Server {
   Agents agents_;
   std::unique_ptr<Watch> watch_;
   std::unique_ptr<net::HttpServer> http_;
+  mcp::Endpoint assistants_;
   bool has_jobs_ = false;  // they were looked for once
   Ns lines_since_ = 0;     // of the log, a period's
   i64 lines_ = 0;

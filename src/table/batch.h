@@ -41,4 +41,10 @@ struct NotifierCounts {
   i64 sent = 0, failed = 0, dropped = 0, waiting = 0;
 };
 
+// How many incidents of a kind are open.
+struct IncidentCount {
+  std::string_view state = {}, severity = {};
+  i64 incidents = 0;
+};
+
 }  // namespace spotter

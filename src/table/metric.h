@@ -21,7 +21,7 @@ inline bool is_numeric_metric(const Field& field) { return is_metric(field) && f
 inline std::string metric_name(std::string_view table, std::string_view column) {
   std::string name(table);
   name += '_';
-  if (column.starts_with(name)) return std::string(column);
+  if (column == table || column.starts_with(name)) return std::string(column);
   return name.append(column);
 }
 

@@ -66,7 +66,7 @@ Result<Holds> equality(const Field& field, std::string_view value) {
         return !is_null(cell) && matches_glob(pattern, std::get<std::string_view>(cell));
       });
     case Type::flag:
-      if (value != "true" && value != "false") return fail(Code::invalid, "{} is true or false", field.name);
+      if (value != "true" && value != "false") return fail(Code::invalid, "it is true or false");
       return Holds(
           [is = value == "true"](const Value& cell) { return !is_null(cell) && std::get<bool>(cell) == is; });
     case Type::integer: {
@@ -88,7 +88,7 @@ Result<Holds> equality(const Field& field, std::string_view value) {
 Result<Holds> order(const Field& field, std::string_view op, std::string_view value) {
   const auto number = number_in<double>(value);
   if (field.type == Type::text || field.type == Type::flag)
-    return fail(Code::invalid, "{} is no number: it is asked for by = and !=", field.name);
+    return fail(Code::invalid, "it is no number: it is asked for by = and !=");
   if (!number) return fail(Code::invalid, "\"{}\" is no number", to_printable(value));
   return Holds([op, number = *number](const Value& cell) {
     if (is_null(cell)) return false;
@@ -120,12 +120,14 @@ Result<Condition> parse_condition(const Table& table, std::string_view text) {
   const Field& field = table.schema()[column];
   const std::string_view value = trimmed(text.substr(at + op.size()));
   if (op != "=" && op != "!=") {
-    TRY_ASSIGN(Holds holds, order(field, op, value));
-    return Condition{column, std::move(holds)};
+    auto holds = order(field, op, value);
+    if (!holds) return within(holds.error(), field.name);
+    return Condition{column, std::move(*holds)};
   }
-  TRY_ASSIGN(Holds holds, equality(field, value));
-  if (op == "!=") holds = [is = std::move(holds)](const Value& cell) { return !is(cell); };
-  return Condition{column, std::move(holds)};
+  auto holds = equality(field, value);
+  if (!holds) return within(holds.error(), field.name);
+  if (op == "!=") *holds = [is = std::move(*holds)](const Value& cell) { return !is(cell); };
+  return Condition{column, std::move(*holds)};
 }
 
 }  // namespace
@@ -135,8 +137,9 @@ Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
   std::string_view rest = trimmed(query.where);
   while (!rest.empty()) {
     const size_t end = std::min(rest.find(kAnd), rest.size());
-    TRY_ASSIGN(Condition condition, parse_condition(table, trimmed(rest.substr(0, end))));
-    conditions.push_back(std::move(condition));
+    Result<Condition> condition = parse_condition(table, trimmed(rest.substr(0, end)));
+    if (!condition) return within(condition.error(), "where");
+    conditions.push_back(std::move(*condition));
     rest.remove_prefix(std::min(end + kAnd.size(), rest.size()));
   }
   std::vector<size_t> rows;
@@ -146,9 +149,9 @@ Result<Table> chosen_rows(const Table& table, const RowQuery& query) {
   Table all = conditions.empty() ? table : pick(table, rows);
   if (query.sort.empty()) return all;
   const bool is_descending = query.sort.starts_with('-');
-  TRY_ASSIGN(const size_t by,
-             column_named(table, std::string_view(query.sort).substr(is_descending ? 1 : 0)));
-  Table sorted = sort(all, {{table.schema()[by].name, is_descending}});
+  const auto by = column_named(table, std::string_view(query.sort).substr(is_descending ? 1 : 0));
+  if (!by) return within(by.error(), "sort");
+  Table sorted = sort(all, {{table.schema()[*by].name, is_descending}});
   sorted.notes = table.notes;
   return sorted;
 }
@@ -157,7 +160,7 @@ Result<Table> chosen_columns(const Table& table, const RowQuery& query) {
   if (query.columns.empty()) return table;
   std::vector<std::string_view> names;
   for (const std::string& name : query.columns) {
-    TRY(column_named(table, name));
+    if (const auto column = column_named(table, name); !column) return within(column.error(), "columns");
     if (std::ranges::find(names, name) == names.end()) names.push_back(name);
   }
   Table part = project(table, names);

@@ -54,6 +54,7 @@ struct Options {
   bool timing = false;
   bool epoch = false;
   bool names_findings = false;
+  table::RowQuery rows;                    // of the one table that is named
   std::vector<diagnose::WhatIf> what_ifs;  // of the job's replay
   double sensitivity = diagnose::kSensitivity;
   std::optional<double> fault_share;  // from which on a fault is told by the exit status, too
@@ -241,6 +242,7 @@ Result<int> analyze(Options options) {
   TRY(diagnosis);
   const bool is_failure = options.fault_share && has_fault(*diagnosis->findings, *options.fault_share);
   if (!options.names_findings && !options.wants_report()) diagnosis->findings.reset();
+  TRY(choose_rows(options.rows, *diagnosis));
   const int fd = is_standard_output(options.output) ? STDOUT_FILENO : -1;
   const std::vector<analyze::PhaseTime> timing = std::exchange(diagnosis->timing, {});
   TRY_ASSIGN(const std::string bytes,
@@ -299,6 +301,7 @@ Command command_over_job(Command command, std::string argument_help, std::string
     if (!(o->is_page() && o->wants_report()) && (o->page_bytes || o->redacted))
       return fail(Code::invalid,
                   "--max-size and --redact are of a report in HTML: --format html, without --table");
+    TRY(check_rows(o->rows, o->request.analyses.size() + o->names_findings));
     return check_params(o->chosen(), o->request.params);
   };
   command.action = [options]() -> Result<int> {
@@ -318,6 +321,7 @@ Command command_over_job(Command command, std::string argument_help, std::string
        .repeatable = true},
       format_option(o->named_format, Formats::for_jobs),
       output_option(o->output)};
+  append(all, row_options(o->rows));
   append(all, job_part_options(r.ranks, r.steps));
   for (const Param& param : all_params()) {
     Option option = option_of(param, r.params);

@@ -92,7 +92,8 @@ Result<serve::AgentsOptions> agents_of(const Options& options) {
   if (!options.serve.roots.empty() && options.hosts.is_local() && options.hosts.socket.empty())
     return serve::AgentsOptions{};
   TRY_ASSIGN(Hosts hosts, find_hosts(options.hosts));
-  return serve::AgentsOptions{std::move(hosts.addresses), std::move(hosts.credentials), std::move(hosts.job)};
+  return serve::AgentsOptions{std::move(hosts.addresses), std::move(hosts.credentials),
+                              words_of(options.hosts), std::move(hosts.job)};
 }
 
 Result<int> serve_traces(Options options) {

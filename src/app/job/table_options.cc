@@ -5,6 +5,7 @@
 #include "analyze/list.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
+#include "base/quantity.h"
 #include "diagnose/tables.h"
 
 namespace spotter::app {
@@ -59,6 +60,50 @@ Result<void> check_params(std::span<const Analysis* const> chosen, const ParamSe
       if (has(a)) users.push_back(a->name);
     }
     return fail(Code::invalid, "{}: no chosen table takes it; {} do", flag_of(param), fmt::join(users, ", "));
+  }
+  return {};
+}
+
+std::vector<Option> row_options(table::RowQuery& query) {
+  return {
+      {.names = {"--where"},
+       .value = "CONDITIONS",
+       .help = "with one --table: only rows of which these hold: 'rank=0-3 and dur_ns>1000 and name=*gemm*'",
+       .read = keep(query.where)},
+      {.names = {"--sort"},
+       .value = "COLUMN",
+       .help = "with one --table: rows by this column; -COLUMN: the largest first (--sort=-dur_ns)",
+       .read = keep(query.sort)},
+      {.names = {"--columns"},
+       .value = "LIST",
+       .help = "with one --table: only these columns",
+       .read = [&query](const std::string& word) -> Result<void> {
+         query.columns = split_commas(word);
+         return {};
+       }},
+      {.names = {"--limit"},
+       .value = "N",
+       .help = "with one --table: only so many rows",
+       .read = [&query](const std::string& word) -> Result<void> {
+         TRY_ASSIGN(query.limit, parse_number(word, 0, INT64_MAX));
+         return {};
+       }},
+  };
+}
+
+Result<void> check_rows(const table::RowQuery& query, size_t named_tables) {
+  if (query.is_all() || named_tables == 1) return {};
+  return fail(Code::invalid, "--where, --sort, --columns and --limit are of one table: name it with --table");
+}
+
+Result<void> choose_rows(const table::RowQuery& query, diagnose::Diagnosis& diagnosis) {
+  if (query.is_all()) return {};
+  if (diagnosis.findings) {
+    diagnosis.tables.push_back(std::move(*diagnosis.findings));
+    diagnosis.findings.reset();
+  }
+  for (Table& table : diagnosis.tables) {
+    TRY_ASSIGN(table, table::chosen(table, query));
   }
   return {};
 }

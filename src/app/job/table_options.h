@@ -6,6 +6,8 @@
 
 #include "analyze/analysis.h"
 #include "app/cli/command.h"
+#include "diagnose/run.h"
+#include "table/row_query.h"
 
 namespace spotter::app {
 
@@ -21,5 +23,12 @@ Option option_of(const Param& param, ParamSettings& settings);
 
 // A parameter that none of the chosen tables has is a mistake. Errors: invalid.
 Result<void> check_params(std::span<const Analysis* const> chosen, const ParamSettings& settings);
+
+// Which rows and columns of the one table that is named.
+std::vector<Option> row_options(table::RowQuery& query);
+// Errors: invalid (no table is named, or several are).
+Result<void> check_rows(const table::RowQuery& query, size_t named_tables);
+// Of the one table; findings become a table like others. Errors: invalid.
+Result<void> choose_rows(const table::RowQuery& query, diagnose::Diagnosis& diagnosis);
 
 }  // namespace spotter::app

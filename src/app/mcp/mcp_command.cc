@@ -26,19 +26,6 @@ struct Options {
   std::string client;  // whose configuration is printed
 };
 
-// As a command on a terminal is told the same.
-std::string words_of(const HostOptions& hosts) {
-  const std::pair<const char*, const std::string&> all[] = {{"--socket", hosts.socket},
-                                                            {"--host", hosts.hosts},
-                                                            {"--hostfile", hosts.hostfile},
-                                                            {"--slurm-job", hosts.slurm_job},
-                                                            {"--credentials", hosts.credentials}};
-  std::string words;
-  for (const auto& [name, word] : all)
-    if (!word.empty()) words += fmt::format("{}{} {}", words.empty() ? "" : " ", name, shell_word(word));
-  return words;
-}
-
 Result<mcp::World> world_of(const Options& options) {
   mcp::World world{.may_capture = options.may_capture};
   if (!options.folders.empty()) {

@@ -15,7 +15,6 @@
 #include "collect/logs/log_places.h"
 #include "collect/process/identities.h"
 #include "process/process_facts.h"
-#include "process/process_stat.h"
 
 namespace spotter::collect {
 namespace {
@@ -144,8 +143,7 @@ class JobLog : public Collector {
         of_job.resize(kMostWriters);
       }
       std::vector<FoundLog> found;
-      for (const LogWriter* writer : of_job)
-        for (FoundLog& log : find_logs(host_, *writer, globs_, refused_)) found.push_back(std::move(log));
+      for (const LogWriter* writer : of_job) find_logs(host_, *writer, globs_, found, refused_);
       Job& job = jobs_[key];
       job.pid = of_job.front()->pid;
       job.logs.find(std::move(found), refused_);
@@ -161,14 +159,14 @@ class JobLog : public Collector {
     size_t looked_up = 0;
     processes_left_out_ = 0;
     for (const i64 pid : pids) {
-      const auto stat = process::read_stat(host_, pid);
+      const auto life = identities_->life(pid);
       const auto known = processes_.find(pid);
-      if (!stat || stat->has_ended || stat->program == 0) {
+      if (!life || life->has_ended || life->program == 0) {
         if (known != processes_.end()) processes_.erase(known);
         continue;
       }
-      const bool is_same = known != processes_.end() && known->second.start_ticks == stat->start_ticks &&
-                           known->second.program == stat->program;
+      const bool is_same = known != processes_.end() && known->second.start_ticks == life->start_ticks &&
+                           known->second.program == life->program;
       if (!is_same) {
         if (known != processes_.end()) processes_.erase(known);
         if (processes_.size() >= kMostProcesses) ++processes_left_out_;
@@ -178,7 +176,7 @@ class JobLog : public Collector {
         const auto error_file = facts->environment.find("TORCHELASTIC_ERROR_FILE");
         LogWriter writer{
             pid, facts->uid, error_file == facts->environment.end() ? "" : error_file->second, {}};
-        processes_[pid] = {stat->start_ticks, stat->program, std::move(writer), false};
+        processes_[pid] = {life->start_ticks, life->program, std::move(writer), false};
       }
       Process& process = processes_[pid];
       if (process.is_settled) continue;

@@ -28,18 +28,9 @@ constexpr size_t kMostUnusual = 8;  // lines in a sample
 
 bool is_private(const FoundLog& log) { return !log.is_pod && (log.state.st_mode & S_IROTH) == 0; }
 
-bool is_same(const FoundLog& a, const FoundLog& b) {
-  return a.state.st_dev == b.state.st_dev && a.state.st_ino == b.state.st_ino;
-}
-
 }  // namespace
 
-void JobLogs::find(std::vector<FoundLog> found, RefusedLogs& refused) {
-  // Ranks share files.
-  std::vector<FoundLog> logs;
-  for (FoundLog& log : found)
-    if (std::ranges::none_of(logs, [&](const FoundLog& other) { return is_same(log, other); }))
-      logs.push_back(std::move(log));
+void JobLogs::find(std::vector<FoundLog> logs, RefusedLogs& refused) {
   for (Tail& tail : files_) {
     const auto same =
         std::ranges::find_if(logs, [&](const FoundLog& log) { return tail.file.is(log.state); });

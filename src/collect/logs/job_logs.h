@@ -30,8 +30,8 @@ class JobLogs {
   JobLogs(const JobLogs&) = delete;
   JobLogs& operator=(const JobLogs&) = delete;
 
-  // Its files as they are found now, best first.
-  void find(std::vector<FoundLog> found, RefusedLogs& refused);
+  // Its files as they are found now, each once, best first.
+  void find(std::vector<FoundLog> logs, RefusedLogs& refused);
   // What has been written since the last time, from `elapsed` ago until now; of all at most so many bytes.
   // Returns how many were read.
   i64 read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_bytes);

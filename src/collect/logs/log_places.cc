@@ -33,9 +33,10 @@ std::vector<std::string_view> parts_of(std::string_view path) {
 
 class Finder {
  public:
-  Finder(const Host& host, const LogWriter& writer, RefusedLogs& refused)
+  Finder(const Host& host, const LogWriter& writer, std::vector<FoundLog>& logs, RefusedLogs& refused)
       : host_(host),
         writer_(writer),
+        logs_(logs),
         refused_(refused),
         folder_(fmt::format("{}/{}", host.proc, writer.pid)) {}
 
@@ -59,6 +60,9 @@ class Finder {
 
   void of_output(int fd) {
     const std::string link = fmt::format("{}/fd/{}", folder_, fd);
+    // Mostly it is a file that another process of the job has, too, or a pipe.
+    struct stat state{};
+    if (::stat(link.c_str(), &state) == 0 && (!S_ISREG(state.st_mode) || is_found(state))) return;
     FoundLog log{.place = fmt::format("fd {} {}", writer_.pid, fd),
                  .shown = link_of(link),
                  .found = Descriptor(),
@@ -97,9 +101,12 @@ class Finder {
     }
   }
 
-  std::vector<FoundLog> take_all() { return std::move(logs_); }
-
  private:
+  bool is_found(const struct stat& state) const {
+    return std::ranges::any_of(logs_, [&](const FoundLog& log) {
+      return log.state.st_dev == state.st_dev && log.state.st_ino == state.st_ino;
+    });
+  }
   static std::string link_of(const std::string& path) {
     std::array<char, 4096> target;
     const ssize_t n = readlink(path.c_str(), target.data(), target.size());
@@ -171,15 +178,16 @@ class Finder {
       refused_.add("they are not the job's own user's", log.shown);
       return;
     }
+    if (is_found(log.state)) return;
     log.shown = to_printable(log.shown.substr(0, kMostShown));
     logs_.push_back(std::move(log));
   }
 
   const Host& host_;
   const LogWriter& writer_;
+  std::vector<FoundLog>& logs_;
   RefusedLogs& refused_;
   const std::string folder_;
-  std::vector<FoundLog> logs_;
 };
 
 }  // namespace
@@ -195,15 +203,14 @@ Result<void> check_log_glob(const std::string& glob) {
   return {};
 }
 
-std::vector<FoundLog> find_logs(const Host& host, const LogWriter& writer, std::span<const std::string> globs,
-                                RefusedLogs& refused) {
-  Finder finder(host, writer, refused);
+void find_logs(const Host& host, const LogWriter& writer, std::span<const std::string> globs,
+               std::vector<FoundLog>& found, RefusedLogs& refused) {
+  Finder finder(host, writer, found, refused);
   if (!writer.who.is_helper)
     for (const std::string& glob : globs) finder.of_glob(glob);
   for (const int fd : {1, 2}) finder.of_output(fd);
   finder.of_torchrun();
   finder.of_pod();
-  return finder.take_all();
 }
 
 }  // namespace spotter::collect

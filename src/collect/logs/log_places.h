@@ -50,8 +50,9 @@ class RefusedLogs {
 // * and ?. {job} and {user} stand for those of the process.
 Result<void> check_log_glob(const std::string& glob);
 
-// Best first. Only plain files of the process's own user, and those of its pod.
-std::vector<FoundLog> find_logs(const Host& host, const LogWriter& writer, std::span<const std::string> globs,
-                                RefusedLogs& refused);
+// Adds those that are not among `found`, best first. Only plain files of the process's own user, and those of
+// its pod.
+void find_logs(const Host& host, const LogWriter& writer, std::span<const std::string> globs,
+               std::vector<FoundLog>& found, RefusedLogs& refused);
 
 }  // namespace spotter::collect

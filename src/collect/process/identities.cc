@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMostKnown = 20'000, kMostNoticed = 4096, kMostJobs = 4096;
 constexpr size_t kMostText = size_t{1} << 20;
-constexpr Ns kReadAgain = kMinute, kSettled = 30 * kSecond, kOwnerLasts = kMinute;
+constexpr Ns kReadAgain = kMinute, kSettled = 30 * kSecond, kOwnerLasts = kMinute, kLifeLasts = 2 * kSecond;
 constexpr size_t kShownContainer = 12, kUuidDigits = 36;
 
 // When a process began, in clock ticks after boot; the pid and this together are one process.
@@ -56,8 +56,26 @@ std::string pod_uid_of(std::string_view cgroup) {
   return {};
 }
 
+std::optional<Identities::Life> Identities::life(i64 pid) {
+  {
+    std::lock_guard lock(lives_mutex_);
+    const auto it = std::ranges::lower_bound(lives_, pid, {}, &std::pair<i64, Life>::first);
+    if (it != lives_.end() && it->first == pid && host_.steady_now() - lives_told_ < kLifeLasts)
+      return it->second;
+  }
+  const auto stat = process::read_stat(host_, pid);
+  if (!stat) return {};
+  return Life{.start_ticks = stat->start_ticks, .program = stat->program, .has_ended = stat->has_ended};
+}
+
+void Identities::set_lives(std::vector<std::pair<i64, Life>> lives) {
+  std::lock_guard lock(lives_mutex_);
+  lives_ = std::move(lives);
+  lives_told_ = host_.steady_now();
+}
+
 Who Identities::who(i64 pid) {
-  const auto stat = process::read_stat(host_, pid);  // first: what is read after an exec is then read again
+  const auto stat = life(pid);  // first: what is read after an exec is then read again
   if (!stat) return {};
   const bool settled =
       subtract_saturated(host_.steady_now(), scaled(stat->start_ticks, ns_per_tick()).value_or(0)) > kSettled;
@@ -145,7 +163,10 @@ std::vector<i64> Identities::noticed() {
     all = noticed_;
   }
   std::vector<i64> pids, gone;
-  for (const auto& [pid, start] : all) (start_of(host_, pid) == start ? pids : gone).push_back(pid);
+  for (const auto& [pid, start] : all) {
+    const auto now = life(pid);
+    (now && now->start_ticks == start ? pids : gone).push_back(pid);
+  }
   std::lock_guard lock(noticed_mutex_);
   for (const i64 pid : gone) {
     if (const auto it = noticed_.find(pid); it != noticed_.end() && it->second == all[pid])

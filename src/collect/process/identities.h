@@ -2,10 +2,10 @@
 // pod. Told from its environment, its control group, and what the kubelet has on disk; read once for each
 // program that a process runs, and kept while it does.
 //
-// Any thread may call any function. Three mutexes, of which no thread ever holds two, keep three things
-// apart: who is known, with all that names are looked up in; who was noticed; whose the GPUs are. A process's
-// files are read under none of them: one that hangs in a driver keeps only those waiting who ask for it. The
-// files of the machine (users, pods), which are on a local disk, are read under the first.
+// Any thread may call any function. Four mutexes, of which no thread ever holds two, keep four things
+// apart: who is known, with all that names are looked up in; who was noticed; whose the GPUs are; who lives.
+// A process's files are read under none of them: one that hangs in a driver keeps only those waiting who ask
+// for it. The files of the machine (users, pods), which are on a local disk, are read under the first.
 #pragma once
 #include <atomic>
 #include <functional>
@@ -45,6 +45,18 @@ class Identities {
   // `labels`: variables of the environment that job_facts() is to tell.
   explicit Identities(Host host, std::vector<std::string> labels = {})
       : host_(std::move(host)), labels_(std::move(labels)) {}
+
+  // Which process has a pid now, and what it runs.
+  struct Life {
+    i64 start_ticks = 0;
+    u64 program = 0;  // both of process::ProcessStat
+    bool has_ended = false;
+  };
+  // As it was told less than two seconds ago, else as the kernel says. Nothing: there is none.
+  std::optional<Life> life(i64 pid);
+  // Whoever reads of processes all the time tells what it has read, in the order of their pids: each read of
+  // /proc/PID/stat costs a microsecond for each thread, and others want to know the same.
+  void set_lives(std::vector<std::pair<i64, Life>> lives);
 
   // Empty of a process that is not there, or of which nothing may be read.
   Who who(i64 pid);
@@ -108,6 +120,10 @@ class Identities {
   std::mutex noticed_mutex_;
   std::map<i64, i64> noticed_;  // pid -> its start in ticks
   std::atomic<u64> newcomers_ = 0;
+
+  std::mutex lives_mutex_;
+  std::vector<std::pair<i64, Life>> lives_;
+  Ns lives_told_ = 0;
 
   std::mutex gpus_mutex_;
   std::map<std::string, GpuOwner> gpu_owners_;  // by UUID

@@ -53,6 +53,22 @@ TEST_F(ExecTest, ASettledProcessIsWhatItRunsNow) {
   EXPECT_EQ(identities.who(42).job, "7");
 }
 
+// Who reads of all processes all the time tells it to the others; when he has not for long, they look.
+TEST_F(ExecTest, WhatWasToldOfAProcessIsReadAgainWhenItIsOld) {
+  Identities identities(machine_.host());
+  runs("sh", kOfNone, 1000);
+  identities.notice(42);
+  identities.set_lives({{42, {.start_ticks = 100, .program = 1000, .has_ended = false}}});
+  runs("python", kOfJob, 2000);
+  EXPECT_EQ(identities.life(42)->program, 1000);
+  EXPECT_FALSE(identities.life(43));
+  machine_.pass(2 * kSecond);
+  EXPECT_EQ(identities.life(42)->program, 2000);
+  EXPECT_EQ(identities.who(42).job, "7");
+  identities.set_lives({{42, {.start_ticks = 101, .program = 2000, .has_ended = false}}});
+  EXPECT_TRUE(identities.noticed().empty());  // another process has the number
+}
+
 // A launcher's id may be used again, elsewhere; and by anybody.
 TEST_F(ExecTest, WhereAJobIsSaysItsOwnersLastProcess) {
   Identities identities(machine_.host());

@@ -173,7 +173,9 @@ class Processes : public Collector {
         const bool matters = is_of_job(it->second.who) || std::ranges::binary_search(noticed, it->first);
         it = matters ? std::next(it) : forget(it);
       }
-      for (const i64 pid : noticed) track(pid, identities_->who(pid));
+      for (const i64 pid : noticed) {
+        if (!tracked_.contains(pid)) track(pid, identities_->who(pid));
+      }
       take_turns(noticed);
     }
     for (size_t i = 0; i < kMostNew && !unknown_.empty(); ++i) {
@@ -249,6 +251,7 @@ class Processes : public Collector {
   }
 
   void read() {
+    std::vector<std::pair<i64, Identities::Life>> lives;
     for (auto it = tracked_.begin(); it != tracked_.end();) {
       Tracked& tracked = it->second;
       if (tracked.last && number_ % tracked.turns != tracked.turn) {
@@ -270,8 +273,12 @@ class Processes : public Collector {
       }
       tracked.last = *times;
       tracked.is_news = true;
+      lives.push_back(
+          {it->first,
+           {.start_ticks = times->start_ticks, .program = times->program, .has_ended = times->has_ended}});
       it = times->has_ended ? forget(it) : std::next(it);
     }
+    identities_->set_lives(std::move(lives));
   }
 
   std::map<i64, Tracked>::iterator forget(std::map<i64, Tracked>::iterator it) {

@@ -50,6 +50,7 @@ Result<ProcessTimes> ProcessFiles::read(const ProcessTimes* last) {
   times.resident_bytes = *resident;
   times.minor_faults = stat->minor_faults;
   times.major_faults = stat->major_faults;
+  times.start_ticks = stat->start_ticks;
   times.start_ns = *start;
   times.program = stat->program;
   times.has_ended = stat->has_ended;

@@ -16,7 +16,8 @@ struct ProcessTimes {
   i64 threads = 0;
   i64 resident_bytes = 0;
   i64 minor_faults = 0, major_faults = 0;
-  i64 start_ns = 0;        // after boot
+  i64 start_ticks = 0;  // after boot, as of process::ProcessStat
+  i64 start_ns = 0;
   u64 program = 0;         // of process::ProcessStat
   bool has_ended = false;  // and waits for its parent; what it used is whole
   std::optional<i64> read_bytes,

@@ -15,7 +15,6 @@
 #include "collect/logs/logged_steps.h"
 #include "collect/process/identities.h"
 #include "collect/steps/step_probe.h"
-#include "process/process_stat.h"
 
 namespace spotter::collect {
 namespace {
@@ -93,7 +92,7 @@ class Steps : public Collector {
   struct Process {
     std::optional<StepMarks> marks = {};
     std::optional<Error> refusal = {};  // why there are none though it has PyTorch
-    u64 program = 0;                    // that it ran when it was probed: process::ProcessStat
+    u64 program = 0;                    // that it ran when it was probed: Identities::Life
     Ns next_try = 0;
     Who who = {};                    // as it was when it was asked for last
     Ns next_who = 0, next_look = 0;  // at that, and at whether it is still the same
@@ -191,8 +190,8 @@ class Steps : public Collector {
   }
 
   u64 program_of(i64 pid) const {
-    const auto stat = process::read_stat(host_, pid);
-    return stat ? stat->program : 0;
+    const auto life = identities_->life(pid);
+    return life ? life->program : 0;
   }
 
   // A process without PyTorch is none that is missed. False: whoever opens probes does not answer, and others

@@ -1,6 +1,7 @@
 // capture: traces a job now.
 #include "capture/capture.h"
 
+#include <chrono>
 #include <deque>
 #include <mutex>
 #include <thread>
@@ -9,6 +10,7 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "mcp/ask.h"
+#include "mcp/cells.h"
 #include "mcp/list.h"
 #include "table/ops.h"
 #include "wire/capture_request.h"
@@ -44,6 +46,11 @@ class Hour {
     if (begun_.size() >= kMostInAnHour) return false;
     begun_.push_back(now);
     return true;
+  }
+  // Nothing was begun after all.
+  void give_back() {
+    const std::lock_guard lock(mutex_);
+    if (!begun_.empty()) begun_.pop_back();
   }
 
  private:
@@ -109,7 +116,10 @@ Result<Answer> capture_job(const Call& call) {
     else if (!refusal || refusal->code == Code::not_found)
       refusal = answer.error();
   }
-  if (begun.empty()) return tl::unexpected(*refusal);
+  if (begun.empty()) {
+    hour.give_back();
+    return tl::unexpected(*refusal);
+  }
   follow(call, begun, now + kLongest);
   Answer answer{.table = begun[0].answer.table.empty_like(), .as_of = now};
   bool is_over = true;
@@ -123,8 +133,8 @@ Result<Answer> capture_job(const Call& call) {
       fmt::format("{} of {} {} [s1].",
                   is_over ? "The capture is over, with receipts" : "The capture goes on, with receipts",
                   count_of(answer.table.rows(), "process"), is_over ? "final" : "so far");
-  answer.sources.push_back(
-      {"the receipts of the capture", "receipts", agents_command(call.world, "captures " + shell_word(id))});
+  answer.sources.push_back({"the receipts of the capture", "receipts",
+                            agents_command(call.world, "captures " + command_word(id))});
   answer.next.push_back({"why_slow", {{"capture", id}}});
   return answer;
 }

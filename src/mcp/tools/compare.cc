@@ -1,9 +1,9 @@
 // compare: two captures -> what changed most.
-#include "diagnose/compare.h"
-
 #include <algorithm>
 
+#include "diagnose/tables.h"
 #include "mcp/ask.h"
+#include "mcp/cells.h"
 #include "mcp/list.h"
 #include "render/render.h"
 #include "table/ops.h"
@@ -21,11 +21,11 @@ constexpr ToolParam kParams[] = {
 };
 
 constexpr Field kStepColumns[] = {
-    {"quantity", Type::text, Unit::none, Role::key,
-     "What is compared: the mean step, device time in it, communication that nothing hides."},
-    {"before_ns", Type::integer, Unit::ns, Role::value, "In the first capture."},
-    {"after_ns", Type::integer, Unit::ns, Role::value, "In the second one."},
-    {"change_ns", Type::integer, Unit::ns, Role::value, "after_ns minus before_ns."},
+    {"part", Type::text, Unit::none, Role::key,
+     "A column of step_budget: dur_ns is the step, the others are its parts."},
+    {"before_ns", Type::real, Unit::ns, Role::value, "In the first capture."},
+    {"after_ns", Type::real, Unit::ns, Role::value, "In the second one."},
+    {"change_ns", Type::real, Unit::ns, Role::value, "after_ns minus before_ns."},
     {"change_ratio", Type::real, Unit::ratio, Role::value, "change_ns / before_ns; null where that is 0."},
 };
 
@@ -37,58 +37,77 @@ bool is_wanted(const Table& diff, size_t row, bool kernels) {
   return kernels ? side == "device" : side == "host" && table::text_or_empty(diff, row, "kind") == "operator";
 }
 
-// The job's mean step, and what is in it.
-Table steps_of(const diagnose::Diff& diff) {
+constexpr const char* kParts = "step_budget";  // of the job's steps
+
+// The means of the job's rows.
+std::optional<double> mean_of(const Table& budget, const char* part) {
+  double sum = 0;
+  i64 count = 0;
+  for (size_t row = 0; row < budget.rows(); ++row) {
+    const auto value = table::optional_integer(budget, row, part);
+    if (table::text_or_empty(budget, row, "of") != "job" || !value) continue;
+    sum += static_cast<double>(*value);
+    ++count;
+  }
+  return count == 0 ? std::nullopt : std::optional(sum / static_cast<double>(count));
+}
+
+Table steps_of(const Table& before, const Table& after) {
   Table table("steps", kStepColumns);
-  for (const diagnose::Quantity quantity :
-       {diagnose::Quantity::step, diagnose::Quantity::device, diagnose::Quantity::communication}) {
-    const auto before = diagnose::quantity_of(diff.before, quantity),
-               after = diagnose::quantity_of(diff.after, quantity);
-    const bool has_both = before && after;
-    table.append({diagnose::quantity_name(quantity), or_null(before), or_null(after),
-                  has_both ? Value(*after - *before) : Value(),
-                  has_both && *before != 0
-                      ? Value(static_cast<double>(*after - *before) / static_cast<double>(*before))
-                      : Value()});
+  for (const Field& field : before.schema()) {
+    if (field.role != Role::value) continue;
+    const auto was = mean_of(before, field.name), is = mean_of(after, field.name);
+    if (!was && !is) continue;
+    const bool has_both = was && is;
+    table.append({field.name, or_null(was), or_null(is), has_both ? Value(*is - *was) : Value(),
+                  has_both && *was != 0 ? Value((*is - *was) / *was) : Value()});
   }
   return table;
 }
 
-std::string sentence_of(const Table& table, const std::string& what) {
-  if (what != "steps")
-    return table.rows() == 0
-               ? "Nothing of these has changed [s1]."
-               : fmt::format("{} changed, the largest change of time first [s1].",
-                             count_of(table.rows(), what == "kernels" ? "kind of device work" : "operator"));
-  const auto before = table::optional_integer(table, 0, "before_ns"),
-             after = table::optional_integer(table, 0, "after_ns");
-  if (!before || !after)
-    return "The traces of one of them have no steps, so that these are not compared [s1].";
-  return fmt::format("A step of the job took {} and takes {} [s1].", render::human_ns(*before),
-                     render::human_ns(*after));
+Result<Answer> compare_steps(const Call& call, const Capture& before, const Capture& after) {
+  TRY_ASSIGN(const Analysis* const budget, diagnose::parse_table(kParts));
+  TRY_ASSIGN(const Table was, call.world.traces->table(before, {budget}, call.patience));
+  TRY_ASSIGN(const Table is, call.world.traces->table(after, {budget}, call.patience));
+  Answer answer{.table = steps_of(was, is), .version = before.version + after.version, .as_of = after.at};
+  const auto step_before = mean_of(was, "dur_ns"), step_after = mean_of(is, "dur_ns");
+  answer.sentence =
+      step_before && step_after
+          ? fmt::format("A step of the job took {} [s1] and takes {} [s2]; the rows are means over steps.",
+                        render::human_ns(static_cast<Ns>(*step_before)),
+                        render::human_ns(static_cast<Ns>(*step_after)))
+          : "The traces of one of them have no steps, so that these are not compared [s1] [s2].";
+  const std::string rows = fmt::format("--table {} --where of=job", kParts);
+  answer.sources.push_back({"before: " + words_of(before), kParts, analyze_command(before, rows)});
+  answer.sources.push_back({"after: " + words_of(after), kParts, analyze_command(after, rows)});
+  answer.next.push_back({"why_slow", {{"capture", after.id}}});
+  return answer;
+}
+
+Result<Capture> capture_named(const Call& call, const char* name) {
+  auto capture = capture_of(call.world, call.arguments.text(name), "");
+  return capture ? std::move(capture) : within(capture.error(), name);
 }
 
 Result<Answer> compare(const Call& call) {
-  TRY_ASSIGN(const Capture before, capture_of(call.world, call.arguments.text("before"), ""));
-  TRY_ASSIGN(const Capture after, capture_of(call.world, call.arguments.text("after"), ""));
+  TRY_ASSIGN(const Capture before, capture_named(call, "before"));
+  TRY_ASSIGN(const Capture after, capture_named(call, "after"));
   const std::string what = call.arguments.text("what");
-  diagnose::DiffRequest request;
-  request.findings = what == "steps";  // which the step is told by
-  TRY_ASSIGN(const diagnose::Diff diff, call.world.traces->diff(before, after, request, call.patience));
-  Answer answer{.version = before.version + after.version, .as_of = after.at};
-  if (what == "steps") {
-    answer.table = steps_of(diff);
-  } else {
-    std::vector<size_t> rows;
-    for (size_t row = 0; row < diff.table.rows(); ++row)
-      if (is_wanted(diff.table, row, what == "kernels")) rows.push_back(row);
-    answer.table = table::pick(diff.table, rows);
-  }
-  answer.sentence = sentence_of(answer.table, what);
-  answer.sources.push_back(
-      {fmt::format("from {} to {}", words_of(before), words_of(after)), "trace_diff",
-       fmt::format("spotter diff {} {} --format json", shell_paths(before.paths), shell_paths(after.paths))});
-  add_notes(diff.notes, answer.notes);
+  if (what == "steps") return compare_steps(call, before, after);
+  TRY_ASSIGN(const auto diff, call.world.traces->diff(before, after, call.patience));
+  std::vector<size_t> rows;
+  for (size_t row = 0; row < diff->table.rows(); ++row)
+    if (is_wanted(diff->table, row, what == "kernels")) rows.push_back(row);
+  Answer answer{
+      .table = table::pick(diff->table, rows), .version = before.version + after.version, .as_of = after.at};
+  answer.sentence = rows.empty()
+                        ? "Nothing of these has changed [s1]."
+                        : fmt::format("{} of {} changed, the largest change of time first [s1].", rows.size(),
+                                      what == "kernels" ? "the kernels, copies and sets" : "the operators");
+  answer.sources.push_back({fmt::format("from {} to {}", words_of(before), words_of(after)), "trace_diff",
+                            fmt::format("spotter diff {} {} --top 0 --format json",
+                                        command_paths(before.paths), command_paths(after.paths))});
+  add_notes(diff->notes, answer.notes);
   answer.next.push_back({"why_slow", {{"capture", after.id}}});
   return answer;
 }

@@ -3,6 +3,8 @@
 #include <array>
 
 #include "analyze/list.h"
+#include "base/glob.h"
+#include "collect/list.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/tables.h"
 #include "mcp/ask.h"
@@ -12,7 +14,6 @@
 #include "respond/rules_table.h"
 #include "table/metric.h"
 #include "table/ops.h"
-#include "wire/target.h"
 
 namespace spotter::mcp {
 namespace {
@@ -88,25 +89,23 @@ Answer of_all(const std::string& what) {
   return answer;
 }
 
-// By the columns that agents answer with, which say what they mean.
-Result<Answer> of_metric(const World& world, const std::string& name) {
-  TRY_ASSIGN(const FromAgents answers,
-             ask_agents(world, "/v1/metrics?metric=" + wire::escaped_parameter(name)));
-  Answer answer = answer_of("", agents_command(world, "metrics --metric " + shell_word(name)));
-  std::vector<std::string> seen;
-  for (const FromAgents::Host& host : answers.hosts)
-    for (const Table& table : host.tables)
-      for (const Field& field : table.schema()) {
-        const std::string metric = table::metric_name(table.name(), field.name);
-        if (!table::is_metric(field) || std::ranges::find(seen, metric) != seen.end()) continue;
-        seen.push_back(metric);
-        answer.table.append({metric, unit_name(field.unit), field.help});
-      }
-  if (seen.empty()) return fail(Code::not_found, "no such name");
-  answer.sentence = fmt::format("There {} {} of such a name [s1].", seen.size() == 1 ? "is" : "are",
-                                count_of(seen.size(), "metric"));
-  answer.next.push_back(
-      {"query_metrics", {{"metric", boost::json::array{boost::json::string(name)}}, {"since", "10m"}}});
+std::optional<Answer> of_metric(const World& world, const std::string& name) {
+  Answer answer = answer_of("", "spotter metrics --list --metric " + command_word(name) + " --format json");
+  for (const collect::CollectorKind* collector : collect::all_collectors())
+    for (const collect::TableKind& kind : collector->tables)
+      for (const Field& field : kind.columns)
+        if (const std::string metric = collect::metric_name(kind, field);
+            table::is_metric(field) && matches_glob(name, metric))
+          answer.table.append({metric, unit_name(field.unit), field.help});
+  const size_t count = answer.table.rows();
+  if (count == 0) return std::nullopt;
+  answer.sentence =
+      fmt::format("There {} {} of such a name [s1].", count == 1 ? "is" : "are", count_of(count, "metric"));
+  if (world.agents)
+    answer.next.push_back(
+        {"query_metrics", {{"metric", boost::json::array{boost::json::string(name)}}, {"since", "10m"}}});
+  else
+    answer.next.push_back({"overview", {}});
   return answer;
 }
 
@@ -133,13 +132,11 @@ Result<Answer> describe(const Call& call) {
       answer.next.push_back({"list_incidents", {}});
       return answer;
     }
-  if (call.world.agents)
-    if (auto metric = of_metric(call.world, name)) return metric;
+  if (auto metric = of_metric(call.world, name)) return std::move(*metric);
   return fail(
       Code::not_found,
-      "name: there is no table, mechanism, metric or rule of that name{}; describe with the name tables, mechanisms or rules "
-      "lists them",
-      call.world.agents ? "" : " (metrics are known where agents are asked)");
+      "name: there is no table, mechanism, metric or rule of that name; describe with the name tables, mechanisms or "
+      "rules lists them");
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Result<Answer> get_incident(const Call& call) {
                 .as_of = incident.updated,
                 .record = record_of(wire::to_json(incident), kMostRecord)};
   answer.sources.push_back({"the incident as its agent has it", "incidents",
-                            agents_command(call.world, "incidents " + shell_word(id))});
+                            agents_command(call.world, "incidents " + command_word(id))});
   if (const auto capture = capture_of_incident(call.world, incident))
     answer.next.push_back({"why_slow", {{"capture", capture->id}}});
   if (is_id(incident.job.id))

@@ -1,19 +1,19 @@
 // overview: what there is: open incidents, jobs with their newest captures, agents.
 #include <algorithm>
 #include <map>
+#include <set>
 
-#include "base/time.h"
 #include "mcp/ask.h"
+#include "mcp/cells.h"
 #include "mcp/list.h"
 #include "mcp/record.h"
 #include "table/ops.h"
-#include "wire/columns.h"
 #include "wire/incident_table.h"
 
 namespace spotter::mcp {
 namespace {
 
-constexpr size_t kMostOfKind = 20;
+constexpr size_t kUsualRows = 20;
 // So much of captures that nobody has asked for yet is read for an overview: a second's work.
 constexpr i64 kReadAhead = i64{96} << 20;
 
@@ -72,55 +72,25 @@ void add_finding(const Call& call, const Capture& capture, i64& budget, size_t& 
     row.share = std::get<double>(share);
 }
 
-void add_agents(const Call& call, Answer& answer, std::map<std::string, Row>& jobs) {
-  const World& world = call.world;
-  const auto hosts = ask_agents(world, "/v1/hosts");
-  const std::vector<std::string> names = world.agents->names();
-  for (size_t i = 0; i < std::min(names.size(), kMostOfKind); ++i) {
-    const bool is_up =
-        hosts && std::ranges::any_of(hosts->hosts, [&](const auto& host) { return host.name == names[i]; });
-    append(answer.table, {.kind = "agent", .state = is_up ? "up" : "unreachable", .host = names[i]});
+// Whether any answers. Errors: none does.
+Result<void> add_agents(const World& world, Answer& answer) {
+  TRY_ASSIGN(const FromAgents hosts, ask_agents(world, "/v1/hosts"));
+  for (const std::string& name : world.agents->names()) {
+    const bool is_up = std::ranges::any_of(hosts.hosts, [&](const auto& host) { return host.name == name; });
+    append(answer.table, {.kind = "agent", .state = is_up ? "up" : "unreachable", .host = name});
   }
-  if (names.size() > kMostOfKind)
-    answer.notes.push_back(fmt::format("{} further agents are left out", names.size() - kMostOfKind));
-  if (!hosts) {
-    answer.notes.push_back("no agent answers; start one, or say with --socket or --host where it is");
-    return;
-  }
-  for (const std::string& note : hosts->notes) answer.notes.push_back(note);
-  if (const auto processes = ask_agents(world, "/v1/processes")) {
-    const Table all = merged("processes", wire::processes_columns(), *processes);
-    for (size_t row = 0; row < all.rows(); ++row) {
-      const std::string job(table::text_or_empty(all, row, "job"));
-      if (job.empty() || table::text_or_empty(all, row, "role") == "helper") continue;
-      Row& one = jobs[job];
-      one.processes = one.processes.value_or(0) + 1;
-      one.state = "running";
-    }
-    answer.sources.push_back(
-        {"the processes that the agents know", "processes", agents_command(world, "ps")});
-  }
-  static constexpr Field kSteps[] = {{"job", Type::text, Unit::none, Role::key, "."},
-                                     {"step_ns", Type::integer, Unit::ns, Role::value, "."}};
-  if (const auto steps = ask_agents(world, "/v1/metrics?metric=step_ns")) {
-    const Table all = merged("step", kSteps, *steps);
-    for (size_t row = 0; row < all.rows(); ++row) {
-      const auto job = jobs.find(std::string(table::text_or_empty(all, row, "job")));
-      const auto step = table::optional_integer(all, row, "step_ns");
-      if (job != jobs.end() && step) job->second.step_ns = std::max(job->second.step_ns.value_or(0), *step);
-    }
-  }
+  answer.notes.insert(answer.notes.end(), hosts.notes.begin(), hosts.notes.end());
+  return {};
 }
 
 // Open ones. The first of them is what to ask for next.
-void add_incidents(const Call& call, Answer& answer) {
-  const auto answers = ask_agents(call.world, "/v1/incidents");
-  if (!answers) return;
+void add_incidents(const World& world, Answer& answer) {
+  const auto answers = ask_agents(world, "/v1/incidents");
+  if (!answers) return answer.notes.push_back(clean(answers.error().message));
   const Table all = merged("incidents", wire::incidents_columns(), *answers);
-  size_t open = 0;
   for (size_t row = 0; row < all.rows(); ++row) {
     const auto text = [&](const char* name) { return std::string(table::text_or_empty(all, row, name)); };
-    if (text("state") == "resolved" || ++open > kMostOfKind) continue;
+    if (text("state") == "resolved") continue;
     append(answer.table, {.kind = "incident",
                           .job = text("job"),
                           .incident = text("id"),
@@ -132,64 +102,44 @@ void add_incidents(const Call& call, Answer& answer) {
     if (answer.next.empty() && is_id(text("id")))
       answer.next.push_back({"get_incident", {{"id", text("id")}}});
   }
-  if (open > kMostOfKind)
-    answer.notes.push_back(
-        fmt::format("{} further open incidents are left out; list_incidents has them", open - kMostOfKind));
-  if (open > 0)
-    answer.sources.push_back(
-        {"the incidents of the agents", "incidents", agents_command(call.world, "incidents")});
 }
 
 struct Worst {
-  std::string capture;
+  std::optional<Capture> capture;
   double share = -1;
 };
 
-// Jobs by their captures, and those without.
-Worst add_jobs(const Call& call, Answer& answer, std::map<std::string, Row> running) {
+// Jobs by their newest captures, and those without.
+Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJob> running) {
   Worst worst;
-  const auto captures = call.world.traces->captures();
-  if (!captures) {
-    answer.notes.push_back("captures are not known: " + captures.error().message);
-  } else {
-    i64 budget = kReadAhead;
-    size_t jobs = 0, unread = 0, left_out = 0;
-    std::map<std::string, bool> seen;
-    for (const Capture& capture : *captures) {
-      if (!capture.job.empty() && std::exchange(seen[capture.job], true)) continue;  // an older one
-      if (++jobs > kMostOfKind) {
-        ++left_out;
-        continue;
-      }
-      Row row{.kind = "job",
-              .job = capture.job,
-              .capture = capture.id,
-              .state = capture.state,
-              .processes = capture.files,
-              .at = capture.at};
-      if (const auto it = running.find(capture.job); it != running.end()) {
-        row.processes = it->second.processes;
-        row.step_ns = it->second.step_ns;
-        running.erase(it);
-      }
-      add_finding(call, capture, budget, unread, row);
-      const double share = row.severity == "fault" ? 1 + row.share.value_or(0) : 0;
-      if (share > worst.share) worst = {capture.id, share};
-      append(answer.table, row);
-      if (jobs == 1 && !capture.paths.empty())
-        answer.sources.push_back(
-            {words_of(capture), "findings", analyze_command(capture, "--table findings")});
-      if (capture.at) answer.as_of = std::max(answer.as_of.value_or(0), *capture.at);
+  TRY_ASSIGN(const std::vector<Capture> captures, call.world.traces->captures());
+  i64 budget = kReadAhead;
+  size_t unread = 0;
+  std::set<std::string> seen;
+  for (const Capture& capture : captures) {
+    if (!capture.job.empty() && !seen.insert(capture.job).second) continue;  // an older one
+    Row row{.kind = "job",
+            .job = capture.job,
+            .capture = capture.id,
+            .state = capture.state,
+            .processes = capture.files,
+            .at = capture.at};
+    if (const auto it = running.find(capture.job); it != running.end()) {
+      row.step_ns = it->second.step_ns;
+      running.erase(it);
     }
-    if (unread > 0)
-      answer.notes.push_back(fmt::format("{} not read yet: why_slow reads one", count_of(unread, "capture")));
-    if (left_out > 0) answer.notes.push_back(fmt::format("{} further captures are left out", left_out));
-  }
-  for (auto& [job, row] : running) {
-    row.kind = "job";
-    row.job = job;
+    add_finding(call, capture, budget, unread, row);
+    if (const double share = row.severity == "fault" ? 1 + row.share.value_or(0) : 0; share > worst.share)
+      worst = {capture, share};
     append(answer.table, row);
+    answer.version += capture.version;
+    if (capture.at) answer.as_of = std::max(answer.as_of.value_or(0), *capture.at);
   }
+  for (const auto& [job, now] : running)
+    append(answer.table,
+           {.kind = "job", .job = job, .state = "running", .processes = now.ranks, .step_ns = now.step_ns});
+  if (unread > 0)
+    answer.notes.push_back(fmt::format("{} not read yet: why_slow reads one", count_of(unread, "capture")));
   return worst;
 }
 
@@ -199,30 +149,50 @@ size_t count_of_kind(const Table& table, std::string_view kind) {
   return count;
 }
 
+// Which source is which kind's, as a sentence refers to it.
+std::string cite(Answer& answer, Source source) {
+  answer.sources.push_back(std::move(source));
+  return fmt::format("[s{}]", answer.sources.size());
+}
+
 Result<Answer> overview(const Call& call) {
-  Answer answer{.table = Table("overview", kColumns), .limit = 3 * kMostOfKind};
-  std::map<std::string, Row> running;
-  if (call.world.agents) add_incidents(call, answer);
+  const World& world = call.world;
+  Answer answer{.table = Table("overview", kColumns), .limit = kUsualRows};
   Answer agents{.table = Table("overview", kColumns)};
-  if (call.world.agents) add_agents(call, agents, running);
-  const Worst worst = add_jobs(call, answer, std::move(running));
+  RunningJobs running;
+  if (world.agents) {
+    TRY(add_agents(world, agents));
+    add_incidents(world, answer);
+    running = running_jobs(world);
+    std::ranges::move(running.notes, std::back_inserter(answer.notes));
+  }
+  TRY_ASSIGN(const Worst worst, add_jobs(call, answer, std::move(running.jobs)));
   table::append(answer.table, agents.table);
-  std::ranges::move(agents.sources, std::back_inserter(answer.sources));
   std::ranges::move(agents.notes, std::back_inserter(answer.notes));
 
-  const size_t incidents = count_of_kind(answer.table, "incident"), jobs = count_of_kind(answer.table, "job");
-  answer.sentence = fmt::format("There {} {}", jobs == 1 ? "is" : "are", count_of(jobs, "job"));
-  if (call.world.agents)
-    answer.sentence += fmt::format(", {} and {}", count_of(incidents, "open incident"),
-                                   count_of(count_of_kind(answer.table, "agent"), "agent"));
-  answer.sentence += worst.share > 1
-                         ? fmt::format("; something is at fault in the traces of capture {}.", worst.capture)
-                         : ".";
-  if (!worst.capture.empty()) answer.next.push_back({"why_slow", {{"capture", worst.capture}}});
-  if (call.world.agents) answer.next.push_back({"list_incidents", {}});
-  if (answer.sources.empty())
-    answer.sources.push_back({"what the agents say of themselves", "status",
-                              agents_command(call.world, call.world.agents ? "status" : "analyses")});
+  const size_t jobs = count_of_kind(answer.table, "job");
+  std::string of_jobs;
+  if (worst.capture)
+    of_jobs = cite(
+        answer, {words_of(*worst.capture), "findings", analyze_command(*worst.capture, "--table findings")});
+  if (world.agents) {
+    const size_t incidents = count_of_kind(answer.table, "incident");
+    answer.sentence = fmt::format(
+        "There {} {} {} and {} {}. ", incidents == 1 ? "is" : "are", count_of(incidents, "open incident"),
+        cite(answer, {"the incidents of the agents", "incidents", agents_command(world, "incidents")}),
+        count_of(agents.table.rows(), "agent"),
+        cite(answer, {"the parts of the agents", "status", agents_command(world, "status")}));
+    of_jobs += cite(answer, {"the jobs that the agents see", "metrics",
+                             agents_command(world, "metrics --metric job_processes --metric step_ns")});
+  }
+  if (of_jobs.empty()) of_jobs = cite(answer, {"what may be asked of traces", "", "spotter analyses"});
+  answer.sentence += fmt::format("There {} {} {}.", jobs == 1 ? "is" : "are", count_of(jobs, "job"), of_jobs);
+  if (worst.share >= 1)
+    answer.sentence +=
+        fmt::format(" Something is at fault in the traces of capture {} [s1].", worst.capture->id);
+  if (worst.capture) answer.next.push_back({"why_slow", {{"capture", worst.capture->id}}});
+  if (world.agents) answer.next.push_back({"list_incidents", {}});
+  if (answer.next.empty()) answer.next.push_back({"describe", {{"name", "tables"}}});
   return answer;
 }
 

@@ -29,7 +29,7 @@ constexpr ToolParam kParams[] = {
     {"since", "of so long ago, to 7d; without it the newest samples"},
     {"step", "a row for each such time, as 1m; without it one row a series"},
     {"job", "of this job alone"},
-    {"host", "of this host alone"},
+    {"host", "of hosts of this name or pattern"},
     {.name = "rank", .help = "of this rank alone", .type = ToolParam::Type::integer, .most = kMostRank},
     {.name = "agg", .help = "what becomes of several samples (default last)", .words = kAggregates},
 };
@@ -188,10 +188,10 @@ Result<Wish> wish_of(const Arguments& arguments) {
 std::string command_of(const World& world, const Wish& wish, const Arguments& arguments) {
   std::string command = "metrics";
   for (const std::string& pattern : wish.query.selection.metrics)
-    command += " --metric " + shell_word(pattern);
-  if (!wish.query.selection.job.empty()) command += " --job " + shell_word(wish.query.selection.job);
-  if (wish.query.since != 0) command += " --since " + shell_word(arguments.text("since"));
-  if (wish.step != 0) command += " --step " + shell_word(arguments.text("step"));
+    command += " --metric " + command_word(pattern);
+  if (!wish.query.selection.job.empty()) command += " --job " + command_word(wish.query.selection.job);
+  if (wish.query.since != 0) command += " --since " + command_word(arguments.text("since"));
+  if (wish.step != 0) command += " --step " + command_word(arguments.text("step"));
   return agents_command(world, command);
 }
 
@@ -201,7 +201,7 @@ Result<Answer> query_metrics(const Call& call) {
   Answer answer{.table = Table("metrics", kColumns), .limit = kMostPoints, .notes = answers.notes};
   std::map<Key, Samples> series;
   for (const FromAgents::Host& host : answers.hosts) {
-    if (!wish.host.empty() && host.name != wish.host) continue;
+    if (!wish.host.empty() && !matches_glob(wish.host, host.name)) continue;
     for (const Table& table : host.tables) {
       add_samples(table, host.name, wish, series);
       add_notes(table.notes, answer.notes);

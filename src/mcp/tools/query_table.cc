@@ -65,10 +65,10 @@ std::string joined(const std::vector<std::string>& words) {
 
 std::string options_of(const std::string& table, const table::RowQuery& query) {
   std::string options = "--table " + table;
-  if (!query.where.empty()) options += " --where " + shell_word(query.where);
+  if (!query.where.empty()) options += " --where " + command_word(query.where);
   if (!query.sort.empty())
-    options += (query.sort.starts_with('-') ? " --sort=" : " --sort ") + shell_word(query.sort);
-  if (!query.columns.empty()) options += " --columns " + shell_word(joined(query.columns));
+    options += (query.sort.starts_with('-') ? " --sort=" : " --sort ") + command_word(query.sort);
+  if (!query.columns.empty()) options += " --columns " + command_word(joined(query.columns));
   return options;
 }
 

@@ -1,5 +1,6 @@
 // progress_stopped: a rank that stepped steps no more. Far longer than its steps take, and a minute at least:
 // an evaluation or a checkpoint may lie between two steps; while much is written it is a checkpoint.
+#include <algorithm>
 #include <deque>
 #include <map>
 
@@ -57,6 +58,10 @@ class ProgressStopped : public Watch {
       if (rank.usual.size() > kUsual) rank.usual.pop_front();
     }
     if (!row.age || rank.usual.empty() || at - rank.first < min_age_) return;
+    if (*row.age < std::min(least_, checkpoint_)) {  // mostly
+      signs.emplace_back(condition_of(row), false);
+      return;
+    }
     std::vector<double> usual(rank.usual.begin(), rank.usual.end());
     const double step = median(usual);
     const Ns written = writes_.last(row.of.job);

@@ -3,7 +3,7 @@
 #include "respond/drift.h"
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
-#include "respond/step_time.h"
+#include "respond/step_blocks.h"
 
 namespace spotter::respond {
 namespace {
@@ -29,7 +29,7 @@ constexpr Setting kSettings[] = {
 };
 
 struct Judged {
-  StepTime time;
+  StepBlocks blocks;
   Drift drift;
 };
 
@@ -43,11 +43,10 @@ class StepTimeCreep : public Watch {
 
   void see(const Sample& sample, const HostFacts& facts, std::vector<Sign>& signs) override {
     ranks_.each(
-        sample, facts, [&] { return Judged{StepTime(StepTimeOptions()), Drift(options_)}; },
+        sample, facts, [&] { return Judged{StepBlocks(), Drift(options_)}; },
         [&](const StepRow& row, const std::vector<Step>& steps, Judged& judged) {
           for (const Step& step : steps) {
-            judged.time.add(step);
-            if (judged.time.completed()) judged.drift.add(*judged.time.completed());
+            if (const auto block = judged.blocks.add(step)) judged.drift.add(*block);
           }
           Sign& sign = signs.emplace_back(condition_of(row), judged.drift.is_drifting());
           sign.condition.unit = "ratio";

@@ -1,0 +1,198 @@
+#include "mcp/endpoint.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/system/host.h"
+#include "base/utf8.h"
+#include "mcp/call_tool.h"
+#include "mcp/headers.h"
+#include "mcp/methods.h"
+#include "mcp/times.h"
+#include "net/accepted.h"
+#include "net/browser_headers.h"
+#include "wire/json.h"
+
+namespace spotter::mcp {
+namespace {
+
+namespace json = boost::json;
+
+constexpr int kAccepted = 202, kNoSuchMethod = 405, kNotAcceptable = 406, kTooLarge = 413, kWrongType = 415,
+              kBusy = 503;
+constexpr Ns kLongestWait = 2 * kSecond;  // for a turn
+constexpr int kThreads = 4;
+constexpr size_t kMostWaiting = 32, kMostCallers = 8;
+
+net::HttpAnswer answer_of(int status, std::string body) {
+  net::HttpAnswer answer{status, std::move(body)};
+  net::add_browser_headers(net::kDataPolicy, answer);
+  return answer;
+}
+
+net::HttpAnswer refusal(int status, int code, std::string why) {
+  return answer_of(status, error_text(std::nullopt, {code, std::move(why)}));
+}
+
+bool takes_json(const std::string& accept) {
+  if (accept.empty()) return true;
+  return std::ranges::any_of(net::read_accepted(accept), [](const net::Accepted& one) {
+    return one.quality > 0 &&
+           (one.name == "application/json" || one.name == "application/*" || one.name == "*/*");
+  });
+}
+
+// What is refused before anybody looks at the message.
+std::optional<net::HttpAnswer> check(const net::HttpRequest& request) {
+  if (request.method != "POST") {
+    net::HttpAnswer answer = refusal(kNoSuchMethod, kNoRequest, "messages are sent by POST");
+    answer.headers.emplace_back("Allow", "POST");
+    return answer;
+  }
+  std::string type = ascii_lower(request.content_type.substr(0, request.content_type.find(';')));
+  while (type.ends_with(' ')) type.pop_back();
+  if (type != "application/json") return refusal(kWrongType, kNoRequest, "a message is application/json");
+  if (!takes_json(request.accept))
+    return refusal(kNotAcceptable, kNoRequest, "the answer is application/json, which Accept does not have");
+  if (request.body.size() > kMostHttpMessage)
+    return refusal(kTooLarge, kNoRequest, fmt::format("a message has at most {} bytes", kMostHttpMessage));
+  return std::nullopt;
+}
+
+// What the header of the version says: of a legacy client that has said `initialize` in another request.
+Connection connection_of(const net::HttpRequest& request) {
+  Connection connection{.is_initialized = true, .headers = &request.mcp};
+  const auto version = header_in(request.mcp, "mcp-protocol-version");
+  if (!version) {
+    connection.legacy_version = kWithBatches;
+  } else if (std::ranges::find(kLegacy, *version) != std::end(kLegacy)) {
+    connection.legacy_version = *version;
+  } else {
+    connection.says_modern = true;
+  }
+  return connection;
+}
+
+}  // namespace
+
+Endpoint::Endpoint(std::function<void(std::function<void()>)> post) : post_(std::move(post)) {}
+
+Endpoint::~Endpoint() {
+  {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    waiting_.clear();
+    for (const auto& job : under_way_) job->cancelled = true;
+  }
+  has_work_.notify_all();
+  has_ended_.notify_all();
+  for (std::thread& thread : threads_) thread.join();
+}
+
+std::shared_ptr<Endpoint::Caller> Endpoint::caller_of(const std::string& name, const MakeWorld& make) {
+  auto it = std::ranges::find(callers_, name, [](const auto& caller) { return caller->name; });
+  if (it == callers_.end()) {
+    callers_.push_front(std::make_shared<Caller>());
+    callers_.front()->name = name;
+    callers_.front()->world = make();
+    if (callers_.size() > kMostCallers) callers_.pop_back();
+    return callers_.front();
+  }
+  callers_.splice(callers_.begin(), callers_, it);
+  return callers_.front();
+}
+
+void Endpoint::answer(net::HttpRequest request, net::HttpServer::Respond respond, const std::string& caller,
+                      const MakeWorld& make) {
+  if (auto refused = check(request)) return respond(std::move(*refused));
+  auto job = std::make_shared<Job>();
+  job->request = std::move(request);
+  job->connection = connection_of(job->request);
+  job->caller = caller_of(caller, make);
+  job->respond = std::move(respond);
+  if (job->request.when_gone)
+    job->request.when_gone([weak = std::weak_ptr(job)] {
+      if (const auto strong = weak.lock()) strong->cancelled = true;
+    });
+  const std::lock_guard lock(mutex_);
+  if (waiting_.size() >= kMostWaiting) {
+    net::HttpAnswer busy = refusal(kBusy, kOurs, "busy: ask again when others are answered");
+    busy.headers.emplace_back("Retry-After", "1");
+    return job->respond(std::move(busy));
+  }
+  waiting_.push_back(std::move(job));
+  if (threads_.empty()) {
+    for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { work(); });
+    threads_.emplace_back([this] { watch(); });
+  }
+  has_work_.notify_one();
+}
+
+void Endpoint::watch() {
+  std::unique_lock lock(mutex_);
+  while (!ends_) {
+    has_ended_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_.load(); });
+    for (const auto& job : under_way_)
+      if (Host::at("/").unix_now() > job->until) job->cancelled = true;
+  }
+}
+
+void Endpoint::work() {
+  std::unique_lock lock(mutex_);
+  while (true) {
+    has_work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+    if (ends_) return;
+    const std::shared_ptr<Job> job = std::move(waiting_.front());
+    waiting_.pop_front();
+    job->until = Host::at("/").unix_now() + kUsualCall;
+    under_way_.push_back(job);
+    lock.unlock();
+    auto answer = std::make_shared<net::HttpAnswer>(made(*job));
+    lock.lock();
+    std::erase(under_way_, job);
+    if (ends_) return;
+    post_([job, answer] { job->respond(std::move(*answer)); });
+  }
+}
+
+// Waits a little for it.
+bool Endpoint::has_turn(const Job& job) {
+  const Ns until = Host::at("/").unix_now() + kLongestWait;
+  while (!job.caller->pace.may(Host::at("/").unix_now())) {
+    if (job.cancelled || Host::at("/").unix_now() > until) return false;
+    std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
+  }
+  return true;
+}
+
+net::HttpAnswer Endpoint::made(Job& job) {
+  const Received received = read_messages(job.request.body, job.connection);
+  std::vector<std::string> replies;
+  int status = kFine;
+  for (const auto& part : received.parts) {
+    if (const auto* refused = std::get_if<std::string>(&part)) {
+      replies.push_back(*refused);
+      status = kBadRequest;
+      continue;
+    }
+    const Message& message = std::get<Message>(part);
+    if (message.method == kCallTool && !has_turn(job)) {
+      replies.push_back(tool_error_text(
+          message, job.connection,
+          fmt::format("too many calls: {} a second at most; ask again in a second", Pace::kPerSecond)));
+      continue;
+    }
+    const Patience patience{.cancelled = &job.cancelled};
+    Reply reply = mcp::answer(message, {*job.caller->world, job.connection, patience});
+    if (reply.text.empty()) continue;
+    status = reply.http_status;
+    replies.push_back(std::move(reply.text));
+  }
+  if (replies.empty()) return answer_of(kAccepted, {});
+  if (!received.is_batch) return answer_of(status, std::move(replies[0]));
+  std::string all = "[";
+  for (const std::string& reply : replies) all += (all.size() == 1 ? "" : ",") + reply;
+  return answer_of(kFine, all + "]");
+}
+
+}  // namespace spotter::mcp
