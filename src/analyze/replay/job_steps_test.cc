@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+
 namespace spotter::analyze {
 namespace {
 
@@ -17,26 +19,28 @@ RankProgram rank_of(std::vector<Ns> times, bool are_by_optimizer = true) {
   return rank;
 }
 
-TEST(JobSteps, ThoseOfOptimizersAreOneByTheirEnds) {
+JobProgram job_of(RankProgram first, RankProgram second) {
   JobProgram job;
-  job.ranks = {rank_of({0, 100, 200, 300}), rank_of({150, 202, 301, 400})};
+  job.ranks.push_back(std::move(first));
+  job.ranks.push_back(std::move(second));
   align_steps(job);
+  return job;
+}
+
+TEST(JobSteps, ThoseOfOptimizersAreOneByTheirEnds) {
+  const JobProgram job = job_of(rank_of({0, 100, 200, 300}), rank_of({150, 202, 301, 400}));
   EXPECT_EQ(job.ranks[0].job_steps, (std::vector<u32>{0, 1, 2}));
   EXPECT_EQ(job.ranks[1].job_steps, (std::vector<u32>{1, 2, 3}));
   EXPECT_EQ(job.step_numbers, (std::vector<i64>{0, 1, 2, 3}));
 }
 
 TEST(JobSteps, WhoseClocksAreApartAreOneByNumber) {
-  JobProgram job;
-  job.ranks = {rank_of({0, 100, 200, 300}), rank_of({1040, 1140, 1240, 1340})};
-  align_steps(job);
+  const JobProgram job = job_of(rank_of({0, 100, 200, 300}), rank_of({1040, 1140, 1240, 1340}));
   EXPECT_EQ(job.ranks[1].job_steps, (std::vector<u32>{0, 1, 2}));
 }
 
 TEST(JobSteps, NumbersThatTheProgramGivesCount) {
-  JobProgram job;
-  job.ranks = {rank_of({0, 100, 200, 300}, false), rank_of({150, 202, 301, 400}, false)};
-  align_steps(job);
+  const JobProgram job = job_of(rank_of({0, 100, 200, 300}, false), rank_of({150, 202, 301, 400}, false));
   EXPECT_EQ(job.ranks[1].job_steps, (std::vector<u32>{0, 1, 2}));
 }
 
