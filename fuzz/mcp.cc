@@ -1,10 +1,10 @@
 // What a client sends: each line is answered by one line of JSON, or by none, within the bounds.
-#include <boost/json.hpp>
 #include <cstdlib>
 
 #include "mcp/answer.h"
 #include "mcp/dispatcher.h"
 #include "mcp/test_world.h"
+#include "wire/json.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
   using namespace spotter::mcp;
@@ -19,9 +19,9 @@ extern "C" int LLVMFuzzerTestOneInput(const unsigned char* data, size_t size) {
       const std::string reply =
           refused ? *refused : answer(std::get<Message>(part), {world, connection}).text;
       if (reply.empty()) continue;
-      boost::json::error_code failed;
-      boost::json::parse(reply, failed);
-      if (failed || reply.size() > kMoreBytes + 4096 || reply.find('\n') != std::string::npos) std::abort();
+      if (!spotter::wire::read_object(reply) || reply.size() > kMoreBytes + 4096 ||
+          reply.find('\n') != std::string::npos)
+        std::abort();
     }
   }
   return 0;

@@ -1,8 +1,8 @@
 // Sampler: the caller of the agent's collectors. Each collector is asked at absolute times, a period apart,
 // so that lateness does not add up. One thread asks them all, since each further one that wakes costs about
 // two samples, and those who may block last; when one hangs, another thread takes the others over, and leaves
-// it alone with its own until it has been quick for a while. Times that pass while a sample takes long are skipped and counted.
-// Periods begin at whole multiples of Unix time, so that hosts sample together.
+// it alone with its own until it has been quick for a while. Times that pass while a sample takes long are
+// skipped and counted. Periods begin at whole multiples of Unix time, so that hosts sample together.
 #pragma once
 #include <functional>
 #include <memory>

@@ -4,6 +4,7 @@
 #include <iterator>
 #include <numeric>
 
+#include "base/stable_sort.h"
 #include "base/time.h"
 #include "capture/capture.h"
 #include "client/client.h"
@@ -53,7 +54,7 @@ Result<std::vector<std::vector<AgentTraces::Part>>> AgentTraces::parts() const {
                      table::optional_integer(table, row, "written").value_or(0)});
   }
   if (answered == 0 && failed) return tl::unexpected(*failed);
-  std::ranges::stable_sort(all, std::greater(), &Part::began);
+  stable_sort(all, [](const Part& one, const Part& other) { return one.began > other.began; });
   std::vector<std::vector<Part>> together;
   for (Part& part : all) {
     const auto goes_with = [&](const std::vector<Part>& one) {

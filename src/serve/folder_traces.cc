@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/stable_sort.h"
 #include "base/system/host.h"
 #include "read/flight_recorder/flight_recorder.h"
 
@@ -39,7 +40,7 @@ std::vector<JobPtr> FolderTraces::look() {
 Result<std::vector<mcp::Capture>> FolderTraces::captures() {
   std::vector<mcp::Capture> all;
   for (const JobPtr& job : look()) all.push_back(capture_of(*job));
-  std::ranges::stable_sort(all, std::greater(), &mcp::Capture::at);
+  stable_sort(all, [](const mcp::Capture& one, const mcp::Capture& other) { return one.at > other.at; });
   return all;
 }
 

@@ -4,6 +4,7 @@
 
 #include "base/glob.h"
 #include "base/quantity.h"
+#include "base/stable_sort.h"
 #include "base/time.h"
 #include "mcp/ask.h"
 #include "mcp/cells.h"
@@ -136,13 +137,14 @@ double aggregate(const Samples& samples, const std::string& how) {
 std::vector<Key> extremes(const std::map<Key, Samples>& series, const std::string& how) {
   std::map<std::string, std::vector<std::pair<double, const Key*>>> of_metric;
   for (const auto& [key, samples] : series) of_metric[key.metric].emplace_back(aggregate(samples, how), &key);
+  const auto by_first = [](const auto& one, const auto& other) { return one.first < other.first; };
   std::vector<std::pair<size_t, const Key*>> ranked;  // how far from an end of its metric
   for (auto& [metric, all] : of_metric) {
-    std::ranges::stable_sort(all, {}, &std::pair<double, const Key*>::first);
+    stable_sort(all, by_first);
     for (size_t i = 0; i < all.size(); ++i)
       ranked.emplace_back(std::min(2 * i + 1, 2 * (all.size() - 1 - i)), all[i].second);
   }
-  std::ranges::stable_sort(ranked, {}, &std::pair<size_t, const Key*>::first);
+  stable_sort(ranked, by_first);
   std::vector<Key> kept;
   for (size_t i = 0; i < std::min(kMostSeries, ranked.size()); ++i) kept.push_back(*ranked[i].second);
   std::ranges::sort(kept);
