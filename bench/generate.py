@@ -44,7 +44,7 @@ def read_text(path):
 def window_us(events):
     """Whole microseconds from the first start to the last end of the complete events, and 1 ms between windows."""
     spans = [(e["ts"], e["ts"] + e["dur"]) for e in events
-             if e.get("ph") == "X" and isinstance(e.get("ts"), (int, float)) and e["ts"] > 0
+             if e.get("ph") == "X" and isinstance(e.get("ts"), (int, float)) and e["ts"] >= 0
              and isinstance(e.get("dur"), (int, float))]
     if not spans:
         raise SystemExit("generate.py: the source has no complete event")
