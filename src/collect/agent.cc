@@ -2,6 +2,8 @@
 #include <unistd.h>
 
 #include <ctime>
+#include <set>
+#include <utility>
 
 #include "collect/kernel_file.h"
 #include "collect/list.h"
@@ -91,13 +93,18 @@ class Agent : public Collector {
     Table& incidents = tables.emplace_back("incidents", kIncidentColumns);
     for (const IncidentCount& c :
          surroundings_.incidents ? surroundings_.incidents() : std::vector<IncidentCount>())
-      incidents.append({c.state, c.severity, c.incidents});
+      if (c.incidents > 0 || told_.contains({c.state, c.severity})) {
+        incidents.append({c.state, c.severity, c.incidents});
+        told_.emplace(c.state, c.severity);
+      }
     return tables;
   }
 
  private:
   Surroundings surroundings_;
   ProcessFiles files_;
+  // Rows that there were: each goes on, to 0. There are 18 in all, and most hosts have none for days.
+  std::set<std::pair<std::string_view, std::string_view>> told_;
 };
 
 }  // namespace

@@ -2,7 +2,6 @@
 is refused at the start. What they are told is tested where incidents are."""
 
 import json
-import re
 import subprocess
 
 import pytest
@@ -37,10 +36,7 @@ def test_status_and_metrics_say_how_notifiers_fare(config):
         assert {row["notifier"] for row in rows} == {"ours", "alertmanager"}
         assert all(row[name] == 0 for row in rows for name in ("sent", "failed", "dropped", "waiting")), rows
         assert (config.parent / "incidents.db").exists()
-        open_ones = agent.table("/v1/metrics", "incidents")
-        assert len(open_ones) == 6 * 3 and {row["severity"] for row in open_ones} == {"info", "warning", "critical"}, open_ones
-        page = agent.api_bytes("GET", "/metrics")[1].decode()
-        assert re.search(r'^spotter_incidents\{state="firing",severity="warning"\} \d+$', page, re.M), page
+        assert "spotter_incidents{" not in agent.api_bytes("GET", "/metrics")[1].decode(), "there is none"
         everything = json.dumps(parts) + shown.stdout + agent.log()
     assert SECRET not in everything
 
