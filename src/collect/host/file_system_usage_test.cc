@@ -56,7 +56,7 @@ TEST(FileSystemUsage, ADeadServerDelaysTheOthersByNothing) {
   std::promise<void> server;
   const std::shared_future<void> alive = server.get_future().share();
   const auto questions = std::make_shared<std::atomic<int>>(0);
-  UsageAsker asker(50 * kMillisecond, [alive, questions](const std::string& path, const Mount&) {
+  UsageAsker asker(250 * kMillisecond, [alive, questions](const std::string& path, const Mount&) {
     if (path.starts_with("/host/dead")) {
       ++*questions;
       alive.wait();
