@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/printable_within.h"
 #include "base/time.h"
 #include "mcp/cells.h"
 #include "mcp/cursor.h"
@@ -46,7 +47,7 @@ struct Cut {
 };
 
 std::string within_bytes(const std::string& text, size_t most) {
-  return text.size() <= most ? text : clean(text.substr(0, most - 4)) + "…";
+  return text.size() <= most ? text : printable_within(text, most - 4) + "…";
 }
 
 class Shape {
@@ -62,8 +63,7 @@ class Shape {
   json::object structured(const Cut& cut) const {
     const Table& table = answer_.table;
     json::object all;
-    all["answer"] =
-        answer_.sentence.size() > cut.sentence ? answer_.sentence.substr(0, cut.sentence) : answer_.sentence;
+    all["answer"] = within_bytes(answer_.sentence, cut.sentence);
     json::array columns, rows;
     for (const size_t c : cut.columns) {
       const Field& field = table.schema()[c];

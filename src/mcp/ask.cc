@@ -166,6 +166,12 @@ void add_notes(const Notes& notes, std::vector<std::string>& sentences) {
         clean(note.count > 1 ? fmt::format("{} ({} times)", note.sentence, note.count) : note.sentence));
 }
 
+size_t count_of_text(const Table& table, const char* column, std::string_view text) {
+  size_t count = 0;
+  for (size_t row = 0; row < table.rows(); ++row) count += table::text_or_empty(table, row, column) == text;
+  return count;
+}
+
 std::string percent(double ratio) { return fmt::format("{:.2g} %", ratio * 100); }
 
 std::string count_of(size_t number, std::string_view one) {

@@ -51,7 +51,8 @@ std::string words_of(const Capture& capture);
 Result<Capture> capture_of(const World& world, const std::string& id, const std::string& job);
 
 void add_notes(const Notes& notes, std::vector<std::string>& sentences);
-std::string percent(double ratio);                          // "2.3 %"
-std::string count_of(size_t number, std::string_view one);  // "1 row", "3 rows"
+size_t count_of_text(const Table& table, const char* column, std::string_view text);  // rows that have it
+std::string percent(double ratio);                                                    // "2.3 %"
+std::string count_of(size_t number, std::string_view one);                            // "1 row", "3 rows"
 
 }  // namespace spotter::mcp

@@ -85,7 +85,7 @@ Endpoint::~Endpoint() {
     for (const auto& job : under_way_) job->cancelled = true;
   }
   has_work_.notify_all();
-  has_ended_.notify_all();
+  is_under_way_.notify_all();
   for (std::thread& thread : threads_) thread.join();
 }
 
@@ -131,7 +131,8 @@ void Endpoint::answer(net::HttpRequest request, net::HttpServer::Respond respond
 void Endpoint::watch() {
   std::unique_lock lock(mutex_);
   while (!ends_) {
-    has_ended_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_.load(); });
+    is_under_way_.wait(lock, [this] { return ends_ || !under_way_.empty(); });
+    is_under_way_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_.load(); });
     for (const auto& job : under_way_)
       if (Host::at("/").unix_now() > job->until) job->cancelled = true;
   }
@@ -146,6 +147,7 @@ void Endpoint::work() {
     waiting_.pop_front();
     job->until = Host::at("/").unix_now() + kUsualCall;
     under_way_.push_back(job);
+    is_under_way_.notify_one();
     lock.unlock();
     auto answer = std::make_shared<net::HttpAnswer>(made(*job));
     lock.lock();

@@ -63,7 +63,7 @@ class Endpoint {
   std::atomic<bool> ends_ = false;
 
   std::mutex mutex_;  // of what is below
-  std::condition_variable has_work_, has_ended_;
+  std::condition_variable has_work_, is_under_way_;
   std::deque<std::shared_ptr<Job>> waiting_;
   std::vector<std::shared_ptr<Job>> under_way_;
   std::vector<std::thread> threads_;  // none before the first question

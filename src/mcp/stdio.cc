@@ -196,6 +196,7 @@ class Server {
       waiting_.pop_front();
       job->until = now() + longest(*job);
       under_way_.push_back(job);
+      is_under_way_.notify_one();
       lock.unlock();
       act(*job);
       lock.lock();
@@ -220,7 +221,8 @@ class Server {
   void watch() {
     std::unique_lock lock(mutex_);
     while (!ends_) {
-      has_ended_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_; });
+      is_under_way_.wait(lock, [this] { return ends_ || !under_way_.empty(); });
+      is_under_way_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_; });
       for (const auto& job : under_way_)
         if (now() > job->until) job->cancelled = true;
     }
@@ -297,7 +299,7 @@ class Server {
       for (const auto& job : under_way_) job->is_unwanted = job->cancelled = true;
     }
     has_work_.notify_all();
-    has_ended_.notify_all();
+    is_under_way_.notify_all();
     for (std::thread& worker : workers_) worker.join();
   }
 
@@ -310,7 +312,7 @@ class Server {
   std::atomic<bool> is_gone_ = false;  // who reads the output
 
   std::mutex mutex_;  // of what is below
-  std::condition_variable has_work_, is_done_, has_ended_;
+  std::condition_variable has_work_, is_done_, is_under_way_;
   std::deque<std::shared_ptr<Job>> waiting_;
   std::vector<std::shared_ptr<Job>> under_way_;
   bool ends_ = false;

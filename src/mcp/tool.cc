@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/number.h"
+#include "base/quantity.h"
 #include "mcp/cells.h"
 #include "mcp/record.h"
 
@@ -58,19 +59,6 @@ json::object schema_of(const ToolParam& param) {
   return schema;
 }
 
-std::vector<std::string> split(std::string_view text) {
-  std::vector<std::string> words;
-  while (!text.empty()) {
-    const size_t comma = std::min(text.find(','), text.size());
-    std::string_view word = text.substr(0, comma);
-    while (word.starts_with(' ')) word.remove_prefix(1);
-    while (word.ends_with(' ')) word.remove_suffix(1);
-    if (!word.empty()) words.emplace_back(word);
-    text.remove_prefix(std::min(comma + 1, text.size()));
-  }
-  return words;
-}
-
 std::optional<i64> whole_of(const json::value& value) {
   if (value.is_int64()) return value.get_int64();
   constexpr double kExact = 9007199254740992.0;  // 2^53
@@ -82,12 +70,6 @@ std::optional<i64> whole_of(const json::value& value) {
   return std::nullopt;
 }
 
-std::string words_of(const ToolParam& param) {
-  std::string words;
-  for (const char* word : param.words) words += (words.empty() ? "" : ", ") + std::string(word);
-  return words;
-}
-
 Result<void> check_text(const ToolParam& param, const json::value& value) {
   if (!value.is_string()) return fail(Code::invalid, "{} is a text: {}", param.name, param.help);
   const json::string& text = value.get_string();
@@ -96,7 +78,7 @@ Result<void> check_text(const ToolParam& param, const json::value& value) {
   if (param.required && text.empty()) return fail(Code::invalid, "{} is empty: {}", param.name, param.help);
   if (!param.words.empty() &&
       std::ranges::none_of(param.words, [&](const char* word) { return text == word; }))
-    return fail(Code::invalid, "{} is one of {}", param.name, words_of(param));
+    return fail(Code::invalid, "{} is one of {}", param.name, fmt::join(param.words, ", "));
   return {};
 }
 
@@ -105,7 +87,7 @@ Result<void> check_list(const ToolParam& param, const json::value& value) {
   const char* const what = is_whole ? "whole numbers" : "texts";
   size_t size = 0;
   if (value.is_string()) {
-    const auto words = split(std::string_view(value.get_string().data(), value.get_string().size()));
+    const auto words = split_commas(std::string_view(value.get_string().data(), value.get_string().size()));
     size = words.size();
     if (is_whole && std::ranges::any_of(words, [](const std::string& word) { return !number_in<i64>(word); }))
       return fail(Code::invalid, "{} is a list of {}", param.name, what);
@@ -158,7 +140,7 @@ std::optional<i64> Arguments::integer(std::string_view name) const {
 std::vector<std::string> Arguments::texts(std::string_view name) const {
   const json::value* value = all_.if_contains(name);
   if (!value) return {};
-  if (value->is_string()) return split(text(name));
+  if (value->is_string()) return split_commas(text(name));
   std::vector<std::string> all;
   for (const json::value& one : value->get_array()) all.emplace_back(one.get_string());
   return all;
@@ -169,7 +151,7 @@ std::vector<i64> Arguments::integers(std::string_view name) const {
   if (!value) return {};
   std::vector<i64> all;
   if (value->is_string()) {
-    for (const std::string& word : split(text(name))) all.push_back(*number_in<i64>(word));
+    for (const std::string& word : split_commas(text(name))) all.push_back(*number_in<i64>(word));
   } else {
     for (const json::value& one : value->get_array()) all.push_back(*whole_of(one));
   }
@@ -202,14 +184,14 @@ json::object to_json(const Tool& tool) {
 
 Result<Arguments> read_arguments(const Tool& tool, const json::object& arguments) {
   const std::vector<ToolParam> params = params_of(tool);
-  std::string names;
-  for (const ToolParam& param : params) names += (names.empty() ? "" : ", ") + std::string(param.name);
+  std::vector<std::string_view> names;
+  for (const ToolParam& param : params) names.emplace_back(param.name);
   json::object all;
   for (const auto& [key, value] : arguments) {
     const auto param = std::ranges::find_if(params, [&](const ToolParam& one) { return key == one.name; });
     if (param == params.end())
       return fail(Code::invalid, "{} does not know the argument{}; it takes {}", tool.name,
-                  is_id(key) ? " " + std::string(key) : "", names);
+                  is_id(key) ? " " + std::string(key) : "", fmt::join(names, ", "));
     if (value.is_null() && !param->required) continue;  // as if it was not there
     TRY(check(*param, value));
     all[key] = value;

@@ -143,12 +143,6 @@ Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, R
   return worst;
 }
 
-size_t count_of_kind(const Table& table, std::string_view kind) {
-  size_t count = 0;
-  for (size_t row = 0; row < table.rows(); ++row) count += table.text(row, 0) == kind;
-  return count;
-}
-
 // Which source is which kind's, as a sentence refers to it.
 std::string cite(Answer& answer, Source source) {
   answer.sources.push_back(std::move(source));
@@ -170,13 +164,13 @@ Result<Answer> overview(const Call& call) {
   table::append(answer.table, agents.table);
   std::ranges::move(agents.notes, std::back_inserter(answer.notes));
 
-  const size_t jobs = count_of_kind(answer.table, "job");
+  const size_t jobs = count_of_text(answer.table, "kind", "job");
   std::string of_jobs;
   if (worst.capture)
     of_jobs = cite(
         answer, {words_of(*worst.capture), "findings", analyze_command(*worst.capture, "--table findings")});
   if (world.agents) {
-    const size_t incidents = count_of_kind(answer.table, "incident");
+    const size_t incidents = count_of_text(answer.table, "kind", "incident");
     answer.sentence = fmt::format(
         "There {} {} {} and {} {}. ", incidents == 1 ? "is" : "are", count_of(incidents, "open incident"),
         cite(answer, {"the incidents of the agents", "incidents", agents_command(world, "incidents")}),

@@ -57,18 +57,13 @@ Result<const Analysis*> table_named(const std::string& name) {
               did_you_mean(name, diagnose::table_names(), "; describe with the name tables lists them"));
 }
 
-std::string joined(const std::vector<std::string>& words) {
-  std::string all;
-  for (const std::string& word : words) all += (all.empty() ? "" : ",") + word;
-  return all;
-}
-
 std::string options_of(const std::string& table, const table::RowQuery& query) {
   std::string options = "--table " + table;
   if (!query.where.empty()) options += " --where " + command_word(query.where);
   if (!query.sort.empty())
     options += (query.sort.starts_with('-') ? " --sort=" : " --sort ") + command_word(query.sort);
-  if (!query.columns.empty()) options += " --columns " + command_word(joined(query.columns));
+  if (!query.columns.empty())
+    options += " --columns " + command_word(fmt::format("{}", fmt::join(query.columns, ",")));
   return options;
 }
 

@@ -33,18 +33,11 @@ std::string said_of(const Table& findings, size_t row) {
   return fmt::format("{} [s1 row {}]", said, row + 1);
 }
 
-size_t count_of_kind(const Table& findings, std::string_view kind) {
-  size_t count = 0;
-  for (size_t row = 0; row < findings.rows(); ++row)
-    count += table::text_or_empty(findings, row, "kind") == kind;
-  return count;
-}
-
 std::string sentence_of(const Table& findings) {
   if (findings.rows() == 0)
     return "Nothing stands out: no fault and no opportunity that is worth 1 % of a step.";
-  const size_t faults = count_of_kind(findings, "fault"),
-               opportunities = count_of_kind(findings, "opportunity");
+  const size_t faults = count_of_text(findings, "kind", "fault"),
+               opportunities = count_of_text(findings, "kind", "opportunity");
   std::string said;
   if (faults > 0) {
     said = fmt::format("The largest fault is {}.", said_of(findings, 0));
