@@ -20,6 +20,13 @@ inline std::string shell_word(std::string_view text) {
   return word + "'";
 }
 
+// Words as the arguments of a command.
+inline std::string shell_words(std::span<const std::string> words) {
+  std::string line;
+  for (const std::string& word : words) line += (line.empty() ? "" : " ") + shell_word(word);
+  return line;
+}
+
 // Paths as the arguments of a command; "-" stays standard input.
 inline std::string shell_paths(std::span<const std::string> paths) {
   std::string words;

@@ -120,6 +120,10 @@ bool is_modern(const Message& message, const Connection& connection) {
   return connection.says_modern || (meta && meta->contains(kVersionKey)) || message.method == kDiscover;
 }
 
+std::string together(const std::vector<std::string>& replies, bool is_batch) {
+  return is_batch ? fmt::format("[{}]", fmt::join(replies, ",")) : replies.at(0);
+}
+
 json::array supported_versions() {
   json::array all;
   all.push_back(json::string(kModern));

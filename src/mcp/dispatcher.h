@@ -57,6 +57,8 @@ bool is_modern(const Message& message, const Connection& connection);
 Reply answer(const Message& message, const Context& context);
 
 // `id`: none where it is not known; a legacy client is then told null.
+// The answers to what came in one piece; of a batch as a list.
+std::string together(const std::vector<std::string>& replies, bool is_batch);
 boost::json::array supported_versions();
 std::string error_text(const std::optional<boost::json::value>& id, const Fault& fault,
                        bool is_legacy = false);

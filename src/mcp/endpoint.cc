@@ -134,7 +134,7 @@ void Endpoint::watch() {
     is_under_way_.wait(lock, [this] { return ends_ || !under_way_.empty(); });
     is_under_way_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_.load(); });
     for (const auto& job : under_way_)
-      if (Host::at("/").unix_now() > job->until) job->cancelled = true;
+      if (steady_clock_now() > job->until) job->cancelled = true;
   }
 }
 
@@ -145,7 +145,7 @@ void Endpoint::work() {
     if (ends_) return;
     const std::shared_ptr<Job> job = std::move(waiting_.front());
     waiting_.pop_front();
-    job->until = Host::at("/").unix_now() + kUsualCall;
+    job->until = steady_clock_now() + kUsualCall;
     under_way_.push_back(job);
     is_under_way_.notify_one();
     lock.unlock();
@@ -159,9 +159,9 @@ void Endpoint::work() {
 
 // Waits a little for it.
 bool Endpoint::has_turn(const Job& job) {
-  const Ns until = Host::at("/").unix_now() + kLongestWait;
-  while (!job.caller->pace.may(Host::at("/").unix_now())) {
-    if (job.cancelled || Host::at("/").unix_now() > until) return false;
+  const Ns until = steady_clock_now() + kLongestWait;
+  while (!job.caller->pace.may(steady_clock_now())) {
+    if (job.cancelled || steady_clock_now() > until) return false;
     std::this_thread::sleep_for(std::chrono::nanoseconds(kLook));
   }
   return true;
@@ -191,10 +191,7 @@ net::HttpAnswer Endpoint::made(Job& job) {
     replies.push_back(std::move(reply.text));
   }
   if (replies.empty()) return answer_of(kAccepted, {});
-  if (!received.is_batch) return answer_of(status, std::move(replies[0]));
-  std::string all = "[";
-  for (const std::string& reply : replies) all += (all.size() == 1 ? "" : ",") + reply;
-  return answer_of(kFine, all + "]");
+  return answer_of(received.is_batch ? kFine : status, together(replies, received.is_batch));
 }
 
 }  // namespace spotter::mcp

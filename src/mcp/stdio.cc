@@ -205,7 +205,7 @@ class Server {
     }
   }
 
-  static Ns now() { return Host::at("/").unix_now(); }
+  static Ns now() { return steady_clock_now(); }
 
   static Ns longest(const Job& job) {
     Ns all = 0;
@@ -242,10 +242,7 @@ class Server {
       if (!text.empty()) replies.push_back(std::move(text));
     }
     if (job.is_unwanted || replies.empty()) return;
-    if (!job.is_batch) return write(replies[0]);
-    std::string all = "[";
-    for (const std::string& reply : replies) all += (all.size() == 1 ? "" : ",") + reply;
-    write(all + "]");
+    write(together(replies, job.is_batch));
   }
 
   void wait_for_turn(const Job& job) {

@@ -9,7 +9,6 @@
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
 #include "base/host_list.h"
-#include "base/shell_word.h"
 #include "base/system/file.h"
 #include "base/utf8.h"
 #include "net/address.h"
@@ -36,15 +35,15 @@ void keep_each_once(std::vector<net::HttpAddress>& addresses) {
 
 }  // namespace
 
-std::string words_of(const HostOptions& hosts) {
+std::vector<std::string> words_of(const HostOptions& hosts) {
   const std::pair<const char*, const std::string&> all[] = {{"--socket", hosts.socket},
                                                             {"--host", hosts.hosts},
                                                             {"--hostfile", hosts.hostfile},
                                                             {"--slurm-job", hosts.slurm_job},
                                                             {"--credentials", hosts.credentials}};
-  std::string words;
+  std::vector<std::string> words;
   for (const auto& [name, word] : all)
-    if (!word.empty()) words += fmt::format("{}{} {}", words.empty() ? "" : " ", name, shell_word(word));
+    if (!word.empty()) words.insert(words.end(), {name, word});
   return words;
 }
 

@@ -23,7 +23,7 @@ struct Hosts {
 };
 
 std::vector<Option> host_options(HostOptions& options);
-std::string words_of(const HostOptions& options);  // the same, as they were said
+std::vector<std::string> words_of(const HostOptions& options);  // the same, as they were said
 // Errors: invalid, not_found, denied, io (the scheduler does not answer).
 Result<Hosts> find_hosts(const HostOptions& options);
 

@@ -15,6 +15,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/readers.h"
 #include "base/log.h"
+#include "base/shell_word.h"
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
 #include "base/system/memory.h"
@@ -93,7 +94,7 @@ Result<serve::AgentsOptions> agents_of(const Options& options) {
     return serve::AgentsOptions{};
   TRY_ASSIGN(Hosts hosts, find_hosts(options.hosts));
   return serve::AgentsOptions{std::move(hosts.addresses), std::move(hosts.credentials),
-                              words_of(options.hosts), std::move(hosts.job)};
+                              shell_words(words_of(options.hosts)), std::move(hosts.job)};
 }
 
 Result<int> serve_traces(Options options) {

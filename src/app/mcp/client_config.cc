@@ -27,12 +27,6 @@ std::string json_word(const std::string& word) {
   return text;
 }
 
-std::string shell_line(const std::string& program, const Words& arguments) {
-  std::string line = shell_word(program);
-  for (const std::string& word : arguments) line += " " + shell_word(word);
-  return line;
-}
-
 std::string servers(const std::string& program, const Words& arguments, const char* key, const char* more) {
   return fmt::format(
       "{{\n  \"{}\": {{\n    \"spotter\": {{\n{}      \"command\": {},\n      \"args\": {}\n    }}\n  }}\n}}\n",
@@ -40,7 +34,7 @@ std::string servers(const std::string& program, const Words& arguments, const ch
 }
 
 std::string claude_code(const std::string& program, const Words& arguments) {
-  return fmt::format("claude mcp add spotter -- {}\n", shell_line(program, arguments));
+  return fmt::format("claude mcp add spotter -- {}\n", shell_word(program) + " " + shell_words(arguments));
 }
 std::string usual(const std::string& program, const Words& arguments) {
   return servers(program, arguments, "mcpServers", "");
@@ -71,30 +65,6 @@ constexpr Client kClients[] = {
     {"zed", "settings.json", zed},
 };
 
-// Words as a shell would make them of what shell_word() has quoted.
-Words split(const std::string& line) {
-  Words words;
-  std::string word;
-  bool is_quoted = false, is_word = false;
-  for (size_t i = 0; i < line.size(); ++i) {
-    const char c = line[i];
-    if (c == '\'') {
-      is_quoted = !is_quoted;
-      is_word = true;
-    } else if (c == '\\' && !is_quoted && i + 1 < line.size()) {
-      word += line[++i];
-    } else if (c == ' ' && !is_quoted) {
-      if (is_word || !word.empty()) words.push_back(std::move(word));
-      word.clear();
-      is_word = false;
-    } else {
-      word += c;
-    }
-  }
-  if (is_word || !word.empty()) words.push_back(std::move(word));
-  return words;
-}
-
 }  // namespace
 
 std::vector<std::string> clients() {
@@ -113,14 +83,14 @@ Result<std::string> parse_client(const std::string& word) {
 }
 
 Result<std::string> client_config(const std::string& client, const std::vector<std::string>& folders,
-                                  const std::string& agents, bool may_capture) {
+                                  const Words& agents, bool may_capture) {
   std::error_code failed;
   std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failed);
   if (failed) program = "spotter";
   Words arguments = {"mcp"};
   for (const std::string& folder : folders)
     arguments.push_back(std::filesystem::absolute(folder).lexically_normal().string());
-  for (std::string& word : split(agents)) arguments.push_back(std::move(word));
+  arguments.insert(arguments.end(), agents.begin(), agents.end());
   if (may_capture) arguments.emplace_back("--allow-capture");
   const auto it = std::ranges::find(kClients, client, &Client::name);
   return it->config(program.string(), arguments);

@@ -13,6 +13,6 @@ Result<std::string> parse_client(const std::string& word);  // Errors: invalid
 
 // `agents`: the words that say which agents are asked.
 Result<std::string> client_config(const std::string& client, const std::vector<std::string>& folders,
-                                  const std::string& agents, bool may_capture);
+                                  const std::vector<std::string>& agents, bool may_capture);
 
 }  // namespace spotter::app

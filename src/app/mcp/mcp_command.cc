@@ -34,7 +34,7 @@ Result<mcp::World> world_of(const Options& options) {
   }
   TRY_ASSIGN(Hosts hosts, find_hosts(options.hosts));
   auto agents = std::make_unique<mcp::AskedAgents>(std::move(hosts.addresses), std::move(hosts.credentials),
-                                                   words_of(options.hosts));
+                                                   shell_words(words_of(options.hosts)));
   world.traces = std::make_unique<mcp::AgentTraces>(*agents);
   world.agents = std::move(agents);
   return world;

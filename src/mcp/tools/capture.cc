@@ -71,7 +71,7 @@ Result<client::Answer> asked(const Agents& agents, size_t host, const net::HttpQ
 
 // Until all receipts are final, or it takes too long.
 void follow(const Call& call, std::vector<Begun>& begun, Ns until) {
-  while (call.world.agents && Host::at("/").unix_now() < until &&
+  while (call.world.agents && steady_clock_now() < until &&
          !(call.patience.cancelled && *call.patience.cancelled)) {
     bool is_over = true;
     for (Begun& one : begun) {
@@ -82,8 +82,7 @@ void follow(const Call& call, std::vector<Begun>& begun, Ns until) {
       is_over = is_over && one.answer.over;
     }
     if (is_over) return;
-    if (call.patience.progress)
-      call.patience.progress(kLongest - (until - Host::at("/").unix_now()), kLongest);
+    if (call.patience.progress) call.patience.progress(kLongest - (until - steady_clock_now()), kLongest);
     std::this_thread::sleep_for(std::chrono::nanoseconds(kPause));
   }
 }
@@ -100,7 +99,7 @@ Result<Answer> capture_job(const Call& call) {
   wish.duration_ms = call.arguments.integer("duration_ms").value_or(kUsualMs);
   wish.reason = call.arguments.text("reason");
   wish.client = std::string(call.client);
-  if (!hour.take(now))
+  if (!hour.take(steady_clock_now()))
     return fail(
         Code::busy,
         "{} captures were begun in the last hour, which is the most; use those that there are (overview), or wait",
@@ -120,7 +119,7 @@ Result<Answer> capture_job(const Call& call) {
     hour.give_back();
     return tl::unexpected(*refusal);
   }
-  follow(call, begun, now + kLongest);
+  follow(call, begun, steady_clock_now() + kLongest);
   Answer answer{.table = begun[0].answer.table.empty_like(), .as_of = now};
   bool is_over = true;
   for (const Begun& one : begun) {
