@@ -62,30 +62,30 @@ def told(agent, process, number, step, ms):
 
 def test_lines_of_a_file_that_is_rotated_cut_off_and_removed(tmp_path):
     log = tmp_path / "train.log"
-    with Agent("--collect", "process,job_log,step") as agent, job(log, 4711) as process:
+    with Agent("--collect", "process,job_log,step") as agent, job(log, 47110) as process:
         def log_row():
-            return (rows(agent, "job_log", 4711) or [{"files": 0}])[0]
+            return (rows(agent, "job_log", 47110) or [{"files": 0}])[0]
         until(lambda: log_row()["files"] == 1, 20, "its standard output is found")
-        told(agent, process, 4711, 1, 100)
-        told(agent, process, 4711, 2, 200)
+        told(agent, process, 47110, 1, 100)
+        told(agent, process, 47110, 2, 200)
         log.rename(tmp_path / "train.log.1")  # it still writes there
-        told(agent, process, 4711, 3, 300)
+        told(agent, process, 47110, 3, 300)
         process.send_signal(1)
         until(lambda: log.exists(), 5, "it opens another")
-        told(agent, process, 4711, 4, 400)
+        told(agent, process, 47110, 4, 400)
         assert log_row()["replaced"] == 1
         os.truncate(log, 0)
         until(lambda: log_row()["cut_off"] == 1, 5, "it is cut off")
-        told(agent, process, 4711, 5, 500)
+        told(agent, process, 47110, 5, 500)
         log.unlink()
-        told(agent, process, 4711, 6, 600)
-        assert step_of(agent, 4711)["steps"] == 5
+        told(agent, process, 47110, 6, 600)
+        assert step_of(agent, 47110)["steps"] == 5
         process.says(0, 0)
-        event = until(lambda: rows(agent, "log_event", 4711), 5, "its last words are told")[0]
+        event = until(lambda: rows(agent, "log_event", 47110), 5, "its last words are told")[0]
         assert event["kind"] == "cuda_error" and event["lines"] == 1 and event["text"] == "RuntimeError: CUDA error: an illegal memory access"
         assert event["file"].startswith(str(log)) and event["offset"] == 2 * LENGTH  # steps 5 and 6 are before it
         process.kill()
-        until(lambda: not rows(agent, "step", 4711), 15, "the job is over")
+        until(lambda: not rows(agent, "step", 47110), 15, "the job is over")
         agent.assert_well()
 
 
