@@ -13,7 +13,7 @@
 
 #include "bench/pollers.h"
 #include "net/certificates.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::bench {
 namespace {

@@ -1,8 +1,9 @@
-// A block of the history (src/store/block_codec.h) and a description of its columns (schema.h), of any bytes.
-// What can be decoded comes back the same when it is encoded and decoded again. The first byte chooses.
+// A block of the history (src/store/series/block_codec.h) and a description of its columns (schema.h), of any
+// bytes. What can be decoded comes back the same when it is encoded and decoded again. The first byte
+// chooses.
 #include <cstdlib>
 
-#include "store/block_codec.h"
+#include "store/series/block_codec.h"
 
 using namespace spotter;
 using namespace spotter::store;

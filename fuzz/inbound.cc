@@ -2,8 +2,8 @@
 // src/wire/change): refused, or of bounded, printable texts.
 #include <cstdlib>
 
-#include "base/utf8.h"
-#include "respond/alert_target.h"
+#include "base/text/utf8.h"
+#include "respond/alerts/alert_target.h"
 #include "wire/alert_frame.h"
 #include "wire/change.h"
 

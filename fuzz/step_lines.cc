@@ -1,14 +1,14 @@
 // Any bytes of a log: segments are bounded and the same however the bytes come, and whatever steps they tell
 // go through the loop, the clock, the detectors and their bounds.
-#include "respond/step_lines.h"
+#include "respond/steps/step_lines.h"
 
 #include "base/result.h"
-#include "respond/drift.h"
-#include "respond/fatal_lines.h"
-#include "respond/log_segments.h"
-#include "respond/spikes.h"
-#include "respond/step_loop.h"
-#include "respond/step_time.h"
+#include "respond/logs/fatal_lines.h"
+#include "respond/logs/log_segments.h"
+#include "respond/statistics/drift.h"
+#include "respond/statistics/spikes.h"
+#include "respond/steps/step_loop.h"
+#include "respond/steps/step_time.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace spotter;

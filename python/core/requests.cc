@@ -7,7 +7,7 @@
 #include "analyze/compat.h"
 #include "analyze/list.h"
 #include "analyze/range_text.h"
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 #include "core.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"

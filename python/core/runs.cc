@@ -5,8 +5,8 @@
 
 #include "analyze/list.h"
 #include "analyze/mapped_shard.h"
-#include "base/shell_word.h"
 #include "base/system/file.h"
+#include "base/text/shell_word.h"
 #include "beat.h"
 #include "core.h"
 #include "diagnose/diagnose.h"

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "net/digest.h"
 
 namespace spotter::agent {

@@ -18,7 +18,7 @@
 #include "base/result.h"
 #include "base/system/user_ids.h"
 #include "kineto/registry.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::agent {
 

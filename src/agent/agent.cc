@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "agent/capture_note.h"
-#include "base/utf8.h"
+#include "agent/captures/capture_note.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 
 namespace spotter::agent {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 
-#include "agent/tables.h"
+#include "agent/telemetry/tables.h"
 #include "agent/test_agent.h"
 
 namespace spotter::agent {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "agent/helper.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "net/child.h"
 #include "net/descriptor_packets.h"
 

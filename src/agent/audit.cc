@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "sink/json_lines.h"
 
 namespace spotter::agent {

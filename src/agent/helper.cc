@@ -11,10 +11,10 @@
 #include <csignal>
 #include <vector>
 
-#include "agent/analysis_process.h"
-#include "base/quantity.h"
-#include "base/utf8.h"
-#include "base/words.h"
+#include "agent/captures/analysis_process.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "collect/steps/step_probe.h"
 #include "net/descriptor_packets.h"
 #include "net/spawn.h"

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 namespace spotter::analyze {
 namespace {

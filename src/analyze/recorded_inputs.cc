@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/number.h"
 #include "base/saturated.h"
+#include "base/text/number.h"
 #include "trace/facts/element_types.h"
 
 namespace spotter::analyze {

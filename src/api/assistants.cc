@@ -5,7 +5,7 @@
 #include <mutex>
 
 #include "api/doors.h"
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
 #include "mcp/agent_traces.h"
 
 namespace spotter::api {

@@ -1,10 +1,10 @@
 #include "api/capture_routes.h"
 
-#include "agent/begin_capture.h"
+#include "agent/captures/begin_capture.h"
 #include "api/routes.h"
-#include "base/number.h"
-#include "base/printable_within.h"
-#include "net/browser_headers.h"
+#include "base/text/number.h"
+#include "base/text/printable_within.h"
+#include "net/http/browser_headers.h"
 #include "wire/analyze_request.h"
 #include "wire/file_part.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "agent/residents.h"
+#include "agent/jobs/residents.h"
 #include "wire/alert_frame.h"
 
 namespace spotter::api {

@@ -7,7 +7,7 @@
 #include "api/door.h"
 #include "api/doors.h"
 #include "api/routes.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::api {
 

@@ -2,7 +2,7 @@
 
 #include "api/incident_tables.h"
 #include "api/routes.h"
-#include "net/browser_headers.h"
+#include "net/http/browser_headers.h"
 #include "respond/rules_table.h"
 #include "wire/incident.h"
 #include "wire/incident_table.h"

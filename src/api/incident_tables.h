@@ -4,7 +4,7 @@
 #include <span>
 #include <string>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 #include "store/incident_rows.h"
 #include "table/table.h"
 

@@ -4,7 +4,7 @@
 #include "api/metrics_page.h"
 #include "base/log.h"
 #include "net/address.h"
-#include "net/cross_site.h"
+#include "net/http/cross_site.h"
 
 namespace spotter::api {
 namespace {

@@ -5,13 +5,13 @@
 #include <unordered_set>
 #include <vector>
 
-#include "agent/table_kinds.h"
+#include "agent/telemetry/table_kinds.h"
 #include "base/gzip_writer.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "collect/list.h"
-#include "net/accepted.h"
-#include "net/cross_site.h"
+#include "net/http/accepted.h"
+#include "net/http/cross_site.h"
 #include "render/prometheus.h"
 #include "table/metric.h"
 #include "wire/target.h"

@@ -13,7 +13,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "table/batch.h"
 
 namespace spotter::api {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <libdeflate.h>
 
-#include "agent/table_kinds.h"
+#include "agent/telemetry/table_kinds.h"
 #include "base/time.h"
 #include "base/version.h"
 #include "collect/list.h"

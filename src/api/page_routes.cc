@@ -3,8 +3,8 @@
 #include "api/status.h"
 #include "base/gzip_writer.h"
 #include "base/version.h"
-#include "net/accepted.h"
-#include "net/browser_headers.h"
+#include "net/http/accepted.h"
+#include "net/http/browser_headers.h"
 #include "page/page.h"
 #include "wire/columns.h"
 

@@ -4,8 +4,8 @@
 
 #include "agent/agent.h"
 #include "api/routes.h"
-#include "base/utf8.h"
-#include "net/http.h"
+#include "base/text/utf8.h"
+#include "net/http/http.h"
 #include "render/document.h"
 #include "wire/target.h"
 

@@ -2,7 +2,7 @@
 
 #include <optional>
 
-#include "agent/tables.h"
+#include "agent/telemetry/tables.h"
 #include "api/assistants.h"
 #include "api/capture_routes.h"
 #include "api/change_routes.h"
@@ -13,9 +13,9 @@
 #include "api/route.h"
 #include "api/status.h"
 #include "base/gzip_writer.h"
-#include "net/accepted.h"
-#include "net/browser_headers.h"
-#include "net/cross_site.h"
+#include "net/http/accepted.h"
+#include "net/http/browser_headers.h"
+#include "net/http/cross_site.h"
 #include "render/columns_binary.h"
 #include "render/list.h"
 #include "wire/error.h"

@@ -31,7 +31,7 @@
 // access.h; what a browser may be made to ask, in net/cross_site.h.
 #pragma once
 #include "agent/agent.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::api {
 

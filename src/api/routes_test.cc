@@ -8,7 +8,7 @@
 #include "api/doors.h"
 #include "api/status.h"
 #include "base/gzip_writer.h"
-#include "net/browser_headers.h"
+#include "net/http/browser_headers.h"
 #include "page/page.h"
 #include "render/columns_binary.h"
 #include "wire/read_tables.h"

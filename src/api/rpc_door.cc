@@ -4,7 +4,7 @@
 #include "api/dynolog_rpc.h"
 #include "api/list.h"
 #include "base/log.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "net/framed_server.h"
 
 namespace spotter::api {

@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "wire/columns.h"
 

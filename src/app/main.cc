@@ -6,7 +6,7 @@
 #include "app/cli/command_line.h"
 #include "app/cli/interruption.h"
 #include "app/list.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 int main(int argc, char** argv) {
   using namespace spotter;

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 namespace spotter {
 namespace {

@@ -10,8 +10,8 @@
 #include <string>
 #include <utility>
 
-#include "base/json_text.h"
 #include "base/result.h"
+#include "base/text/json_text.h"
 
 namespace spotter {
 namespace {

@@ -4,9 +4,9 @@
 
 #include <ctime>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 
 namespace spotter {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/quantity.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 
 namespace spotter {
 

@@ -1,114 +1,15 @@
 #include "capture/captures.h"
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <chrono>
-#include <filesystem>
-#include <fstream>
 #include <thread>
 
-#include "base/time.h"
-#include "kineto/message.h"
+#include "capture/test_captures.h"
 
 namespace spotter::capture {
 namespace {
-
-namespace fs = std::filesystem;
-
-constexpr Times kStart{100 * kSecond, 1'700'000'000'000};
-constexpr const char* kTrace = R"({"traceEvents": [{"ph": "X", "name": "mm"}]})";
-constexpr const char* kNoEvents = R"({"traceEvents": [{"ph": "M", "name": "process_name"}]})";
-constexpr i32 kIdle = 2, kAtWork = 0;  // types of polls
-
-Times at(Ns after) { return {kStart.steady + after, kStart.unix_ms + after / kMillisecond}; }
-
-class CapturesTest : public testing::Test {
- protected:
-  CapturesTest() : root_(fs::path("/tmp") / fmt::format("sp_captures_{}", getpid())) {
-    fs::create_directories(root_ / "fs/out");
-    fs::create_directories(root_ / "fs/tmp");
-    captures_.add_listener([this](const Capture& c) { revisions_.push_back(c.revision); });
-    add(42, {{"RANK", "3"}, {"WORLD_SIZE", "8"}});
-    poll(42);
-  }
-  ~CapturesTest() override { fs::remove_all(root_); }
-
-  void add(i64 pid, const std::map<std::string, std::string>& environment = {}, i64 inner_pid = 0) {
-    const fs::path folder = root_ / "proc" / std::to_string(pid);
-    fs::create_directories(folder / "fd");
-    const auto write = [&](const char* name, const std::string& text) {
-      std::ofstream(folder / name) << text;
-    };
-    write("stat", fmt::format("{} (python) S 1 1 1 0 -1 4194304 1 0 0 0 5 6 0 0 20 0 9 0 100 1 2 3", pid));
-    write("status", fmt::format("NSpid:\t{}{}\n", pid, inner_pid ? fmt::format("\t{}", inner_pid) : ""));
-    write("cmdline", "python");
-    std::string variables;
-    for (const auto& [name, value] : environment) variables += name + "=" + value + '\0';
-    write("environ", variables);
-    fs::create_directory_symlink(root_ / "fs", folder / "root");
-  }
-  const kineto::Process& poll(i64 pid, i32 type = kIdle, i64 uid = geteuid()) {
-    return **registry_.seen({pid, uid}, fmt::format("client{}", pid), {type, 0, {}}, 0);
-  }
-  std::optional<std::string> text(i64 pid, Times now, i32 type = kIdle) {
-    return captures_.text_for(poll(pid, type), now);
-  }
-
-  static Request request(std::vector<i64> pids = {42}) {
-    Request r;
-    r.pids = std::move(pids);
-    r.output = "/out";
-    return r;
-  }
-  static Request by_iterations() {
-    Request r = request();
-    r.config.iterations = 3;
-    r.config.start_iteration = 0;
-    r.config.roundup = 1;
-    return r;
-  }
-  std::string begin(const Request& r, Times now = kStart) {
-    const Result<std::string> id = captures_.begin(r, now);
-    EXPECT_TRUE(id) << id.error().message;
-    return id.value_or("");
-  }
-  // A capture of process 42 that it has got, and is at.
-  std::string begin_delivered(const Request& r) {
-    std::string id = begin(r);
-    EXPECT_TRUE(text(42, kStart));
-    captures_.sent(42, kStart);
-    return id;
-  }
-  std::string begin_capturing(const Request& r) {
-    std::string id = begin_delivered(r);
-    text(42, at(kSecond), kAtWork);
-    return id;
-  }
-  const Receipt& receipt(const std::string& id, size_t index = 0) {
-    return captures_.find(id)->receipts.at(index);
-  }
-  // As the process writes: whole, by a rename.
-  void write(const std::string& id, const std::string& contents, size_t index = 0) {
-    const fs::path path = root_ / "fs" / receipt(id, index).file.substr(1);
-    std::ofstream(path.string() + ".tmp") << contents;
-    fs::rename(path.string() + ".tmp", path);
-  }
-  void expect(const std::string& id, State state, const char* reason) {
-    EXPECT_STREQ(state_name(receipt(id).state), state_name(state));
-    EXPECT_NE(receipt(id).reason.find(reason), std::string::npos) << receipt(id).reason;
-    EXPECT_EQ(captures_.find(id)->over(), is_final(state));
-    EXPECT_EQ(captures_.busy(42), !is_final(state));
-  }
-
-  fs::path root_;
-  Host host_{(root_ / "proc").string()};
-  kineto::Registry registry_{host_};
-  Captures captures_{registry_, host_, "node1"};
-  std::vector<i64> revisions_;
-};
 
 TEST_F(CapturesTest, TheJobIsThatOfAllProcesses) {
   for (const i64 pid : {51, 52, 53}) {
@@ -536,74 +437,6 @@ TEST_F(CapturesTest, OneThatIsUnderWayIsNotForgotten) {
   }
   ASSERT_TRUE(captures_.find(id));
   expect(id, State::accepted, "");
-}
-
-TEST_F(CapturesTest, ReceiptsAsATable) {
-  add(43);
-  poll(43);
-  const std::string id = begin(request({42, 43}));
-  captures_.gone(43, kStart);
-  captures_.tick(at(kSecond));
-  const Table table = captures_.receipts(*captures_.find(id));
-  ASSERT_EQ(table.rows(), 2u);
-  const auto cell = [&](size_t row, const char* name) { return table.at(row, table.column(name)); };
-  EXPECT_EQ(cell(0, "host"), Value("node1"));
-  EXPECT_EQ(cell(0, "pid"), Value(i64{42}));
-  EXPECT_EQ(cell(0, "rank"), Value(i64{3}));
-  EXPECT_EQ(cell(0, "state"), Value("accepted"));
-  EXPECT_EQ(cell(0, "file"), Value(std::string_view(receipt(id).file)));
-  EXPECT_TRUE(is_null(cell(0, "size_bytes")));
-  EXPECT_TRUE(is_null(cell(0, "took_ns")));
-  EXPECT_TRUE(is_null(cell(0, "reason")));
-  EXPECT_TRUE(is_null(cell(1, "rank")));
-  EXPECT_EQ(cell(1, "state"), Value("failed"));
-  EXPECT_EQ(cell(1, "took_ns"), Value(kSecond));
-  EXPECT_FALSE(is_null(cell(1, "reason")));
-}
-
-TEST_F(CapturesTest, ReceiptsTellTheRepository) {
-  const std::string commit(40, 'a');
-  fs::create_directories(root_ / "fs/work/.git");
-  std::ofstream(root_ / "fs/work/.git/HEAD") << commit;
-  std::ofstream(root_ / "fs/work/.git/config") << "[remote \"origin\"]\n\turl = git@github.com:o/r.git\n";
-  fs::create_directory_symlink(root_ / "fs/work", root_ / "proc/42/cwd");
-  add(43);
-  poll(43);
-  const Table table = captures_.receipts(*captures_.find(begin(request({42, 43}))));
-  const auto cell = [&](size_t row, const char* name) { return table.at(row, table.column(name)); };
-  EXPECT_EQ(cell(0, "source"), Value(std::string_view("https://github.com/o/r@" + commit)));
-  EXPECT_EQ(cell(0, "source_root"), Value("/work"));
-  EXPECT_TRUE(is_null(cell(1, "source")) && is_null(cell(1, "source_root")));
-}
-
-TEST_F(CapturesTest, AsAWhole) {
-  add(43);
-  poll(43);
-  const std::string first = begin_delivered(request({42, 43}));
-  EXPECT_STREQ(captures_.find(first)->state(), "running");
-  EXPECT_EQ(captures_.find(first)->output(), "/out");
-  write(first, kTrace);
-  captures_.tick(at(kSecond));
-  EXPECT_STREQ(captures_.find(first)->state(), "running");
-  EXPECT_EQ(captures_.find(first)->written(), 1u);
-  captures_.end(first, "alice", at(kSecond));
-  EXPECT_STREQ(captures_.find(first)->state(), "partly written");
-
-  const std::string second = begin(request(), at(2 * kSecond));
-  captures_.end(second, "alice", at(3 * kSecond));
-  EXPECT_STREQ(captures_.find(second)->state(), "failed");
-
-  const auto all = captures_.all();
-  ASSERT_EQ(all.size(), 2u);
-  EXPECT_EQ(all[0]->id, second);
-  EXPECT_EQ(all[1]->id, first);
-}
-
-TEST(Capture, WhereFilesGo) {
-  EXPECT_EQ(directory_of("/a/b.json"), "/a");
-  EXPECT_EQ(directory_of("/b.json"), "/");
-  EXPECT_EQ(directory_of("b.json"), ".");
-  EXPECT_EQ(Capture{}.output(), "");
 }
 
 }  // namespace

@@ -14,7 +14,7 @@
 #include "base/source_revision.h"
 #include "base/system/descriptor.h"
 #include "base/system/file_inside.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::capture {
 namespace {

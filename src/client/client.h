@@ -8,7 +8,7 @@
 
 #include "base/result.h"
 #include "client/credentials.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "table/table.h"
 #include "wire/read_tables.h"
 

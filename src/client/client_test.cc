@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "wire/error.h"
 
 namespace spotter::client {

@@ -10,7 +10,7 @@
 
 #include "client/client.h"
 #include "client/credentials.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "net/loop.h"
 #include "table/table.h"
 #include "wire/capture_request.h"

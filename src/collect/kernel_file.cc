@@ -5,7 +5,7 @@
 
 #include <cerrno>
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 namespace {

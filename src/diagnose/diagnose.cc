@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "diagnose/mechanisms/list.h"
 #include "diagnose/mechanisms/words.h"
 #include "diagnose/rules/list.h"

@@ -4,8 +4,8 @@
 #include <map>
 
 #include "analyze/list.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "diagnose/answers.h"
 #include "render/render.h"
 #include "table/ops.h"

@@ -1,8 +1,8 @@
 #include "diagnose/tables.h"
 
 #include "analyze/list.h"
-#include "base/quantity.h"
-#include "base/suggestion.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
 #include "diagnose/diagnose.h"
 
 namespace spotter::diagnose {

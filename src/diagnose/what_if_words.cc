@@ -4,7 +4,7 @@
 
 #include "analyze/range_text.h"
 #include "base/name_factor.h"
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::diagnose {
 namespace {

@@ -7,8 +7,8 @@
 #include "analyze/range_text.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "base/lower_median.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "diagnose/mechanisms/list.h"
 
 namespace spotter::diagnose {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "read/json.h"
 
 namespace spotter::export_ {

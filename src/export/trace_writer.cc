@@ -4,7 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "read/strict_json.h"
 
 namespace spotter::export_ {

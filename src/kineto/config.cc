@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <limits>
 
-#include "base/quantity.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "kineto/config_keys.h"
 #include "kineto/message.h"
 

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "process/process_facts.h"
 
 namespace spotter::kineto {

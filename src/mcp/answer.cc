@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/printable_within.h"
+#include "base/text/printable_within.h"
 #include "base/time.h"
 #include "mcp/cells.h"
 #include "mcp/cursor.h"

@@ -3,9 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/moment.h"
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 
 namespace spotter::mcp {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/base64.h"
-#include "base/number.h"
+#include "base/text/base64.h"
+#include "base/text/number.h"
 #include "base/version.h"
 #include "net/digest.h"
 

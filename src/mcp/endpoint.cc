@@ -4,13 +4,13 @@
 #include <chrono>
 
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "mcp/call_tool.h"
 #include "mcp/headers.h"
 #include "mcp/methods.h"
 #include "mcp/times.h"
-#include "net/accepted.h"
-#include "net/browser_headers.h"
+#include "net/http/accepted.h"
+#include "net/http/browser_headers.h"
 #include "wire/json.h"
 
 namespace spotter::mcp {
@@ -21,8 +21,7 @@ namespace json = boost::json;
 constexpr int kAccepted = 202, kNoSuchMethod = 405, kNotAcceptable = 406, kTooLarge = 413, kWrongType = 415,
               kBusy = 503;
 constexpr Ns kLongestWait = 2 * kSecond;  // for a turn
-constexpr int kThreads = 4;
-constexpr size_t kMostWaiting = 32, kMostCallers = 8;
+constexpr size_t kAtOnce = 4, kMostWaiting = 32, kMostCallers = 8;
 
 net::HttpAnswer answer_of(int status, std::string body) {
   net::HttpAnswer answer{status, std::move(body)};
@@ -75,19 +74,11 @@ Connection connection_of(const net::HttpRequest& request) {
 
 }  // namespace
 
-Endpoint::Endpoint(std::function<void(std::function<void()>)> post) : post_(std::move(post)) {}
+Endpoint::Endpoint(std::function<void(std::function<void()>)> post)
+    : post_(std::move(post)),
+      calls_(kAtOnce, kMostWaiting, [this](const std::shared_ptr<Job>& job) { act(job); }) {}
 
-Endpoint::~Endpoint() {
-  {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    waiting_.clear();
-    for (const auto& job : under_way_) job->cancelled = true;
-  }
-  has_work_.notify_all();
-  is_under_way_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
-}
+Endpoint::~Endpoint() { ends_ = true; }
 
 std::shared_ptr<Endpoint::Caller> Endpoint::caller_of(const std::string& name, const MakeWorld& make) {
   auto it = std::ranges::find(callers_, name, [](const auto& caller) { return caller->name; });
@@ -114,47 +105,16 @@ void Endpoint::answer(net::HttpRequest request, net::HttpServer::Respond respond
     job->request.when_gone([weak = std::weak_ptr(job)] {
       if (const auto strong = weak.lock()) strong->cancelled = true;
     });
-  const std::lock_guard lock(mutex_);
-  if (waiting_.size() >= kMostWaiting) {
-    net::HttpAnswer busy = refusal(kBusy, kOurs, "busy: ask again when others are answered");
-    busy.headers.emplace_back("Retry-After", "1");
-    return job->respond(std::move(busy));
-  }
-  waiting_.push_back(std::move(job));
-  if (threads_.empty()) {
-    for (int i = 0; i < kThreads; ++i) threads_.emplace_back([this] { work(); });
-    threads_.emplace_back([this] { watch(); });
-  }
-  has_work_.notify_one();
+  if (calls_.take(job)) return;
+  net::HttpAnswer busy = refusal(kBusy, kOurs, "busy: ask again when others are answered");
+  busy.headers.emplace_back("Retry-After", "1");
+  job->respond(std::move(busy));
 }
 
-void Endpoint::watch() {
-  std::unique_lock lock(mutex_);
-  while (!ends_) {
-    is_under_way_.wait(lock, [this] { return ends_ || !under_way_.empty(); });
-    is_under_way_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_.load(); });
-    for (const auto& job : under_way_)
-      if (steady_clock_now() > job->until) job->cancelled = true;
-  }
-}
-
-void Endpoint::work() {
-  std::unique_lock lock(mutex_);
-  while (true) {
-    has_work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-    if (ends_) return;
-    const std::shared_ptr<Job> job = std::move(waiting_.front());
-    waiting_.pop_front();
-    job->until = steady_clock_now() + kUsualCall;
-    under_way_.push_back(job);
-    is_under_way_.notify_one();
-    lock.unlock();
-    auto answer = std::make_shared<net::HttpAnswer>(made(*job));
-    lock.lock();
-    std::erase(under_way_, job);
-    if (ends_) return;
-    post_([job, answer] { job->respond(std::move(*answer)); });
-  }
+void Endpoint::act(const std::shared_ptr<Job>& job) {
+  auto answer = std::make_shared<net::HttpAnswer>(made(*job));
+  if (ends_) return;
+  post_([job, answer] { job->respond(std::move(*answer)); });
 }
 
 // Waits a little for it.

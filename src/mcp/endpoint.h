@@ -4,20 +4,15 @@
 // Made, asked and ended on a loop's thread; answers are made on threads of its own, at low priority.
 #pragma once
 #include <atomic>
-#include <condition_variable>
-#include <deque>
 #include <functional>
 #include <list>
-#include <map>
 #include <memory>
-#include <mutex>
 #include <string>
-#include <thread>
-#include <vector>
 
+#include "mcp/calls.h"
 #include "mcp/dispatcher.h"
 #include "mcp/pace.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::mcp {
 
@@ -44,29 +39,21 @@ class Endpoint {
     std::shared_ptr<World> world;
     Pace pace;
   };
-  struct Job {
+  struct Job : Call {
     net::HttpRequest request;
     Connection connection;
     std::shared_ptr<Caller> caller;
     net::HttpServer::Respond respond;
-    std::atomic<bool> cancelled = false;
-    Ns until = 0;
   };
   std::shared_ptr<Caller> caller_of(const std::string& name, const MakeWorld& make);
-  void work();
-  void watch();
+  void act(const std::shared_ptr<Job>& job);
   static bool has_turn(const Job& job);
   net::HttpAnswer made(Job& job);
 
   std::function<void(std::function<void()>)> post_;
   std::list<std::shared_ptr<Caller>> callers_;  // the last one first
   std::atomic<bool> ends_ = false;
-
-  std::mutex mutex_;  // of what is below
-  std::condition_variable has_work_, is_under_way_;
-  std::deque<std::shared_ptr<Job>> waiting_;
-  std::vector<std::shared_ptr<Job>> under_way_;
-  std::vector<std::thread> threads_;  // none before the first question
+  Calls<Job> calls_;
 };
 
 }  // namespace spotter::mcp

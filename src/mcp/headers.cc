@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/base64.h"
+#include "base/text/base64.h"
 #include "mcp/methods.h"
 
 namespace spotter::mcp {

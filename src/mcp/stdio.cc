@@ -5,11 +5,7 @@
 
 #include <atomic>
 #include <cerrno>
-#include <chrono>
-#include <condition_variable>
 #include <csignal>
-#include <deque>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <thread>
@@ -17,6 +13,7 @@
 
 #include "base/system/host.h"
 #include "mcp/call_tool.h"
+#include "mcp/calls.h"
 #include "mcp/dispatcher.h"
 #include "mcp/list.h"
 #include "mcp/methods.h"
@@ -29,7 +26,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr int kAtOnce = 4;
+constexpr size_t kAtOnce = 4;
 constexpr size_t kMostWaiting = 32;
 constexpr Ns kLast = 2 * kSecond;  // for what runs when the input is over
 constexpr Ns kBetweenProgress = kSecond;
@@ -89,10 +86,7 @@ json::value progress_token(const Message& message) {
 
 class Server {
  public:
-  Server(World& world, int input, int output) : world_(world), lines_(input), output_(output) {
-    for (int i = 0; i < kAtOnce; ++i) workers_.emplace_back([this] { work(); });
-    workers_.emplace_back([this] { watch(); });
-  }
+  Server(World& world, int input, int output) : world_(world), lines_(input), output_(output) {}
 
   Result<void> run() {
     while (const auto line = lines_.next()) {
@@ -104,21 +98,22 @@ class Server {
         take(line->text);
       if (is_gone_) break;
     }
-    finish();
+    calls_.wait(is_gone_ ? 0 : kLast);  // what runs may end; what does not is given up
+    calls_.cancel([](const Job&) { return true; }, give_up);
+    calls_.end();
     if (is_gone_) return fail(Code::io, "nobody reads the answers any more");
     return {};
   }
 
  private:
   // One request on its way. Several of a batch are one after the other.
-  struct Job {
+  struct Job : Call {
     std::vector<std::variant<Message, std::string>> parts;
     bool is_batch = false;
     Connection connection;
-    std::atomic<bool> cancelled = false;    // it is to end
     std::atomic<bool> is_unwanted = false;  // nobody waits for its answer
-    Ns until = 0;
   };
+  static void give_up(Job& job) { job.is_unwanted = job.cancelled = true; }
 
   bool is_legacy() const { return connection_.legacy_version.has_value(); }
 
@@ -155,15 +150,11 @@ class Server {
     job->parts = std::move(parts);
     job->is_batch = is_batch;
     job->connection = connection_;
-    const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= kMostWaiting) {
-      for (const auto& part : job->parts)
-        if (const auto* message = std::get_if<Message>(&part); message && message->has_id)
-          write(busy(*message));
-      return;
-    }
-    waiting_.push_back(std::move(job));
-    has_work_.notify_one();
+    job->longest = longest(*job);
+    if (calls_.take(job)) return;
+    for (const auto& part : job->parts)
+      if (const auto* message = std::get_if<Message>(&part); message && message->has_id)
+        write(busy(*message));
   }
 
   // A model can mend it by asking again.
@@ -177,32 +168,11 @@ class Server {
   void cancel(const Message& message) {
     const json::value* id = message.params.if_contains("requestId");
     if (!id) return;
-    const std::lock_guard lock(mutex_);
-    const auto is_it = [&](const std::shared_ptr<Job>& job) {
-      const Message* one = job->parts.size() == 1 ? std::get_if<Message>(&job->parts[0]) : nullptr;
+    const auto is_it = [&](const Job& job) {
+      const Message* one = job.parts.size() == 1 ? std::get_if<Message>(&job.parts[0]) : nullptr;
       return one && one->has_id && one->id == *id;
     };
-    std::erase_if(waiting_, is_it);
-    for (const auto& job : under_way_)
-      if (is_it(job)) job->is_unwanted = job->cancelled = true;
-  }
-
-  void work() {
-    std::unique_lock lock(mutex_);
-    while (true) {
-      has_work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
-      if (waiting_.empty()) return;
-      const std::shared_ptr<Job> job = std::move(waiting_.front());
-      waiting_.pop_front();
-      job->until = now() + longest(*job);
-      under_way_.push_back(job);
-      is_under_way_.notify_one();
-      lock.unlock();
-      act(*job);
-      lock.lock();
-      std::erase(under_way_, job);
-      is_done_.notify_all();
-    }
+    calls_.cancel(is_it, give_up);
   }
 
   static Ns now() { return steady_clock_now(); }
@@ -215,17 +185,6 @@ class Server {
       all += name && name->is_string() && name->get_string() == kCapture.name ? kCaptureCall : kUsualCall;
     }
     return all;
-  }
-
-  // Gives up what takes too long, which then says so.
-  void watch() {
-    std::unique_lock lock(mutex_);
-    while (!ends_) {
-      is_under_way_.wait(lock, [this] { return ends_ || !under_way_.empty(); });
-      is_under_way_.wait_for(lock, std::chrono::nanoseconds(kLook), [this] { return ends_; });
-      for (const auto& job : under_way_)
-        if (now() > job->until) job->cancelled = true;
-    }
   }
 
   void act(Job& job) {
@@ -284,22 +243,6 @@ class Server {
     }
   }
 
-  // What runs may end; what does not is given up.
-  void finish() {
-    {
-      std::unique_lock lock(mutex_);
-      if (is_gone_) waiting_.clear();
-      is_done_.wait_for(lock, std::chrono::nanoseconds(kLast),
-                        [this] { return is_gone_ || (waiting_.empty() && under_way_.empty()); });
-      waiting_.clear();
-      ends_ = true;
-      for (const auto& job : under_way_) job->is_unwanted = job->cancelled = true;
-    }
-    has_work_.notify_all();
-    is_under_way_.notify_all();
-    for (std::thread& worker : workers_) worker.join();
-  }
-
   World& world_;
   Connection connection_;  // of the thread that reads
   Lines lines_;
@@ -307,13 +250,7 @@ class Server {
   Pace pace_;
   std::mutex output_mutex_;
   std::atomic<bool> is_gone_ = false;  // who reads the output
-
-  std::mutex mutex_;  // of what is below
-  std::condition_variable has_work_, is_done_, is_under_way_;
-  std::deque<std::shared_ptr<Job>> waiting_;
-  std::vector<std::shared_ptr<Job>> under_way_;
-  bool ends_ = false;
-  std::vector<std::thread> workers_;
+  Calls<Job> calls_{kAtOnce, kMostWaiting, [this](const std::shared_ptr<Job>& job) { act(*job); }};
 };
 
 }  // namespace

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "base/number.h"
-#include "base/quantity.h"
+#include "base/text/number.h"
+#include "base/text/quantity.h"
 #include "mcp/cells.h"
 #include "mcp/record.h"
 

@@ -14,8 +14,8 @@
 #include "analyze/analysis.h"
 #include "base/result.h"
 #include "diagnose/diff.h"
-#include "net/http.h"
-#include "net/http_client.h"
+#include "net/http/http.h"
+#include "net/http/http_client.h"
 #include "table/table.h"
 
 namespace spotter::mcp {

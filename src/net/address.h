@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace spotter::net {
 

@@ -6,7 +6,7 @@
 
 #include "base/system/safe_folder.h"
 #include "base/system/user_ids.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::net {
 namespace {

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::net {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/moment.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "notify/endpoint.h"
 #include "notify/endpoint_settings.h"
 #include "notify/list.h"

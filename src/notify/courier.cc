@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "wire/incident.h"
 
 namespace spotter::notify {

@@ -1,6 +1,6 @@
 #include "notify/endpoint.h"
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "base/version.h"
 #include "notify/secret.h"
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "base/settings.h"
-#include "net/http_post.h"
+#include "net/http/http_post.h"
 #include "notify/notifier.h"
 
 namespace spotter::notify {

@@ -2,9 +2,9 @@
 #pragma once
 #include <array>
 
-#include "base/quantity.h"
 #include "base/settings.h"
-#include "net/url.h"
+#include "base/text/quantity.h"
+#include "net/http/url.h"
 
 namespace spotter::notify {
 

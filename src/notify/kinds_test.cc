@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <thread>
 
-#include "base/base64.h"
 #include "base/system/file.h"
+#include "base/text/base64.h"
 #include "net/digest.h"
 #include "notify/slack_blocks.h"
 #include "notify/test_notifiers.h"

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "base/records.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::notify {
 namespace {

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "notify/symptom.h"
 #include "notify/words.h"
 #include "render/render.h"
-#include "respond/alert.h"
+#include "respond/alerts/alert.h"
 
 namespace spotter::notify {
 namespace {

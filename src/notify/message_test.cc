@@ -6,7 +6,7 @@
 #include <cstdlib>
 
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "notify/redact.h"
 #include "notify/symptom.h"
 #include "notify/test_incidents.h"

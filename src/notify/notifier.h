@@ -12,7 +12,7 @@
 #include "base/result.h"
 #include "base/settings.h"
 #include "base/time.h"
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::notify {
 

@@ -1,7 +1,7 @@
 // pagerduty: Events API v2 (developer.pagerduty.com/docs/events-api-v2). One alert for each time an incident
 // is opened: what becomes known later is added to it, and its end resolves it.
 #include "base/moment.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "net/digest.h"
 #include "notify/endpoint.h"
 #include "notify/endpoint_settings.h"

@@ -6,9 +6,9 @@
 #include <set>
 #include <vector>
 
-#include "base/quantity.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "net/digest.h"
 
 namespace spotter::notify {

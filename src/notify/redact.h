@@ -3,7 +3,7 @@
 #include <string>
 
 #include "base/result.h"
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::notify {
 

@@ -9,7 +9,7 @@
 #include <cerrno>
 
 #include "base/system/descriptor.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "notify/words.h"
 
 namespace spotter::notify {

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "notify/words.h"
 
 namespace spotter::notify {

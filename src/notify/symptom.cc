@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "notify/words.h"
-#include "respond/alert.h"
+#include "respond/alerts/alert.h"
 
 namespace spotter::notify {
 namespace {

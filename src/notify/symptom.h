@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::notify {
 

@@ -2,8 +2,8 @@
 // Webhooks 1.0 (standardwebhooks.com), so that the receiver can tell who sent it and what came twice.
 #include <algorithm>
 
-#include "base/base64.h"
 #include "base/moment.h"
+#include "base/text/base64.h"
 #include "net/digest.h"
 #include "notify/bounded_json.h"
 #include "notify/endpoint.h"

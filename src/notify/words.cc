@@ -5,7 +5,7 @@
 #include <cmath>
 #include <ctime>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/render.h"
 
 namespace spotter::notify {

@@ -8,7 +8,7 @@
 
 #include "base/time.h"
 #include "base/types.h"
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::notify {
 

@@ -1,7 +1,7 @@
 #include "process/kernel_wait.h"
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "process/process_stat.h"
 
 namespace spotter::process {

@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::process {
 namespace {

@@ -4,9 +4,9 @@
 #include <span>
 #include <string_view>
 
-#include "base/quantity.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "process/scheduler.h"
 
 namespace spotter::process {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <tuple>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/load.h"
 
 namespace spotter::read {

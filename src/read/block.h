@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "base/types.h"
 #include "trace/trace.h"
 

@@ -22,7 +22,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "read/block.h"
 #include "trace/trace.h"
 

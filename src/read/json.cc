@@ -4,7 +4,7 @@
 #include <charconv>
 #include <cmath>
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 namespace spotter::read::json {
 namespace {

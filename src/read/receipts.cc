@@ -8,7 +8,7 @@
 #include <tuple>
 
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "read/endings.h"
 #include "read/json.h"
 #include "read/source.h"

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "read/test_read.h"
 
 namespace spotter::read {

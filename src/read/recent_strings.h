@@ -3,7 +3,7 @@
 #include <cstring>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "read/simd.h"
 
 namespace spotter::read::SPOTTER_SIMD {

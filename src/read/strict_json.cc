@@ -7,8 +7,8 @@
 #include <cstring>
 #include <utility>
 
+#include "base/text/utf8.h"
 #include "base/types.h"
-#include "base/utf8.h"
 #include "read/json.h"
 
 namespace spotter::read::json {

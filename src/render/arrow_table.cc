@@ -5,7 +5,7 @@
 #include <cstring>
 #include <deque>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "render/json_text.h"
 

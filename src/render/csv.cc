@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/list.h"
 
 namespace spotter::render {

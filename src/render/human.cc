@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "base/saturated.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/render.h"
 
 namespace spotter::render {

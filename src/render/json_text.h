@@ -3,7 +3,7 @@
 #include <string>
 #include <string_view>
 
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "table/table.h"
 
 namespace spotter::render {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/render.h"
 
 namespace spotter::render {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "table/metric.h"
 #include "table/named_samples.h"
 

@@ -1,6 +1,6 @@
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/render.h"
 
 namespace spotter::render {

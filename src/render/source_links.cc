@@ -4,8 +4,8 @@
 #include <functional>
 #include <optional>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 namespace spotter::render {
 namespace {

@@ -13,7 +13,7 @@
 
 #include "base/saturated.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "render/list.h"
 #include "render/svg_text.h"
 

@@ -6,8 +6,8 @@
 #include <utility>
 
 #include "base/fnv.h"
+#include "base/text/utf8.h"
 #include "base/types.h"
-#include "base/utf8.h"
 
 namespace spotter::render {
 namespace {

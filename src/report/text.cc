@@ -1,6 +1,6 @@
 #include "report/text.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::report {
 namespace {

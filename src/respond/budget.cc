@@ -4,7 +4,7 @@
 #include <cmath>
 #include <ranges>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::respond {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "respond/alert.h"
+#include "respond/alerts/alert.h"
 
 namespace spotter::respond {
 

@@ -3,7 +3,7 @@
 #include <map>
 #include <string>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::respond {
 

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::respond {
 

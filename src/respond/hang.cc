@@ -9,9 +9,9 @@
 #include <set>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
+#include "respond/incidents/says.h"
 #include "respond/rules/list.h"
-#include "respond/says.h"
 
 namespace spotter::respond {
 namespace {

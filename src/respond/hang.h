@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "respond/conclusion.h"
-#include "respond/condition.h"
+#include "respond/incidents/conclusion.h"
+#include "respond/incidents/condition.h"
 
 namespace spotter::respond {
 

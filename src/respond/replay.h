@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "respond/incidents.h"
+#include "respond/incidents/incidents.h"
 #include "respond/rules.h"
 
 namespace spotter::respond {

@@ -5,10 +5,10 @@
 #include <set>
 #include <utility>
 
-#include "base/quantity.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
-#include "respond/ruled_out.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
+#include "respond/incidents/ruled_out.h"
 
 namespace spotter::respond {
 

@@ -3,10 +3,10 @@
 #include <iterator>
 #include <utility>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "client/client.h"
 #include "diagnose/run.h"
-#include "net/accepted.h"
+#include "net/http/accepted.h"
 #include "serve/agents.h"
 #include "serve/make_order.h"
 #include "serve/routes.h"

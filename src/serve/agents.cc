@@ -5,8 +5,8 @@
 
 #include "base/gzip_writer.h"
 #include "client/client.h"
-#include "net/accepted.h"
-#include "net/browser_headers.h"
+#include "net/http/accepted.h"
+#include "net/http/browser_headers.h"
 #include "serve/routes.h"
 #include "wire/columns.h"
 #include "wire/target.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "client/credentials.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 #include "net/loop.h"
 #include "serve/body.h"
 #include "serve/desk.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 
 #include "analyze/critical_path/path_finder.h"
-#include "base/number.h"
-#include "base/quantity.h"
-#include "base/shell_word.h"
 #include "base/system/descriptor.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/quantity.h"
+#include "base/text/shell_word.h"
+#include "base/text/utf8.h"
 #include "export/critical_path_flows.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "report/html/html_report.h"

@@ -1,7 +1,7 @@
 #include "serve/body.h"
 
 #include "base/gzip_writer.h"
-#include "net/accepted.h"
+#include "net/http/accepted.h"
 #include "render/columns_binary.h"
 #include "render/list.h"
 

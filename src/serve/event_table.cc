@@ -5,7 +5,7 @@
 
 #include "base/parallel_for.h"
 #include "base/system/descriptor.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "read/event_texts.h"
 #include "read/open.h"
 #include "trace/device_work.h"

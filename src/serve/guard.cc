@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
-#include "base/words.h"
-#include "net/cross_site.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
+#include "net/http/cross_site.h"
 #include "serve/token.h"
 
 namespace spotter::serve {

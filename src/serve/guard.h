@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/result.h"
-#include "net/http.h"
+#include "net/http/http.h"
 
 namespace spotter::serve {
 

@@ -5,7 +5,7 @@
 #include <tuple>
 
 #include "analyze/range_text.h"
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
 #include "base/version.h"
 
 namespace spotter::serve {

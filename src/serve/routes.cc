@@ -4,12 +4,12 @@
 #include <array>
 
 #include "base/gzip_writer.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "mcp/endpoint.h"
-#include "net/accepted.h"
-#include "net/browser_headers.h"
 #include "net/digest.h"
+#include "net/http/accepted.h"
+#include "net/http/browser_headers.h"
 #include "page/page.h"
 #include "report/html/job_tables.h"
 #include "serve/answers.h"

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "net/http.h"
+#include "net/http/http.h"
 #include "serve/desk.h"
 #include "serve/job_list.h"
 #include "wire/target.h"

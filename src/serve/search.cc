@@ -4,7 +4,7 @@
 #include <functional>
 #include <map>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "table/ops.h"
 
 namespace spotter::serve {

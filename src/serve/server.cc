@@ -5,13 +5,13 @@
 
 #include <array>
 
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "base/version.h"
 #include "mcp/agent_traces.h"
 #include "mcp/asked_agents.h"
-#include "net/browser_headers.h"
-#include "net/cross_site.h"
+#include "net/http/browser_headers.h"
+#include "net/http/cross_site.h"
 #include "serve/folder_traces.h"
 #include "serve/routes.h"
 #include "serve/table_order.h"

@@ -26,7 +26,7 @@
 
 #include "base/log.h"
 #include "mcp/endpoint.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "serve/agents.h"
 #include "serve/desk.h"
 #include "serve/guard.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "analyze/range_text.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/tables.h"
 

@@ -7,7 +7,7 @@
 
 #include "analyze/list.h"
 #include "base/parallel_for.h"
-#include "base/shell_word.h"
+#include "base/text/shell_word.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/run.h"
 #include "diagnose/tables.h"

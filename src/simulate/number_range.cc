@@ -1,6 +1,6 @@
 #include "simulate/number_range.h"
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 namespace spotter::simulate {
 

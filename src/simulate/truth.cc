@@ -6,7 +6,7 @@
 #include <optional>
 #include <tuple>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "simulate/costs.h"
 #include "simulate/inference.h"
 #include "simulate/rank_place.h"

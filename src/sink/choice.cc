@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
 
 namespace spotter::sink {
 

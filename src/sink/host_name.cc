@@ -1,7 +1,7 @@
 #include "sink/host_name.h"
 
-#include "base/quantity.h"
 #include "base/system/file.h"
+#include "base/text/quantity.h"
 #include "base/time.h"
 
 namespace spotter::sink {

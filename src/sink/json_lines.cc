@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "base/moment.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "base/time.h"
 #include "render/json_text.h"
 #include "sink/dynolog_names.h"

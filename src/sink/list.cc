@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/quantity.h"
 #include "base/records.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 
 namespace spotter::sink {
 namespace {

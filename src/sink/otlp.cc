@@ -6,7 +6,7 @@
 
 #include "base/gzip_writer.h"
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "sink/host_name.h"
 #include "sink/list.h"
 #include "sink/otlp_encoder.h"

@@ -6,7 +6,7 @@
 #include <map>
 #include <optional>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "render/prometheus.h"
 #include "sink/protobuf.h"

@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <cstdlib>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "base/version.h"
-#include "base/words.h"
 #include "sink/host_name.h"
 
 namespace spotter::sink {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "net/http_post.h"
+#include "net/http/http_post.h"
 #include "sink/list.h"
 #include "sink/otlp_encoder.h"
 

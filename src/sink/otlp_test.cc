@@ -11,7 +11,7 @@
 #include "base/system/descriptor.h"
 #include "base/system/host.h"
 #include "base/time.h"
-#include "net/http_post.h"
+#include "net/http/http_post.h"
 #include "net/test_receiver.h"
 #include "sink/list.h"
 #include "sink/protobuf.h"

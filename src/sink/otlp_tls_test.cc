@@ -3,7 +3,7 @@
 #include <thread>
 
 #include "net/certificates.h"
-#include "net/http.h"
+#include "net/http/http.h"
 #include "net/loop.h"
 #include "net/tls.h"
 #include "sink/list.h"

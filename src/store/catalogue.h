@@ -6,8 +6,8 @@
 #include <unordered_map>
 #include <vector>
 
-#include "store/block.h"
 #include "store/database.h"
+#include "store/series/block.h"
 
 namespace spotter::store {
 

@@ -7,9 +7,9 @@
 
 #include "base/saturated.h"
 #include "base/time.h"
-#include "store/block_codec.h"
-#include "store/fold.h"
 #include "store/json_row.h"
+#include "store/series/block_codec.h"
+#include "store/series/fold.h"
 
 namespace spotter::store {
 namespace {

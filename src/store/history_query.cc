@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "store/block_codec.h"
-#include "store/fold_stage.h"
 #include "store/merge.h"
+#include "store/series/block_codec.h"
+#include "store/series/fold_stage.h"
 
 namespace spotter::store {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/log.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "store/layout.h"
 
 namespace spotter::store {

@@ -12,8 +12,8 @@
 #include <utility>
 
 #include "base/system/file.h"
-#include "store/block_codec.h"
 #include "store/bytes.h"
+#include "store/series/block_codec.h"
 
 namespace spotter::store {
 namespace {

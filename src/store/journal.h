@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "base/system/descriptor.h"
-#include "store/block.h"
+#include "store/series/block.h"
 
 namespace spotter::store {
 

@@ -3,7 +3,7 @@
 #include <functional>
 #include <string>
 
-#include "store/block.h"
+#include "store/series/block.h"
 
 namespace spotter::store {
 

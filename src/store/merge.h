@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "store/block.h"
+#include "store/series/block.h"
 #include "table/table.h"
 
 namespace spotter::store {

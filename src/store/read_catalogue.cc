@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <ranges>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "store/history_query.h"
 
 namespace spotter::store {

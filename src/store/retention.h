@@ -5,9 +5,9 @@
 // Time is what has been recorded (History::advance), not the clock's: a clock that jumps by a year makes
 // nothing old.
 #pragma once
-#include "store/blocks.h"
-#include "store/fold_tier.h"
-#include "store/tier.h"
+#include "store/series/blocks.h"
+#include "store/series/fold_tier.h"
+#include "store/series/tier.h"
 
 namespace spotter::store {
 

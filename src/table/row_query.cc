@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <functional>
 
-#include "base/glob.h"
-#include "base/number.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
+#include "base/text/glob.h"
+#include "base/text/number.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "table/ops.h"
 
 namespace spotter::table {

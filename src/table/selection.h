@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "table/metric.h"
 
 namespace spotter::table {

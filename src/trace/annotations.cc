@@ -1,6 +1,6 @@
 #include "trace/annotations.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/per_kind.h"
 
 namespace spotter::trace {

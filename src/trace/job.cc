@@ -9,7 +9,7 @@
 
 #include "base/source_revision.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter {
 namespace {

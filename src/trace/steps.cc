@@ -9,7 +9,7 @@
 #include <set>
 #include <tuple>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "trace/facts/collective_marks.h"
 #include "trace/facts/data_loading.h"
 #include "trace/facts/torch_marks.h"

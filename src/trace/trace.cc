@@ -6,8 +6,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "base/number.h"
 #include "base/result.h"
+#include "base/text/number.h"
 #include "trace/device_work.h"
 #include "trace/links.h"
 #include "trace/nesting.h"

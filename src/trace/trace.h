@@ -20,7 +20,7 @@
 
 #include "base/growing_array.h"
 #include "base/notes.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "base/types.h"
 #include "trace/args.h"
 #include "trace/category.h"

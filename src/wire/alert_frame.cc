@@ -3,8 +3,8 @@
 #include <boost/json.hpp>
 
 #include "base/moment.h"
-#include "base/printable_within.h"
-#include "base/utf8.h"
+#include "base/text/printable_within.h"
+#include "base/text/utf8.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

@@ -11,7 +11,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "respond/alert.h"
+#include "respond/alerts/alert.h"
 
 namespace spotter::wire {
 

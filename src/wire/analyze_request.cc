@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "analyze/list.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 
 #include "base/moment.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

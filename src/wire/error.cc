@@ -1,6 +1,6 @@
 #include "wire/error.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

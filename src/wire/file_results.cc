@@ -2,8 +2,8 @@
 
 #include <stdexcept>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "wire/json.h"
 #include "wire/notes_json.h"

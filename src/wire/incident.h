@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::wire {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <string_view>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::wire {
 

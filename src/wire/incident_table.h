@@ -2,7 +2,7 @@
 #pragma once
 #include <span>
 
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 #include "table/table.h"
 
 namespace spotter::wire {

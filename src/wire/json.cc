@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <utility>
 
-#include "base/json_text.h"
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/json_text.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 namespace spotter::wire {
 namespace {

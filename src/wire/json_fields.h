@@ -12,8 +12,8 @@
 #include <vector>
 
 #include "base/moment.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

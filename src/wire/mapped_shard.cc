@@ -5,7 +5,7 @@
 #include <stdexcept>
 
 #include "analyze/list.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "base/zstd_frame.h"
 #include "wire/file_results.h"

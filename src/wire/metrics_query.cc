@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "base/time.h"
 
 namespace spotter::wire {

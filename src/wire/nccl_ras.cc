@@ -4,9 +4,9 @@
 #include <map>
 #include <optional>
 
-#include "base/number.h"
-#include "base/utf8.h"
-#include "base/words.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "wire/json.h"
 
 namespace spotter::wire {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "respond/rules/columns.h"
 #include "wire/read_tables.h"
 

@@ -1,7 +1,7 @@
 #include "wire/report.h"
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "wire/incident_fields.h"
 #include "wire/json.h"
 #include "wire/json_fields.h"

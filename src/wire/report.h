@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "respond/report.h"
+#include "respond/incidents/report.h"
 
 namespace spotter::wire {
 

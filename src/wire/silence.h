@@ -9,7 +9,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "respond/silences.h"
+#include "respond/incidents/silences.h"
 #include "table/table.h"
 
 namespace spotter::wire {

@@ -6,8 +6,8 @@
 #include <charconv>
 #include <set>
 
-#include "base/number.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 namespace spotter::wire {
 namespace {

@@ -316,6 +316,19 @@ class Agent:
 FINAL = ("written", "empty", "failed", "expired")
 
 
+def assert_written(row, pid):
+    """The receipt is true: the file is there, whole, and it is this process's."""
+    assert row["state"] == "written", row
+    assert row["pid"] == pid
+    path = pathlib.Path(row["file"])
+    assert path.stat().st_size == row["size_bytes"] > 0
+    assert f"_{pid}." in path.name, path
+    assert json.loads(path.read_text())["traceEvents"][-1]["pid"] == pid
+    assert row["took_ns"] > 0
+    assert not row["reason"]
+    return path
+
+
 def read_exactly(s, count):
     data = b""
     while len(data) < count:

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "analyze/communication/collective_names.h"
-#include "base/number.h"
 #include "base/stable_sort.h"
+#include "base/text/number.h"
 
 namespace spotter::analyze {
 namespace {

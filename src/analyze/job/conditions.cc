@@ -6,7 +6,7 @@
 
 #include "analyze/list.h"
 #include "analyze/range_text.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/device_work.h"
 #include "trace/steps.h"
 

@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "base/types.h"
 
 namespace spotter::analyze {

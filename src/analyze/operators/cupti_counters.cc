@@ -4,8 +4,8 @@
 
 #include "analyze/launches/launching_operators.h"
 #include "analyze/list.h"
-#include "base/number.h"
 #include "base/stable_sort.h"
+#include "base/text/number.h"
 #include "trace/per_kind.h"
 
 namespace spotter::analyze {

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/notes.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "base/types.h"
 
 namespace spotter::analyze {

@@ -17,9 +17,9 @@
 #include "analyze/operators/threads.h"
 #include "analyze/steps/step_windows.h"
 #include "analyze/time/device_time.h"
-#include "base/number.h"
 #include "base/saturated.h"
 #include "base/stable_sort.h"
+#include "base/text/number.h"
 
 namespace spotter::analyze {
 namespace {

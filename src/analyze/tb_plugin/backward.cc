@@ -9,7 +9,7 @@
 
 #include "analyze/tb_plugin/tree.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/microseconds.h"
 
 namespace spotter::analyze::tb_plugin {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "trace/microseconds.h"
 
 namespace spotter::analyze::tb_plugin {

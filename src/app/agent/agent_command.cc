@@ -26,7 +26,7 @@
 #include "app/cli/readers.h"
 #include "app/metrics/metric_words.h"
 #include "base/system/safe_folder.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::app {
 namespace {

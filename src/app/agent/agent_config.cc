@@ -14,11 +14,11 @@
 #include "app/agent/yaml_map.h"
 #include "app/capture/hosts.h"
 #include "app/cli/words.h"
-#include "base/quantity.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "collect/logs/log_places.h"
-#include "respond/step_lines.h"
+#include "respond/steps/step_lines.h"
 
 namespace spotter::app {
 namespace {

@@ -3,7 +3,7 @@
 #include <pwd.h>
 
 #include "app/agent/yaml_map.h"
-#include "base/strings.h"
+#include "base/text/strings.h"
 #include "net/digest.h"
 
 namespace spotter::app {

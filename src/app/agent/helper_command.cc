@@ -8,7 +8,7 @@
 #include "agent/helper.h"
 #include "app/cli/command.h"
 #include "app/cli/readers.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::app {
 

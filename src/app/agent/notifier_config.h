@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "agent/notifier_options.h"
+#include "agent/incidents/notifier_options.h"
 #include "base/result.h"
 
 namespace spotter::app {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "base/number.h"
-#include "base/quantity.h"
+#include "base/text/number.h"
+#include "base/text/quantity.h"
 
 namespace spotter::app {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "base/time.h"
 
 namespace spotter::app {

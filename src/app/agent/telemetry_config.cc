@@ -7,11 +7,11 @@
 
 #include "app/agent/service_manager.h"
 #include "app/metrics/metric_words.h"
-#include "base/glob.h"
-#include "base/quantity.h"
-#include "base/suggestion.h"
+#include "base/text/glob.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "collect/list.h"
 
 namespace spotter::app {

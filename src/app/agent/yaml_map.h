@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/settings.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::app {
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "app/cli/terminal.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "table/ops.h"
 
 namespace spotter::app {

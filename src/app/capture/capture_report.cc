@@ -3,7 +3,7 @@
 #include <cstdio>
 
 #include "app/job/analyze_command.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "client/remote_analysis.h"
 #include "diagnose/run.h"
 

@@ -10,7 +10,7 @@
 #include "app/cli/words.h"
 #include "base/host_list.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "net/address.h"
 
 namespace spotter::app {

@@ -5,7 +5,7 @@
 
 #include "app/cli/command.h"
 #include "client/credentials.h"
-#include "net/http_client.h"
+#include "net/http/http_client.h"
 
 namespace spotter::app {
 

@@ -7,7 +7,7 @@
 #include "app/cli/command.h"
 #include "app/cli/output.h"
 #include "app/cli/standard_input.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "capture/capture.h"
 #include "client/fleet.h"
 #include "client/remote_analysis.h"

@@ -3,7 +3,7 @@
 #include <sstream>
 
 #include "base/system/command.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::app {
 

@@ -1,14 +1,8 @@
 // trace: options -> a capture by this host's agent or many hosts' -> its receipts, and the report of what was
 // written.
-#include <fcntl.h>
-#include <fmt/chrono.h>
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <ctime>
 #include <filesystem>
 #include <memory>
 
@@ -16,6 +10,7 @@
 #include "app/capture/capture_progress.h"
 #include "app/capture/capture_report.h"
 #include "app/capture/hosts.h"
+#include "app/capture/trace_folder.h"
 #include "app/capture/unregistered_text.h"
 #include "app/cli/format_option.h"
 #include "app/cli/interruption.h"
@@ -24,9 +19,8 @@
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
 #include "app/job/analyze_command.h"
-#include "base/system/descriptor.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "capture/captures.h"
 #include "client/client.h"
 #include "client/fleet.h"
@@ -43,7 +37,6 @@ constexpr i64 kStartAheadMs = 15'000;          // for every process to ask and t
 constexpr i64 kClockToleranceMs = 20;
 constexpr size_t kMostShown = 16;
 constexpr Ns kPatience = 30'000'000'000;
-constexpr mode_t kEverybodyMayWrite = 01777, kEverybodyMayRead = 0755;
 
 struct Options {
   wire::CaptureRequest wish;
@@ -53,52 +46,6 @@ struct Options {
   std::string report;  // file of the report; empty: standard output
   bool for_people() const { return format == &render::kText; }
 };
-
-// A directory of this host: where the traces go, if they go to this host, and the receipts.
-struct Output {
-  std::string path;
-  bool is_new = false;
-};
-
-// Of one that was made just now: where others may write in its parent, something else may be there already.
-Result<void> set_mode_of_folder(const std::string& path, mode_t mode) {
-  const Descriptor folder(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC));
-  struct stat file;
-  if (folder.fd >= 0 && fstat(folder.fd, &file) == 0 && file.st_uid != geteuid())
-    return fail(Code::denied, "the directory {} is not ours any more: it belongs to user {}", path,
-                file.st_uid);
-  if (folder.fd < 0 || fchmod(folder.fd, mode) != 0)
-    return fail(Code::io, "the directory {}: {}", path, errno_text(errno));
-  return {};
-}
-
-// The processes write as their own users, who may be others where root asks.
-Result<Output> make_directory(const std::string& path) {
-  std::error_code error;
-  const bool is_new = std::filesystem::create_directories(path, error);
-  if (error) return fail(Code::io, "the directory {} cannot be made: {}", path, error.message());
-  if (is_new && geteuid() == 0) TRY(set_mode_of_folder(path, kEverybodyMayWrite));
-  const std::string whole = std::filesystem::canonical(path, error).string();
-  if (error) return fail(Code::io, "{}: {}", path, error.message());
-  return Output{whole, is_new};
-}
-
-// One that nobody can have made before.
-Result<Output> make_new_directory() {
-  std::string path = fmt::format("/tmp/spotter-{:%Y%m%dT%H%M%S}-XXXXXX", fmt::gmtime(std::time(nullptr)));
-  if (!mkdtemp(path.data()))
-    return fail(Code::io, "the directory {} cannot be made: {}", path, errno_text(errno));
-  TRY(set_mode_of_folder(path, geteuid() == 0 ? kEverybodyMayWrite : kEverybodyMayRead));
-  return Output{path, true};
-}
-
-// Other hosts may share the directory with this one, or have one of that name.
-Result<Output> prepare_output(const Options& options) {
-  const std::string& wanted = options.wish.output;
-  if (!wanted.empty()) return make_directory(wanted);
-  if (options.hosts.is_local()) return make_new_directory();
-  return Output{};
-}
 
 struct Count {
   size_t all = 0, written = 0;
@@ -169,7 +116,7 @@ std::string free_name(const std::string& directory) {
 // The file that they are in; a new directory where none is named.
 Result<std::string> keep_receipts(std::string directory, const render::Document& receipts) {
   if (directory.empty()) {
-    TRY_ASSIGN(const Output made, make_new_directory());
+    TRY_ASSIGN(const TraceFolder made, make_new_folder());
     directory = made.path;
   }
   std::string file = free_name(directory);
@@ -237,7 +184,7 @@ std::string preflight(const Table& targets, const Hosts& hosts, const std::strin
 Result<int> trace(Options options) {
   TRY(check_output("", *options.format));
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
-  TRY_ASSIGN(Output output, prepare_output(options));
+  TRY_ASSIGN(TraceFolder output, prepare_folder(options.wish.output, options.hosts.is_local()));
   options.wish.output = output.path;
   if (options.wish.job.empty()) options.wish.job = hosts.job;
   set_common_start(options.wish, options.hosts.is_local());

@@ -9,8 +9,8 @@
 #include "app/cli/output.h"
 #include "app/cli/parse.h"
 #include "app/cli/terminal.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 
 namespace spotter::app {

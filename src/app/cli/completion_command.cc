@@ -6,7 +6,7 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/list.h"
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::app {
 namespace {

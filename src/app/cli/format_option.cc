@@ -6,9 +6,9 @@
 
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
-#include "base/suggestion.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "render/list.h"
 #include "report/html/format.h"
 

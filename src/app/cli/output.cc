@@ -10,7 +10,7 @@
 #include "app/cli/interruption.h"
 #include "app/cli/terminal.h"
 #include "base/system/file.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::app {
 

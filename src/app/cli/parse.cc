@@ -3,7 +3,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::app {
 namespace {

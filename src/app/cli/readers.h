@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "app/cli/command.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 
 namespace spotter::app {
 

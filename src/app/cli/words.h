@@ -3,8 +3,8 @@
 #include <string>
 
 #include "analyze/analysis.h"
-#include "base/quantity.h"
 #include "base/result.h"
+#include "base/text/quantity.h"
 
 namespace spotter::app {
 

@@ -6,7 +6,7 @@
 #include "app/cli/format_option.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "client/client.h"
 #include "render/list.h"
 #include "wire/change.h"

@@ -9,7 +9,7 @@
 #include "app/incident/rules_replay.h"
 #include "base/moment.h"
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "client/client.h"
 #include "render/list.h"
 #include "respond/rules_table.h"

@@ -11,7 +11,7 @@
 #include "app/cli/output.h"
 #include "base/moment.h"
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "client/client.h"
 #include "respond/replay.h"
 #include "respond/rules_table.h"

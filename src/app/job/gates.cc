@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/number.h"
-#include "base/quantity.h"
-#include "base/suggestion.h"
+#include "base/text/number.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::app {
 namespace {

@@ -15,10 +15,10 @@
 #include "app/cli/interruption.h"
 #include "app/cli/readers.h"
 #include "base/log.h"
-#include "base/shell_word.h"
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
 #include "base/system/memory.h"
+#include "base/text/shell_word.h"
 #include "serve/server.h"
 #include "serve/token.h"
 

@@ -9,8 +9,8 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "base/parallel_for.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "simulate/simulate.h"
 
 namespace spotter::app {

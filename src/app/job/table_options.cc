@@ -5,7 +5,7 @@
 #include "analyze/list.h"
 #include "app/cli/readers.h"
 #include "app/cli/words.h"
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "diagnose/tables.h"
 
 namespace spotter::app {

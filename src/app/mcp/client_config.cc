@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/json_text.h"
-#include "base/shell_word.h"
-#include "base/suggestion.h"
+#include "base/text/json_text.h"
+#include "base/text/shell_word.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::app {
 namespace {

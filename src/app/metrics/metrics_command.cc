@@ -8,7 +8,7 @@
 #include <memory>
 #include <thread>
 
-#include "agent/table_kinds.h"
+#include "agent/telemetry/table_kinds.h"
 #include "app/cli/format_option.h"
 #include "app/cli/interruption.h"
 #include "app/cli/local_times.h"
@@ -23,10 +23,10 @@
 #include "app/metrics/metrics_view.h"
 #include "app/metrics/sample_once.h"
 #include "base/moment.h"
-#include "base/quantity.h"
-#include "base/suggestion.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "base/time.h"
-#include "base/utf8.h"
 #include "collect/list.h"
 #include "render/list.h"
 #include "table/ops.h"

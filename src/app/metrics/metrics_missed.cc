@@ -4,10 +4,10 @@
 
 #include <algorithm>
 
-#include "agent/table_kinds.h"
+#include "agent/telemetry/table_kinds.h"
 #include "app/metrics/metric_words.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "collect/list.h"
 #include "table/rates.h"
 

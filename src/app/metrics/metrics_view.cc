@@ -6,7 +6,7 @@
 #include <cmath>
 #include <limits>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "table/metric.h"
 #include "table/ops.h"
 

@@ -5,7 +5,7 @@
 #include <limits>
 #include <sstream>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "collect/list.h"
 #include "table/metric.h"
 #include "table/ops.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <memory>
 
-#include "agent/notifier_options.h"
+#include "agent/incidents/notifier_options.h"
 #include "app/agent/agent_config.h"
 #include "app/cli/command.h"
 #include "app/cli/format_option.h"
@@ -13,9 +13,9 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "base/log.h"
-#include "base/suggestion.h"
 #include "base/system/host.h"
-#include "base/utf8.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 #include "base/version.h"
 #include "notify/list.h"
 #include "render/list.h"

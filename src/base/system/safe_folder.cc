@@ -9,8 +9,8 @@
 #include <filesystem>
 
 #include "base/system/user_ids.h"
+#include "base/text/utf8.h"
 #include "base/types.h"
-#include "base/utf8.h"
 
 namespace spotter {
 namespace {

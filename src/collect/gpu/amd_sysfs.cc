@@ -4,7 +4,7 @@
 #include <charconv>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/facts.h"
 
 namespace spotter::collect {

@@ -4,7 +4,7 @@
 #include <cctype>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 namespace {

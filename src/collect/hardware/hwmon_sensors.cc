@@ -6,7 +6,7 @@
 #include <set>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/facts.h"
 #include "collect/hardware/numbered.h"
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 

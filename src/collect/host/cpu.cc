@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/saturated.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/host/cpu_list.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/kernel_file.h"

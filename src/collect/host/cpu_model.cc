@@ -1,7 +1,7 @@
 #include "collect/host/cpu_model.h"
 
-#include "base/number.h"
-#include "base/words.h"
+#include "base/text/number.h"
+#include "base/text/words.h"
 #include "collect/kernel_file.h"
 
 namespace spotter::collect {

@@ -10,7 +10,7 @@
 #include "base/fnv.h"
 #include "base/saturated.h"
 #include "base/system/descriptor.h"
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 namespace {

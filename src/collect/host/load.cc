@@ -1,5 +1,5 @@
 // load: how many threads run or want to. /proc/loadavg, Documentation/filesystems/proc.rst.
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"

@@ -4,7 +4,7 @@
 #include <algorithm>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"

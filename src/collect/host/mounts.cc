@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "base/words.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 namespace {

@@ -2,8 +2,8 @@
 // /proc/pressure, Documentation/accounting/psi.rst.
 #include <cmath>
 
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"
 #include "collect/values.h"

@@ -1,8 +1,8 @@
 // uptime: since when the machine runs, and which system. /proc/uptime, /proc/stat,
 // Documentation/filesystems/proc.rst.
 #include "base/system/file.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "respond/fatal_lines.h"
+#include "respond/logs/fatal_lines.h"
 
 namespace spotter::collect {
 

@@ -9,9 +9,9 @@
 #include "collect/logs/fatal_counts.h"
 #include "collect/logs/log_file.h"
 #include "collect/logs/logged_steps.h"
-#include "respond/log_templates.h"
-#include "respond/step_lines.h"
-#include "respond/step_loop.h"
+#include "respond/logs/log_templates.h"
+#include "respond/steps/step_lines.h"
+#include "respond/steps/step_loop.h"
 
 namespace spotter::collect {
 

@@ -9,7 +9,7 @@
 
 #include "base/time.h"
 #include "collect/logs/log_places.h"
-#include "respond/log_segments.h"
+#include "respond/logs/log_segments.h"
 
 namespace spotter::collect {
 

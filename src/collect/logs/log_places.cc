@@ -8,11 +8,11 @@
 #include <cerrno>
 #include <optional>
 
-#include "base/glob.h"
-#include "base/number.h"
 #include "base/system/file.h"
 #include "base/system/file_inside.h"
-#include "base/utf8.h"
+#include "base/text/glob.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 
 namespace spotter::collect {
 namespace {

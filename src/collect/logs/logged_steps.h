@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "base/time.h"
-#include "respond/step_loop.h"
+#include "respond/steps/step_loop.h"
 
 namespace spotter::collect {
 

@@ -6,8 +6,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "base/saturated.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/host/mounts.h"
 #include "collect/values.h"
 

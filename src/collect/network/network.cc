@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/facts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"

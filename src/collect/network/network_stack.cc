@@ -2,8 +2,8 @@
 // /proc/net/{snmp,netstat,sockstat}, Documentation/networking/snmp_counter.rst.
 #include <unistd.h>
 
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/kernel_file.h"
 #include "collect/key_values.h"
 #include "collect/list.h"

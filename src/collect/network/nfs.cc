@@ -6,8 +6,8 @@
 #include <set>
 
 #include "base/saturated.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/host/mounts.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"

@@ -13,8 +13,8 @@
 
 #include "base/system/descriptor.h"
 #include "base/system/file.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/facts.h"
 #include "collect/list.h"
 #include "collect/network/rdma_counters.h"

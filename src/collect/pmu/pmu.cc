@@ -13,8 +13,8 @@
 
 #include "base/saturated.h"
 #include "base/system/file.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/host/cpu_list.h"
 #include "collect/list.h"
 #include "collect/pmu/pmu_counters.h"

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "base/number.h"
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/number.h"
+#include "base/text/words.h"
 #include "collect/facts.h"
 #include "collect/host/cpu_list.h"
 

@@ -1,7 +1,7 @@
 #include <cerrno>
 
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/pmu/pmu.h"
 
 namespace spotter::collect {

@@ -4,8 +4,8 @@
 
 #include "base/saturated.h"
 #include "base/system/file.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/words.h"
 #include "collect/values.h"
 
 namespace spotter::collect {

@@ -5,9 +5,9 @@
 
 #include "base/saturated.h"
 #include "base/system/file.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "base/time.h"
-#include "base/utf8.h"
-#include "base/words.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/values.h"
 #include "process/process_stat.h"

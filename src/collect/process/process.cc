@@ -13,7 +13,7 @@
 
 #include "base/saturated.h"
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/gpu/owner.h"
 #include "collect/kernel_file.h"
 #include "collect/list.h"

@@ -7,7 +7,7 @@
 #include <array>
 #include <string_view>
 
-#include "base/words.h"
+#include "base/text/words.h"
 #include "collect/host/kernel_ticks.h"
 #include "collect/values.h"
 #include "process/process_stat.h"

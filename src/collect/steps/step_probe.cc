@@ -11,9 +11,9 @@
 #include <cstring>
 #include <utility>
 
-#include "base/number.h"
 #include "base/system/file.h"
-#include "base/words.h"
+#include "base/text/number.h"
+#include "base/text/words.h"
 
 namespace spotter::collect {
 namespace {

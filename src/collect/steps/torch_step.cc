@@ -9,7 +9,7 @@
 
 #include "base/system/file.h"
 #include "base/system/file_inside.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "collect/steps/elf_symbol.h"
 
 namespace spotter::collect {

@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "base/utf8.h"
-#include "base/words.h"
+#include "base/text/utf8.h"
+#include "base/text/words.h"
 #include "table/named_samples.h"
 
 namespace spotter::collect {

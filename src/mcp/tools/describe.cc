@@ -3,7 +3,7 @@
 #include <array>
 
 #include "analyze/list.h"
-#include "base/glob.h"
+#include "base/text/glob.h"
 #include "collect/list.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/tables.h"

@@ -1,10 +1,10 @@
 // list_incidents: what agents have found wrong.
-#include "base/quantity.h"
 #include "base/system/host.h"
+#include "base/text/quantity.h"
 #include "mcp/ask.h"
 #include "mcp/list.h"
 #include "mcp/record.h"
-#include "respond/incident.h"
+#include "respond/incidents/incident.h"
 #include "table/ops.h"
 #include "wire/incident_table.h"
 

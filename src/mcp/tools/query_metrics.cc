@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <map>
 
-#include "base/glob.h"
-#include "base/quantity.h"
 #include "base/stable_sort.h"
+#include "base/text/glob.h"
+#include "base/text/quantity.h"
 #include "base/time.h"
 #include "mcp/ask.h"
 #include "mcp/cells.h"

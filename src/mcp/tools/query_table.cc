@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 #include "diagnose/tables.h"
 #include "mcp/ask.h"
 #include "mcp/cells.h"

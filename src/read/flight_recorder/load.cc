@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "base/number.h"
 #include "base/system/file.h"
+#include "base/text/number.h"
 #include "read/endings.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "read/json.h"

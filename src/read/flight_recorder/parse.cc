@@ -4,9 +4,9 @@
 #include <functional>
 #include <map>
 
-#include "base/number.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/utf8.h"
 #include "read/flight_recorder/flight_recorder.h"
 #include "trace/trace.h"
 

@@ -2,7 +2,7 @@
 
 #include <limits>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "read/json.h"
 
 namespace spotter::read {

@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "base/base64.h"
 #include "base/gzip_writer.h"
+#include "base/text/base64.h"
 #include "render/columns_binary.h"
 #include "report/html/escaped.h"
 

@@ -8,8 +8,8 @@
 
 #include "analyze/list.h"
 #include "analyze/range_text.h"
-#include "base/shell_word.h"
 #include "base/system/file.h"
+#include "base/text/shell_word.h"
 #include "base/version.h"
 #include "diagnose/diagnose.h"
 #include "page/page.h"

@@ -5,8 +5,8 @@
 
 #include <map>
 
-#include "base/base64.h"
 #include "base/gzip_writer.h"
+#include "base/text/base64.h"
 #include "page/page.h"
 #include "report/html/data_block.h"
 #include "trace/builder.h"

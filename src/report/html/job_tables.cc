@@ -7,7 +7,7 @@
 
 #include "analyze/list.h"
 #include "analyze/range_text.h"
-#include "base/json_text.h"
+#include "base/text/json_text.h"
 #include "diagnose/diagnose.h"
 
 namespace spotter::report {

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 
-#include "base/shell_word.h"
 #include "base/stable_sort.h"
 #include "base/system/file.h"
+#include "base/text/shell_word.h"
 
 namespace spotter::report {
 namespace {

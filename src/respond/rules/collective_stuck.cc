@@ -7,7 +7,7 @@
 #include <tuple>
 #include <vector>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "respond/rules/list.h"
 #include "respond/rules/log_rows.h"
 #include "respond/rules/rank_steps.h"

@@ -1,7 +1,7 @@
 // gpu_fault: a GPU does not work any more, or not reliably, until somebody does something about it.
 #include <algorithm>
 
-#include "base/quantity.h"
+#include "base/text/quantity.h"
 #include "respond/rules/gpu_rows.h"
 #include "respond/rules/list.h"
 

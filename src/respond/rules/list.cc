@@ -1,9 +1,9 @@
 #include "respond/rules/list.h"
 
-#include "base/quantity.h"
 #include "base/records.h"
-#include "base/suggestion.h"
-#include "base/utf8.h"
+#include "base/text/quantity.h"
+#include "base/text/suggestion.h"
+#include "base/text/utf8.h"
 
 namespace spotter::respond {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-#include "respond/fatal_lines.h"
+#include "respond/logs/fatal_lines.h"
 #include "respond/rules/list.h"
 #include "respond/rules/log_rows.h"
 

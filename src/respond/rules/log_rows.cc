@@ -1,6 +1,6 @@
 #include "respond/rules/log_rows.h"
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 
 namespace spotter::respond {
 namespace {

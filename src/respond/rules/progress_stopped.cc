@@ -5,9 +5,9 @@
 #include <map>
 
 #include "respond/job_writes.h"
-#include "respond/median.h"
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
+#include "respond/statistics/median.h"
 
 namespace spotter::respond {
 namespace {

@@ -11,7 +11,7 @@
 
 #include "respond/rules/columns.h"
 #include "respond/rules/rule.h"
-#include "respond/step_clock.h"
+#include "respond/steps/step_clock.h"
 
 namespace spotter::respond {
 

@@ -3,9 +3,9 @@
 #include <functional>
 #include <map>
 
-#include "respond/peers.h"
 #include "respond/rules/columns.h"
 #include "respond/rules/list.h"
+#include "respond/statistics/peers.h"
 
 namespace spotter::respond {
 namespace {

@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "base/number.h"
-#include "base/quantity.h"
-#include "base/utf8.h"
+#include "base/text/number.h"
+#include "base/text/quantity.h"
+#include "base/text/utf8.h"
 #include "respond/rules/columns.h"
 
 namespace spotter::respond {

@@ -11,7 +11,7 @@
 
 #include "base/result.h"
 #include "base/settings.h"
-#include "respond/condition.h"
+#include "respond/incidents/condition.h"
 #include "table/batch.h"
 
 namespace spotter::respond {

@@ -1,7 +1,7 @@
 // step_time_up, step_time_creep, step_time_spikes, progress_stopped by the table `step`.
 #include <gtest/gtest.h>
 
-#include "respond/test_noise.h"
+#include "respond/statistics/test_noise.h"
 #include "respond/test_rules.h"
 
 namespace spotter::respond {

@@ -1,9 +1,9 @@
 // step_time_creep: steps become slower little by little (drift.h).
-#include "base/quantity.h"
-#include "respond/drift.h"
+#include "base/text/quantity.h"
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
-#include "respond/step_blocks.h"
+#include "respond/statistics/drift.h"
+#include "respond/steps/step_blocks.h"
 
 namespace spotter::respond {
 namespace {

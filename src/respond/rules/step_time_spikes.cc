@@ -1,8 +1,8 @@
 // step_time_spikes: single steps take far longer than others, not at regular distances (spikes.h).
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
-#include "respond/spikes.h"
-#include "respond/step_time.h"
+#include "respond/statistics/spikes.h"
+#include "respond/steps/step_time.h"
 
 namespace spotter::respond {
 namespace {

@@ -1,7 +1,7 @@
 // step_time_up: the steps of a rank have become slower (step_time.h).
 #include "respond/rules/list.h"
 #include "respond/rules/rank_steps.h"
-#include "respond/step_time.h"
+#include "respond/steps/step_time.h"
 
 namespace spotter::respond {
 namespace {

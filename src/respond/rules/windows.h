@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "respond/median.h"
-#include "respond/peers.h"
+#include "respond/statistics/median.h"
+#include "respond/statistics/peers.h"
 
 namespace spotter::respond {
 

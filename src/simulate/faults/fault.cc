@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/suggestion.h"
+#include "base/text/suggestion.h"
 
 namespace spotter::simulate {
 namespace {

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <optional>
 
-#include "base/number.h"
+#include "base/text/number.h"
 #include "simulate/faults/fault.h"
 
 namespace spotter::simulate {

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "base/number.h"
+#include "base/text/number.h"
 
 namespace spotter::trace {
 namespace {

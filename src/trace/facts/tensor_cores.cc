@@ -4,7 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/device_work.h"
 
 namespace spotter::trace {

@@ -6,7 +6,7 @@
 
 #include "base/saturated.h"
 #include "base/stable_sort.h"
-#include "base/utf8.h"
+#include "base/text/utf8.h"
 #include "trace/device_work.h"
 #include "trace/per_kind.h"
 

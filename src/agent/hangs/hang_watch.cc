@@ -1,0 +1,62 @@
+#include "agent/hangs/hang_watch.h"
+
+#include <utility>
+
+namespace spotter::agent {
+
+HangWatch::HangWatch(Parts parts)
+    : parts_(std::move(parts)),
+      ras_({parts_.loop, parts_.host, parts_.host_name, parts_.registry, *parts_.identities, parts_.take}),
+      evidence_({parts_.loop, parts_.host, parts_.host_name, parts_.identities, parts_.analyses, parts_.paces,
+                 parts_.rules, ras_}) {}
+
+void HangWatch::begin(const respond::Incident& incident) {
+  for (const respond::Condition& condition : parts_.rules.firing()) {
+    if (condition.job == incident.job.id) told_.insert(respond::fingerprint(condition));
+  }
+  gather(incident);
+}
+
+void HangWatch::gather(const respond::Incident& incident) {
+  evidence_.gather(incident, [this, id = incident.id()](respond::Conclusion conclusion) {
+    const Ns now = parts_.host.unix_now();
+    for (std::string& sentence : parts_.rules.ruled_out(now))
+      conclusion.against.push_back(std::move(sentence));
+    if (const auto of = parts_.incidents.find(id)) {
+      if (std::string alone = parts_.leading.why_alone(of->job.id); !alone.empty())
+        conclusion.not_known.push_back(std::move(alone));
+    }
+    parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
+  });
+}
+
+// A rank that stands still like the others tells nothing new of why.
+void HangWatch::fires(const respond::Condition& condition) {
+  if (condition.family != "progress" || condition.rule == "progress_stopped") return;
+  const u64 key = respond::fingerprint(condition);
+  if (told_.contains(key)) return;
+  const auto incident = parts_.incidents.concluded(condition);
+  if (!incident) return;
+  told_.insert(key);
+  gather(*incident);
+}
+
+void HangWatch::pass(Ns now) {
+  std::set<std::string> jobs;
+  for (std::string& job : parts_.paces.late(now)) jobs.insert(std::move(job));
+  std::set<u64> firing;
+  for (const respond::Condition& condition : parts_.rules.firing()) {
+    firing.insert(respond::fingerprint(condition));
+    if (condition.family == "progress" && !condition.job.empty()) jobs.insert(condition.job);
+  }
+  std::erase_if(told_, [&](u64 key) { return !firing.contains(key); });
+  std::map<std::string, RasWatch::Suspected> suspected;
+  for (const std::string& job : jobs) {
+    const auto pace = parts_.paces.of(job);
+    if (pace && parts_.leading.leads(job))
+      suspected[job] = {.user = pace->user, .world_size = pace->world_size};
+  }
+  ras_.pass(suspected);
+}
+
+}  // namespace spotter::agent

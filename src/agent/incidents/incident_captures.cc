@@ -1,0 +1,244 @@
+#include "agent/incidents/incident_captures.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "agent/captures/poll_time.h"
+#include "agent/jobs/left_alone.h"
+#include "analyze/range_text.h"
+#include "base/text/utf8.h"
+#include "respond/incidents/conclusion.h"
+
+namespace spotter::agent {
+namespace {
+
+constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
+constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
+constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
+
+}  // namespace
+
+// A capture for an incident that is under way.
+struct IncidentCaptures::Running {
+  std::string job;
+  respond::CapturePlan plan;
+  respond::Chosen whom;
+  Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
+  bool is_canary = false;
+  std::unique_ptr<Investigation> investigation;
+};
+
+IncidentCaptures::IncidentCaptures(Parts parts)
+    : parts_(std::move(parts)), post_(parts_.loop.poster()), budget_(parts_.options.budget) {}
+
+IncidentCaptures::~IncidentCaptures() = default;
+
+void IncidentCaptures::pass(Ns now) {
+  budget_.pass(now);
+  std::erase_if(by_people_, [&](const auto& capture) { return now - capture.second > kHour; });
+}
+
+void IncidentCaptures::captured(const capture::Capture& capture) {
+  if (capture.job.empty()) return;
+  const Ns now = parts_.host.unix_now();
+  const Ns began = capture.accepted.unix_ms * kMillisecond;
+  parts_.rules.captured(capture.job, {.from = began, .until = capture.over() ? now : now + kMinute});
+  const bool is_own =
+      std::ranges::any_of(running_, [&](const auto& running) { return running.second->job == capture.job; });
+  if (!is_own) by_people_[capture.job] = now;
+}
+
+// Whether the job's people want to be left alone; empty: they do not say so.
+std::string IncidentCaptures::why_not_asked(const std::string& job) const {
+  const auto pace = parts_.leading.pace(job);
+  const std::string user = pace ? pace->user : "";
+  std::string why = why_left_alone(parts_.options, nullptr, user);
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (why.empty() && process.identity.job == job) why = why_left_alone(parts_.options, &process, user);
+  }
+  return why;
+}
+
+Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& incident) {
+  const std::string& job = incident.job.id;
+  if (parts_.options.captures == AutomaticCaptures::off)
+    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures)");
+  if (std::string why = why_not_asked(job); !why.empty()) return fail(Code::denied, "{}", why);
+  const auto pace = parts_.leading.pace(job);
+  if (!pace || pace->step == 0)
+    return fail(Code::busy, "nothing was traced: no step of the job was seen here");
+  const Ns now = parts_.host.unix_now();
+  const auto person = by_people_.find(job);
+  return budget_.plan({.job = job,
+                       .family = incident.family,
+                       .is_critical = incident.urgency == respond::Urgency::critical,
+                       .at = now,
+                       .age = pace->first == 0 ? 0 : now - pace->first,
+                       .steps = pace->steps,
+                       .step = pace->step,
+                       .last_person = person == by_people_.end() ? 0 : person->second,
+                       .last_checkpoint = pace->last_writing});
+}
+
+void IncidentCaptures::begin(const respond::Incident& incident) {
+  const std::string id = incident.id();
+  const auto planned = plan(incident);
+  if (!planned) return refuse(id, planned.error().message);
+  if (parts_.options.captures == AutomaticCaptures::dry_run) {
+    budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
+    return refuse(
+        id,
+        fmt::format("nothing was traced (dry run): the job would have been traced for {:.1f} s, "
+                    "which costs it {:.1f} s",
+                    static_cast<double>(planned->window) / static_cast<double>(kSecond), planned->cost_s));
+  }
+  begin_capture(id, incident.job.id, *planned, parts_.leading.choose(incident));
+}
+
+void IncidentCaptures::refuse(const std::string& id, std::string why) {
+  const Ns now = parts_.host.unix_now();
+  respond::Conclusion conclusion{.against = parts_.rules.ruled_out(now), .not_known = {std::move(why)}};
+  if (const auto incident = parts_.incidents.find(id)) {
+    if (std::string alone = parts_.leading.why_alone(incident->job.id); !alone.empty())
+      conclusion.not_known.push_back(std::move(alone));
+  }
+  parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
+}
+
+void IncidentCaptures::begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
+                                     respond::Chosen whom) {
+  const Ns now = parts_.host.unix_now();
+  auto running = std::make_unique<Running>();
+  running->job = job;
+  running->plan = plan;
+  running->whom = whom;
+  // One rank, of this host if it has one.
+  if (const auto pace = parts_.leading.pace(job); plan.is_canary && pace && !pace->ranks.empty()) {
+    running->is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
+    if (running->is_canary) whom.ranks = {*pace->ranks.begin()};
+    if (running->is_canary && parts_.paces.of(job)) whom.hosts.clear();
+  }
+  const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
+  running->began = start - plan.warm_up;
+  running->until = start + plan.window;
+  InvestigationOrder order{.program = parts_.options.program,
+                           .socket = parts_.options.socket,
+                           .job = running->job,
+                           .ranks = whom.ranks,
+                           .hosts = whom.hosts,
+                           .credentials = parts_.options.credentials,
+                           .plan = plan,
+                           .start_unix_ms = start / kMillisecond};
+  parts_.rules.captured(running->job, {.from = now, .until = running->until});
+  const respond::CaptureOfIncident capture{
+      .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
+  auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
+    const auto it = running_.find(id);
+    if (it == running_.end()) return;
+    const std::unique_ptr<Running> done = std::move(it->second);
+    running_.erase(it);
+    take(id, *done, std::move(investigated));
+  });
+  if (!begun) {
+    budget_.ended(running->job, now, 0, {}, {});
+    return refuse(id, "nothing was traced: " + begun.error().message);
+  }
+  running->investigation = std::move(*begun);
+  running_[id] = std::move(running);
+  parts_.apply(parts_.incidents.investigate(id, capture, now));
+}
+
+void IncidentCaptures::take(const std::string& id, const Running& running,
+                            Result<Investigated> investigated) {
+  const Ns now = parts_.host.unix_now();
+  if (!investigated) {
+    budget_.ended(running.job, now, {}, {}, {});
+    return refuse(id, "the capture failed: " + to_printable(investigated.error().message));
+  }
+  if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
+    auto& timer = later_[id];
+    timer = std::make_unique<net::Timer>(parts_.loop);
+    Running canary{.job = running.job,
+                   .plan = running.plan,
+                   .whom = running.whom,
+                   .began = running.began,
+                   .until = running.until,
+                   .is_canary = true,
+                   .investigation = {}};
+    const auto pace = parts_.leading.pace(running.job);
+    const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
+    timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
+    return;
+  }
+  const i64 ranks = parts_.leading.job(running.job).world_size;
+  respond::Conclusion conclusion =
+      investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks)
+                             : respond::without_findings(investigated->receipts);
+  conclusion.against = parts_.rules.ruled_out(now);
+  if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
+    conclusion.not_known.push_back(std::move(why));
+  parts_.apply(parts_.incidents.amend(
+      id,
+      [&](respond::Incident& incident) {
+        if (!incident.captures.empty())
+          incident.captures.back().path = capture::folder_of(investigated->receipts);
+      },
+      now));
+  parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
+  auto& timer = later_[id];
+  timer = std::make_unique<net::Timer>(parts_.loop);
+  timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
+    settle_cost(job, from, until, id);
+  });
+}
+
+// What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.
+Ns IncidentCaptures::slow_since(const std::string& id) const {
+  const auto incident = parts_.incidents.find(id);
+  return incident ? incident->symptom.since : 0;
+}
+
+// After a canary: the others, if it goes on as before.
+void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
+  const respond::CaptureCost cost = parts_.paces.cost(canary.job, slow_since(id), canary.began, canary.until);
+  if (!cost.aftermath_ratio) {
+    budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
+    return refuse(id, "one rank alone was traced: how the job went on after it is not known");
+  }
+  if (*cost.aftermath_ratio >= kCanaryRatio) {
+    budget_.harmed(canary.job, "the job did not go on as before after one rank was traced");
+    return refuse(id, "one rank alone was traced: the job did not go on as before");
+  }
+  const auto incident = parts_.incidents.find(id);
+  std::string why = why_not_asked(canary.job);
+  if (!incident || !incident->is_open()) why = "nothing more was traced: it was over";
+  if (!why.empty()) {
+    budget_.ended(canary.job, parts_.host.unix_now(), cost.cost_s, {}, {});
+    return refuse(id, std::move(why));
+  }
+  respond::CapturePlan rest = canary.plan;
+  rest.is_canary = false;
+  rest.warm_up = parts_.options.budget.warm_up;
+  begin_capture(id, canary.job, rest, canary.whom);
+}
+
+void IncidentCaptures::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {
+  const Ns now = parts_.host.unix_now();
+  const respond::CaptureCost cost = parts_.paces.cost(job, slow_since(id), from, until);
+  const auto overhead = cost.overhead_ratio ? std::optional(*cost.overhead_ratio - 1) : std::nullopt;
+  budget_.ended(job, now, cost.cost_s, overhead, cost.aftermath_ratio);
+  parts_.apply(parts_.incidents.amend(
+      id,
+      [&](respond::Incident& incident) {
+        if (incident.captures.empty()) return;
+        incident.captures.back().overhead_ratio = cost.overhead_ratio;
+        incident.captures.back().aftermath_ratio = cost.aftermath_ratio;
+        incident.captures.back().cost_s = cost.cost_s;
+      },
+      now));
+  post_([this, id, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) later_.erase(id);  // not before it has returned
+  });
+}
+
+}  // namespace spotter::agent

@@ -1,0 +1,69 @@
+// Captures for incidents: whether one is paid for, which ranks, what it found and what it cost the job. Asked
+// for by an incident that wants one; answers to the incidents. The loop's thread.
+//
+//   begin() -> budget -> investigation (one rank first, a canary) -> investigation -> conclusion
+#pragma once
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "agent/incidents/investigation.h"
+#include "agent/incidents/leading.h"
+#include "agent/respond_options.h"
+#include "base/system/host.h"
+#include "capture/captures.h"
+#include "kineto/registry.h"
+#include "net/loop.h"
+#include "respond/incidents/incidents.h"
+#include "respond/steps/job_pace.h"
+
+namespace spotter::agent {
+
+class IncidentCaptures {
+ public:
+  // Of Incidents; all of them outlive this. `apply`: what is to be done with what the incidents answer.
+  struct Parts {
+    net::Loop& loop;
+    const Host& host;
+    const kineto::Registry& registry;
+    const RespondOptions& options;
+    respond::Rules& rules;
+    const respond::JobPaces& paces;
+    const Leading& leading;
+    respond::Incidents& incidents;
+    std::function<void(const Result<respond::Incidents::Changes>&)> apply;
+  };
+  explicit IncidentCaptures(Parts parts);
+  ~IncidentCaptures();
+
+  // After a restart: what was spent before is not known.
+  void begin_empty() { budget_.begin_empty(); }
+  void begin(const respond::Incident& incident);
+  void captured(const capture::Capture& capture);  // a listener of Captures
+  void pass(Ns now);                               // each second
+
+ private:
+  struct Running;
+
+  Result<respond::CapturePlan> plan(const respond::Incident& incident);
+  std::string why_not_asked(const std::string& job) const;
+  void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
+                     respond::Chosen whom);
+  void take(const std::string& id, const Running& running, Result<Investigated> investigated);
+  void go_on(const std::string& id, const Running& canary);
+  void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
+  void refuse(const std::string& id, std::string why);
+  Ns slow_since(const std::string& id) const;
+
+  Parts parts_;
+  std::function<void(std::function<void()>)> post_;
+  respond::Budget budget_;
+  std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
+  std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
+  std::map<std::string, std::unique_ptr<net::Timer>> later_;  // by the incident's id
+  std::shared_ptr<const int> alive_ = std::make_shared<const int>();
+};
+
+}  // namespace spotter::agent

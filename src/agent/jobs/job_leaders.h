@@ -1,0 +1,17 @@
+// Who leads a job: the agent of the host of global rank 0. All agents know it by what their processes were
+// told: MASTER_ADDR, as most launchers set it, then Slurm's list of nodes.
+#pragma once
+#include <string>
+
+#include "process/scheduler.h"
+#include "respond/incidents/relay.h"
+
+namespace spotter::agent {
+
+// No hosts: the job is here alone, or nobody says where else.
+respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& host_name);
+
+// Whether it is a name or an address of this host, as far as that is known without a name server.
+bool is_this_host(const std::string& name, const std::string& host_name);
+
+}  // namespace spotter::agent

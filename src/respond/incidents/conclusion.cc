@@ -1,0 +1,166 @@
+#include "respond/incidents/conclusion.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "base/text/number.h"
+#include "base/text/quantity.h"
+#include "respond/rules/columns.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr size_t kMostSuspects = 8, kMostEvidence = 4;
+constexpr double kClose = 1.5;  // as near as this in time at stake, one is as likely as the other
+
+constexpr const char* kFindings[] = {"mechanism",  "kind",    "ranks",  "time_ns",  "share",
+                                     "confidence", "finding", "remedy", "evidence", "against"};
+enum : size_t {
+  kMechanism,
+  kKind,
+  kRanks,
+  kTime,
+  kShare,
+  kConfidence,
+  kFinding,
+  kRemedy,
+  kCommand,
+  kAgainst
+};
+constexpr const char* kReceipts[] = {"host", "rank", "state", "reason"};
+enum : size_t { kHost, kRank, kState, kReason };
+
+// "0-3,7"; no more than a few of them.
+std::vector<i64> ranks_in(std::string_view text) {
+  std::vector<i64> ranks;
+  for (const std::string& word : split_commas(text)) {
+    const size_t dash = std::min(word.find('-'), word.size());
+    const auto first = whole_number(std::string_view(word).substr(0, dash));
+    const auto last = dash == word.size() ? first : whole_number(std::string_view(word).substr(dash + 1));
+    for (i64 rank = first.value_or(1); first && last && rank <= *last && ranks.size() < kMostSuspects; ++rank)
+      ranks.push_back(rank);
+  }
+  return ranks;
+}
+
+// "spotter analyze PATH --table stragglers ..." -> stragglers
+std::string table_in(std::string_view command) {
+  constexpr std::string_view kOption = "--table ";
+  const size_t at = command.find(kOption);
+  if (at == std::string_view::npos) return {};
+  const std::string_view rest = command.substr(at + kOption.size());
+  return std::string(rest.substr(0, rest.find(' ')));
+}
+
+struct Traced {
+  std::map<i64, std::string> hosts;  // of ranks with a trace
+  size_t written = 0;
+  std::map<std::string, i64> reasons;  // why others have none
+};
+
+Traced traced_by(const Table& receipts) {
+  Traced traced;
+  Columns columns(kReceipts);
+  columns.find(receipts);
+  for (size_t row = 0; row < receipts.rows(); ++row) {
+    if (columns.text(row, kState) == "written") {
+      ++traced.written;
+      if (const auto rank = columns.integer(row, kRank))
+        traced.hosts.emplace(*rank, columns.text(row, kHost));
+    } else {
+      const std::string_view reason = columns.text(row, kReason);
+      ++traced.reasons[std::string(reason.empty() ? columns.text(row, kState) : reason)];
+    }
+  }
+  return traced;
+}
+
+void add_reasons(const Traced& traced, std::vector<std::string>& not_known) {
+  for (const auto& [reason, count] : traced.reasons) {
+    if (not_known.size() >= kMostEvidence) return;
+    not_known.push_back(
+        fmt::format("{} {} no trace: {}", count, count == 1 ? "process wrote" : "processes wrote", reason));
+  }
+}
+
+class Findings {
+ public:
+  explicit Findings(const Table& table) : table_(table) { columns_.find(table); }
+
+  Conclusion conclude(const Traced& traced) const {
+    Conclusion c;
+    std::optional<size_t> first, rival;
+    for (size_t row = 0; row < table_.rows(); ++row) {
+      const std::string_view kind = columns_.text(row, kKind);
+      if (kind == "fault" && !first)
+        first = row;
+      else if (kind == "fault" && !rival && columns_.text(row, kRanks) != columns_.text(*first, kRanks))
+        rival = row;
+      if (kind == "caveat") c.not_known.emplace_back(columns_.text(row, kFinding));
+      if (kind != "caveat" && c.evidence.size() < kMostEvidence) c.evidence.push_back(evidence(row));
+    }
+    if (!first) {
+      c.not_known.insert(c.not_known.begin(), "the traces show no fault");
+      return c;
+    }
+    c.verdict = verdict(*first, rival, traced);
+    if (const std::string_view against = columns_.text(*first, kAgainst); !against.empty())
+      c.against.emplace_back(against);
+    return c;
+  }
+
+ private:
+  Evidence evidence(size_t row) const {
+    const std::string command(columns_.text(row, kCommand));
+    Evidence e{
+        .says = std::string(columns_.text(row, kFinding)), .table = table_in(command), .command = command};
+    if (const std::string_view ranks = columns_.text(row, kRanks); !ranks.empty())
+      e.row.emplace_back("ranks", ranks);
+    return e;
+  }
+
+  Verdict verdict(size_t row, std::optional<size_t> rival, const Traced& traced) const {
+    Verdict v;
+    v.cause = columns_.text(row, kMechanism);
+    v.sentence = columns_.text(row, kFinding);
+    v.remedy = columns_.text(row, kRemedy);
+    const auto time = columns_.integer(row, kTime);
+    if (time) v.at_stake_s_per_step = static_cast<double>(*time) / static_cast<double>(kSecond);
+    const auto close = rival ? columns_.integer(*rival, kTime) : std::nullopt;
+    const bool has_rival = time && close && static_cast<double>(*close) * kClose > static_cast<double>(*time);
+    v.confidence =
+        has_rival || columns_.text(row, kConfidence) == "low" ? Confidence::low : Confidence::medium;
+    for (const i64 rank : ranks_in(columns_.text(row, kRanks))) {
+      const auto host = traced.hosts.find(rank);
+      v.suspects.push_back({.rank = rank, .host = host == traced.hosts.end() ? "" : host->second});
+    }
+    return v;
+  }
+
+  const Table& table_;
+  Columns columns_{kFindings};
+};
+
+}  // namespace
+
+Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks) {
+  const Traced traced = traced_by(receipts);
+  Conclusion c = Findings(findings).conclude(traced);
+  if (const i64 untraced = ranks - static_cast<i64>(traced.written); ranks > 0 && untraced > 0)
+    c.not_known.push_back(fmt::format("{} of {} ranks were not traced", untraced, ranks));
+  add_reasons(traced, c.not_known);
+  return c;
+}
+
+Conclusion without_findings(const Table& receipts) {
+  const Traced traced = traced_by(receipts);
+  Conclusion c;
+  add_reasons(traced, c.not_known);
+  if (c.not_known.empty()) c.not_known.push_back("the traces could not be read");
+  return c;
+}
+
+}  // namespace spotter::respond

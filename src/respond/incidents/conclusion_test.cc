@@ -1,0 +1,92 @@
+#include "respond/incidents/conclusion.h"
+
+#include <gtest/gtest.h>
+
+#include "respond/test_rules.h"
+
+namespace spotter::respond {
+namespace {
+
+using namespace test;
+
+Cells finding(const char* mechanism, const char* kind, const char* ranks, i64 time, const char* confidence) {
+  return {{"mechanism", mechanism},
+          {"kind", kind},
+          {"ranks", ranks},
+          {"time_ns", time},
+          {"confidence", confidence},
+          {"finding", "Rank 3 computes 50 % longer."},
+          {"remedy", "Look at it."},
+          {"evidence", "spotter analyze /tmp/x --table kernel_breakdown --ranks 3"},
+          {"against", ""}};
+}
+
+Table receipts(int written, int failed = 0) {
+  std::vector<Cells> rows;
+  for (i64 i = 0; i < written + failed; ++i)
+    rows.push_back({{"host", i < 8 ? "gpu01" : "gpu02"},
+                    {"rank", i},
+                    {"state", i < written ? "written" : "failed"},
+                    {"reason", i < written ? "" : "the disk is full"}});
+  return table_of("receipts", rows);
+}
+
+TEST(Conclusion, TheFirstFaultIsTheCause) {
+  const Table findings =
+      table_of("findings", {finding("exposed_communication", "opportunity", "", 90'000'000, "medium"),
+                            finding("slow_device", "fault", "3,9-10", 43'900'000, "high"),
+                            finding("host_pause", "fault", "5", 4'000'000, "medium")});
+  const Conclusion c = conclusion_of(findings, receipts(16), 1024);
+  ASSERT_TRUE(c.verdict);
+  EXPECT_EQ(c.verdict->cause, "slow_device");
+  EXPECT_EQ(c.verdict->confidence, Confidence::medium) << "a trace alone is never sure";
+  EXPECT_NEAR(*c.verdict->at_stake_s_per_step, 0.0439, 1e-9);
+  ASSERT_EQ(c.verdict->suspects.size(), 3u);
+  EXPECT_EQ(c.verdict->suspects[0].rank, 3);
+  EXPECT_EQ(c.verdict->suspects[0].host, "gpu01");
+  EXPECT_EQ(c.verdict->suspects[2].rank, 10);
+  EXPECT_EQ(c.verdict->suspects[2].host, "gpu02");
+  EXPECT_EQ(c.verdict->remedy, "Look at it.");
+  ASSERT_EQ(c.evidence.size(), 3u);
+  EXPECT_EQ(c.evidence[1].table, "kernel_breakdown");
+  EXPECT_EQ(c.not_known, std::vector<std::string>{"1008 of 1024 ranks were not traced"});
+}
+
+TEST(Conclusion, WhereAnotherIsAsLikelyItIsLow) {
+  const auto confidence = [](i64 rival, const char* ranks) {
+    const Table findings = table_of("findings", {finding("slow_device", "fault", "3", 40'000'000, "high"),
+                                                 finding("slow_device", "fault", ranks, rival, "high")});
+    return conclusion_of(findings, receipts(8), 8).verdict->confidence;
+  };
+  EXPECT_EQ(confidence(30'000'000, "4"), Confidence::low);
+  EXPECT_EQ(confidence(20'000'000, "4"), Confidence::medium);
+  EXPECT_EQ(confidence(30'000'000, "3"), Confidence::medium) << "the same one";
+}
+
+TEST(Conclusion, WithoutAFaultNothingIsNamed) {
+  const Table findings =
+      table_of("findings", {finding("exposed_communication", "opportunity", "", 90'000'000, "medium"),
+                            finding("no_device_work", "caveat", "", 0, "")});
+  const Conclusion c = conclusion_of(findings, receipts(3, 1), 4);
+  EXPECT_FALSE(c.verdict);
+  EXPECT_EQ(c.not_known, (std::vector<std::string>{"the traces show no fault", "Rank 3 computes 50 % longer.",
+                                                   "1 of 4 ranks were not traced",
+                                                   "1 process wrote no trace: the disk is full"}));
+  EXPECT_EQ(c.evidence.size(), 1u);
+}
+
+TEST(Conclusion, RanksOfAnyFormAreBounded) {
+  const Table findings =
+      table_of("findings", {finding("slow_device", "fault", "0-99999999,x,7-,-3", 1, "high")});
+  EXPECT_EQ(conclusion_of(findings, receipts(1), 0).verdict->suspects.size(), 8u);
+}
+
+TEST(Conclusion, WhyThereAreNoFindings) {
+  EXPECT_EQ(without_findings(receipts(0, 2)).not_known,
+            std::vector<std::string>{"2 processes wrote no trace: the disk is full"});
+  EXPECT_EQ(without_findings(receipts(2)).not_known,
+            std::vector<std::string>{"the traces could not be read"});
+}
+
+}  // namespace
+}  // namespace spotter::respond

@@ -1,0 +1,184 @@
+// Incidents that more than one host has led: how they become one again.
+#include <algorithm>
+#include <utility>
+
+#include "respond/alerts/alert.h"
+#include "respond/incidents/incidents.h"
+#include "respond/rules/list.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr size_t kMostLearnt = 10'000, kMostCaptures = 16;
+
+bool is_family(const std::string& family) {
+  return family == kAlert ||
+         std::ranges::any_of(all_rules(), [&](const Rule* rule) { return family == rule->family; });
+}
+
+// "<cluster>/<job>/<family>": neither of the outer two has a slash.
+bool is_of(const std::string& key, const std::string& job) {
+  const size_t first = key.find('/'), last = key.rfind('/');
+  return first < last && last != key.npos && key.substr(first + 1, last - first - 1) == job;
+}
+
+bool may_be_handed_over(const Incident& incident) {
+  return incident.is_open() && incident.state != IncidentState::pending &&
+         incident.state != IncidentState::firing && incident.state != IncidentState::investigating;
+}
+
+}  // namespace
+
+void Incidents::learn(const std::string& job, const std::vector<LedIncident>& led, Ns at) {
+  for (const LedIncident& theirs : led) {
+    if (!is_of(theirs.key, job)) continue;
+    if (learnt_.size() >= kMostLearnt && !learnt_.contains(theirs.key)) learnt_.erase(learnt_.begin());
+    learnt_[theirs.key] = {theirs, at};
+  }
+}
+
+std::vector<Incident> Incidents::to_hand_over(const std::string& job) const {
+  std::vector<Incident> all;
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.job.id == job && may_be_handed_over(kept.incident)) all.push_back(kept.incident);
+  }
+  return all;
+}
+
+std::vector<LedIncident> Incidents::led(const std::string& job) const {
+  std::map<std::string, LedIncident> last;
+  for (const Kept& kept : incidents_) {
+    const Incident& incident = kept.incident;
+    if (incident.job.id != job || incident.state == IncidentState::pending) continue;
+    last[incident.key()] = {incident.key(), incident.n, incident.sequence, incident.is_open(), incident.told};
+  }
+  std::vector<LedIncident> all;
+  for (auto& [key, led] : last) all.push_back(std::move(led));
+  return all;
+}
+
+Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
+  Changes changes;
+  const std::string key = theirs.key();
+  Kept* kept = nullptr;
+  for (Kept& each : incidents_) {
+    if (each.incident.key() == key && each.incident.is_open()) kept = &each;
+  }
+  if (!kept) {
+    const bool was_ours = std::ranges::any_of(incidents_, [&](const Kept& each) {
+      return each.incident.key() == key && each.incident.led_by == theirs.led_by &&
+             theirs.led_by != options_.host && at - each.incident.closed < options_.reopen;
+    });
+    // It was handed over to whoever hands it over now: each takes the other for the leader.
+    if (was_ours) return changes;
+    forget(at);
+    if (incidents_.size() >= options_.most) {
+      ++left_out_;
+      return changes;
+    }
+    i64& n = numbers_[key];
+    if (options_.last_n) n = std::max(n, options_.last_n(key));
+    // Where both have counted on by themselves its number is taken: who receives it is told that the other
+    // one is over.
+    const bool is_taken = std::ranges::any_of(incidents_, [&](const Kept& each) {
+      return each.incident.key() == key && each.incident.n >= theirs.n;
+    });
+    if (is_taken || (theirs.n <= n && n > 0 && !learnt_.contains(key))) {
+      theirs.n = n + 1;
+      theirs.told = 0;
+    }
+    theirs.led_by = options_.host;
+    const IncidentState state = theirs.state;
+    restore(std::move(theirs), at);
+    Kept& adopted = incidents_.back();
+    adopted.incident.sequence += kStep;
+    move(adopted, state, "another host has led it", adopted.incident.told == 0 ? Word::verdict : Word::none,
+         at, changes);
+    return changes;
+  }
+  Incident& mine = kept->incident;
+  mine.sequence = std::max(mine.sequence, theirs.sequence + kStep);
+  mine.opened = std::min(mine.opened, theirs.opened);
+  if (theirs.n == mine.n) mine.told = std::max(mine.told, theirs.told);
+  if (!mine.acknowledged) mine.acknowledged = theirs.acknowledged;
+  for (CaptureOfIncident& capture : theirs.captures) {
+    const bool is_known = std::ranges::any_of(
+        mine.captures, [&](const CaptureOfIncident& own) { return own.path == capture.path; });
+    if (!is_known && mine.captures.size() < kMostCaptures) mine.captures.push_back(std::move(capture));
+  }
+  const bool is_better =
+      theirs.verdict && (!mine.verdict || theirs.verdict->confidence > mine.verdict->confidence);
+  if (!is_better) {
+    move(*kept, mine.state, "another host has led it, too", Word::none, at, changes);
+    return changes;
+  }
+  Conclusion conclusion{.verdict = std::move(theirs.verdict),
+                        .evidence = std::move(theirs.evidence),
+                        .against = std::move(theirs.against),
+                        .not_known = std::move(theirs.not_known)};
+  settle(*kept, std::move(conclusion), "another host has led it, too", at, changes);
+  return changes;
+}
+
+// It was handed over, and its leader does not answer any more.
+void Incidents::take_over(Incident& incident) const {
+  incident.led_by = options_.host;
+  const auto learnt = learnt_.find(incident.key());
+  if (learnt != learnt_.end())
+    incident.sequence = std::max(incident.sequence, learnt->second.led.sequence + kStep);
+}
+
+Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u64>* mended) {
+  Changes changes;
+  const auto keep = [&](Changes more) {
+    changes.insert(changes.end(), std::make_move_iterator(more.begin()), std::make_move_iterator(more.end()));
+  };
+  // Clocks differ: what counts is how long ago it was.
+  const auto here = [&](Ns there) {
+    return there == 0 ? 0 : at - std::clamp<Ns>(report.sent - there, 0, at);
+  };
+  for (Incident incident : report.incidents) {
+    if (incident.job.id != report.job.id || incident.cluster != options_.cluster) continue;
+    if (!incident.is_open() || !is_family(incident.family)) continue;
+    for (Condition& condition : incident.conditions) {
+      condition.at = here(condition.at);
+      condition.since = here(condition.since);
+    }
+    for (Ns* time : {&incident.opened, &incident.fired, &incident.told, &incident.updated})
+      *time = here(*time);
+    keep(adopt(std::move(incident), at));
+  }
+  for (Condition condition : report.conditions) {
+    if (condition.job != report.job.id) continue;
+    condition.host = report.host;
+    condition.at = here(condition.at);
+    condition.since = here(condition.since);
+    if (mended && condition.is_firing && is_mended(condition)) mended->push_back(fingerprint(condition));
+    keep(take(condition, at));
+  }
+  return changes;
+}
+
+Incidents::Changes Incidents::hand_over(const std::string& job, const std::vector<LedIncident>& led,
+                                        const std::string& host, Ns at) {
+  Changes changes;
+  for (const LedIncident& theirs : led) {
+    for (Kept& kept : incidents_) {
+      Incident& incident = kept.incident;
+      if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
+      // What they have no more is not there with them; what is being looked into is told of first.
+      if (!theirs.is_open || !may_be_handed_over(incident)) continue;
+      conditions_ -= kept.firing.size();
+      kept.firing.clear();
+      if (incident.state != IncidentState::recovering) incident.before = incident.state;
+      incident.closed = at;
+      incident.led_by = host;
+      const bool is_another = incident.n != theirs.n && incident.told != 0;
+      move(kept, IncidentState::resolved, fmt::format("{} leads it", host),
+           is_another ? Word::resolved : Word::none, at, changes);
+    }
+  }
+  return changes;
+}
+
+}  // namespace spotter::respond

@@ -1,0 +1,42 @@
+#include "respond/incidents/incident.h"
+
+#include <fmt/format.h>
+
+#include <string_view>
+
+#include "base/fnv.h"
+
+namespace spotter::respond {
+namespace {
+
+u64 mixed(u64 hash, std::string_view name, std::string_view value) {
+  return fnv1a(std::string_view("\0", 1), fnv1a(value, fnv1a("=", fnv1a(name, hash))));
+}
+
+}  // namespace
+
+u64 fingerprint(const Condition& condition) {
+  u64 hash = mixed(fnv1a({}), "device", condition.device);
+  hash = mixed(hash, "host", condition.host);
+  hash = mixed(hash, "job", condition.job);
+  hash = mixed(hash, "rank", condition.rank ? std::to_string(*condition.rank) : "");
+  return mixed(hash, "rule", condition.rule);
+}
+
+std::string Incident::key() const {
+  return job.id.empty() ? fmt::format("{}/host/{}/{}", cluster, host, family)
+                        : fmt::format("{}/{}/{}", cluster, job.id, family);
+}
+
+std::string incident_key(const std::string& cluster, const Condition& condition) {
+  Incident incident{.cluster = cluster, .family = condition.family};
+  incident.job.id = condition.job;
+  if (condition.job.empty()) incident.host = condition.host;
+  return incident.key();
+}
+
+std::string Incident::id() const {
+  return fmt::format("{}-{}-{}", job.id.empty() ? host : job.id, family, n);
+}
+
+}  // namespace spotter::respond

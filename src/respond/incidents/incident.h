@@ -1,0 +1,131 @@
+// Incident: what went wrong with a job, from its first condition to its resolution, as data: what the API,
+// the notifiers and the store hold of it. incidents.h has its states; one per cluster, job and family is
+// open.
+#pragma once
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/time.h"
+#include "base/types.h"
+#include "respond/incidents/condition.h"
+
+namespace spotter::respond {
+
+enum class IncidentState : u8 {
+  pending,        // gathers what fires together
+  firing,         // something is to be done, and nothing is done yet
+  investigating,  // captures were asked for
+  verdict,        // a cause is known
+  inconclusive,   // none was found, and it says what was tried
+  recovering,     // all conditions are over
+  resolved,
+};
+inline constexpr const char* kIncidentStateNames[] = {
+    "pending", "firing", "investigating", "verdict", "inconclusive", "recovering", "resolved"};
+inline const char* state_name(IncidentState state) { return kIncidentStateNames[static_cast<size_t>(state)]; }
+
+struct JobOfIncident {
+  std::string id = {}, name = {}, user = {};
+  i64 world_size = 0, hosts = 0;  // 0: not known
+  std::optional<bool> has_gpus = {};
+};
+
+// What it began with: the most telling condition, and how many hosts say so.
+struct Symptom {
+  std::string rule = {}, source = {}, unit = {};
+  std::optional<double> before = {}, now = {};  // in the unit
+  std::optional<double> spreads = {};           // `z`: how many spreads away it is
+  std::optional<i64> since_step = {};
+  Ns since = 0;
+  i64 hosts = 0;
+};
+
+struct Suspect {
+  std::optional<i64> rank = {};
+  std::string host = {};
+  std::optional<i64> gpu = {};
+};
+
+enum class Confidence : u8 { low, medium, high };
+inline constexpr const char* kConfidenceNames[] = {"low", "medium", "high"};
+inline const char* confidence_name(Confidence value) { return kConfidenceNames[static_cast<size_t>(value)]; }
+
+struct Verdict {
+  std::string cause = {};  // a mechanism of the table `findings`, or a rule where metrics alone say it
+  Confidence confidence = Confidence::low;
+  std::vector<Suspect> suspects = {};
+  std::optional<double> at_stake_s_per_step = {};
+  std::string sentence = {}, remedy = {};
+};
+
+struct Evidence {
+  std::string says = {};
+  std::string table = {};                                     // of an analysis; empty: of metrics
+  std::vector<std::pair<std::string, std::string>> row = {};  // its keys
+  std::string command = {};                                   // that shows it again
+};
+
+struct ChangeBefore {
+  Ns at = 0;
+  std::string kind = {}, what = {}, before = {}, after = {}, by = {}, link = {};
+};
+
+struct LogLine {
+  std::string text = {}, file = {};  // the text is a job's: untrusted
+  i64 offset = 0;
+  std::optional<i64> rank = {};
+};
+
+struct CaptureOfIncident {
+  std::string id = {}, ranks = {}, path = {};
+  i64 steps = 0;
+  std::optional<double> overhead_ratio = {}, aftermath_ratio = {}, cost_s = {};
+};
+
+struct Acknowledgement {
+  std::string by = {}, where = {};
+  Ns at = 0;
+};
+
+struct Incident {
+  std::string cluster = {}, family = {};
+  i64 n = 0;              // how often there was one of this key: from 1
+  i64 sequence = 0;       // grows with each word of it: of what was told last
+  std::string host = {};  // of one without a job
+  JobOfIncident job = {};
+  IncidentState state = IncidentState::pending;
+  Urgency urgency = Urgency::warning;
+  Ns opened = 0, updated = 0, closed = 0;  // closed 0: it is open
+  std::string led_by = {};
+  Symptom symptom = {};
+  std::optional<Verdict> verdict = {};
+  std::vector<Evidence> evidence = {};
+  std::vector<std::string> against = {};  // what was looked at and is not the cause
+  std::vector<ChangeBefore> changes = {};
+  std::vector<LogLine> logs = {};
+  std::vector<CaptureOfIncident> captures = {};
+  std::vector<std::string> not_known = {};
+  std::vector<Condition> conditions = {};  // the worst ones that fire, or fired last
+  i64 condition_count = 0;                 // of all that fire
+  std::optional<Acknowledgement> acknowledged = {};
+  std::optional<Ns> silenced_until = {};
+  // For who goes on with it: when it began to fire, when something was told of it last (0: nothing yet), of
+  // which incident it is a part and not told by itself, and where it was before it recovered (pending:
+  // it does not).
+  Ns fired = 0, told = 0;
+  std::string part_of = {};
+  IncidentState before = IncidentState::pending;
+
+  // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`.
+  std::string key() const;
+  // `<job>-<family>-<n>`: what people are shown.
+  std::string id() const;
+  bool is_open() const { return state != IncidentState::resolved; }
+};
+
+// The key of the incident that a condition belongs to.
+std::string incident_key(const std::string& cluster, const Condition& condition);
+
+}  // namespace spotter::respond

@@ -1,0 +1,373 @@
+#include "respond/incidents/incidents.h"
+
+#include <algorithm>
+#include <set>
+#include <utility>
+
+#include "base/fnv.h"
+#include "base/text/utf8.h"
+#include "respond/capture_wish.h"
+#include "respond/incidents/says.h"
+#include "respond/incidents/symptoms.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kRemembered = kDay;         // resolved ones
+constexpr size_t kDescribedAtOnce = 16;  // conditions
+constexpr const char* kNoAnswer = "the evidence did not come in time";
+
+// Of one who stands in: who should lead may count the same incident from 0, and what is told of it under one
+// number is one message to who receives it.
+i64 first_sequence(const std::string& host) {
+  constexpr i64 kPlaces = 1000, kEach = 1000;
+  return (1 + static_cast<i64>(fnv1a(host) % kPlaces)) * kEach;
+}
+
+void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
+  for (const std::string& each : from) {
+    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
+  }
+}
+
+}  // namespace
+
+void Incidents::restore(Incident incident, Ns at) {
+  i64& n = numbers_[incident.key()];
+  n = std::max(n, incident.n);
+  Kept& kept = incidents_.emplace_back();
+  kept.grace = at + options_.grace;
+  kept.began = incident.state == IncidentState::resolved ? incident.closed : incident.updated;
+  if (incident.is_open() && incident.state != IncidentState::recovering) {
+    for (const Condition& condition : incident.conditions) {
+      if (condition.is_firing && kept.firing.emplace(fingerprint(condition), condition).second) ++conditions_;
+    }
+  }
+  kept.incident = std::move(incident);
+}
+
+Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stands_in) {
+  Changes changes;
+  if (condition.is_firing && is_mended(condition)) return changes;
+  Kept* kept = kept_for(condition, at);
+  if (!condition.is_firing) {
+    if (kept && kept->firing.erase(fingerprint(condition)) > 0) --conditions_;
+    return changes;
+  }
+  const bool is_new = !kept;
+  if (is_new) kept = begin(condition, at, stands_in);
+  if (!kept) return changes;
+  Incident& incident = kept->incident;
+  const bool rose = add(*kept, condition) && !is_new;
+  if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
+    const bool was_resolved = incident.state == IncidentState::resolved;
+    const auto led = learnt_.find(incident.key());
+    const bool is_led = incident.led_by != options_.host && led != learnt_.end() && led->second.led.is_open &&
+                        at - led->second.at < kMinute;
+    if (incident.led_by != options_.host) take_over(incident);
+    const IncidentState before = std::exchange(incident.before, IncidentState::pending);
+    const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
+    incident.closed = 0;
+    move(*kept, to, "it fires again", !is_led && (was_resolved || rose) ? Word::changed : Word::none, at,
+         changes);
+  } else if (rose && incident.state != IncidentState::pending) {
+    move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
+  } else if (is_new) {
+    move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
+  }
+  return changes;
+}
+
+// Of its key: the one that is open, or was not long ago.
+Incidents::Kept* Incidents::kept_for(const Condition& condition, Ns at) {
+  const std::string key = incident_key(options_.cluster, condition);
+  for (auto it = incidents_.rbegin(); it != incidents_.rend(); ++it) {
+    if (it->incident.key() != key) continue;
+    const auto other = learnt_.find(key);
+    if (other != learnt_.end() && other->second.led.n > it->incident.n) return nullptr;
+    const bool is_led = other != learnt_.end() && other->second.led.is_open &&
+                        other->second.led.n == it->incident.n && at - other->second.at <= options_.reopen;
+    if (it->incident.is_open() || is_led || at - it->incident.closed <= options_.reopen) return &*it;
+    return nullptr;
+  }
+  return nullptr;
+}
+
+Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands_in) {
+  forget(at);
+  if (incidents_.size() >= options_.most) {
+    ++left_out_;
+    return nullptr;
+  }
+  Kept& kept = incidents_.emplace_back();
+  kept.began = at;
+  Incident& incident = kept.incident;
+  incident.cluster = options_.cluster;
+  incident.led_by = options_.host;
+  incident.family = condition.family;
+  incident.job.id = condition.job;
+  if (condition.job.empty()) incident.host = condition.host;
+  incident.urgency = condition.urgency;
+  incident.opened = at;
+  const std::string key = incident.key();
+  i64& n = numbers_[key];
+  if (options_.last_n) n = std::max(n, options_.last_n(key));
+  const auto learnt = learnt_.find(key);
+  if (learnt != learnt_.end() && learnt->second.led.is_open && learnt->second.led.n > n &&
+      at - learnt->second.at <= options_.reopen) {
+    // Another host led it and does not answer: it is the same one. What is told of it here is not what has
+    // been told already.
+    n = learnt->second.led.n;
+    incident.sequence = learnt->second.led.sequence + kStep;
+  } else {
+    if (learnt != learnt_.end()) n = std::max(n, learnt->second.led.n);
+    ++n;
+    if (stands_in) incident.sequence = first_sequence(options_.host);
+  }
+  incident.n = n;
+  return &kept;
+}
+
+bool Incidents::add(Kept& kept, const Condition& condition) {
+  const u64 key = fingerprint(condition);
+  if (!kept.firing.contains(key)) {
+    if (conditions_ >= options_.most_conditions) {
+      ++left_out_;
+      return false;
+    }
+    ++conditions_;
+  }
+  kept.firing[key] = condition;
+  const Urgency before = kept.incident.urgency;
+  // Of many hosts that all tell at once it is enough once a second.
+  if (kept.firing.size() <= kDescribedAtOnce) {
+    describe(kept.incident, kept.firing);
+  } else {
+    kept.is_changed = true;
+    kept.incident.urgency = std::max(before, condition.urgency);
+  }
+  return kept.incident.urgency > before;
+}
+
+// Those that were resolved long ago, and of too many the oldest resolved ones.
+void Incidents::forget(Ns at) {
+  size_t most = options_.most - std::min<size_t>(options_.most, 1);
+  std::erase_if(incidents_, [&](const Kept& kept) {
+    return !kept.incident.is_open() && at - kept.incident.closed > kRemembered;
+  });
+  for (auto it = incidents_.begin(); it != incidents_.end() && incidents_.size() > most;) {
+    it = it->incident.is_open() ? std::next(it) : incidents_.erase(it);
+  }
+}
+
+Incidents::Changes Incidents::pass(Ns at) {
+  Changes changes;
+  for (Kept& kept : incidents_) {
+    if (kept.incident.is_open()) pass(kept, at, changes);
+  }
+  // What was nothing has no number.
+  std::erase_if(incidents_, [&](const Kept& kept) {
+    const bool is_gone = kept.incident.state == IncidentState::pending && kept.firing.empty();
+    if (is_gone) --numbers_[kept.incident.key()];
+    return is_gone;
+  });
+  silences_.pass(at);
+  return changes;
+}
+
+void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  if (std::exchange(kept.is_changed, false)) describe(incident, kept.firing);
+  if (at >= kept.grace) {
+    conditions_ -= std::erase_if(kept.firing, [&](const auto& c) {
+      return at - c.second.at > options_.forget && !is_by_hand(c.second);
+    });
+  }
+  const bool is_quiet = kept.firing.empty() && at >= kept.grace;
+  switch (incident.state) {
+    case IncidentState::pending:
+      if (is_quiet) {
+        changes.push_back({.incident = incident, .why = "it was over at once", .is_gone = true});
+      } else if (at - kept.began >= options_.gather) {
+        fire(kept, at, changes);
+      }
+      break;
+    case IncidentState::firing:
+    case IncidentState::investigating:
+      if (at - incident.fired >= options_.patience)
+        settle(kept, {.not_known = {kNoAnswer}}, "no verdict in time", at, changes);
+      break;
+    case IncidentState::verdict:
+    case IncidentState::inconclusive:
+      if (is_quiet) {
+        incident.before = incident.state;
+        move(kept, IncidentState::recovering, "all conditions are over", Word::none, at, changes);
+      } else if (incident.told == 0) {
+        if (!incident.part_of.empty() && std::ranges::none_of(incidents_, [&](const Kept& other) {
+              return other.incident.is_open() && other.incident.id() == incident.part_of;
+            }))
+          incident.part_of.clear();
+        if (said(kept, Word::verdict, at) != Word::none)
+          move(kept, incident.state, "it is silenced no more", Word::verdict, at, changes);
+      } else if (at - incident.told >= options_.repeat && !incident.acknowledged) {
+        move(kept, incident.state, "it goes on", Word::changed, at, changes);
+      }
+      break;
+    case IncidentState::recovering:
+      if (at - kept.began < options_.calm) break;
+      incident.closed = at;
+      move(kept, IncidentState::resolved, "it was calm", incident.told != 0 ? Word::resolved : Word::none, at,
+           changes);
+      break;
+    case IncidentState::resolved:
+      break;
+  }
+}
+
+void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  incident.fired = at;
+  if (options_.look_back) options_.look_back(incident);
+  // What may be the cause of a larger incident is told with that one.
+  if (!is_symptom_family(incident.family) && incident.urgency != Urgency::critical) {
+    for (const Kept& other : incidents_) {
+      const bool is_larger = is_symptom_family(other.incident.family) && other.incident.is_open() &&
+                             !incident.job.id.empty() && other.incident.job.id == incident.job.id;
+      if (is_larger && at - other.incident.opened <= options_.together)
+        incident.part_of = other.incident.id();
+    }
+  }
+  const bool hangs = incident.family == "progress" && !incident.job.id.empty();
+  std::string why =
+      hangs ? "" : why_not_traced(incident, kept.firing, is_open_in("progress", incident.job.id));
+  if (!why.empty())
+    return settle(kept, {.not_known = {std::move(why)}}, "there is nothing to trace", at, changes);
+  // What is found out of a job that hangs is there within seconds: it is told with that.
+  move(kept, IncidentState::firing, "conditions hold",
+       incident.urgency == Urgency::critical && !hangs ? Word::opened : Word::none, at, changes);
+  changes.back().wants_evidence = true;
+}
+
+bool Incidents::is_open_in(const std::string& family, const std::string& job) const {
+  return std::ranges::any_of(incidents_, [&](const Kept& kept) {
+    return kept.incident.is_open() && kept.incident.family == family && kept.incident.job.id == job;
+  });
+}
+
+// The conditions of an incident, and of others at about the same time that may be its cause.
+std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const {
+  std::vector<const Condition*> all;
+  std::set<std::string_view> hosts;
+  for (const auto& [key, condition] : kept.firing) {
+    all.push_back(&condition);
+    hosts.insert(condition.host);
+  }
+  for (const Kept& other : incidents_) {
+    if (&other == &kept || !other.incident.is_open() || is_symptom_family(other.incident.family)) continue;
+    for (const auto& [key, condition] : other.firing) {
+      const bool is_here =
+          condition.job.empty() ? hosts.contains(condition.host) : condition.job == kept.incident.job.id;
+      const Ns distance = condition.since > kept.incident.opened ? condition.since - kept.incident.opened
+                                                                 : kept.incident.opened - condition.since;
+      if (is_here && (distance <= options_.together || at - condition.since <= options_.together))
+        all.push_back(&condition);
+    }
+  }
+  return all;
+}
+
+void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  if (options_.look_back) options_.look_back(incident);
+  const auto conditions = related(kept, at);
+  const std::optional<Verdict> before = incident.verdict;
+  if (conclusion.verdict) {
+    // What was measured and what was traced are independent of one another.
+    Verdict& verdict = *conclusion.verdict;
+    for (const Condition* condition : conditions) {
+      if (rank_as_cause(*condition) == 0 || !names(*condition, verdict.suspects)) continue;
+      verdict.confidence = Confidence::high;
+      conclusion.evidence.push_back({.says = says(*condition)});
+      break;
+    }
+  } else {
+    conclusion.verdict = verdict_of(conditions);
+  }
+  // A verdict stays until there is a better one.
+  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
+    incident.verdict = std::move(conclusion.verdict);
+  if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
+  std::erase(incident.not_known, kNoAnswer);
+  append(incident.against, conclusion.against);
+  append(incident.not_known, conclusion.not_known);
+  const bool was_settled = incident.state != IncidentState::pending &&
+                           incident.state != IncidentState::firing &&
+                           incident.state != IncidentState::investigating;
+  const IncidentState to = incident.verdict ? IncidentState::verdict : IncidentState::inconclusive;
+  if (was_settled &&
+      (incident.state == IncidentState::recovering || incident.state == IncidentState::resolved)) {
+    incident.before = to;
+    return move(kept, incident.state, std::move(why), Word::none, at, changes);
+  }
+  const bool is_news = incident.verdict.has_value() && (!before || !is_same(*before, *incident.verdict));
+  const Word word = !was_settled ? Word::verdict : is_news ? Word::changed : Word::none;
+  move(kept, to, std::move(why), word, at, changes);
+}
+
+// Whether it is told: not what is silenced, or a part of a larger one.
+Word Incidents::said(Kept& kept, Word word, Ns at) const {
+  Incident& incident = kept.incident;
+  incident.silenced_until = silences_.until(incident, at);
+  if (word == Word::resolved) return word;  // of what was told: whoever waits for its end is not left with it
+  if (word == Word::none || incident.silenced_until || !incident.part_of.empty()) return Word::none;
+  return word;
+}
+
+void Incidents::move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes) {
+  Incident& incident = kept.incident;
+  const IncidentState from = std::exchange(incident.state, to);
+  if (from != to) kept.began = at;
+  incident.updated = at;
+  word = said(kept, word, at);
+  if (word != Word::none) {
+    incident.told = at;
+    ++incident.sequence;
+  }
+  changes.push_back({.incident = incident, .from = from, .why = std::move(why), .word = word});
+}
+
+Result<Incidents::Kept*> Incidents::named(const std::string& id) {
+  for (Kept& kept : incidents_) {
+    if (kept.incident.id() == id) return &kept;
+  }
+  return fail(Code::not_found, "there is no incident {}", to_printable(id));
+}
+
+Result<Incidents::Changes> Incidents::investigate(const std::string& id, CaptureOfIncident capture, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  kept->incident.captures.push_back(std::move(capture));
+  const bool waits = kept->incident.state == IncidentState::firing;
+  move(*kept, waits ? IncidentState::investigating : kept->incident.state, "a capture was begun", Word::none,
+       at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  std::string why = conclusion.verdict ? "the evidence names a cause" : "the evidence names no cause";
+  settle(*kept, std::move(conclusion), std::move(why), at, changes);
+  return changes;
+}
+
+Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::function<void(Incident&)>& edit,
+                                            Ns at) {
+  TRY_ASSIGN(Kept* const kept, named(id));
+  Changes changes;
+  edit(kept->incident);
+  move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
+  return changes;
+}
+
+}  // namespace spotter::respond

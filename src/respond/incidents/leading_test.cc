@@ -1,0 +1,434 @@
+// Many hosts of one job, the network between them made up: who leads, and what people are told.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <set>
+
+#include "respond/incidents/incidents.h"
+#include "respond/incidents/relay.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kBegin = 1'795'000'000 * kSecond;
+
+class World {
+ public:
+  struct Told {
+    size_t host;
+    IncidentChange change;
+    Ns at;
+  };
+  struct Node {
+    std::string name;
+    std::unique_ptr<Incidents> incidents;
+    Relay relay;
+    bool is_up = true;
+    Ns clock_ahead = 0;
+    std::vector<Incident> stored;  // what its disk has
+    std::optional<Condition> fires;
+    Ns said = 0;
+  };
+
+  explicit World(size_t count) {
+    for (size_t i = 0; i < count; ++i) {
+      nodes.push_back(std::make_unique<Node>());
+      nodes[i]->name = name_of(i);
+      start(i);
+    }
+  }
+  static std::string name_of(size_t i) { return fmt::format("gpu{:04}", i); }
+
+  void start(size_t i) {
+    Node& node = *nodes[i];
+    node.incidents = std::make_unique<Incidents>(IncidentsOptions{.cluster = "a", .host = node.name});
+    node.relay = {};
+    node.is_up = true;
+    for (const Incident& incident : node.stored) node.incidents->restore(incident, at + node.clock_ahead);
+  }
+  void kill(size_t i) { nodes[i]->is_up = false; }
+
+  Leaders leaders(size_t self) const {
+    Leaders leaders;
+    for (size_t i = 0; i < nodes.size() && i < 8; ++i) leaders.hosts.push_back(name_of(i));
+    leaders.own = std::min(self, leaders.hosts.size());
+    if (are_crossed) {
+      leaders.hosts = {name_of(1 - self), name_of(self)};
+      leaders.own = 1;
+    }
+    return leaders;
+  }
+  void slow(size_t i, bool is_slow) {
+    Node& node = *nodes[i];
+    const Ns now = at + node.clock_ahead;
+    if (is_slow) {
+      node.fires = Condition{.rule = "step_time_up",
+                             .family = "speed",
+                             .job = "4711",
+                             .host = node.name,
+                             .rank = static_cast<i64>(i),
+                             .since = now,
+                             .at = now,
+                             .value = 4.42,
+                             .baseline = 3.1,
+                             .unit = "s"};
+      say(i, *node.fires);
+    } else if (node.fires) {
+      Condition over = *node.fires;
+      node.fires.reset();
+      over.is_firing = false;
+      over.at = now;
+      say(i, over);
+    }
+  }
+  void all_slow(bool is_slow) {
+    for (size_t i = 0; i < nodes.size(); ++i)
+      if (nodes[i]->is_up) slow(i, is_slow);
+  }
+  bool can_reach(size_t from, size_t to) const {
+    return nodes[to]->is_up && nodes[from]->is_up &&
+           !(is_parted && (from < nodes.size() / 2) != (to < nodes.size() / 2));
+  }
+
+  void pass(Ns time) {
+    for (const Ns end = at + time; at < end;) {
+      at += kSecond;
+      for (size_t i = 0; i < nodes.size(); ++i)
+        if (nodes[i]->is_up) pass_one(i);
+    }
+  }
+
+  std::vector<Word> words() const {
+    std::vector<Word> words;
+    for (const Told& each : told) words.push_back(each.change.word);
+    return words;
+  }
+  size_t open() const {
+    size_t count = 0;
+    for (const auto& node : nodes) {
+      if (!node->is_up) continue;
+      for (const Incident& incident : node->incidents->all()) count += incident.is_open();
+    }
+    return count;
+  }
+
+  Ns at = kBegin;
+  std::vector<std::unique_ptr<Node>> nodes;
+  std::vector<Told> told;
+  bool is_parted = false;
+  Ns evidence_takes = 12 * kSecond;
+  std::optional<size_t> finds = {};  // whose captures alone name a cause; nothing: everybody's
+  bool are_crossed = false;          // of two each takes the other for the leader
+  Ns told_each = 30 * kSecond;       // what lasts
+  size_t reports = 0;
+
+ private:
+  void say(size_t i, const Condition& condition) {
+    Node& node = *nodes[i];
+    node.said = at;
+    if (leaders(i).is_own())
+      apply(i, node.incidents->take(condition, at + node.clock_ahead));
+    else
+      node.relay.put(condition, leaders(i), at + node.clock_ahead);
+    take_own(i);
+  }
+  void take_own(size_t i) {
+    Node& node = *nodes[i];
+    for (const Condition& own : node.relay.own())
+      apply(i, node.incidents->take(own, at + node.clock_ahead, true));
+  }
+  void apply(size_t i, const Result<Incidents::Changes>& changes) {
+    ASSERT_TRUE(changes);
+    Node& node = *nodes[i];
+    for (const IncidentChange& change : *changes) {
+      if (change.word != Word::none) told.push_back({i, change, at});
+      std::erase_if(node.stored, [&](const Incident& s) { return s.id() == change.incident.id(); });
+      if (change.incident.state != IncidentState::pending) node.stored.push_back(change.incident);
+      if (change.wants_evidence) later.push_back({i, change.incident.id(), at + evidence_takes});
+    }
+  }
+  void pass_one(size_t i) {
+    Node& node = *nodes[i];
+    const Ns now = at + node.clock_ahead;
+    if (node.fires && at - node.said >= told_each) {
+      node.fires->at = now;
+      say(i, *node.fires);
+    }
+    std::map<std::string, Leaders> standing;
+    for (const Incident& incident : node.incidents->all())
+      if (!leaders(i).is_own() && incident.is_open()) standing.emplace(incident.job.id, leaders(i));
+    node.relay.stand_in(standing, now);
+    for (const Relay::Errand& errand : node.relay.pass(now)) {
+      const size_t to = std::stoul(errand.to.substr(3));
+      if (!can_reach(i, to)) {
+        node.relay.answered(errand, false, now);
+        continue;
+      }
+      ++reports;
+      Report report{
+          .host = node.name, .sent = now, .job = {.id = errand.job}, .conditions = errand.conditions};
+      if (errand.place == 0) report.incidents = node.incidents->to_hand_over(errand.job);
+      Node& leader = *nodes[to];
+      apply(to, leader.incidents->receive(report, at + leader.clock_ahead));
+      const auto led = leader.incidents->led(errand.job);
+      node.relay.answered(errand, true, now);
+      node.incidents->learn(errand.job, led, now);
+      if (errand.place == 0) apply(i, node.incidents->hand_over(errand.job, led, leader.name, now));
+    }
+    take_own(i);
+    for (auto it = later.begin(); it != later.end();) {
+      if (it->host != i || it->at > at) {
+        ++it;
+        continue;
+      }
+      const Conclusion conclusion{.verdict = Verdict{.cause = "slow_device",
+                                                     .confidence = Confidence::medium,
+                                                     .suspects = {{.rank = 3}},
+                                                     .sentence = "rank 3"}};
+      const bool finds_it = !finds || *finds == i;
+      if (node.incidents->find(it->id))
+        apply(i, node.incidents->conclude(it->id, finds_it ? conclusion : Conclusion(), now));
+      it = later.erase(it);
+    }
+    apply(i, node.incidents->pass(now));
+  }
+  struct Later {
+    size_t host;
+    std::string id;
+    Ns at;
+  };
+  std::vector<Later> later;
+};
+
+TEST(Leading, AThousandHostsAreOneIncidentAndOneMessage) {
+  World world(1000);
+  // Within two seconds, as a synchronous job is slow everywhere.
+  for (size_t i = 0; i < world.nodes.size(); ++i) {
+    if (i % 500 == 499) world.pass(kSecond);
+    world.slow(i, true);
+  }
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  EXPECT_EQ(world.told[0].host, 0u);
+  EXPECT_LE(world.told[0].at - kBegin, 20 * kSecond);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 1000);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_LE(world.reports, 1000u * 4);
+  world.all_slow(false);
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.words(), (std::vector{Word::verdict, Word::resolved}));
+  EXPECT_EQ(world.open(), 0u);
+}
+
+TEST(Leading, WhereTheLeaderIsNotThereTheNextTellsAndHandsOver) {
+  World world(8);
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  EXPECT_EQ(world.told[0].host, 1u);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  const auto incidents = world.nodes[0]->incidents->all();
+  ASSERT_FALSE(incidents.empty());
+  EXPECT_TRUE(incidents[0].is_open());
+  EXPECT_EQ(incidents[0].id(), "4711-speed-1");
+  EXPECT_EQ(incidents[0].verdict->cause, "slow_device");
+  world.all_slow(false);
+  world.pass(12 * kMinute);
+  EXPECT_EQ(world.open(), 0u);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+}
+
+TEST(Leading, KilledAtAnySecondItIsToldAndItsEndIsToldUnderOneNumber) {
+  for (Ns second = 1; second <= 75; second += 2) {
+    SCOPED_TRACE(second);
+    World world(6);
+    world.all_slow(true);
+    world.pass(second * kSecond);
+    world.kill(0);
+    world.pass(2 * kMinute);
+    ASSERT_FALSE(world.told.empty());
+    world.start(0);
+    world.slow(0, true);
+    world.pass(3 * kMinute);
+    EXPECT_EQ(world.open(), 1u);
+    world.all_slow(false);
+    world.pass(20 * kMinute);
+    EXPECT_EQ(world.open(), 0u);
+    EXPECT_EQ(world.words().back(), Word::resolved);
+    std::set<i64> sequences;
+    for (const World::Told& told : world.told) {
+      EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+      // Receivers know a message again by it.
+      EXPECT_TRUE(sequences.insert(told.change.incident.sequence).second);
+    }
+    EXPECT_LE(world.told.size(), 4u);
+  }
+}
+
+TEST(Leading, TwoThatLeadBecomeOne) {
+  World world(8);
+  world.is_parted = true;
+  world.all_slow(true);
+  world.pass(2 * kMinute);
+  EXPECT_GE(world.open(), 2u);
+  world.is_parted = false;
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 8);
+  world.all_slow(false);
+  world.pass(20 * kMinute);
+  EXPECT_EQ(world.open(), 0u);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+}
+
+TEST(Leading, WhereNobodyAnswersEachTells) {
+  World world(8);
+  for (size_t i = 0; i < 3; ++i) world.kill(i);
+  world.all_slow(true);
+  world.pass(kMinute);
+  EXPECT_EQ(world.told.size(), 5u);
+  for (const World::Told& told : world.told) EXPECT_LE(told.at - kBegin, 35 * kSecond);
+  for (size_t i = 0; i < 3; ++i) world.start(i);
+  world.pass(2 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+}
+
+TEST(Leading, ClocksThatAreAMinuteApartChangeNothing) {
+  World world(6);
+  world.nodes[1]->clock_ahead = kMinute;
+  world.nodes[2]->clock_ahead = -kMinute;
+  world.all_slow(true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), std::vector{Word::verdict});
+  const Incident incident = world.nodes[0]->incidents->all().at(0);
+  EXPECT_EQ(incident.condition_count, 6);
+  EXPECT_GE(incident.symptom.since, kBegin);
+  world.all_slow(false);
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.words(), (std::vector{Word::verdict, Word::resolved}));
+}
+
+TEST(Leading, WhoTellsOftenReturnsToTheLeaderAsWell) {
+  World world(6);
+  world.told_each = 5 * kSecond;
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(5 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_EQ(world.nodes[0]->incidents->all().at(0).symptom.hosts, 6);
+  EXPECT_LE(world.told.size(), 2u);
+}
+
+TEST(Leading, WhatIsLookedIntoIsToldByWhoHasBegunIt) {
+  for (Ns back = 6; back < 24; back += 2) {
+    SCOPED_TRACE(back);
+    World world(4);
+    world.finds = 1;
+    world.evidence_takes = 30 * kSecond;  // it is asked again before that
+    world.kill(0);
+    world.all_slow(true);
+    world.pass(back * kSecond);
+    world.start(0);
+    world.slow(0, true);
+    world.pass(3 * kMinute);
+    ASSERT_EQ(world.open(), 1u);
+    const Incident incident = world.nodes[0]->incidents->all().at(0);
+    ASSERT_TRUE(incident.verdict);
+    EXPECT_EQ(incident.verdict->cause, "slow_device");
+  }
+}
+
+TEST(Leading, LongAfterAHandoverItHasStillTheSameNumber) {
+  World world(4);
+  world.kill(0);
+  world.all_slow(true);
+  world.pass(kMinute);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(40 * kMinute);
+  world.kill(0);
+  world.pass(3 * kMinute);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+  EXPECT_EQ(world.open(), 1u);
+}
+
+TEST(Leading, TwoThatTakeEachOtherForTheLeaderAreQuiet) {
+  World world(2);
+  world.are_crossed = true;
+  world.all_slow(true);
+  world.pass(20 * kMinute);
+  EXPECT_LE(world.told.size(), 3u);
+  for (const World::Told& told : world.told) EXPECT_EQ(told.change.incident.id(), "4711-speed-1");
+}
+
+TEST(Leading, WhatIsMendedIsSoByTheClockOfWhoTells) {
+  Incidents incidents({.cluster = "a", .host = "gpu01"});
+  const auto told = [](Ns sent, Ns since) {
+    Condition fault{.rule = "gpu_fault",
+                    .family = "gpu",
+                    .urgency = Urgency::critical,
+                    .job = "4711",
+                    .device = "gpu 5",
+                    .since = since,
+                    .at = sent};
+    return Report{.host = "gpu02", .sent = sent, .job = {.id = "4711"}, .conditions = {fault}};
+  };
+  constexpr Ns kBehind = 5 * kMinute;  // that host's clock
+  incidents.receive(told(kBegin - kBehind, kBegin - kBehind), kBegin);
+  incidents.pass(kBegin + 5 * kSecond);
+  ASSERT_TRUE(incidents.resolve("4711-gpu-1", "bob", kBegin + kMinute));
+  std::vector<u64> mended;
+  const Ns later = kBegin + 2 * kMinute;
+  incidents.receive(told(later - kBehind, kBegin - kBehind), later, &mended);
+  EXPECT_EQ(mended.size(), 1u);
+  EXPECT_FALSE(incidents.is_open("4711"));
+  mended.clear();
+  const Ns again = kBegin + 3 * kMinute;  // another fault of that GPU
+  incidents.receive(told(again - kBehind, again - kBehind), again, &mended);
+  EXPECT_TRUE(mended.empty());
+  EXPECT_TRUE(incidents.is_open("4711"));
+}
+
+TEST(Leading, WhatIsMadeUpIsLimited) {
+  Incidents incidents({.cluster = "a", .host = "gpu01", .most = 10});
+  Report report{.host = "gpu02", .sent = kBegin, .job = {.id = "4711"}};
+  for (int i = 0; i < 100; ++i) {
+    Incident incident{.cluster = "a", .family = i < 90 ? fmt::format("made-up-{}", i) : "gpu", .n = i};
+    incident.job.id = "4711";
+    incident.state = IncidentState::verdict;
+    report.incidents.push_back(incident);
+  }
+  incidents.receive(report, kBegin);
+  EXPECT_EQ(incidents.all().size(), 1u);  // of the family that there is
+}
+
+TEST(Relay, JobsWhoseLeadersHangKeepNoOthersFromTheirs) {
+  Relay relay;
+  const Leaders leaders{.hosts = {"x"}, .own = 1};
+  Ns at = kBegin;
+  for (int i = 0; i < 100; ++i)
+    relay.put({.rule = "step_time_up", .job = fmt::format("j{:03}", i), .at = at}, leaders, at);
+  std::set<std::string> asked;
+  for (int round = 0; round < 4; ++round) {
+    const auto errands = relay.pass(at);
+    EXPECT_LE(errands.size(), Relay::kMostErrands);
+    at += 4 * kSecond;
+    for (const Relay::Errand& errand : errands) {
+      asked.insert(errand.job);
+      relay.answered(errand, false, at);
+    }
+    at += Relay::kAgain;
+  }
+  EXPECT_EQ(asked.size(), 100u);
+}
+
+}  // namespace
+}  // namespace spotter::respond

@@ -1,0 +1,114 @@
+#include "respond/incidents/members.h"
+
+#include <algorithm>
+#include <set>
+
+namespace spotter::respond {
+
+void Members::see(const Report& report, Ns at) {
+  auto& hosts = jobs_[report.job.id];
+  if (!hosts.contains(report.host)) {
+    if (count_ >= kMostHosts) return;
+    ++count_;
+  }
+  Member& member = hosts[report.host];
+  ranks_ -= member.here.ranks.size();
+  member = {report.job, at};
+  if (ranks_ + member.here.ranks.size() > kMostRanks) member.here.ranks.clear();
+  ranks_ += member.here.ranks.size();
+}
+
+void Members::pass(Ns at) {
+  for (auto& [job, hosts] : jobs_) {
+    count_ -= std::erase_if(hosts, [&](const auto& host) {
+      const bool is_old = at - host.second.seen > kForgotten;
+      if (is_old) ranks_ -= host.second.here.ranks.size();
+      return is_old;
+    });
+  }
+  std::erase_if(jobs_, [](const auto& job) { return job.second.empty(); });
+}
+
+std::vector<std::string> Members::hosts(const std::string& job) const {
+  std::vector<std::string> names;
+  if (const auto it = jobs_.find(job); it != jobs_.end())
+    for (const auto& [name, member] : it->second) names.push_back(name);
+  return names;
+}
+
+i64 Members::world_size(const std::string& job) const {
+  i64 most = 0;
+  if (const auto it = jobs_.find(job); it != jobs_.end())
+    for (const auto& [name, member] : it->second) most = std::max(most, member.here.world_size);
+  return most;
+}
+
+std::optional<JobPace> Members::pace(const std::string& job, Ns at) const {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return {};
+  std::optional<JobPace> best;
+  for (const auto& [name, member] : it->second) {
+    const JobHere& here = member.here;
+    if (best && here.steps <= best->steps) continue;
+    best = JobPace{.user = here.user,
+                   .ranks = {here.ranks.begin(), here.ranks.end()},
+                   .world_size = here.world_size,
+                   .first = here.age == 0 ? 0 : member.seen - here.age,
+                   .steps = here.steps,
+                   .step = here.step,
+                   .last_step = member.seen,
+                   .last_writing = here.wrote_ago ? std::max<Ns>(at - *here.wrote_ago, 1) : 0};
+  }
+  return best;
+}
+
+Chosen Members::choose(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
+                       const std::vector<std::string>& hosts, const std::vector<i64>& suspects) const {
+  std::map<std::string, std::vector<i64>> ranks;  // by host
+  i64 world = world_size(job), count = 0;
+  for (const std::string& host : hosts) ranks[host];
+  if (const auto it = jobs_.find(job); it != jobs_.end())
+    for (const auto& [name, member] : it->second) ranks[name] = member.here.ranks;
+  if (!own.empty() || ranks.empty()) ranks[own_host] = own;
+  for (auto& [name, here] : ranks) {
+    std::ranges::sort(here);
+    count += std::ssize(here);
+  }
+  Chosen chosen;
+  if (std::max(world, count) <= kWhole) {
+    if (ranks.size() > 1) {
+      for (const auto& [name, here] : ranks) chosen.hosts.push_back(name);
+    } else {
+      chosen.ranks = own;
+    }
+    return chosen;
+  }
+  std::set<i64> taken;
+  std::set<std::string> asked;
+  const auto take = [&](const std::string& host, i64 rank) {
+    if (taken.size() >= kScouts || !taken.insert(rank).second) return;
+    asked.insert(host);
+  };
+  for (const i64 suspect : suspects) {
+    for (const auto& [name, here] : ranks)
+      if (std::ranges::binary_search(here, suspect)) take(name, suspect);
+  }
+  // Of hosts at equal distances their first ranks, then of each their second, until there are enough.
+  std::vector<const std::pair<const std::string, std::vector<i64>>*> known;
+  for (const auto& each : ranks)
+    if (!each.second.empty()) known.push_back(&each);
+  size_t deepest = 0;
+  for (const auto* each : known) deepest = std::max(deepest, each->second.size());
+  for (size_t depth = 0; depth < deepest && taken.size() < kScouts; ++depth) {
+    const size_t wanted = std::min(kScouts, known.size());
+    for (size_t i = 0; i < wanted; ++i) {
+      const auto& [name, here] = *known[i * known.size() / wanted];
+      if (depth < here.size()) take(name, here[depth]);
+    }
+  }
+  chosen.ranks.assign(taken.begin(), taken.end());
+  if (ranks.size() > 1) chosen.hosts.assign(asked.begin(), asked.end());
+  return chosen;
+}
+
+}  // namespace spotter::respond

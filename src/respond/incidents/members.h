@@ -1,0 +1,50 @@
+// Members: the hosts of the jobs that this host leads, as their reports say: which ranks are where, how the
+// job goes on there, and which ranks of which hosts a capture takes. One thread.
+#pragma once
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "respond/incidents/report.h"
+#include "respond/steps/job_pace.h"
+
+namespace spotter::respond {
+
+// Whom a capture asks. Empty ranks: all there are.
+struct Chosen {
+  std::vector<i64> ranks = {};
+  std::vector<std::string> hosts = {};  // empty: this host alone
+};
+
+class Members {
+ public:
+  static constexpr Ns kForgotten = 30 * kMinute;   // a host that says nothing more
+  static constexpr size_t kMostHosts = 20'000;     // of all jobs
+  static constexpr size_t kMostRanks = 1'000'000;  // of all of them
+  static constexpr i64 kWhole = 64;                // ranks of a job that is traced whole
+  static constexpr size_t kScouts = 32;            // of a larger one
+
+  void see(const Report& report, Ns at);
+  void pass(Ns at);
+
+  std::vector<std::string> hosts(const std::string& job) const;
+  i64 world_size(const std::string& job) const;  // 0: not known
+  // By whoever knows most of it; nothing: nobody has told of it.
+  std::optional<JobPace> pace(const std::string& job, Ns at) const;
+
+  // `own`: the ranks of this host, `hosts`: those of the job that are known otherwise (a scheduler's list).
+  // `suspects`: ranks that conditions name; of a large job they come first, then one of each host, spread.
+  Chosen choose(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
+                const std::vector<std::string>& hosts, const std::vector<i64>& suspects) const;
+
+ private:
+  struct Member {
+    JobHere here = {};
+    Ns seen = 0;
+  };
+  std::map<std::string, std::map<std::string, Member>> jobs_;  // by job, by host
+  size_t count_ = 0, ranks_ = 0;
+};
+
+}  // namespace spotter::respond

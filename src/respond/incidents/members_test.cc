@@ -1,0 +1,94 @@
+#include "respond/incidents/members.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace spotter::respond {
+namespace {
+
+constexpr Ns kAt = 1'795'000'000 * kSecond;
+
+Report report(const std::string& host, std::vector<i64> ranks, i64 world) {
+  return {.host = host,
+          .job = {.id = "4711",
+                  .user = "alice",
+                  .ranks = std::move(ranks),
+                  .world_size = world,
+                  .age = kHour,
+                  .steps = 900,
+                  .step = kSecond}};
+}
+
+TEST(Members, ASmallJobIsTracedWholeOnAllItsHosts) {
+  Members members;
+  members.see(report("gpu02", {2, 3}, 4), kAt);
+  const Chosen chosen = members.choose("4711", "gpu01", {0, 1}, {}, {});
+  EXPECT_TRUE(chosen.ranks.empty());
+  EXPECT_EQ(chosen.hosts, (std::vector<std::string>{"gpu01", "gpu02"}));
+}
+
+TEST(Members, OfAJobThatIsHereAloneOnlyThisHostIsAsked) {
+  const Chosen chosen = Members().choose("4711", "gpu01", {0, 1}, {}, {});
+  EXPECT_EQ(chosen.ranks, (std::vector<i64>{0, 1}));
+  EXPECT_TRUE(chosen.hosts.empty());
+}
+
+TEST(Members, OfALargeJobScoutsAreTaken) {
+  Members members;
+  for (i64 i = 1; i < 128; ++i) {
+    std::vector<i64> ranks;
+    for (i64 r = 0; r < 8; ++r) ranks.push_back(i * 8 + r);
+    members.see(report(fmt::format("gpu{:03}", i), ranks, 1024), kAt);
+  }
+  const Chosen chosen = members.choose("4711", "gpu000", {0, 1, 2, 3, 4, 5, 6, 7}, {}, {37});
+  EXPECT_EQ(chosen.ranks.size(), Members::kScouts);
+  EXPECT_TRUE(std::binary_search(chosen.ranks.begin(), chosen.ranks.end(), 37));
+  EXPECT_TRUE(std::binary_search(chosen.ranks.begin(), chosen.ranks.end(), 0));
+  EXPECT_GE(chosen.hosts.size(), 31u);
+  EXPECT_GE(chosen.ranks.back(), 900);
+}
+
+TEST(Members, OfAFewLargeHostsMoreRanksAreTakenOfEach) {
+  Members members;
+  std::vector<i64> first(64), second(64);
+  for (i64 r = 0; r < 64; ++r) first[static_cast<size_t>(r)] = r, second[static_cast<size_t>(r)] = 64 + r;
+  members.see(report("b", second, 128), kAt);
+  const Chosen chosen = members.choose("4711", "a", first, {}, {});
+  EXPECT_EQ(chosen.ranks.size(), Members::kScouts);
+  EXPECT_EQ(chosen.hosts, (std::vector<std::string>{"a", "b"}));
+}
+
+TEST(Members, PaceIsThatOfWhoHasMadeMostSteps) {
+  Members members;
+  Report one = report("gpu02", {2}, 4), two = report("gpu03", {3}, 4);
+  two.job.steps = 1000;
+  two.job.wrote_ago = kMinute;
+  members.see(one, kAt);
+  members.see(two, kAt);
+  const JobPace pace = members.pace("4711", kAt).value();
+  EXPECT_EQ(pace.steps, 1000);
+  EXPECT_EQ(pace.first, kAt - kHour);
+  EXPECT_EQ(pace.last_writing, kAt - kMinute);
+  EXPECT_FALSE(members.pace("4712", kAt));
+}
+
+TEST(Members, ThereIsAnEndToTheirRanks) {
+  Members members;
+  for (int i = 0; i < 150; ++i)
+    members.see(report(fmt::format("h{}", i), std::vector<i64>(10'000, i), 0), kAt);
+  EXPECT_EQ(members.hosts("4711").size(), 150u);
+  const auto chosen = members.choose("4711", "h149", {}, {}, {5, 149}).ranks;
+  EXPECT_EQ(std::ranges::count(chosen, 5), 1);
+  EXPECT_EQ(std::ranges::count(chosen, 149), 0);  // one that there was no room for
+}
+
+TEST(Members, AreForgotten) {
+  Members members;
+  members.see(report("gpu02", {2}, 4), kAt);
+  members.pass(kAt + Members::kForgotten + 1);
+  EXPECT_TRUE(members.hosts("4711").empty());
+}
+
+}  // namespace
+}  // namespace spotter::respond

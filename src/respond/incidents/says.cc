@@ -1,0 +1,74 @@
+#include "respond/incidents/says.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+#include <string_view>
+
+#include "respond/alerts/alert.h"
+
+namespace spotter::respond {
+namespace {
+
+std::string amount(double value, std::string_view unit) {
+  if (unit == "s") return value < 1 ? fmt::format("{:.3g} ms", value * 1e3) : fmt::format("{:.3g} s", value);
+  if (unit == "Hz") return fmt::format("{:.0f} MHz", value / 1e6);
+  if (unit == "ratio") return fmt::format("{:.0f} %", value * 100);
+  if (unit == "per_s") return fmt::format("{:.0f} a second", value);
+  return fmt::format("{:.0f}", value);
+}
+
+// The condition's own words, by its rule.
+std::string what(const Condition& c) {
+  const std::string value = c.value ? amount(*c.value, c.unit) : "";
+  const std::string baseline = c.baseline ? amount(*c.baseline, c.unit) : "";
+  if (c.rule == "step_time_up" && c.value && c.baseline)
+    return fmt::format("steps {} → {} ({:+.0f} %)", baseline, value, (*c.value / *c.baseline - 1) * 100);
+  if (c.rule == "step_time_creep") return fmt::format("steps become slower by {} an hour", value);
+  if (c.rule == "step_time_spikes")
+    return fmt::format("{} of 100 steps took far longer than the others", value);
+  if (c.rule == "progress_stopped") return fmt::format("no step for {} (usual: {})", value, baseline);
+  if (c.rule == "collective_stuck") {
+    if (c.unit == "count")
+      return c.rank ? "it has not arrived" : fmt::format("{} ranks have not arrived", value);
+    return c.value ? fmt::format("it has waited {} for a collective, and given up", value)
+                   : "it has given up a collective";
+  }
+  if (c.rule == "log_error" && c.text.empty()) return "its log has such a line";
+  if (c.rule == "rank_gone") return "its processes have ended while the others go on";
+  if (c.rule == "gpu_throttled")
+    return fmt::format("the clocks are held down for heat or power: {} of {}", value, baseline);
+  if (c.rule == "gpu_idle_in_job") return fmt::format("the GPU has had work in {} of the time", value);
+  if (c.rule == "rank_outlier") return fmt::format("the clock is {}, the others' {}", value, baseline);
+  if (c.rule == "link_errors") return fmt::format("{} ({})", c.text, value);
+  if (c.rule == "rdma_congestion")
+    return fmt::format("sent again or congested {}, others {}", value, baseline);
+  if (c.rule == "host_starved") return fmt::format("tasks wait for {} in {} of the time", c.device, value);
+  if (c.rule == "oom_kill")
+    return fmt::format("the kernel ended {} for want of memory",
+                       value == "1" ? "a process" : value + " processes");
+  if (c.rule == "storage_hangs") return "the file system does not answer";
+  if (c.rule == kAlert) return fmt::format("the alert {} fires", c.source);
+  if (!c.text.empty()) return c.text;
+  return value.empty() ? c.rule : fmt::format("{} {}", c.rule, value);
+}
+
+}  // namespace
+
+std::string whom(const Condition& c) {
+  std::string name;
+  if (c.rank)
+    name = fmt::format("rank {}", *c.rank);
+  else if (!c.device.empty() && c.rule != kAlert)
+    name = c.device;
+  if (!c.host.empty()) name += (name.empty() ? "" : " on ") + c.host;
+  if (c.rank && !c.device.empty() && c.rule != kAlert) name += fmt::format(" ({})", c.device);
+  return name;
+}
+
+std::string says(const Condition& condition) {
+  const std::string name = whom(condition);
+  return name.empty() ? what(condition) : fmt::format("{}: {}", name, what(condition));
+}
+
+}  // namespace spotter::respond

@@ -1,0 +1,138 @@
+#include "respond/steps/job_pace.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "base/lower_median.h"
+
+namespace spotter::respond {
+namespace {
+
+constexpr size_t kMostSteps = 2000;  // whose times are known
+constexpr size_t kUsual = 50;
+constexpr Ns kForgotten = 5 * kMinute;
+constexpr i64 kLateSteps = 5;
+constexpr Ns kLate = 10 * kSecond;
+
+constexpr const char* kNames[] = {"job", "rank", "user", "world_size"};
+enum : size_t { kJob, kRank, kUser, kWorldSize };
+
+std::optional<Ns> median_of(std::vector<Ns> values) {
+  if (values.empty()) return {};
+  return lower_median(values);
+}
+
+}  // namespace
+
+void JobPaces::see(const Sample& sample) {
+  if (sample.table.name() == "step")
+    see_steps(sample);
+  else if (sample.table.name() == "job")
+    see_jobs(sample);
+  else
+    return;
+  std::erase_if(jobs_, [&](const auto& job) { return sample.at - job.second.seen > kForgotten; });
+}
+
+void JobPaces::see_steps(const Sample& sample) {
+  rows_.each(sample, [&](const StepRow& row) {
+    if (row.of.job.empty()) return;
+    Job& job = jobs_[row.of.job];
+    job.seen = sample.at;
+    job.pace.user = row.of.user;
+    const auto before = job.counted.find(row.of.rank);
+    const i64 count =
+        before == job.counted.end() || row.steps < before->second ? 0 : row.steps - before->second;
+    job.counted[row.of.rank] = row.steps;
+    const i64 first = job.first_count.try_emplace(row.of.rank, row.steps).first->second;
+    if (row.steps > 0 && job.pace.first == 0) job.pace.first = sample.at;
+    job.pace.steps = std::max(job.pace.steps, row.steps - first);
+    if (!job.has_shown || row.of.rank < job.shown) {
+      job.has_shown = true;
+      job.shown = row.of.rank;
+      job.last.clear();
+    }
+    if (row.of.rank != job.shown || !row.step || count == 0) return;
+    const Ns end = sample.at - row.age.value_or(0);
+    const i64 steps = std::min<i64>(count, kMostSteps);
+    for (i64 i = 0; i < steps; ++i) {
+      const Ns took = i + 1 == steps ? row.longest.value_or(*row.step) : *row.step;
+      job.last.push_back({.end = end - (steps - 1 - i) * *row.step, .took = took});
+    }
+    while (job.last.size() > kMostSteps) job.last.pop_front();
+    std::vector<Ns> usual;
+    for (size_t i = job.last.size() - std::min(kUsual, job.last.size()); i < job.last.size(); ++i)
+      usual.push_back(job.last[i].took);
+    job.pace.step = lower_median(usual);
+    job.pace.last_step = end;
+  });
+}
+
+void JobPaces::see_jobs(const Sample& sample) {
+  writes_.see(sample);
+  Columns columns(kNames);
+  columns.find(sample.table);
+  std::map<std::string, std::set<i64>> ranks;
+  for (size_t row = 0; row < sample.table.rows(); ++row) {
+    const std::string name(columns.text(row, kJob));
+    if (name.empty()) continue;
+    Job& job = jobs_[name];
+    job.seen = sample.at;
+    if (job.pace.user.empty()) job.pace.user = columns.text(row, kUser);
+    if (const auto size = columns.integer(row, kWorldSize)) job.pace.world_size = *size;
+    if (const auto rank = columns.integer(row, kRank)) ranks[name].insert(*rank);
+  }
+  for (auto& [name, all] : ranks) jobs_[name].pace.ranks = std::move(all);
+}
+
+std::optional<JobPace> JobPaces::of(const std::string& job) const {
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return {};
+  JobPace pace = it->second.pace;
+  pace.last_writing = writes_.last(job);
+  return pace;
+}
+
+std::vector<std::string> JobPaces::late(Ns now) const {
+  std::vector<std::string> jobs;
+  for (const auto& [name, job] : jobs_) {
+    const JobPace& pace = job.pace;
+    if (pace.step > 0 && now - pace.last_step > std::max(kLateSteps * pace.step, kLate)) jobs.push_back(name);
+  }
+  return jobs;
+}
+
+CaptureCost JobPaces::cost(const std::string& job, Ns since, Ns from, Ns until) const {
+  CaptureCost cost;
+  const auto it = jobs_.find(job);
+  if (it == jobs_.end()) return cost;
+  std::vector<Ns> before, during, after;
+  for (const Ended& step : it->second.last) {
+    if (step.end <= from) {
+      if (step.end > since) before.push_back(step.took);
+    } else if (step.end - step.took < until) {
+      during.push_back(step.took);
+    } else if (after.size() < kUsual) {
+      after.push_back(step.took);
+    }
+  }
+  if (before.size() > kUsual)
+    before.erase(before.begin(), before.end() - static_cast<std::ptrdiff_t>(kUsual));
+  const auto usual = median_of(before);
+  if (!usual || *usual <= 0) return cost;
+  const auto ratio = [&](const std::vector<Ns>& steps) -> std::optional<double> {
+    const auto median = median_of(steps);
+    if (!median) return {};
+    return static_cast<double>(*median) / static_cast<double>(*usual);
+  };
+  cost.overhead_ratio = ratio(during);
+  cost.aftermath_ratio = ratio(after);
+  if (!during.empty()) {
+    Ns longer = 0;
+    for (const Ns took : during) longer += took - *usual;
+    cost.cost_s = std::max(0.0, static_cast<double>(longer) / static_cast<double>(kSecond));
+  }
+  return cost;
+}
+
+}  // namespace spotter::respond
