@@ -17,7 +17,7 @@ from agent import clean_environment
 from asking import LEGACY, MODERN, command
 from doors import remote_agent_with_traces
 from remote import certificates, token
-from schemas import HERE, ROOT
+from schemas import HERE, ROOT, node, suite
 from test_serve import Serve
 
 MODES = {"auto": MODERN, "legacy": LEGACY, MODERN: MODERN}
@@ -174,15 +174,19 @@ def old_python():
     return subprocess.run([ROOT / "tools" / "mcp_python", "old"], stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 
+def what_a_program_says(program, *words):
+    """One that uses a server by another client."""
+    plans = json.dumps([arguments.least("CAPTURE", "OTHER"), arguments.most("CAPTURE", "OTHER", "slow")])
+    done = subprocess.run([*program, plans, *map(str, words)], capture_output=True, text=True, timeout=120, check=False, env=clean_environment())
+    assert done.returncode == 0, done.stderr[-3000:]
+    return json.loads(done.stdout)
+
+
 def use_old_client(*words):
     python = old_python()
     if not python:
         pytest.skip("no Python with the client of the generation before (tools/mcp_python old)")
-    plans = json.dumps([arguments.least("CAPTURE", "OTHER"), arguments.most("CAPTURE", "OTHER", "slow")])
-    done = subprocess.run([python, HERE / "old_client.py", plans, *map(str, words)], capture_output=True, text=True, timeout=120, check=False,
-                          env=clean_environment())
-    assert done.returncode == 0, done.stderr[-3000:]
-    return json.loads(done.stdout)
+    return what_a_program_says([python, HERE / "old_client.py"], *words)
 
 
 def check_old(said):
@@ -198,3 +202,22 @@ def test_the_old_client_by_the_pipe(folder):
 
 def test_the_old_client_by_http(server):
     check_old(use_old_client("http", f"http://127.0.0.1:{server.port}/mcp", server.token))
+
+
+# In JavaScript, as most desktop clients are.
+
+
+def use_javascript(*words):
+    if not suite():
+        pytest.skip("no conformance suite, which brings the client (tools/mcp_suite)")
+    said = what_a_program_says([node(), HERE / "suite" / "client.mjs", suite()], *words)
+    assert said["unsafe"] == []
+    check_old(said)
+
+
+def test_the_javascript_client_by_the_pipe(folder):
+    use_javascript("stdio", *command(folder))
+
+
+def test_the_javascript_client_by_http(server):
+    use_javascript("http", f"http://127.0.0.1:{server.port}/mcp", server.token)
