@@ -18,13 +18,13 @@
 namespace spotter::mcp {
 
 // What each has; the rest is its asker's.
-struct Call {
+struct Cancellable {
   std::atomic<bool> cancelled = false;  // it is to end, from any thread
   Ns longest = kUsualCall;              // it may take
   Ns until = 0;                         // once it has begun
 };
 
-// `Job` is a Call. Thread-safe.
+// `Job` is a Cancellable. Thread-safe.
 template <typename Job>
 class Calls {
  public:

@@ -7,7 +7,7 @@
 namespace spotter::mcp {
 namespace {
 
-struct Job : Call {
+struct Job : Cancellable {
   explicit Job(int number) : number(number) {}
   int number;
 };

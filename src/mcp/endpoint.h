@@ -39,7 +39,7 @@ class Endpoint {
     std::shared_ptr<World> world;
     Pace pace;
   };
-  struct Job : Call {
+  struct Job : Cancellable {
     net::HttpRequest request;
     Connection connection;
     std::shared_ptr<Caller> caller;

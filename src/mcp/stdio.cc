@@ -107,7 +107,7 @@ class Server {
 
  private:
   // One request on its way. Several of a batch are one after the other.
-  struct Job : Call {
+  struct Job : Cancellable {
     std::vector<std::variant<Message, std::string>> parts;
     bool is_batch = false;
     Connection connection;

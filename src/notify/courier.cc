@@ -148,9 +148,13 @@ void Courier::arrived(Attempt attempt, Ns now) {
     if (messages_.size() > limits_.storm) messages_.pop_front();
   }
   if (!attempt.is_renewal) {
-    for (const Word& word : attempt.words)
-      log(Level::info, "notifier {} was told of incident {}: {}", receiver_.name, to_printable(word.incident),
-          occasion_name(word.occasion));
+    for (const Word& word : attempt.words) {
+      const std::string what =
+          fmt::format("incident {}: {}{}", to_printable(word.incident), occasion_name(word.occasion),
+                      what_is_left_out(receiver_.redaction));
+      log(Level::info, "notifier {} was told of {}", receiver_.name, what);
+      if (receiver_.on_told) receiver_.on_told(what);
+    }
   }
   Ns again = 0;
   if (const Ns renewal = receiver_.notifier->renewal(); renewal > 0 && attempt.words.size() == 1) {

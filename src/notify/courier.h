@@ -25,6 +25,8 @@ struct Receiver {
   std::unique_ptr<Notifier> notifier;
   Redaction redaction = {};
   respond::Urgency least = respond::Urgency::info;  // incidents below it are not put into its outbox
+  // For an audit: what it was told ("incident 4711-speed-2: verdict, without users"). Any thread.
+  std::function<void(const std::string& what)> on_told = {};
 };
 
 struct CourierLimits {

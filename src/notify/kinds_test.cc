@@ -145,6 +145,8 @@ TEST_F(KindsTest, UnknownKindsAndSettingsAreNamed) {
       std::string::npos);
   EXPECT_EQ(error_of("file", {{"redact", "everything"}}).code, Code::invalid);
   EXPECT_TRUE(redaction_of({{"redact", "hosts,users"}}).users);
+  EXPECT_EQ(what_is_left_out(redaction_of({{"redact", "users,hosts"}})), ", without hosts, users");
+  EXPECT_EQ(what_is_left_out({}), "");
   EXPECT_EQ(name_of("file", {{"name", "log"}}), "log");
   for (const Settings& settings : {Settings{}, Settings{{"channel", "C"}},
                                    Settings{{"token_file", "/a"}, {"url_file", "/b"}, {"channel", "C"}}})

@@ -133,24 +133,33 @@ void redact_hosts(Incident& i) {
   replace_words(i, all);
 }
 
+struct Part {
+  std::string_view name;
+  bool Redaction::* flag;
+};
+constexpr Part kParts[] = {{"names", &Redaction::names},
+                           {"hosts", &Redaction::hosts},
+                           {"users", &Redaction::users},
+                           {"log_lines", &Redaction::log_lines}};
+
 }  // namespace
 
 Result<Redaction> parse_redaction(const std::string& words) {
   Redaction redaction;
   for (const std::string& word : split_commas(words)) {
-    if (word == "names") {
-      redaction.names = true;
-    } else if (word == "hosts") {
-      redaction.hosts = true;
-    } else if (word == "users") {
-      redaction.users = true;
-    } else if (word == "log_lines") {
-      redaction.log_lines = true;
-    } else {
+    const Part* part = std::ranges::find(kParts, word, &Part::name);
+    if (part == std::end(kParts))
       return fail(Code::invalid, "\"{}\" is none of names, hosts, users and log_lines", to_printable(word));
-    }
+    redaction.*part->flag = true;
   }
   return redaction;
+}
+
+std::string what_is_left_out(const Redaction& redaction) {
+  std::string words;
+  for (const Part& part : kParts)
+    if (redaction.*part.flag) words += fmt::format("{}{}", words.empty() ? ", without " : ", ", part.name);
+  return words;
 }
 
 void redact(Incident& incident, const Redaction& redaction) {

@@ -20,6 +20,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr size_t kMostUnwritten = 1000;  // changes
+constexpr size_t kMostTold = 1000;       // lines for the audit; notifiers are told less in a second
 constexpr auto kRetry = 1s, kLastTime = 1s;
 
 struct Change {
@@ -92,6 +93,7 @@ struct IncidentMemory::Body {
   std::condition_variable changed;
   std::deque<Change> changes;
   std::map<std::string, i64, std::less<>> n_of_key;
+  std::vector<std::string> told;
   std::function<void()> wake;  // the delivery; empty: it has gone
   store::IncidentStoreState store_state;
   i64 lost = 0;
@@ -105,9 +107,13 @@ Result<std::unique_ptr<IncidentMemory>> IncidentMemory::open(IncidentMemoryOptio
   Body& b = *memory->body_;
   TRY_ASSIGN(b.store, open_store(options, b.why_in_memory));
   if (b.why_in_memory.empty()) b.path = options.path;
-  for (const notify::Receiver& receiver : options.receivers) {
+  for (notify::Receiver& receiver : options.receivers) {
     b.names.push_back(receiver.name);
     b.least.push_back(receiver.least);
+    receiver.on_told = [body = memory->body_, name = receiver.name](const std::string& what) {
+      const std::lock_guard lock(body->mutex);
+      if (body->told.size() < kMostTold) body->told.push_back(fmt::format("tells {} of {}", name, what));
+    };
   }
   TRY_ASSIGN(const i64 dropped, b.store->keep_notifiers(b.names));
   if (dropped > 0)
@@ -126,6 +132,11 @@ Result<std::unique_ptr<IncidentMemory>> IncidentMemory::open(IncidentMemoryOptio
   }
   set_thread_name(b.thread.native_handle(), "incidents");
   return memory;
+}
+
+std::vector<std::string> IncidentMemory::take_told() {
+  const std::lock_guard lock(body_->mutex);
+  return std::exchange(body_->told, {});
 }
 
 IncidentMemory::~IncidentMemory() {

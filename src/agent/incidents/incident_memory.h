@@ -56,6 +56,10 @@ class IncidentMemory {
   // Those that were open when the agent ended. Errors: of those that cannot be read the first one.
   Result<std::vector<respond::Incident>> open_incidents();
 
+  // Of which incidents notifiers have told since the last call ("tells ops of incident 4711-speed-2:
+  // verdict"). Any thread; waits for nobody.
+  std::vector<std::string> take_told();
+
   IncidentMemoryState state() const;  // any thread; waits for nobody
 
  private:

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <condition_variable>
 #include <filesystem>
@@ -117,6 +118,20 @@ TEST_F(Memory, WhatIsPutIsToldAndRemembered) {
   EXPECT_EQ(told_->words.size(), 2U);
   EXPECT_EQ(told_->words[1], std::pair(std::string("4711-speed-2"), Occasion::changed));
   EXPECT_EQ(told_->kept[1], "message of 4711-speed-2");
+}
+
+TEST_F(Memory, WhatWasToldIsSaidOnceForTheAudit) {
+  open({"ops", "dev"});
+  put(incident(1), Occasion::verdict);
+  std::vector<std::string> all;
+  for (int looks = 0; looks < 2000 && all.size() < 2; ++looks) {
+    std::ranges::move(memory_->take_told(), std::back_inserter(all));
+    std::this_thread::sleep_for(10ms);
+  }
+  std::ranges::sort(all);
+  EXPECT_EQ(all, (std::vector<std::string>{"tells dev of incident 4711-speed-2: verdict",
+                                           "tells ops of incident 4711-speed-2: verdict"}));
+  EXPECT_TRUE(memory_->take_told().empty());
 }
 
 TEST_F(Memory, WhatWasNotDeliveredIsToldAfterTheNextStart) {

@@ -129,7 +129,8 @@ void Incidents::take(const Batch& batch) {
   take(rules_.add(batch), batch.unix_ns);
 }
 
-// To wake the loop for each batch costs more than its rules do, and none of them is about less than some seconds.
+// To wake the loop for each batch costs more than its rules do, and none of them is about less than some
+// seconds.
 void Incidents::take_batches() {
   std::vector<SharedBatch> batches;
   {
@@ -156,6 +157,8 @@ void Incidents::pass() {
   }
   captures_.pass(now);
   hangs_.pass(now);
+  if (memory_)
+    for (const std::string& told : memory_->take_told()) parts_.audit.done(Access::own("notifiers"), told);
   tick_.set(rules_.firing().empty() ? kCalm : kSecond, [this] { pass(); });
 }
 
