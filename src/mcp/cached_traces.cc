@@ -42,6 +42,32 @@ void note_untraced(const diagnose::JobFacts& facts, Table& findings) {
 
 }  // namespace
 
+Error without_names(const Error& error) {
+  if (error.code == Code::cancelled) return error;
+  const auto what = [&]() -> std::string_view {
+    switch (error.code) {
+      case Code::not_found:
+        return "there is no trace file, or one has gone";
+      case Code::invalid:
+        return "its trace files contradict one another";
+      case Code::corrupt:
+        return "a trace file is damaged";
+      case Code::unsupported:
+        return "a trace file is of a kind that is not read";
+      case Code::denied:
+        return "a trace file may not be read";
+      case Code::busy:
+        return "too many analyses are under way; ask again in some seconds";
+      default:
+        return "a trace file cannot be read";
+    }
+  }();
+  return {error.code,
+          fmt::format("the capture cannot be analysed: {}; `spotter analyze` of its folder, on a terminal, "
+                      "says which file and why",
+                      what)};
+}
+
 CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find(kept_, key, &std::pair<std::string, TablesPtr>::first);

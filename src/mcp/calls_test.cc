@@ -8,7 +8,7 @@ namespace spotter::mcp {
 namespace {
 
 struct Job : Cancellable {
-  explicit Job(int number) : number(number) {}
+  explicit Job(int n) : number(n) {}
   int number;
 };
 

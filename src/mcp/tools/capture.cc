@@ -63,8 +63,9 @@ struct Begun {
   client::Answer answer;
 };
 
-Result<client::Answer> asked(const Agents& agents, size_t host, const net::HttpQuestion& question) {
-  auto answers = agents.ask(std::span(&host, 1), std::span(&question, 1), kPatience);
+Result<client::Answer> asked(const Call& call, size_t host, const net::HttpQuestion& question) {
+  auto answers =
+      call.world.agents->ask(std::span(&host, 1), std::span(&question, 1), kPatience, call.patience);
   if (!answers[0]) return tl::unexpected(answers[0].error());
   return client::read_answer(std::move(*answers[0]), capture::receipt_columns());
 }
@@ -76,7 +77,7 @@ void follow(const Call& call, std::vector<Begun>& begun, Ns until) {
     bool is_over = true;
     for (Begun& one : begun) {
       if (one.answer.over) continue;
-      auto answer = asked(*call.world.agents, one.host,
+      auto answer = asked(call, one.host,
                           {"GET", "/v1/captures/" + wire::escaped_parameter(one.answer.capture), {}, {}});
       if (answer) one.answer = std::move(*answer);
       is_over = is_over && one.answer.over;
@@ -108,8 +109,7 @@ Result<Answer> capture_job(const Call& call) {
   std::optional<Error> refusal;
   const size_t hosts = call.world.agents->names().size();
   for (size_t host = 0; host < hosts; ++host) {
-    auto answer =
-        asked(*call.world.agents, host, {"POST", "/v1/captures", wire::capture_request_text(wish), {}});
+    auto answer = asked(call, host, {"POST", "/v1/captures", wire::capture_request_text(wish), {}});
     if (answer)
       begun.push_back({host, std::move(*answer)});
     else if (!refusal || refusal->code == Code::not_found)
