@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "capture/capture.h"
 #include "client/client.h"
+#include "mcp/record.h"
 #include "table/ops.h"
 #include "wire/analyze_request.h"
 #include "wire/columns.h"
@@ -89,7 +90,8 @@ Capture AgentTraces::capture_of(const std::vector<Part>& parts) const {
 Result<std::vector<Capture>> AgentTraces::captures(const Patience& patience) {
   TRY_ASSIGN(const auto all, parts(patience));
   std::vector<Capture> captures;
-  for (const std::vector<Part>& one : all) captures.push_back(capture_of(one));
+  for (const std::vector<Part>& one : all)
+    if (is_id(one[0].id)) captures.push_back(capture_of(one));
   return captures;
 }
 

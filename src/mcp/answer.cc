@@ -23,8 +23,11 @@ json::value cell_of(const Field& field, const Value& value) {
   if (is_null(value)) return nullptr;
   if (const auto* text = std::get_if<std::string_view>(&value)) return json::string(clean(*text));
   if (const bool* flag = std::get_if<bool>(&value)) return *flag;
-  if (const double* real = std::get_if<double>(&value))
-    return std::isfinite(*real) ? json::value(*real) : json::value(nullptr);
+  if (const double* real = std::get_if<double>(&value)) {
+    if (!std::isfinite(*real)) return nullptr;
+    if (std::abs(*real) > static_cast<double>(kMostExact)) return json::string(fmt::format("{}", *real));
+    return *real;
+  }
   const i64 whole = std::get<i64>(value);
   if (field.role == Role::time && whole >= kEarliestUnix) return json::string(time_text(whole));
   if (whole > kMostExact || whole < -kMostExact) return json::string(std::to_string(whole));

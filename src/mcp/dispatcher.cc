@@ -1,6 +1,7 @@
 #include "mcp/dispatcher.h"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 
 #include "base/log.h"
@@ -18,7 +19,10 @@ constexpr size_t kMostInBatch = 16;  // each may be answered by 32 KB
 constexpr size_t kMostVersion = 40;  // characters of what is told back
 
 // A value of JSON-RPC that may name a request.
-bool is_id(const json::value& value) { return value.is_string() || value.is_int64() || value.is_uint64(); }
+bool is_id(const json::value& value) {
+  const double* real = value.if_double();  // 1.0 is a whole number, too
+  return value.is_string() || value.is_int64() || value.is_uint64() || (real && *real == std::trunc(*real));
+}
 
 std::string text_in(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -33,9 +37,9 @@ std::variant<Message, std::string> read_one(const json::value& value, bool is_le
   const json::object* object = value.if_object();
   if (!object) return refusal(kNoRequest, "a message is an object");
   if (const json::value* id = object->if_contains("id")) {
-    message.id = *id;
-    message.has_id = is_id(*id) || id->is_double();  // that of a number he may wait for
     if (!is_id(*id)) return refusal(kNoRequest, "the id of a request is a text or a whole number");
+    message.id = *id;
+    message.has_id = true;
   }
   if (text_in(*object, "jsonrpc") != "2.0") return refusal(kNoRequest, "a message says \"jsonrpc\": \"2.0\"");
   message.method = text_in(*object, "method");

@@ -150,6 +150,7 @@ class Server {
       }
       const Message& message = std::get<Message>(part);
       if (is_slow(message)) wait_for_turn(job);
+      if (job.is_unwanted) return;
       Patience patience{.cancelled = &job.cancelled, .progress = progress_of(job, message)};
       std::string text = answer(message, {world_, job.connection, std::move(patience)}).text;
       if (!text.empty()) replies.push_back(std::move(text));

@@ -389,8 +389,8 @@ Command analyze_command() {
        .footer = "Examples:\n"
                  "  spotter analyze traces/ --ranks 0-7\n"
                  "  spotter analyze rank0.json.gz --table operators --top 0 --format csv"},
-      "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input", "PATH",
-      open_traces);
+      "trace files (.json, .json.gz, .json.zst), folders of them (FOLDER#2: of several recordings in it the second), patterns, or - for standard input",
+      "PATH", open_traces);
 }
 
 }  // namespace spotter::app

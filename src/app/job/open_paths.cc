@@ -58,14 +58,7 @@ Result<void> add(const std::string& path, std::vector<std::string>& all) {
 Result<Job> open_paths(std::span<const std::string> paths) {
   std::vector<std::string> all;
   for (const std::string& path : paths) TRY(add(path, all));
-  Result<Job> job = read::open_job(all);
-  std::error_code ignored;
-  if (job || job.error().code != Code::invalid || paths.size() != 1 || !fs::is_directory(paths[0], ignored))
-    return job;
-  if (const size_t count = recordings_of(paths[0]).size(); count > 1)
-    return fail(Code::invalid, "{}; the folder has {}, as in {}#1", job.error().message, words_of(count),
-                to_printable(paths[0]));
-  return job;
+  return read::open_job(all);
 }
 
 }  // namespace spotter::app
