@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <numeric>
 
 #include "base/stable_sort.h"
@@ -29,7 +30,7 @@ std::vector<size_t> all_of(const Agents& agents) {
 
 }  // namespace
 
-Result<std::vector<std::vector<AgentTraces::Part>>> AgentTraces::parts(const Patience& patience) const {
+Result<std::vector<AgentTraces::Whole>> AgentTraces::wholes(const Patience& patience) const {
   const std::vector<size_t> which = all_of(agents_);
   const std::vector<net::HttpQuestion> questions(which.size(), {"GET", "/v1/captures", {}, {}});
   std::vector<Part> all;
@@ -56,24 +57,36 @@ Result<std::vector<std::vector<AgentTraces::Part>>> AgentTraces::parts(const Pat
   }
   if (answered == 0 && failed) return tl::unexpected(*failed);
   stable_sort(all, [](const Part& one, const Part& other) { return one.began > other.began; });
-  std::vector<std::vector<Part>> together;
+  std::vector<Whole> together;
   for (Part& part : all) {
-    const auto goes_with = [&](const std::vector<Part>& one) {
+    if (!is_id(part.id)) continue;
+    const auto goes_with = [&](const Whole& whole) {
+      const std::vector<Part>& one = whole.parts;
       return !part.job.empty() && one[0].job == part.job && one[0].began - part.began < kTogether &&
              std::ranges::none_of(one, [&](const Part& other) { return other.host == part.host; });
     };
     const auto it = std::ranges::find_if(together, goes_with);
     if (it == together.end())
-      together.push_back({std::move(part)});
+      together.push_back({part.id, {part}});
     else
-      it->push_back(std::move(part));
+      it->parts.push_back(std::move(part));
+  }
+  const std::vector<std::string> names = agents_.names();
+  std::map<std::string, int> count;
+  for (const Whole& whole : together) ++count[whole.id];
+  for (Whole& whole : together) {
+    if (count[whole.id] == 1) continue;
+    const size_t host = whole.parts[0].host;
+    const std::string named = fmt::format("{}.{}", names[host], whole.id);
+    whole.id = is_id(named) ? named : fmt::format("{}.{}", host, whole.id);
   }
   return together;
 }
 
-Capture AgentTraces::capture_of(const std::vector<Part>& parts) const {
+Capture AgentTraces::capture_of(const Whole& whole) const {
   const std::vector<std::string> names = agents_.names();
-  Capture capture{.id = parts[0].id, .job = parts[0].job, .state = parts[0].state, .at = parts[0].began};
+  const std::vector<Part>& parts = whole.parts;
+  Capture capture{.id = whole.id, .job = parts[0].job, .state = parts[0].state, .at = parts[0].began};
   std::vector<std::string> hosts;
   for (const Part& part : parts) {
     capture.files += part.written;
@@ -88,18 +101,16 @@ Capture AgentTraces::capture_of(const std::vector<Part>& parts) const {
 }
 
 Result<std::vector<Capture>> AgentTraces::captures(const Patience& patience) {
-  TRY_ASSIGN(const auto all, parts(patience));
+  TRY_ASSIGN(const auto all, wholes(patience));
   std::vector<Capture> captures;
-  for (const std::vector<Part>& one : all)
-    if (is_id(one[0].id)) captures.push_back(capture_of(one));
+  for (const Whole& one : all) captures.push_back(capture_of(one));
   return captures;
 }
 
 Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagnose::Request request) {
   const Patience patience{.cancelled = request.run.cancelled};
-  TRY_ASSIGN(const auto all, parts(patience));
-  const auto it =
-      std::ranges::find_if(all, [&](const std::vector<Part>& one) { return one[0].id == capture.id; });
+  TRY_ASSIGN(const auto all, wholes(patience));
+  const auto it = std::ranges::find(all, capture.id, &Whole::id);
   if (it == all.end())
     return fail(Code::not_found, "the capture is gone; overview lists those that there are");
   // Findings are made from facts, tables from their own maps: not both from what other hosts have mapped.
@@ -109,7 +120,7 @@ Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagno
   const auto mapped = [&](const analyze::RunRequest& run) -> Result<std::vector<analyze::FileResult>> {
     std::vector<size_t> which;
     std::vector<net::HttpQuestion> questions;
-    for (const Part& part : *it) {
+    for (const Part& part : it->parts) {
       which.push_back(part.host);
       net::HttpQuestion question{"POST",
                                  "/v1/captures/" + wire::escaped_parameter(part.id) + "/analyze",

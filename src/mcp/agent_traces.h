@@ -24,9 +24,14 @@ class AgentTraces : public CachedTraces {
     Ns began;
     i64 written;
   };
-  // By the id of the whole.
-  Result<std::vector<std::vector<Part>>> parts(const Patience& patience) const;
-  Capture capture_of(const std::vector<Part>& parts) const;
+  // Of one recording of a job, on one host or several. The id is the first part's; of several of that id,
+  // which agents count for themselves, it has the host's name before it.
+  struct Whole {
+    std::string id;
+    std::vector<Part> parts;
+  };
+  Result<std::vector<Whole>> wholes(const Patience& patience) const;
+  Capture capture_of(const Whole& whole) const;
 
   const Agents& agents_;
 };

@@ -6,7 +6,9 @@
 #include "base/time.h"
 #include "client/client.h"
 #include "mcp/cells.h"
+#include "mcp/cursor.h"
 #include "mcp/record.h"
+#include "render/render.h"
 #include "table/ops.h"
 
 namespace spotter::mcp {
@@ -15,8 +17,10 @@ namespace {
 constexpr Ns kLongest = 5 * kSecond;  // a few of them are less than a call may take
 
 Error no_agents() {
-  return {Code::unsupported,
-          "this server reads folders of traces and asks no agent; overview lists what it has"};
+  return {
+      Code::unsupported,
+      "this server reads folders of traces and asks no agent, as `spotter mcp` without a folder does; overview lists "
+      "what it has"};
 }
 
 // The answers of all agents to one question.
@@ -163,11 +167,15 @@ Result<Capture> capture_of(const World& world, const std::string& id, const std:
   if (id.empty() == job.empty())
     return fail(Code::invalid, "give one of capture and job, as the rows of overview have them");
   TRY_ASSIGN(std::vector<Capture> captures, world.traces->captures(patience));
-  const auto it = std::ranges::find_if(
+  auto it = std::ranges::find_if(
       captures, [&](const Capture& capture) { return id.empty() ? capture.job == job : capture.id == id; });
+  // Who knows the job alone means its newest capture.
+  if (it == captures.end()) it = std::ranges::find(captures, id, &Capture::job);
   if (it != captures.end()) return std::move(*it);
   if (id.empty()) return no_job(world, job, captures, patience);
-  return fail(Code::not_found, "there is no such capture; overview lists those that there are");
+  return fail(
+      Code::not_found,
+      "there is no such capture, and no job of that name with one; overview lists those that there are");
 }
 
 void add_notes(const Notes& notes, std::vector<std::string>& sentences) {
@@ -182,7 +190,17 @@ size_t count_of_text(const Table& table, const char* column, std::string_view te
   return count;
 }
 
-std::string percent(double ratio) { return fmt::format("{:.2g} %", ratio * 100); }
+std::string percent(double ratio) {
+  return ratio < 0.995 ? fmt::format("{:.2g} %", ratio * 100) : fmt::format("{:.0f} %", ratio * 100);
+}
+
+std::string digest_of_rows(const Table& table) {
+  std::string all;
+  for (size_t row = 0; row < table.rows(); ++row)
+    for (size_t c = 0; c < table.columns(); ++c)
+      all += render::human(table.at(row, c), Unit::none, Role::key) + "\n";
+  return digest_of(all);
+}
 
 std::string count_of(size_t number, std::string_view one) {
   return fmt::format("{} {}{}", number, one, number == 1 || one == "series" ? "" : "s");

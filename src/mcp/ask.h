@@ -50,10 +50,12 @@ std::string call_command(const Call& call, std::string_view tool);
 // What a capture is, for Source::what.
 std::string words_of(const Capture& capture);
 
-// The one of that id, or the newest of that job. Errors: invalid (neither is given, or both), not_found.
+// The one of that id (or the newest of the job that is called so), or the newest of that job. Errors: invalid
+// (neither is given, or both), not_found.
 Result<Capture> capture_of(const World& world, const std::string& id, const std::string& job,
                            const Patience& patience);
 
+std::string digest_of_rows(const Table& table);  // for Answer::version
 void add_notes(const Notes& notes, std::vector<std::string>& sentences);
 size_t count_of_text(const Table& table, const char* column, std::string_view text);  // rows that have it
 std::string percent(double ratio);                                                    // "2.3 %"

@@ -1,5 +1,6 @@
 // Agents that are asked by their API, with the credentials of who runs the server.
 #pragma once
+#include <mutex>
 #include <string>
 #include <vector>
 
@@ -23,6 +24,8 @@ class AskedAgents : public Agents {
   const client::Credentials credentials_;
   const std::string options_;
   std::vector<std::string> names_;
+  mutable std::mutex mutex_;
+  mutable std::vector<Ns> silent_until_;  // whoever did not answer is not waited for again at once
 };
 
 }  // namespace spotter::mcp

@@ -1,19 +1,21 @@
 #include "mcp/cached_traces.h"
 
 #include <algorithm>
+#include <chrono>
 #include <set>
 
 #include "analyze/list.h"
 #include "base/parallel_for.h"
 #include "base/text/shell_word.h"
 #include "diagnose/diagnose.h"
+#include "mcp/times.h"
 
 namespace spotter::mcp {
 namespace {
 
-constexpr i64 kMostCells = 32'000'000;  // of what is kept: half a gigabyte
-
-std::string key_of(const Capture& capture) { return fmt::format("{}|{}", capture.id, capture.version); }
+constexpr i64 kMostCells = 32'000'000;  // of tables that are kept: half a gigabyte
+constexpr size_t kMostFindings = 4'096;
+constexpr const char* kUsual = "usual";
 
 diagnose::Request request_of(const Capture& capture, const Patience& patience) {
   diagnose::Request request{.paths = shell_paths(capture.paths)};
@@ -22,6 +24,8 @@ diagnose::Request request_of(const Capture& capture, const Patience& patience) {
   request.run.threads = all_processors();
   return request;
 }
+
+i64 cells_of(const Table& table) { return static_cast<i64>(table.rows() * table.columns()); }
 
 Table with_notes(Table table, const Notes& notes) {
   table.notes.merge(notes);
@@ -70,89 +74,92 @@ Error without_names(const Error& error) {
                       what)};
 }
 
-CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
-  const std::lock_guard lock(mutex_);
-  const auto it = std::ranges::find(kept_, key, &std::pair<std::string, TablesPtr>::first);
-  if (it == kept_.end()) return nullptr;
-  kept_.splice(kept_.begin(), kept_, it);
-  return it->second;
+CachedTraces::CachedTraces(size_t most_kept)
+    : tables_(most_kept, kMostCells), findings_(kMostFindings, kMostCells), diffs_(1, kMostCells) {}
+
+bool CachedTraces::has_findings(const Capture& capture) {
+  return findings_.find(capture, diagnose::kFindings) != nullptr;
 }
 
-void CachedTraces::keep(const std::string& key, TablesPtr tables) {
-  const std::lock_guard lock(mutex_);
-  // What the capture was before it changed is asked for no more.
-  const std::string id = key.substr(0, key.find('|') + 1), now = key.substr(0, key.find('|', id.size()));
-  std::erase_if(kept_,
-                [&](const auto& one) { return one.first.starts_with(id) && !one.first.starts_with(now); });
-  kept_.emplace_front(key, std::move(tables));
-  i64 cells = 0;
-  size_t fits = 0;
-  for (const auto& [name, one] : kept_) {
-    for (const auto& [table, rows] : *one) cells += static_cast<i64>(rows.rows() * rows.columns());
-    if (fits > 0 && (cells > kMostCells || fits == most_kept_)) break;
-    ++fits;
-  }
-  kept_.resize(fits);
+// Errors: cancelled.
+Result<CachedTraces::Turn> CachedTraces::turn_to_read(const Patience& patience) {
+  Turn turn(reading_, std::defer_lock);
+  while (!turn.try_lock_for(std::chrono::nanoseconds(kLook)))
+    if (patience.cancelled && *patience.cancelled)
+      return fail(Code::cancelled, "other traces were read meanwhile");
+  return turn;
 }
-
-bool CachedTraces::has_findings(const Capture& capture) { return find(key_of(capture)) != nullptr; }
 
 // The findings, and every analysis that is not made on request alone.
-Result<CachedTraces::TablesPtr> CachedTraces::usual(const Capture& capture, const Patience& patience) {
-  const std::lock_guard lock(reading_);
-  if (TablesPtr known = find(key_of(capture))) return known;
+Result<void> CachedTraces::read_usual(const Capture& capture, const Patience& patience) {
   diagnose::Request request = request_of(capture, patience);
   request.findings = true;
   for (const Analysis* analysis : analyze::all_analyses())
     if (!analysis->on_request) request.run.analyses.push_back(analysis);
   TRY_ASSIGN(diagnose::Diagnosis made, diagnose(capture, std::move(request)));
   Tables tables;
+  i64 cells = 0;
   for (Table& table : made.tables) {
+    cells += cells_of(table);
     const std::string name = table.name();
     tables.emplace(name, with_notes(std::move(table), made.notes));
   }
   note_untraced(made.facts, *made.findings);
-  tables.emplace(diagnose::kFindings,
-                 with_notes(std::move(*made.findings), diagnose::notes_beside_findings(made.notes)));
-  auto all = std::make_shared<const Tables>(std::move(tables));
-  keep(key_of(capture), all);
-  return all;
+  Table findings = with_notes(std::move(*made.findings), diagnose::notes_beside_findings(made.notes));
+  const i64 weight = cells_of(findings);
+  findings_.keep(capture, diagnose::kFindings, std::make_shared<const Table>(std::move(findings)), weight);
+  tables_.keep(capture, kUsual, std::make_shared<const Tables>(std::move(tables)), cells);
+  return {};
 }
 
 Result<Table> CachedTraces::table(const Capture& capture, const WantedTable& wanted,
                                   const Patience& patience) {
   const bool is_usual = !wanted.analysis || (!wanted.analysis->on_request && wanted.params.empty());
-  if (is_usual) {
-    TRY_ASSIGN(const TablesPtr tables, usual(capture, patience));
-    return tables->at(wanted.analysis ? wanted.analysis->name : diagnose::kFindings);
+  const auto known = [&]() -> std::optional<Table> {
+    if (!wanted.analysis) {
+      const auto findings = findings_.find(capture, diagnose::kFindings);
+      return findings ? std::optional(*findings) : std::nullopt;
+    }
+    if (!wanted.params.empty()) return std::nullopt;
+    const TablesPtr tables = tables_.find(capture, is_usual ? kUsual : wanted.analysis->name);
+    return tables ? std::optional(tables->at(wanted.analysis->name)) : std::nullopt;
+  };
+  if (auto table = known()) return std::move(*table);
+  TRY_ASSIGN(const Turn turn, turn_to_read(patience));
+  if (auto table = known()) return std::move(*table);  // somebody else has asked for it
+  if (!is_usual) return made(capture, wanted, patience);
+  TRY(read_usual(capture, patience));
+  return *known();
+}
+
+Result<Table> CachedTraces::made(const Capture& capture, const WantedTable& wanted,
+                                 const Patience& patience) {
+  diagnose::Request request = request_of(capture, patience);
+  request.run.analyses = {wanted.analysis};
+  request.run.params = wanted.params;
+  TRY_ASSIGN(diagnose::Diagnosis made, diagnose(capture, std::move(request)));
+  Table table = with_notes(std::move(made.tables[0]), made.notes);
+  if (wanted.params.empty()) {
+    const i64 weight = cells_of(table);
+    tables_.keep(capture, wanted.analysis->name,
+                 std::make_shared<const Tables>(Tables{{wanted.analysis->name, table}}), weight);
   }
-  const std::string key = fmt::format("{}|{}", key_of(capture), wanted.analysis->name);
-  const std::lock_guard lock(reading_);
-  TablesPtr known = wanted.params.empty() ? find(key) : nullptr;
-  if (!known) {
-    diagnose::Request request = request_of(capture, patience);
-    request.run.analyses = {wanted.analysis};
-    request.run.params = wanted.params;
-    TRY_ASSIGN(diagnose::Diagnosis made, diagnose(capture, std::move(request)));
-    Tables tables;
-    tables.emplace(wanted.analysis->name, with_notes(std::move(made.tables[0]), made.notes));
-    known = std::make_shared<const Tables>(std::move(tables));
-    if (wanted.params.empty()) keep(key, known);
-  }
-  return known->at(wanted.analysis->name);
+  return table;
 }
 
 Result<std::shared_ptr<const diagnose::Diff>> CachedTraces::diff(const Capture& before, const Capture& after,
                                                                  const Patience& patience) {
-  const std::string key = key_of(before) + "|" + key_of(after);
-  const std::lock_guard lock(reading_);
-  if (diff_.first == key && diff_.second) return diff_.second;
+  const std::string against = fmt::format("against {} {}", before.id, before.version);
+  if (auto known = diffs_.find(after, against)) return known;
+  TRY_ASSIGN(const Turn turn, turn_to_read(patience));
+  if (auto known = diffs_.find(after, against)) return known;
   diagnose::DiffRequest request;
   request.run.cancelled = patience.cancelled;
   request.run.threads = all_processors();
   TRY_ASSIGN(diagnose::Diff made, compare(before, after, std::move(request)));
-  diff_ = {key, std::make_shared<const diagnose::Diff>(std::move(made))};
-  return diff_.second;
+  auto diff = std::make_shared<const diagnose::Diff>(std::move(made));
+  diffs_.keep(after, against, diff, cells_of(diff->table));
+  return diff;
 }
 
 }  // namespace spotter::mcp

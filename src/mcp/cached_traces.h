@@ -1,13 +1,13 @@
 // CachedTraces: traces of which each is read once for all that is usually asked: with its first table come
 // the findings and all others that are not large. Captures that were asked for last are kept.
 #pragma once
-#include <list>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
 
 #include "diagnose/run.h"
+#include "mcp/kept.h"
 #include "mcp/world.h"
 
 namespace spotter::mcp {
@@ -19,7 +19,7 @@ Error without_names(const Error& error);
 class CachedTraces : public Traces {
  public:
   static constexpr size_t kUsuallyKept = 64;  // readings
-  explicit CachedTraces(size_t most_kept = kUsuallyKept) : most_kept_(most_kept) {}
+  explicit CachedTraces(size_t most_kept = kUsuallyKept);
   Result<Table> table(const Capture& capture, const WantedTable& wanted, const Patience& patience) override;
   bool has_findings(const Capture& capture) override;
   Result<std::shared_ptr<const diagnose::Diff>> diff(const Capture& before, const Capture& after,
@@ -34,15 +34,15 @@ class CachedTraces : public Traces {
  private:
   using Tables = std::map<std::string, Table>;  // by name
   using TablesPtr = std::shared_ptr<const Tables>;
-  TablesPtr find(const std::string& key);
-  void keep(const std::string& key, TablesPtr tables);
-  Result<TablesPtr> usual(const Capture& capture, const Patience& patience);
+  using Turn = std::unique_lock<std::timed_mutex>;
+  Result<Turn> turn_to_read(const Patience& patience);
+  Result<void> read_usual(const Capture& capture, const Patience& patience);
+  Result<Table> made(const Capture& capture, const WantedTable& wanted, const Patience& patience);
 
-  const size_t most_kept_;
-  std::mutex mutex_;                                                    // of what is below
-  std::list<std::pair<std::string, TablesPtr>> kept_;                   // the last used first
-  std::pair<std::string, std::shared_ptr<const diagnose::Diff>> diff_;  // the last one
-  std::mutex reading_;  // one at a time: each takes the whole machine
+  Kept<Tables> tables_;
+  Kept<Table> findings_;  // of far more captures: each is small
+  Kept<diagnose::Diff> diffs_;
+  std::timed_mutex reading_;  // one at a time: each takes the whole machine
 };
 
 }  // namespace spotter::mcp

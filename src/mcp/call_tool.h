@@ -5,6 +5,9 @@
 
 namespace spotter::mcp {
 
+// "claude-code 2.1", as a client's `info` says; empty: it does not.
+std::string client_named(const boost::json::value* info);
+
 // What the tool of that name says, before it is cut. Errors: the tool's; not_found (there is none).
 // `arguments`: a JSON object; empty: none.
 Result<Answer> ask_tool(World& world, const std::string& tool, const std::string& arguments,

@@ -19,9 +19,14 @@ constexpr size_t kMostInBatch = 16;  // each may be answered by 32 KB
 constexpr size_t kMostVersion = 40;  // characters of what is told back
 
 // A value of JSON-RPC that may name a request.
-bool is_id(const json::value& value) {
-  const double* real = value.if_double();  // 1.0 is a whole number, too
-  return value.is_string() || value.is_int64() || value.is_uint64() || (real && *real == std::trunc(*real));
+bool is_id(const json::value& value) { return value.is_string() || value.is_int64() || value.is_uint64(); }
+
+// 1.0 is a whole number, too, as far as such a one is exact.
+json::value exact_id(const json::value& value) {
+  constexpr double kMostExact = 9007199254740991.0;
+  const double* real = value.if_double();
+  const bool is_whole = real && std::abs(*real) <= kMostExact && *real == std::trunc(*real);
+  return is_whole ? json::value(static_cast<i64>(*real)) : value;
 }
 
 std::string text_in(const json::object& object, std::string_view name) {
@@ -37,8 +42,8 @@ std::variant<Message, std::string> read_one(const json::value& value, bool is_le
   const json::object* object = value.if_object();
   if (!object) return refusal(kNoRequest, "a message is an object");
   if (const json::value* id = object->if_contains("id")) {
-    if (!is_id(*id)) return refusal(kNoRequest, "the id of a request is a text or a whole number");
-    message.id = *id;
+    message.id = exact_id(*id);
+    if (!is_id(message.id)) return refusal(kNoRequest, "the id of a request is a text or a whole number");
     message.has_id = true;
   }
   if (text_in(*object, "jsonrpc") != "2.0") return refusal(kNoRequest, "a message says \"jsonrpc\": \"2.0\"");

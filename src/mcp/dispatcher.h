@@ -36,6 +36,7 @@ struct Connection {
   bool is_initialized = false;                     // else a legacy request is refused
   bool says_modern = false;                        // a header does
   const Headers* headers = nullptr;                // over HTTP
+  std::string client = {};                         // what `initialize` said that it is
 };
 
 Received read_messages(std::string_view text, const Connection& connection);

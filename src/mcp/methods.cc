@@ -47,6 +47,7 @@ Done initialize(const Message& message, const Context& context) {
   const bool is_known = std::ranges::find(kLegacy, asked) != std::end(kLegacy);
   context.connection.legacy_version = is_known ? asked : std::string(kLatestLegacy);
   context.connection.is_initialized = true;
+  context.connection.client = client_named(message.params.if_contains("clientInfo"));
   return json::object{{"protocolVersion", *context.connection.legacy_version},
                       {"capabilities", capabilities()},
                       {"serverInfo", server_info()},

@@ -21,15 +21,17 @@ constexpr short kClosed = POLLERR | POLLHUP | POLLNVAL;
 std::optional<Pipe::Line> Pipe::next() {
   Line line;
   while (true) {
-    const size_t end = buffer_.find('\n');
-    const size_t size = std::min(end, buffer_.size());
+    const size_t end = buffer_.find('\n', begin_);
+    const size_t size = std::min(end, buffer_.size()) - begin_;
     if (line.text.size() + size > kMostMessage) line.is_too_long = true;
     if (line.is_too_long)
       line.text.clear();
     else
-      line.text.append(buffer_, 0, size);
-    buffer_.erase(0, end == buffer_.npos ? end : end + 1);
+      line.text.append(buffer_, begin_, size);
+    begin_ += size + 1;
     if (end != buffer_.npos) return line;
+    buffer_.clear();
+    begin_ = 0;
     if (fill()) continue;
     if (is_gone_ || (line.text.empty() && !line.is_too_long)) return std::nullopt;
     return line;

@@ -34,6 +34,7 @@ class Pipe {
 
   const int input_, output_;
   std::string buffer_;                                   // of next()
+  size_t begin_ = 0;                                     // of what it has not given yet
   std::atomic<bool> is_gone_ = false, is_over_ = false;  // who reads the output; the input
   std::mutex writing_;
 };

@@ -23,7 +23,7 @@ constexpr size_t kMostText = kMoreBytes - 1'024;
 constexpr i64 kHourMs = 3'600'000;
 constexpr const char *kJsonType = "application/json", *kMarkdown = "text/markdown";
 
-using Text = std::optional<std::string>;
+using Text = Result<std::string>;
 
 Text incident_text(const World& world, const std::string& id, const Patience& patience) {
   const auto body =
@@ -33,24 +33,29 @@ Text incident_text(const World& world, const std::string& id, const Patience& pa
 }
 
 Text capture_text(const World& world, const std::string& id, const Patience& patience) {
-  const auto capture = capture_of(world, id, "", patience);
-  if (!capture) return std::nullopt;
+  TRY_ASSIGN(const Capture capture, capture_of(world, id, "", patience));
   json::array paths;
-  for (size_t i = 0; i < std::min(capture->paths.size(), kMostInList); ++i)
-    paths.push_back(json::string(clean(capture->paths[i])));
-  json::object record{{"id", capture->id},
-                      {"job", clean(capture->job)},
-                      {"state", clean(capture->state)},
-                      {"files", capture->files},
-                      {"host", clean(capture->host)},
+  for (size_t i = 0; i < std::min(capture.paths.size(), kMostInList); ++i)
+    paths.push_back(json::string(clean(capture.paths[i])));
+  json::object record{{"id", capture.id},
+                      {"job", clean(capture.job)},
+                      {"state", clean(capture.state)},
+                      {"files", capture.files},
+                      {"host", clean(capture.host)},
                       {"paths", std::move(paths)},
-                      {"command", clean(analyze_command(*capture, "--table findings"), 2'000)}};
-  if (capture->at) record["at"] = time_text(*capture->at);
+                      {"command", clean(analyze_command(capture, "--table findings"), 2'000)}};
+  if (capture.at) record["at"] = time_text(*capture.at);
   return wire::json_text(record);
 }
 
 Text definition_of_analysis(const World&, const std::string& name, const Patience&) {
-  return analysis_text(name);
+  auto text = analysis_text(name);
+  return text ? Text(std::move(*text)) : fail(Code::not_found, "there is no such analysis");
+}
+
+Text definition_of_rule(const World& world, const std::string& name, const Patience& patience) {
+  auto text = rule_text(world, name, patience);
+  return text ? Text(std::move(*text)) : fail(Code::not_found, "there is no such rule");
 }
 
 struct Kind {
@@ -65,8 +70,8 @@ constexpr Kind kKinds[] = {
      capture_text, false},
     {"analyses", "analysis", "The definition of an analysis in words, with its columns.", kMarkdown,
      definition_of_analysis, true},
-    {"rules", "rule", "What a rule of the agents watches for, and its thresholds.", kMarkdown, rule_text,
-     true},
+    {"rules", "rule", "What a rule of the agents watches for, and its thresholds.", kMarkdown,
+     definition_of_rule, true},
 };
 
 std::string uri_of(const Kind& kind, std::string_view name) {
@@ -119,7 +124,8 @@ tl::expected<json::object, Fault> read_resource(const World& world, const std::s
     const std::string name = uri.substr(before.size());
     if (!is_id(name)) break;
     Text text = kind.read(world, name, patience);
-    if (!text) break;
+    if (!text && text.error().code == Code::not_found) break;
+    if (!text) return tl::unexpected(Fault{kOurs, clean(text.error().message, 400)});
     if (text->size() > kMostText)
       text->resize(text->rfind('\n', kMostText));  // of a definition, which has lines
     return json::object{

@@ -1,9 +1,5 @@
 // The server on standard input and output: a message a line, as many at once as there is use for.
 #pragma once
-#include <functional>
-#include <string>
-#include <string_view>
-
 #include "mcp/world.h"
 
 namespace spotter::mcp {

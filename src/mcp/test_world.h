@@ -30,7 +30,8 @@ class OneCapture : public CachedTraces {
     if (request.run.cancelled && *request.run.cancelled) return fail(Code::cancelled, "it was cancelled");
     diagnose::Diagnosis made;
     for (const Analysis* analysis : request.run.analyses)
-      made.tables.emplace_back(analysis->name, analysis->columns);
+      made.tables.emplace_back(analysis->name, analysis->columns)
+          .append(std::vector<Value>(analysis->columns.size()));
     if (request.findings) made.findings = findings_;
     return made;
   }

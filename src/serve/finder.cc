@@ -99,7 +99,10 @@ JobPtr Finder::make_job(size_t root, const FoundFolder& folder, const Span& span
   }
   if (!any) return nullptr;
   if (is_all) job->paths = {folder.path};
-  job->named = mark.empty() ? job->paths : std::vector<std::string>{folder.path + mark};
+  // A folder that is called so comes first for whoever opens that name.
+  const std::string named = folder.path + mark;
+  std::error_code ignored;
+  job->named = mark.empty() || std::filesystem::exists(named, ignored) ? job->paths : std::vector{named};
   job->version = net::sha256(all);
   return job;
 }

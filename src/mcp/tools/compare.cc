@@ -13,8 +13,8 @@ namespace {
 
 constexpr const char* kWhats[] = {"operators", "kernels", "steps"};
 constexpr ToolParam kParams[] = {
-    {.name = "before", .help = "id of a capture, as overview names it", .required = true},
-    {.name = "after", .help = "id of the later one", .required = true},
+    {.name = "before", .help = "id of a capture, or a job, as overview names them", .required = true},
+    {.name = "after", .help = "the later one", .required = true},
     {.name = "what",
      .help = "operators (default), kernels, or steps: the job's mean step and why it changed",
      .words = kWhats},
@@ -109,6 +109,9 @@ Result<Answer> compare(const Call& call) {
                             fmt::format("spotter diff {} {} --top 0 --format json",
                                         command_paths(before.paths), command_paths(after.paths))});
   add_notes(diff->notes, answer.notes);
+  if (what == "kernels")
+    answer.notes.push_back(
+        "kernels of communication last while they wait for other ranks, too: why_slow tells of whom");
   answer.next.push_back({"why_slow", {{"capture", after.id}}});
   return answer;
 }

@@ -4,6 +4,8 @@
 
 #include "analyze/list.h"
 #include "base/text/glob.h"
+#include "base/text/suggestion.h"
+#include "base/version.h"
 #include "collect/list.h"
 #include "diagnose/diagnose.h"
 #include "diagnose/tables.h"
@@ -20,7 +22,8 @@ namespace {
 
 constexpr ToolParam kParams[] = {
     {.name = "name",
-     .help = "a table, a mechanism of findings, a metric or a rule; tables, mechanisms, rules: what there is",
+     .help =
+         "a table, a mechanism of findings, a metric or a rule; tables, mechanisms, metrics, rules: what there is",
      .required = true},
 };
 
@@ -33,7 +36,10 @@ constexpr Field kColumns[] = {
 constexpr size_t kMostSaid = 560;
 
 Answer answer_of(std::string sentence, std::string command) {
-  Answer answer{.sentence = std::move(sentence), .table = Table("describe", kColumns), .limit = 100};
+  Answer answer{.sentence = std::move(sentence),
+                .table = Table("describe", kColumns),
+                .limit = 100,
+                .version = std::string(kVersion)};
   answer.sources.push_back({"the definition", "", std::move(command)});
   return answer;
 }
@@ -109,9 +115,22 @@ std::optional<Answer> of_metric(const World& world, const std::string& name) {
   return answer;
 }
 
+std::vector<std::string> all_names(const Table& rules) {
+  std::vector<std::string> names = diagnose::table_names();
+  for (const auto& [mechanism, meaning] : diagnose::rule_meanings()) names.emplace_back(mechanism);
+  for (const collect::CollectorKind* collector : collect::all_collectors())
+    for (const collect::TableKind& kind : collector->tables)
+      for (const Field& field : kind.columns)
+        if (table::is_metric(field)) names.push_back(collect::metric_name(kind, field));
+  for (size_t row = 0; row < rules.rows(); ++row)
+    names.emplace_back(table::text_or_empty(rules, row, "rule"));
+  return names;
+}
+
 Result<Answer> describe(const Call& call) {
   const std::string name = call.arguments.text("name");
   if (name == "tables" || name == "mechanisms" || name == "rules") return of_all(name);
+  if (name == "metrics") return *of_metric(call.world, "*");
   if (const auto analysis = diagnose::parse_table(name)) {
     Answer answer = *analysis ? of_analysis(**analysis) : of_findings();
     answer.sentence = clean(answer.sentence, kMostSaid);
@@ -133,10 +152,9 @@ Result<Answer> describe(const Call& call) {
       return answer;
     }
   if (auto metric = of_metric(call.world, name)) return std::move(*metric);
-  return fail(
-      Code::not_found,
-      "name: there is no table, mechanism, metric or rule of that name; describe with the name tables, mechanisms or "
-      "rules lists them");
+  return fail(Code::not_found, "name: there is no table, mechanism, metric or rule of that name{}",
+              did_you_mean(name, all_names(rules),
+                           "; describe with the name tables, mechanisms, metrics or rules lists them"));
 }
 
 }  // namespace

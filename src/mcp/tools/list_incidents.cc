@@ -41,8 +41,8 @@ Result<Answer> list_incidents(const Call& call) {
     rows.push_back(row);
     open += is_open;
   }
-  Answer answer{
-      .table = table::pick(all, rows), .version = fmt::format("{}", rows.size()), .notes = answers.notes};
+  Answer answer{.table = table::pick(all, rows), .notes = answers.notes, .as_of = Host::at("/").unix_now()};
+  answer.version = digest_of_rows(answer.table);
   answer.sentence = rows.empty()
                         ? "There is no such incident [s1]."
                         : fmt::format("There {} {}, {} of them open [s1].", rows.size() == 1 ? "is" : "are",

@@ -111,6 +111,7 @@ void add_incidents(const Call& call, Answer& answer) {
 struct Worst {
   std::optional<Capture> capture;
   double share = -1;
+  size_t faults = 0;  // captures with one
 };
 
 // Jobs by their newest captures, and those without.
@@ -123,7 +124,8 @@ Worst add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJo
   size_t unread = 0;
   std::set<std::string> seen;
   for (const Capture& capture : captures) {
-    if (!capture.job.empty() && !seen.insert(capture.job).second) continue;  // an older one
+    // An older one of the same job. A folder is a job of its own.
+    if (call.world.agents && !capture.job.empty() && !seen.insert(capture.job).second) continue;
     Row row{.kind = "job",
             .job = capture.job,
             .capture = capture.id,
@@ -135,10 +137,10 @@ Worst add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJo
       running.erase(it);
     }
     add_finding(call, capture, budget, unread, row);
+    worst.faults += row.severity == "fault";
     if (const double share = row.severity == "fault" ? 1 + row.share.value_or(0) : 0; share > worst.share)
-      worst = {capture, share};
+      worst = {capture, share, worst.faults};
     append(answer.table, row);
-    answer.version += capture.version;
     if (capture.at) answer.as_of = std::max(answer.as_of.value_or(0), *capture.at);
   }
   for (const auto& [job, now] : running)
@@ -170,6 +172,8 @@ Result<Answer> overview(const Call& call) {
   table::append(answer.table, agents.table);
   std::ranges::move(agents.notes, std::back_inserter(answer.notes));
 
+  answer.version = digest_of_rows(answer.table);
+
   const size_t jobs = count_of_text(answer.table, "kind", "job");
   std::string of_jobs;
   if (worst.capture)
@@ -189,7 +193,10 @@ Result<Answer> overview(const Call& call) {
   answer.sentence += fmt::format("There {} {} {}.", jobs == 1 ? "is" : "are", count_of(jobs, "job"), of_jobs);
   if (worst.share >= 1)
     answer.sentence +=
-        fmt::format(" Something is at fault in the traces of capture {} [s1].", worst.capture->id);
+        worst.faults == 1
+            ? fmt::format(" Something is at fault in the traces of capture {} [s1].", worst.capture->id)
+            : fmt::format(" Something is at fault in the traces of {} captures, most in those of {} [s1].",
+                          worst.faults, worst.capture->id);
   if (worst.capture) answer.next.push_back({"why_slow", {{"capture", worst.capture->id}}});
   if (world.agents) answer.next.push_back({"list_incidents", {}});
   if (answer.next.empty()) answer.next.push_back({"describe", {{"name", "tables"}}});

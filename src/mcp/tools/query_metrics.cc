@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/stable_sort.h"
+#include "base/system/host.h"
 #include "base/text/glob.h"
 #include "base/text/quantity.h"
 #include "base/time.h"
@@ -295,7 +296,7 @@ Result<Answer> query_metrics(const Call& call) {
     answer.notes.push_back(fmt::format("{} series are left out: those in between, by their values",
                                        series.size() - kept.size()));
   add_told(told, wish, answer.notes);
-  answer.version = fmt::format("{}", answer.table.rows());
+  answer.as_of = Host::at("/").unix_now();  // and no cursor: with each sample the rows are others
   answer.sources.push_back({"these rows", "query_metrics", call_command(call, "query_metrics")});
   answer.sources.push_back(
       {"the samples that they are made of", "metrics", samples_command(call.world, wish, call.arguments)});

@@ -16,7 +16,7 @@ namespace fs = std::filesystem;
 
 constexpr i64 kMostColumns = 32;
 constexpr ToolParam kParams[] = {
-    {"capture", "id of a capture, as overview names it"},
+    {"capture", "id of a capture, or a job, as overview names them"},
     {"path", "in place of it: a folder of traces below those that the server was started with"},
     {.name = "table", .help = "findings or an analysis (describe says what it holds)", .required = true},
     {"columns", "those that are wanted", ToolParam::Type::texts, false, 0, kMostColumns},
@@ -58,13 +58,16 @@ Result<const Analysis*> table_named(const std::string& name) {
               did_you_mean(name, diagnose::table_names(), "; describe with the name tables lists them"));
 }
 
-std::string options_of(const std::string& table, const table::RowQuery& query) {
+std::string options_of(const std::string& table, const table::RowQuery& query, const Arguments& arguments) {
   std::string options = "--table " + table;
   if (!query.where.empty()) options += " --where " + command_word(query.where);
   if (!query.sort.empty())
     options += (query.sort.starts_with('-') ? " --sort=" : " --sort ") + command_word(query.sort);
   if (!query.columns.empty())
     options += " --columns " + command_word(fmt::format("{}", fmt::join(query.columns, ",")));
+  // Of rows further on the command shows all, from the first one on.
+  if (const auto limit = arguments.integer("limit"); limit && !arguments.has("cursor"))
+    options += fmt::format(" --limit {}", *limit);
   return options;
 }
 
@@ -83,7 +86,8 @@ Result<Answer> query_table(const Call& call) {
                         : fmt::format("{} of the {} of the table {} are asked for [s1].", answer.table.rows(),
                                       count_of(whole.rows(), "row"), name);
   if (analysis) answer.sentence += fmt::format(" It is: {}", analysis->summary);
-  answer.sources.push_back({words_of(capture), name, analyze_command(capture, options_of(name, query))});
+  answer.sources.push_back(
+      {words_of(capture), name, analyze_command(capture, options_of(name, query, call.arguments))});
   add_notes(whole.notes, answer.notes);
   if (name != "findings") answer.next.push_back({"why_slow", {{"capture", capture.id}}});
   answer.next.push_back({"describe", {{"name", name}}});

@@ -12,6 +12,8 @@
 namespace spotter::mcp {
 namespace {
 
+constexpr const char* kSteps = "step_breakdown";
+
 constexpr ToolParam kParams[] = {
     {"job", "of which the newest capture is looked at, as overview names it"},
     {"capture", "id of a capture, as overview names it"},
@@ -22,13 +24,15 @@ std::string said_of(const Table& findings, size_t row) {
   std::string said(table::text_or_empty(findings, row, "mechanism"));
   if (const auto ranks = table::text_or_empty(findings, row, "ranks"); !ranks.empty())
     said += fmt::format(" of {} {}", ranks.find_first_of(",-") == ranks.npos ? "rank" : "ranks", ranks);
-  if (const auto steps = table::text_or_empty(findings, row, "steps"); !steps.empty())
+  const auto steps = table::text_or_empty(findings, row, "steps");
+  if (!steps.empty())
     said += fmt::format(" in {} {}", steps.find_first_of(",-") == steps.npos ? "step" : "steps", steps);
   const Value time = findings.at(row, findings.column("time_ns")),
               share = findings.at(row, findings.column("share"));
   if (!is_null(time) && !is_null(share))
-    said += fmt::format(", without which a step would take {} ({}) less",
-                        render::human_ns(std::get<i64>(time)), percent(std::get<double>(share)));
+    said +=
+        fmt::format(", without which a step would {}take {} ({}) less", steps.empty() ? "" : "on average ",
+                    render::human_ns(std::get<i64>(time)), percent(std::get<double>(share)));
   if (const auto confidence = table::text_or_empty(findings, row, "confidence"); !confidence.empty())
     said += fmt::format(" (confidence {})", confidence);
   return fmt::format("{} [s1 row {}]", said, row + 1);
@@ -55,7 +59,7 @@ std::string sentence_of(const Table& findings) {
 
 // What `spotter analyze PATH --table kernel_breakdown --ranks 3` asks for, as a question to query_table. The
 // path is text of a job, and may say anything.
-Next rows_of(const Capture& capture, std::string_view evidence) {
+Next rows_of(const Call& call, const Capture& capture, std::string_view evidence) {
   Next next{"query_table", {{"capture", capture.id}}};
   const std::string before = fmt::format("spotter analyze {}", shell_paths(capture.paths));
   evidence = evidence.starts_with(before) ? evidence.substr(before.size()) : std::string_view();
@@ -66,7 +70,7 @@ Next rows_of(const Capture& capture, std::string_view evidence) {
     return std::string(rest.substr(0, rest.find(' ')));
   };
   const std::string table = word_behind(" --table ");
-  next.arguments["table"] = table.empty() ? "step_breakdown" : table;
+  next.arguments["table"] = table.empty() ? kSteps : table;
   const Result<const Analysis*> analysis = diagnose::parse_table(table);
   const std::string ranks = word_behind(" --ranks ");
   const bool has_ranks =
@@ -74,6 +78,11 @@ Next rows_of(const Capture& capture, std::string_view evidence) {
         return std::string_view(field.name) == "rank";
       });
   if (!ranks.empty() && has_ranks) next.arguments["where"] = "rank=" + ranks;
+  // Where the traces have nothing for it, what their steps are made of is what there is.
+  if (analysis && *analysis && !(*analysis)->on_request)
+    if (const auto rows = call.world.traces->table(capture, {*analysis}, call.patience);
+        rows && rows->rows() == 0 && std::string_view((*analysis)->name) != kSteps)
+      return {"query_table", {{"capture", capture.id}, {"table", kSteps}}};
   return next;
 }
 
@@ -85,12 +94,14 @@ Result<Answer> why_slow(const Call& call) {
   answer.sources.push_back({words_of(capture), "findings", analyze_command(capture, "--table findings")});
   add_notes(findings.notes, answer.notes);
   if (!capture.state.empty() && capture.state != "written")
-    answer.notes.push_back(fmt::format("the capture is not whole: it is {}", clean(capture.state)));
+    answer.notes.push_back(capture.state == "being written"
+                               ? "the capture may not be whole yet: its files have just been written"
+                               : fmt::format("the capture is not whole: it is {}", clean(capture.state)));
   if (findings.rows() > 0) {
-    answer.next.push_back(rows_of(capture, table::text_or_empty(findings, 0, "evidence")));
+    answer.next.push_back(rows_of(call, capture, table::text_or_empty(findings, 0, "evidence")));
     answer.next.push_back({"describe", {{"name", table::text_or_empty(findings, 0, "mechanism")}}});
   } else {
-    answer.next.push_back({"query_table", {{"capture", capture.id}, {"table", "step_breakdown"}}});
+    answer.next.push_back({"query_table", {{"capture", capture.id}, {"table", kSteps}}});
   }
   answer.table = std::move(findings);
   return answer;
