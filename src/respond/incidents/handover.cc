@@ -106,6 +106,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
         mine.captures, [&](const CaptureOfIncident& own) { return own.path == capture.path; });
     if (!is_known && mine.captures.size() < kMostCaptures) mine.captures.push_back(std::move(capture));
   }
+  if (!mine.report) mine.report = theirs.report;
   const bool is_better =
       theirs.verdict && (!mine.verdict || theirs.verdict->confidence > mine.verdict->confidence);
   if (!is_better) {
