@@ -237,7 +237,7 @@ class PageMaker {
 
   std::string left_out_sentence() const {
     if (has_findings_alone())
-      return "the traces are on several hosts, so that this report has what findings are made from, and neither "
+      return "the traces were read where they were written, so that this report has what findings are made from, and neither "
              "tables nor spans; `spotter analyze` has all where the traces are in one place";
     std::vector<std::string> what;
     if (!left_out_spans_.empty()) what.push_back(left_out_spans_);
