@@ -28,10 +28,10 @@ class OwnAgent : public mcp::Agents {
   std::string options() const override { return peer_.is_local ? "" : "--host " + shell_word(name_); }
 
   std::vector<Result<net::HttpAnswer>> ask(std::span<const size_t> which,
-                                           std::span<const net::HttpQuestion> questions,
-                                           Ns patience) const override {
+                                           std::span<const net::HttpQuestion> questions, Ns longest,
+                                           const mcp::Patience& patience) const override {
     std::vector<Result<net::HttpAnswer>> answers;
-    for (size_t i = 0; i < which.size(); ++i) answers.push_back(ask_one(questions[i], patience));
+    for (size_t i = 0; i < which.size(); ++i) answers.push_back(ask_one(questions[i], longest, patience));
     return answers;
   }
 
@@ -42,7 +42,8 @@ class OwnAgent : public mcp::Agents {
     std::optional<net::HttpAnswer> answer;
   };
 
-  Result<net::HttpAnswer> ask_one(const net::HttpQuestion& question, Ns patience) const {
+  Result<net::HttpAnswer> ask_one(const net::HttpQuestion& question, Ns longest,
+                                  const mcp::Patience& patience) const {
     const auto wait = std::make_shared<Wait>();
     net::HttpRequest request;
     request.method = question.method;
@@ -58,7 +59,8 @@ class OwnAgent : public mcp::Agents {
       });
     });
     std::unique_lock lock(wait->mutex);
-    for (Ns waited = 0; !wait->answer && waited < patience && !ends_; waited += kLook)
+    const auto is_given_up = [&] { return ends_ || (patience.cancelled && *patience.cancelled); };
+    for (Ns waited = 0; !wait->answer && waited < longest && !is_given_up(); waited += kLook)
       wait->is_there.wait_for(lock, std::chrono::nanoseconds(kLook));
     if (!wait->answer) return fail(Code::cancelled, "the agent did not answer in time");
     return std::move(*wait->answer);

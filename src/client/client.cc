@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "base/time.h"
 #include "wire/error.h"
 #include "wire/json.h"
 
@@ -11,6 +12,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr int kOk = 200;
+constexpr Ns kLook = 50 * kMillisecond;  // between looks whether it is cancelled
 
 // Throws where the text has another shape.
 Answer read(const json::object& object, std::span<const Field> schema) {
@@ -60,8 +62,10 @@ Result<Answer> read_answer(net::HttpAnswer http, std::span<const Field> schema) 
 
 std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> addresses,
                                               const Credentials& credentials,
-                                              std::span<const net::HttpQuestion> questions, Ns patience) {
-  std::vector<Result<net::HttpAnswer>> answers(addresses.size());
+                                              std::span<const net::HttpQuestion> questions, Ns patience,
+                                              const std::atomic<bool>* cancelled) {
+  std::vector<Result<net::HttpAnswer>> answers(
+      addresses.size(), fail(Code::cancelled, "it was cancelled before the agent answered"));
   net::Loop loop;
   std::vector<std::unique_ptr<net::HttpClient>> clients;  // gone before the loop, which they use to the end
   net::allow_many_descriptors();
@@ -76,6 +80,12 @@ std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> 
       if (--open == 0) loop.stop();
     });
   }
+  net::Timer look(loop);
+  std::function<void()> watch = [&] {
+    if (*cancelled) return loop.stop();
+    look.set(kLook, watch);
+  };
+  if (cancelled && open > 0) watch();
   if (open > 0) loop.run();
   return answers;
 }

@@ -1,5 +1,6 @@
 // Asking agents: the other end of routes.h.
 #pragma once
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <span>
@@ -31,10 +32,11 @@ Result<Answer> read_answer(net::HttpAnswer http, std::span<const Field> schema);
 tl::unexpected<Error> unreachable(const net::HttpAddress& address, const Error& error);
 
 // The answers of many agents, each asked its own question, all at once. Errors: not_found where nobody
-// listens, denied, io.
+// listens, denied, io; cancelled where `cancelled` became true before there was an answer.
 std::vector<Result<net::HttpAnswer>> ask_each(std::span<const net::HttpAddress> addresses,
                                               const Credentials& credentials,
-                                              std::span<const net::HttpQuestion> questions, Ns patience);
+                                              std::span<const net::HttpQuestion> questions, Ns patience,
+                                              const std::atomic<bool>* cancelled = nullptr);
 
 // The body of an answer that is one. Errors: the agent's; corrupt where it is none of an agent.
 Result<std::string> body_of(net::HttpAnswer http);

@@ -8,6 +8,7 @@
 #include "base/time.h"
 #include "capture/capture.h"
 #include "client/client.h"
+#include "mcp/record.h"
 #include "table/ops.h"
 #include "wire/analyze_request.h"
 #include "wire/columns.h"
@@ -17,7 +18,7 @@
 namespace spotter::mcp {
 namespace {
 
-constexpr Ns kPatience = 10 * kSecond, kFilesPatience = 110 * kSecond;
+constexpr Ns kLongest = 5 * kSecond, kLongestAnalysis = 110 * kSecond;
 constexpr Ns kTogether = 10 * kSecond;  // captures of one job on several hosts begin within
 
 std::vector<size_t> all_of(const Agents& agents) {
@@ -28,13 +29,13 @@ std::vector<size_t> all_of(const Agents& agents) {
 
 }  // namespace
 
-Result<std::vector<std::vector<AgentTraces::Part>>> AgentTraces::parts() const {
+Result<std::vector<std::vector<AgentTraces::Part>>> AgentTraces::parts(const Patience& patience) const {
   const std::vector<size_t> which = all_of(agents_);
   const std::vector<net::HttpQuestion> questions(which.size(), {"GET", "/v1/captures", {}, {}});
   std::vector<Part> all;
   std::optional<Error> failed;
   size_t answered = 0;
-  auto answers = agents_.ask(which, questions, kPatience);
+  auto answers = agents_.ask(which, questions, kLongest, patience);
   for (size_t host = 0; host < answers.size(); ++host) {
     const auto answer = answers[host]
                             ? client::read_answer(std::move(*answers[host]), wire::captures_columns())
@@ -86,15 +87,17 @@ Capture AgentTraces::capture_of(const std::vector<Part>& parts) const {
   return capture;
 }
 
-Result<std::vector<Capture>> AgentTraces::captures() {
-  TRY_ASSIGN(const auto all, parts());
+Result<std::vector<Capture>> AgentTraces::captures(const Patience& patience) {
+  TRY_ASSIGN(const auto all, parts(patience));
   std::vector<Capture> captures;
-  for (const std::vector<Part>& one : all) captures.push_back(capture_of(one));
+  for (const std::vector<Part>& one : all)
+    if (is_id(one[0].id)) captures.push_back(capture_of(one));
   return captures;
 }
 
 Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagnose::Request request) {
-  TRY_ASSIGN(const auto all, parts());
+  const Patience patience{.cancelled = request.run.cancelled};
+  TRY_ASSIGN(const auto all, parts(patience));
   const auto it =
       std::ranges::find_if(all, [&](const std::vector<Part>& one) { return one[0].id == capture.id; });
   if (it == all.end())
@@ -118,7 +121,7 @@ Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagno
     }
     std::vector<analyze::FileResult> files;
     std::optional<Error> failed;
-    for (auto& http : agents_.ask(which, questions, kFilesPatience)) {
+    for (auto& http : agents_.ask(which, questions, kLongestAnalysis, patience)) {
       auto text = http ? client::body_of(std::move(*http)) : tl::unexpected(http.error());
       auto results = text ? wire::read_file_results(*text, run.analyses) : tl::unexpected(text.error());
       if (!results) {
@@ -130,7 +133,7 @@ Result<diagnose::Diagnosis> AgentTraces::diagnose(const Capture& capture, diagno
       std::ranges::move(*results, std::back_inserter(files));
     }
     if (files.empty())
-      return failed ? tl::unexpected(*failed)
+      return failed ? tl::unexpected(without_names(*failed))
                     : fail(Code::not_found, "no process has written a trace of this capture");
     return files;
   };

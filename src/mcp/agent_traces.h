@@ -9,7 +9,8 @@ class AgentTraces : public CachedTraces {
   explicit AgentTraces(const Agents& agents, size_t most_kept = kUsuallyKept)
       : CachedTraces(most_kept), agents_(agents) {}
   // Those of several hosts that began together, of one job, are one.
-  Result<std::vector<Capture>> captures() override;
+  Result<std::vector<Capture>> captures(const Patience& patience) override;
+  std::string options() const override { return agents_.options(); }
 
  protected:
   Result<diagnose::Diff> compare(const Capture& before, const Capture& after,
@@ -24,7 +25,7 @@ class AgentTraces : public CachedTraces {
     i64 written;
   };
   // By the id of the whole.
-  Result<std::vector<std::vector<Part>>> parts() const;
+  Result<std::vector<std::vector<Part>>> parts(const Patience& patience) const;
   Capture capture_of(const std::vector<Part>& parts) const;
 
   const Agents& agents_;

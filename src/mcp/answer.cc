@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/text/printable_within.h"
 #include "base/time.h"
@@ -22,8 +23,11 @@ json::value cell_of(const Field& field, const Value& value) {
   if (is_null(value)) return nullptr;
   if (const auto* text = std::get_if<std::string_view>(&value)) return json::string(clean(*text));
   if (const bool* flag = std::get_if<bool>(&value)) return *flag;
-  if (const double* real = std::get_if<double>(&value))
-    return std::isfinite(*real) ? json::value(*real) : json::value(nullptr);
+  if (const double* real = std::get_if<double>(&value)) {
+    if (!std::isfinite(*real)) return nullptr;
+    if (std::abs(*real) > static_cast<double>(kMostExact)) return json::string(fmt::format("{}", *real));
+    return *real;
+  }
   const i64 whole = std::get<i64>(value);
   if (field.role == Role::time && whole >= kEarliestUnix) return json::string(time_text(whole));
   if (whole > kMostExact || whole < -kMostExact) return json::string(std::to_string(whole));
@@ -44,6 +48,7 @@ struct Cut {
   size_t rows;
   std::vector<size_t> columns;
   size_t notes, sentence = kMostSentence;
+  bool has_commands = true;
 };
 
 std::string within_bytes(const std::string& text, size_t most) {
@@ -85,7 +90,7 @@ class Shape {
       const Source& source = answer_.sources[i];
       json::object one{{"id", fmt::format("s{}", i + 1)}, {"what", source.what}};
       if (!source.table.empty()) one["table"] = source.table;
-      one["command"] = source.command;
+      one["command"] = cut.has_commands ? source.command : "";
       sources.push_back(std::move(one));
     }
     for (const std::string& note : notes_of(cut)) notes.push_back(json::string(note));
@@ -104,7 +109,8 @@ class Shape {
     std::string head = within_bytes(answer_.sentence, cut.sentence) + "\n", rows, tail;
     const Table& table = answer_.table;
     for (size_t i = 0; i < answer_.sources.size(); ++i)
-      tail += fmt::format("[s{}] {}: {}\n", i + 1, answer_.sources[i].what, answer_.sources[i].command);
+      tail += fmt::format("[s{}] {}: {}\n", i + 1, answer_.sources[i].what,
+                          cut.has_commands ? answer_.sources[i].command : "");
     for (const std::string& note : notes_of(cut)) tail += "note: " + note + "\n";
     if (!answer_.next.empty())
       tail += fmt::format("next: {} {}\n", answer_.next[0].tool, wire::json_text(answer_.next[0].arguments));
@@ -152,6 +158,8 @@ class Shape {
       notes.push_back(fmt::format(
           "{} rows of these did not fit; narrow them by where and columns, or go on with next_cursor",
           rows_at_most() - cut.rows));
+    if (!cut.has_commands)
+      notes.push_back("the commands name more files than there is room for; detail: more may have it");
     if (cut.columns.size() < answer_.table.columns())
       notes.push_back(fmt::format("{} columns did not fit; name those that are wanted in columns",
                                   answer_.table.columns() - cut.columns.size()));
@@ -174,8 +182,9 @@ json::object result(json::object structured, const std::string& text) {
 
 json::object result_of(const Answer& answer, size_t most, const Continuation& continuation) {
   const Shape shape(answer, continuation);
-  Cut cut{.rows = shape.rows_at_most(), .columns = {}, .notes = kMostNotes};
-  for (size_t c = 0; c < answer.table.columns(); ++c) cut.columns.push_back(c);
+  std::vector<size_t> all_columns(answer.table.columns());
+  std::iota(all_columns.begin(), all_columns.end(), size_t{0});
+  Cut cut{.rows = shape.rows_at_most(), .columns = all_columns, .notes = kMostNotes};
   constexpr size_t kAround = 256;  // what a result has beside it
   most -= kAround;
   const size_t text_bytes = std::min(kTextBytes, most / 2 - kAround);
@@ -196,6 +205,9 @@ json::object result_of(const Answer& answer, size_t most, const Continuation& co
       cut.notes /= 2;
     } else if (cut.rows > 0) {
       cut.rows = 0;
+    } else if (cut.has_commands) {
+      cut = {
+          .rows = shape.rows_at_most(), .columns = all_columns, .notes = kMostNotes, .has_commands = false};
     } else {
       return error_result("the answer is larger than an answer may be; ask for less of it");
     }

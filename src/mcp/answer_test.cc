@@ -97,7 +97,8 @@ TEST(Cells, WhatIsNotSeenIsGone) {
 
 TEST(Cells, CommandsHaveNoneOfItEither) {
   EXPECT_EQ(command_word("/a/b c"), "'/a/b c'");
-  EXPECT_EQ(command_word("a\xE2\x80\xAE'\\\n"), "$'a\\xe2\\x80\\xae\\'\\\\\\x0a'");
+  EXPECT_EQ(command_word("a\xE2\x80\xAE'\\\n"), "$'a\\342\\200\\256\\047\\134\\012'");
+  EXPECT_EQ(command_word("50 %\n'; x"), "\"$(printf '50 %%\\012\\047; x')\"");
 }
 
 TEST(Cells, TimesHaveTheDigitsThatTheyNeed) {

@@ -12,7 +12,7 @@
 namespace spotter::mcp {
 namespace {
 
-constexpr Ns kPatience = 10 * kSecond;
+constexpr Ns kLongest = 5 * kSecond;  // a few of them are less than a call may take
 
 Error no_agents() {
   return {Code::unsupported,
@@ -20,18 +20,20 @@ Error no_agents() {
 }
 
 // The answers of all agents to one question.
-std::vector<Result<std::string>> bodies(const Agents& agents, const net::HttpQuestion& question) {
+std::vector<Result<std::string>> bodies(const Agents& agents, const net::HttpQuestion& question,
+                                        const Patience& patience) {
   std::vector<size_t> which(agents.names().size());
   std::iota(which.begin(), which.end(), size_t{0});
   const std::vector<net::HttpQuestion> questions(which.size(), question);
   std::vector<Result<std::string>> all;
-  for (Result<net::HttpAnswer>& http : agents.ask(which, questions, kPatience))
+  for (Result<net::HttpAnswer>& http : agents.ask(which, questions, kLongest, patience))
     all.push_back(http ? client::body_of(std::move(*http)) : tl::unexpected(http.error()));
   return all;
 }
 
 // Names that may be those of a scheduler are said: others are a job's own text.
-tl::unexpected<Error> no_job(const World& world, const std::string& job, std::span<const Capture> captures) {
+tl::unexpected<Error> no_job(const World& world, const std::string& job, std::span<const Capture> captures,
+                             const Patience& patience) {
   constexpr size_t kMostNamed = 5;
   std::vector<std::string> names;
   const auto add = [&](std::string_view name) {
@@ -39,7 +41,7 @@ tl::unexpected<Error> no_job(const World& world, const std::string& job, std::sp
       names.emplace_back(name);
   };
   for (const Capture& capture : captures) add(capture.job);
-  for (const auto& [name, row] : running_jobs(world).jobs) add(name);
+  for (const auto& [name, row] : running_jobs(world, patience).jobs) add(name);
   return fail(Code::not_found,
               "there are no traces of {}{}; overview lists all jobs, and those with a capture have traces",
               is_id(job) ? "a job " + job : "such a job",
@@ -48,13 +50,13 @@ tl::unexpected<Error> no_job(const World& world, const std::string& job, std::sp
 
 }  // namespace
 
-Result<FromAgents> ask_agents(const World& world, const std::string& target) {
+Result<FromAgents> ask_agents(const World& world, const std::string& target, const Patience& patience) {
   if (!world.agents) return tl::unexpected(no_agents());
   const std::vector<std::string> names = world.agents->names();
   FromAgents answers;
   std::optional<Error> first;
   size_t missing = 0;
-  const auto all = bodies(*world.agents, {"GET", target, {}, {}});
+  const auto all = bodies(*world.agents, {"GET", target, {}, {}}, patience);
   for (size_t i = 0; i < all.size(); ++i) {
     auto tables = all[i] ? wire::read_tables(*all[i]) : tl::unexpected(all[i].error());
     if (!tables) {
@@ -96,14 +98,14 @@ Table merged(std::string_view name, std::span<const Field> columns, const FromAg
   return all;
 }
 
-RunningJobs running_jobs(const World& world) {
+RunningJobs running_jobs(const World& world, const Patience& patience) {
   static constexpr Field kJobs[] = {{"job", Type::text, Unit::none, Role::key, "Job."},
                                     {"rank", Type::integer, Unit::none, Role::key, "Rank."},
                                     {"step_ns", Type::integer, Unit::ns, Role::value, "A step."}};
   RunningJobs running;
   if (!world.agents) return running;
   for (const char* target : {"/v1/metrics?metric=job_processes", "/v1/metrics?metric=step_ns"}) {
-    const auto answers = ask_agents(world, target);
+    const auto answers = ask_agents(world, target, patience);
     if (!answers) {
       running.notes.push_back(clean(answers.error().message));
       continue;
@@ -122,10 +124,11 @@ RunningJobs running_jobs(const World& world) {
   return running;
 }
 
-Result<std::string> ask_first(const World& world, const net::HttpQuestion& question) {
+Result<std::string> ask_first(const World& world, const net::HttpQuestion& question,
+                              const Patience& patience) {
   if (!world.agents) return tl::unexpected(no_agents());
   Error last{Code::not_found, "no agent was asked"};
-  for (Result<std::string>& body : bodies(*world.agents, question)) {
+  for (Result<std::string>& body : bodies(*world.agents, question, patience)) {
     if (body) return std::move(*body);
     if (last.code == Code::not_found) last = body.error();
   }
@@ -141,6 +144,12 @@ std::string analyze_command(const Capture& capture, const std::string& arguments
   return fmt::format("spotter analyze {} {} --format json", command_paths(capture.paths), arguments);
 }
 
+std::string call_command(const Call& call, std::string_view tool) {
+  const std::string options = call.world.traces->options();
+  return fmt::format("spotter mcp {}{}--call {} --arguments {}", options, options.empty() ? "" : " ", tool,
+                     command_word(call.arguments.question()));
+}
+
 std::string words_of(const Capture& capture) {
   std::string words =
       fmt::format("capture {}, {}", capture.id, count_of(static_cast<size_t>(capture.files), "trace file"));
@@ -149,14 +158,15 @@ std::string words_of(const Capture& capture) {
   return words;
 }
 
-Result<Capture> capture_of(const World& world, const std::string& id, const std::string& job) {
+Result<Capture> capture_of(const World& world, const std::string& id, const std::string& job,
+                           const Patience& patience) {
   if (id.empty() == job.empty())
     return fail(Code::invalid, "give one of capture and job, as the rows of overview have them");
-  TRY_ASSIGN(std::vector<Capture> captures, world.traces->captures());
+  TRY_ASSIGN(std::vector<Capture> captures, world.traces->captures(patience));
   const auto it = std::ranges::find_if(
       captures, [&](const Capture& capture) { return id.empty() ? capture.job == job : capture.id == id; });
   if (it != captures.end()) return std::move(*it);
-  if (id.empty()) return no_job(world, job, captures);
+  if (id.empty()) return no_job(world, job, captures, patience);
   return fail(Code::not_found, "there is no such capture; overview lists those that there are");
 }
 

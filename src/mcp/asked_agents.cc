@@ -14,10 +14,10 @@ AskedAgents::AskedAgents(std::vector<net::HttpAddress> addresses, client::Creden
 
 std::vector<Result<net::HttpAnswer>> AskedAgents::ask(std::span<const size_t> which,
                                                       std::span<const net::HttpQuestion> questions,
-                                                      Ns patience) const {
+                                                      Ns longest, const Patience& patience) const {
   std::vector<net::HttpAddress> addresses;
   for (const size_t place : which) addresses.push_back(addresses_[place]);
-  return client::ask_each(addresses, credentials_, questions, patience);
+  return client::ask_each(addresses, credentials_, questions, longest, patience.cancelled);
 }
 
 }  // namespace spotter::mcp

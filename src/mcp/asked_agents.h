@@ -14,8 +14,8 @@ class AskedAgents : public Agents {
   AskedAgents(std::vector<net::HttpAddress> addresses, client::Credentials credentials, std::string options);
   std::vector<std::string> names() const override { return names_; }
   std::vector<Result<net::HttpAnswer>> ask(std::span<const size_t> which,
-                                           std::span<const net::HttpQuestion> questions,
-                                           Ns patience) const override;
+                                           std::span<const net::HttpQuestion> questions, Ns longest,
+                                           const Patience& patience) const override;
   std::string options() const override { return options_; }
 
  private:

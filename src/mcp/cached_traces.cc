@@ -11,6 +11,8 @@
 namespace spotter::mcp {
 namespace {
 
+constexpr i64 kMostCells = 32'000'000;  // of what is kept: half a gigabyte
+
 std::string key_of(const Capture& capture) { return fmt::format("{}|{}", capture.id, capture.version); }
 
 diagnose::Request request_of(const Capture& capture, const Patience& patience) {
@@ -42,6 +44,32 @@ void note_untraced(const diagnose::JobFacts& facts, Table& findings) {
 
 }  // namespace
 
+Error without_names(const Error& error) {
+  if (error.code == Code::cancelled) return error;
+  const auto what = [&]() -> std::string_view {
+    switch (error.code) {
+      case Code::not_found:
+        return "there is no trace file, or one has gone";
+      case Code::invalid:
+        return "its trace files contradict one another";
+      case Code::corrupt:
+        return "a trace file is damaged";
+      case Code::unsupported:
+        return "a trace file is of a kind that is not read";
+      case Code::denied:
+        return "a trace file may not be read";
+      case Code::busy:
+        return "too many analyses are under way; ask again in some seconds";
+      default:
+        return "a trace file cannot be read";
+    }
+  }();
+  return {error.code,
+          fmt::format("the capture cannot be analysed: {}; `spotter analyze` of its folder, on a terminal, "
+                      "says which file and why",
+                      what)};
+}
+
 CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto it = std::ranges::find(kept_, key, &std::pair<std::string, TablesPtr>::first);
@@ -52,8 +80,19 @@ CachedTraces::TablesPtr CachedTraces::find(const std::string& key) {
 
 void CachedTraces::keep(const std::string& key, TablesPtr tables) {
   const std::lock_guard lock(mutex_);
+  // What the capture was before it changed is asked for no more.
+  const std::string id = key.substr(0, key.find('|') + 1), now = key.substr(0, key.find('|', id.size()));
+  std::erase_if(kept_,
+                [&](const auto& one) { return one.first.starts_with(id) && !one.first.starts_with(now); });
   kept_.emplace_front(key, std::move(tables));
-  if (kept_.size() > most_kept_) kept_.pop_back();
+  i64 cells = 0;
+  size_t fits = 0;
+  for (const auto& [name, one] : kept_) {
+    for (const auto& [table, rows] : *one) cells += static_cast<i64>(rows.rows() * rows.columns());
+    if (fits > 0 && (cells > kMostCells || fits == most_kept_)) break;
+    ++fits;
+  }
+  kept_.resize(fits);
 }
 
 bool CachedTraces::has_findings(const Capture& capture) { return find(key_of(capture)) != nullptr; }

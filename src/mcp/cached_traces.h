@@ -12,6 +12,10 @@
 
 namespace spotter::mcp {
 
+// An error of reading traces names files and what is in them, which is text of jobs: it is told by its kind.
+// That a call was given up stays as it is.
+Error without_names(const Error& error);
+
 class CachedTraces : public Traces {
  public:
   static constexpr size_t kUsuallyKept = 64;  // readings

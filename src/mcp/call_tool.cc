@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/text/utf8.h"
 #include "mcp/cells.h"
 #include "mcp/cursor.h"
 #include "mcp/list.h"
@@ -30,9 +31,7 @@ std::string client_of(const Message& message) {
 Result<json::object> called(const Tool& tool, const json::object& given, const Message& message,
                             const Context& context) {
   TRY_ASSIGN(const Arguments arguments, read_arguments(tool, given));
-  json::object question = given;
-  question.erase("cursor");
-  const Continuation continuation{tool.name, wire::json_text(question)};
+  const Continuation continuation{tool.name, arguments.question()};
   std::optional<Cursor> cursor;
   if (arguments.has("cursor")) {
     TRY_ASSIGN(cursor, read_cursor(arguments.text("cursor"), continuation.tool, continuation.arguments));
@@ -47,6 +46,19 @@ Result<json::object> called(const Tool& tool, const json::object& given, const M
 }
 
 }  // namespace
+
+Result<Answer> ask_tool(World& world, const std::string& tool, const std::string& arguments,
+                        const Patience& patience) {
+  const std::vector<const Tool*> tools = tools_of(world);
+  const auto it = std::ranges::find(tools, tool, [](const Tool* one) { return std::string_view(one->name); });
+  if (it == tools.end()) return fail(Code::not_found, "there is no tool {}", to_printable(tool));
+  json::object given;
+  if (!arguments.empty()) {
+    TRY_ASSIGN(given, wire::read_object(arguments));
+  }
+  TRY_ASSIGN(const Arguments read, read_arguments(**it, given));
+  return (*it)->call({world, read, patience, "a command"});
+}
 
 tl::expected<json::object, Fault> call_tool(const Message& message, const Context& context) {
   const json::value* name = message.params.if_contains("name");

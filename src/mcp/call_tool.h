@@ -1,8 +1,14 @@
 // tools/call: arguments checked, the tool called, its answer cut to its bounds.
 #pragma once
+#include "mcp/answer.h"
 #include "mcp/dispatcher.h"
 
 namespace spotter::mcp {
+
+// What the tool of that name says, before it is cut. Errors: the tool's; not_found (there is none).
+// `arguments`: a JSON object; empty: none.
+Result<Answer> ask_tool(World& world, const std::string& tool, const std::string& arguments,
+                        const Patience& patience);
 
 tl::expected<boost::json::object, Fault> call_tool(const Message& message, const Context& context);
 

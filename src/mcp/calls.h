@@ -21,6 +21,7 @@ namespace spotter::mcp {
 struct Cancellable {
   std::atomic<bool> cancelled = false;  // it is to end, from any thread
   Ns longest = kUsualCall;              // it may take
+  const void* whose = nullptr;          // one of whom only some run at a time; nullptr: nobody's
   Ns until = 0;                         // once it has begun
 };
 
@@ -29,7 +30,10 @@ template <typename Job>
 class Calls {
  public:
   using Act = std::function<void(const std::shared_ptr<Job>&)>;
-  // `act` runs on threads of its own, `at_once` of them, which begin with the first call.
+  static constexpr size_t kMostOfOne = 2;
+
+  // `act` runs on threads of its own, `at_once` of them, which begin with the first call. Of what belongs to
+  // somebody kMostOfOne run at a time, and half of what may wait does.
   Calls(size_t at_once, size_t most_waiting, Act act)
       : at_once_(at_once), most_waiting_(most_waiting), act_(std::move(act)) {}
   ~Calls() { end(); }
@@ -39,7 +43,8 @@ class Calls {
   // False: too many wait.
   bool take(std::shared_ptr<Job> job) {
     const std::lock_guard lock(mutex_);
-    if (waiting_.size() >= most_waiting_) return false;
+    if (waiting_.size() + under_way_.size() >= at_once_ + most_waiting_) return false;
+    if (job->whose && count_of(waiting_, job->whose) >= most_waiting_ / 2) return false;
     waiting_.push_back(std::move(job));
     while (threads_.size() < at_once_) threads_.emplace_back([this] { work(); });
     if (!watch_.joinable()) watch_ = std::thread([this] { watch(); });
@@ -78,13 +83,22 @@ class Calls {
   }
 
  private:
+  static size_t count_of(const auto& jobs, const void* whose) {
+    return static_cast<size_t>(std::ranges::count(jobs, whose, [](const auto& job) { return job->whose; }));
+  }
+  bool may_begin(const Job& job) const { return !job.whose || count_of(under_way_, job.whose) < kMostOfOne; }
+
   void work() {
     std::unique_lock lock(mutex_);
     while (true) {
-      has_work_.wait(lock, [this] { return ends_ || !waiting_.empty(); });
+      auto next = waiting_.end();
+      has_work_.wait(lock, [&] {
+        next = std::ranges::find_if(waiting_, [this](const auto& job) { return may_begin(*job); });
+        return ends_ || next != waiting_.end();
+      });
       if (ends_) return;
-      const std::shared_ptr<Job> job = std::move(waiting_.front());
-      waiting_.pop_front();
+      const std::shared_ptr<Job> job = std::move(*next);
+      waiting_.erase(next);
       job->until = steady_clock_now() + job->longest;
       under_way_.push_back(job);
       is_under_way_.notify_one();
@@ -93,6 +107,7 @@ class Calls {
       lock.lock();
       std::erase(under_way_, job);
       is_done_.notify_all();
+      has_work_.notify_all();
     }
   }
 

@@ -8,7 +8,7 @@ namespace spotter::mcp {
 namespace {
 
 struct Job : Cancellable {
-  explicit Job(int number) : number(number) {}
+  explicit Job(int n) : number(n) {}
   int number;
 };
 
@@ -78,6 +78,30 @@ TEST(Calls, WhatIsCancelledBeforeItBeginsNeverBegins) {
   calls.wait(60 * kSecond);
   EXPECT_EQ(doer.begun, std::vector<int>{1});
   EXPECT_EQ(doer.given_up, std::vector<int>{1});
+}
+
+TEST(Calls, OneAskerDoesNotKeepTheOthersOut) {
+  Doer doer;
+  Calls<Job> calls(4, 8, doer.function());
+  const int one = 0;
+  for (int n = 1; n <= 6; ++n) {
+    auto job = std::make_shared<Job>(n);
+    job->whose = &one;
+    ASSERT_TRUE(calls.take(std::move(job)));
+    doer.wait_for_begun(static_cast<size_t>(std::min(n, 2)));
+  }
+  auto more = std::make_shared<Job>(7);
+  more->whose = &one;
+  EXPECT_FALSE(calls.take(std::move(more)));  // four of his wait
+  ASSERT_TRUE(calls.take(std::make_shared<Job>(8)));
+  doer.wait_for_begun(3);
+  {
+    const std::lock_guard lock(doer.mutex);
+    EXPECT_EQ(doer.begun.back(), 8);
+  }
+  doer.let_go = true;
+  calls.wait(60 * kSecond);
+  EXPECT_EQ(doer.begun.size(), 7U);
 }
 
 TEST(Calls, AtItsEndWhatRunsIsGivenUpAndWhatWaitsIsForgotten) {

@@ -77,19 +77,20 @@ std::string clean(std::string_view text, size_t most) {
 
 std::string command_word(std::string_view text) {
   if (clean(text, text.size()) == text) return shell_word(text);
-  std::string word = "$'";
+  // As printf prints it, in any shell of POSIX; there is no quote in it, so that none ends before its time.
+  // What ends with a line break would lose that.
+  const bool is_printed = !text.ends_with('\n');
+  std::string word = is_printed ? "\"$(printf '" : "$'";
   while (!text.empty()) {
     const CodePoint point = first_code_point(text);
     const std::string_view bytes = text.substr(0, point.bytes);
     text.remove_prefix(point.bytes);
-    if (!point.good || is_unseen(point.value)) {
-      for (const char byte : bytes) word += fmt::format("\\x{:02x}", static_cast<unsigned char>(byte));
-    } else {
-      if (bytes == "'" || bytes == "\\") word += '\\';
-      word += bytes;
-    }
+    if (!point.good || is_unseen(point.value) || bytes == "'" || bytes == "\\")
+      for (const char byte : bytes) word += fmt::format("\\{:03o}", static_cast<unsigned char>(byte));
+    else
+      word += is_printed && bytes == "%" ? "%%" : bytes;
   }
-  return word + "'";
+  return word + (is_printed ? "')\"" : "'");
 }
 
 std::string command_paths(std::span<const std::string> paths) {

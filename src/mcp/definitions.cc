@@ -19,9 +19,9 @@ std::string columns_text(std::span<const Field> columns) {
 
 }  // namespace
 
-Table rules_here(const World& world) {
+Table rules_here(const World& world, const Patience& patience) {
   if (world.agents)
-    if (const auto answers = ask_agents(world, "/v1/rules"))
+    if (const auto answers = ask_agents(world, "/v1/rules", patience))
       return merged("rules", respond::rules_columns(), {{answers->hosts[0]}, {}});
   return respond::rules_table({});
 }
@@ -40,8 +40,8 @@ std::optional<std::string> analysis_text(const std::string& name) {
   return text;
 }
 
-std::optional<std::string> rule_text(const World& world, const std::string& name) {
-  const Table rules = rules_here(world);
+std::optional<std::string> rule_text(const World& world, const std::string& name, const Patience& patience) {
+  const Table rules = rules_here(world, patience);
   for (size_t row = 0; row < rules.rows(); ++row) {
     if (table::text_or_empty(rules, row, "rule") != name) continue;
     std::string text = fmt::format("# {}\n\n", name);

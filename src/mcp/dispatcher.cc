@@ -1,7 +1,11 @@
 #include "mcp/dispatcher.h"
 
 #include <algorithm>
+#include <cmath>
+#include <exception>
 
+#include "base/log.h"
+#include "mcp/cells.h"
 #include "mcp/headers.h"
 #include "mcp/methods.h"
 #include "wire/json.h"
@@ -11,8 +15,14 @@ namespace {
 
 namespace json = boost::json;
 
+constexpr size_t kMostInBatch = 16;  // each may be answered by 32 KB
+constexpr size_t kMostVersion = 40;  // characters of what is told back
+
 // A value of JSON-RPC that may name a request.
-bool is_id(const json::value& value) { return value.is_string() || value.is_int64() || value.is_uint64(); }
+bool is_id(const json::value& value) {
+  const double* real = value.if_double();  // 1.0 is a whole number, too
+  return value.is_string() || value.is_int64() || value.is_uint64() || (real && *real == std::trunc(*real));
+}
 
 std::string text_in(const json::object& object, std::string_view name) {
   const json::value* value = object.if_contains(name);
@@ -35,8 +45,10 @@ std::variant<Message, std::string> read_one(const json::value& value, bool is_le
   message.method = text_in(*object, "method");
   if (message.method.empty()) return refusal(kNoRequest, "a request has a method");
   if (const json::value* params = object->if_contains("params")) {
-    if (!params->is_object()) return refusal(kBadParams, "the params of a request are an object");
-    message.params = params->get_object();
+    if (params->is_object())
+      message.params = params->get_object();
+    else if (message.has_id)  // a notification has no answer, whatever is wrong with it
+      return refusal(kBadParams, "the params of a request are an object");
   }
   return message;
 }
@@ -66,12 +78,25 @@ std::optional<Fault> check_modern(const Message& message, const Connection& conn
     if (auto why = header_mismatch(*connection.headers, message, asked))
       return bad_request(kHeaderMismatch, *why);
   if (asked != kModern)
-    return bad_request(kBadVersion, "this revision of the protocol is not spoken here",
-                       json::object{{"supported", supported_versions()}, {"requested", asked}});
+    return bad_request(
+        kBadVersion, "this revision of the protocol is not spoken here",
+        json::object{{"supported", supported_versions()}, {"requested", clean(asked, kMostVersion)}});
   const json::value* capabilities = meta->if_contains(kCapabilitiesKey);
   if (!capabilities || !capabilities->is_object())
     return bad_request(kBadParams, fmt::format("_meta has to say {}", kCapabilitiesKey));
   return std::nullopt;
+}
+
+// What agents and files say is checked where it is read. What was forgotten there must not end the calls of
+// others.
+tl::expected<json::object, Fault> acted(const Method& method, const Message& message,
+                                        const Context& context) {
+  try {
+    return method.act(message, context);
+  } catch (const std::exception& error) {
+    log(Level::error, "mcp: {} ended with {}", method.name, error.what());
+    return tl::unexpected(Fault{kOurs, "this question could not be answered, by a fault of ours"});
+  }
 }
 
 Reply refusal(const Message& message, const Fault& fault) {
@@ -102,7 +127,10 @@ Received read_messages(std::string_view text, const Connection& connection) {
     return received;
   }
   const json::array* const batch = value.if_array();
-  if (batch && !batch->empty() && connection.legacy_version == kWithBatches) {
+  if (batch && batch->size() > kMostInBatch) {
+    received.parts.emplace_back(error_text(
+        std::nullopt, {kNoRequest, fmt::format("a batch has at most {} messages", kMostInBatch)}, is_legacy));
+  } else if (batch && !batch->empty() && connection.legacy_version == kWithBatches) {
     received.is_batch = true;
     for (const json::value& one : *batch)
       if (!is_response(one)) received.parts.push_back(read_one(one, is_legacy));
@@ -118,6 +146,10 @@ Received read_messages(std::string_view text, const Connection& connection) {
 bool is_modern(const Message& message, const Connection& connection) {
   const json::object* meta = meta_of(message);
   return connection.says_modern || (meta && meta->contains(kVersionKey)) || message.method == kDiscover;
+}
+
+bool is_slow(const Message& message) {
+  return message.method == kCallTool || message.method == kReadResource || message.method == "resources/list";
 }
 
 std::string together(const std::vector<std::string>& replies, bool is_batch) {
@@ -142,7 +174,7 @@ Reply answer(const Message& message, const Context& context) {
   const Method* const method = find_method(message.method, modern);
   if (!method)
     return refusal(message, {kNoMethod, "there is no such method", nullptr, modern ? kNotFound : kFine});
-  tl::expected<json::object, Fault> result = method->act(message, context);
+  tl::expected<json::object, Fault> result = acted(*method, message, context);
   if (!result) return refusal(message, result.error());
   if (modern) {
     json::object all{{"resultType", "complete"}};

@@ -53,6 +53,8 @@ struct Reply {
 };
 
 bool is_modern(const Message& message, const Connection& connection);
+// What asks agents or reads traces, and does not change the connection.
+bool is_slow(const Message& message);
 // `message` has been read. Any thread; may take as long as a tool does.
 Reply answer(const Message& message, const Context& context);
 

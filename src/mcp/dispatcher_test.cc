@@ -100,6 +100,46 @@ TEST_F(Messages, OneRevisionHasBatches) {
       say(R"([{"jsonrpc":"2.0","id":1,"method":"ping"},{"jsonrpc":"2.0","method":"x"},{"jsonrpc":"2.0","id":2,"method":"ping"},7])")
           .size(),
       3U);
+  std::string many = "[";
+  for (int i = 0; i < 17; ++i) many += R"({"jsonrpc":"2.0","id":1,"method":"tools/list"},)";
+  many.back() = ']';
+  EXPECT_EQ(code_of(one(many)), kNoRequest);
+}
+
+TEST_F(Messages, WhoWaitsGetsAnErrorAndANotificationDoesNot) {
+  const json::object pong = one(R"({"jsonrpc":"2.0","id":1.0,"method":"ping"})");
+  EXPECT_EQ(pong.at("id").to_number<double>(), 1.0);
+  EXPECT_TRUE(pong.contains("result"));
+  EXPECT_TRUE(say(R"({"jsonrpc":"2.0","method":"ping","params":[]})").empty());
+  const json::object asked = one(fmt::format(
+      R"({{"jsonrpc":"2.0","id":1,"method":"tools/list","params":{{"_meta":{{"io.modelcontextprotocol/protocolVersion":"{}"}}}}}})",
+      std::string(100'000, 'x')));
+  EXPECT_LT(wire::json_text(asked).size(), 500U);
+}
+
+// The same question, however it is written, goes on where its answer ended.
+TEST_F(Messages, ACursorIsOfTheQuestionNotOfItsLetters) {
+  World world =
+      world_of(findings_of({{"a", "fault", "1", "x"}, {"b", "fault", "2", "y"}, {"c", "fault", "3", "z"}}));
+  std::swap(world_, world);
+  const auto answer_to = [&](const std::string& arguments) {
+    return modern("tools/call", fmt::format(R"("name":"query_table","arguments":{})", arguments))
+        .at("result")
+        .as_object();
+  };
+  const std::string cursor(answer_to(R"({"capture":"c1","table":"findings","limit":1})")
+                               .at("structuredContent")
+                               .at("next_cursor")
+                               .as_string());
+  const json::object next = answer_to(fmt::format(
+      R"({{"table":"findings","cursor":"{}","where":null,"detail":"more","limit":2,"capture":"c1"}})",
+      cursor));
+  EXPECT_EQ(next.at("structuredContent").at("rows").as_array().size(), 2U);
+  EXPECT_TRUE(
+      answer_to(
+          fmt::format(R"({{"table":"findings","cursor":"{}","where":"ranks=1","capture":"c1"}})", cursor))
+          .at("isError")
+          .as_bool());
 }
 
 TEST_F(Messages, ModernOnesSayAllAboutThemselves) {

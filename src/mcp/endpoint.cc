@@ -35,10 +35,11 @@ net::HttpAnswer refusal(int status, int code, std::string why) {
 
 bool takes_json(const std::string& accept) {
   if (accept.empty()) return true;
-  return std::ranges::any_of(net::read_accepted(accept), [](const net::Accepted& one) {
-    return one.quality > 0 &&
-           (one.name == "application/json" || one.name == "application/*" || one.name == "*/*");
-  });
+  const std::vector<net::Accepted> all = net::read_accepted(accept);
+  for (const char* name : {"application/json", "application/*", "*/*"})  // the more specific one decides
+    if (const auto it = std::ranges::find(all, name, &net::Accepted::name); it != all.end())
+      return it->quality > 0;
+  return false;
 }
 
 // What is refused before anybody looks at the message.
@@ -100,6 +101,7 @@ void Endpoint::answer(net::HttpRequest request, net::HttpServer::Respond respond
   job->request = std::move(request);
   job->connection = connection_of(job->request);
   job->caller = caller_of(caller, make);
+  job->whose = job->caller.get();
   job->respond = std::move(respond);
   if (job->request.when_gone)
     job->request.when_gone([weak = std::weak_ptr(job)] {
@@ -138,7 +140,7 @@ net::HttpAnswer Endpoint::made(Job& job) {
       continue;
     }
     const Message& message = std::get<Message>(part);
-    if (message.method == kCallTool && !has_turn(job)) {
+    if (is_slow(message) && !has_turn(job)) {
       replies.push_back(tool_error_text(
           message, job.connection,
           fmt::format("too many calls: {} a second at most; ask again in a second", Pace::kPerSecond)));

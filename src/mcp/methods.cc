@@ -70,7 +70,7 @@ Done list_tools(const Message& message, const Context& context) {
 
 Done list_resources(const Message& message, const Context& context) {
   if (const auto fault = check_cursor(message)) return tl::unexpected(*fault);
-  return json::object{{"resources", resources_of(context.world)}};
+  return json::object{{"resources", resources_of(context.world, context.patience)}};
 }
 
 Done list_templates(const Message& message, const Context&) {
@@ -86,7 +86,7 @@ Done list_prompts(const Message& message, const Context&) {
 Done read(const Message& message, const Context& context) {
   const std::string uri = text_in(message.params, "uri");
   if (uri.empty()) return tl::unexpected(Fault{kBadParams, "resources/read says the uri"});
-  return read_resource(context.world, uri);
+  return read_resource(context.world, uri, context.patience);
 }
 
 Done get_prompt(const Message& message, const Context&) {

@@ -1,6 +1,7 @@
 #include "mcp/record.h"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 
 #include "mcp/cells.h"
@@ -34,6 +35,10 @@ json::value part_of(const json::value& value, const std::string& place, Room roo
           part_of(member, place.empty() ? std::string(key) : place, room, cut);
     return all;
   }
+  // A number that JavaScript would round is a text.
+  constexpr double kMostExact = 9007199254740991.0;
+  if (value.is_number() && std::abs(value.to_number<double>()) > kMostExact)
+    return json::string(wire::json_text(value));
   return value;
 }
 

@@ -25,14 +25,15 @@ constexpr const char *kJsonType = "application/json", *kMarkdown = "text/markdow
 
 using Text = std::optional<std::string>;
 
-Text incident_text(const World& world, const std::string& id) {
-  const auto body = ask_first(world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}});
+Text incident_text(const World& world, const std::string& id, const Patience& patience) {
+  const auto body =
+      ask_first(world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}}, patience);
   const auto incident = body ? wire::read_incident(*body) : tl::unexpected(body.error());
   return incident ? Text(wire::json_text(record_of(wire::to_json(*incident), kMostText))) : Text();
 }
 
-Text capture_text(const World& world, const std::string& id) {
-  const auto capture = capture_of(world, id, "");
+Text capture_text(const World& world, const std::string& id, const Patience& patience) {
+  const auto capture = capture_of(world, id, "", patience);
   if (!capture) return std::nullopt;
   json::array paths;
   for (size_t i = 0; i < std::min(capture->paths.size(), kMostInList); ++i)
@@ -48,11 +49,13 @@ Text capture_text(const World& world, const std::string& id) {
   return wire::json_text(record);
 }
 
-Text definition_of_analysis(const World&, const std::string& name) { return analysis_text(name); }
+Text definition_of_analysis(const World&, const std::string& name, const Patience&) {
+  return analysis_text(name);
+}
 
 struct Kind {
   const char *folder, *name, *description, *type;
-  Text (*read)(const World& world, const std::string& name);
+  Text (*read)(const World& world, const std::string& name, const Patience& patience);
   bool is_definition;
 };
 constexpr Kind kKinds[] = {
@@ -80,10 +83,10 @@ json::object listed(const Kind& kind, const std::string& name) {
 
 }  // namespace
 
-json::array resources_of(const World& world) {
+json::array resources_of(const World& world, const Patience& patience) {
   json::array all;
   if (world.agents)
-    if (const auto answers = ask_agents(world, "/v1/incidents")) {
+    if (const auto answers = ask_agents(world, "/v1/incidents", patience)) {
       const Table incidents = merged("incidents", wire::incidents_columns(), *answers);
       for (size_t row = 0; row < incidents.rows() && all.size() < kMostListed; ++row) {
         const std::string id(table::text_or_empty(incidents, row, "id"));
@@ -91,7 +94,7 @@ json::array resources_of(const World& world) {
           all.push_back(listed(kKinds[0], id));
       }
     }
-  if (const auto captures = world.traces->captures())
+  if (const auto captures = world.traces->captures(patience))
     for (size_t i = 0; i < std::min(captures->size(), kMostListed); ++i)
       all.push_back(listed(kKinds[1], (*captures)[i].id));
   all.push_back(listed(kKinds[2], "findings"));
@@ -108,13 +111,14 @@ json::array resource_templates() {
   return all;
 }
 
-tl::expected<json::object, Fault> read_resource(const World& world, const std::string& uri) {
+tl::expected<json::object, Fault> read_resource(const World& world, const std::string& uri,
+                                                const Patience& patience) {
   for (const Kind& kind : kKinds) {
     const std::string before = uri_of(kind, "");
     if (!uri.starts_with(before)) continue;
     const std::string name = uri.substr(before.size());
     if (!is_id(name)) break;
-    Text text = kind.read(world, name);
+    Text text = kind.read(world, name, patience);
     if (!text) break;
     if (text->size() > kMostText)
       text->resize(text->rfind('\n', kMostText));  // of a definition, which has lines

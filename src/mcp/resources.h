@@ -9,8 +9,9 @@
 
 namespace spotter::mcp {
 
-boost::json::array resources_of(const World& world);  // never empty
+boost::json::array resources_of(const World& world, const Patience& patience);  // never empty
 boost::json::array resource_templates();
-tl::expected<boost::json::object, Fault> read_resource(const World& world, const std::string& uri);
+tl::expected<boost::json::object, Fault> read_resource(const World& world, const std::string& uri,
+                                                       const Patience& patience);
 
 }  // namespace spotter::mcp

@@ -1,10 +1,6 @@
 #include "mcp/stdio.h"
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <atomic>
-#include <cerrno>
 #include <csignal>
 #include <memory>
 #include <mutex>
@@ -18,6 +14,7 @@
 #include "mcp/list.h"
 #include "mcp/methods.h"
 #include "mcp/pace.h"
+#include "mcp/pipe.h"
 #include "mcp/times.h"
 #include "wire/json.h"
 
@@ -28,52 +25,7 @@ namespace json = boost::json;
 
 constexpr size_t kAtOnce = 4;
 constexpr size_t kMostWaiting = 32;
-constexpr Ns kLast = 2 * kSecond;  // for what runs when the input is over
 constexpr Ns kBetweenProgress = kSecond;
-
-// Lines of a file, each up to kMostMessage bytes.
-class Lines {
- public:
-  explicit Lines(int input) : input_(input) {}
-  struct Line {
-    std::string text;
-    bool is_too_long = false;
-  };
-  // nullopt: it is over.
-  std::optional<Line> next() {
-    Line line;
-    while (true) {
-      const size_t end = buffer_.find('\n');
-      const std::string part = buffer_.substr(0, end);
-      buffer_.erase(0, end == buffer_.npos ? end : end + 1);
-      if (line.text.size() + part.size() > kMostMessage)
-        line.is_too_long = true;
-      else
-        line.text += part;
-      if (line.is_too_long) line.text.clear();
-      if (end != buffer_.npos && end != std::string::npos) return line;
-      if (!fill()) {
-        if (line.text.empty() && !line.is_too_long) return std::nullopt;
-        return line;
-      }
-    }
-  }
-
- private:
-  bool fill() {
-    char bytes[1 << 16];
-    while (true) {
-      const ssize_t count = ::read(input_, bytes, sizeof bytes);
-      if (count < 0 && errno == EINTR) continue;
-      if (count <= 0) return false;
-      buffer_.append(bytes, static_cast<size_t>(count));
-      return true;
-    }
-  }
-
-  int input_;
-  std::string buffer_;
-};
 
 // The token of a request's _meta; null: it wants no news of how far it is.
 json::value progress_token(const Message& message) {
@@ -86,22 +38,22 @@ json::value progress_token(const Message& message) {
 
 class Server {
  public:
-  Server(World& world, int input, int output) : world_(world), lines_(input), output_(output) {}
+  Server(World& world, int input, int output) : world_(world), pipe_(input, output) {}
 
   Result<void> run() {
-    while (const auto line = lines_.next()) {
+    while (const auto line = pipe_.next()) {
       if (line->is_too_long)
-        write(error_text(std::nullopt,
-                         {kNotJson, fmt::format("a message has at most {} bytes", kMostMessage)},
-                         is_legacy()));
+        pipe_.write(error_text(std::nullopt,
+                               {kNotJson, fmt::format("a message has at most {} bytes", kMostMessage)},
+                               is_legacy()));
       else if (line->text.find_first_not_of(" \t\r") != std::string::npos)
         take(line->text);
-      if (is_gone_) break;
+      if (pipe_.is_gone()) break;
     }
-    calls_.wait(is_gone_ ? 0 : kLast);  // what runs may end; what does not is given up
+    calls_.wait(pipe_.is_gone() ? 0 : Pipe::kLast);  // what runs may end; what does not is given up
     calls_.cancel([](const Job&) { return true; }, give_up);
     calls_.end();
-    if (is_gone_) return fail(Code::io, "nobody reads the answers any more");
+    if (pipe_.is_gone()) return fail(Code::io, "nobody reads the answers any more");
     return {};
   }
 
@@ -119,14 +71,19 @@ class Server {
 
   void take(const std::string& text) {
     Received received = read_messages(text, connection_);
-    if (received.is_batch) return enqueue(std::move(received.parts), true);
+    if (received.is_batch) {
+      for (const auto& part : received.parts)
+        if (const auto* message = std::get_if<Message>(&part); message && is_cancelling(*message))
+          cancel(*message);
+      return enqueue(std::move(received.parts), true);
+    }
     for (auto& part : received.parts) {
       if (const auto* refusal = std::get_if<std::string>(&part)) {
-        write(*refusal);
+        pipe_.write(*refusal);
         continue;
       }
       const Message& message = std::get<Message>(part);
-      if (message.method == "notifications/cancelled") {
+      if (is_cancelling(message)) {
         cancel(message);
       } else if (is_slow(message)) {
         std::vector<std::variant<Message, std::string>> one;
@@ -134,15 +91,13 @@ class Server {
         enqueue(std::move(one), false);
       } else {
         const Reply reply = answer(message, {world_, connection_});
-        if (!reply.text.empty()) write(reply.text);
+        if (!reply.text.empty()) pipe_.write(reply.text);
       }
     }
   }
 
-  // What asks agents or reads traces, and does not change the connection.
-  static bool is_slow(const Message& message) {
-    return message.method == kCallTool || message.method == kReadResource ||
-           message.method == "resources/list";
+  static bool is_cancelling(const Message& message) {
+    return !message.has_id && message.method == "notifications/cancelled";
   }
 
   void enqueue(std::vector<std::variant<Message, std::string>> parts, bool is_batch) {
@@ -154,7 +109,7 @@ class Server {
     if (calls_.take(job)) return;
     for (const auto& part : job->parts)
       if (const auto* message = std::get_if<Message>(&part); message && message->has_id)
-        write(busy(*message));
+        pipe_.write(busy(*message));
   }
 
   // A model can mend it by asking again.
@@ -178,13 +133,12 @@ class Server {
   static Ns now() { return steady_clock_now(); }
 
   static Ns longest(const Job& job) {
-    Ns all = 0;
-    for (const auto& part : job.parts) {
+    const auto is_capture = [](const auto& part) {
       const Message* message = std::get_if<Message>(&part);
       const json::value* name = message ? message->params.if_contains("name") : nullptr;
-      all += name && name->is_string() && name->get_string() == kCapture.name ? kCaptureCall : kUsualCall;
-    }
-    return all;
+      return name && name->is_string() && name->get_string() == kCapture.name;
+    };
+    return std::ranges::any_of(job.parts, is_capture) ? kCaptureCall : kUsualCall;
   }
 
   void act(Job& job) {
@@ -195,13 +149,14 @@ class Server {
         continue;
       }
       const Message& message = std::get<Message>(part);
-      if (message.method == kCallTool) wait_for_turn(job);
+      if (is_slow(message)) wait_for_turn(job);
+      if (job.is_unwanted) return;
       Patience patience{.cancelled = &job.cancelled, .progress = progress_of(job, message)};
       std::string text = answer(message, {world_, job.connection, std::move(patience)}).text;
       if (!text.empty()) replies.push_back(std::move(text));
     }
     if (job.is_unwanted || replies.empty()) return;
-    write(together(replies, job.is_batch));
+    pipe_.write(together(replies, job.is_batch));
   }
 
   void wait_for_turn(const Job& job) {
@@ -225,31 +180,15 @@ class Server {
       state->last = now;
       state->told = done;
       json::object params{{"progressToken", token}, {"progress", done}, {"total", total}};
-      write(wire::json_text(json::object{
+      pipe_.write(wire::json_text(json::object{
           {"jsonrpc", "2.0"}, {"method", "notifications/progress"}, {"params", std::move(params)}}));
     };
   }
 
-  void write(const std::string& text) {
-    const std::lock_guard lock(output_mutex_);
-    const std::string line = text + "\n";
-    size_t written = 0;
-    while (written < line.size() && !is_gone_) {
-      const ssize_t count = ::write(output_, line.data() + written, line.size() - written);
-      if (count >= 0)
-        written += static_cast<size_t>(count);
-      else if (errno != EINTR)
-        is_gone_ = true;
-    }
-  }
-
   World& world_;
   Connection connection_;  // of the thread that reads
-  Lines lines_;
-  int output_;
+  Pipe pipe_;
   Pace pace_;
-  std::mutex output_mutex_;
-  std::atomic<bool> is_gone_ = false;  // who reads the output
   Calls<Job> calls_{kAtOnce, kMostWaiting, [this](const std::shared_ptr<Job>& job) { act(*job); }};
 };
 

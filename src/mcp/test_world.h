@@ -11,7 +11,7 @@ namespace spotter::mcp {
 class OneCapture : public CachedTraces {
  public:
   explicit OneCapture(Table findings) : findings_(std::move(findings)) {}
-  Result<std::vector<Capture>> captures() override {
+  Result<std::vector<Capture>> captures(const Patience&) override {
     return std::vector<Capture>{{.id = "c1",
                                  .job = "7",
                                  .state = "written",
@@ -21,6 +21,7 @@ class OneCapture : public CachedTraces {
                                  .bytes = 1,
                                  .version = "v1"}};
   }
+  std::string options() const override { return "/t"; }
   int readings = 0;
 
  protected:

@@ -7,6 +7,7 @@
 #include "base/text/quantity.h"
 #include "mcp/cells.h"
 #include "mcp/record.h"
+#include "wire/json.h"
 
 namespace spotter::mcp {
 namespace {
@@ -68,6 +69,11 @@ std::optional<i64> whole_of(const json::value& value) {
   if (value.is_string())
     return number_in<i64>(std::string_view(value.get_string().data(), value.get_string().size()));
   return std::nullopt;
+}
+
+// As if it was not there.
+bool is_left_out(const ToolParam& param, const json::value& value) {
+  return value.is_null() && !param.required;
 }
 
 Result<void> check_text(const ToolParam& param, const json::value& value) {
@@ -158,6 +164,12 @@ std::vector<i64> Arguments::integers(std::string_view name) const {
   return all;
 }
 
+std::string Arguments::question() const {
+  json::object all = all_;
+  for (const ToolParam& param : {kLimit, kCursor, kDetail}) all.erase(param.name);
+  return wire::json_text(all);
+}
+
 json::object to_json(const Tool& tool) {
   json::object properties;
   json::array required;
@@ -186,19 +198,21 @@ Result<Arguments> read_arguments(const Tool& tool, const json::object& arguments
   const std::vector<ToolParam> params = params_of(tool);
   std::vector<std::string_view> names;
   for (const ToolParam& param : params) names.emplace_back(param.name);
-  json::object all;
   for (const auto& [key, value] : arguments) {
     const auto param = std::ranges::find_if(params, [&](const ToolParam& one) { return key == one.name; });
     if (param == params.end())
       return fail(Code::invalid, "{} does not know the argument{}; it takes {}", tool.name,
                   is_id(key) ? " " + std::string(key) : "", fmt::join(names, ", "));
-    if (value.is_null() && !param->required) continue;  // as if it was not there
-    TRY(check(*param, value));
-    all[key] = value;
+    if (!is_left_out(*param, value)) TRY(check(*param, value));
   }
-  for (const ToolParam& param : params)
-    if (param.required && !all.contains(param.name))
+  json::object all;  // in the order of the schema
+  for (const ToolParam& param : params) {
+    const json::value* value = arguments.if_contains(param.name);
+    if (value && !is_left_out(param, *value))
+      all[param.name] = *value;
+    else if (param.required)
       return fail(Code::invalid, "{} needs {}: {}", tool.name, param.name, param.help);
+  }
   return Arguments(std::move(all));
 }
 

@@ -34,6 +34,8 @@ class Arguments {
   std::vector<std::string> texts(std::string_view name) const;
   std::vector<i64> integers(std::string_view name) const;
   bool has(std::string_view name) const { return all_.contains(name); }
+  // Equal for equal questions, whichever part of the answer they want, and as few bytes as they may have.
+  std::string question() const;
 
  private:
   boost::json::object all_;

@@ -30,10 +30,10 @@ class Agents {
  public:
   virtual ~Agents() = default;
   virtual std::vector<std::string> names() const = 0;  // of the hosts; empty for this one
-  // The answer of each: questions by the place of its name.
+  // The answer of each: questions by the place of its name. Each has `longest`. Errors: cancelled, too.
   virtual std::vector<Result<net::HttpAnswer>> ask(std::span<const size_t> which,
-                                                   std::span<const net::HttpQuestion> questions,
-                                                   Ns patience) const = 0;
+                                                   std::span<const net::HttpQuestion> questions, Ns longest,
+                                                   const Patience& patience) const = 0;
   // How a command on a terminal is told to ask the same: "--socket /run/spotter/agent.sock".
   virtual std::string options() const = 0;
 };
@@ -59,7 +59,9 @@ struct WantedTable {
 class Traces {
  public:
   virtual ~Traces() = default;
-  virtual Result<std::vector<Capture>> captures() = 0;  // the newest first
+  virtual Result<std::vector<Capture>> captures(const Patience& patience) = 0;  // the newest first
+  // How a command on a terminal is told to look at the same: "--socket /run/spotter/agent.sock", "runs/".
+  virtual std::string options() const = 0;
   // The table with its notes and those of the traces. Errors: those of diagnose::run(), and of agents.
   virtual Result<Table> table(const Capture& capture, const WantedTable& wanted,
                               const Patience& patience) = 0;

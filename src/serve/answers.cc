@@ -158,7 +158,7 @@ Result<OrderPtr> report_order(const JobPtr& job, const wire::Target& target) {
   analyze::RunRequest run;
   TRY(read_part(target, run));
   report::PageOptions page{
-      .paths = job->paths, .part = report::part_words(run), .source_url = target.text("source_url")};
+      .paths = job->named, .part = report::part_words(run), .source_url = target.text("source_url")};
   if (const std::string size = target.text("max_size"); size == "0") {
     page.most_bytes = 0;
   } else if (!size.empty()) {

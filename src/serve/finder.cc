@@ -99,6 +99,7 @@ JobPtr Finder::make_job(size_t root, const FoundFolder& folder, const Span& span
   }
   if (!any) return nullptr;
   if (is_all) job->paths = {folder.path};
+  job->named = mark.empty() ? job->paths : std::vector<std::string>{folder.path + mark};
   job->version = net::sha256(all);
   return job;
 }

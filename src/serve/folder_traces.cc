@@ -1,9 +1,11 @@
 #include "serve/folder_traces.h"
 
 #include <algorithm>
+#include <chrono>
 
 #include "base/stable_sort.h"
 #include "base/system/host.h"
+#include "mcp/times.h"
 #include "read/flight_recorder/flight_recorder.h"
 
 namespace spotter::serve {
@@ -13,7 +15,7 @@ mcp::Capture capture_of(const FoundJob& job) {
   mcp::Capture capture{.id = job.id,
                        .job = job.title,
                        .state = job.is_written ? "being written" : "written",
-                       .paths = job.paths,
+                       .paths = job.named,
                        .version = job.version};
   for (const JobFile& file : job.files) {
     if (!file.is_trace) continue;
@@ -26,26 +28,32 @@ mcp::Capture capture_of(const FoundJob& job) {
 
 }  // namespace
 
-std::vector<JobPtr> FolderTraces::look() {
-  const std::lock_guard lock(mutex_);
+Result<std::vector<JobPtr>> FolderTraces::look(const std::atomic<bool>* cancelled) {
+  static constexpr std::atomic<bool> kNever = false;
+  const std::atomic<bool>& is_over = cancelled ? *cancelled : kNever;
+  const auto gave_up = [] { return fail(Code::cancelled, "the folders were not looked at to the end"); };
+  while (!mutex_.try_lock_for(std::chrono::nanoseconds(mcp::kLook)))
+    if (is_over) return gave_up();
+  const std::lock_guard lock(mutex_, std::adopt_lock);
   const Ns now = Host::at("/").unix_now();
   std::vector<JobPtr> jobs = finder_.look(now);
   // Times tell spans of one worker from ranks; with them there may be other jobs.
-  const std::atomic<bool> cancelled = false;
   bool is_new = false;
-  while (finder_.learn_times(cancelled)) is_new = true;
+  while (!is_over && finder_.learn_times(is_over)) is_new = true;
+  if (is_over) return gave_up();
   return is_new ? finder_.look(now) : jobs;
 }
 
-Result<std::vector<mcp::Capture>> FolderTraces::captures() {
+Result<std::vector<mcp::Capture>> FolderTraces::captures(const mcp::Patience& patience) {
+  TRY_ASSIGN(const std::vector<JobPtr> jobs, look(patience.cancelled));
   std::vector<mcp::Capture> all;
-  for (const JobPtr& job : look()) all.push_back(capture_of(*job));
+  for (const JobPtr& job : jobs) all.push_back(capture_of(*job));
   stable_sort(all, [](const mcp::Capture& one, const mcp::Capture& other) { return one.at > other.at; });
   return all;
 }
 
-Result<JobPtr> FolderTraces::find(const mcp::Capture& capture) {
-  const std::vector<JobPtr> jobs = look();
+Result<JobPtr> FolderTraces::find(const mcp::Capture& capture, const std::atomic<bool>* cancelled) {
+  TRY_ASSIGN(const std::vector<JobPtr> jobs, look(cancelled));
   const auto it = std::ranges::find_if(jobs, [&](const JobPtr& job) { return job->id == capture.id; });
   if (it == jobs.end())
     return fail(Code::not_found, "the folder has no traces any more; overview lists those that there are");
@@ -53,22 +61,28 @@ Result<JobPtr> FolderTraces::find(const mcp::Capture& capture) {
 }
 
 Result<diagnose::Diagnosis> FolderTraces::diagnose(const mcp::Capture& capture, diagnose::Request request) {
-  TRY_ASSIGN(const JobPtr found, find(capture));
-  TRY_ASSIGN(const Job job, open(*found));
+  TRY_ASSIGN(const JobPtr found, find(capture, request.run.cancelled));
   request.load_record = read::load_flight_record;
-  return diagnose::run(job, std::move(request), loader_of(found));
+  const auto run = [&]() -> Result<diagnose::Diagnosis> {
+    TRY_ASSIGN(const Job job, open(*found));
+    return diagnose::run(job, std::move(request), loader_of(found));
+  };
+  return run().map_error(mcp::without_names);
 }
 
 Result<diagnose::Diff> FolderTraces::compare(const mcp::Capture& before, const mcp::Capture& after,
                                              diagnose::DiffRequest request) {
-  TRY_ASSIGN(const JobPtr found_before, find(before));
-  TRY_ASSIGN(const JobPtr found_after, find(after));
-  TRY_ASSIGN(const Job job_before, open(*found_before));
-  TRY_ASSIGN(const Job job_after, open(*found_after));
+  TRY_ASSIGN(const JobPtr found_before, find(before, request.run.cancelled));
+  TRY_ASSIGN(const JobPtr found_after, find(after, request.run.cancelled));
   const Loader load = [&](const TraceFile& file, const LoadRequest& how) {
     return loader_of(find_file(*found_before, file.path) ? found_before : found_after)(file, how);
   };
-  return diagnose::diff(job_before, job_after, std::move(request), load);
+  const auto run = [&]() -> Result<diagnose::Diff> {
+    TRY_ASSIGN(const Job job_before, open(*found_before));
+    TRY_ASSIGN(const Job job_after, open(*found_after));
+    return diagnose::diff(job_before, job_after, std::move(request), load);
+  };
+  return run().map_error(mcp::without_names);
 }
 
 }  // namespace spotter::serve

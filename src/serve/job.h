@@ -25,7 +25,8 @@ struct FoundJob {
   std::string id;                  // a digest of its place below the root
   std::string folder;              // its place below the root, as people see it
   std::string title;               // what people call it: its folder, that of the root by its own name
-  std::vector<std::string> paths;  // what a command is given to open it
+  std::vector<std::string> paths;  // of its folder or its files
+  std::vector<std::string> named;  // the same as commands name it: a folder, FOLDER#2, files
   std::vector<JobFile> files;
   bool is_written = false;  // some file is perhaps not whole yet
   std::string version;      // a digest of all of the files' names, sizes and times

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <functional>
 
+#include "base/moment.h"
 #include "base/text/glob.h"
 #include "base/text/number.h"
 #include "base/text/suggestion.h"
@@ -58,6 +59,14 @@ Result<std::vector<std::pair<i64, i64>>> parse_ranges(std::string_view words) {
   }
 }
 
+// A whole number, or a moment of a column of times.
+std::optional<i64> whole_in(const Field& field, std::string_view value) {
+  if (const auto whole = number_in<i64>(value)) return whole;
+  if (field.role != Role::time || field.unit != Unit::ns) return std::nullopt;
+  const auto moment = parse_moment(std::string(value));
+  return moment ? std::optional(*moment) : std::nullopt;
+}
+
 Result<Holds> equality(const Field& field, std::string_view value) {
   if (value == kNull) return Holds([](const Value& cell) { return is_null(cell); });
   switch (field.type) {
@@ -70,6 +79,9 @@ Result<Holds> equality(const Field& field, std::string_view value) {
       return Holds(
           [is = value == "true"](const Value& cell) { return !is_null(cell) && std::get<bool>(cell) == is; });
     case Type::integer: {
+      if (const auto whole = whole_in(field, value))
+        return Holds(
+            [is = *whole](const Value& cell) { return !is_null(cell) && std::get<i64>(cell) == is; });
       TRY_ASSIGN(auto ranges, parse_ranges(value));
       return Holds([ranges = std::move(ranges)](const Value& cell) {
         return !is_null(cell) && std::ranges::any_of(ranges, [&](const auto& range) {
@@ -85,18 +97,21 @@ Result<Holds> equality(const Field& field, std::string_view value) {
   return Holds([number = *number](const Value& cell) { return !is_null(cell) && number_of(cell) == number; });
 }
 
+template <class Number>
+bool is_in_order(Number left, std::string_view op, Number right) {
+  return op == "<" ? left < right : op == "<=" ? left <= right : op == ">" ? left > right : left >= right;
+}
+
 Result<Holds> order(const Field& field, std::string_view op, std::string_view value) {
-  const auto number = number_in<double>(value);
   if (field.type == Type::text || field.type == Type::flag)
     return fail(Code::invalid, "it is no number: it is asked for by = and !=");
-  if (!number) return fail(Code::invalid, "\"{}\" is no number", to_printable(value));
-  return Holds([op, number = *number](const Value& cell) {
+  const auto whole = field.type == Type::integer ? whole_in(field, value) : std::nullopt;
+  const auto number = number_in<double>(value);
+  if (!whole && !number) return fail(Code::invalid, "\"{}\" is no number", to_printable(value));
+  return Holds([op, whole, number](const Value& cell) {
     if (is_null(cell)) return false;
-    const double left = number_of(cell);
-    return op == "<"    ? left < number
-           : op == "<=" ? left <= number
-           : op == ">"  ? left > number
-                        : left >= number;
+    // Of large ones a double leaves out digits.
+    return whole ? is_in_order(std::get<i64>(cell), op, *whole) : is_in_order(number_of(cell), op, *number);
   });
 }
 

@@ -49,6 +49,21 @@ TEST(RowQuery, Order) {
   EXPECT_EQ(names("", "name"), "gelu and more;gemm;nccl;sgemm_nt;");
 }
 
+// A double would leave out the last digits.
+TEST(RowQuery, TimesAreAskedForToTheNanosecondAndAsTheyAreWritten) {
+  constexpr Field kTimes[] = {{"at", Type::integer, Unit::ns, Role::time, "."}};
+  constexpr i64 kAt = 1'792'066'626'000'011'820;
+  Table table("t", kTimes);
+  table.append({kAt});
+  const auto count = [&](const std::string& where) { return chosen_rows(table, {.where = where})->rows(); };
+  EXPECT_EQ(count(fmt::format("at>{}", kAt - 1)), 1U);
+  EXPECT_EQ(count(fmt::format("at>{}", kAt)), 0U);
+  EXPECT_EQ(count(fmt::format("at<={}", kAt - 1)), 0U);
+  EXPECT_EQ(count("at>=2026-10-15T12:17:06.00001182Z"), 1U);
+  EXPECT_EQ(count("at=2026-10-15T12:17:06.00001182Z"), 1U);
+  EXPECT_EQ(count("at<2026-10-15T12:17:06.00001182Z"), 0U);
+}
+
 TEST(RowQuery, MistakesSayWhatThereIs) {
   EXPECT_EQ(names("size=3"), "where: the table t has no column \"size\"; it has rank, name, share, up");
   EXPECT_EQ(names("", "size"), "sort: the table t has no column \"size\"; it has rank, name, share, up");

@@ -1,9 +1,11 @@
 """The command of each source gives the rows of the answer on a terminal."""
 
 import datetime
+import gzip
 import json
 import math
 import os
+import shutil
 import subprocess
 
 import pytest
@@ -88,9 +90,10 @@ def test_tables(pipe, tools, shell, table, query):
 @pytest.mark.parametrize("what", ["operators", "kernels", "steps", None])
 def test_comparisons(pipe, tools, shell, what):
     content = check_answer("compare", pipe.call("compare", before=capture_of(pipe, "well"), after=capture_of(pipe, "slow"), **({"what": what} if what else {})), tools)
+    check_sources(shell, content)
     if what != "steps":
-        return check_sources(shell, content)
-    sides = [tables(json.loads(shell(source["command"])))["step_budget"] for source in content["sources"]]
+        return
+    sides = [tables(json.loads(shell(source["command"])))["step_budget"] for source in content["sources"][1:]]
     for row in rows_of(content):  # means over the steps that the commands show
         for name, steps in zip(("before_ns", "after_ns"), sides):
             assert row[name] == pytest.approx(sum(step[row["part"]] for step in steps) / len(steps))
@@ -111,6 +114,48 @@ def test_commands_of_the_others(pipe, tools, shell, tool, words):
     """They run; rows of one's own making, such as capture ids, have none that is the same."""
     for source in check_answer(tool, pipe.call(tool, **words), tools)["sources"]:
         assert shell(source["command"]).strip()
+
+
+@pytest.mark.parametrize("shell_of", ["sh", "bash", "zsh", "fish"])
+def test_names_that_end_a_quote(tmp_path, shell_of):
+    """In no shell does a name do what it says."""
+    if not shutil.which(shell_of):
+        pytest.skip(f"no {shell_of}")
+    name = "x\n'; touch PWNED; echo % \\#"
+    simulate(tmp_path / name, "--ranks", 2, "--steps", 3, "--layers", 2)
+    with Pipe(tmp_path) as pipe:
+        [row] = rows_of(pipe.call("overview")["structuredContent"])
+        command = pipe.call("why_slow", capture=row["capture"])["structuredContent"]["sources"][0]["command"]
+    bin = tmp_path / "bin"
+    bin.mkdir()
+    os.symlink(program(), bin / "spotter")
+    done = subprocess.run([shell_of, "-c", command], cwd=tmp_path, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60, check=False,
+                          env=clean_environment(PATH=f"{bin}:{os.environ['PATH']}"))
+    assert not (tmp_path / "PWNED").exists()
+    assert done.returncode == 0 and "findings" in done.stdout, done.stderr
+
+
+def test_recordings_of_one_folder(tmp_path, shell):
+    """As TensorBoard's handler leaves them: each is a capture, whose command names it in a few words."""
+    job = tmp_path / "log"
+    for place, time in enumerate(("1700000000000000", "1700000100000000")):
+        made = tmp_path / f"made{place}"
+        simulate(made, "--ranks", 40, "--steps", 2, "--layers", 1, "--seed", place + 1)
+        job.mkdir(exist_ok=True)
+        for path in made.glob("*rank*.json.gz"):
+            events = json.loads(gzip.decompress(path.read_bytes()))
+            if place:
+                events["traceEvents"] = [event | ({"ts": float(event["ts"]) + 1e8} if "ts" in event else {}) for event in events["traceEvents"]]
+            worker = "w" * 60 + path.name.split(".")[0]
+            (job / f"{worker}.{time}.pt.trace.json.gz").write_bytes(gzip.compress(json.dumps(events).encode(), 1))
+        shutil.rmtree(made)
+    with Pipe(job) as pipe:
+        rows = rows_of(pipe.call("overview")["structuredContent"])
+        assert [row["job"] for row in rows] == ["log#2", "log#1"]
+        for row in rows:
+            content = pipe.call("query_table", capture=row["capture"], table="steps", limit=5)["structuredContent"]
+            assert len(content["sources"][0]["command"]) < 300
+            check_sources(shell, content)
 
 
 def test_names_that_a_shell_would_take_apart(tmp_path, shell):

@@ -137,6 +137,36 @@ def test_folders_of_such_names(tmp_path, kind):
         check_nothing_unseen(pipe.ask("resources/read", uri=f"spotter://captures/{row['capture']}"))
 
 
+@pytest.mark.parametrize("name", ["b --table OBEY-ME x", "a --table kernel_breakdown --ranks OBEY-ME"])
+def test_a_folder_named_like_options(tmp_path, name):
+    """What to ask next is from the finding, not from the path in its command."""
+    simulate(tmp_path / name, "--ranks", 2, "--steps", 3, "--layers", 2, "--fault", "slow-rank:rank=1,factor=2")
+    with Pipe(tmp_path) as pipe:
+        content = pipe.call("why_slow", capture=rows_of(pipe.call("overview")["structuredContent"])[0]["capture"])["structuredContent"]
+        assert "OBEY" not in json.dumps(content["next"])
+        first = content["next"][0]
+        assert rows_of(pipe.call(first["tool"], **first["arguments"])["structuredContent"])
+
+
+@pytest.mark.parametrize("damage", ["two of one rank", "cut off"])
+def test_errors_of_reading_name_no_file(tmp_path, damage):
+    job = tmp_path / ORDER
+    simulate(job, "--ranks", 2, "--steps", 3, "--layers", 2, "--no-gzip")
+    first = sorted(job.glob("*rank*.json"))[0]
+    if damage == "cut off":
+        for path in job.glob("*rank*.json"):
+            path.write_text(path.read_text()[:-2000] + '"')
+    else:
+        (job / f"{ORDER}.json").write_text(first.read_text())
+    with Pipe(tmp_path) as pipe:
+        capture = rows_of(pipe.call("overview")["structuredContent"])[0]["capture"]
+        for tool, words in (("why_slow", {"capture": capture}), ("query_table", {"capture": capture, "table": "steps"}), ("compare", {"before": capture, "after": capture})):
+            result = pipe.call(tool, **words)
+            if damage == "two of one rank":
+                assert "contradict" in check_error(result)
+            check_clean(result["content"] if result.get("isError") else outside_of_cells(result["structuredContent"]), tool)
+
+
 @pytest.mark.parametrize("argument", ["why_slow job", "query_table table", "query_table where", "describe name", "get_incident id"])
 def test_what_who_asks_says_is_not_said_again(pipe, argument):
     """Beyond an identifier: another's text may be in it, which a page or a log had."""

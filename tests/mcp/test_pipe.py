@@ -45,6 +45,34 @@ def test_a_closed_output_ends_it(folder):
     process.stderr.close()
 
 
+def test_a_closed_output_ends_it_though_nothing_is_asked(folder):
+    with started(folder) as process:
+        process.stdin.write(line_of(modern("tools/list")))
+        process.stdin.flush()
+        assert process.stdout.readline()
+        process.stdout.close()
+        assert process.wait(ENDS_WITHIN) >= 0
+
+
+def test_who_reads_nothing_is_not_waited_for(folder):
+    with started(folder) as process:
+        for n in range(12):
+            process.stdin.write(line_of(modern("tools/list", n)))
+        process.stdin.close()
+        process.wait(ENDS_WITHIN)
+
+
+def test_who_reads_late_gets_all(folder):
+    """Its input has ended, and more is to be said than a pipe holds."""
+    with started(folder) as process:
+        for n in range(40):
+            process.stdin.write(line_of(modern("tools/list", n)))
+        process.stdin.close()
+        time.sleep(1)
+        assert len(process.stdout.read().splitlines()) == 40
+        assert process.wait(ENDS_WITHIN) == 0
+
+
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGINT])
 def test_signals_end_it(folder, how):
     process = started(folder)

@@ -18,6 +18,7 @@
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
 #include "app/job/analysis_words.h"
+#include "app/job/open_paths.h"
 #include "app/job/table_options.h"
 #include "base/parallel_for.h"
 #include "base/system/memory.h"
@@ -39,7 +40,7 @@ namespace spotter::app {
 namespace {
 
 Result<JobSource> open_traces(const std::vector<std::string>& paths, analyze::RunRequest&) {
-  TRY_ASSIGN(Job job, read::open_job(paths));
+  TRY_ASSIGN(Job job, open_paths(paths));
   return JobSource{.job = std::move(job), .paths = paths};
 }
 
@@ -388,8 +389,8 @@ Command analyze_command() {
        .footer = "Examples:\n"
                  "  spotter analyze traces/ --ranks 0-7\n"
                  "  spotter analyze rank0.json.gz --table operators --top 0 --format csv"},
-      "trace files (.json, .json.gz, .json.zst), folders of them, patterns, or - for standard input", "PATH",
-      open_traces);
+      "trace files (.json, .json.gz, .json.zst), folders of them (FOLDER#2: of several recordings in it the second), patterns, or - for standard input",
+      "PATH", open_traces);
 }
 
 }  // namespace spotter::app

@@ -15,6 +15,7 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "app/job/gates.h"
+#include "app/job/open_paths.h"
 #include "base/parallel_for.h"
 #include "base/system/memory.h"
 #include "diagnose/diff.h"
@@ -39,7 +40,7 @@ struct Options {
 constexpr int kGateExceeded = 6;
 
 Result<Job> open_side(const std::string& path, const Options& options) {
-  TRY_ASSIGN(Job job, read::open_job(std::span(&path, 1)));
+  TRY_ASSIGN(Job job, open_paths(std::span(&path, 1)));
   TRY(check_output(options.output, job));
   return job;
 }

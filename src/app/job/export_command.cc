@@ -12,6 +12,7 @@
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
+#include "app/job/open_paths.h"
 #include "base/parallel_for.h"
 #include "export/critical_path_flows.h"
 #include "export/export_job.h"
@@ -28,7 +29,7 @@ struct Options {
 };
 
 Result<void> export_traces(const Options& options) {
-  TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  TRY_ASSIGN(const Job job, open_paths(options.paths));
   const std::atomic<bool>* interrupted = interruption();
   TRY(check_output(options.output, job));
   watch_stream(options.output);

@@ -14,6 +14,7 @@
 #include "app/cli/readers.h"
 #include "app/cli/terminal.h"
 #include "app/cli/words.h"
+#include "app/job/open_paths.h"
 #include "app/job/table_options.h"
 #include "base/parallel_for.h"
 #include "base/system/file.h"
@@ -79,7 +80,7 @@ Result<int> map(Options options) {
   keep_freed_memory();
   if (!options.shard) options.shard = shard_of_launcher();
   const analyze::Shard shard = options.shard.value_or(analyze::Shard{1, 1});
-  TRY_ASSIGN(const Job job, read::open_job(options.paths));
+  TRY_ASSIGN(const Job job, open_paths(options.paths));
   std::error_code error;
   std::filesystem::create_directories(options.folder, error);
   if (error) return fail(Code::io, "{}: {}", options.folder, error.message());

@@ -5,6 +5,7 @@
 
 #include "analyze/mapped_shard.h"
 #include "app/job/analyze_command.h"
+#include "app/job/open_paths.h"
 #include "base/system/file.h"
 #include "read/open.h"
 #include "wire/mapped_shard.h"
@@ -63,7 +64,7 @@ void note_missing(JoinedShards& parts) {
 }
 
 Result<Job> reopen(const std::vector<std::string>& paths, const std::string& why) {
-  auto job = read::open_job(paths);
+  auto job = open_paths(paths);
   if (!job) return within(job.error(), why + "; name these options to `spotter map`, too");
   fmt::print(stderr, "info: {}: the job's files are read again; name these options to `spotter map`, too\n",
              why);

@@ -5,6 +5,7 @@
 
 #include "app/capture/hosts.h"
 #include "app/cli/command.h"
+#include "app/cli/format_option.h"
 #include "app/cli/output.h"
 #include "app/cli/readers.h"
 #include "app/mcp/client_config.h"
@@ -12,8 +13,10 @@
 #include "base/text/shell_word.h"
 #include "mcp/agent_traces.h"
 #include "mcp/asked_agents.h"
+#include "mcp/call_tool.h"
 #include "mcp/stdio.h"
 #include "net/address.h"
+#include "render/list.h"
 #include "serve/folder_traces.h"
 
 namespace spotter::app {
@@ -23,7 +26,9 @@ struct Options {
   std::vector<std::string> folders;
   HostOptions hosts;
   bool may_capture = false;
-  std::string client;  // whose configuration is printed
+  std::string client;           // whose configuration is printed
+  std::string tool, arguments;  // what is asked, instead of what an assistant asks
+  const render::Format* format = &render::kText;
 };
 
 Result<mcp::World> world_of(const Options& options) {
@@ -40,6 +45,16 @@ Result<mcp::World> world_of(const Options& options) {
   return world;
 }
 
+// What an assistant is told if it asks this, all of its rows.
+Result<int> call(mcp::World& world, const Options& options) {
+  TRY_ASSIGN(mcp::Answer answer, mcp::ask_tool(world, options.tool, options.arguments, {}));
+  Notes notes;
+  for (const std::string& note : answer.notes) notes.add("note", Severity::info, note);
+  if (options.format == &render::kText) fmt::print("{}\n", answer.sentence);
+  TRY(print(*options.format, {std::span(&answer.table, 1), notes}));
+  return 0;
+}
+
 Result<int> serve_mcp(const Options& options) {
   if (!options.client.empty()) {
     TRY_ASSIGN(const std::string text,
@@ -51,6 +66,7 @@ Result<int> serve_mcp(const Options& options) {
     if (::access(folder.c_str(), R_OK) != 0)
       return fail(Code::not_found, "{}: {}", folder, errno_text(errno));
   TRY_ASSIGN(mcp::World world, world_of(options));
+  if (!options.tool.empty()) return call(world, options);
   keep_freed_memory();
   net::allow_many_descriptors();
   TRY(mcp::serve_stdio(world, STDIN_FILENO, STDOUT_FILENO));
@@ -71,6 +87,15 @@ Command mcp_command() {
        .read = parsed(options->client, parse_client),
        .offer = offer_words(clients)},
   };
+  append(all, {{.names = {"--call"},
+                .value = "TOOL",
+                .help = "ask one tool, print all rows of its answer, and end",
+                .read = keep(options->tool)},
+               {.names = {"--arguments"},
+                .value = "JSON",
+                .help = "of that tool: '{\"job\": \"4711\"}'",
+                .read = keep(options->arguments)},
+               format_option(options->format)});
   append(all, host_options(options->hosts));
   return {
       .name = "mcp",
@@ -91,6 +116,8 @@ Command mcp_command() {
       .check = [options]() -> Result<void> {
         if (!options->folders.empty() && (!options->hosts.is_local() || !options->hosts.socket.empty()))
           return fail(Code::invalid, "FOLDER and the options for agents do not go together");
+        if (options->tool.empty() && (!options->arguments.empty() || options->format != &render::kText))
+          return fail(Code::invalid, "--arguments and --format go with --call");
         return {};
       },
       .action = [options]() -> Result<int> { return serve_mcp(*options); },

@@ -12,6 +12,7 @@
 #include "mcp/ask.h"
 #include "mcp/cells.h"
 #include "mcp/list.h"
+#include "mcp/record.h"
 #include "table/ops.h"
 #include "wire/capture_request.h"
 #include "wire/target.h"
@@ -63,20 +64,22 @@ struct Begun {
   client::Answer answer;
 };
 
-Result<client::Answer> asked(const Agents& agents, size_t host, const net::HttpQuestion& question) {
-  auto answers = agents.ask(std::span(&host, 1), std::span(&question, 1), kPatience);
+bool is_cancelled(const Call& call) { return call.patience.cancelled && *call.patience.cancelled; }
+
+Result<client::Answer> asked(const Call& call, size_t host, const net::HttpQuestion& question) {
+  auto answers =
+      call.world.agents->ask(std::span(&host, 1), std::span(&question, 1), kPatience, call.patience);
   if (!answers[0]) return tl::unexpected(answers[0].error());
   return client::read_answer(std::move(*answers[0]), capture::receipt_columns());
 }
 
 // Until all receipts are final, or it takes too long.
 void follow(const Call& call, std::vector<Begun>& begun, Ns until) {
-  while (call.world.agents && steady_clock_now() < until &&
-         !(call.patience.cancelled && *call.patience.cancelled)) {
+  while (steady_clock_now() < until && !is_cancelled(call)) {
     bool is_over = true;
     for (Begun& one : begun) {
       if (one.answer.over) continue;
-      auto answer = asked(*call.world.agents, one.host,
+      auto answer = asked(call, one.host,
                           {"GET", "/v1/captures/" + wire::escaped_parameter(one.answer.capture), {}, {}});
       if (answer) one.answer = std::move(*answer);
       is_over = is_over && one.answer.over;
@@ -107,17 +110,17 @@ Result<Answer> capture_job(const Call& call) {
   std::vector<Begun> begun;
   std::optional<Error> refusal;
   const size_t hosts = call.world.agents->names().size();
-  for (size_t host = 0; host < hosts; ++host) {
-    auto answer =
-        asked(*call.world.agents, host, {"POST", "/v1/captures", wire::capture_request_text(wish), {}});
+  for (size_t host = 0; host < hosts && !is_cancelled(call); ++host) {
+    auto answer = asked(call, host, {"POST", "/v1/captures", wire::capture_request_text(wish), {}});
     if (answer)
       begun.push_back({host, std::move(*answer)});
     else if (!refusal || refusal->code == Code::not_found)
       refusal = answer.error();
   }
   if (begun.empty()) {
-    hour.give_back();
-    return tl::unexpected(*refusal);
+    // Of an agent that did not answer it is not known.
+    if (!refusal || (refusal->code != Code::io && refusal->code != Code::cancelled)) hour.give_back();
+    return refusal ? tl::unexpected(*refusal) : fail(Code::cancelled, "it was taken back before it began");
   }
   follow(call, begun, steady_clock_now() + kLongest);
   Answer answer{.table = begun[0].answer.table.empty_like(), .as_of = now};
@@ -134,7 +137,7 @@ Result<Answer> capture_job(const Call& call) {
                   count_of(answer.table.rows(), "process"), is_over ? "final" : "so far");
   answer.sources.push_back({"the receipts of the capture", "receipts",
                             agents_command(call.world, "captures " + command_word(id))});
-  answer.next.push_back({"why_slow", {{"capture", id}}});
+  if (is_id(id)) answer.next.push_back({"why_slow", {{"capture", id}}});
   return answer;
 }
 

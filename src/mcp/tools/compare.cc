@@ -53,7 +53,7 @@ std::optional<double> mean_of(const Table& budget, const char* part) {
 }
 
 Table steps_of(const Table& before, const Table& after) {
-  Table table("steps", kStepColumns);
+  Table table("compare", kStepColumns);
   for (const Field& field : before.schema()) {
     if (field.role != Role::value) continue;
     const auto was = mean_of(before, field.name), is = mean_of(after, field.name);
@@ -73,10 +73,11 @@ Result<Answer> compare_steps(const Call& call, const Capture& before, const Capt
   const auto step_before = mean_of(was, "dur_ns"), step_after = mean_of(is, "dur_ns");
   answer.sentence =
       step_before && step_after
-          ? fmt::format("A step of the job took {} [s1] and takes {} [s2]; the rows are means over steps.",
+          ? fmt::format("A step of the job took {} [s2] and takes {} [s3]; the rows are means over steps.",
                         render::human_ns(static_cast<Ns>(*step_before)),
                         render::human_ns(static_cast<Ns>(*step_after)))
-          : "The traces of one of them have no steps, so that these are not compared [s1] [s2].";
+          : "The traces of one of them have no steps, so that these are not compared [s2] [s3].";
+  answer.sources.push_back({"these rows", "compare", call_command(call, "compare")});
   const std::string rows = fmt::format("--table {} --where of=job", kParts);
   answer.sources.push_back({"before: " + words_of(before), kParts, analyze_command(before, rows)});
   answer.sources.push_back({"after: " + words_of(after), kParts, analyze_command(after, rows)});
@@ -85,7 +86,7 @@ Result<Answer> compare_steps(const Call& call, const Capture& before, const Capt
 }
 
 Result<Capture> capture_named(const Call& call, const char* name) {
-  auto capture = capture_of(call.world, call.arguments.text(name), "");
+  auto capture = capture_of(call.world, call.arguments.text(name), "", call.patience);
   return capture ? std::move(capture) : within(capture.error(), name);
 }
 

@@ -125,7 +125,7 @@ Result<Answer> describe(const Call& call) {
       answer.next.push_back({"overview", {}});
       return answer;
     }
-  const Table rules = rules_here(call.world);
+  const Table rules = rules_here(call.world, call.patience);
   for (size_t row = 0; row < rules.rows(); ++row)
     if (table::text_or_empty(rules, row, "rule") == name) {
       Answer answer = of_rule(call.world, rules, row);

@@ -54,16 +54,17 @@ std::string sentence_of(const respond::Incident& incident) {
 }
 
 // The capture that it had, which may be asked for more.
-std::optional<Capture> capture_of_incident(const World& world, const respond::Incident& incident) {
+std::optional<Capture> capture_of_incident(const Call& call, const respond::Incident& incident) {
   if (incident.job.id.empty()) return std::nullopt;
-  const auto capture = capture_of(world, "", incident.job.id);
+  const auto capture = capture_of(call.world, "", incident.job.id, call.patience);
   return capture && !incident.captures.empty() ? std::optional(*capture) : std::nullopt;
 }
 
 Result<Answer> get_incident(const Call& call) {
   const std::string id = call.arguments.text("id");
   if (!is_id(id)) return fail(Code::invalid, "id: it is none of an incident; list_incidents has them");
-  const auto body = ask_first(call.world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}});
+  const auto body =
+      ask_first(call.world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}}, call.patience);
   if (!body && body.error().code == Code::not_found)
     return fail(Code::not_found, "id: there is no such incident; list_incidents has those that there are");
   if (!body) return tl::unexpected(body.error());
@@ -73,7 +74,7 @@ Result<Answer> get_incident(const Call& call) {
                 .record = record_of(wire::to_json(incident), kMostRecord)};
   answer.sources.push_back({"the incident as its agent has it", "incidents",
                             agents_command(call.world, "incidents " + command_word(id))});
-  if (const auto capture = capture_of_incident(call.world, incident))
+  if (const auto capture = capture_of_incident(call, incident))
     answer.next.push_back({"why_slow", {{"capture", capture->id}}});
   if (is_id(incident.job.id))
     answer.next.push_back(

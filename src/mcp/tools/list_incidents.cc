@@ -28,7 +28,7 @@ Result<Answer> list_incidents(const Call& call) {
     if (!length) return within(length.error(), "since");
     from = Host::at("/").unix_now() - *length;
   }
-  TRY_ASSIGN(const FromAgents answers, ask_agents(call.world, "/v1/incidents"));
+  TRY_ASSIGN(const FromAgents answers, ask_agents(call.world, "/v1/incidents", call.patience));
   const Table all = merged("incidents", wire::incidents_columns(), answers);
   std::vector<size_t> rows;
   size_t open = 0;
@@ -49,8 +49,8 @@ Result<Answer> list_incidents(const Call& call) {
                                       count_of(rows.size(), "incident"), open);
   answer.sources.push_back(
       {"the incidents of the agents", "incidents", agents_command(call.world, "incidents")});
-  if (!rows.empty() && is_id(answer.table.text(0, answer.table.column("id"))))
-    answer.next.push_back({"get_incident", {{"id", answer.table.text(0, answer.table.column("id"))}}});
+  if (const auto id = rows.empty() ? "" : table::text_or_empty(answer.table, 0, "id"); is_id(id))
+    answer.next.push_back({"get_incident", {{"id", id}}});
   else
     answer.next.push_back({"overview", {}});
   return answer;

@@ -60,7 +60,10 @@ void add_finding(const Call& call, const Capture& capture, i64& budget, size_t& 
   }
   const Result<Table> findings = call.world.traces->table(capture, {}, call.patience);
   if (!findings) {
-    row.state = "unreadable";
+    if (findings.error().code == Code::cancelled)
+      ++unread;
+    else
+      row.state = "unreadable";
     return;
   }
   row.severity = "none";
@@ -73,8 +76,9 @@ void add_finding(const Call& call, const Capture& capture, i64& budget, size_t& 
 }
 
 // Whether any answers. Errors: none does.
-Result<void> add_agents(const World& world, Answer& answer) {
-  TRY_ASSIGN(const FromAgents hosts, ask_agents(world, "/v1/hosts"));
+Result<void> add_agents(const Call& call, Answer& answer) {
+  const World& world = call.world;
+  TRY_ASSIGN(const FromAgents hosts, ask_agents(world, "/v1/hosts", call.patience));
   for (const std::string& name : world.agents->names()) {
     const bool is_up = std::ranges::any_of(hosts.hosts, [&](const auto& host) { return host.name == name; });
     append(answer.table, {.kind = "agent", .state = is_up ? "up" : "unreachable", .host = name});
@@ -84,8 +88,8 @@ Result<void> add_agents(const World& world, Answer& answer) {
 }
 
 // Open ones. The first of them is what to ask for next.
-void add_incidents(const World& world, Answer& answer) {
-  const auto answers = ask_agents(world, "/v1/incidents");
+void add_incidents(const Call& call, Answer& answer) {
+  const auto answers = ask_agents(call.world, "/v1/incidents", call.patience);
   if (!answers) return answer.notes.push_back(clean(answers.error().message));
   const Table all = merged("incidents", wire::incidents_columns(), *answers);
   for (size_t row = 0; row < all.rows(); ++row) {
@@ -110,9 +114,11 @@ struct Worst {
 };
 
 // Jobs by their newest captures, and those without.
-Result<Worst> add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJob> running) {
+Worst add_jobs(const Call& call, Answer& answer, std::map<std::string, RunningJob> running) {
   Worst worst;
-  TRY_ASSIGN(const std::vector<Capture> captures, call.world.traces->captures());
+  const auto known = call.world.traces->captures(call.patience);
+  if (!known) answer.notes.push_back("captures: " + clean(known.error().message));
+  const std::vector<Capture> captures = known.value_or(std::vector<Capture>());
   i64 budget = kReadAhead;
   size_t unread = 0;
   std::set<std::string> seen;
@@ -155,12 +161,12 @@ Result<Answer> overview(const Call& call) {
   Answer agents{.table = Table("overview", kColumns)};
   RunningJobs running;
   if (world.agents) {
-    TRY(add_agents(world, agents));
-    add_incidents(world, answer);
-    running = running_jobs(world);
+    TRY(add_agents(call, agents));
+    add_incidents(call, answer);
+    running = running_jobs(world, call.patience);
     std::ranges::move(running.notes, std::back_inserter(answer.notes));
   }
-  TRY_ASSIGN(const Worst worst, add_jobs(call, answer, std::move(running.jobs)));
+  const Worst worst = add_jobs(call, answer, std::move(running.jobs));
   table::append(answer.table, agents.table);
   std::ranges::move(agents.notes, std::back_inserter(answer.notes));
 

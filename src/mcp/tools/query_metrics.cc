@@ -1,6 +1,8 @@
 // query_metrics: what agents measure, as few series of few points.
 #include <algorithm>
 #include <map>
+#include <set>
+#include <utility>
 
 #include "base/stable_sort.h"
 #include "base/text/glob.h"
@@ -9,8 +11,10 @@
 #include "mcp/ask.h"
 #include "mcp/cells.h"
 #include "mcp/list.h"
+#include "render/render.h"
 #include "table/metric.h"
 #include "table/ops.h"
+#include "table/rates.h"
 #include "wire/metrics_query.h"
 
 namespace spotter::mcp {
@@ -19,6 +23,7 @@ namespace {
 constexpr size_t kMostSeries = 20, kMostPoints = 60;
 constexpr i64 kMostPatterns = 5, kMostRank = 10'000'000;
 constexpr Ns kLongest = 7 * kDay;
+constexpr Ns kMostSamples = 2'000;  // of a series that an agent is asked for
 constexpr const char* kAggregates[] = {"last", "mean", "min", "max", "p95"};
 
 constexpr ToolParam kParams[] = {
@@ -62,6 +67,12 @@ struct Wish {
   Ns step = 0;
 };
 
+// What is told of samples beside their values.
+struct Told {
+  std::set<std::string> counters;  // "cpu_user_ns as user_cores"
+  bool has_means = false;          // a sample is the mean of a span of time
+};
+
 std::optional<double> number_of(const Value& value) {
   if (const i64* whole = std::get_if<i64>(&value)) return static_cast<double>(*whole);
   if (const double* real = std::get_if<double>(&value)) return *real;
@@ -75,16 +86,49 @@ std::string word_of(const Value& value) {
   return {};
 }
 
+// A metric of a table: its column, and the one that has its samples as they are wanted.
+struct MetricColumn {
+  size_t column, from;
+};
+
+// Where a sample is the mean of a span, NAME_min and NAME_max stand beside NAME (store/history_query.h).
+std::vector<MetricColumn> metric_columns(const Table& table, const Wish& wish, Told& told) {
+  const auto place_of = [&](std::string_view name) {
+    const auto it = std::ranges::find(table.schema(), name,
+                                      [](const Field& field) { return std::string_view(field.name); });
+    return static_cast<size_t>(it - table.schema().begin());
+  };
+  const auto is_beside = [&](std::string_view name) {
+    return (name.ends_with("_min") || name.ends_with("_max")) &&
+           place_of(name.substr(0, name.size() - 4)) < table.columns();
+  };
+  std::vector<MetricColumn> metrics;
+  for (size_t c = 0; c < table.columns(); ++c) {
+    const Field& field = table.schema()[c];
+    if (!table::is_numeric_metric(field) || is_beside(field.name) ||
+        !wish.query.selection.wants_metric(table.name(), field.name))
+      continue;
+    const bool is_end = wish.aggregate == "min" || wish.aggregate == "max";
+    const size_t end = place_of(fmt::format("{}_{}", field.name, is_end ? wish.aggregate : "max"));
+    told.has_means = told.has_means || end < table.columns();
+    metrics.push_back({c, is_end && end < table.columns() ? end : c});
+  }
+  return metrics;
+}
+
 // The samples of a host's table, by series.
-void add_samples(const Table& table, const std::string& host, const Wish& wish,
-                 std::map<Key, Samples>& series) {
-  if (table.is_events) return;
-  std::vector<size_t> metrics;
-  for (size_t c = 0; c < table.columns(); ++c)
-    if (table::is_numeric_metric(table.schema()[c]) &&
-        wish.query.selection.wants_metric(table.name(), table.schema()[c].name))
-      metrics.push_back(c);
+void add_samples(const Table& sampled, const std::string& host, const Wish& wish,
+                 std::map<Key, Samples>& series, Told& told) {
+  if (sampled.is_events) return;
+  const std::vector<MetricColumn> metrics = metric_columns(sampled, wish, told);
   if (metrics.empty()) return;
+  const bool wants_rates = wish.query.since != 0;
+  const Table table = wants_rates ? table::rates(sampled) : sampled;
+  for (const MetricColumn& metric : metrics)
+    if (wants_rates && sampled.schema()[metric.column].role == Role::counter)
+      told.counters.insert(
+          fmt::format("{} as {}", table::metric_name(sampled.name(), sampled.schema()[metric.column].name),
+                      table.schema()[metric.column].name));
   for (size_t row = 0; row < table.rows(); ++row) {
     Key key{.metric = {}, .unit = {}, .host = host, .job = {}, .of = {}, .rank = {}};
     Ns time = 0;
@@ -93,7 +137,7 @@ void add_samples(const Table& table, const std::string& host, const Wish& wish,
       const std::string_view name = field.name;
       const Value cell = table.at(row, c);
       if (is_null(cell)) continue;
-      if (field.role == Role::time && time == 0) time = std::get<i64>(cell);
+      if (const i64* at = std::get_if<i64>(&cell); at && field.role == Role::time && time == 0) time = *at;
       if (field.role != Role::key) continue;
       if (name == "job")
         key.job = word_of(cell);
@@ -103,10 +147,10 @@ void add_samples(const Table& table, const std::string& host, const Wish& wish,
         key.of += fmt::format("{}{}={}", key.of.empty() ? "" : " ", name, word_of(cell));
     }
     if (wish.rank && key.rank != wish.rank) continue;
-    for (const size_t c : metrics)
-      if (const auto value = number_of(table.at(row, c))) {
-        key.metric = table::metric_name(table.name(), table.schema()[c].name);
-        key.unit = unit_name(table.schema()[c].unit);
+    for (const MetricColumn& metric : metrics)
+      if (const auto value = number_of(table.at(row, metric.from))) {
+        key.metric = table::metric_name(sampled.name(), sampled.schema()[metric.column].name);
+        key.unit = unit_name(table.schema()[metric.column].unit);
         series[key].emplace_back(time, *value);
       }
   }
@@ -151,11 +195,10 @@ std::vector<Key> extremes(const std::map<Key, Samples>& series, const std::strin
   return kept;
 }
 
-// Its samples by spans of `step`, the newest that an answer has room for.
+// Its samples by spans of `step`.
 std::map<Ns, Samples> by_time(const Samples& samples, Ns step) {
   std::map<Ns, Samples> parts;
   for (const auto& sample : samples) parts[step == 0 ? 0 : sample.first / step * step].push_back(sample);
-  while (parts.size() > kMostPoints) parts.erase(parts.begin());
   return parts;
 }
 
@@ -182,30 +225,58 @@ Result<Wish> wish_of(const Arguments& arguments) {
   TRY_ASSIGN(wish.step, length_of(arguments, "step"));
   if (wish.step != 0 && wish.query.since == 0)
     return fail(Code::invalid, "step goes with since: how far back?");
-  wish.query.rates = wish.query.since != 0;
-  if (wish.query.since != 0) wish.query.step = std::max(wish.query.since / 2'000, Ns{0});
+  wish.query.step = wish.query.since / kMostSamples;
   return wish;
 }
 
-std::string command_of(const World& world, const Wish& wish, const Arguments& arguments) {
+// A multiple of `step` of which `since` has no more than an answer has room for.
+Ns step_with_room(Ns since, Ns step) {
+  constexpr Ns kSpans = kMostPoints - 1;  // the first and the last one are parts of one
+  return step * std::max<Ns>(1, (since + step * kSpans - 1) / (step * kSpans));
+}
+
+// What is told of samples.
+void add_told(const Told& told, const Wish& wish, std::vector<std::string>& notes) {
+  constexpr size_t kMostNamed = 3;
+  if (!told.counters.empty()) {
+    std::vector<std::string> named(told.counters.begin(), told.counters.end());
+    named.resize(std::min(named.size(), kMostNamed));
+    notes.push_back(fmt::format("counters are given as what they grow by a second: {}{}",
+                                fmt::join(named, ", "),
+                                told.counters.size() > kMostNamed ? " and so on" : ""));
+  }
+  if (told.has_means)
+    notes.push_back(
+        fmt::format("so far back a sample is the mean of a span of time{}; ask for less time to have each",
+                    wish.aggregate == "min" || wish.aggregate == "max"
+                        ? ", of which the least and the greatest value are known"
+                        : ""));
+}
+
+// The samples as they are, all of them.
+std::string samples_command(const World& world, const Wish& wish, const Arguments& arguments) {
   std::string command = "metrics";
   for (const std::string& pattern : wish.query.selection.metrics)
     command += " --metric " + command_word(pattern);
   if (!wish.query.selection.job.empty()) command += " --job " + command_word(wish.query.selection.job);
   if (wish.query.since != 0) command += " --since " + command_word(arguments.text("since"));
-  if (wish.step != 0) command += " --step " + command_word(arguments.text("step"));
   return agents_command(world, command);
 }
 
 Result<Answer> query_metrics(const Call& call) {
-  TRY_ASSIGN(const Wish wish, wish_of(call.arguments));
-  TRY_ASSIGN(const FromAgents answers, ask_agents(call.world, wire::target_of(wish.query)));
-  Answer answer{.table = Table("metrics", kColumns), .limit = kMostPoints, .notes = answers.notes};
+  TRY_ASSIGN(Wish wish, wish_of(call.arguments));
+  TRY_ASSIGN(const FromAgents answers, ask_agents(call.world, wire::target_of(wish.query), call.patience));
+  Answer answer{.table = Table("query_metrics", kColumns), .limit = kMostPoints, .notes = answers.notes};
+  if (wish.step != 0)
+    if (const Ns step = step_with_room(wish.query.since, wish.step); step != std::exchange(wish.step, step))
+      answer.notes.push_back(
+          fmt::format("of so many spans there is no room: they are {} long here", render::human_ns(step)));
   std::map<Key, Samples> series;
+  Told told;
   for (const FromAgents::Host& host : answers.hosts) {
     if (!wish.host.empty() && !matches_glob(wish.host, host.name)) continue;
     for (const Table& table : host.tables) {
-      add_samples(table, host.name, wish, series);
+      add_samples(table, host.name, wish, series, told);
       add_notes(table.notes, answer.notes);
     }
   }
@@ -223,12 +294,13 @@ Result<Answer> query_metrics(const Call& call) {
   if (kept.size() < series.size())
     answer.notes.push_back(fmt::format("{} series are left out: those in between, by their values",
                                        series.size() - kept.size()));
-  if (wish.query.rates) answer.notes.push_back("counters are given as what they grow by a second");
+  add_told(told, wish, answer.notes);
   answer.version = fmt::format("{}", answer.table.rows());
+  answer.sources.push_back({"these rows", "query_metrics", call_command(call, "query_metrics")});
   answer.sources.push_back(
-      {"samples of the agents", "metrics", command_of(call.world, wish, call.arguments)});
+      {"the samples that they are made of", "metrics", samples_command(call.world, wish, call.arguments)});
   if (series.empty())
-    answer.next.push_back({"describe", {{"name", "metrics"}}});
+    answer.next.push_back({"describe", {{"name", "*"}}});
   else
     answer.next.push_back({"describe", {{"name", kept[0].metric}}});
   return answer;

@@ -26,7 +26,7 @@ constexpr ToolParam kParams[] = {
 
 // A path is a name here: of a capture that there is anyhow. What is a link, lies elsewhere or goes up is
 // none.
-Result<Capture> capture_at(const World& world, const std::string& path) {
+Result<Capture> capture_at(const World& world, const std::string& path, const Patience& patience) {
   const fs::path given(path);
   if (std::ranges::any_of(given, [](const fs::path& part) { return part == ".."; }))
     return fail(Code::denied, "path: it may not go up by \"..\"; overview lists the captures");
@@ -35,7 +35,7 @@ Result<Capture> capture_at(const World& world, const std::string& path) {
     while (text.size() > 1 && text.ends_with('/')) text.pop_back();
     return text;
   };
-  TRY_ASSIGN(std::vector<Capture> captures, world.traces->captures());
+  TRY_ASSIGN(std::vector<Capture> captures, world.traces->captures(patience));
   for (Capture& capture : captures)
     if (capture.host.empty() && capture.paths.size() == 1 && normal(capture.paths[0]) == normal(given))
       return std::move(capture);
@@ -47,7 +47,8 @@ Result<Capture> meant(const Call& call) {
   const std::string path = call.arguments.text("path"), id = call.arguments.text("capture");
   if (path.empty() == id.empty())
     return fail(Code::invalid, "give one of capture and path; overview lists the captures");
-  return path.empty() ? capture_of(call.world, id, "") : capture_at(call.world, path);
+  return path.empty() ? capture_of(call.world, id, "", call.patience)
+                      : capture_at(call.world, path, call.patience);
 }
 
 Result<const Analysis*> table_named(const std::string& name) {

@@ -1,6 +1,7 @@
 // why_slow: a capture -> what stands out in it, the worst first.
 #include <cmath>
 
+#include "base/text/shell_word.h"
 #include "diagnose/tables.h"
 #include "mcp/ask.h"
 #include "mcp/cells.h"
@@ -52,9 +53,12 @@ std::string sentence_of(const Table& findings) {
   return said;
 }
 
-// What `spotter analyze PATH --table kernel_breakdown --ranks 3` asks for, as a question to query_table.
+// What `spotter analyze PATH --table kernel_breakdown --ranks 3` asks for, as a question to query_table. The
+// path is text of a job, and may say anything.
 Next rows_of(const Capture& capture, std::string_view evidence) {
   Next next{"query_table", {{"capture", capture.id}}};
+  const std::string before = fmt::format("spotter analyze {}", shell_paths(capture.paths));
+  evidence = evidence.starts_with(before) ? evidence.substr(before.size()) : std::string_view();
   const auto word_behind = [&](std::string_view flag) -> std::string {
     const size_t at = evidence.find(flag);
     if (at == evidence.npos) return {};
@@ -74,8 +78,8 @@ Next rows_of(const Capture& capture, std::string_view evidence) {
 }
 
 Result<Answer> why_slow(const Call& call) {
-  TRY_ASSIGN(const Capture capture,
-             capture_of(call.world, call.arguments.text("capture"), call.arguments.text("job")));
+  TRY_ASSIGN(const Capture capture, capture_of(call.world, call.arguments.text("capture"),
+                                               call.arguments.text("job"), call.patience));
   TRY_ASSIGN(Table findings, call.world.traces->table(capture, {}, call.patience));
   Answer answer{.sentence = sentence_of(findings), .version = capture.version, .as_of = capture.at};
   answer.sources.push_back({words_of(capture), "findings", analyze_command(capture, "--table findings")});
