@@ -129,7 +129,7 @@ def test_a_rank_that_is_held_up_is_told(tmp_path, way):
         record = incidents(agent, row["id"])
         assert record["captures"][0]["ranks"] == "0-3"
         assert record["symptom"]["source"] == "profilerStep" and record["symptom"]["ratio"] > 1.1
-        assert record["report"] and f"spotter incidents {row['id']} --report r.html" in text
+        assert record["report"]["uid"] == os.getuid() and f"spotter incidents {row['id']} --report r.html" in text
         report = report_of(agent, row["id"])
         for suspect in (row["suspects"] or "").split(", "):
             assert suspect.split(" on ")[0] in report.lower()

@@ -150,15 +150,15 @@ Result<int> act(const Options& options) {
 Command incidents_command() {
   const auto options = std::make_shared<Options>();
   std::vector<Option> all = {
-      {.names = {"--for"},
-       .value = "TIME",
-       .help = "with silence: how long nothing is told: 2h, at most 30 days",
-       .read = parsed(options->duration, parse_duration_ns)},
       {.names = {"--report"},
        .value = "FILE",
        .help = "of one of them: write what was traced for it to FILE, a report in HTML",
        .read = keep(options->report),
        .offer = offer_files()},
+      {.names = {"--for"},
+       .value = "TIME",
+       .help = "with silence: how long nothing is told: 2h, at most 30 days",
+       .read = parsed(options->duration, parse_duration_ns)},
       {.names = {"--reason"}, .value = "TEXT", .help = "with silence: why", .read = keep(options->reason)},
   };
   append(all, host_options(options->hosts));
