@@ -9,7 +9,7 @@ import pytest
 
 import answers
 import arguments
-from agent import Agent, until
+from agent import Agent, tables, until
 from answers import check_answer, check_error, rows_of, text_of
 from asking import LEGACY, MODERN, Failed, Pipe
 from doors import of_agent
@@ -75,6 +75,42 @@ def test_metrics(asked, shell):
     assert call(asked, "query_metrics", metric="no_such")["rows"] == []
     for source in content["sources"]:
         assert shell(source["command"])
+
+
+@pytest.fixture(name="measured", scope="module")
+def pipe_to_measuring_agent():
+    with Agent("--collect", "cpu:1s,memory:1s") as agent, Pipe("--socket", agent.api_socket) as running:
+        until(lambda: len(rows_of(running.call("query_metrics", metric="cpu_user_ns", since="1m", step="1s")["structuredContent"])) > 2, 30, "samples", every=0.5)
+        yield running
+
+
+def test_counters_and_what_is_not_there(measured):
+    """A counter has its own name, and is given as what it grows by; what to ask next of nothing is no error."""
+    content = call(measured, "query_metrics", metric="cpu_user_ns", since="1m")
+    [row] = rows_of(content)
+    assert row["metric"] == "cpu_user_ns" and row["unit"] == "count" and 0 <= row["value"] < 1000
+    assert "cpu_user_ns as user_cores" in " ".join(content["notes"])
+    for answer in (content, call(measured, "query_metrics", metric="no_such")):
+        for hint in answer["next"]:
+            assert not measured.call(hint["tool"], **hint["arguments"]).get("isError"), hint
+
+
+def test_ends_of_what_was_measured(measured, shell):
+    """Also where a sample is the mean of a span: the least and the greatest of each stand beside it, and are no series."""
+    ends = {}
+    for agg in ("min", "max"):
+        content = call(measured, "query_metrics", metric="memory_free_bytes*", since="7d", agg=agg)
+        [row] = rows_of(content)
+        [again] = tables(json.loads(shell(content["sources"][0]["command"] + " --format json")))["query_metrics"]
+        assert again["metric"] == row["metric"] == "memory_free_bytes"
+        ends[agg] = row["value"]
+    assert ends["min"] < ends["max"]
+
+
+def test_more_spans_than_there_is_room_for(measured):
+    content = call(measured, "query_metrics", metric="memory_free_bytes", since="1h", step="1s")
+    assert any(note.endswith("long here") for note in content["notes"])
+    assert len(content["rows"]) <= 60
 
 
 def test_hints_lead_to_the_incident(asked, incident):
