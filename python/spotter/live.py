@@ -172,6 +172,14 @@ class Agents:
         """
         return self._tell(incident)
 
+    def save_incident_report(self, incident: str, path: str | os.PathLike[str]) -> None:
+        """Writes what was traced for it to `path`: the page of HTML that its agent has kept.
+
+        Raises:
+            Error: there is none; the message says why.
+        """
+        program.run(["incidents", incident, "--report", os.fspath(path), *self._where])
+
     def acknowledge(self, incident: str) -> dict[str, Any]:
         """Somebody has heard of it: it is told no more every four hours. Gives the record as it is now."""
         return self._tell("ack", incident)

@@ -1,6 +1,7 @@
 // Who may do what.
 //
-//   view    sees the status, the processes, the receipts of captures, the samples and the history
+//   view    sees the status, the processes, the receipts of captures, the samples, the history, and incidents
+//           with their reports: who is limited to one user's processes, no reports of others'
 //   trace   also begins captures and has their files analysed: of all processes, or of one user's
 //   admin   also ends captures that somebody else began
 //

@@ -2,6 +2,8 @@
 
 #include "api/incident_tables.h"
 #include "api/routes.h"
+#include "base/gzip_writer.h"
+#include "net/http/accepted.h"
 #include "net/http/browser_headers.h"
 #include "respond/rules_table.h"
 #include "wire/incident.h"
@@ -54,6 +56,29 @@ void incident_history_route(const RouteCall& call, const Respond& respond) {
     return std::vector{message, transitions_table(transitions)};
   };
   call.agent.incident_queries.ask(read, agent::asker(call.peer.name, in_form_of(call), respond));
+}
+
+// A file to be saved: as a page of this place it could ask the agent in the name of who looks at it.
+void incident_report_route(const RouteCall& call, const Respond& respond) {
+  const auto folder = told(call.agent, call.peer, call.http, call.agent.incidents.report(call.peer, call.id));
+  if (!folder) return respond(http_error(folder.error()));
+  const bool as_gzip = net::takes_gzip(call.http.accept_encoding);
+  const auto read = [folder = *folder, id = call.id, as_gzip](const agent::Tables&) {
+    auto page = folder->read(id);
+    if (!page) return http_error(page.error());
+    net::HttpAnswer answer{.body = std::move(*page), .content_type = "text/html; charset=utf-8"};
+    net::add_browser_headers(net::kDataPolicy, answer);
+    answer.headers.emplace_back("Content-Disposition", "attachment; filename=\"report.html\"");
+    answer.headers.emplace_back("Vary", "Accept-Encoding");
+    if (!as_gzip) return answer;
+    if (Result<std::string> bytes = gzipped(answer.body)) {
+      answer.body = std::move(*bytes);
+      answer.content_encoding = "gzip";
+    }
+    return answer;
+  };
+  call.agent.incident_queries.ask([] { return agent::Tables(); },  // it is no table
+                                  agent::asker(call.peer.name, read, respond));
 }
 
 void acknowledge_route(const RouteCall& call, const Respond& respond) {

@@ -9,6 +9,7 @@ void rules_route(const RouteCall& call, const net::HttpServer::Respond& respond)
 void incidents_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void incident_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void incident_history_route(const RouteCall& call, const net::HttpServer::Respond& respond);
+void incident_report_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void acknowledge_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void resolve_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 void silences_route(const RouteCall& call, const net::HttpServer::Respond& respond);

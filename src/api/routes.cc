@@ -91,6 +91,7 @@ constexpr Route kRoutes[] = {
     {"GET", "/v1/incidents", agent::AccessRole::view, incidents_route},
     {"GET", "/v1/incidents/{id}", agent::AccessRole::view, incident_route},
     {"GET", "/v1/incidents/{id}/history", agent::AccessRole::view, incident_history_route},
+    {"GET", "/v1/incidents/{id}/report", agent::AccessRole::view, incident_report_route},
     {"POST", "/v1/incidents/{id}/acknowledge", agent::AccessRole::trace, acknowledge_route},
     {"POST", "/v1/incidents/{id}/resolve", agent::AccessRole::trace, resolve_route},
     {"GET", "/v1/changes", agent::AccessRole::view, changes_route},

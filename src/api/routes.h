@@ -21,6 +21,7 @@
 //   POST /v1/hooks/alertmanager  alerts of Alertmanager or Grafana (alert_frame.h)
 //   GET  /v1/rules           what is watched for, with the thresholds in use
 //   GET  /v1/incidents       what is wrong, or was in the last day; /v1/incidents/ID: one, as a record
+//   GET  /v1/incidents/ID/report   its newest capture as a page of HTML, a file to save
 //   POST /v1/conditions      what the agent of another host sees of a job that both have (wire/report.h)
 //   GET  /v1/incidents/ID/history   how people are told of it, and how it came to be as it is
 //   POST /v1/incidents/ID/acknowledge, /resolve   what a person does about it

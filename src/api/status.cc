@@ -84,7 +84,8 @@ void add_notifier(const notify::NotifierState& n, Status& status) {
   status.add("notifier " + n.name, state, to_printable(detail));
 }
 
-void add_incidents(const agent::IncidentMemoryState& memory, Status& status) {
+void add_incidents(const agent::IncidentMemoryState& memory,
+                   const std::optional<agent::ReportFolderState>& reports, Status& status) {
   const store::IncidentStoreState& s = memory.store;
   std::string detail =
       memory.path.empty() ? "remembered in memory alone" : fmt::format("remembered in {}", memory.path);
@@ -92,6 +93,9 @@ void add_incidents(const agent::IncidentMemoryState& memory, Status& status) {
                         memory.unwritten, memory.lost, s.overtaken);
   if (s.damaged_files > 0) detail += fmt::format("; {} files were damaged or removed", s.damaged_files);
   if (!s.moved_to.empty()) detail += ", the last one is " + s.moved_to;
+  if (reports)
+    detail += fmt::format("; reports in {}: {} removed to make room, {} lost", reports->path,
+                          reports->removed, reports->lost);
   const std::string& why = memory.why_in_memory.empty() ? s.last_error : memory.why_in_memory;
   if (!why.empty()) detail += ": " + why;
   status.add("incidents", why.empty() ? "works" : "fails", to_printable(detail));
@@ -112,7 +116,8 @@ Table status_table(const agent::Agent& agent, const Doors& doors) {
   if (const auto audit = agent.audit.state()) add_consumer(*audit, status);
   if (const std::string& why = agent.telemetry.why_no_history(); !why.empty())
     status.add("history", "off", why);
-  if (agent.incident_memory) add_incidents(agent.incident_memory->state(), status);
+  if (agent.incident_memory)
+    add_incidents(agent.incident_memory->state(), agent.incidents.report_state(), status);
   return table;
 }
 

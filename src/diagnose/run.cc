@@ -105,6 +105,7 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   TRY_ASSIGN(analyze::RunResult result, analyze::reduce_files(std::move(mapped), request.run));
   Diagnosis diagnosis{.tables = std::move(result.tables),
                       .findings = {},
+                      .fact_tables = {},
                       .what_if = {},
                       .path = {},
                       .facts = {},
@@ -121,9 +122,14 @@ Result<Diagnosis> run(const Job& job, Request request, const Loader& load) {
   const JobModel model(analyze::make_program(std::move(result.parts)), std::move(evidence));
   if (request.findings) find(answers, model, request.run.records, request, diagnosis);
   if (request.path) diagnosis.path = analyze::mean_times(analyze::job_path(model.job));
-  if (!has_questions) return diagnosis;
-  TRY_ASSIGN(diagnosis.what_if, what_if(model, request.what_ifs));
-  diagnosis.what_if->notes.merge(analyze::replay_notes(model.job, model.played));
+  if (has_questions) {
+    TRY_ASSIGN(diagnosis.what_if, what_if(model, request.what_ifs));
+    diagnosis.what_if->notes.merge(analyze::replay_notes(model.job, model.played));
+  }
+  if (request.findings && wanted == 0) {
+    std::erase_if(answers.tables, [](const Table& table) { return table.name() == analyze::kSkeleton.name; });
+    diagnosis.fact_tables = std::move(answers.tables);
+  }
   return diagnosis;
 }
 

@@ -32,6 +32,7 @@ struct Request {
 struct Diagnosis {
   std::vector<Table> tables;               // one per analysis of the request, in order
   std::optional<Table> findings;           // where they are wanted, as are the facts that they are made from
+  std::vector<Table> fact_tables = {};     // where findings alone are wanted: what they are made from, whole
   std::optional<Table> what_if;            // where anything is asked
   std::optional<analyze::PathTimes> path;  // where it is wanted
   JobFacts facts;

@@ -1,14 +1,15 @@
 #include "net/child.h"
 
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 
 #include "base/time.h"
+#include "net/memory_file.h"
 #include "net/spawn.h"
 
 namespace spotter::net {
@@ -16,40 +17,11 @@ namespace {
 
 constexpr size_t kShownErrors = 400;  // bytes of what it said last
 
-Result<Descriptor> memory_file(const char* name) {
-  Descriptor file(memfd_create(name, MFD_CLOEXEC));
-  if (file.fd < 0) return fail(Code::io, "no file in memory can be made: {}", errno_text(errno));
-  return file;
-}
-
-Result<Descriptor> memory_file_of(const std::string& text) {
-  TRY_ASSIGN(Descriptor file, memory_file("input"));
-  for (size_t done = 0; done < text.size();) {
-    const ssize_t n = write(file.fd, text.data() + done, text.size() - done);
-    if (n <= 0) return fail(Code::io, "a file in memory cannot be written: {}", errno_text(errno));
-    done += static_cast<size_t>(n);
-  }
-  if (lseek(file.fd, 0, SEEK_SET) != 0) return fail(Code::io, "a file in memory: {}", errno_text(errno));
-  return file;
-}
-
-// `most` bytes from `start`, or what there is.
-std::string contents(int fd, off_t start, size_t most) {
+std::string last_words(const Descriptor& errors) {
   struct stat file;
-  if (fstat(fd, &file) != 0 || file.st_size <= start) return {};
-  std::string text(std::min(most, static_cast<size_t>(file.st_size - start)), '\0');
-  size_t done = 0;
-  for (ssize_t n = 1; n > 0 && done < text.size(); done += static_cast<size_t>(std::max<ssize_t>(n, 0)))
-    n = pread(fd, text.data() + done, text.size() - done, start + static_cast<off_t>(done));
-  text.resize(done);
-  return text;
-}
-
-std::string last_words(int fd) {
-  struct stat file;
-  if (fstat(fd, &file) != 0) return {};
+  if (fstat(errors.fd, &file) != 0) return {};
   const auto shown = static_cast<off_t>(kShownErrors);
-  std::string text = contents(fd, std::max<off_t>(0, file.st_size - shown), kShownErrors);
+  std::string text = contents(errors, std::max<off_t>(0, file.st_size - shown), kShownErrors);
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text;
 }
@@ -66,12 +38,12 @@ struct Child::Body {
     if (late) return fail(Code::io, "it took more than {} s and was ended", order_time / kSecond);
     if (WIFSIGNALED(status) && WTERMSIG(status) == SIGXFSZ)
       return fail(Code::io, "its output is larger than {} bytes", output_bytes);
-    const std::string words = last_words(errors.fd);
+    const std::string words = last_words(errors);
     const std::string told = words.empty() ? "" : ": " + words;
     if (WIFSIGNALED(status)) return fail(Code::io, "it was ended by signal {}{}", WTERMSIG(status), told);
     if (WEXITSTATUS(status) != 0)
       return fail(Code::io, "it ended with status {}{}", WEXITSTATUS(status), told);
-    return contents(output.fd, 0, output_bytes);
+    return contents(output, 0, output_bytes);
   }
 
   i64 pid = 0;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "base/text/shell_word.h"
 #include "base/text/utf8.h"
 #include "notify/symptom.h"
 #include "notify/words.h"
@@ -17,7 +18,7 @@ using namespace respond;
 
 // Characters of what others wrote.
 constexpr size_t kMostName = 32, kMostSentence = 300, kMostLine = 160, kMostQuoted = 120, kMostCommand = 160;
-constexpr size_t kMostEvidence = 3, kMostCommands = 2;
+constexpr size_t kMostEvidence = 3, kMostCommands = 3;
 constexpr i64 kMostPlausible = i64{1} << 40;
 
 std::string joined(const std::vector<std::string>& texts, size_t most_characters) {
@@ -172,7 +173,8 @@ std::string cost_of(const Telling& telling) {
 }
 
 std::vector<std::string> commands_of(const Incident& i) {
-  std::vector<std::string> all = {"spotter incidents " + clean(i.id(), kMostCommand)};
+  std::vector<std::string> all = {"spotter incidents " + shell_word(clean(i.id(), kMostCommand))};
+  if (i.report) all.push_back(all[0] + " --report r.html");
   for (const Evidence& e : i.evidence) {
     if (all.size() < kMostCommands && !e.command.empty()) all.push_back(clean(e.command, kMostCommand));
   }

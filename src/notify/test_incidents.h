@@ -94,6 +94,7 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   i.not_known = {"1,016 ranks were not traced"};
   i.state = IncidentState::inconclusive;
   if (i.family == "progress" || i.family == "log") i.captures.clear();
+  if (!i.captures.empty()) i.report = ReportOfIncident{"gpu01", 1000};
   if (rule == "gpu_throttled") i.conditions.push_back(test_condition("rank_outlier"));
   if (rule == "progress_stopped") i.conditions.push_back(test_condition("oom_kill"));
   if (occasion == Occasion::verdict || occasion == Occasion::resolved) {

@@ -111,6 +111,12 @@ void fields(Way& way, respond::CaptureOfIncident& c) {
 }
 
 template <class Way>
+void fields(Way& way, respond::ReportOfIncident& r) {
+  way.text("host", r.host);
+  way.integer("uid", r.uid);
+}
+
+template <class Way>
 void fields(Way& way, respond::Acknowledgement& a) {
   way.text("by", a.by);
   way.text("where", a.where);
@@ -138,6 +144,7 @@ void fields(Way& way, respond::Incident& i) {
   way.list("changes", i.changes);
   way.list("logs", i.logs);
   way.list("captures", i.captures);
+  way.object("report", i.report);
   way.texts("not_known", i.not_known);
   way.list("conditions", i.conditions);
   way.count("condition_count", i.condition_count);

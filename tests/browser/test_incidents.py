@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import sqlite3
 import sys
 import time
 import urllib.parse
@@ -14,7 +15,7 @@ from watched import NARROW, WIDE, show, until_ready
 
 sys.path.append(str(pathlib.Path(__file__).parents[1] / "e2e"))
 
-from agent import until  # noqa: E402
+from agent import Agent, until  # noqa: E402
 from incident import an_incident, incidents  # noqa: E402
 from remote import RemoteAgent, token  # noqa: E402
 
@@ -118,3 +119,33 @@ def test_who_may_look_alone_may_not_act(open_page, tmp_path):
         show(page, place, "#/incidents?v=1")
         until_ready(page, "incidents")
         assert id in cells(page, "incidents", "id")
+
+
+def test_a_report_is_downloaded(open_page, tmp_path):
+    """As an agent that has traced a job left it."""
+    with an_incident(tmp_path, HOSTILE) as (agent, id):
+        until(lambda: kept_record(tmp_path, id), 10, "it is on the disk")
+    record = kept_record(tmp_path, id)
+    record["report"] = {"host": os.uname().nodename, "uid": None}
+    with sqlite3.connect(tmp_path / "incidents.db") as file:
+        file.execute("UPDATE incidents SET text = ? WHERE id = ?", [json.dumps(record), id])
+    (tmp_path / "incidents-reports").mkdir()
+    kept = tmp_path / "incidents-reports" / (urllib.parse.quote(id, safe="*") + ".html")
+    kept.write_text("<!doctype html>rank 1")
+    with Agent("--collect", "process", "--history", tmp_path / "history.db") as agent, \
+            jobs_module.serving(["--socket", agent.api_socket], tmp_path) as (place, _):
+        page = open_page(place, one(id), allow=["status of 404"])
+        button = page.get_by_role("button", name="Download the report")
+        with page.expect_download() as download:
+            button.click()
+        assert pathlib.Path(download.value.path()).read_text() == kept.read_text()
+        assert download.value.suggested_filename.endswith("-progress-1.html")
+        kept.unlink()
+        button.click()
+        page.wait_for_selector("text=its report was removed")
+
+
+def kept_record(folder, id):
+    with sqlite3.connect(folder / "incidents.db") as file:
+        [text] = file.execute("SELECT text FROM incidents WHERE id = ?", [id]).fetchone() or [None]
+    return text and json.loads(text)

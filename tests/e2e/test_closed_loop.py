@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -48,23 +49,39 @@ def agent_that_responds(tmp_path, captures):
     messages = tmp_path / "messages"
     config.write_text(f"""
 collect: step,process
-history: off
+history: {tmp_path / "state" / "history.db"}
 output_directories: [{tmp_path / "traces"}]
 respond: {{captures: {captures}, min_age: 0s, min_steps: 0, canary: false}}
 notifiers:
   - {{name: file, type: file, path: {messages}}}
 """)
     (tmp_path / "traces").mkdir(mode=0o777)
+    (tmp_path / "state").mkdir()
     with Agent("--config", config, "--collect", "step,process") as agent:
         agent.messages = messages
+        agent.state = tmp_path / "state"
         yield agent
 
 
-def incidents(agent, *words):
-    done = subprocess.run([str(program()), "incidents", *words, "--socket", str(agent.api_socket), "--format", "json"],
+def ask(agent, *words):
+    return subprocess.run([str(program()), "incidents", *words, "--socket", str(agent.api_socket)],
                           stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=30, check=False)
+
+
+def incidents(agent, *words):
+    done = ask(agent, *words, "--format", "json")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+def report_of(agent, id):
+    """The text of the incident's report, as `spotter incidents` gets it."""
+    file = agent.state.parent / "r.html"
+    until(lambda: ask(agent, id, "--report", str(file)).returncode == 0, 10, "the report is there")
+    [kept] = agent.state.glob("incidents-reports/*.html")
+    assert kept.read_bytes() == file.read_bytes() and kept.name == f"{id}.html"
+    assert kept.stat().st_mode & 0o777 == 0o600 and kept.stat().st_size < 3_000_000
+    return re.sub(r"<script.*?</script>|<style.*?</style>|<[^>]*>", "", file.read_text(), flags=re.S)
 
 
 def our_incidents(agent):
@@ -112,6 +129,10 @@ def test_a_rank_that_is_held_up_is_told(tmp_path, way):
         record = incidents(agent, row["id"])
         assert record["captures"][0]["ranks"] == "0-3"
         assert record["symptom"]["source"] == "profilerStep" and record["symptom"]["ratio"] > 1.1
+        assert record["report"]["uid"] == os.getuid() and f"spotter incidents {row['id']} --report r.html" in text
+        report = report_of(agent, row["id"])
+        for suspect in (row["suspects"] or "").split(", "):
+            assert suspect.split(" on ")[0] in report.lower()
         return row["mechanism"] == (record["verdict"] or {}).get("cause") and f"rank {rank_of(victim)} " in (row["suspects"] or "") + " "
 
     on_a_calm_machine(tmp_path, "automatic", RANKS, told)
@@ -125,6 +146,8 @@ def test_what_is_not_allowed_is_said_and_not_done(tmp_path):
         record = incidents(agent, row["id"])
         assert record["state"] == "inconclusive" and record["captures"] == []
         assert any("automatic captures are off" in sentence for sentence in record["not_known"])
+        assert record["report"] is None
+        assert "it has no report: nothing was traced for it" in ask(agent, row["id"], "--report", "-").stderr
         assert list(agent.messages.parent.glob("traces/*")) == []
         acknowledged = incidents(agent, "ack", row["id"])
         assert acknowledged["acknowledged"]["by"] == "user 0"

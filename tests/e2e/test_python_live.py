@@ -71,6 +71,9 @@ def test_what_went_wrong_and_what_is_done_about_it(tmp_path, spotter):
         record = live.incident(id)
         assert record["symptom"]["rule"] == "rank_gone" and record["acknowledged"] is None
         assert [(row["rule"], row["rank"]) for row in live.rules_test("10m", job=JOB)] == [("rank_gone", 1)]
+        with pytest.raises(spotter.Error, match="nothing was traced for it"):
+            live.save_incident_report(id, tmp_path / "r.html")
+        assert not (tmp_path / "r.html").exists()
         assert live.acknowledge(id)["acknowledged"]["by"]
         assert live.silence(id, "2h", "the node is drained")["silenced_until"]
         assert live.resolve(id)["state"] == "resolved"

@@ -11,6 +11,7 @@ const RECORD = {
   verdict: { cause: "slow_device", confidence: "high", sentence: "…" },
   evidence: [{ says: "they wait", table: "stragglers", row: { rank: 37, step: 4 }, command: "spotter analyze /tmp/x --table stragglers" }, "no object"],
   against: ["network", 7], not_known: ["992 ranks"], changes: [], logs: [{ text: "<b>oh</b>", file: "/x.log", offset: 12, rank: 3 }],
+  report: { host: "gpu01", uid: null },
   captures: [{ id: "", ranks: "0-3", path: "/tmp/c", steps: 0, overhead_ratio: null, aftermath_ratio: 1.01 }],
   conditions: [{ rule: "step_time_up", rank: null, host: "gpu01", device: "", value: 4.42, unit: "s" }], condition_count: 3,
 };
@@ -22,12 +23,14 @@ test("a record, in which what is not there is not known", () => {
   assert.deepEqual(incident.evidence, [{ says: "they wait", table: "stragglers", row: "rank 37, step 4", command: "spotter analyze /tmp/x --table stragglers" }]);
   assert.deepEqual(incident.against, ["network"]);
   assert.equal(incident.logs[0]!.place, "/x.log, byte 12, rank 3");
+  assert.equal(incident.hasReport, true);
   const [traced] = incident.captures;
   assert.ok(Number.isNaN(traced!.overhead) && Number.isNaN(traced!.costS) && Number.isNaN(traced!.steps), "no number is not 0");
   assert.equal(traced!.aftermath, 1.01);
   assert.equal(incident.conditions[0]!.of, "gpu01");
   assert.equal(incident.acknowledgedBy, "");
-  assert.equal(incidentOf(JSON.stringify({ ...RECORD, verdict: null })).cause, "");
+  const older = incidentOf(JSON.stringify({ ...RECORD, verdict: null, report: undefined }));
+  assert.ok(older.cause === "" && !older.hasReport);
   for (const wrong of ["[]", "{}", "null"]) assert.throws(() => incidentOf(wrong), /no incident/);
 });
 

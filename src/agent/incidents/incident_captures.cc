@@ -1,6 +1,7 @@
 #include "agent/incidents/incident_captures.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 
 #include "agent/captures/poll_time.h"
@@ -25,6 +26,7 @@ struct IncidentCaptures::Running {
   respond::Chosen whom;
   Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
   bool is_canary = false;
+  std::set<i64> users = {};  // whose processes here were traced meanwhile
   std::unique_ptr<Investigation> investigation;
 };
 
@@ -43,8 +45,12 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
   const Ns now = parts_.host.unix_now();
   const Ns began = capture.accepted.unix_ms * kMillisecond;
   parts_.rules.captured(capture.job, {.from = began, .until = capture.over() ? now : now + kMinute});
-  const bool is_own =
-      std::ranges::any_of(running_, [&](const auto& running) { return running.second->job == capture.job; });
+  bool is_own = false;
+  for (const auto& [id, running] : running_) {
+    if (running->job != capture.job) continue;
+    is_own = true;
+    for (const capture::Receipt& receipt : capture.receipts) running->users.insert(receipt.uid);
+  }
   if (!is_own) by_people_[capture.job] = now;
 }
 
@@ -128,7 +134,8 @@ void IncidentCaptures::begin_capture(const std::string& id, const std::string& j
                            .hosts = whom.hosts,
                            .credentials = parts_.options.credentials,
                            .plan = plan,
-                           .start_unix_ms = start / kMillisecond};
+                           .start_unix_ms = start / kMillisecond,
+                           .wants_report = parts_.reports && !running->is_canary};
   parts_.rules.captured(running->job, {.from = now, .until = running->until});
   const respond::CaptureOfIncident capture{
       .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
@@ -182,14 +189,41 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
       [&](respond::Incident& incident) {
         if (!incident.captures.empty())
           incident.captures.back().path = capture::folder_of(investigated->receipts);
+        if (investigated->report.empty()) return;
+        // Of other hosts it is not known whose processes these were.
+        const bool is_ones_alone = running.whom.hosts.empty() && running.users.size() == 1;
+        incident.report = respond::ReportOfIncident{
+            parts_.host_name, is_ones_alone ? std::optional(*running.users.begin()) : std::nullopt};
       },
       now));
   parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
+  // After it: nobody waits for a disk to be told.
+  if (!investigated->report.empty())
+    keep_report(id, std::move(investigated->report));
+  else if (!investigated->why_no_report.empty() && parts_.reports)
+    parts_.reports->lose(id, {Code::io, investigated->why_no_report});
   auto& timer = later_[id];
   timer = std::make_unique<net::Timer>(parts_.loop);
   timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
     settle_cost(job, from, until, id);
   });
+}
+
+void IncidentCaptures::keep_report(const std::string& id, std::string page) {
+  const auto is_lost = [this, id] {
+    parts_.apply(parts_.incidents.amend(
+        id, [](respond::Incident& incident) { incident.report.reset(); }, parts_.host.unix_now()));
+  };
+  const bool is_begun = aside_.run([folder = parts_.reports, id, page = std::move(page), post = post_,
+                                    is_lost, alive = std::weak_ptr(alive_)] {
+    if (folder->keep(id, page)) return;
+    post([is_lost, alive] {
+      if (!alive.expired()) is_lost();
+    });
+  });
+  if (is_begun) return;
+  parts_.reports->lose(id, {Code::busy, "too many wait for the disk"});
+  is_lost();
 }
 
 // What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.

@@ -11,7 +11,9 @@
 
 #include "agent/incidents/investigation.h"
 #include "agent/incidents/leading.h"
+#include "agent/incidents/report_folder.h"
 #include "agent/respond_options.h"
+#include "agent/side_threads.h"
 #include "base/system/host.h"
 #include "capture/captures.h"
 #include "kineto/registry.h"
@@ -27,12 +29,14 @@ class IncidentCaptures {
   struct Parts {
     net::Loop& loop;
     const Host& host;
+    const std::string& host_name;
     const kineto::Registry& registry;
     const RespondOptions& options;
     respond::Rules& rules;
     const respond::JobPaces& paces;
     const Leading& leading;
     respond::Incidents& incidents;
+    const std::shared_ptr<ReportFolder>& reports;  // nullptr: none are kept
     std::function<void(const Result<respond::Incidents::Changes>&)> apply;
   };
   explicit IncidentCaptures(Parts parts);
@@ -52,6 +56,7 @@ class IncidentCaptures {
   void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
                      respond::Chosen whom);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
+  void keep_report(const std::string& id, std::string page);
   void go_on(const std::string& id, const Running& canary);
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
   void refuse(const std::string& id, std::string why);
@@ -63,6 +68,7 @@ class IncidentCaptures {
   std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
   std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
   std::map<std::string, std::unique_ptr<net::Timer>> later_;  // by the incident's id
+  const SideThreads aside_ = SideThreads(2);                  // for the reports' folder
   std::shared_ptr<const int> alive_ = std::make_shared<const int>();
 };
 

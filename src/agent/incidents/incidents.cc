@@ -53,7 +53,8 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
                   alerts_.resolve(condition);
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
                 }}),
-      captures_({parts.loop, parts.host, parts.registry, options_, rules_, paces_, leading_, incidents_,
+      captures_({parts.loop, parts.host, parts.host_name, parts.registry, options_, rules_, paces_, leading_,
+                 incidents_, reports_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
               rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },
@@ -68,6 +69,8 @@ Result<void> Incidents::begin(IncidentMemory& memory) {
   TRY(leading_.begin());
   memory_ = &memory;
   changes_.begin(memory.store());
+  if (const std::string path = memory.state().path; !path.empty())
+    reports_ = std::make_shared<ReportFolder>(ReportFolder::beside(path));
   const Ns now = parts_.host.unix_now();
   const auto known = memory.store().newest(kMostRestored);
   if (!known) log(Level::warning, "incidents of before: {}", known.error().message);
@@ -221,6 +224,28 @@ Result<respond::Incident> Incidents::find(const std::string& id) const {
   auto incident = incidents_.find(id);
   if (!incident) return fail(Code::not_found, "there is no incident {}", to_printable(id));
   return *std::move(incident);
+}
+
+Result<std::shared_ptr<const ReportFolder>> Incidents::report(const Peer& peer, const std::string& id) const {
+  TRY_ASSIGN(const respond::Incident incident, find(id));
+  if (!incident.report) return fail(Code::not_found, "it has no report: {}", why_no_report(incident));
+  if (peer.only_uid && incident.report->uid != peer.only_uid)
+    return fail(Code::denied, "its report is not of processes of {} alone", to_printable(peer.name));
+  if (incident.report->host != parts_.host_name || !reports_)
+    return fail(Code::not_found, "its report is on {}: ask the agent there (--host)",
+                to_printable(incident.report->host));
+  return reports_;
+}
+
+std::string Incidents::why_no_report(const respond::Incident& incident) const {
+  if (!reports_) return "this agent keeps none, as it has no file for incidents (history)";
+  if (incident.captures.empty()) return "nothing was traced for it";
+  if (incident.state == respond::IncidentState::investigating) return "it is being traced";
+  return "none was made of what was traced";
+}
+
+std::optional<ReportFolderState> Incidents::report_state() const {
+  return reports_ ? std::optional(reports_->state()) : std::nullopt;
 }
 
 Result<void> Incidents::may_change(const Peer& peer, const std::string& job) const {

@@ -23,6 +23,7 @@
 #include "agent/incidents/incident_captures.h"
 #include "agent/incidents/incident_memory.h"
 #include "agent/incidents/leading.h"
+#include "agent/incidents/report_folder.h"
 #include "agent/respond_options.h"
 #include "agent/side_threads.h"
 #include "agent/telemetry/consumer.h"
@@ -64,6 +65,10 @@ class Incidents : public Consumer {
   // acknowledges, resolves and silences nothing but these).
   std::vector<respond::Incident> all() const { return incidents_.all(); }
   Result<respond::Incident> find(const std::string& id) const;
+  // The folder that has its report. Errors: not_found (also: there is none, and why); denied (who may trace
+  // his own processes alone sees no report of others').
+  Result<std::shared_ptr<const ReportFolder>> report(const Peer& peer, const std::string& id) const;
+  std::optional<ReportFolderState> report_state() const;
   Result<respond::Incident> acknowledge(const Peer& peer, const std::string& id);
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);
@@ -80,6 +85,7 @@ class Incidents : public Consumer {
   const RespondOptions& options() const { return options_; }
 
  private:
+  std::string why_no_report(const respond::Incident& incident) const;
   Result<void> may_change(const Peer& peer, const std::string& job) const;
   void take_batches();
   void take(const Batch& batch);
@@ -106,6 +112,7 @@ class Incidents : public Consumer {
   Changes changes_;
   respond::Incidents incidents_;
   respond::Alerts alerts_;
+  std::shared_ptr<ReportFolder> reports_;  // nullptr: none are kept
   Leading leading_;
   IncidentCaptures captures_;
   HangWatch hangs_;

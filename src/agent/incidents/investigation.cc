@@ -1,16 +1,19 @@
 #include "agent/incidents/investigation.h"
 
+#include <fcntl.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "net/memory_file.h"
 #include "wire/capture_request.h"
 #include "wire/read_tables.h"
 
 namespace spotter::agent {
 namespace {
 
-constexpr Ns kPatience = 2 * kMinute;  // beyond the capture, for files and their analysis
-constexpr size_t kMostOutput = size_t{16} << 20;
+constexpr Ns kPatience = 2 * kMinute;             // beyond the capture, for files and their analysis
+constexpr size_t kMostOutput = size_t{16} << 20;  // of each file
 constexpr size_t kMostMemory = size_t{2} << 30;
 
 wire::CaptureRequest request_of(const InvestigationOrder& order) {
@@ -33,6 +36,9 @@ Result<Investigated> read(const std::string& output) {
   if (receipts == answer.tables.end()) return fail(Code::corrupt, "the investigation told of no capture");
   Investigated investigated{
       .receipts = std::move(*receipts), .findings = {}, .notes = std::move(answer.notes)};
+  for (const Note& note : investigated.notes.all()) {
+    if (note.kind == "no_report") investigated.why_no_report = note.sentence;
+  }
   if (findings != answer.tables.end()) investigated.findings = std::move(*findings);
   return investigated;
 }
@@ -48,7 +54,8 @@ Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, con
     command.insert(command.end(), {"--host", fmt::format("{}", fmt::join(order.hosts, ",")), "--credentials",
                                    order.credentials});
   }
-  const net::ChildOrder child{
+  const auto report = std::make_shared<Descriptor>();
+  net::ChildOrder child{
       .command = std::move(command),
       .input = wire::capture_request_text(request_of(order)),
       .files = {},
@@ -57,10 +64,18 @@ Result<std::unique_ptr<Investigation>> Investigation::start(net::Loop& loop, con
       .output_bytes = kMostOutput,
       .memory_bytes = kMostMemory,
   };
+  if (order.wants_report) {
+    child.command.emplace_back("--report");
+    TRY_ASSIGN(*report, net::memory_file("report"));
+    child.files.emplace_back(fcntl(report->fd, F_DUPFD_CLOEXEC, 0));
+  }
   auto investigation = std::make_unique<Investigation>();
   TRY_ASSIGN(investigation->child_,
-             net::Child::start(loop, child, [done = std::move(done)](Result<std::string> output) {
-               done(output ? read(*output) : tl::unexpected(output.error()));
+             net::Child::start(loop, child, [report, done = std::move(done)](Result<std::string> output) {
+               Result<Investigated> investigated = output ? read(*output) : tl::unexpected(output.error());
+               if (investigated && report->fd >= 0)
+                 investigated->report = net::contents(*report, 0, kMostOutput);
+               done(std::move(investigated));
              }));
   return investigation;
 }

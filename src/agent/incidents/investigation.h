@@ -23,12 +23,15 @@ struct InvestigationOrder {
   std::string credentials = {};
   respond::CapturePlan plan = {};
   i64 start_unix_ms = 0;  // when all begin to record
+  bool wants_report = false;
 };
 
 struct Investigated {
   Table receipts;
   std::optional<Table> findings;  // nothing: no trace could be read
   Notes notes;
+  std::string report = {};  // HTML; empty: none was made, and `why_no_report`
+  std::string why_no_report = {};
 };
 
 class Investigation {

@@ -1,27 +1,52 @@
 // investigate: what an agent runs for an incident: a capture of some ranks, and what stands out in it. The
 // request (wire/capture_request.h) comes by standard input; the receipts, the findings and the notes go to
-// standard output as JSON. The traces are read where they were written, by their owner's rights.
+// standard output as JSON, and with --report a page of them to the descriptor that is open for it. The traces
+// are read where they were written, by their owner's rights.
+#include <unistd.h>
+
+#include <cerrno>
 #include <memory>
 
 #include "app/capture/hosts.h"
 #include "app/cli/command.h"
 #include "app/cli/output.h"
+#include "app/cli/readers.h"
 #include "app/cli/standard_input.h"
 #include "base/text/utf8.h"
 #include "capture/capture.h"
 #include "client/fleet.h"
 #include "client/remote_analysis.h"
 #include "diagnose/run.h"
+#include "net/child.h"
 #include "net/loop.h"
 #include "read/open.h"
 #include "render/list.h"
+#include "report/html/html_report.h"
 #include "table/ops.h"
 #include "wire/capture_request.h"
 
 namespace spotter::app {
 namespace {
 
-Result<int> investigate(const HostOptions& where) {
+// Whole or not at all.
+Result<void> write_report(diagnose::Diagnosis diagnosis, const std::string& folder) {
+  TRY_ASSIGN(const std::string page,
+             report::html_report(Job(), std::move(diagnosis), {}, read::load, {.paths = {folder}}));
+  constexpr int kFile = net::Child::kFirstFile;
+  for (size_t done = 0; done < page.size();) {
+    const ssize_t n = write(kFile, page.data() + done, page.size() - done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) {
+      const int number = errno;
+      (void)!ftruncate(kFile, 0);
+      return fail(Code::io, "{}", errno_text(number));
+    }
+    done += static_cast<size_t>(n);
+  }
+  return {};
+}
+
+Result<int> investigate(const HostOptions& where, bool wants_report) {
   TRY_ASSIGN(const std::string text, standard_input());
   TRY_ASSIGN(const wire::CaptureRequest wish, wire::read_capture_request(text));
   TRY_ASSIGN(const Hosts hosts, find_hosts(where));
@@ -43,11 +68,17 @@ Result<int> investigate(const HostOptions& where) {
   if (!files.elsewhere.empty()) {
     diagnose::Request request;
     request.findings = true;
-    request.paths = capture::folder_of(receipts);
+    const std::string folder = capture::folder_of(receipts);
+    request.paths = folder;
     request.elsewhere = std::move(files.elsewhere);
     TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run({}, std::move(request), read::load));
-    notes.merge(std::move(diagnosis.notes));
-    tables.push_back(std::move(*diagnosis.findings));
+    notes.merge(diagnosis.notes);
+    tables.push_back(*diagnosis.findings);
+    if (wants_report) {
+      if (const auto written = write_report(std::move(diagnosis), folder); !written)
+        notes.add("no_report", Severity::loss,
+                  fmt::format("there is no report of it: {}", to_printable(written.error().message)));
+    }
   }
   TRY(print(render::kJson, {tables, notes}));
   return 0;
@@ -57,10 +88,15 @@ Result<int> investigate(const HostOptions& where) {
 
 Command investigate_command() {
   const auto where = std::make_shared<HostOptions>();
+  const auto wants_report = std::make_shared<bool>(false);
+  std::vector<Option> options = host_options(*where);
+  options.push_back({.names = {"--report"},
+                     .help = fmt::format("write a report in HTML to descriptor {}", net::Child::kFirstFile),
+                     .read = set(*wants_report)});
   return {
       .name = "investigate",  // without a summary: it is no command for people
-      .options = host_options(*where),
-      .action = [where]() -> Result<int> { return investigate(*where); },
+      .options = std::move(options),
+      .action = [where, wants_report]() -> Result<int> { return investigate(*where, *wants_report); },
   };
 }
 

@@ -31,6 +31,7 @@ struct Options {
   std::vector<std::string> words;
   Ns duration = 0;
   std::string reason;
+  std::string report;  // the file; empty: none is wanted
 };
 
 Result<std::string> ask_one(const net::HttpAddress& address, const client::Credentials& credentials,
@@ -40,18 +41,24 @@ Result<std::string> ask_one(const net::HttpAddress& address, const client::Crede
   return client::body_of(std::move(*answers[0]));
 }
 
-// Of the first agent that has it.
-Result<respond::Incident> ask_for(const Options& options, const std::string& method, const std::string& id,
-                                  const std::string& act) {
+// The answer of the first agent that has it.
+Result<std::string> answer_for(const Options& options, const std::string& method, const std::string& id,
+                               const std::string& act) {
   TRY_ASSIGN(const Hosts hosts, find_hosts(options.hosts));
   Error last{Code::not_found, "no agent was asked"};
   const std::string target = "/v1/incidents/" + wire::escaped_parameter(id) + act;
   for (const net::HttpAddress& address : hosts.addresses) {
-    const auto body = ask_one(address, hosts.credentials, {method, target, {}, {}});
-    if (body) return wire::read_incident(*body);
+    auto body = ask_one(address, hosts.credentials, {method, target, {}, {}});
+    if (body) return body;
     if (last.code == Code::not_found) last = body.error();
   }
   return tl::unexpected(last);
+}
+
+Result<respond::Incident> ask_for(const Options& options, const std::string& method, const std::string& id,
+                                  const std::string& act) {
+  TRY_ASSIGN(const std::string body, answer_for(options, method, id, act));
+  return wire::read_incident(body);
 }
 
 Result<void> tell(const Options& options, const respond::Incident& incident) {
@@ -108,6 +115,13 @@ Result<int> silence(const Options& options, const std::string& id) {
 
 Result<int> act(const Options& options) {
   const auto& words = options.words;
+  if (!options.report.empty()) {
+    if (words.size() != 1)
+      return fail(Code::invalid, "--report FILE is of one incident: `spotter incidents` lists their ids");
+    TRY_ASSIGN(const std::string page, answer_for(options, "GET", words[0], "/report"));
+    TRY(write_output(options.report, page));
+    return kAllAnswered;
+  }
   if (words.empty()) return list(options);
   const auto id_behind = [&]() -> Result<std::string> {
     if (words.size() != 2)
@@ -136,6 +150,11 @@ Result<int> act(const Options& options) {
 Command incidents_command() {
   const auto options = std::make_shared<Options>();
   std::vector<Option> all = {
+      {.names = {"--report"},
+       .value = "FILE",
+       .help = "of one of them: write what was traced for it to FILE, a report in HTML",
+       .read = keep(options->report),
+       .offer = offer_files()},
       {.names = {"--for"},
        .value = "TIME",
        .help = "with silence: how long nothing is told: 2h, at most 30 days",
@@ -157,6 +176,7 @@ Command incidents_command() {
           "Examples:\n"
           "  spotter incidents\n"
           "  spotter incidents 4711-speed-2\n"
+          "  spotter incidents 4711-speed-2 --report r.html\n"
           "  spotter incidents ack 4711-speed-2\n"
           "  spotter incidents silence 4711-speed-2 --for 2h --reason 'the node is drained at noon'",
       .action = [options] { return act(*options); },

@@ -101,12 +101,12 @@ Result<AtomicFile> AtomicFile::create(const std::string& path) {
   return file;
 }
 
-Result<void> AtomicFile::open_temporary() {
+Result<void> AtomicFile::open_temporary(mode_t mode) {
   const std::string folder = folder_of(target_);
-  file_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666));
+  file_ = Descriptor(open(folder.c_str(), O_TMPFILE | O_WRONLY | O_CLOEXEC, mode));
   if (file_.fd >= 0 && access(name_of_open(file_.fd).c_str(), F_OK) == 0) return {};
   std::string name = temporary_name(folder);
-  file_ = Descriptor(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  file_ = Descriptor(open(name.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode));
   if (file_.fd < 0) return errno_error(shown_, "cannot create");
   temporary_ = std::move(name);
   return {};
@@ -146,9 +146,9 @@ Result<void> write_file_atomically(const std::string& path, std::string_view byt
   return file.commit();
 }
 
-Result<void> replace_file_atomically(const std::string& path, std::string_view bytes) {
+Result<void> replace_file_atomically(const std::string& path, std::string_view bytes, mode_t mode) {
   AtomicFile file(path, path);
-  TRY(file.open_temporary());
+  TRY(file.open_temporary(mode));
   TRY(file.write(bytes));
   return file.commit();
 }

@@ -1,6 +1,8 @@
 // Files by name; small whole files: read at once, written so that a reader sees the old contents or the new,
 // never a part.
 #pragma once
+#include <sys/types.h>
+
 #include <string>
 #include <string_view>
 #include <vector>
@@ -46,17 +48,18 @@ class AtomicFile {
   Result<void> commit();  // nothing may follow
 
  private:
-  friend Result<void> replace_file_atomically(const std::string& path, std::string_view bytes);
+  friend Result<void> replace_file_atomically(const std::string& path, std::string_view bytes, mode_t mode);
+  static constexpr mode_t kMode = 0666;  // the umask takes from it
   // `shown`: what the errors call it; with an empty `target` it is written in place.
   AtomicFile(std::string shown, std::string target) : shown_(std::move(shown)), target_(std::move(target)) {}
-  Result<void> open_temporary();
+  Result<void> open_temporary(mode_t mode = kMode);
 
   Descriptor file_;
   std::string shown_, target_, temporary_;  // temporary_: empty where there is none to remove
 };
 
-// As write_file_atomically, but whatever has the name is replaced and never followed: for folders in which
-// others may write.
-Result<void> replace_file_atomically(const std::string& path, std::string_view bytes);
+// As write_file_atomically, but whatever has the name is replaced and never followed, nor is its mode kept:
+// for folders in which others may write. The umask takes from `mode`.
+Result<void> replace_file_atomically(const std::string& path, std::string_view bytes, mode_t mode = 0666);
 
 }  // namespace spotter

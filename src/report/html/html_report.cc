@@ -152,7 +152,7 @@ class PageMaker {
     std::vector<Table> tables;
     if (diagnosis_.findings) tables.push_back(*diagnosis_.findings);
     if (diagnosis_.what_if) tables.push_back(*diagnosis_.what_if);
-    for (const Table& table : diagnosis_.tables)
+    for (const Table& table : has_findings_alone() ? diagnosis_.fact_tables : diagnosis_.tables)
       if (!is_detail(table) && table.name() != analyze::kSpans.name) tables.push_back(table);
     for (;;) {
       TRY_ASSIGN(std::string block, data_block("tables", {tables, {}}));
@@ -237,8 +237,8 @@ class PageMaker {
 
   std::string left_out_sentence() const {
     if (has_findings_alone())
-      return "the traces are on several hosts, so that this report has what findings are made from, and neither "
-             "tables nor spans; `spotter analyze` has all where the traces are in one place";
+      return "the traces were read where they were written, so that this report has the tables that findings are "
+             "made from, but no others and no spans; `spotter analyze` has all where the traces are in one place";
     std::vector<std::string> what;
     if (!left_out_spans_.empty()) what.push_back(left_out_spans_);
     if (!left_out_tables_.empty())

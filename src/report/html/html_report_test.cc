@@ -187,5 +187,29 @@ TEST(HtmlReport, TellsNoPathIfThatIsWanted) {
   EXPECT_NE(body_of(page).find("gemm"), std::string::npos);
 }
 
+TEST(HtmlReport, OfTracesThatWereReadElsewhereHasTheTablesOfItsFacts) {
+  const auto page_of_elsewhere = [](PageOptions options) {
+    options.paths = {"/data/secret run"};
+    auto mapped = analyze::map_files(made_job(), diagnose::fact_request(), load_made);
+    EXPECT_TRUE(mapped);
+    diagnose::Request request{.findings = true, .elsewhere = std::move(mapped->files)};
+    auto diagnosis = diagnose::run({}, std::move(request), load_made);
+    EXPECT_TRUE(diagnosis) << diagnosis.error().message;
+    const auto page = html_report({}, std::move(*diagnosis), {}, load_made, options);
+    EXPECT_TRUE(page) << page.error().message;
+    return *page;
+  };
+  auto blocks = blocks_of(page_of_elsewhere({}));
+  EXPECT_EQ(blocks.size(), 2u);
+  for (const char* name : {"findings", "summary", "temporal_breakdown", "steps", "operators"})
+    EXPECT_NE(blocks["tables"].find(fmt::format("\"name\":\"{}\"", name)), std::string::npos) << name;
+  EXPECT_EQ(blocks["tables"].find("\"name\":\"skeleton\""), std::string::npos);
+  EXPECT_NE(blocks["job"].find("no others and no spans"), std::string::npos);
+  for (const auto& [id, block] : blocks_of(page_of_elsewhere({.redacted = true}))) {
+    EXPECT_EQ(block.find("secret"), std::string::npos) << id;
+    EXPECT_EQ(block.find("rank0.json"), std::string::npos) << id;
+  }
+}
+
 }  // namespace
 }  // namespace spotter::report

@@ -151,6 +151,7 @@ void Redactor::redact(diagnose::Diagnosis& diagnosis) {
   if (diagnosis.findings) diagnosis.findings = table(*diagnosis.findings);
   if (diagnosis.what_if) diagnosis.what_if = table(*diagnosis.what_if);
   for (Table& each : diagnosis.tables) each = table(each);
+  for (Table& each : diagnosis.fact_tables) each = table(each);
   for (analyze::RankFile& file : diagnosis.files) file.path = path(file.path);
   diagnosis.notes = notes(diagnosis.notes);
 }

@@ -86,6 +86,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
     if (is_taken || (theirs.n <= n && n > 0 && !learnt_.contains(key))) {
       theirs.n = n + 1;
       theirs.told = 0;
+      theirs.report.reset();  // there it has another name
     }
     theirs.led_by = options_.host;
     const IncidentState state = theirs.state;
@@ -106,6 +107,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
         mine.captures, [&](const CaptureOfIncident& own) { return own.path == capture.path; });
     if (!is_known && mine.captures.size() < kMostCaptures) mine.captures.push_back(std::move(capture));
   }
+  if (!mine.report && theirs.n == mine.n) mine.report = theirs.report;
   const bool is_better =
       theirs.verdict && (!mine.verdict || theirs.verdict->confidence > mine.verdict->confidence);
   if (!is_better) {

@@ -84,6 +84,12 @@ struct CaptureOfIncident {
   std::optional<double> overhead_ratio = {}, aftermath_ratio = {}, cost_s = {};
 };
 
+// An HTML report of its newest capture.
+struct ReportOfIncident {
+  std::string host = {};        // whose agent has it
+  std::optional<i64> uid = {};  // whose processes alone it is of; nothing: of several users, or not known
+};
+
 struct Acknowledgement {
   std::string by = {}, where = {};
   Ns at = 0;
@@ -106,6 +112,7 @@ struct Incident {
   std::vector<ChangeBefore> changes = {};
   std::vector<LogLine> logs = {};
   std::vector<CaptureOfIncident> captures = {};
+  std::optional<ReportOfIncident> report = {};  // nothing: there is none
   std::vector<std::string> not_known = {};
   std::vector<Condition> conditions = {};  // the worst ones that fire, or fired last
   i64 condition_count = 0;                 // of all that fire

@@ -397,6 +397,46 @@ TEST(Leading, WhatIsMendedIsSoByTheClockOfWhoTells) {
   EXPECT_TRUE(incidents.is_open("4711"));
 }
 
+TEST(Leading, WhereItsReportIsIsHandedOverWithTheIncidentOfThatName) {
+  Incident theirs{.cluster = "a", .family = "speed", .n = 1, .led_by = "gpu02"};
+  theirs.job.id = "4711";
+  theirs.state = IncidentState::verdict;
+  theirs.opened = theirs.updated = kBegin;
+  theirs.report = ReportOfIncident{"gpu02", 1000};
+  const Report report{.host = "gpu02", .sent = kBegin, .job = {.id = "4711"}, .incidents = {theirs}};
+  const Condition slow{
+      .rule = "step_time_up", .family = "speed", .job = "4711", .since = kBegin, .at = kBegin};
+  const auto report_of = [](const Incidents& incidents, const std::string& id) {
+    const auto found = incidents.find(id);
+    EXPECT_TRUE(found) << id;
+    return found && found->report ? found->report->host : "none";
+  };
+  const IncidentsOptions options{.cluster = "a", .host = "gpu01"};
+  Incidents without(options);
+  without.receive(report, kBegin);
+  EXPECT_EQ(report_of(without, "4711-speed-1"), "gpu02");
+
+  Incidents with_own(options);
+  with_own.take(slow, kBegin);
+  with_own.receive(report, kBegin);
+  EXPECT_EQ(report_of(with_own, "4711-speed-1"), "gpu02");
+  ASSERT_TRUE(
+      with_own.amend("4711-speed-1", [](Incident& incident) { incident.report->host = "gpu01"; }, kBegin));
+  with_own.receive(report, kBegin);
+  EXPECT_EQ(report_of(with_own, "4711-speed-1"), "gpu01");
+
+  // Both have counted on by themselves: there the report is another incident's.
+  IncidentsOptions counted = options;
+  counted.last_n = [](const std::string&) { return 3; };
+  Incidents later(counted);
+  later.receive(report, kBegin);
+  EXPECT_EQ(report_of(later, "4711-speed-4"), "none");
+  Incidents later_with_own(counted);
+  later_with_own.take(slow, kBegin);
+  later_with_own.receive(report, kBegin);
+  EXPECT_EQ(report_of(later_with_own, "4711-speed-4"), "none");
+}
+
 TEST(Leading, WhatIsMadeUpIsLimited) {
   Incidents incidents({.cluster = "a", .host = "gpu01", .most = 10});
   Report report{.host = "gpu02", .sent = kBegin, .job = {.id = "4711"}};

@@ -66,6 +66,7 @@ export interface Incident {
   changes: Change[];
   logs: LogLine[];
   captures: Traced[];
+  hasReport: boolean;
   conditions: Condition[];
   conditionCount: number;
   acknowledgedBy: string;
@@ -112,6 +113,7 @@ export function incidentOf(text: string): Incident {
       id: textAt(one, "id"), ranks: textAt(one, "ranks"), path: textAt(one, "path"), steps: numberAt(one, "steps") || Number.NaN, // 0: not counted
       overhead: numberAt(one, "overhead_ratio"), aftermath: numberAt(one, "aftermath_ratio"), costS: numberAt(one, "cost_s"),
     })),
+    hasReport: isObject(json["report"]),
     conditions: listAt(json, "conditions").map((one) => ({
       rule: textAt(one, "rule"), of: joined([named("rank", numberAt(one, "rank")), textAt(one, "device"), textAt(one, "host")]),
       since: timeAt(one, "since"), value: numberAt(one, "value"), baseline: numberAt(one, "baseline"), unit: textAt(one, "unit"), text: textAt(one, "text"),

@@ -1,12 +1,15 @@
 // One incident: its message, how it came to be so, what speaks for and against the cause, what is not known, and what was
 // traced. All of its texts are shown as texts: they may be a job's.
+import { useSignal } from "@preact/signals";
 import { askHost, pathOf, useLive, type Host } from "../../data/agents.ts";
 import { request } from "../../data/server_source.ts";
 import { tableOf, type Column, type Table } from "../../data/table.ts";
+import { sentenceOf } from "../../data/use.ts";
 import { copy, Failure } from "../../failures.tsx";
 import { clockDate, human, printable } from "../../format.ts";
 import { here, linkTo } from "../../state.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
+import { save } from "../../widgets/export.ts";
 import { captureText } from "../captures/data.ts";
 import { Actions } from "./actions.tsx";
 import { captureOf, incidentOf, type Evidence, type Incident } from "./data.ts";
@@ -71,6 +74,7 @@ export function OneIncident({ id, host, all }: { id: string; host: Host; all: re
       <Logs incident={incident} />
       <h3>Captures</h3>
       <Traces incident={incident} host={host} captures={captures} />
+      {incident.hasReport && <ReportButton incident={incident} host={host} />}
       <Conditions incident={incident} />
     </section>
   );
@@ -176,6 +180,29 @@ function Traces({ incident, host, captures }: { incident: Incident; host: Host; 
         );
       })}
     </ul>
+  );
+}
+
+// The report is a page of its own, which opens where it was saved.
+function ReportButton({ incident, host }: { incident: Incident; host: Host }) {
+  const said = useSignal("");
+  const error = useSignal("");
+  const download = async () => {
+    said.value = "Loading …";
+    error.value = "";
+    try {
+      const answer = await request(pathOf(host, `incidents/${encodeURIComponent(incident.id)}/report`));
+      save(`${incident.id}.html`, await answer.blob(), "text/html");
+    } catch (failure) {
+      error.value = sentenceOf(failure);
+    }
+    said.value = "";
+  };
+  return (
+    <>
+      <p><button type="button" disabled={said.value !== ""} onClick={download}>Download the report</button> {said.value !== "" && <span role="status">{said.value}</span>}</p>
+      {error.value !== "" && <Failure error={error.value} />}
+    </>
   );
 }
 
