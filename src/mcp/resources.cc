@@ -26,10 +26,10 @@ constexpr const char *kJsonType = "application/json", *kMarkdown = "text/markdow
 using Text = Result<std::string>;
 
 Text incident_text(const World& world, const std::string& id, const Patience& patience) {
-  const auto body =
-      ask_first(world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}}, patience);
-  const auto incident = body ? wire::read_incident(*body) : tl::unexpected(body.error());
-  return incident ? Text(wire::json_text(record_of(wire::to_json(*incident), kMostText))) : Text();
+  TRY_ASSIGN(const std::string body,
+             ask_first(world, {"GET", "/v1/incidents/" + wire::escaped_parameter(id), {}, {}}, patience));
+  TRY_ASSIGN(const respond::Incident incident, wire::read_incident(body));
+  return wire::json_text(record_of(wire::to_json(incident), kMostText));
 }
 
 Text capture_text(const World& world, const std::string& id, const Patience& patience) {
