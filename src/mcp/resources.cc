@@ -124,7 +124,8 @@ tl::expected<json::object, Fault> read_resource(const World& world, const std::s
     const std::string name = uri.substr(before.size());
     if (!is_id(name)) break;
     Text text = kind.read(world, name, patience);
-    if (!text && text.error().code == Code::not_found) break;
+    // Without agents there are no incidents.
+    if (!text && (text.error().code == Code::not_found || text.error().code == Code::unsupported)) break;
     if (!text) return tl::unexpected(Fault{kOurs, clean(text.error().message, 400)});
     if (text->size() > kMostText)
       text->resize(text->rfind('\n', kMostText));  // of a definition, which has lines
