@@ -1,7 +1,6 @@
 """spotter.hta: symbols, filters, trace files, and what configures a trace."""
 
 import gzip
-import inspect
 import json
 import logging
 import pickle
@@ -589,19 +588,3 @@ class TestUtilities:
 
         Case().test()
         assert seen == [(1, 2), (3, 4)]
-
-
-def test_signatures_are_hta_s():
-    """Some that scripts call with positions."""
-    expected = {
-        NameFilter: "(name_pattern, symbol_table=None, name_column=None)",
-        MemCopyEventFilter: "(memory_copy_type, symbol_table=None)",
-        find_op_occurrence: "(df, op_name, position, name_column='s_name')",
-        HtaConfig: "(config_file_path=None, load_default_paths=True)",
-        to_grouping_pattern: "(pattern, group_name=None, inverse_match=None)",
-        GroupingPattern: "(pattern, inverse_match=False, group_name='')",
-    }
-    for what, words in expected.items():
-        signature = inspect.signature(what)
-        bare = [p.replace(annotation=inspect.Parameter.empty) for p in signature.parameters.values()]
-        assert str(signature.replace(parameters=bare, return_annotation=inspect.Signature.empty)) == words
