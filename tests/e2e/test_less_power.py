@@ -248,7 +248,7 @@ def test_it_measures_what_root_measures():
         by_root, process_by_root = measured(root)
     # `incidents` has rows from the first one on, which may be of another test's job.
     assert {n for n, rows in by_root.items() if n not in found and has_it(rows)} <= {"gpu_event", "job_label", "incidents"}
-    of_jobs = {"process", "job", "job_allocation", "job_label", "cgroup"}  # other tests have some, too
+    of_jobs = {"process", "job", "job_allocation", "job_label", "job_log", "step", "cgroup"}  # other tests have some, too
     for name, rows in by_root.items():
         if name in found and name not in of_jobs:
             assert known(rows) <= known(found[name]), name

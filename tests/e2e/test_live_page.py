@@ -1,7 +1,6 @@
 """The page of agents: what an agent serves by itself, and what `spotter serve` passes on to agents with the credentials of
 who runs it."""
 
-import contextlib
 import gzip
 import http.client
 import json
@@ -130,9 +129,10 @@ class Serve:
 
 
 @pytest.fixture(scope="module")
-def agent():
-    with contextlib.ExitStack() as stack:
-        yield stack.enter_context(RemoteAgent("--collect", "cpu,load"))
+def agent(tmp_path_factory):
+    """With a history of its own: another test's agent may have the usual one."""
+    with RemoteAgent("--collect", "cpu,load", "--history", tmp_path_factory.mktemp("history") / "history.db") as running:
+        yield running
 
 
 @pytest.mark.parametrize("door", ["socket", "tls"])
