@@ -51,7 +51,9 @@ constexpr i64 kAt = 1'795'000'000'000'000'000;
 
 std::vector<std::string> ids_of(AgentTraces& traces) {
   std::vector<std::string> ids;
-  for (const Capture& capture : traces.captures({}).value()) ids.push_back(capture.id);
+  const auto captures = traces.captures({});
+  if (!captures) return {captures.error().message};
+  for (const Capture& capture : *captures) ids.push_back(capture.id);
   std::ranges::sort(ids);
   return ids;
 }
@@ -62,7 +64,9 @@ TEST(AgentTraces, OneIdOfTwoHostsIsTwoCaptures) {
       {{"gpu01", "20260101T000000-1", "a", kAt}, {"gpu02", "20260101T000000-1", "b", kAt}});
   AgentTraces traces(agents);
   EXPECT_EQ(ids_of(traces), (std::vector<std::string>{"gpu01.20260101T000000-1", "gpu02.20260101T000000-1"}));
-  for (const Capture& capture : traces.captures({}).value()) {
+  const auto captures = traces.captures({});
+  ASSERT_TRUE(captures);
+  for (const Capture& capture : *captures) {
     agents.asked.clear();
     EXPECT_FALSE(traces.table(capture, {}, {}));
     EXPECT_EQ(agents.asked, std::vector<std::string>{capture.job == "a" ? "gpu01" : "gpu02"});
@@ -74,7 +78,9 @@ TEST(AgentTraces, WhatBeganTogetherOfOneJobIsOneCapture) {
       {{"gpu01", "20260101T000000-1", "a", kAt}, {"gpu02", "20260101T000001-7", "a", kAt + kSecond}});
   AgentTraces traces(agents);
   EXPECT_EQ(ids_of(traces), std::vector<std::string>{"20260101T000001-7"});
-  EXPECT_FALSE(traces.table(traces.captures({}).value()[0], {}, {}));
+  const auto captures = traces.captures({});
+  ASSERT_TRUE(captures);
+  EXPECT_FALSE(traces.table(captures->at(0), {}, {}));
   EXPECT_EQ(agents.asked.size(), 2U);
 }
 
