@@ -59,10 +59,10 @@ bool is_slow(const Message& message);
 // `message` has been read. Any thread; may take as long as a tool does.
 Reply answer(const Message& message, const Context& context);
 
-// `id`: none where it is not known; a legacy client is then told null.
 // The answers to what came in one piece; of a batch as a list.
 std::string together(const std::vector<std::string>& replies, bool is_batch);
 boost::json::array supported_versions();
+// `id`: none where it is not known; a legacy client is then told null.
 std::string error_text(const std::optional<boost::json::value>& id, const Fault& fault,
                        bool is_legacy = false);
 

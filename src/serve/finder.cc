@@ -134,6 +134,13 @@ std::vector<JobPtr> Finder::look(Ns now) {
   return jobs;
 }
 
+std::vector<JobPtr> Finder::look_with_times(Ns now, const std::atomic<bool>& cancelled) {
+  std::vector<JobPtr> jobs = look(now);
+  bool is_new = false;
+  while (!cancelled && learn_times(cancelled)) is_new = true;
+  return is_new ? look(now) : jobs;
+}
+
 bool Finder::learn_times(const std::atomic<bool>& cancelled) {
   while (!to_time_.empty()) {
     const std::string path = std::move(to_time_.back());

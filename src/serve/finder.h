@@ -22,6 +22,10 @@ class Finder {
   // the next look may see other jobs.
   bool learn_times(const std::atomic<bool>& cancelled);
 
+  // look() with the times of all files that have to be known: as many jobs as there are, unless it is
+  // cancelled.
+  std::vector<JobPtr> look_with_times(Ns now, const std::atomic<bool>& cancelled);
+
  private:
   struct Known {
     FoundFile file;

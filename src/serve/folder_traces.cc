@@ -35,13 +35,9 @@ Result<std::vector<JobPtr>> FolderTraces::look(const std::atomic<bool>* cancelle
   while (!mutex_.try_lock_for(std::chrono::nanoseconds(mcp::kLook)))
     if (is_over) return gave_up();
   const std::lock_guard lock(mutex_, std::adopt_lock);
-  const Ns now = Host::at("/").unix_now();
-  std::vector<JobPtr> jobs = finder_.look(now);
-  // Times tell spans of one worker from ranks; with them there may be other jobs.
-  bool is_new = false;
-  while (!is_over && finder_.learn_times(is_over)) is_new = true;
+  std::vector<JobPtr> jobs = finder_.look_with_times(Host::at("/").unix_now(), is_over);
   if (is_over) return gave_up();
-  return is_new ? finder_.look(now) : jobs;
+  return jobs;
 }
 
 Result<std::vector<mcp::Capture>> FolderTraces::captures(const mcp::Patience& patience) {

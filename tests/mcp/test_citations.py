@@ -109,9 +109,13 @@ def test_a_page_of_rows(pipe, tools, shell):
     check_sources(shell, second)
 
 
-@pytest.mark.parametrize("tool,words", [("overview", {}), ("describe", {"name": "stragglers"}), ("describe", {"name": "cpu_user_ns"}), ("describe", {"name": "progress_stopped"})], ids=str)
+def test_overview(pipe, tools, shell):
+    check_sources(shell, check_answer("overview", pipe.call("overview"), tools))
+
+
+@pytest.mark.parametrize("tool,words", [("describe", {"name": "stragglers"}), ("describe", {"name": "cpu_user_ns"}), ("describe", {"name": "progress_stopped"})], ids=str)
 def test_commands_of_the_others(pipe, tools, shell, tool, words):
-    """They run; rows of one's own making, such as capture ids, have none that is the same."""
+    """They run; what they print is text."""
     for source in check_answer(tool, pipe.call(tool, **words), tools)["sources"]:
         assert shell(source["command"]).strip()
 

@@ -16,15 +16,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::atomic<bool> kNever = false;
+
 // Those of one folder, which are called "#1" and so on.
 std::vector<serve::JobPtr> recordings_of(const std::string& folder) {
   serve::Finder finder({folder});
-  const Ns now = Host::at("/").unix_now();
-  const std::atomic<bool> cancelled = false;
-  std::vector<serve::JobPtr> jobs = finder.look(now);
-  bool is_new = false;
-  while (finder.learn_times(cancelled)) is_new = true;
-  if (is_new) jobs = finder.look(now);
+  std::vector<serve::JobPtr> jobs = finder.look_with_times(Host::at("/").unix_now(), kNever);
   std::erase_if(jobs, [](const serve::JobPtr& job) { return !job->folder.starts_with(".#"); });
   return jobs;
 }

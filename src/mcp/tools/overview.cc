@@ -197,6 +197,7 @@ Result<Answer> overview(const Call& call) {
             ? fmt::format(" Something is at fault in the traces of capture {} [s1].", worst.capture->id)
             : fmt::format(" Something is at fault in the traces of {} captures, most in those of {} [s1].",
                           worst.faults, worst.capture->id);
+  cite(answer, {"these rows", "overview", call_command(call, "overview")});
   if (worst.capture) answer.next.push_back({"why_slow", {{"capture", worst.capture->id}}});
   if (world.agents) answer.next.push_back({"list_incidents", {}});
   if (answer.next.empty()) answer.next.push_back({"describe", {{"name", "tables"}}});
