@@ -116,6 +116,22 @@ Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
   return plan;
 }
 
+Result<CapturePlan> Budget::plan_more(const std::string& name, const CapturePlan& first, Ns at) {
+  Job& job = job_at(name, at);
+  if (!job.off.empty()) return fail(Code::denied, "nothing was traced: {}", job.off);
+  CapturePlan plan{.warm_up = options_.warm_up, .window = first.window};
+  plan.cost_s =
+      seconds(plan.warm_up + plan.window) * job.overhead.value_or(options_.overhead) + options_.stall_s;
+  if (plan.cost_s > job.saved_s)
+    return fail(
+        Code::busy,
+        "nothing more was traced: it would cost the job {:.1f} s, and {:.1f} s are left of its budget",
+        plan.cost_s, job.saved_s);
+  job.saved_s -= plan.cost_s;
+  job.planned_s = job.planned_s.value_or(0) + plan.cost_s;
+  return plan;
+}
+
 void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
                    std::optional<double> overhead, std::optional<double> aftermath) {
   const auto it = jobs_.find(name);
