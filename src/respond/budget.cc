@@ -32,12 +32,12 @@ double Budget::saved_at(const Job& job, Ns at) const {
   return std::min(job.saved_s + options_.allowance * seconds(passed), options_.most_saved_s);
 }
 
-Budget::Job& Budget::job_at(const std::string& name, Ns at) {
+Budget::Job& Budget::job_at(const std::string& name, Ns at, Ns age) {
   auto it = jobs_.find(name);
   if (it == jobs_.end()) {
     it = jobs_.emplace(name, Job()).first;
     it->second.saved_s = begins_empty_ ? 0 : options_.first_s;
-    it->second.as_of = at;
+    it->second.as_of = begins_empty_ ? at : at - age;
   }
   Job& job = it->second;
   job.saved_s = saved_at(job, at);
@@ -98,7 +98,7 @@ Result<void> Budget::allows(const CaptureWish& wish, const Job& job) const {
 }
 
 Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
-  Job& job = job_at(wish.job, wish.at);
+  Job& job = job_at(wish.job, wish.at, wish.age);
   TRY(allows(wish, job));
   const CapturePlan plan = plan_for(wish, job);
   if (plan.cost_s > job.saved_s) {

@@ -93,7 +93,7 @@ class Budget {
   };
   Result<void> allows(const CaptureWish& wish, const Job& job) const;
   CapturePlan plan_for(const CaptureWish& wish, const Job& job) const;
-  Job& job_at(const std::string& name, Ns at);
+  Job& job_at(const std::string& name, Ns at, Ns age = 0);
   double saved_at(const Job& job, Ns at) const;
 
   BudgetOptions options_;

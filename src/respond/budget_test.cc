@@ -37,9 +37,10 @@ TEST(Budget, WindowsHaveALeastAndAMost) {
   EXPECT_EQ(budget.plan(fast)->window, 1500 * kMillisecond);
   CaptureWish slow = wish(kStart, "2");
   slow.step = kMinute;
-  // 6 s, which is more than a job begins with.
+  slow.age = 5 * kMinute;
+  // 6 s, which is more than a job begins with and has saved since.
   EXPECT_EQ(refusal(budget.plan(slow)),
-            "nothing was traced: it would cost the job 6.0 s, and 5.0 s are left of its budget");
+            "nothing was traced: it would cost the job 6.0 s, and 5.3 s are left of its budget");
   slow.at += 20 * kMinute;
   const auto plan = budget.plan(slow);
   ASSERT_TRUE(plan) << refusal(plan);
@@ -116,10 +117,12 @@ TEST(Budget, ASecondCaptureForOneIncidentIsPaidForAndNoneOfTheLimits) {
 
 TEST(Budget, ASecondCaptureThatCannotBePaidIsNone) {
   Budget budget{BudgetOptions()};
-  const auto first = budget.plan(wish(kStart));
+  CaptureWish young = wish(kStart);
+  young.age = 5 * kMinute;
+  const auto first = budget.plan(young);
   ASSERT_TRUE(first);
   EXPECT_EQ(refusal(budget.plan_more("4711", *first, kStart + 10 * kSecond)),
-            "nothing more was traced: it would cost the job 1.2 s, and 0.3 s are left of its budget");
+            "nothing more was traced: it would cost the job 1.2 s, and 0.6 s are left of its budget");
   budget.harmed("4711", "it is gone");
   EXPECT_EQ(refusal(budget.plan_more("4711", *first, kStart + kHour)), "nothing was traced: it is gone");
 }
