@@ -59,11 +59,8 @@ class PlainSource final : public Source {
   Result<size_t> read(std::span<char> out, Notes&) override {
     size_t done = 0;
     while (done < out.size()) {
-      TRY_ASSIGN(const std::span<const u8> in, input_.peek());
-      if (in.empty()) break;
-      const size_t n = std::min(in.size(), out.size() - done);
-      std::memcpy(out.data() + done, in.data(), n);
-      input_.use(n);
+      TRY_ASSIGN(const size_t n, input_.read(out.subspan(done)));
+      if (n == 0) break;
       done += n;
     }
     return done;
@@ -160,16 +157,31 @@ Result<std::span<const u8>> RawInput::peek(size_t least) {
       end_ -= begin_;
       begin_ = 0;
     }
+    TRY_ASSIGN(const size_t n, read_on(buffer_.get() + end_, kBufferBytes - end_));
+    end_ += n;
+  }
+  return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
+}
+
+Result<size_t> RawInput::read(std::span<char> out) {
+  if (begin_ == end_) return at_end_ ? 0 : read_on(out.data(), out.size());
+  const size_t n = std::min(end_ - begin_, out.size());
+  std::memcpy(out.data(), buffer_.get() + begin_, n);
+  use(n);
+  return n;
+}
+
+Result<size_t> RawInput::read_on(void* to, size_t most) {
+  while (true) {
     TRY(wait());
-    const ssize_t n = ::read(fd_, buffer_.get() + end_, kBufferBytes - end_);
+    const ssize_t n = ::read(fd_, to, most);
     // Some of the kernel's own files say that they are plain, and have nothing to read yet.
     if (n < 0 && (errno == EINTR || (errno == EAGAIN && !is_file_))) continue;
     if (n < 0) return fail(Code::io, "{}: cannot be read: {}", path_, errno_text(errno));
     at_end_ = n == 0;
-    end_ += static_cast<size_t>(n);
     bytes_read_ += n;
+    return static_cast<size_t>(n);
   }
-  return std::span<const u8>(buffer_.get() + begin_, end_ - begin_);
 }
 
 Result<void> check_format(std::string_view begin, const std::string& path) {

@@ -36,6 +36,8 @@ class RawInput {
   // the end of the file.
   Result<std::span<const u8>> peek(size_t least = 1);
   void use(size_t bytes) { begin_ += bytes; }
+  // The next bytes, at least one, straight into `out`, which is not empty; none only at the end.
+  Result<size_t> read(std::span<char> out);
   const std::string& path() const { return path_; }
   i64 bytes_read() const { return bytes_read_; }
   bool is_file() const { return is_file_; }  // a plain one
@@ -43,6 +45,7 @@ class RawInput {
  private:
   RawInput(std::string path, int fd, const std::atomic<bool>* cancelled);
   Result<void> wait() const;
+  Result<size_t> read_on(void* to, size_t most);
 
   std::string path_;
   int fd_;
