@@ -2,16 +2,26 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <limits>
 #include <tuple>
 #include <utility>
 
 #include "respond/alerts/alert.h"
 
 namespace spotter::respond {
+namespace {
 
-Ns SharedConditions::Job::since() const {
-  return std::ranges::min_element(firing, {}, [](const auto& each) { return each.second.since; })
-      ->second.since;
+// The most urgent one comes first, and of these the oldest.
+std::tuple<int, Ns, u64> place(const Condition& condition) {
+  return {-static_cast<int>(condition.urgency), condition.since, fingerprint(condition)};
+}
+
+}  // namespace
+
+// After some are over.
+void SharedConditions::Job::find_since() {
+  since = std::numeric_limits<Ns>::max();
+  for (const auto& [key, condition] : firing) since = std::min(since, condition.since);
 }
 
 SharedConditions::Words SharedConditions::take(const Condition& condition) {
@@ -25,6 +35,7 @@ SharedConditions::Words SharedConditions::take(const Condition& condition) {
     if (!is_known) return words;
     --count_;
     it->second.firing.erase(key);
+    it->second.find_since();
     tell(it->second, words);
     part(jobs);
     return words;
@@ -35,23 +46,24 @@ SharedConditions::Words SharedConditions::take(const Condition& condition) {
   }
   count_ += !is_known;
   Job& job = jobs[condition.job];
+  job.since = job.firing.empty() ? condition.since : std::min(job.since, condition.since);
   job.firing[key] = condition;
-  if (job.is_joined)
-    tell(job, words);
-  else
+  if (!job.is_joined)
     join(condition.family, jobs, condition.job, words);
+  else if (!job.told || fingerprint(*job.told) == key || place(condition) < place(*job.told))
+    tell(job, words);
   return words;
 }
 
 // The jobs that it has it together with: itself, where others are in it already; none, where there are too
 // few of them.
 std::vector<std::string> SharedConditions::beside(const Jobs& jobs, const std::string& name) const {
-  const Ns since = jobs.at(name).since();
+  const Ns since = jobs.at(name).since;
   std::vector<std::pair<Ns, std::string>> near;
   for (const auto& [other, job] : jobs) {
-    if (job.firing.empty() || std::abs(job.since() - since) > kTogether) continue;
+    if (job.firing.empty() || std::abs(job.since - since) > kTogether) continue;
     if (job.is_joined) return {name};
-    near.emplace_back(job.since(), other);
+    near.emplace_back(job.since, other);
   }
   std::ranges::sort(near);
   // Of the stretches of that length that have its own beginning, the one with the most jobs.
@@ -78,11 +90,9 @@ void SharedConditions::join(const std::string& family, Jobs& jobs, const std::st
   }
 }
 
-// The most urgent one, and of these the oldest.
 void SharedConditions::tell(Job& job, Words& words) {
-  const auto best = std::ranges::min_element(job.firing, {}, [](const auto& each) {
-    return std::tuple(-static_cast<int>(each.second.urgency), each.second.since, each.first);
-  });
+  const auto best =
+      std::ranges::min_element(job.firing, {}, [](const auto& each) { return place(each.second); });
   if (!job.is_joined) return;
   if (job.told && (best == job.firing.end() || fingerprint(best->second) != fingerprint(*job.told))) {
     job.told->is_firing = false;
@@ -115,6 +125,7 @@ void SharedConditions::restore(const Incident& incident, Ns at) {
     Job& job = jobs[condition.job];
     job.is_joined = true;
     count_ += job.firing.emplace(fingerprint(condition), condition).second;
+    job.find_since();
     job.told = condition;
   }
   part(jobs);
@@ -124,8 +135,10 @@ void SharedConditions::pass(Ns at) {
   if (at >= passed_ && at - passed_ < kMinute) return;
   passed_ = at;
   for (auto& [family, jobs] : families_) {
-    for (auto& [name, job] : jobs)
+    for (auto& [name, job] : jobs) {
       count_ -= std::erase_if(job.firing, [&](const auto& each) { return at - each.second.at > kForgotten; });
+      job.find_since();
+    }
     part(jobs);
   }
 }

@@ -43,7 +43,8 @@ class SharedConditions {
     std::map<u64, Condition> firing = {};
     std::optional<Condition> told = {};  // the one of them that the shared incident has
     bool is_joined = false;              // also while it is quiet, as long as others of them fire
-    Ns since() const;
+    Ns since = 0;                        // the earliest of those that fire
+    void find_since();
   };
   using Jobs = std::map<std::string, Job>;
 

@@ -289,12 +289,12 @@ TEST(Shared, WhereAnotherHostTellsOfItThisOneDoesNot) {
 
 TEST(Shared, AThousandJobsAreOneMessageOfABoundedLength) {
   Host host;
-  for (int i = 0; i < 900; ++i) host.begin(std::to_string(4000 + i), i * kMillisecond);
+  for (int i = 0; i < 1000; ++i) host.begin(std::to_string(4000 + i), i * kMillisecond);
   host.pass(5 * kSecond);
   EXPECT_EQ(host.shared_ones(), 1u);
   EXPECT_EQ(host.told(kId), 1u);
   const auto incident = host.incidents.find(kId);
-  EXPECT_EQ(incident->shared_by->job_count, 900);
+  EXPECT_EQ(incident->shared_by->job_count, 1000);
   EXPECT_EQ(incident->shared_by->jobs.size(), SharedBy::kMostNamed);
   EXPECT_EQ(incident->conditions.size(), 3u);
 }
