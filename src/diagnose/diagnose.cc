@@ -69,7 +69,8 @@ void append(Table& table, const JobModel& model, const Found& found, const std::
                                    ? fmt::format("{}: worth up to {} of each step.", c.what, gain)
                                    : fmt::format("{}; without that a step takes {} less.", c.what, gain);
   // A job of many ranks: one that has it is enough to see it.
-  const std::string shown = is_of_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
+  const bool shows_all = is_of_all || found.mechanism->compares_ranks;
+  const std::string shown = shows_all ? "" : fmt::format("{}", fmt::join(few_ranks(model, c.ranks), ","));
   table.append(
       {found.mechanism->name, kind_of(c), or_null(ranks), or_null(c.group), or_null(steps),
        c.is_certain ? Value() : Value(found.gain), c.is_certain ? Value() : Value(found.share),

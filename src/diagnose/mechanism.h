@@ -39,8 +39,9 @@ struct Mechanism {
   const char* remedy;
   const char* evidence;  // what shows the rows, behind `spotter analyze PATH`
   std::vector<Candidate> (*candidates)(const JobModel& model);
-  bool is_rest = false;       // what is left when the others are gone: faults before opportunities
-  bool needs_a_trace = true;  // else evidence beside the traces is enough
+  bool is_rest = false;         // what is left when the others are gone: faults before opportunities
+  bool needs_a_trace = true;    // else evidence beside the traces is enough
+  bool compares_ranks = false;  // its evidence is what ranks have together: none of them is left out
 };
 
 }  // namespace spotter::diagnose

@@ -46,18 +46,17 @@ class Searcher {
       }
     }
     for (std::vector<Open>* open : {&faults, &left, &opportunities, &rest}) order(*open);
-    for (size_t i = faults.size(); i-- > 0;)
-      if (faults[i].candidate.is_certain) keep(faults, i, 0, true);
+    keep_certain(faults);
     if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
     take_covered(faults);
+    keep_certain(left);
     take(left, false);
     take(opportunities, false);
     take(rest, false);
     scenario_ = model_.base;
     length_ = model_.whole;
-    for (size_t i = caveats.size(); i-- > 0;)
-      if (caveats[i].candidate.is_certain) keep(caveats, i, 0, true);
+    keep_certain(caveats);
     take(caveats, false);
     stable_sort(found_, [](const Found& a, const Found& b) {
       const auto key = [](const Found& f) {
@@ -107,6 +106,11 @@ class Searcher {
 
   Ns length_of(const Scenario& scenario) const {
     return analyze::replay(model_.job, scenario).length(model_.job);
+  }
+
+  void keep_certain(std::vector<Open>& open) {
+    for (size_t i = open.size(); i-- > 0;)
+      if (open[i].candidate.is_certain) keep(open, i, 0, true);
   }
 
   void take(std::vector<Open>& open, bool together) {

@@ -1,6 +1,7 @@
 // Extent: when the spans of a trace run, without the profiler's own (category Trace).
 #pragma once
 #include <limits>
+#include <optional>
 
 #include "trace/trace.h"
 
@@ -13,5 +14,8 @@ struct Extent {
 };
 
 Extent extent_of(const Trace& trace);
+
+// When the recording ended, as the profiler's own span says; none: it has none.
+std::optional<Ns> recorded_until(const Trace& trace);
 
 }  // namespace spotter::trace

@@ -13,6 +13,7 @@
 #include "analyze/replay/skeleton_writer.h"
 #include "analyze/replay/work_kinds.h"
 #include "trace/annotations.h"
+#include "trace/extent.h"
 #include "trace/facts/collective_marks.h"
 #include "trace/facts/data_loading.h"
 #include "trace/nesting.h"
@@ -58,6 +59,8 @@ class Builder {
     for (const Piece& piece : pieces_) take(piece);
     out_.advance(last_);
     kinds_.write_step(out_.skeleton());
+    if (const auto until = trace::recorded_until(trace_); until && !out_.is_empty())
+      out_.skeleton().rows.push_back({.op = SkeletonOp::recorded, .at = trace_.info().base_ns + *until});
     return std::move(out_.skeleton());
   }
 

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
-#include "analyze/communication/collective_calls.h"
+#include "analyze/communication/matching.h"
 #include "analyze/replay/mix.h"
 #include "analyze/replay/unnamed_calls.h"
 #include "base/fnv.h"
@@ -18,7 +18,15 @@ struct Keyed {
   u64 key;
   Member member;
   bool is_send = false;
+  u64 unnumbered = 0;  // of a group's collectives without numbers: what they have in common
 };
+
+// Whether it ends on none of its ranks before all have come.
+bool meets(std::string_view operation) {
+  constexpr std::string_view kMeet[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                        "barrier"};
+  return std::ranges::find(kMeet, operation) != std::end(kMeet);
+}
 
 class Keys {
  public:
@@ -47,9 +55,11 @@ class Keys {
       keyed.key = numbered(mix(pair, 2), step);
     } else {
       const u64 group = fnv1a(rank_.skeleton.strings[row.group]);
+      const u64 pool = mix(group, fnv1a(name));
       const bool has_number = row.number != kNoSequence;
-      keyed.key = has_number ? numbered(mix(mix(group, fnv1a(name)), static_cast<u64>(row.number)), 0)
-                             : numbered(mix(mix(group, fnv1a(name)), 3), step);
+      if (!has_number && meets(name)) keyed.unnumbered = mix(pool, 4);
+      keyed.key =
+          has_number ? numbered(mix(pool, static_cast<u64>(row.number)), 0) : numbered(mix(pool, 3), step);
     }
     return keyed;
   }
@@ -73,6 +83,49 @@ Ns transfer_of(const JobProgram& job, std::span<const Member> members) {
   return std::max<Ns>(0, end - last_start);
 }
 
+// Whether one of them had ended before another began.
+bool are_apart(const JobProgram& job, std::span<Keyed> call) {
+  Ns last_start = -kMaxTime, first_end = kMaxTime;
+  for (const Keyed& k : call) {
+    last_start = std::max(last_start, job.row(k.member).start);
+    first_end = std::min(first_end, job.row(k.member).end);
+  }
+  return first_end < last_start;
+}
+
+// Splits by a member, which is sorted by first.
+template <class Use>
+void for_each_run(std::span<Keyed> all, u64 Keyed::* by, Use&& use) {
+  std::ranges::sort(all, {}, [&](const Keyed& k) { return std::tuple(k.*by, k.member.rank, k.member.row); });
+  for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
+    while (end < all.size() && all[end].*by == all[begin].*by) ++end;
+    use(all.subspan(begin, end - begin));
+  }
+}
+
+void match_by_time(const JobProgram& job, std::span<Keyed> pool) {
+  std::vector<Run> runs;
+  for (size_t i = 0; i < pool.size(); ++i) {
+    const SkeletonRow& row = job.row(pool[i].member);
+    runs.push_back({.part = pool[i].member.rank, .row = i, .start = row.start, .end = row.end});
+  }
+  match(runs);
+  for (const Run& run : runs) pool[run.row].key = mix(pool[run.row].unnumbered, run.collective);
+}
+
+// A recording that begins within a step has fewer of its calls than others have: places tell nothing then.
+// Times do, of one host.
+void correct_places(const JobProgram& job, std::span<Keyed> all) {
+  for_each_run(all, &Keyed::unnumbered, [&](std::span<Keyed> pool) {
+    const std::string& host = job.ranks[pool[0].member.rank].host;
+    const auto is_there = [&](const Keyed& k) { return job.ranks[k.member.rank].host == host; };
+    if (pool[0].unnumbered == 0 || host.empty() || !std::ranges::all_of(pool, is_there)) return;
+    bool tell_nothing = false;
+    for_each_run(pool, &Keyed::key, [&](std::span<Keyed> call) { tell_nothing |= are_apart(job, call); });
+    if (tell_nothing) match_by_time(job, pool);
+  });
+}
+
 }  // namespace
 
 void match_calls(JobProgram& job) {
@@ -81,6 +134,7 @@ void match_calls(JobProgram& job) {
     const std::vector<Keyed> keyed = Keys(job.ranks[i], i).collect();
     all.insert(all.end(), keyed.begin(), keyed.end());
   }
+  correct_places(job, all);
   std::ranges::sort(
       all, {}, [](const Keyed& k) { return std::tuple(k.key, !k.is_send, k.member.rank, k.member.row); });
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {

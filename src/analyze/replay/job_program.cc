@@ -10,6 +10,7 @@
 #include "analyze/replay/job_calls.h"
 #include "analyze/replay/job_clocks.h"
 #include "analyze/replay/job_steps.h"
+#include "analyze/replay/missed_calls.h"
 #include "analyze/replay/recorded_part.h"
 #include "analyze/replay/skeleton_table.h"
 #include "analyze/replay/unnamed_calls.h"
@@ -30,6 +31,7 @@ RankProgram read_rank(RankTable& table) {
   for (u32 i = 0; i < rank.rows().size(); ++i) {
     const SkeletonRow& row = rank.rows()[i];
     if (row.stream != kNone) rank.streams = std::max(rank.streams, row.stream + 1);
+    if (row.op == SkeletonOp::recorded) rank.recorded_until = row.at;
     if (row.op != SkeletonOp::step && row.op != SkeletonOp::end) continue;
     rank.step_rows.push_back(i);
     if (row.op == SkeletonOp::end) {
@@ -65,6 +67,7 @@ JobProgram make_program(std::vector<RankTable> tables) {
   match_exchanges(job);
   set_transfers(job);
   set_absent(job);
+  set_missed(job);
   return job;
 }
 

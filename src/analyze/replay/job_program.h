@@ -25,10 +25,11 @@ struct RankProgram {
   u32 first_row = 0;              // of all ranks' rows
   u32 first_step = 0;             // of all ranks' steps
   std::vector<i64> step_numbers;
-  std::vector<u32> step_rows;  // where each begins; one more: the end
-  std::vector<u32> job_steps;  // per step, ascending: of JobProgram::step_numbers
-  std::vector<u32> call;       // per row: of JobProgram::calls, or kNone
-  Ns clock = 0;                // its clock is ahead of the job's by that
+  std::vector<u32> step_rows;        // where each begins; one more: the end
+  std::vector<u32> job_steps;        // per step, ascending: of JobProgram::step_numbers
+  std::vector<u32> call;             // per row: of JobProgram::calls, or kNone
+  Ns clock = 0;                      // its clock is ahead of the job's by that
+  std::optional<Ns> recorded_until;  // on its own clock; none: not known
 
   const std::vector<SkeletonRow>& rows() const { return skeleton.rows; }
   std::span<const HullPoint> hull_of(const SkeletonRow& row) const { return skeleton.hull_of(row); }
@@ -67,10 +68,18 @@ struct JobCall {
   Ns sending = 0;  // of an eager sender
 };
 
+// A call that a rank had not come to when its recording ended.
+struct MissedCall {
+  u32 rank;   // of JobProgram::ranks
+  u32 call;   // of JobProgram::calls
+  Ns waited;  // by the last of the others that had come, until then
+};
+
 struct JobProgram {
   std::vector<RankProgram> ranks;
   std::vector<JobCall> calls;
   std::vector<Member> members;
+  std::vector<MissedCall> missed;
   std::vector<i64> step_numbers;  // of the job's steps, in order
   u32 rows = 0, steps = 0;        // of all ranks
   std::set<i64> absent;           // ranks that calls name, and that have no file

@@ -62,7 +62,7 @@ const Analysis kSkeleton = {
         "as synchronisation records say, else as calls and times allow (critical_path). sync: the host has waited; what of the call was before the awaited end is no host "
         "time. pause: the host launches nothing for over 0.2 ms (silence), or at all right behind a sync, or is in a data loader, the device's allocator or a compiler. "
         "work: kernels of one name, grid and block (copies: one size; operators on the host: one shape) in the step before, as pieces and time. last_call and open_span: what had "
-        "not ended with the recording. A trace without device work is its main thread's: operators are compute, spans of gloo and mpi the collectives. Rows whose launch calls took four times the "
+        "not ended with the recording; recorded: until when it went. A trace without device work is its main thread's: operators are compute, spans of gloo and mpi the collectives. Rows whose launch calls took four times the "
         "median and 20 µs longer count the median where 512 launches were outstanding (a full queue), and wait for their copy where they end with it.",
     .params = {},
     .columns = kSkeletonColumns,
@@ -78,7 +78,7 @@ const Analysis kReplay = {
         "The job is run again from its skeletons: each host goes from row to row; work begins when it was launched, when its stream is free and "
         "what the stream waits for is done; a collective begins so on each rank, and ends on all when the last one has come and it has transferred, for as long as it did from its "
         "last rank's start on; a receive follows its send; at most 1,024 launches of a rank are outstanding. Collectives are matched by group and sequence "
-        "number, else by step and order; clocks of hosts by the ends of collectives, which all ranks see at once, else by sends in both directions. With the "
+        "number, else by step and order (on one host, where that puts together what was not there at one time, by time); clocks of hosts by the ends of collectives, which all ranks see at once, else by sends in both directions. With the "
         "times as they were, replayed_ns is dur_ns but for what the rules do not know; what findings cost is the difference between two such runs. A "
         "trace without steps is one step.",
     .params = {},

@@ -21,6 +21,7 @@ enum class SkeletonOp : u8 {
   end,         // the last step's mark has ended
   last_call,   // of a group, at the recording's end: what was asked of it, and what of that has ended
   open_span,   // the host was inside it when the recording ended
+  recorded,    // without a device: the recording ended `at`
   run,         // launches that follow each other onto one stream, without a row between
   collective,  // a kernel of communication, sends and receives included
   wait,        // what comes next on `stream` waits for row `target`

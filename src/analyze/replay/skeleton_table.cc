@@ -11,8 +11,9 @@
 namespace spotter::analyze {
 namespace {
 
-constexpr std::string_view kOps[] = {"step", "end",   "last_call", "open_span", "run",     "collective",
-                                     "wait", "await", "sync",      "pause",     "compute", "work"};
+constexpr std::string_view kOps[] = {"step",  "end",        "last_call", "open_span", "recorded",
+                                     "run",   "collective", "wait",      "await",     "sync",
+                                     "pause", "compute",    "work"};
 static_assert(std::size(kOps) == static_cast<size_t>(SkeletonOp::count_));
 constexpr std::string_view kPauses[] = {"",           "silence",     "after_sync", "data_loading",
                                         "allocation", "compilation", "recording",  "copy"};

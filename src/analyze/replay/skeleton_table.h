@@ -11,7 +11,7 @@ namespace spotter::analyze {
 inline const Field kSkeletonColumns[] = {
     kRankField,
     {"op", Type::text, Unit::none, Role::key,
-     "step, end, last_call, open_span, run, collective, wait, await, sync, pause, compute or work: what the host came to."},
+     "step, end, last_call, open_span, recorded, run, collective, wait, await, sync, pause, compute or work: what the host came to."},
     {"cause", Type::text, Unit::none, Role::key,
      "Of a pause and of a sync: what kind; of work: copy for a copy or set; may be empty."},
     {"name", Type::text, Unit::none, Role::key,

@@ -142,6 +142,7 @@ const Mechanism kHang = {
     .evidence = "--table collectives",
     .candidates = find_candidates,
     .needs_a_trace = false,
+    .compares_ranks = true,
 };
 
 }  // namespace spotter::diagnose

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <optional>
 #include <vector>
 
 #include "diagnose/mechanisms/list.h"
@@ -27,6 +28,29 @@ Ns latest_of_others(const JobModel& model, u32 rank) {
   return latest;
 }
 
+// The call that the others had waited for it longest in when its recording ended.
+const analyze::MissedCall* longest_missed(const JobModel& model, u32 rank) {
+  const analyze::MissedCall* longest = nullptr;
+  for (const analyze::MissedCall& missed : model.job.missed)
+    if (missed.rank == rank && (longest == nullptr || missed.waited > longest->waited)) longest = &missed;
+  return longest;
+}
+
+// For longer than a step takes: the job got no further.
+std::optional<Candidate> that_never_came(const JobModel& model, u32 rank) {
+  const analyze::MissedCall* missed = longest_missed(model, rank);
+  if (missed == nullptr || missed->waited <= model.step_ns()) return {};
+  const analyze::Member& member = model.job.members_of(model.job.calls[missed->call])[0];
+  Candidate c;
+  c.ranks = {rank};
+  c.what = fmt::format(
+      "{} had not come to {} when its recording ended: all others had waited {} for it", who(model, c.ranks),
+      model.job.ranks[member.rank].skeleton.strings[model.job.row(member).name], human(missed->waited));
+  c.evidence = "--table summary";
+  c.is_certain = true;
+  return c;
+}
+
 std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> found;
   const size_t ranks = model.job.ranks.size();
@@ -35,6 +59,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   for (u32 r = 0; r < ranks; ++r) {
     const Ns late = model.lateness(r), others = latest_of_others(model, r);
     if (late < kTimesOthers * others + least) continue;
+    if (std::optional<Candidate> c = that_never_came(model, r)) {
+      found.push_back(std::move(*c));
+      continue;
+    }
     Candidate c;
     c.ranks = {r};
     c.what = fmt::format(
@@ -53,7 +81,7 @@ const Mechanism kSlowHost = {
     .name = "slow_host",
     .summary =
         "In a job without devices: a rank starts the calls of all ranks (collectives) so late that the others wait 2 % of "
-        "a step for it, and twice as long as for any other. Its own operators, its data or what else runs on its "
+        "a step for it, and twice as long as for any other; or it alone had not come to one of them when its recording ended, for longer than a step takes. Its own operators, its data or what else runs on its "
         "processors hold it up. What is left when pauses, data loading and uneven work are gone.",
     .remedy =
         "Compare its host with the others': the processor time that it gets (limits of its control group, what else runs "
@@ -61,6 +89,7 @@ const Mechanism kSlowHost = {
     .evidence = "--table stragglers",
     .candidates = find_candidates,
     .is_rest = true,
+    .compares_ranks = true,
 };
 
 }  // namespace spotter::diagnose

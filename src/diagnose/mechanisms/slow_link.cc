@@ -219,6 +219,7 @@ const Mechanism kSlowLink = {
         "missing rail), NCCL_DEBUG=INFO for the path that NCCL took.",
     .evidence = "--table collectives",
     .candidates = find_candidates,
+    .compares_ranks = true,
 };
 
 }  // namespace spotter::diagnose

@@ -43,8 +43,11 @@ std::vector<Ns> lateness_of(const JobProgram& job) {
     of = add_saturated(of, latest - next);
   }
   for (const auto& [place, of_group] : late) most[place.first] = std::max(most[place.first], of_group);
+  std::vector<Ns> missed(job.ranks.size());  // at once: who waits in one call may have begun the next
+  for (const MissedCall& call : job.missed) missed[call.rank] = std::max(missed[call.rank], call.waited);
   for (u32 r = 0; r < job.ranks.size(); ++r) {
     const RankProgram& rank = job.ranks[r];
+    sums[r] = missed[r];
     for (u32 s = 0; s < rank.steps(); ++s) sums[r] = add_saturated(sums[r], most[rank.first_step + s]);
     if (rank.steps() > 0) sums[r] /= rank.steps();
   }

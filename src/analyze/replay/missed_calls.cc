@@ -1,0 +1,64 @@
+#include "analyze/replay/missed_calls.h"
+
+#include <algorithm>
+#include <map>
+#include <string_view>
+
+namespace spotter::analyze {
+namespace {
+
+// Of a group, by the ranks that have any of its calls.
+using LastStarts = std::map<u32, Ns>;
+
+std::string_view group_of(const JobProgram& job, const JobCall& call) {
+  const Member& first = job.members_of(call)[0];
+  return job.ranks[first.rank].skeleton.strings[job.row(first).group];
+}
+
+bool is_collective(const JobProgram& job, const JobCall& call) {
+  return job.row(job.members_of(call)[0]).peer == kNoPeer;
+}
+
+std::map<std::string_view, LastStarts> last_starts(const JobProgram& job) {
+  std::map<std::string_view, LastStarts> groups;
+  for (const JobCall& call : job.calls) {
+    if (!is_collective(job, call)) continue;
+    LastStarts& last = groups[group_of(job, call)];
+    for (const Member& m : job.members_of(call)) {
+      const auto [of_rank, is_first] = last.try_emplace(m.rank, job.start(m));
+      if (!is_first) of_rank->second = std::max(of_rank->second, job.start(m));
+    }
+  }
+  return groups;
+}
+
+}  // namespace
+
+void set_missed(JobProgram& job) {
+  if (std::ranges::none_of(job.ranks,
+                           [](const RankProgram& rank) { return rank.recorded_until.has_value(); }))
+    return;
+  const std::map<std::string_view, LastStarts> groups = last_starts(job);
+  for (u32 c = 0; c < job.calls.size(); ++c) {
+    if (!is_collective(job, job.calls[c])) continue;
+    const auto members = job.members_of(job.calls[c]);
+    const LastStarts& last = groups.at(group_of(job, job.calls[c]));
+    // Who of two does not come, or comes later, nobody can tell.
+    if (members.size() + 1 != last.size()) continue;
+    Ns first_start = kMaxTime, last_start = -kMaxTime, end = -kMaxTime;
+    for (const Member& m : members) {
+      first_start = std::min(first_start, job.start(m));
+      last_start = std::max(last_start, job.start(m));
+      end = std::max(end, job.end(m));
+    }
+    for (const auto& [r, start] : last) {
+      if (std::ranges::any_of(members, [&](const Member& m) { return m.rank == r; })) continue;
+      const RankProgram& rank = job.ranks[r];
+      if (!rank.recorded_until || start >= first_start) continue;
+      const Ns waited = std::min(*rank.recorded_until - rank.clock, end) - last_start;
+      if (waited > 0) job.missed.push_back({r, c, waited});
+    }
+  }
+}
+
+}  // namespace spotter::analyze
