@@ -32,12 +32,12 @@ double Budget::saved_at(const Job& job, Ns at) const {
   return std::min(job.saved_s + options_.allowance * seconds(passed), options_.most_saved_s);
 }
 
-Budget::Job& Budget::job_at(const std::string& name, Ns at) {
+Budget::Job& Budget::job_at(const std::string& name, Ns at, Ns age) {
   auto it = jobs_.find(name);
   if (it == jobs_.end()) {
     it = jobs_.emplace(name, Job()).first;
     it->second.saved_s = begins_empty_ ? 0 : options_.first_s;
-    it->second.as_of = at;
+    it->second.as_of = begins_empty_ ? at : at - age;
   }
   Job& job = it->second;
   job.saved_s = saved_at(job, at);
@@ -98,7 +98,7 @@ Result<void> Budget::allows(const CaptureWish& wish, const Job& job) const {
 }
 
 Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
-  Job& job = job_at(wish.job, wish.at);
+  Job& job = job_at(wish.job, wish.at, wish.age);
   TRY(allows(wish, job));
   const CapturePlan plan = plan_for(wish, job);
   if (plan.cost_s > job.saved_s) {
@@ -113,6 +113,22 @@ Result<CapturePlan> Budget::plan(const CaptureWish& wish) {
   job.planned_s = plan.cost_s;
   job.captures.push_back(wish.at);
   job.families[wish.family] = wish.at;
+  return plan;
+}
+
+Result<CapturePlan> Budget::plan_more(const std::string& name, const CapturePlan& first, Ns at) {
+  Job& job = job_at(name, at);
+  if (!job.off.empty()) return fail(Code::denied, "nothing was traced: {}", job.off);
+  CapturePlan plan{.warm_up = options_.warm_up, .window = first.window};
+  plan.cost_s =
+      seconds(plan.warm_up + plan.window) * job.overhead.value_or(options_.overhead) + options_.stall_s;
+  if (plan.cost_s > job.saved_s)
+    return fail(
+        Code::busy,
+        "nothing more was traced: it would cost the job {:.1f} s, and {:.1f} s are left of its budget",
+        plan.cost_s, job.saved_s);
+  job.saved_s -= plan.cost_s;
+  job.planned_s = job.planned_s.value_or(0) + plan.cost_s;
   return plan;
 }
 

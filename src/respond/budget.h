@@ -63,8 +63,11 @@ class Budget {
   // A plan, whose cost is set aside: ended() follows. Errors: busy (not now), denied (not this job any more):
   // with a sentence for a person.
   Result<CapturePlan> plan(const CaptureWish& wish);
-  // What it cost, as the job's own steps say; nothing: not known, it cost what was planned, and the next one
-  // is a first one, too. `aftermath`: steps after it to steps before.
+  // A second capture right after the one under way, of other ranks for the same incident: both are one of the
+  // limits' captures, and each is paid for. Errors: busy.
+  Result<CapturePlan> plan_more(const std::string& job, const CapturePlan& first, Ns at);
+  // What they cost together, as the job's own steps say; nothing: not known, it cost what was planned, and
+  // the next one is a first one, too. `aftermath`: steps after it to steps before.
   void ended(const std::string& job, Ns at, std::optional<double> cost_s, std::optional<double> overhead,
              std::optional<double> aftermath);
   // A process of it has gone, or it does not go on: no capture of it any more.
@@ -90,7 +93,7 @@ class Budget {
   };
   Result<void> allows(const CaptureWish& wish, const Job& job) const;
   CapturePlan plan_for(const CaptureWish& wish, const Job& job) const;
-  Job& job_at(const std::string& name, Ns at);
+  Job& job_at(const std::string& name, Ns at, Ns age = 0);
   double saved_at(const Job& job, Ns at) const;
 
   BudgetOptions options_;

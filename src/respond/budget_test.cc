@@ -37,9 +37,10 @@ TEST(Budget, WindowsHaveALeastAndAMost) {
   EXPECT_EQ(budget.plan(fast)->window, 1500 * kMillisecond);
   CaptureWish slow = wish(kStart, "2");
   slow.step = kMinute;
-  // 6 s, which is more than a job begins with.
+  slow.age = 5 * kMinute;
+  // 6 s, which is more than a job begins with and has saved since.
   EXPECT_EQ(refusal(budget.plan(slow)),
-            "nothing was traced: it would cost the job 6.0 s, and 5.0 s are left of its budget");
+            "nothing was traced: it would cost the job 6.0 s, and 5.3 s are left of its budget");
   slow.at += 20 * kMinute;
   const auto plan = budget.plan(slow);
   ASSERT_TRUE(plan) << refusal(plan);
@@ -92,6 +93,38 @@ TEST(Budget, TwoCapturesAtOnceInAllJobs) {
             "nothing was traced: 2 captures of other jobs are under way");
   budget.ended("1", kStart, {}, {}, {});
   EXPECT_EQ(refusal(budget.plan(wish(kStart, "3"))), "");
+}
+
+TEST(Budget, ASecondCaptureForOneIncidentIsPaidForAndNoneOfTheLimits) {
+  BudgetOptions options;
+  options.most_saved_s = options.first_s = 10;
+  Budget budget{options};
+  const auto first = budget.plan(wish(kStart));
+  ASSERT_TRUE(first);
+  const auto second = budget.plan_more("4711", *first, kStart + 10 * kSecond);
+  ASSERT_TRUE(second) << refusal(second);
+  EXPECT_FALSE(second->is_canary);
+  EXPECT_EQ(second->window, first->window);
+  EXPECT_EQ(second->warm_up, kSecond);
+  EXPECT_NEAR(second->cost_s, 4.5 * 0.2 + 0.3, 1e-9);
+  EXPECT_NEAR(budget.saved_s("4711", kStart + 10 * kSecond), 10 - first->cost_s - second->cost_s, 0.02);
+  // What they cost together is known later.
+  budget.ended("4711", kStart + 30 * kSecond, 2.0, 0.06, 1.0);
+  EXPECT_NEAR(budget.saved_s("4711", kStart + 30 * kSecond), 8, 0.04);
+  const auto next = budget.plan(wish(kStart + 31 * kMinute));
+  EXPECT_TRUE(next) << refusal(next);
+}
+
+TEST(Budget, ASecondCaptureThatCannotBePaidIsNone) {
+  Budget budget{BudgetOptions()};
+  CaptureWish young = wish(kStart);
+  young.age = 5 * kMinute;
+  const auto first = budget.plan(young);
+  ASSERT_TRUE(first);
+  EXPECT_EQ(refusal(budget.plan_more("4711", *first, kStart + 10 * kSecond)),
+            "nothing more was traced: it would cost the job 1.2 s, and 0.6 s are left of its budget");
+  budget.harmed("4711", "it is gone");
+  EXPECT_EQ(refusal(budget.plan_more("4711", *first, kStart + kHour)), "nothing was traced: it is gone");
 }
 
 TEST(Budget, AJobThatSuffersIsLeftAlone) {

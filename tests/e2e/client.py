@@ -205,6 +205,7 @@ class Capture:
         self.trace_id = settings.get("REQUEST_TRACE_ID", "")
         self.path = path_with_pid(settings.get("ACTIVITIES_LOG_FILE", "/tmp/libkineto_activities.json"), os.getpid())
         self.step = options.step
+        self.recorded = options.traces and next(pathlib.Path(options.traces).glob(f"rank_{int(os.environ['RANK']):04}.*"))
 
     def document(self, with_events):
         pid, base_ns = os.getpid(), 1735689600 * 10**9
@@ -226,7 +227,7 @@ class Capture:
 
     def write(self, with_events):
         temporary = pathlib.Path(self.path + ".tmp")
-        temporary.write_text(json.dumps(self.document(with_events)))
+        temporary.write_bytes(self.recorded.read_bytes() if self.recorded else json.dumps(self.document(with_events)).encode())
         temporary.rename(self.path)
 
 
@@ -306,6 +307,7 @@ def arguments(words=None):
     parser.add_argument("--write-time", type=float, default=0.05)
     parser.add_argument("--step", type=float, default=0.01, help="seconds of a training step")
     parser.add_argument("--polls", type=int, default=0, help="then no more, but stay alive")
+    parser.add_argument("--traces", help="write the file of this RANK in such a folder of `spotter simulate --no-gzip`, as it is")
     parser.add_argument("--children", type=int, default=0, help="start so many ranks, as a launcher does")
     for name in ("never-read", "vanish", "die", "no-events", "ctxt-first", "ignore"):
         parser.add_argument(f"--{name}", action="store_true")

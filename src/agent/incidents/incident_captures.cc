@@ -9,6 +9,7 @@
 #include "analyze/range_text.h"
 #include "base/text/utf8.h"
 #include "respond/incidents/conclusion.h"
+#include "respond/incidents/waiting_group.h"
 
 namespace spotter::agent {
 namespace {
@@ -21,13 +22,16 @@ constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is
 
 // A capture for an incident that is under way.
 struct IncidentCaptures::Running {
-  std::string job;
-  respond::CapturePlan plan;
-  respond::Chosen whom;
+  std::string job = {};
+  respond::CapturePlan plan = {};
+  respond::Chosen whom = {};
   Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
   bool is_canary = false;
   std::set<i64> users = {};  // whose processes here were traced meanwhile
-  std::unique_ptr<Investigation> investigation;
+  std::unique_ptr<Investigation> investigation = {};
+  // Of a second one: what the first one said, and how many ranks it alone has traced.
+  std::optional<respond::Conclusion> first = {};
+  i64 traced_before = 0;
 };
 
 IncidentCaptures::IncidentCaptures(Parts parts)
@@ -98,12 +102,13 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
                     "which costs it {:.1f} s",
                     static_cast<double>(planned->window) / static_cast<double>(kSecond), planned->cost_s));
   }
-  begin_capture(id, incident.job.id, *planned, parts_.leading.choose(incident));
+  begin_capture(id, {.job = incident.job.id, .plan = *planned, .whom = parts_.leading.choose(incident)});
 }
 
-void IncidentCaptures::refuse(const std::string& id, std::string why) {
+void IncidentCaptures::refuse(const std::string& id, std::string why, respond::Conclusion conclusion) {
   const Ns now = parts_.host.unix_now();
-  respond::Conclusion conclusion{.against = parts_.rules.ruled_out(now), .not_known = {std::move(why)}};
+  conclusion.against = parts_.rules.ruled_out(now);
+  conclusion.not_known.push_back(std::move(why));
   if (const auto incident = parts_.incidents.find(id)) {
     if (std::string alone = parts_.leading.why_alone(incident->job.id); !alone.empty())
       conclusion.not_known.push_back(std::move(alone));
@@ -111,21 +116,19 @@ void IncidentCaptures::refuse(const std::string& id, std::string why) {
   parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
 }
 
-void IncidentCaptures::begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                                     respond::Chosen whom) {
+void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
   const Ns now = parts_.host.unix_now();
-  auto running = std::make_unique<Running>();
-  running->job = job;
-  running->plan = plan;
-  running->whom = whom;
+  auto running = std::make_unique<Running>(std::move(wanted));
+  respond::CapturePlan& plan = running->plan;
+  respond::Chosen whom = running->whom;
   // One rank, of this host if it has one.
-  if (const auto pace = parts_.leading.pace(job); plan.is_canary && pace && !pace->ranks.empty()) {
+  if (const auto pace = parts_.leading.pace(running->job); plan.is_canary && pace && !pace->ranks.empty()) {
     running->is_canary = whom.ranks.size() > 1 || whom.hosts.size() > 1;
     if (running->is_canary) whom.ranks = {*pace->ranks.begin()};
-    if (running->is_canary && parts_.paces.of(job)) whom.hosts.clear();
+    if (running->is_canary && parts_.paces.of(running->job)) whom.hosts.clear();
   }
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
-  running->began = start - plan.warm_up;
+  if (!running->first) running->began = start - plan.warm_up;
   running->until = start + plan.window;
   InvestigationOrder order{.program = parts_.options.program,
                            .socket = parts_.options.socket,
@@ -148,7 +151,8 @@ void IncidentCaptures::begin_capture(const std::string& id, const std::string& j
   });
   if (!begun) {
     budget_.ended(running->job, now, 0, {}, {});
-    return refuse(id, "nothing was traced: " + begun.error().message);
+    return refuse(id, "nothing was traced: " + begun.error().message,
+                  running->first.value_or(respond::Conclusion()));
   }
   running->investigation = std::move(*begun);
   running_[id] = std::move(running);
@@ -160,7 +164,8 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   const Ns now = parts_.host.unix_now();
   if (!investigated) {
     budget_.ended(running.job, now, {}, {}, {});
-    return refuse(id, "the capture failed: " + to_printable(investigated.error().message));
+    return refuse(id, "the capture failed: " + to_printable(investigated.error().message),
+                  running.first.value_or(respond::Conclusion()));
   }
   if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
     auto& timer = later_[id];
@@ -170,8 +175,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
                    .whom = running.whom,
                    .began = running.began,
                    .until = running.until,
-                   .is_canary = true,
-                   .investigation = {}};
+                   .is_canary = true};
     const auto pace = parts_.leading.pace(running.job);
     const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
     timer->set(rest, [this, id, kept = std::make_shared<Running>(std::move(canary))] { go_on(id, *kept); });
@@ -179,9 +183,11 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   }
   const i64 ranks = parts_.leading.job(running.job).world_size;
   respond::Conclusion conclusion =
-      investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks)
+      investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks,
+                                                      running.traced_before)
                              : respond::without_findings(investigated->receipts);
   conclusion.against = parts_.rules.ruled_out(now);
+  std::optional<Running> more = second(running, *investigated, conclusion, now);
   if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
     conclusion.not_known.push_back(std::move(why));
   parts_.apply(parts_.incidents.amend(
@@ -196,17 +202,43 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
             parts_.host_name, is_ones_alone ? std::optional(*running.users.begin()) : std::nullopt};
       },
       now));
-  parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
+  if (!more) parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
   // After it: nobody waits for a disk to be told.
   if (!investigated->report.empty())
     keep_report(id, std::move(investigated->report));
   else if (!investigated->why_no_report.empty() && parts_.reports)
     parts_.reports->lose(id, {Code::io, investigated->why_no_report});
+  if (more) return begin_capture(id, std::move(*more));
   auto& timer = later_[id];
   timer = std::make_unique<net::Timer>(parts_.loop);
   timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
     settle_cost(job, from, until, id);
   });
+}
+
+// Where the ranks that were traced of a large job show no cause, but wait for others: those. Nothing: nobody
+// else is traced, and where it is for the budget the conclusion says so.
+std::optional<IncidentCaptures::Running> IncidentCaptures::second(const Running& first,
+                                                                  const Investigated& investigated,
+                                                                  respond::Conclusion& conclusion, Ns now) {
+  if (conclusion.verdict || first.first || !investigated.findings || first.whom.ranks.empty()) return {};
+  const auto group = respond::waiting_group_in(*investigated.findings);
+  if (!group) return {};
+  respond::Chosen whom = parts_.leading.choose_more(first.job, *group, first.whom.ranks);
+  if (whom.ranks.empty()) return {};
+  std::string why = why_not_asked(first.job);
+  const auto plan =
+      why.empty() ? budget_.plan_more(first.job, first.plan, now) : fail(Code::denied, "{}", why);
+  if (!plan) {
+    conclusion.not_known.push_back("of the ranks that those traced wait for " + plan.error().message);
+    return {};
+  }
+  Running more{
+      .job = first.job, .plan = *plan, .whom = std::move(whom), .began = first.began, .first = conclusion};
+  more.traced_before = std::ranges::count_if(first.whom.ranks, [&](i64 rank) {
+    return std::ranges::find(more.whom.ranks, rank) == more.whom.ranks.end();
+  });
+  return more;
 }
 
 void IncidentCaptures::keep_report(const std::string& id, std::string page) {
@@ -253,7 +285,7 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   respond::CapturePlan rest = canary.plan;
   rest.is_canary = false;
   rest.warm_up = parts_.options.budget.warm_up;
-  begin_capture(id, canary.job, rest, canary.whom);
+  begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
 }
 
 void IncidentCaptures::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {

@@ -1,7 +1,8 @@
 // Captures for incidents: whether one is paid for, which ranks, what it found and what it cost the job. Asked
 // for by an incident that wants one; answers to the incidents. The loop's thread.
 //
-//   begin() -> budget -> investigation (one rank first, a canary) -> investigation -> conclusion
+//   begin() -> budget -> investigation (one rank first, a canary) -> investigation -> (of a large job, where
+//   it names no cause, one of the ranks that those traced wait for) -> conclusion
 #pragma once
 #include <functional>
 #include <map>
@@ -18,6 +19,7 @@
 #include "capture/captures.h"
 #include "kineto/registry.h"
 #include "net/loop.h"
+#include "respond/incidents/conclusion.h"
 #include "respond/incidents/incidents.h"
 #include "respond/steps/job_pace.h"
 
@@ -53,13 +55,15 @@ class IncidentCaptures {
 
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
-  void begin_capture(const std::string& id, const std::string& job, respond::CapturePlan plan,
-                     respond::Chosen whom);
+  void begin_capture(const std::string& id, Running capture);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
+  std::optional<Running> second(const Running& first, const Investigated& investigated,
+                                respond::Conclusion& conclusion, Ns now);
   void keep_report(const std::string& id, std::string page);
   void go_on(const std::string& id, const Running& canary);
   void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
-  void refuse(const std::string& id, std::string why);
+  // `conclusion`: what is known all the same.
+  void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;
 
   Parts parts_;

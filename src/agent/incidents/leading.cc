@@ -217,8 +217,19 @@ respond::Chosen Leading::choose(const respond::Incident& incident) const {
         std::ranges::none_of(known, [&](const std::string& name) { return is_same_host(name, host); }))
       others.push_back(host);
   }
-  respond::Chosen chosen = members_.choose(job, parts_.host_name, own, others, suspects);
-  // By the name that others know it by: its certificate has that one.
+  return with_addresses(members_.choose(job, parts_.host_name, own, others, suspects), job);
+}
+
+respond::Chosen Leading::choose_more(const std::string& job, const respond::WaitingGroup& group,
+                                     const std::vector<i64>& traced) const {
+  std::vector<i64> own;
+  if (const auto pace = parts_.paces.of(job)) own.assign(pace->ranks.begin(), pace->ranks.end());
+  return with_addresses(members_.choose_more(job, parts_.host_name, own, group, traced), job);
+}
+
+// By the names that others know hosts by: their certificates have those.
+respond::Chosen Leading::with_addresses(respond::Chosen chosen, const std::string& job) const {
+  const respond::Leaders& leading = leaders(job, parts_.host.unix_now());
   for (std::string& host : chosen.hosts) {
     if (host == parts_.host_name && leading.own < leading.hosts.size()) host = leading.hosts[leading.own];
     host += fmt::format(":{}", parts_.options.port);

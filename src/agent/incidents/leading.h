@@ -51,6 +51,9 @@ class Leading {
   // Of a job, by whoever knows it.
   std::optional<respond::JobPace> pace(const std::string& job) const;
   respond::Chosen choose(const respond::Incident& incident) const;
+  // See respond::Members.
+  respond::Chosen choose_more(const std::string& job, const respond::WaitingGroup& group,
+                              const std::vector<i64>& traced) const;
   respond::JobOfIncident job(const std::string& id) const;
   // The hosts that all of these jobs are known to have.
   std::vector<std::string> common_hosts(const std::vector<std::string>& jobs) const;
@@ -68,6 +71,7 @@ class Leading {
 
   const respond::Leaders& leaders(const std::string& job, Ns now) const;
   respond::JobHere here(const std::string& job, Ns now) const;
+  respond::Chosen with_addresses(respond::Chosen chosen, const std::string& job) const;
   void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -111,6 +112,8 @@ class JobLog : public Collector {
   };
   // Of a process without a job its number, too.
   using Key = std::tuple<std::string, std::string, i64>;
+  using FileId = std::pair<dev_t, ino_t>;
+  static FileId id_of(const FoundLog& log) { return {log.state.st_dev, log.state.st_ino}; }
   struct Job {
     i64 pid = 0;
     bool has_ended = false;
@@ -132,22 +135,32 @@ class JobLog : public Collector {
       if (job.has_ended) job.logs.find({}, refused_);
     }
     jobs_left_out_ = 0;
-    for (auto& [key, of_job] : writers) {
-      if (jobs_.size() >= kMostJobs && !jobs_.contains(key)) {
-        ++jobs_left_out_;
-        continue;
-      }
-      put_in_order(of_job);
-      if (of_job.size() > kMostWriters) {
-        processes_left_out_ += std::ssize(of_job) - static_cast<i64>(kMostWriters);
-        of_job.resize(kMostWriters);
-      }
-      std::vector<FoundLog> found;
-      for (const LogWriter* writer : of_job) find_logs(host_, *writer, globs_, found, refused_);
-      Job& job = jobs_[key];
-      job.pid = of_job.front()->pid;
-      job.logs.find(std::move(found), refused_);
+    // A launcher that has no job of its own writes to the file that its ranks have: the lines are the job's.
+    std::set<FileId> of_jobs;
+    for (const bool has_job : {true, false})
+      for (auto& [key, writers_of] : writers)
+        if (std::get<0>(key).empty() != has_job) find(key, writers_of, of_jobs);
+  }
+
+  void find(const Key& key, std::vector<const LogWriter*>& writers, std::set<FileId>& of_jobs) {
+    if (jobs_.size() >= kMostJobs && !jobs_.contains(key)) {
+      ++jobs_left_out_;
+      return;
     }
+    put_in_order(writers);
+    if (writers.size() > kMostWriters) {
+      processes_left_out_ += std::ssize(writers) - static_cast<i64>(kMostWriters);
+      writers.resize(kMostWriters);
+    }
+    std::vector<FoundLog> found;
+    for (const LogWriter* writer : writers) find_logs(host_, *writer, globs_, found, refused_);
+    if (std::get<0>(key).empty())
+      std::erase_if(found, [&](const FoundLog& log) { return of_jobs.contains(id_of(log)); });
+    else
+      for (const FoundLog& log : found) of_jobs.insert(id_of(log));
+    Job& job = jobs_[key];
+    job.pid = writers.front()->pid;
+    job.logs.find(std::move(found), refused_);
   }
 
   void know_processes() {

@@ -319,6 +319,29 @@ TEST_F(JobLogTest, FilesOfLaunchersToo) {
   EXPECT_EQ(took(), Times{100 * kMillisecond});
 }
 
+TEST_F(JobLogTest, OfALauncherWithoutAJobTheFileIsThatOfItsRanks) {
+  process(41, "");
+  link(41, "fd/1", file("out.log"));
+  write("out.log", "");
+  sample();
+  process(42, kRank0);
+  link(42, "fd/1", file("out.log"));
+  look();
+  write("out.log", step(1, 100));
+  sample();
+  const auto told = board_->take(machine_.host().steady_now());
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_EQ(told[0].job, "7");
+  EXPECT_EQ(told[0].pid, 42);
+  // Once its ranks have gone it is read for itself.
+  std::filesystem::remove_all(machine_.path("proc/42"));
+  look();
+  write("out.log", step(2, 100) + step(3, 100));
+  sample();
+  const auto left = board_->take(machine_.host().steady_now());
+  EXPECT_TRUE(std::ranges::any_of(left, [](const LoggedSteps& steps) { return steps.job.empty(); }));
+}
+
 TEST_F(JobLogTest, RanksShareAFileAndThereAreEight) {
   for (i64 rank = 0; rank < 10; ++rank) {
     process(42 + rank, fmt::format("SLURM_JOB_ID=7") + "\0RANK="s + std::to_string(rank) + "\0"s);

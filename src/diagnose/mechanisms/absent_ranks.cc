@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <iterator>
+#include <map>
 #include <set>
 
 #include "base/saturated.h"
@@ -48,6 +49,30 @@ std::string what_of(const JobModel& model) {
                      absent.size() == 1 ? "it" : "them");
 }
 
+struct WaitingGroup {
+  std::string_view words = {};  // empty: no group waits longer than the others
+  bool is_one_of_many = false;
+};
+
+// The group whose ranks here wait for others by far the most.
+WaitingGroup waiting_group(const JobModel& model) {
+  constexpr double kByFar = 1.5;
+  std::map<std::string_view, Ns> waits;
+  for (const analyze::JobCall& call : model.job.calls) {
+    if (call.waited == 0) continue;
+    const analyze::Member& first = model.job.members_of(call)[0];
+    Ns& of_group = waits[model.job.ranks[first.rank].skeleton.strings[model.job.row(first).group]];
+    of_group = add_saturated(of_group, call.waited);
+  }
+  const auto most = std::ranges::max_element(waits, {}, [](const auto& group) { return group.second; });
+  const bool is_alone = std::ranges::all_of(waits, [&](const auto& group) {
+    return group.first == most->first ||
+           kByFar * static_cast<double>(group.second) <= static_cast<double>(most->second);
+  });
+  if (most == waits.end() || !is_alone) return {};
+  return {most->first, waits.size() > 1};
+}
+
 std::vector<Candidate> find_candidates(const JobModel& model) {
   Ns waited = 0;
   bool are_single = true;
@@ -59,6 +84,9 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   Candidate c;
   c.untraced = model.job.absent;
   c.what = what_of(model);
+  const WaitingGroup group = waiting_group(model);
+  c.group = group.words;
+  if (group.is_one_of_many) c.what += fmt::format(" (by far the longest in group {})", group.words);
   if (has_damage(model))
     c.remedy =
         "Copy the damaged files again from where they were written, or capture once more: then what holds these up "
@@ -76,7 +104,7 @@ const Mechanism kAbsentRanks = {
     .name = "absent_ranks",
     .summary =
         "Ranks that the groups of collectives list have no file, none that can be read, or none of that time: what calls with them take beyond the median of their group, operation and "
-        "size with all members (the 10 % quantile, where none has all), and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer.",
+        "size with all members (the 10 % quantile, where none has all), and of a group with one rank here beyond what such devices' network needs, counts as waiting for them, and is no transfer. Its group is the one whose ranks wait 1.5 times as long for others as those of any other do.",
     .remedy = "Analyse the files of all ranks together: then what holds these up has a name.",
     .evidence = "--table collectives",
     .candidates = find_candidates,

@@ -146,10 +146,11 @@ class Findings {
 
 }  // namespace
 
-Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks) {
+Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks, i64 traced_before) {
   const Traced traced = traced_by(receipts);
   Conclusion c = Findings(findings).conclude(traced);
-  if (const i64 untraced = ranks - static_cast<i64>(traced.written); ranks > 0 && untraced > 0)
+  if (const i64 untraced = ranks - traced_before - static_cast<i64>(traced.written);
+      ranks > 0 && untraced > 0)
     c.not_known.push_back(fmt::format("{} of {} ranks were not traced", untraced, ranks));
   add_reasons(traced, c.not_known);
   return c;

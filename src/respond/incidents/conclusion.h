@@ -19,8 +19,8 @@ struct Conclusion {
 // Of a capture: its receipts, and the findings of its traces (diagnose). The cause is the first fault; what
 // the job could gain by being built otherwise is no reason for it to become slower. A trace alone makes it
 // `medium`, and `low` where another rank has two thirds of the time at stake or more. `ranks`: of the job; 0:
-// not known.
-Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks);
+// not known. `traced_before`: further ones that an earlier capture had.
+Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks, i64 traced_before = 0);
 // Where there are no findings: why, by the receipts.
 Conclusion without_findings(const Table& receipts);
 

@@ -62,18 +62,23 @@ std::optional<JobPace> Members::pace(const std::string& job, Ns at) const {
   return best;
 }
 
-Chosen Members::choose(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
-                       const std::vector<std::string>& hosts, const std::vector<i64>& suspects) const {
-  std::map<std::string, std::vector<i64>> ranks;  // by host
-  i64 world = world_size(job), count = 0;
-  for (const std::string& host : hosts) ranks[host];
+// The job's ranks by host, ascending.
+std::map<std::string, std::vector<i64>> Members::places(const std::string& job, const std::string& own_host,
+                                                        const std::vector<i64>& own) const {
+  std::map<std::string, std::vector<i64>> ranks;
   if (const auto it = jobs_.find(job); it != jobs_.end())
     for (const auto& [name, member] : it->second) ranks[name] = member.here.ranks;
   if (!own.empty() || ranks.empty()) ranks[own_host] = own;
-  for (auto& [name, here] : ranks) {
-    std::ranges::sort(here);
-    count += std::ssize(here);
-  }
+  for (auto& [name, here] : ranks) std::ranges::sort(here);
+  return ranks;
+}
+
+Chosen Members::choose(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
+                       const std::vector<std::string>& hosts, const std::vector<i64>& suspects) const {
+  std::map<std::string, std::vector<i64>> ranks = places(job, own_host, own);
+  for (const std::string& host : hosts) ranks[host];
+  i64 world = world_size(job), count = 0;
+  for (const auto& [name, here] : ranks) count += std::ssize(here);
   Chosen chosen;
   if (std::max(world, count) <= kWhole) {
     if (ranks.size() > 1) {
@@ -108,6 +113,39 @@ Chosen Members::choose(const std::string& job, const std::string& own_host, cons
   }
   chosen.ranks.assign(taken.begin(), taken.end());
   if (ranks.size() > 1) chosen.hosts.assign(asked.begin(), asked.end());
+  return chosen;
+}
+
+Chosen Members::choose_more(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
+                            const WaitingGroup& group, const std::vector<i64>& traced) const {
+  const std::map<std::string, std::vector<i64>> ranks = places(job, own_host, own);
+  const std::set<i64> known(traced.begin(), traced.end());
+  std::map<i64, std::string_view> left;  // their hosts
+  for (const auto& [host, here] : ranks)
+    for (const i64 rank : here) left.emplace(rank, host);
+  const auto is_untraced = [&](const auto& rank) { return !known.contains(rank.first); };
+  if (group.is_whole) {
+    const std::set<i64> members(group.ranks.begin(), group.ranks.end());
+    std::erase_if(left, [&](const auto& rank) { return !members.contains(rank.first); });
+  } else if (std::ranges::count_if(left, is_untraced) >= 2 * std::ssize(known)) {
+    return {};  // a second try would most likely miss it, too
+  }
+  // Those that are new first, and of the others one at least: whoever waits for them.
+  const auto take = [&](Chosen& chosen, auto&& is_wanted, size_t most) {
+    for (const auto& [rank, host] : left)
+      if (is_wanted(rank) && chosen.ranks.size() < most) chosen.ranks.push_back(rank);
+  };
+  Chosen chosen;
+  take(chosen, [&](i64 rank) { return !known.contains(rank); }, kScouts - 1);
+  if (chosen.ranks.empty()) return {};
+  take(
+      chosen, [&](i64 rank) { return known.contains(rank); },
+      group.is_whole ? kScouts : chosen.ranks.size() + 1);
+  std::ranges::sort(chosen.ranks);
+  if (ranks.size() < 2) return chosen;
+  std::set<std::string> hosts;
+  for (const i64 rank : chosen.ranks) hosts.emplace(left.at(rank));
+  chosen.hosts.assign(hosts.begin(), hosts.end());
   return chosen;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "respond/incidents/report.h"
+#include "respond/incidents/waiting_group.h"
 #include "respond/steps/job_pace.h"
 
 namespace spotter::respond {
@@ -37,8 +38,15 @@ class Members {
   // `suspects`: ranks that conditions name; of a large job they come first, then one of each host, spread.
   Chosen choose(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
                 const std::vector<std::string>& hosts, const std::vector<i64>& suspects) const;
+  // Whom a second capture takes, where the first one of a large job, of the ranks `traced`, names no cause
+  // but a group that waits for ranks which it left out (waiting_group.h). No ranks: nobody.
+  Chosen choose_more(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
+                     const WaitingGroup& group, const std::vector<i64>& traced) const;
 
  private:
+  std::map<std::string, std::vector<i64>> places(const std::string& job, const std::string& own_host,
+                                                 const std::vector<i64>& own) const;
+
   struct Member {
     JobHere here = {};
     Ns seen = 0;

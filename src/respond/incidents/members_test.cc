@@ -59,6 +59,49 @@ TEST(Members, OfAFewLargeHostsMoreRanksAreTakenOfEach) {
   EXPECT_EQ(chosen.hosts, (std::vector<std::string>{"a", "b"}));
 }
 
+// 16 hosts of 8 ranks; this one has the first.
+Members sixteen_hosts() {
+  Members members;
+  for (i64 i = 1; i < 16; ++i) {
+    std::vector<i64> ranks;
+    for (i64 r = 0; r < 8; ++r) ranks.push_back(i * 8 + r);
+    members.see(report(fmt::format("gpu{:02}", i), ranks, 128), kAt);
+  }
+  return members;
+}
+const std::vector<i64> kFirst = {0, 1, 2, 3, 4, 5, 6, 7};
+
+TEST(Members, ASecondCaptureTakesTheGroupThatWaits) {
+  const Members members = sixteen_hosts();
+  const std::vector<i64> traced = members.choose("4711", "gpu00", kFirst, {}, {}).ranks;
+  const Chosen more =
+      members.choose_more("4711", "gpu00", kFirst, {{32, 33, 34, 35, 36, 37, 38, 39}, true}, traced);
+  EXPECT_EQ(more.ranks, (std::vector<i64>{32, 33, 34, 35, 36, 37, 38, 39}));
+  EXPECT_EQ(more.hosts, std::vector<std::string>{"gpu04"});
+  EXPECT_TRUE(members.choose_more("4711", "gpu00", kFirst, {traced, true}, traced).ranks.empty())
+      << "all of them were";
+  EXPECT_TRUE(members.choose_more("4711", "gpu00", kFirst, {{200, 201}, true}, traced).ranks.empty())
+      << "nobody has told of them";
+}
+
+TEST(Members, OfALargeGroupTheOthersAreTakenIfTheyAreFew) {
+  const Members members = sixteen_hosts();
+  const std::vector<i64> traced = members.choose("4711", "gpu00", kFirst, {}, {}).ranks;
+  ASSERT_EQ(traced.size(), 32u);
+  EXPECT_TRUE(members.choose_more("4711", "gpu00", kFirst, {{0, 1, 2}, false}, traced).ranks.empty());
+  Members few;
+  std::vector<i64> own(72);
+  for (i64 r = 0; r < 72; ++r) own[static_cast<size_t>(r)] = r;
+  const std::vector<i64> scouts = few.choose("4711", "gpu00", own, {}, {}).ranks;
+  const Chosen more = few.choose_more("4711", "gpu00", own, {}, scouts);
+  EXPECT_EQ(more.ranks.size(), Members::kScouts);
+  EXPECT_TRUE(more.hosts.empty());
+  EXPECT_EQ(std::ranges::count_if(more.ranks,
+                                  [&](i64 rank) { return std::ranges::find(scouts, rank) != scouts.end(); }),
+            1)
+      << "who waits for them";
+}
+
 TEST(Members, PaceIsThatOfWhoHasMadeMostSteps) {
   Members members;
   Report one = report("gpu02", {2}, 4), two = report("gpu03", {3}, 4);
