@@ -28,6 +28,8 @@ std::string joined(const std::vector<std::string>& texts, size_t most_characters
 }
 
 std::string whose(const Incident& i) {
+  if (i.shared_by)
+    return count_text(i.shared_by->job_count, "job", "jobs") + " on " + clean(i.host, kMostName);
   if (i.job.id.empty() && i.host.empty()) return "Cluster " + clean(i.cluster, kMostName);
   if (i.job.id.empty()) return "Host " + clean(i.host, kMostName);
   std::string text = "Job " + clean(i.job.id, kMostName);
@@ -67,6 +69,17 @@ std::string what_of(const Telling& telling) {
   return display_width(text + hosts) + kMostMark <= kMostHeadline ? text + hosts : text;
 }
 
+// "gpu05 and gpu06"; of many the first.
+std::string listed(const std::vector<std::string>& names, i64 count) {
+  constexpr size_t kMost = 6;
+  const size_t shown = std::min(names.size(), kMost);
+  const i64 more = count - static_cast<i64>(shown);
+  std::string text;
+  for (size_t k = 0; k < shown; ++k)
+    text += (k == 0 ? "" : k + 1 == shown && more <= 0 ? " and " : ", ") + clean(names[k], kMostName);
+  return more > 0 ? text + fmt::format(" and {} more", more) : text;
+}
+
 i64 ranks_of(const std::string& list) {
   if (list.empty()) return 0;
   return std::ranges::count(list, ',') + 1;
@@ -93,6 +106,9 @@ std::string who_of(const Telling& telling) {
     return (is_over ? "The cause was: " : "") +
            clean(i.verdict->sentence.empty() ? spaced(i.verdict->cause) : i.verdict->sentence, kMostSentence);
   if (is_over) return "Its cause was not found.";
+  if (i.shared_by)
+    return fmt::format("They have {} in common; what is wrong there is not known.",
+                       listed(i.shared_by->hosts, std::ssize(i.shared_by->hosts)));
   if (i.state == IncidentState::inconclusive) return fmt::format("No cause found. Tried: {}.", tried(i));
   const bool is_seen_in_steps = i.family == "speed" || i.family == "progress";
   const std::string unknown =
@@ -126,6 +142,11 @@ std::string measured(const Incident& i) {
 // The most telling first: what the analyses say, what else is not as it should be, logs, changes.
 std::vector<EvidenceLine> all_evidence(const Incident& i) {
   std::vector<EvidenceLine> all;
+  if (i.shared_by) all.push_back({"jobs " + listed(i.shared_by->jobs, i.shared_by->job_count), {}});
+  if (!i.shared_incident.empty())
+    all.push_back(
+        {"other jobs of one host have the like at the same time: " + clean(i.shared_incident, kMostName * 4),
+         {}});
   // What the verdict says already is not said twice.
   for (const Evidence& e : i.evidence)
     if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
@@ -134,8 +155,10 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
     all.push_back(
         {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {
-    if (c.rule == i.symptom.rule || !c.is_firing) continue;
-    all.push_back({condition_text(c), {}});
+    // Of a job that is the first thing that is said; of several, all but the first have to be.
+    const bool is_first = i.shared_by ? &c == &i.conditions.front() : c.rule == i.symptom.rule;
+    if (is_first || !c.is_firing) continue;
+    all.push_back({i.shared_by ? condition_text(c) + of_job(c) : condition_text(c), {}});
     if (!c.text.empty()) all.back().quoted = clean(c.text, kMostQuoted);
   }
   for (const LogLine& line : i.logs) {

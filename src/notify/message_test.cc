@@ -48,6 +48,12 @@ TEST(MessageTest, EachRuleOnEachOccasion) {
     for (const Case& c : kCases)
       all += fmt::format("== {} {}\n{}\n", rule, c.name, text_of(message_of(telling_of(rule, c), {})));
   }
+  for (const Case& c : {kCases[2], kCases[3]})
+    all += fmt::format("== shared step_time_up {}\n{}\n", c.name,
+                       text_of(message_of(shared_telling(c.occasion), {})));
+  Telling one = test_telling("step_time_up", Occasion::verdict);
+  one.incident.shared_incident = "gpu05-speed-1-shared";
+  all += fmt::format("== step_time_up verdict of one of several jobs\n{}\n", text_of(message_of(one, {})));
   if (std::getenv("SPOTTER_WRITE_GOLDEN")) {
     ASSERT_TRUE(write_file_atomically(kPath, all));
   }
@@ -137,6 +143,20 @@ TEST(MessageTest, TextOfAJobIsOnOneLineAndCut) {
   for (const char* bad : {"\r", "\x1b", "\xE2\x80\xAE"}) EXPECT_EQ(text.find(bad), text.npos);
 }
 
+TEST(MessageTest, OfAThousandJobsTheFirstAreNamed) {
+  Telling telling = shared_telling(Occasion::verdict);
+  respond::SharedBy& by = *telling.incident.shared_by;
+  by.job_count = 1000;
+  by.jobs.assign(8, std::string(500, 'j'));
+  by.hosts.assign(8, std::string(500, 'h'));
+  telling.incident.acknowledged = Acknowledgement{"carol", "slack", kTestOpened};
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_NE(text.find("Warning · 1,000 jobs on gpu05: "), text.npos) << text;
+  EXPECT_NE(text.find(" and 994 more"), text.npos) << text;
+  EXPECT_LE(std::ranges::count(text, '\n'), 9) << text;
+  EXPECT_LT(text.size(), 2500U) << text;
+}
+
 TEST(MessageTest, LinksToWhereTheConfigurationSays) {
   Telling telling = test_telling("step_time_up", Occasion::verdict);
   telling.incident.job.id = "a/b c";
@@ -223,6 +243,17 @@ TEST(RedactTest, AHostIsTheSameInAllTextsAndOnlyAsAWord) {
       std::string::npos)
       << i.verdict->sentence;
   EXPECT_TRUE(i.led_by.starts_with("host-")) << i.led_by;
+}
+
+TEST(RedactTest, AHostThatSeveralJobsShareIsTheSameInEach) {
+  Telling telling = shared_telling(Occasion::verdict);
+  telling.incident.shared_by->hosts = {"gpu05", "gpu66"};
+  Incident one{.family = "speed", .shared_incident = telling.incident.id()};
+  redact(telling.incident, {.hosts = true});
+  redact(one, {.hosts = true});
+  EXPECT_EQ(one.shared_incident, telling.incident.id());
+  const std::string text = text_of(message_of(telling, {}));
+  EXPECT_EQ(text.find("gpu"), text.npos) << text;
 }
 
 TEST(MessageTest, AnAlertOfOthers) {

@@ -22,7 +22,11 @@ constexpr size_t kDigits = 8;
 // Every text of it that a person may be shown.
 template <class F>
 void for_each_text(Incident& i, F act) {
-  for (std::string* text : {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source}) act(*text);
+  for (std::string* text :
+       {&i.led_by, &i.host, &i.job.name, &i.job.user, &i.symptom.source, &i.shared_incident})
+    act(*text);
+  if (i.shared_by)
+    for (std::string& host : i.shared_by->hosts) act(host);
   if (i.verdict) {
     act(i.verdict->sentence);
     act(i.verdict->remedy);
@@ -43,7 +47,8 @@ void for_each_text(Incident& i, F act) {
   }
   for (CaptureOfIncident& c : i.captures) act(c.path);
   for (Condition& c : i.conditions)
-    for (std::string* text : {&c.user, &c.host, &c.device, &c.source, &c.text}) act(*text);
+    for (std::string* text : {&c.user, &c.host, &c.device, &c.source, &c.text, &c.shared_incident})
+      act(*text);
   if (i.acknowledged) {
     act(i.acknowledged->by);
     act(i.acknowledged->where);
@@ -117,9 +122,17 @@ void redact_users(Incident& i) {
   if (i.acknowledged) i.acknowledged->by = "somebody";
 }
 
+// The host whose jobs share it, by its id.
+std::string host_in(const std::string& shared_incident, const std::string& family) {
+  const size_t end = shared_incident.rfind("-" + family + "-");
+  return end == shared_incident.npos ? std::string() : shared_incident.substr(0, end);
+}
+
 void redact_hosts(Incident& i) {
-  Words hosts = {i.host, i.led_by};
-  for (const Condition& c : i.conditions) hosts.insert(c.host);
+  Words hosts = {i.host, i.led_by, host_in(i.shared_incident, i.family)};
+  if (i.shared_by) hosts.insert(i.shared_by->hosts.begin(), i.shared_by->hosts.end());
+  for (const Condition& c : i.conditions)
+    for (const std::string& host : {c.host, host_in(c.shared_incident, c.family)}) hosts.insert(host);
   if (i.verdict)
     for (const Suspect& s : i.verdict->suspects) hosts.insert(s.host);
   Replacements all;

@@ -160,6 +160,11 @@ const RuleWords* words_of(const std::string& rule) {
 
 }  // namespace
 
+std::string of_job(const Condition& c) {
+  if (c.job.empty()) return {};
+  return " in job " + clean(c.job, kMostName) + (c.user.empty() ? "" : " (" + clean(c.user, kMostName) + ")");
+}
+
 std::string condition_text(const Condition& c) {
   if (const RuleWords* words = words_of(c.rule)) return words->says(c);
   std::string name = clean(c.rule.empty() ? "something is not as it should be" : c.rule, kMostName);
@@ -184,6 +189,7 @@ Condition worst_condition(const Incident& incident) {
 std::string symptom_text(const Incident& incident) {
   const Condition worst = worst_condition(incident);
   const std::string text = condition_text(worst);
+  if (incident.shared_by) return text + of_job(worst);
   // Steps are the whole job's: who else says so is in the count of hosts.
   if (!worst.rank && worst.device.empty()) return text;
   const i64 more = std::ranges::count(incident.conditions, worst.rule, &Condition::rule) - 1;

@@ -9,6 +9,7 @@ namespace spotter::notify {
 // "steps 3.10 → 4.42 s (+43 %)", "GPU 5 on gpu05 is throttled 63 % of the time". Of a rule that has no
 // words here its name and numbers.
 std::string condition_text(const respond::Condition& condition);
+std::string of_job(const respond::Condition& condition);  // " in job 4711 (alice)"; without one nothing
 
 // The same of an incident: of its worst condition with the symptom's numbers, and how many more there are.
 std::string symptom_text(const respond::Incident& incident);

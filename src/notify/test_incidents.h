@@ -121,4 +121,32 @@ inline Telling test_telling(const std::string& rule, Occasion occasion) {
   return {i, occasion, i.updated};
 }
 
+// What four jobs of a host share.
+inline Telling shared_telling(Occasion occasion) {
+  Telling telling =
+      test_telling("step_time_up", occasion == Occasion::resolved ? occasion : Occasion::opened);
+  respond::Incident& i = telling.incident;
+  i.job = {};
+  i.host = i.led_by = "gpu05";
+  i.shared_by = respond::SharedBy{
+      .jobs = {"4711", "4712", "4713", "4714"}, .job_count = 4, .hosts = {"gpu05", "gpu06"}};
+  i.symptom.hosts = 1;
+  i.conditions.resize(3, i.conditions.front());
+  for (size_t k = 1; k < 3; ++k) {
+    i.conditions[k].job = i.shared_by->jobs[k];
+    i.conditions[k].user = "bob";
+    i.conditions[k].value = 4.42 + static_cast<double>(k);
+  }
+  i.condition_count = 4;
+  i.captures.clear();
+  i.evidence.clear();
+  i.against.clear();
+  i.not_known = {"nothing was traced for it: that is done for its jobs' own incidents"};
+  i.verdict.reset();
+  i.report.reset();
+  if (i.is_open()) i.state = respond::IncidentState::inconclusive;
+  telling.occasion = occasion;
+  return telling;
+}
+
 }  // namespace spotter::notify

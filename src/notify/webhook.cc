@@ -88,7 +88,9 @@ class Webhook : public Notifier {
         {"id", id},
         {"source", fmt::format("/spotter/{}/{}", plain(i.cluster), plain(surroundings_.host_name))},
         {"type", fmt::format("dev.spotter.incident.{}.v1", type)},
-        {"subject", clean((i.job.id.empty() ? i.host : i.job.id) + "/" + i.family, 200)},
+        {"subject",
+         clean((i.job.id.empty() ? i.host : i.job.id) + "/" + i.family + (i.shared_by ? "/shared" : ""),
+               200)},
         {"time", utc_text(i.updated > 0 ? i.updated : telling.at)},
         {"datacontenttype", "application/json"},
         {"data", bounded(wire::to_json(i), kMostBody - kMostEnvelope)}};

@@ -8,6 +8,7 @@ namespace spotter::respond {
 
 std::string why_not_traced(const Incident& incident, const std::map<u64, Condition>& firing,
                            bool has_stopped) {
+  if (incident.shared_by) return "nothing was traced for it: that is done for its jobs' own incidents";
   const bool is_alert = incident.family == kAlert;
   if (incident.family == "progress" || (is_alert && has_stopped))
     return "a job that does not go on is not traced";

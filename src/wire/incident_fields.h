@@ -30,6 +30,7 @@ void fields(Way& way, respond::Condition& c) {
   way.text("source", c.source);
   way.text("text", c.text);
   way.flag("no_capture", c.no_capture);
+  way.text("shared_incident", c.shared_incident);
 }
 
 template <class Way>
@@ -124,6 +125,13 @@ void fields(Way& way, respond::Acknowledgement& a) {
 }
 
 template <class Way>
+void fields(Way& way, respond::SharedBy& s) {
+  way.texts("jobs", s.jobs);
+  way.count("job_count", s.job_count);
+  way.texts("hosts", s.hosts);
+}
+
+template <class Way>
 void fields(Way& way, respond::Incident& i) {
   way.text("cluster", i.cluster);
   way.text("family", i.family);
@@ -153,6 +161,8 @@ void fields(Way& way, respond::Incident& i) {
   way.time("fired", i.fired);
   way.time("told", i.told);
   way.text("part_of", i.part_of);
+  way.text("shared_incident", i.shared_incident);
+  way.object("shared_by", i.shared_by);
   way.word("before", i.before, respond::kIncidentStateNames);
 }
 

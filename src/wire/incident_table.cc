@@ -9,7 +9,8 @@ using namespace respond;
 
 constexpr Field kColumns[] = {
     {"id", Type::text, Unit::none, Role::key, "Its name, as messages of it show it."},
-    {"job", Type::text, Unit::none, Role::key, "The job that it is of; null: of a host."},
+    {"job", Type::text, Unit::none, Role::key,
+     "The job that it is of; null: of a host, or of several of its jobs."},
     {"family", Type::text, Unit::none, Role::key,
      "What kind of trouble: speed, progress, gpu, network, host, storage or log."},
     {"state", Type::text, Unit::none, Role::value,
@@ -25,6 +26,13 @@ constexpr Field kColumns[] = {
     whole({"sentence", Type::text, Unit::none, Role::detail,
            "What is known of it: of the cause, else the rule that it began with."}),
 };
+
+// Of the cause, else what it began with.
+std::string sentence_of(const Incident& i) {
+  if (i.verdict && !i.verdict->sentence.empty()) return i.verdict->sentence;
+  return i.shared_by ? fmt::format("{} of {} jobs at once", i.symptom.rule, i.shared_by->job_count)
+                     : i.symptom.rule;
+}
 
 std::string suspects_text(const std::vector<Suspect>& suspects) {
   std::string all;
@@ -49,8 +57,7 @@ Table incidents_table(std::span<const Incident> incidents) {
     const std::string id = i.id();
     table.append({id, or_null(i.job.id), i.family, state_name(i.state), urgency_name(i.urgency), i.opened,
                   i.updated, verdict ? or_null(verdict->cause) : Value(), or_null(suspects),
-                  verdict ? Value(confidence_name(verdict->confidence)) : Value(),
-                  or_null(verdict && !verdict->sentence.empty() ? verdict->sentence : i.symptom.rule)});
+                  verdict ? Value(confidence_name(verdict->confidence)) : Value(), or_null(sentence_of(i))});
   }
   return table;
 }

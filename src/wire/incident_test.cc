@@ -34,15 +34,16 @@ Incident whole_incident() {
   i.report = ReportOfIncident{"gpu01", 1000};
   i.not_known = {"992 ranks were not traced"};
   i.conditions = {
-      {"step_time_up", "speed", Urgency::info,     "4711", "alice", "gpu05", 37,   "gpu 5", false,
-       true,           kOpened, kOpened + kSecond, 4.42,   3.1,     "s",     17.2, 18250,   "nvml",
-       "text",         true}};
+      {"step_time_up", "speed", Urgency::info,         "4711", "alice", "gpu05", 37,   "gpu 5", false,
+       true,           kOpened, kOpened + kSecond,     4.42,   3.1,     "s",     17.2, 18250,   "nvml",
+       "text",         true,    "gpu05-speed-1-shared"}};
   i.condition_count = 128;
   i.acknowledged = Acknowledgement{"carol", "slack", kOpened + kSecond};
   i.silenced_until = kOpened + kDay;
   i.fired = kOpened + 3 * kSecond;
   i.told = kOpened + kSecond;
   i.part_of = "4711-progress-1";
+  i.shared_incident = "gpu05-speed-1-shared";
   i.before = IncidentState::verdict;
   return i;
 }
@@ -66,10 +67,12 @@ constexpr const char* kWholeText =
     R"("conditions":[{"rule":"step_time_up","family":"speed","severity":"info","job":"4711","user":"alice",)"
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"
-    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","no_capture":true}],"condition_count":128,)"
+    R"("unit":"s","z":17.2,"step":18250,"source":"nvml","text":"text","no_capture":true,)"
+    R"("shared_incident":"gpu05-speed-1-shared"}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
-    R"("told":"2026-11-23T04:46:47.123Z","part_of":"4711-progress-1","before":"verdict"})";
+    R"("told":"2026-11-23T04:46:47.123Z","part_of":"4711-progress-1",)"
+    R"("shared_incident":"gpu05-speed-1-shared","shared_by":null,"before":"verdict"})";
 
 TEST(IncidentJsonTest, EveryMemberBothWays) {
   EXPECT_EQ(incident_text(whole_incident()), kWholeText);
@@ -129,6 +132,17 @@ TEST(IncidentJsonTest, NumbersStayWhatTheyAre) {
     condition.value = number;
     EXPECT_EQ(read_condition(condition_text(condition)).value().value, number);
   }
+}
+
+TEST(IncidentJsonTest, OfSeveralJobs) {
+  Incident incident = whole_incident();
+  incident.job = {};
+  incident.shared_by = SharedBy{.jobs = {"4711", "4712", "4713"}, .job_count = 12, .hosts = {"gpu01"}};
+  const auto read = read_incident(incident_text(incident));
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->id(), "gpu01-speed-2-shared");
+  EXPECT_EQ(read->key(), "a/gpu01/speed/shared");
+  EXPECT_EQ(incident_text(*read), incident_text(incident));
 }
 
 TEST(IncidentTableTest, ARowForEach) {

@@ -64,7 +64,8 @@ constexpr size_t kMostName = 256, kMostText = 1024, kMostSentence = 4096;
 void clean(std::string& text, size_t most) { text = to_printable(text.substr(0, most)); }
 
 void clean(respond::Condition& c) {
-  for (std::string* text : {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source})
+  for (std::string* text :
+       {&c.rule, &c.family, &c.job, &c.user, &c.host, &c.device, &c.unit, &c.source, &c.shared_incident})
     clean(*text, kMostName);
   clean(c.text, kMostText);
 }
@@ -78,8 +79,9 @@ Result<void> check_numbers(i64 n, i64 sequence) {
 
 Result<void> clean(respond::Incident& i) {
   TRY(check_numbers(i.n, i.sequence));
-  for (std::string* name : {&i.cluster, &i.family, &i.host, &i.led_by, &i.part_of, &i.job.id, &i.job.name,
-                            &i.job.user, &i.symptom.rule, &i.symptom.source, &i.symptom.unit})
+  for (std::string* name :
+       {&i.cluster, &i.family, &i.host, &i.led_by, &i.part_of, &i.shared_incident, &i.job.id, &i.job.name,
+        &i.job.user, &i.symptom.rule, &i.symptom.source, &i.symptom.unit})
     clean(*name, kMostName);
   if (i.verdict) {
     clean(i.verdict->cause, kMostName);

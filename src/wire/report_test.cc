@@ -27,7 +27,8 @@ Report report() {
                                .rank = 8,
                                .since = report.sent - kSecond,
                                .at = report.sent,
-                               .value = 4.42});
+                               .value = 4.42,
+                               .shared_incident = "gpu02-speed-1-shared"});
   respond::Incident incident;
   incident.cluster = "a", incident.family = "speed", incident.n = 2, incident.job.id = "4711";
   report.incidents.push_back(incident);
@@ -39,6 +40,7 @@ TEST(Report, IsReadAsWritten) {
   EXPECT_EQ(report_text(read), report_text(report()));
   EXPECT_EQ(read.job.wrote_ago, kMinute);
   EXPECT_EQ(read.conditions[0].rank, 8);
+  EXPECT_EQ(read.conditions[0].shared_incident, "gpu02-speed-1-shared");
   EXPECT_EQ(read.incidents[0].id(), "4711-speed-2");
 }
 
@@ -57,6 +59,20 @@ TEST(Report, MembersOfALaterVersionAreLeftAlone) {
   std::string text = report_text(report());
   text.insert(1, "\"weather\": [1, {\"rain\": true}], ");
   EXPECT_EQ(read_report(text).value().host, "gpu02");
+}
+
+TEST(Report, MembersThatAnEarlierVersionHasNotAreEmpty) {
+  std::string text = report_text(report());
+  for (const std::string member :
+       {R"(,"shared_incident":"gpu02-speed-1-shared")", R"(,"shared_incident":"")", R"(,"shared_by":null)"}) {
+    const size_t at = text.find(member);
+    ASSERT_NE(at, text.npos) << text;
+    text.erase(at, member.size());
+  }
+  const auto read = read_report(text);
+  ASSERT_TRUE(read);
+  EXPECT_TRUE(read->conditions[0].shared_incident.empty());
+  EXPECT_FALSE(read->incidents[0].shared_by);
 }
 
 TEST(Report, WhatIsNoneIsAnError) {

@@ -53,6 +53,9 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
                   alerts_.resolve(condition);
                   take(rules_.resolve(condition, parts_.host.unix_now()), parts_.host.unix_now());
                 }}),
+      shared_([this](const std::string& family, const std::vector<std::string>& jobs) {
+        return leading_.speaks_for(family, jobs);
+      }),
       captures_({parts.loop, parts.host, parts.host_name, parts.registry, options_, rules_, paces_, leading_,
                  incidents_, reports_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
@@ -88,6 +91,7 @@ Result<void> Incidents::begin(IncidentMemory& memory) {
     for (const respond::Condition& condition : incident.conditions) {
       if (incident.is_open()) alerts_.adopt(condition, now);
     }
+    shared_.restore(incident, now);
   }
   for (respond::Incident& incident : restored) incidents_.restore(std::move(incident), now);
   const auto silences = memory.store().silences(now);
@@ -150,12 +154,13 @@ void Incidents::pass() {
   take(rules_.pass(now), now);
   take(alerts_.pass(now), now);
   changes_.pass(now, [this](const std::string& job) { return incidents_.is_open(job); });
-  for (const respond::Condition& again : rules_.again(now)) leading_.take(again, now);
+  for (const respond::Condition& again : rules_.again(now)) tell(again, now);
+  shared_.pass(now);
   leading_.pass(now);
   apply(incidents_.pass(now));
   {
     const std::lock_guard lock(mutex_);
-    left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out();
+    left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out() + shared_.left_out();
     open_counts_ = incidents_.open_counts();
   }
   captures_.pass(now);
@@ -167,9 +172,25 @@ void Incidents::pass() {
 
 void Incidents::take(const std::vector<respond::Condition>& conditions, Ns now) {
   for (const respond::Condition& condition : conditions) {
-    leading_.take(condition, now);
+    tell(condition, now);
     if (condition.is_firing) hangs_.fires(condition);
   }
+}
+
+// To the incident of its job, and to the one that its job shares with others.
+void Incidents::tell(respond::Condition condition, Ns now) {
+  respond::SharedConditions::Words words = shared_.take(condition);
+  for (const respond::Condition& shared : words.shared) apply(incidents_.take(shared, now));
+  if (condition.is_firing && shared_.is_shared(condition)) {
+    respond::Condition shared = condition;
+    shared.is_shared = true;
+    if (const auto incident = incidents_.open(shared)) condition.shared_incident = incident->id();
+  }
+  for (respond::Condition& again : words.again) {
+    again.shared_incident = condition.shared_incident;
+    leading_.take(again, now);
+  }
+  leading_.take(condition, now);
 }
 
 void Incidents::apply(const Result<respond::Incidents::Changes>& changes) {
@@ -194,6 +215,11 @@ void Incidents::apply(const respond::Incidents::Changes& changes) {
 
 void Incidents::look_back(respond::Incident& incident) const {
   changes_.look_back(incident);
+  if (incident.shared_by) {
+    incident.shared_by->hosts = leading_.common_hosts(shared_.jobs(incident.family));
+    incident.shared_by->hosts.resize(
+        std::min(incident.shared_by->hosts.size(), respond::SharedBy::kMostNamed));
+  }
   if (incident.job.id.empty()) return;
   const respond::JobOfIncident job = leading_.job(incident.job.id);
   if (!job.name.empty()) incident.job.name = job.name;
@@ -275,6 +301,8 @@ Result<respond::Incident> Incidents::resolve(const Peer& peer, const std::string
   TRY(may_change(peer, incident.job.id));
   TRY_ASSIGN(const auto changes, incidents_.resolve(id, peer.name, now));
   apply(changes);
+  // What each of several jobs has is that one's to resolve.
+  if (incident.shared_by) return find(id);
   if (incident.family == respond::kAlert) alerts_.resolve(incident.job.id);
   // What nothing else ends is mended, says he who resolves it.
   for (const respond::Condition& condition : rules_.firing()) {

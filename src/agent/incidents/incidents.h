@@ -31,6 +31,7 @@
 #include "kineto/registry.h"
 #include "respond/alerts/alerts.h"
 #include "respond/incidents/incidents.h"
+#include "respond/incidents/shared.h"
 #include "respond/logs/job_lines.h"
 #include "respond/steps/job_pace.h"
 
@@ -91,6 +92,7 @@ class Incidents : public Consumer {
   void take(const Batch& batch);
   void pass();
   void take(const std::vector<respond::Condition>& conditions, Ns now);
+  void tell(respond::Condition condition, Ns now);
   void apply(const respond::Incidents::Changes& changes);
   void apply(const Result<respond::Incidents::Changes>& changes);
   void look_back(respond::Incident& incident) const;
@@ -114,6 +116,7 @@ class Incidents : public Consumer {
   respond::Alerts alerts_;
   std::shared_ptr<ReportFolder> reports_;  // nullptr: none are kept
   Leading leading_;
+  respond::SharedConditions shared_;
   IncidentCaptures captures_;
   HangWatch hangs_;
   IncidentMemory* memory_ = nullptr;

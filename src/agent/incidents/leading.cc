@@ -237,6 +237,17 @@ respond::Chosen Leading::with_addresses(respond::Chosen chosen, const std::strin
   return chosen;
 }
 
+std::vector<std::string> Leading::common_hosts(const std::vector<std::string>& jobs) const {
+  std::vector<respond::Leaders> all;
+  for (const std::string& job : jobs) all.push_back(leaders(job, parts_.host.unix_now()));
+  return agent::common_hosts(all, parts_.host_name);
+}
+
+bool Leading::speaks_for(const std::string& family, const std::vector<std::string>& jobs) const {
+  if (!credentials_ || !respond::is_symptom_family(family)) return true;
+  return common_hosts(jobs).front() == parts_.host_name;
+}
+
 std::string Leading::why_alone(const std::string& job) const {
   const respond::Leaders& leading = leaders(job, parts_.host.unix_now());
   if (leading.is_own() && leading.hosts.size() < 2) return {};

@@ -55,6 +55,10 @@ class Leading {
   respond::Chosen choose_more(const std::string& job, const respond::WaitingGroup& group,
                               const std::vector<i64>& traced) const;
   respond::JobOfIncident job(const std::string& id) const;
+  // The hosts that all of these jobs are known to have.
+  std::vector<std::string> common_hosts(const std::vector<std::string>& jobs) const;
+  // Whether it is for this host to tell what they share: of what each host of a job sees one tells.
+  bool speaks_for(const std::string& family, const std::vector<std::string>& jobs) const;
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }

@@ -13,7 +13,11 @@ namespace {
 
 constexpr i64 kMostNodes = 4096;  // of a list that are looked at
 
-std::string first_label(const std::string& name) { return name.substr(0, name.find('.')); }
+// The same for all names of a host that differ by their domain; an address is whole.
+std::string short_name(const std::string& host) {
+  const bool is_address = host.find_first_not_of("0123456789.:") == host.npos;
+  return ascii_lower(is_address ? host : host.substr(0, host.find('.')));
+}
 
 }  // namespace
 
@@ -29,9 +33,7 @@ respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& 
     hosts.insert(hosts.end(), nodes->begin(), nodes->begin() + std::min(std::ssize(*nodes), kMostNodes));
   std::set<std::string> known;
   for (std::string& host : hosts) {
-    const bool has_parts = host.find_first_not_of("0123456789.:") != host.npos;
-    if (known.insert(ascii_lower(has_parts ? first_label(host) : host)).second)
-      leaders.hosts.push_back(std::move(host));
+    if (known.insert(short_name(host)).second) leaders.hosts.push_back(std::move(host));
   }
   leaders.own = leaders.hosts.size();
   for (size_t i = leaders.hosts.size(); i-- > 0;) {
@@ -41,6 +43,27 @@ respond::Leaders job_leaders(const process::JobFacts& facts, const std::string& 
       leaders.own = i;
   }
   return leaders;
+}
+
+std::vector<std::string> common_hosts(std::span<const respond::Leaders> jobs, const std::string& host_name) {
+  const auto names_of = [&](const respond::Leaders& job) {
+    std::vector<std::string> names;
+    for (size_t i = 0; i < job.hosts.size(); ++i)
+      names.push_back(i == job.own ? host_name : short_name(job.hosts[i]));
+    return names;
+  };
+  std::vector<std::string> common;
+  for (const respond::Leaders& job : jobs) {
+    const std::vector<std::string> names = names_of(job);
+    if (&job == &jobs.front()) {
+      common = names;
+      continue;
+    }
+    const std::set<std::string> known(names.begin(), names.end());
+    std::erase_if(common, [&](const std::string& name) { return !known.contains(name); });
+  }
+  if (std::ranges::find(common, host_name) == common.end()) common.push_back(host_name);
+  return common;
 }
 
 }  // namespace spotter::agent

@@ -30,6 +30,20 @@ TEST(JobLeaders, AJobOfOneHostIsLedThere) {
   EXPECT_TRUE(leaders("", "", "gpu03").is_own());
 }
 
+TEST(JobLeaders, HostsThatJobsHaveInCommon) {
+  const std::vector<respond::Leaders> jobs = {leaders("gpu03", "gpu[01-04]", "gpu02.cluster"),
+                                              leaders("gpu02", "gpu[02-04]", "gpu02.cluster"),
+                                              leaders("GPU03.cluster", "gpu[02-03]", "gpu02.cluster")};
+  EXPECT_EQ(common_hosts(jobs, "gpu02.cluster"), (Hosts{"gpu03", "gpu02.cluster"}));
+  const std::vector<respond::Leaders> here = {leaders("gpu01", "", "gpu05"), leaders("", "", "gpu05"),
+                                              leaders("gpu02", "", "gpu05")};
+  EXPECT_EQ(common_hosts(here, "gpu05"), Hosts{"gpu05"});
+  const std::vector<respond::Leaders> by_address = {leaders("192.0.2.1", "", "gpu05"),
+                                                    leaders("192.0.2.2", "", "gpu05")};
+  EXPECT_EQ(common_hosts(by_address, "gpu05"), Hosts{"gpu05"});
+  EXPECT_EQ(common_hosts({}, "gpu05"), Hosts{"gpu05"});
+}
+
 TEST(JobLeaders, AListThatIsNoneIsLeftOut) {
   EXPECT_EQ(leaders("gpu01", "gpu[", "gpu03").hosts, Hosts{"gpu01"});
 }

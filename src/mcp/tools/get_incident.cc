@@ -39,6 +39,8 @@ std::string sentence_of(const respond::Incident& incident) {
   std::string said = fmt::format("The incident is {}, of severity {}", respond::state_name(incident.state),
                                  respond::urgency_name(incident.urgency));
   if (is_rule(incident.symptom.rule)) said += fmt::format("; it began by the rule {}", incident.symptom.rule);
+  if (incident.shared_by)
+    said += fmt::format("; {} jobs of one host share it", incident.shared_by->job_count);
   said += " [s1].";
   if (!incident.verdict) return said + " No cause is known.";
   const respond::Verdict& verdict = *incident.verdict;

@@ -32,9 +32,13 @@ struct Condition {
   std::string source = {};       // who said so: "profilerStep", "log:megatron", "nvml"
   std::string text = {};         // a line of a log: text of a job, untrusted; at most 200 bytes
   bool no_capture = false;       // whoever says it wants none
+  // The id of the incident that several jobs of its host share, where it is of one of them (shared.h).
+  std::string shared_incident = {};
+  bool is_shared = false;  // it is in that one, not in its job's own; not said to other hosts
 };
 
-// What makes it the same condition when it is told again: FNV-1a of rule, job, host, rank and device.
+// What makes it the same condition when it is told again: FNV-1a of rule, job, host, rank and device,
+// and whether several jobs share it.
 u64 fingerprint(const Condition& condition);
 
 inline const char* urgency_name(Urgency urgency) {

@@ -102,6 +102,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
   mine.opened = std::min(mine.opened, theirs.opened);
   if (theirs.n == mine.n) mine.told = std::max(mine.told, theirs.told);
   if (!mine.acknowledged) mine.acknowledged = theirs.acknowledged;
+  if (mine.shared_incident.empty()) mine.shared_incident = theirs.shared_incident;
   for (CaptureOfIncident& capture : theirs.captures) {
     const bool is_known = std::ranges::any_of(
         mine.captures, [&](const CaptureOfIncident& own) { return own.path == capture.path; });
@@ -140,6 +141,7 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
     return there == 0 ? 0 : at - std::clamp<Ns>(report.sent - there, 0, at);
   };
   for (Incident incident : report.incidents) {
+    incident.shared_by.reset();  // what jobs of a host share is that host's to tell
     if (incident.job.id != report.job.id || incident.cluster != options_.cluster) continue;
     if (!incident.is_open() || !is_family(incident.family)) continue;
     for (Condition& condition : incident.conditions) {

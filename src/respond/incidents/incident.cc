@@ -20,22 +20,32 @@ u64 fingerprint(const Condition& condition) {
   hash = mixed(hash, "host", condition.host);
   hash = mixed(hash, "job", condition.job);
   hash = mixed(hash, "rank", condition.rank ? std::to_string(*condition.rank) : "");
-  return mixed(hash, "rule", condition.rule);
+  hash = mixed(hash, "rule", condition.rule);
+  return condition.is_shared ? mixed(hash, "shared", "") : hash;
 }
 
 std::string Incident::key() const {
+  if (shared_by) return fmt::format("{}/{}/{}/shared", cluster, host, family);
   return job.id.empty() ? fmt::format("{}/host/{}/{}", cluster, host, family)
                         : fmt::format("{}/{}/{}", cluster, job.id, family);
 }
 
-std::string incident_key(const std::string& cluster, const Condition& condition) {
+Incident begun_by(const std::string& cluster, const Condition& condition) {
   Incident incident{.cluster = cluster, .family = condition.family};
-  incident.job.id = condition.job;
-  if (condition.job.empty()) incident.host = condition.host;
-  return incident.key();
+  if (condition.is_shared)
+    incident.shared_by.emplace();
+  else
+    incident.job.id = condition.job;
+  if (incident.job.id.empty()) incident.host = condition.host;
+  return incident;
+}
+
+std::string incident_key(const std::string& cluster, const Condition& condition) {
+  return begun_by(cluster, condition).key();
 }
 
 std::string Incident::id() const {
+  if (shared_by) return fmt::format("{}-{}-{}-shared", host, family, n);
   return fmt::format("{}-{}-{}", job.id.empty() ? host : job.id, family, n);
 }
 

@@ -95,6 +95,14 @@ struct Acknowledgement {
   Ns at = 0;
 };
 
+// Of an incident that several jobs of a host share: whose it is. `jobs`: the first of them.
+struct SharedBy {
+  static constexpr size_t kMostNamed = 8;
+  std::vector<std::string> jobs = {};
+  i64 job_count = 0;
+  std::vector<std::string> hosts = {};  // that all of them are known to have
+};
+
 struct Incident {
   std::string cluster = {}, family = {};
   i64 n = 0;              // how often there was one of this key: from 1
@@ -123,15 +131,22 @@ struct Incident {
   // it does not).
   Ns fired = 0, told = 0;
   std::string part_of = {};
+  // Of a job's: the one that it shares with other jobs of a host, and is told beside.
+  std::string shared_incident = {};
+  std::optional<SharedBy> shared_by = {};  // nothing: it is of a job, or of a host
   IncidentState before = IncidentState::pending;
 
-  // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`.
+  // `<cluster>/<job>/<family>`, or `<cluster>/host/<host>/<family>`; of one that jobs share
+  // `<cluster>/<host>/<family>/shared`: no name of a job makes another one's key.
   std::string key() const;
-  // `<job>-<family>-<n>`: what people are shown.
+  // What people are shown: `<job>-<family>-<n>`, or with the host in the place of the job; of one that jobs
+  // share `<host>-<family>-<n>-shared`.
   std::string id() const;
   bool is_open() const { return state != IncidentState::resolved; }
 };
 
+// One that a condition begins, as far as that says of what it is.
+Incident begun_by(const std::string& cluster, const Condition& condition);
 // The key of the incident that a condition belongs to.
 std::string incident_key(const std::string& cluster, const Condition& condition);
 

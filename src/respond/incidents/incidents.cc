@@ -39,7 +39,8 @@ void Incidents::restore(Incident incident, Ns at) {
   kept.grace = at + options_.grace;
   kept.began = incident.state == IncidentState::resolved ? incident.closed : incident.updated;
   if (incident.is_open() && incident.state != IncidentState::recovering) {
-    for (const Condition& condition : incident.conditions) {
+    for (Condition condition : incident.conditions) {
+      condition.is_shared = incident.shared_by.has_value();
       if (condition.is_firing && kept.firing.emplace(fingerprint(condition), condition).second) ++conditions_;
     }
   }
@@ -59,6 +60,8 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
   if (!kept) return changes;
   Incident& incident = kept->incident;
   const bool rose = add(*kept, condition) && !is_new;
+  const bool is_shared = incident.shared_incident.empty() && !condition.shared_incident.empty();
+  if (is_shared) incident.shared_incident = condition.shared_incident;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
     const bool was_resolved = incident.state == IncidentState::resolved;
     const auto led = learnt_.find(incident.key());
@@ -74,6 +77,8 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
     move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
   } else if (is_new) {
     move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
+  } else if (is_shared) {
+    move(*kept, incident.state, "other jobs share it", Word::none, at, changes);
   }
   return changes;
 }
@@ -102,11 +107,8 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands
   Kept& kept = incidents_.emplace_back();
   kept.began = at;
   Incident& incident = kept.incident;
-  incident.cluster = options_.cluster;
+  incident = begun_by(options_.cluster, condition);
   incident.led_by = options_.host;
-  incident.family = condition.family;
-  incident.job.id = condition.job;
-  if (condition.job.empty()) incident.host = condition.host;
   incident.urgency = condition.urgency;
   incident.opened = at;
   const std::string key = incident.key();
@@ -202,6 +204,9 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
       if (is_quiet) {
         incident.before = incident.state;
         move(kept, IncidentState::recovering, "all conditions are over", Word::none, at, changes);
+      } else if (incident.shared_by && !incident.verdict && at - incident.fired <= options_.together &&
+                 verdict_of(related(kept, at))) {
+        settle(kept, {}, "something else is wrong with the host", at, changes);
       } else if (incident.told == 0) {
         if (!incident.part_of.empty() && std::ranges::none_of(incidents_, [&](const Kept& other) {
               return other.incident.is_open() && other.incident.id() == incident.part_of;
@@ -259,11 +264,13 @@ std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const 
   std::vector<const Condition*> all;
   std::set<std::string_view> hosts;
   for (const auto& [key, condition] : kept.firing) {
-    all.push_back(&condition);
+    // What one of several jobs has is no cause of what the others have.
+    if (!kept.incident.shared_by) all.push_back(&condition);
     hosts.insert(condition.host);
   }
   for (const Kept& other : incidents_) {
     if (&other == &kept || !other.incident.is_open() || is_symptom_family(other.incident.family)) continue;
+    if (other.incident.shared_by) continue;  // its jobs have the same conditions
     for (const auto& [key, condition] : other.firing) {
       const bool is_here =
           condition.job.empty() ? hosts.contains(condition.host) : condition.job == kept.incident.job.id;

@@ -112,6 +112,8 @@ class Incidents {
   std::vector<Silence> silences(Ns at) const { return silences_.all(at); }
 
   std::optional<Incident> find(const std::string& id) const;
+  // The open one that a condition belongs to.
+  std::optional<Incident> open(const Condition& condition) const;
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
   bool is_open(const std::string& job) const;      // whether one of the job's is

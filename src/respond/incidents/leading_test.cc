@@ -450,6 +450,21 @@ TEST(Leading, WhatIsMadeUpIsLimited) {
   EXPECT_EQ(incidents.all().size(), 1u);  // of the family that there is
 }
 
+TEST(Relay, WhatAJobSharesIsToldToItsLeaderThoughTheConditionIsKnownThere) {
+  Relay relay;
+  const Leaders leaders{.hosts = {"gpu01", "gpu05"}, .own = 1};
+  Condition condition{
+      .rule = "step_time_up", .family = "speed", .job = "4711", .host = "gpu05", .at = kBegin};
+  relay.put(condition, leaders, kBegin);
+  for (const Relay::Errand& errand : relay.pass(kBegin)) relay.answered(errand, true, kBegin);
+  EXPECT_TRUE(relay.pass(kBegin + kSecond).empty());
+  condition.shared_incident = "gpu05-speed-1-shared";
+  relay.put(condition, leaders, kBegin + kSecond);
+  const std::vector<Relay::Errand> errands = relay.pass(kBegin + kSecond);
+  ASSERT_EQ(errands.size(), 1u);
+  EXPECT_EQ(errands[0].conditions.at(0).shared_incident, "gpu05-speed-1-shared");
+}
+
 TEST(Relay, JobsWhoseLeadersHangKeepNoOthersFromTheirs) {
   Relay relay;
   const Leaders leaders{.hosts = {"x"}, .own = 1};

@@ -66,6 +66,14 @@ std::optional<Incident> Incidents::find(const std::string& id) const {
   return {};
 }
 
+std::optional<Incident> Incidents::open(const Condition& condition) const {
+  const std::string key = incident_key(options_.cluster, condition);
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.is_open() && kept.incident.key() == key) return kept.incident;
+  }
+  return {};
+}
+
 std::optional<Incident> Incidents::concluded(const Condition& condition) const {
   for (const Kept& kept : incidents_) {
     const Incident& incident = kept.incident;

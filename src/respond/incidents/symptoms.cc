@@ -87,7 +87,15 @@ void describe(Incident& incident, const std::map<u64, Condition>& firing) {
   incident.conditions.clear();
   for (size_t i = 0; i < std::min(kShown, sorted.size()); ++i) incident.conditions.push_back(*sorted[i]);
   incident.urgency = std::max(incident.urgency, worst.urgency);
-  if (incident.job.user.empty()) incident.job.user = worst.user;
+  if (incident.shared_by) {
+    SharedBy& by = *incident.shared_by;
+    by.job_count = incident.condition_count;  // each of them has one
+    by.jobs.clear();
+    for (size_t i = 0; i < std::min(SharedBy::kMostNamed, sorted.size()); ++i)
+      by.jobs.push_back(sorted[i]->job);
+  } else if (incident.job.user.empty()) {
+    incident.job.user = worst.user;
+  }
   Symptom& symptom = incident.symptom;
   symptom = {.rule = worst.rule,
              .source = worst.source,
