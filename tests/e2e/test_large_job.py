@@ -72,6 +72,7 @@ def test_whom_the_first_ranks_wait_for_is_traced_next(tmp_path, traces):
             says(STEP_MS)
         record = until(lambda: says(STEP_MS * 2) or concluded(agent), 60, "it is concluded", every=0)
     assert [capture["ranks"] for capture in record["captures"]] == ["0-31", "0, 32-62"]
+    assert all(capture["id"] and capture["steps"] == 4 for capture in record["captures"])
     assert record["verdict"]["cause"] == "slow_device", record
     assert [suspect["rank"] for suspect in record["verdict"]["suspects"]] == [SLOW]
 

@@ -28,6 +28,7 @@ struct IncidentCaptures::Running {
   Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
   bool is_canary = false;
   std::set<i64> users = {};  // whose processes here were traced meanwhile
+  std::string id = {};       // of this host's capture
   std::unique_ptr<Investigation> investigation = {};
   // Of a second one: what the first one said, and how many ranks it alone has traced.
   std::optional<respond::Conclusion> first = {};
@@ -53,6 +54,7 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
   for (const auto& [id, running] : running_) {
     if (running->job != capture.job) continue;
     is_own = true;
+    running->id = capture.id;
     for (const capture::Receipt& receipt : capture.receipts) running->users.insert(receipt.uid);
   }
   if (!is_own) by_people_[capture.job] = now;
@@ -193,8 +195,12 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
-        if (!incident.captures.empty())
-          incident.captures.back().path = capture::folder_of(investigated->receipts);
+        if (!incident.captures.empty()) {
+          respond::CaptureOfIncident& capture = incident.captures.back();
+          capture.id = running.id;
+          capture.path = capture::folder_of(investigated->receipts);
+          capture.steps = investigated->steps;
+        }
         if (investigated->report.empty()) return;
         // Of other hosts it is not known whose processes these were.
         const bool is_ones_alone = running.whom.hosts.empty() && running.users.size() == 1;

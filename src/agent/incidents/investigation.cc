@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "net/memory_file.h"
+#include "respond/rules/columns.h"
 #include "wire/capture_request.h"
 #include "wire/read_tables.h"
 
@@ -36,6 +37,12 @@ Result<Investigated> read(const std::string& output) {
   if (receipts == answer.tables.end()) return fail(Code::corrupt, "the investigation told of no capture");
   Investigated investigated{
       .receipts = std::move(*receipts), .findings = {}, .notes = std::move(answer.notes)};
+  if (const auto captured = named("captured"); captured != answer.tables.end() && captured->rows() == 1) {
+    constexpr const char* kSteps[] = {"steps"};
+    respond::Columns columns(kSteps);
+    columns.find(*captured);
+    investigated.steps = columns.integer(0, 0).value_or(0);
+  }
   for (const Note& note : investigated.notes.all()) {
     if (note.kind == "no_report") investigated.why_no_report = note.sentence;
   }

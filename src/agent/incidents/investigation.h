@@ -29,6 +29,7 @@ struct InvestigationOrder {
 struct Investigated {
   Table receipts;
   std::optional<Table> findings;  // nothing: no trace could be read
+  i64 steps = 0;                  // that were recorded; 0: none, or not known
   Notes notes;
   std::string report = {};  // HTML; empty: none was made, and `why_no_report`
   std::string why_no_report = {};

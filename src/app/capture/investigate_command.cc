@@ -1,7 +1,7 @@
 // investigate: what an agent runs for an incident: a capture of some ranks, and what stands out in it. The
-// request (wire/capture_request.h) comes by standard input; the receipts, the findings and the notes go to
-// standard output as JSON, and with --report a page of them to the descriptor that is open for it. The traces
-// are read where they were written, by their owner's rights.
+// request (wire/capture_request.h) comes by standard input; the receipts, the findings, how many steps there
+// are and the notes go to standard output as JSON, and with --report a page of them to the descriptor that is
+// open for it. The traces are read where they were written, by their owner's rights.
 #include <unistd.h>
 
 #include <cerrno>
@@ -27,6 +27,10 @@
 
 namespace spotter::app {
 namespace {
+
+constexpr Field kCaptured[] = {
+    {"steps", Type::integer, Unit::count, Role::value, "Steps that any rank has recorded."},
+};
 
 // Whole or not at all.
 Result<void> write_report(diagnose::Diagnosis diagnosis, const std::string& folder) {
@@ -74,6 +78,7 @@ Result<int> investigate(const HostOptions& where, bool wants_report) {
     TRY_ASSIGN(diagnose::Diagnosis diagnosis, diagnose::run({}, std::move(request), read::load));
     notes.merge(diagnosis.notes);
     tables.push_back(*diagnosis.findings);
+    tables.emplace_back("captured", kCaptured).append({diagnosis.facts.steps.count});
     if (wants_report) {
       if (const auto written = write_report(std::move(diagnosis), folder); !written)
         notes.add("no_report", Severity::loss,
