@@ -9,6 +9,7 @@
 #include <array>
 #include <cerrno>
 #include <climits>
+#include <filesystem>
 #include <string_view>
 
 #include "base/source_revision.h"
@@ -123,11 +124,45 @@ std::string packed(std::string_view refs, std::string_view name) {
   return {};
 }
 
+// Where Git keeps what belongs to a checkout: its HEAD, and what all checkouts of the repository have.
+struct Folders {
+  std::string own, common;
+};
+
+// Of a text that names a folder, which the process's user may reach. Empty: it is none.
+std::string folder_in(const Files& files, const std::string& folder, std::string_view text) {
+  const std::string_view name = trimmed(text);
+  if (name.empty()) return {};
+  const std::filesystem::path path = (std::filesystem::path(folder) / name).lexically_normal();
+  std::filesystem::path at;
+  for (const std::filesystem::path& part : path) {
+    at /= part;
+    if (!part.empty() && !files.may_search(at.string())) return {};
+  }
+  return path.has_filename() ? path.string() : path.parent_path().string();
+}
+
+// Of a further worktree or a submodule `.git` is a file: "gitdir: FOLDER".
+std::optional<Folders> folders_of(const Files& files, const std::string& folder) {
+  constexpr std::string_view kElsewhere = "gitdir:";
+  const std::string git = joined(folder, ".git");
+  if (files.may_search(git)) return Folders{git, git};
+  const std::optional<std::string> text = files.read(folder, ".git", kMostHead);
+  if (!text || !text->starts_with(kElsewhere)) return {};
+  const std::string own = folder_in(files, folder, std::string_view(*text).substr(kElsewhere.size()));
+  if (own.empty()) return {};
+  const auto shared = files.read(own, "commondir", kMostHead);
+  const std::string common = shared ? folder_in(files, own, *shared) : own;
+  if (common.empty()) return {};
+  return Folders{own, common};
+}
+
 // What HEAD names may be a commit alone: a ref of a ref is nothing that Git makes of a branch.
-std::string commit_in(const Files& files, const std::string& git) {
+std::string commit_in(const Files& files, const Folders& folders) {
   constexpr std::string_view kRef = "ref:";
-  const std::optional<std::string> head = files.read(git, "HEAD", kMostHead);
+  const std::optional<std::string> head = files.read(folders.own, "HEAD", kMostHead);
   if (!head) return {};
+  const std::string& git = folders.common;
   std::string_view text = trimmed(*head);
   if (!text.starts_with(kRef)) return is_commit(text) ? std::string(text) : std::string();
   text = trimmed(text.substr(kRef.size()));
@@ -159,9 +194,10 @@ std::optional<Repository> repository_of(const Host& host, i64 pid, i64 uid, std:
   for (int i = 0; i < kMostFolders && !folder.empty() && files.may_search(folder); ++i) {
     const std::string git = joined(folder, ".git");
     if (files.is_there(git)) {
-      if (!files.may_search(git)) return std::nullopt;  // it may be a file that names another place
-      const std::string commit = commit_in(files, git);
-      const auto config = files.read(git, "config", kMostConfig);
+      const auto folders = folders_of(files, folder);
+      if (!folders) return std::nullopt;
+      const std::string commit = commit_in(files, *folders);
+      const auto config = files.read(folders->common, "config", kMostConfig);
       const std::string page = config ? web_page_of(origin_in(*config)) : std::string();
       if (commit.empty() || page.empty()) return std::nullopt;
       return Repository{fmt::format("{}@{}", page, commit), folder};

@@ -105,9 +105,42 @@ TEST_F(RepositoryTest, NoLinkIsFollowed) {
   EXPECT_EQ(source(), "none");
 }
 
-TEST_F(RepositoryTest, AFolderThatNamesAnotherPlaceIsNoneAndEndsTheSearch) {
+TEST_F(RepositoryTest, AFurtherWorktreeAndASubmoduleNameTheirs) {
   const fs::path inner = root_ / "fs/work/src/.git";
+  const std::string other(40, 'f');
+  fs::create_directories(git() / "worktrees/src");
+  write("worktrees/src/HEAD", other);
+  write("worktrees/src/commondir", "../..\n");
+  for (const char* place : {"gitdir: /work/.git/worktrees/src\n", "gitdir: ../.git/worktrees/src/"}) {
+    std::ofstream(inner) << place;
+    EXPECT_EQ(source(), "https://github.com/owner/repo@" + other) << place;
+    EXPECT_EQ(find()->root, "/work/src");
+  }
+  write("worktrees/src/HEAD", "ref: refs/heads/feature/one\n");  // of all worktrees
+  EXPECT_EQ(source(), kSource);
+  fs::create_directories(git() / "modules/src");
+  write("modules/src/HEAD", other);
+  write("modules/src/config", "[remote \"origin\"]\n\turl = https://github.com/owner/part\n");
   std::ofstream(inner) << "gitdir: ../.git/modules/src\n";
+  EXPECT_EQ(source(), "https://github.com/owner/part@" + other);
+}
+
+TEST_F(RepositoryTest, WhatNamesNoSuchPlaceIsNoneAndEndsTheSearch) {
+  const fs::path inner = root_ / "fs/work/src/.git";
+  fs::create_directories(root_ / "out");
+  std::ofstream(root_ / "out/HEAD") << kCommit;
+  std::ofstream(root_ / "out/config") << kConfig;
+  fs::create_directory_symlink(git(), root_ / "fs/link");
+  for (const std::string& place : std::initializer_list<std::string>{
+           "", "gitdir:", "gitdir: ../.git/none", "../.git", "gitdir: ../../../out",
+           "gitdir: " + (root_ / "out").string(), "gitdir: /link", "gitdir: ../.git/HEAD",
+           "gitdir: " + std::string(5000, '/')}) {
+    std::ofstream(inner) << place;
+    EXPECT_EQ(source(), "none") << place.substr(0, 100);
+  }
+  std::ofstream(inner) << "gitdir: ../.git\n";
+  EXPECT_EQ(source(), kSource);
+  write("commondir", "/link");
   EXPECT_EQ(source(), "none");
   fs::remove(inner);
   ASSERT_EQ(mkfifo(inner.c_str(), 0600), 0);
@@ -148,6 +181,16 @@ TEST_F(RepositoryTest, WhatTheProcessesUserMayNotReadIsNotRead) {
     EXPECT_EQ(source(other), "none") << folder;
     fs::permissions(git() / folder, fs::perms::others_exec, fs::perm_options::add);
   }
+  // Nor by a name for it.
+  fs::rename(git(), root_ / "fs/kept");
+  std::ofstream(root_ / "fs/work/.git") << "gitdir: /kept";
+  EXPECT_EQ(source(other), kSource);
+  fs::permissions(root_ / "fs/kept", fs::perms::others_exec, fs::perm_options::remove);
+  EXPECT_EQ(source(other), "none");
+  fs::permissions(root_ / "fs/kept", fs::perms::others_exec, fs::perm_options::add);
+  fs::permissions(root_ / "fs", fs::perms::others_exec, fs::perm_options::remove);
+  EXPECT_EQ(source(other), "none");
+  fs::permissions(root_ / "fs", fs::perms::others_exec, fs::perm_options::add);
   EXPECT_EQ(source(other), kSource);
 }
 

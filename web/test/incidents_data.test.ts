@@ -31,6 +31,10 @@ test("a record, in which what is not there is not known", () => {
   assert.equal(incident.acknowledgedBy, "");
   const older = incidentOf(JSON.stringify({ ...RECORD, verdict: null, report: undefined }));
   assert.ok(older.cause === "" && !older.hasReport);
+  assert.ok(older.sharedIncident === "" && older.sharedBy === null);
+  const shared = incidentOf(JSON.stringify({ ...RECORD, shared_incident: "gpu01-speed-1-shared", shared_by: { jobs: ["a", 3, "b"], job_count: 4, hosts: [] } }));
+  assert.equal(shared.sharedIncident, "gpu01-speed-1-shared");
+  assert.deepEqual(shared.sharedBy, { jobs: ["a", "b"], count: 4 });
   for (const wrong of ["[]", "{}", "null"]) assert.throws(() => incidentOf(wrong), /no incident/);
 });
 

@@ -66,6 +66,12 @@ std::string operation_of(std::string_view name) {
 bool gathers(std::string_view operation) { return operation == "all_gather" || operation == "gather"; }
 bool scatters(std::string_view operation) { return operation == "reduce_scatter" || operation == "scatter"; }
 
+bool waits_for_all(std::string_view operation) {
+  constexpr std::string_view kMeet[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
+                                        "barrier"};
+  return std::ranges::find(kMeet, operation) != std::end(kMeet);
+}
+
 std::optional<double> bus_factor(std::string_view operation, i64 ranks) {
   const auto* known = std::ranges::find(kOperations, operation, &Operation::name);
   if (known == std::end(kOperations)) return std::nullopt;

@@ -20,6 +20,9 @@ std::string operation_of(std::string_view name);
 bool gathers(std::string_view operation);
 bool scatters(std::string_view operation);
 
+// Whether it ends on none of its ranks before all of them have come.
+bool waits_for_all(std::string_view operation);
+
 // What bus bandwidth is of algorithm bandwidth in a group of so many ranks: the share of a message that has
 // to cross each rank's link, so that it compares with the link whatever the operation and the group. nullopt:
 // not defined for it. Source: nccl-tests, doc/PERFORMANCE.md.

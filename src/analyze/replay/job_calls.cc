@@ -5,6 +5,7 @@
 #include <tuple>
 #include <unordered_map>
 
+#include "analyze/communication/collective_names.h"
 #include "analyze/communication/matching.h"
 #include "analyze/replay/mix.h"
 #include "analyze/replay/unnamed_calls.h"
@@ -20,13 +21,6 @@ struct Keyed {
   bool is_send = false;
   u64 unnumbered = 0;  // of a group's collectives without numbers: what they have in common
 };
-
-// Whether it ends on none of its ranks before all have come.
-bool meets(std::string_view operation) {
-  constexpr std::string_view kMeet[] = {"all_reduce", "all_gather", "reduce_scatter", "all_to_all",
-                                        "barrier"};
-  return std::ranges::find(kMeet, operation) != std::end(kMeet);
-}
 
 class Keys {
  public:
@@ -57,7 +51,7 @@ class Keys {
       const u64 group = fnv1a(rank_.skeleton.strings[row.group]);
       const u64 pool = mix(group, fnv1a(name));
       const bool has_number = row.number != kNoSequence;
-      if (!has_number && meets(name)) keyed.unnumbered = mix(pool, 4);
+      if (!has_number && waits_for_all(name)) keyed.unnumbered = mix(pool, 4);
       keyed.key =
           has_number ? numbered(mix(pool, static_cast<u64>(row.number)), 0) : numbered(mix(pool, 3), step);
     }

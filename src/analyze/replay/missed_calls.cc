@@ -3,6 +3,10 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analyze/communication/collective_names.h"
 
 namespace spotter::analyze {
 namespace {
@@ -15,14 +19,26 @@ std::string_view group_of(const JobProgram& job, const JobCall& call) {
   return job.ranks[first.rank].skeleton.strings[job.row(first).group];
 }
 
-bool is_collective(const JobProgram& job, const JobCall& call) {
-  return job.row(job.members_of(call)[0]).peer == kNoPeer;
+bool is_of_all(const JobProgram& job, const JobCall& call) {
+  const Member& first = job.members_of(call)[0];
+  return waits_for_all(job.ranks[first.rank].skeleton.strings[job.row(first).name]);
+}
+
+// The only one of them without this call.
+std::pair<u32, Ns> left_out(const LastStarts& last, std::span<const Member> members) {
+  std::vector<u32> have;
+  for (const Member& m : members) have.push_back(m.rank);
+  std::ranges::sort(have);
+  auto has = have.begin();
+  auto rank = last.begin();
+  while (has != have.end() && *has == rank->first) ++has, ++rank;
+  return *rank;
 }
 
 std::map<std::string_view, LastStarts> last_starts(const JobProgram& job) {
   std::map<std::string_view, LastStarts> groups;
   for (const JobCall& call : job.calls) {
-    if (!is_collective(job, call)) continue;
+    if (!is_of_all(job, call)) continue;
     LastStarts& last = groups[group_of(job, call)];
     for (const Member& m : job.members_of(call)) {
       const auto [of_rank, is_first] = last.try_emplace(m.rank, job.start(m));
@@ -40,7 +56,7 @@ void set_missed(JobProgram& job) {
     return;
   const std::map<std::string_view, LastStarts> groups = last_starts(job);
   for (u32 c = 0; c < job.calls.size(); ++c) {
-    if (!is_collective(job, job.calls[c])) continue;
+    if (!is_of_all(job, job.calls[c])) continue;
     const auto members = job.members_of(job.calls[c]);
     const LastStarts& last = groups.at(group_of(job, job.calls[c]));
     // Who of two does not come, or comes later, nobody can tell.
@@ -51,13 +67,11 @@ void set_missed(JobProgram& job) {
       last_start = std::max(last_start, job.start(m));
       end = std::max(end, job.end(m));
     }
-    for (const auto& [r, start] : last) {
-      if (std::ranges::any_of(members, [&](const Member& m) { return m.rank == r; })) continue;
-      const RankProgram& rank = job.ranks[r];
-      if (!rank.recorded_until || start >= first_start) continue;
-      const Ns waited = std::min(*rank.recorded_until - rank.clock, end) - last_start;
-      if (waited > 0) job.missed.push_back({r, c, waited});
-    }
+    const auto [r, start] = left_out(last, members);
+    const RankProgram& rank = job.ranks[r];
+    if (!rank.recorded_until || start >= first_start) continue;
+    const Ns waited = std::min(*rank.recorded_until - rank.clock, end) - last_start;
+    if (waited > 0) job.missed.push_back({r, c, waited});
   }
 }
 

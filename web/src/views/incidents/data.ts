@@ -73,6 +73,9 @@ export interface Incident {
   acknowledgedAt: number;
   silencedUntil: number;
   partOf: string;
+  // That jobs of one host have together, which theirs name.
+  sharedIncident: string;
+  sharedBy: { jobs: string[]; count: number } | null;
 }
 
 type Json = Record<string, unknown>;
@@ -120,6 +123,8 @@ export function incidentOf(text: string): Incident {
     })),
     conditionCount: numberAt(json, "condition_count"),
     acknowledgedBy: textAt(acknowledged, "by"), acknowledgedAt: timeAt(acknowledged, "at"), silencedUntil: timeAt(json, "silenced_until"), partOf: textAt(json, "part_of"),
+    sharedIncident: textAt(json, "shared_incident"),
+    sharedBy: isObject(json["shared_by"]) ? { jobs: textsAt(json["shared_by"], "jobs"), count: numberAt(json["shared_by"], "job_count") } : null,
   };
 }
 

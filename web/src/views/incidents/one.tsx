@@ -95,6 +95,8 @@ function Facts({ incident, host }: { incident: Incident; host: Host }) {
       {incident.acknowledgedBy !== "" && <p>Acknowledged by {printable(incident.acknowledgedBy)} at {timeText(incident.acknowledgedAt)}.</p>}
       {incident.silencedUntil > Date.now() * 1e6 && <p>Silenced until {timeText(incident.silencedUntil)}.</p>}
       {incident.partOf !== "" && <p>It is a part of <a href={here({ id: incident.partOf, host: "" })}>{printable(incident.partOf)}</a>, and is not told by itself.</p>}
+      {incident.sharedIncident !== "" && <p>Other jobs of one host have the like at the same time: <a href={here({ id: incident.sharedIncident, host: "" })}>{printable(incident.sharedIncident)}</a>.</p>}
+      {incident.sharedBy && <p>{incident.sharedBy.count} jobs of this host have it: {printable(incident.sharedBy.jobs.join(", "))}{incident.sharedBy.count > incident.sharedBy.jobs.length && " and others"}.</p>}
     </>
   );
 }
@@ -172,7 +174,7 @@ function Traces({ incident, host, captures }: { incident: Incident; host: Host; 
         const id = captureOf(traced, incident, captures);
         return (
           <li key={i}>
-            {traced.ranks === "" ? "all ranks" : `ranks ${printable(traced.ranks)}`}{!Number.isNaN(traced.steps) && `, ${traced.steps} steps`}.
+            {traced.ranks === "" ? "all ranks" : `ranks ${printable(traced.ranks)}`}{traced.steps > 0 && `, ${traced.steps} ${traced.steps === 1 ? "step" : "steps"}`}.
             {" "}Steps while it lasted {ratioText(traced.overhead)}, after it {ratioText(traced.aftermath)}; it cost the job {Number.isNaN(traced.costS) ? "a time that is not known" : human(traced.costS * 1e9, "ns")}.
             {id !== "" && <> <a href={linkTo("captures", { capture: captureText([{ host: host.name, id }]) })}>Receipts, and analyse where the files are</a></>}
             {traced.path !== "" && <Command text={`spotter serve ${quoted(traced.path)}`} />}
