@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <climits>
 #include <filesystem>
+#include <iterator>
 #include <string_view>
 
 #include "base/source_revision.h"
@@ -21,7 +22,7 @@ namespace spotter::capture {
 namespace {
 
 constexpr size_t kMostHead = 4096, kMostConfig = size_t{64} << 10, kMostRefs = size_t{1} << 20;
-constexpr int kMostFolders = 64;  // from the working directory up
+constexpr int kMostFolders = 64;  // from the working directory up, and of a name
 
 std::string link_text(const std::string& path) {
   std::array<char, PATH_MAX> text{};
@@ -134,6 +135,7 @@ std::string folder_in(const Files& files, const std::string& folder, std::string
   const std::string_view name = trimmed(text);
   if (name.empty()) return {};
   const std::filesystem::path path = (std::filesystem::path(folder) / name).lexically_normal();
+  if (std::distance(path.begin(), path.end()) > kMostFolders) return {};
   std::filesystem::path at;
   for (const std::filesystem::path& part : path) {
     at /= part;

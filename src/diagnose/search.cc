@@ -50,6 +50,9 @@ class Searcher {
     if (model_.whole <= 0) return std::move(found_);
     take(faults, true);
     take_covered(faults);
+    // What says why a rank does not come says more.
+    std::erase_if(left,
+                  [&](const Open& o) { return o.candidate.is_certain && told_of(o.candidate.ranks) > 0; });
     keep_certain(left);
     take(left, false);
     take(opportunities, false);

@@ -25,14 +25,15 @@ struct IncidentCaptures::Running {
   std::string job = {};
   respond::CapturePlan plan = {};
   respond::Chosen whom = {};
-  Ns began = 0, until = 0;  // Unix time: from its warm-up to the end of its window
+  Span span = {};
   bool is_canary = false;
   std::set<i64> users = {};  // whose processes here were traced meanwhile
   std::string id = {};       // of this host's capture
   std::unique_ptr<Investigation> investigation = {};
-  // Of a second one: what the first one said, and how many ranks it alone has traced.
+  // Of a second one: what the first one said, when it was, and how many ranks it alone has asked.
   std::optional<respond::Conclusion> first = {};
-  i64 traced_before = 0;
+  Span first_span = {};
+  i64 asked_before = 0;
 };
 
 IncidentCaptures::IncidentCaptures(Parts parts)
@@ -53,8 +54,9 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
   bool is_own = false;
   for (const auto& [id, running] : running_) {
     if (running->job != capture.job) continue;
+    if (running->id.empty()) running->id = capture.id;
+    if (running->id != capture.id) continue;  // a person's, of the same job
     is_own = true;
-    running->id = capture.id;
     for (const capture::Receipt& receipt : capture.receipts) running->users.insert(receipt.uid);
   }
   if (!is_own) by_people_[capture.job] = now;
@@ -130,8 +132,7 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
     if (running->is_canary && parts_.paces.of(running->job)) whom.hosts.clear();
   }
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
-  if (!running->first) running->began = start - plan.warm_up;
-  running->until = start + plan.window;
+  running->span = {.from = start - plan.warm_up, .until = start + plan.window};
   InvestigationOrder order{.program = parts_.options.program,
                            .socket = parts_.options.socket,
                            .job = running->job,
@@ -141,7 +142,7 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
                            .plan = plan,
                            .start_unix_ms = start / kMillisecond,
                            .wants_report = parts_.reports && !running->is_canary};
-  parts_.rules.captured(running->job, {.from = now, .until = running->until});
+  parts_.rules.captured(running->job, {.from = now, .until = running->span.until});
   const respond::CaptureOfIncident capture{
       .ranks = whom.ranks.empty() ? "all" : analyze::range_text({whom.ranks.begin(), whom.ranks.end()})};
   auto begun = Investigation::start(parts_.loop, order, [this, id](Result<Investigated> investigated) {
@@ -152,11 +153,15 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
     take(id, *done, std::move(investigated));
   });
   if (!begun) {
+    if (running->first) {
+      settle_later(id, running->job, {running->first_span});
+      return refuse(id, "nothing more was traced: " + begun.error().message, *running->first);
+    }
     budget_.ended(running->job, now, 0, {}, {});
-    return refuse(id, "nothing was traced: " + begun.error().message,
-                  running->first.value_or(respond::Conclusion()));
+    return refuse(id, "nothing was traced: " + begun.error().message);
   }
   running->investigation = std::move(*begun);
+  if (const auto incident = parts_.incidents.find(id)) running->span.place = incident->captures.size();
   running_[id] = std::move(running);
   parts_.apply(parts_.incidents.investigate(id, capture, now));
 }
@@ -165,7 +170,10 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
                             Result<Investigated> investigated) {
   const Ns now = parts_.host.unix_now();
   if (!investigated) {
-    budget_.ended(running.job, now, {}, {}, {});
+    if (running.first)
+      settle_later(id, running.job, {running.first_span});
+    else
+      budget_.ended(running.job, now, {}, {}, {});
     return refuse(id, "the capture failed: " + to_printable(investigated.error().message),
                   running.first.value_or(respond::Conclusion()));
   }
@@ -175,8 +183,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
     Running canary{.job = running.job,
                    .plan = running.plan,
                    .whom = running.whom,
-                   .began = running.began,
-                   .until = running.until,
+                   .span = running.span,
                    .is_canary = true};
     const auto pace = parts_.leading.pace(running.job);
     const Ns rest = std::max(kCanaryRest, pace ? 2 * pace->step + 2 * kSecond : 0);
@@ -186,10 +193,10 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   const i64 ranks = parts_.leading.job(running.job).world_size;
   respond::Conclusion conclusion =
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks,
-                                                      running.traced_before)
+                                                      running.asked_before)
                              : respond::without_findings(investigated->receipts);
   conclusion.against = parts_.rules.ruled_out(now);
-  std::optional<Running> more = second(running, *investigated, conclusion, now);
+  std::optional<Running> more = second(id, running, *investigated, conclusion, now);
   if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
     conclusion.not_known.push_back(std::move(why));
   parts_.apply(parts_.incidents.amend(
@@ -215,19 +222,26 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   else if (!investigated->why_no_report.empty() && parts_.reports)
     parts_.reports->lose(id, {Code::io, investigated->why_no_report});
   if (more) return begin_capture(id, std::move(*more));
+  std::vector<Span> spans = {running.span};
+  if (running.first) spans.insert(spans.begin(), running.first_span);
+  settle_later(id, running.job, std::move(spans));
+}
+
+void IncidentCaptures::settle_later(const std::string& id, const std::string& job, std::vector<Span> spans) {
   auto& timer = later_[id];
   timer = std::make_unique<net::Timer>(parts_.loop);
-  timer->set(kCostKnown, [this, id, job = running.job, from = running.began, until = running.until] {
-    settle_cost(job, from, until, id);
-  });
+  timer->set(kCostKnown, [this, id, job, spans = std::move(spans)] { settle_cost(job, spans, id); });
 }
 
 // Where the ranks that were traced of a large job show no cause, but wait for others: those. Nothing: nobody
 // else is traced, and where it is for the budget the conclusion says so.
-std::optional<IncidentCaptures::Running> IncidentCaptures::second(const Running& first,
+std::optional<IncidentCaptures::Running> IncidentCaptures::second(const std::string& id, const Running& first,
                                                                   const Investigated& investigated,
                                                                   respond::Conclusion& conclusion, Ns now) {
-  if (conclusion.verdict || first.first || !investigated.findings || first.whom.ranks.empty()) return {};
+  const auto incident = parts_.incidents.find(id);
+  if (conclusion.verdict || first.first || !investigated.findings || first.whom.ranks.empty() || !incident ||
+      !incident->is_open())
+    return {};
   const auto group = respond::waiting_group_in(*investigated.findings);
   if (!group) return {};
   respond::Chosen whom = parts_.leading.choose_more(first.job, *group, first.whom.ranks);
@@ -236,12 +250,15 @@ std::optional<IncidentCaptures::Running> IncidentCaptures::second(const Running&
   const auto plan =
       why.empty() ? budget_.plan_more(first.job, first.plan, now) : fail(Code::denied, "{}", why);
   if (!plan) {
-    conclusion.not_known.push_back("of the ranks that those traced wait for " + plan.error().message);
+    conclusion.not_known.push_back("those traced wait for ranks that were not: " + plan.error().message);
     return {};
   }
-  Running more{
-      .job = first.job, .plan = *plan, .whom = std::move(whom), .began = first.began, .first = conclusion};
-  more.traced_before = std::ranges::count_if(first.whom.ranks, [&](i64 rank) {
+  Running more{.job = first.job,
+               .plan = *plan,
+               .whom = std::move(whom),
+               .first = conclusion,
+               .first_span = first.span};
+  more.asked_before = std::ranges::count_if(first.whom.ranks, [&](i64 rank) {
     return std::ranges::find(more.whom.ranks, rank) == more.whom.ranks.end();
   });
   return more;
@@ -272,7 +289,8 @@ Ns IncidentCaptures::slow_since(const std::string& id) const {
 
 // After a canary: the others, if it goes on as before.
 void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
-  const respond::CaptureCost cost = parts_.paces.cost(canary.job, slow_since(id), canary.began, canary.until);
+  const respond::CaptureCost cost =
+      parts_.paces.cost(canary.job, slow_since(id), canary.span.from, canary.span.until);
   if (!cost.aftermath_ratio) {
     budget_.ended(canary.job, parts_.host.unix_now(), {}, {}, {});
     return refuse(id, "one rank alone was traced: how the job went on after it is not known");
@@ -294,18 +312,29 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
 }
 
-void IncidentCaptures::settle_cost(const std::string& job, Ns from, Ns until, const std::string& id) {
+// Each by its own steps: between two of them the job goes as it does.
+void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Span>& spans,
+                                   const std::string& id) {
   const Ns now = parts_.host.unix_now();
-  const respond::CaptureCost cost = parts_.paces.cost(job, slow_since(id), from, until);
-  const auto overhead = cost.overhead_ratio ? std::optional(*cost.overhead_ratio - 1) : std::nullopt;
-  budget_.ended(job, now, cost.cost_s, overhead, cost.aftermath_ratio);
+  std::vector<respond::CaptureCost> costs;
+  std::optional<double> cost_s = 0;
+  for (const Span& span : spans) {
+    costs.push_back(parts_.paces.cost(job, slow_since(id), span.from, span.until));
+    cost_s = cost_s && costs.back().cost_s ? std::optional(*cost_s + *costs.back().cost_s) : std::nullopt;
+  }
+  const respond::CaptureCost& last = costs.back();
+  const auto overhead = last.overhead_ratio ? std::optional(*last.overhead_ratio - 1) : std::nullopt;
+  budget_.ended(job, now, cost_s, overhead, last.aftermath_ratio);
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
-        if (incident.captures.empty()) return;
-        incident.captures.back().overhead_ratio = cost.overhead_ratio;
-        incident.captures.back().aftermath_ratio = cost.aftermath_ratio;
-        incident.captures.back().cost_s = cost.cost_s;
+        for (size_t i = 0; i < costs.size(); ++i) {
+          if (spans[i].place >= incident.captures.size()) continue;
+          respond::CaptureOfIncident& capture = incident.captures[spans[i].place];
+          capture.overhead_ratio = costs[i].overhead_ratio;
+          capture.aftermath_ratio = costs[i].aftermath_ratio;
+          capture.cost_s = costs[i].cost_s;
+        }
       },
       now));
   post_([this, id, alive = std::weak_ptr(alive_)] {

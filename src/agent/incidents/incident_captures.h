@@ -52,16 +52,21 @@ class IncidentCaptures {
 
  private:
   struct Running;
+  struct Span {
+    Ns from = 0, until = 0;  // Unix time: from a capture's warm-up to the end of its window
+    size_t place = 0;        // among those of the incident
+  };
 
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
   void begin_capture(const std::string& id, Running capture);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
-  std::optional<Running> second(const Running& first, const Investigated& investigated,
+  std::optional<Running> second(const std::string& id, const Running& first, const Investigated& investigated,
                                 respond::Conclusion& conclusion, Ns now);
   void keep_report(const std::string& id, std::string page);
   void go_on(const std::string& id, const Running& canary);
-  void settle_cost(const std::string& job, Ns from, Ns until, const std::string& id);
+  void settle_later(const std::string& id, const std::string& job, std::vector<Span> spans);
+  void settle_cost(const std::string& job, const std::vector<Span>& spans, const std::string& id);
   // `conclusion`: what is known all the same.
   void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;

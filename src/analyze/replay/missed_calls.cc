@@ -11,6 +11,9 @@
 namespace spotter::analyze {
 namespace {
 
+// Recordings end a little later than the spans that they cut off.
+constexpr Ns kCut = 1'000'000;
+
 // Of a group, by the ranks that have any of its calls.
 using LastStarts = std::map<u32, Ns>;
 
@@ -48,6 +51,17 @@ std::map<std::string_view, LastStarts> last_starts(const JobProgram& job) {
   return groups;
 }
 
+bool is_cut_off(const RankProgram& rank, Ns end) {
+  return rank.recorded_until && end + kCut >= *rank.recorded_until;
+}
+
+// Whether it waits itself: in a call of another group, or of which no trace has the one who does not come.
+bool is_in_a_call(const RankProgram& rank) {
+  return std::ranges::any_of(rank.rows(), [&](const SkeletonRow& row) {
+    return row.op == SkeletonOp::collective && is_cut_off(rank, row.end);
+  });
+}
+
 }  // namespace
 
 void set_missed(JobProgram& job) {
@@ -61,6 +75,10 @@ void set_missed(JobProgram& job) {
     const LastStarts& last = groups.at(group_of(job, job.calls[c]));
     // Who of two does not come, or comes later, nobody can tell.
     if (members.size() + 1 != last.size()) continue;
+    // What has ended without a rank was none of its calls.
+    if (!std::ranges::all_of(members,
+                             [&](const Member& m) { return is_cut_off(job.ranks[m.rank], job.row(m).end); }))
+      continue;
     Ns first_start = kMaxTime, last_start = -kMaxTime, end = -kMaxTime;
     for (const Member& m : members) {
       first_start = std::min(first_start, job.start(m));
@@ -69,7 +87,7 @@ void set_missed(JobProgram& job) {
     }
     const auto [r, start] = left_out(last, members);
     const RankProgram& rank = job.ranks[r];
-    if (!rank.recorded_until || start >= first_start) continue;
+    if (!rank.recorded_until || start >= first_start || is_in_a_call(rank)) continue;
     const Ns waited = std::min(*rank.recorded_until - rank.clock, end) - last_start;
     if (waited > 0) job.missed.push_back({r, c, waited});
   }

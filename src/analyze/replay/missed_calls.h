@@ -5,8 +5,9 @@
 
 namespace spotter::analyze {
 
-// Fills in JobProgram::missed, where recordings say until when they go. A rank is of a group if it has one of
-// its calls; whoever has a later one has come, and what began before its first one may not be recorded.
+// Fills in JobProgram::missed, where recordings say until when they go: of calls that none of those who came
+// has seen end. A rank is of a group if it has one of its calls; whoever has a later one has come, and what
+// began before its first one may not be recorded. Who is in another call at the end is waiting, too.
 void set_missed(JobProgram& job);
 
 }  // namespace spotter::analyze

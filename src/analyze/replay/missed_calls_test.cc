@@ -11,11 +11,12 @@ namespace {
 
 struct Call {
   Ns start, end;
+  const char* operation = "gloo:all_reduce";
 };
 
 // A rank without a device that works, steps, and then makes these calls, each begun by its main thread.
 RankTable rank_of(i64 number, const std::vector<Call>& calls, std::optional<Ns> recorded_until,
-                  const char* operation = "gloo:all_reduce", const char* host = "n0") {
+                  const char* host = "n0") {
   trace::TraceBuilder builder;
   builder.info().base_ns = 1'000'000'000;
   builder.info().host_name = host;
@@ -23,7 +24,7 @@ RankTable rank_of(i64 number, const std::vector<Call>& calls, std::optional<Ns> 
   builder.span("user_annotation", "Optimizer.step#SGD.step", 1, 1, 2 * kMillisecond, kMillisecond);
   for (const Call& call : calls) {
     builder.span("cpu_op", "c10d::allreduce_", 1, 1, call.start - 1000, 500);
-    builder.span("user_annotation", operation, 1, 2, call.start, call.end - call.start);
+    builder.span("user_annotation", call.operation, 1, 2, call.start, call.end - call.start);
   }
   if (recorded_until) builder.span("Trace", "PyTorch Profiler (0)", 2, 3, 0, *recorded_until);
   return {number, std::to_string(number), *kSkeleton.map(*builder.build(), {})};
@@ -61,14 +62,28 @@ TEST(MissedCalls, RecordingsThatBeginWithinAStepAreMatchedByTime) {
 
 TEST(MissedCalls, PlacesCountWhereTimesSayNothing) {
   // Of two hosts, whose clocks may differ; and a broadcast's root does not wait for the others.
-  const std::vector<Call> first = {{ms(10), ms(12)}, {ms(20), ms(22)}},
-                          later = {{ms(20), ms(22)}, {ms(30), ms(32)}};
-  const JobProgram hosts =
-      make_program({rank_of(0, first, ms(100)), rank_of(1, later, ms(100), "gloo:all_reduce", "n1")});
+  std::vector<Call> first = {{ms(10), ms(12)}, {ms(20), ms(22)}},
+                    later = {{ms(20), ms(22)}, {ms(30), ms(32)}};
+  const JobProgram hosts = make_program({rank_of(0, first, ms(100)), rank_of(1, later, ms(100), "n1")});
   EXPECT_EQ(members(hosts), (std::vector<u32>{2, 2}));
-  const JobProgram broadcasts = make_program(
-      {rank_of(0, first, ms(100), "gloo:broadcast"), rank_of(1, later, ms(100), "gloo:broadcast")});
+  for (std::vector<Call>* calls : {&first, &later})
+    for (Call& call : *calls) call.operation = "gloo:broadcast";
+  const JobProgram broadcasts = make_program({rank_of(0, first, ms(100)), rank_of(1, later, ms(100))});
   EXPECT_EQ(members(broadcasts), (std::vector<u32>{2, 2}));
+}
+
+TEST(MissedCalls, WhatEndsWithoutARankIsNoneOfItsCalls) {
+  const std::vector<Call> one = {{ms(10), ms(12)}}, more = {{ms(10), ms(12)}, {ms(20), ms(320)}};
+  EXPECT_TRUE(make_program({rank_of(0, one, ms(500)), rank_of(1, more, ms(500)), rank_of(2, more, ms(500))})
+                  .missed.empty());
+}
+
+TEST(MissedCalls, WhoWaitsElsewhereIsNotWaitedFor) {
+  // Rank 0 is in a broadcast, whose root has no trace.
+  const std::vector<Call> other = {{ms(10), ms(12)}, {ms(20), ms(500), "gloo:broadcast"}},
+                          both = {{ms(10), ms(12)}, {ms(20), ms(500)}};
+  EXPECT_TRUE(make_program({rank_of(0, other, ms(500)), rank_of(1, both, ms(500)), rank_of(2, both, ms(500))})
+                  .missed.empty());
 }
 
 TEST(MissedCalls, NobodyIsNamedWhereSeveralAreMissingOrRecordingsDoNotSayHowFarTheyGo) {

@@ -154,12 +154,17 @@ class JobLog : public Collector {
     }
     std::vector<FoundLog> found;
     for (const LogWriter* writer : writers) find_logs(host_, *writer, globs_, found, refused_);
-    if (std::get<0>(key).empty())
-      std::erase_if(found, [&](const FoundLog& log) { return of_jobs.contains(id_of(log)); });
-    else
-      for (const FoundLog& log : found) of_jobs.insert(id_of(log));
     Job& job = jobs_[key];
     job.pid = writers.front()->pid;
+    if (std::get<0>(key).empty()) {
+      std::erase_if(found, [&](const FoundLog& log) {
+        const bool is_of_job = of_jobs.contains(id_of(log));
+        if (is_of_job) job.logs.forget(log.place);
+        return is_of_job;
+      });
+    } else {
+      for (const FoundLog& log : found) of_jobs.insert(id_of(log));
+    }
     job.logs.find(std::move(found), refused_);
   }
 

@@ -10,6 +10,7 @@
 #include "collect/logs/logged_steps.h"
 #include "collect/process/identities.h"
 #include "collect/test_machine.h"
+#include "table/ops.h"
 
 namespace spotter::collect {
 namespace {
@@ -333,13 +334,23 @@ TEST_F(JobLogTest, OfALauncherWithoutAJobTheFileIsThatOfItsRanks) {
   ASSERT_EQ(told.size(), 1u);
   EXPECT_EQ(told[0].job, "7");
   EXPECT_EQ(told[0].pid, 42);
-  // Once its ranks have gone it is read for itself.
+  // Once its ranks have gone it is read for itself, but not what they have written.
+  write("out.log", "RuntimeError: CUDA error: an illegal memory access\n");
+  sample();
   std::filesystem::remove_all(machine_.path("proc/42"));
   look();
-  write("out.log", step(2, 100) + step(3, 100));
+  const auto lines_without_job = [&] {
+    i64 lines = 0;
+    const Table& fatal = tables_[1];
+    for (size_t row = 0; row < fatal.rows(); ++row)
+      if (table::text_or_empty(fatal, row, "job").empty()) lines += fatal.integer(row, fatal.column("lines"));
+    return lines;
+  };
   sample();
-  const auto left = board_->take(machine_.host().steady_now());
-  EXPECT_TRUE(std::ranges::any_of(left, [](const LoggedSteps& steps) { return steps.job.empty(); }));
+  EXPECT_EQ(lines_without_job(), 0);
+  write("out.log", "RuntimeError: CUDA error: an illegal memory access\n");
+  sample();
+  EXPECT_EQ(lines_without_job(), 1);
 }
 
 TEST_F(JobLogTest, RanksShareAFileAndThereAreEight) {

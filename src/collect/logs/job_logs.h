@@ -32,6 +32,8 @@ class JobLogs {
 
   // Its files as they are found now, each once, best first.
   void find(std::vector<FoundLog> logs, RefusedLogs& refused);
+  // What comes to this place again is read from its end on: meanwhile somebody else reads it.
+  void forget(const std::string& place) { places_.erase(place); }
   // What has been written since the last time, from `elapsed` ago until now; of all at most so many bytes.
   // Returns how many were read.
   i64 read(const LineReaders& readers, Ns unix_now, Ns elapsed, i64 most_bytes);

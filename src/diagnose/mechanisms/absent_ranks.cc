@@ -86,7 +86,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   c.what = what_of(model);
   const WaitingGroup group = waiting_group(model);
   c.group = group.words;
-  if (group.is_one_of_many) c.what += fmt::format(" (by far the longest in group {})", group.words);
+  if (group.is_one_of_many) {
+    c.subject = group.words;
+    c.what += fmt::format(" (by far the longest in group {})", group.words);
+  }
   if (has_damage(model))
     c.remedy =
         "Copy the damaged files again from where they were written, or capture once more: then what holds these up "

@@ -40,12 +40,13 @@ const analyze::MissedCall* longest_missed(const JobModel& model, u32 rank) {
 std::optional<Candidate> that_never_came(const JobModel& model, u32 rank) {
   const analyze::MissedCall* missed = longest_missed(model, rank);
   if (missed == nullptr || missed->waited <= model.step_ns()) return {};
-  const analyze::Member& member = model.job.members_of(model.job.calls[missed->call])[0];
+  const auto members = model.job.members_of(model.job.calls[missed->call]);
   Candidate c;
   c.ranks = {rank};
-  c.what = fmt::format(
-      "{} had not come to {} when its recording ended: all others had waited {} for it", who(model, c.ranks),
-      model.job.ranks[member.rank].skeleton.strings[model.job.row(member).name], human(missed->waited));
+  c.what = fmt::format("{} had not come to {} when its recording ended: {} {} had waited {} for it",
+                       who(model, c.ranks),
+                       model.job.ranks[members[0].rank].skeleton.strings[model.job.row(members[0]).name],
+                       members.size(), members.size() == 1 ? "other" : "others", human(missed->waited));
   c.evidence = "--table summary";
   c.is_certain = true;
   return c;

@@ -48,7 +48,7 @@ TEST(SlowHost, WhoDoesNotComeForLongerThanAStepIsNamed) {
   EXPECT_EQ(found[0].candidate.ranks, std::vector<u32>{0});
   EXPECT_EQ(
       found[0].candidate.what,
-      "Rank 0 (host n0) had not come to all_reduce when its recording ended: all others had waited 800 ms "
+      "Rank 0 (host n0) had not come to all_reduce when its recording ended: 2 others had waited 800 ms "
       "for it");
   EXPECT_EQ(found[0].confidence, Confidence::medium);
 }

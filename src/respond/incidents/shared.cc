@@ -80,7 +80,11 @@ std::vector<std::string> SharedConditions::beside(const Jobs& jobs, const std::s
 
 void SharedConditions::join(const std::string& family, Jobs& jobs, const std::string& name, Words& words) {
   const std::vector<std::string> names = beside(jobs, name);
-  if (names.empty() || (names.size() >= kLeast && !speaks_(family, names))) return;
+  if (names.empty() || refused_[family] == names) return;
+  if (names.size() >= kLeast && !speaks_(family, names)) {
+    refused_[family] = names;
+    return;
+  }
   for (const std::string& each : names) {
     Job& job = jobs.at(each);
     job.is_joined = true;
@@ -119,7 +123,7 @@ void SharedConditions::restore(const Incident& incident, Ns at) {
   Jobs& jobs = families_[incident.family];
   for (const std::string& name : incident.shared_by->jobs) jobs[name].is_joined = true;
   for (Condition condition : incident.conditions) {
-    if (!condition.is_firing || count_ >= kMost) continue;
+    if (incident.state == IncidentState::recovering || !condition.is_firing || count_ >= kMost) continue;
     condition.is_shared = false;
     condition.at = at;
     Job& job = jobs[condition.job];
@@ -134,6 +138,7 @@ void SharedConditions::restore(const Incident& incident, Ns at) {
 void SharedConditions::pass(Ns at) {
   if (at >= passed_ && at - passed_ < kMinute) return;
   passed_ = at;
+  refused_.clear();
   for (auto& [family, jobs] : families_) {
     for (auto& [name, job] : jobs) {
       count_ -= std::erase_if(job.firing, [&](const auto& each) { return at - each.second.at > kForgotten; });
