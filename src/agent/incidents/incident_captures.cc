@@ -29,6 +29,7 @@ struct IncidentCaptures::Running {
   bool is_canary = false;
   std::set<i64> users = {};  // whose processes here were traced meanwhile
   std::string id = {};       // of this host's capture
+  Ns asked = 0;              // when it was asked for
   std::unique_ptr<Investigation> investigation = {};
   // Of a second one: what the first one said, when it was, and how many ranks it alone has asked.
   std::optional<respond::Conclusion> first = {};
@@ -54,8 +55,9 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
   bool is_own = false;
   for (const auto& [id, running] : running_) {
     if (running->job != capture.job) continue;
-    if (running->id.empty()) running->id = capture.id;
-    if (running->id != capture.id) continue;  // a person's, of the same job
+    const bool is_earlier = began / kMillisecond < running->asked / kMillisecond;  // of the same incident
+    if (running->id.empty() && !is_earlier) running->id = capture.id;
+    if (running->id != capture.id && !is_earlier) continue;  // a person's, of the same job
     is_own = true;
     for (const capture::Receipt& receipt : capture.receipts) running->users.insert(receipt.uid);
   }
@@ -132,6 +134,7 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
     if (running->is_canary && parts_.paces.of(running->job)) whom.hosts.clear();
   }
   const Ns start = now + poll_time(parts_.registry, running->job) + plan.warm_up + kSecond;
+  running->asked = now;
   running->span = {.from = start - plan.warm_up, .until = start + plan.window};
   InvestigationOrder order{.program = parts_.options.program,
                            .socket = parts_.options.socket,
