@@ -29,16 +29,16 @@ TEST_F(CapturesTest, ReceiptsAsATable) {
 
 TEST_F(CapturesTest, ReceiptsTellTheRepository) {
   const std::string commit(40, 'a');
-  fs::create_directories(root_ / "fs/work/.git");
-  std::ofstream(root_ / "fs/work/.git/HEAD") << commit;
-  std::ofstream(root_ / "fs/work/.git/config") << "[remote \"origin\"]\n\turl = git@github.com:o/r.git\n";
-  fs::create_directory_symlink(root_ / "fs/work", root_ / "proc/42/cwd");
+  fs::create_directories(root_ / "fs/project/.git");
+  std::ofstream(root_ / "fs/project/.git/HEAD") << commit;
+  std::ofstream(root_ / "fs/project/.git/config") << "[remote \"origin\"]\n\turl = git@github.com:o/r.git\n";
+  fs::create_directory_symlink(root_ / "fs/project", root_ / "proc/42/cwd");
   add(43);
   poll(43);
   const Table table = captures_.receipts(*captures_.find(begin(request({42, 43}))));
   const auto cell = [&](size_t row, const char* name) { return table.at(row, table.column(name)); };
   EXPECT_EQ(cell(0, "source"), Value(std::string_view("https://github.com/o/r@" + commit)));
-  EXPECT_EQ(cell(0, "source_root"), Value("/work"));
+  EXPECT_EQ(cell(0, "source_root"), Value("/project"));
   EXPECT_TRUE(is_null(cell(1, "source")) && is_null(cell(1, "source_root")));
 }
 

@@ -19,23 +19,23 @@ constexpr const char* kConfig =
     "[core]\n\trepositoryformatversion = 0\n[remote \"fork\"]\n\turl = https://github.com/other/repo\n"
     "[remote \"origin\"]\n\turl = https://user:ghp_secret@github.com/owner/repo.git\n\tfetch = +refs/heads/*\n";
 
-// Process 42, whose root is fs/ and whose working directory fs/work/src.
+// Process 42, whose root is fs/ and whose working directory fs/project/src.
 class RepositoryTest : public testing::Test {
  protected:
   RepositoryTest() : root_(fs::path("/tmp") / fmt::format("sp_repository_{}", getpid())) {
     fs::remove_all(root_);
     fs::create_directories(root_ / "proc/42");
-    fs::create_directories(root_ / "fs/work/src");
+    fs::create_directories(root_ / "fs/project/src");
     fs::create_directories(git() / "refs/heads/feature");
     fs::create_directory_symlink(root_ / "fs", root_ / "proc/42/root");
-    fs::create_directory_symlink(root_ / "fs/work/src", root_ / "proc/42/cwd");
+    fs::create_directory_symlink(root_ / "fs/project/src", root_ / "proc/42/cwd");
     write("HEAD", "ref: refs/heads/feature/one\n");
     write("refs/heads/feature/one", kCommit + "\n");
     write("config", kConfig);
   }
   ~RepositoryTest() override { fs::remove_all(root_); }
 
-  fs::path git() const { return root_ / "fs/work/.git"; }
+  fs::path git() const { return root_ / "fs/project/.git"; }
   void write(const char* name, const std::string& text) const {
     fs::remove(git() / name);
     std::ofstream(git() / name) << text;
@@ -52,7 +52,7 @@ TEST_F(RepositoryTest, WhatIsCheckedOutOfWhere) {
   const auto found = find();
   ASSERT_TRUE(found);
   EXPECT_EQ(found->source, kSource);
-  EXPECT_EQ(found->root, "/work");
+  EXPECT_EQ(found->root, "/project");
   write("HEAD", kCommit);  // no branch
   EXPECT_EQ(source(), kSource);
 }
@@ -106,15 +106,15 @@ TEST_F(RepositoryTest, NoLinkIsFollowed) {
 }
 
 TEST_F(RepositoryTest, AFurtherWorktreeAndASubmoduleNameTheirs) {
-  const fs::path inner = root_ / "fs/work/src/.git";
+  const fs::path inner = root_ / "fs/project/src/.git";
   const std::string other(40, 'f');
   fs::create_directories(git() / "worktrees/src");
   write("worktrees/src/HEAD", other);
   write("worktrees/src/commondir", "../..\n");
-  for (const char* place : {"gitdir: /work/.git/worktrees/src\n", "gitdir: ../.git/worktrees/src/"}) {
+  for (const char* place : {"gitdir: /project/.git/worktrees/src\n", "gitdir: ../.git/worktrees/src/"}) {
     std::ofstream(inner) << place;
     EXPECT_EQ(source(), "https://github.com/owner/repo@" + other) << place;
-    EXPECT_EQ(find()->root, "/work/src");
+    EXPECT_EQ(find()->root, "/project/src");
   }
   write("worktrees/src/HEAD", "ref: refs/heads/feature/one\n");  // of all worktrees
   EXPECT_EQ(source(), kSource);
@@ -126,7 +126,7 @@ TEST_F(RepositoryTest, AFurtherWorktreeAndASubmoduleNameTheirs) {
 }
 
 TEST_F(RepositoryTest, WhatNamesNoSuchPlaceIsNoneAndEndsTheSearch) {
-  const fs::path inner = root_ / "fs/work/src/.git";
+  const fs::path inner = root_ / "fs/project/src/.git";
   fs::create_directories(root_ / "out");
   std::ofstream(root_ / "out/HEAD") << kCommit;
   std::ofstream(root_ / "out/config") << kConfig;
@@ -156,9 +156,9 @@ TEST_F(RepositoryTest, NothingAboveTheProcessesRoot) {
 }
 
 TEST_F(RepositoryTest, AWorkingDirectoryOutsideOfTheRootIsNotLookedAt) {
-  fs::create_directories(root_ / "out/work/src");
+  fs::create_directories(root_ / "out/project/src");
   fs::remove(root_ / "proc/42/cwd");
-  fs::create_directory_symlink(root_ / "out/work/src", root_ / "proc/42/cwd");
+  fs::create_directory_symlink(root_ / "out/project/src", root_ / "proc/42/cwd");
   EXPECT_EQ(source(), "none");
   fs::remove(root_ / "proc/42/cwd");
   EXPECT_EQ(source(), "none");
@@ -183,7 +183,7 @@ TEST_F(RepositoryTest, WhatTheProcessesUserMayNotReadIsNotRead) {
   }
   // Nor by a name for it.
   fs::rename(git(), root_ / "fs/kept");
-  std::ofstream(root_ / "fs/work/.git") << "gitdir: /kept";
+  std::ofstream(root_ / "fs/project/.git") << "gitdir: /kept";
   EXPECT_EQ(source(other), kSource);
   fs::permissions(root_ / "fs/kept", fs::perms::others_exec, fs::perm_options::remove);
   EXPECT_EQ(source(other), "none");

@@ -52,6 +52,10 @@ double Budget::saved_s(const std::string& job, Ns at) const {
   return saved_at(it->second, at);
 }
 
+double Budget::cost_s(const CapturePlan& plan, const Job& job, double stall_s) const {
+  return seconds(plan.warm_up + plan.window) * job.overhead.value_or(options_.overhead) + stall_s;
+}
+
 CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
   const bool is_first = !job.has_passed;
   CapturePlan plan;
@@ -59,8 +63,7 @@ CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
   plan.warm_up = is_first ? options_.first_warm_up : options_.warm_up;
   plan.window = std::clamp(static_cast<Ns>(options_.window_steps * static_cast<double>(wish.step)),
                            options_.least_window, options_.most_window);
-  plan.cost_s = seconds(plan.warm_up + plan.window) * job.overhead.value_or(options_.overhead) +
-                (is_first ? options_.first_stall_s : options_.stall_s);
+  plan.cost_s = cost_s(plan, job, is_first ? options_.first_stall_s : options_.stall_s);
   return plan;
 }
 
@@ -120,8 +123,7 @@ Result<CapturePlan> Budget::plan_more(const std::string& name, const CapturePlan
   Job& job = job_at(name, at);
   if (!job.off.empty()) return fail(Code::denied, "nothing was traced: {}", job.off);
   CapturePlan plan{.warm_up = options_.warm_up, .window = first.window};
-  plan.cost_s =
-      seconds(plan.warm_up + plan.window) * job.overhead.value_or(options_.overhead) + options_.stall_s;
+  plan.cost_s = cost_s(plan, job, options_.stall_s);
   if (plan.cost_s > job.saved_s)
     return fail(
         Code::busy,

@@ -64,7 +64,7 @@ class Budget {
   // with a sentence for a person.
   Result<CapturePlan> plan(const CaptureWish& wish);
   // A second capture right after the one under way, of other ranks for the same incident: both are one of the
-  // limits' captures, and each is paid for. Errors: busy.
+  // limits' captures, and each is paid for. Errors: as plan().
   Result<CapturePlan> plan_more(const std::string& job, const CapturePlan& first, Ns at);
   // What they cost together, as the job's own steps say; nothing: not known, it cost what was planned, and
   // the next one is a first one, too. `aftermath`: steps after it to steps before.
@@ -92,6 +92,7 @@ class Budget {
     std::string off = {};                     // why there is none any more
   };
   Result<void> allows(const CaptureWish& wish, const Job& job) const;
+  double cost_s(const CapturePlan& plan, const Job& job, double stall_s) const;
   CapturePlan plan_for(const CaptureWish& wish, const Job& job) const;
   Job& job_at(const std::string& name, Ns at, Ns age = 0);
   double saved_at(const Job& job, Ns at) const;

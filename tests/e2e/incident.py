@@ -10,22 +10,26 @@ JOB = f"48{os.getpid()}"  # other tests of this machine have jobs, too, and each
 
 
 @contextlib.contextmanager
-def an_incident(folder, job=JOB, kind=Agent):
-    """(the agent, the id of the incident); its history is in `folder`."""
+def three_ranks(job):
+    """The processes of a job, each of which can be killed."""
     with contextlib.ExitStack() as processes:
         def rank(number):
             environment = clean_environment(RANK=number, LOCAL_RANK=number, WORLD_SIZE=3, SLURM_JOB_ID=job, SLURM_PROCID=number)
             process = processes.enter_context(subprocess.Popen(["sleep", "600"], env=environment))
             processes.callback(process.kill)
             return process
+        yield [rank(number) for number in range(3)]
 
-        with kind("--collect", "process", "--history", folder / "history.db") as agent:
-            ranks = [rank(number) for number in range(3)]
-            until(lambda: ranks_seen(agent, job) == {0, 1, 2}, 20, "its ranks are seen", every=0.2)
-            ranks[1].kill()
-            ranks[1].wait()
-            [row] = until(lambda: [each for each in incidents(agent, job) if each["state"] == "verdict"], 40, "it has a verdict", every=0.2)
-            yield agent, row["id"]
+
+@contextlib.contextmanager
+def an_incident(folder, job=JOB, kind=Agent):
+    """(the agent, the id of the incident); its history is in `folder`."""
+    with three_ranks(job) as ranks, kind("--collect", "process", "--history", folder / "history.db") as agent:
+        until(lambda: ranks_seen(agent, job) == {0, 1, 2}, 20, "its ranks are seen", every=0.2)
+        ranks[1].kill()
+        ranks[1].wait()
+        [row] = until(lambda: [each for each in incidents(agent, job) if each["state"] == "verdict"], 40, "it has a verdict", every=0.2)
+        yield agent, row["id"]
 
 
 # Other tests of this machine have jobs, too.

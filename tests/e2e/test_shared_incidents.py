@@ -4,29 +4,16 @@ import contextlib
 import json
 import os
 import re
-import subprocess
 
 import pytest
 
-from agent import clean_environment, run, until
-from incident import ranks_seen
+from agent import run, until
+from incident import ranks_seen, three_ranks
 from remote import RemoteAgent, token
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="to be several users one has to be root")
 
 JOBS = [f"47{os.getpid()}{i}" for i in range(3)]
-
-
-@contextlib.contextmanager
-def job(name):
-    """Of three ranks, the second of which can be killed."""
-    with contextlib.ExitStack() as processes:
-        def rank(number):
-            environment = clean_environment(RANK=number, LOCAL_RANK=number, WORLD_SIZE=3, SLURM_JOB_ID=name, SLURM_PROCID=number)
-            process = processes.enter_context(subprocess.Popen(["sleep", "600"], env=environment))
-            processes.callback(process.kill)
-            return process
-        yield [rank(number) for number in range(3)]
 
 
 def agent_of(tmp_path):
@@ -47,7 +34,7 @@ def record(agent, name):
 def test_three_jobs_share_an_incident_that_outlives_the_agent(tmp_path):
     messages = tmp_path / "messages"
     with contextlib.ExitStack() as jobs:
-        ranks = {name: jobs.enter_context(job(name)) for name in JOBS}
+        ranks = {name: jobs.enter_context(three_ranks(name)) for name in JOBS}
 
         def end_ranks(agent, names):
             until(lambda: all(ranks_seen(agent, name) == {0, 1, 2} for name in names), 20, "their ranks are seen", every=0.2)

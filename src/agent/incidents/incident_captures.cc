@@ -245,7 +245,7 @@ std::optional<IncidentCaptures::Running> IncidentCaptures::second(const std::str
   if (conclusion.verdict || first.first || !investigated.findings || first.whom.ranks.empty() || !incident ||
       !incident->is_open())
     return {};
-  const auto group = respond::waiting_group_in(*investigated.findings);
+  const auto group = respond::waiting_group(*investigated.findings);
   if (!group) return {};
   respond::Chosen whom = parts_.leading.choose_more(first.job, *group, first.whom.ranks);
   if (whom.ranks.empty()) return {};

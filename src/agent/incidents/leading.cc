@@ -220,7 +220,7 @@ respond::Chosen Leading::choose(const respond::Incident& incident) const {
   return with_addresses(members_.choose(job, parts_.host_name, own, others, suspects), job);
 }
 
-respond::Chosen Leading::choose_more(const std::string& job, const respond::WaitingGroup& group,
+respond::Chosen Leading::choose_more(const std::string& job, const ListedRanks& group,
                                      const std::vector<i64>& traced) const {
   std::vector<i64> own;
   if (const auto pace = parts_.paces.of(job)) own.assign(pace->ranks.begin(), pace->ranks.end());

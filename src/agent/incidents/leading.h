@@ -11,6 +11,7 @@
 
 #include "agent/respond_options.h"
 #include "base/system/host.h"
+#include "base/text/listed_ranks.h"
 #include "client/credentials.h"
 #include "collect/process/identities.h"
 #include "net/http/http_client.h"
@@ -52,7 +53,7 @@ class Leading {
   std::optional<respond::JobPace> pace(const std::string& job) const;
   respond::Chosen choose(const respond::Incident& incident) const;
   // See respond::Members.
-  respond::Chosen choose_more(const std::string& job, const respond::WaitingGroup& group,
+  respond::Chosen choose_more(const std::string& job, const ListedRanks& group,
                               const std::vector<i64>& traced) const;
   respond::JobOfIncident job(const std::string& id) const;
   // The hosts that all of these jobs are known to have.

@@ -1,7 +1,6 @@
 #include "analyze/replay/absent_ranks.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -11,23 +10,10 @@
 #include "analyze/replay/usual_links.h"
 #include "base/fnv.h"
 #include "base/lower_median.h"
+#include "base/text/listed_ranks.h"
 
 namespace spotter::analyze {
 namespace {
-
-// The ranks between the brackets of a group's words: "0 [0, 1] default_pg".
-std::vector<i64> listed_ranks(std::string_view group) {
-  std::vector<i64> ranks;
-  const size_t begin = group.find('['), end = group.find(']', begin);
-  if (begin == group.npos || end == group.npos) return ranks;
-  for (const char* at = group.data() + begin + 1; at < group.data() + end;) {
-    i64 rank = 0;
-    const auto [stop, error] = std::from_chars(at, group.data() + end, rank);
-    if (error == std::errc()) ranks.push_back(rank);
-    at = std::max(stop, at + 1);
-  }
-  return ranks;
-}
 
 class AbsentRanks {
  public:
@@ -95,7 +81,8 @@ class AbsentRanks {
     const auto [known, is_new] = groups_.try_emplace(fnv1a(words));
     Group& group = known->second;
     if (!is_new) return group;
-    for (const i64 rank : listed_ranks(words)) {
+    const ListedRanks listed = listed_ranks(words);
+    for (const i64 rank : listed.ranks) {
       ++group.members;
       if (!here_.contains(rank)) group.absent.insert(rank);
     }

@@ -60,8 +60,8 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
   if (!kept) return changes;
   Incident& incident = kept->incident;
   const bool rose = add(*kept, condition) && !is_new;
-  const bool is_shared = incident.shared_incident.empty() && !condition.shared_incident.empty();
-  if (is_shared) incident.shared_incident = condition.shared_incident;
+  const bool has_joined = incident.shared_incident.empty() && !condition.shared_incident.empty();
+  if (has_joined) incident.shared_incident = condition.shared_incident;
   if (incident.state == IncidentState::resolved || incident.state == IncidentState::recovering) {
     const bool was_resolved = incident.state == IncidentState::resolved;
     const auto led = learnt_.find(incident.key());
@@ -77,7 +77,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
     move(*kept, incident.state, "it is more urgent", Word::changed, at, changes);
   } else if (is_new) {
     move(*kept, IncidentState::pending, "a condition fires", Word::none, at, changes);
-  } else if (is_shared) {
+  } else if (has_joined) {
     move(*kept, incident.state, "other jobs share it", Word::none, at, changes);
   }
   return changes;

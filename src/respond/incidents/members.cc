@@ -117,7 +117,7 @@ Chosen Members::choose(const std::string& job, const std::string& own_host, cons
 }
 
 Chosen Members::choose_more(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
-                            const WaitingGroup& group, const std::vector<i64>& traced) const {
+                            const ListedRanks& group, const std::vector<i64>& traced) const {
   const std::map<std::string, std::vector<i64>> ranks = places(job, own_host, own);
   const std::set<i64> known(traced.begin(), traced.end());
   std::map<i64, std::string_view> left;  // their hosts

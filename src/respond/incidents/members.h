@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "base/text/listed_ranks.h"
 #include "respond/incidents/report.h"
-#include "respond/incidents/waiting_group.h"
 #include "respond/steps/job_pace.h"
 
 namespace spotter::respond {
@@ -41,7 +41,7 @@ class Members {
   // Whom a second capture takes, where the first one of a large job, of the ranks `traced`, names no cause
   // but a group that waits for ranks which it left out (waiting_group.h). No ranks: nobody.
   Chosen choose_more(const std::string& job, const std::string& own_host, const std::vector<i64>& own,
-                     const WaitingGroup& group, const std::vector<i64>& traced) const;
+                     const ListedRanks& group, const std::vector<i64>& traced) const;
 
  private:
   std::map<std::string, std::vector<i64>> places(const std::string& job, const std::string& own_host,

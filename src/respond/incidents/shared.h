@@ -55,8 +55,8 @@ class SharedConditions {
 
   Speaks speaks_;
   std::map<std::string, Jobs> families_;
-  std::map<std::string, std::vector<std::string>>
-      refused_;  // by family: of whom another host tells, for a minute
+  // By family: of whom another host tells. For a minute.
+  std::map<std::string, std::vector<std::string>> refused_;
   size_t count_ = 0;
   Ns passed_ = 0;
   i64 left_out_ = 0;
