@@ -44,6 +44,7 @@ enum class Cause : u8 {
   recording,     // the profiler itself works
   copy,  // of a sync on a device; silence: it waits for a call on the host; for its own copy, from or to
          // pageable memory
+  host_thread,  // of a collective: a thread of the host makes it, not a kernel
   count_
 };
 
@@ -63,7 +64,7 @@ inline constexpr std::string_view kByOptimizer = "optimizer";
 
 struct SkeletonRow {
   SkeletonOp op = SkeletonOp::run;
-  Cause cause = Cause::none;  // of pause, sync; of work: copy, or none
+  Cause cause = Cause::none;  // of pause, sync; of work: copy, or none; of collective: host_thread, or none
   u8 points = 0;              // of its hull
   StringId name = 0;  // of end: the device; of collective, last_call: what it is called; of work: the kernel;
                       // of sync, pause: what was around it; of step: kByOptimizer, if an optimizer's ends it

@@ -283,6 +283,7 @@ class Builder {
     const std::string operation = operation_of(call.call.name.substr(call.call.name.find(':') + 1));
     push(call.call.start,
          {.op = SkeletonOp::collective,
+          .cause = Cause::host_thread,
           .name = out_.skeleton().strings.intern(operation),
           .group = out_.skeleton().strings.intern(group_words(call.call)),
           .stream = stream,

@@ -16,7 +16,8 @@ constexpr std::string_view kOps[] = {"step",  "end",        "last_call", "open_s
                                      "pause", "compute",    "work"};
 static_assert(std::size(kOps) == static_cast<size_t>(SkeletonOp::count_));
 constexpr std::string_view kPauses[] = {"",           "silence",     "after_sync", "data_loading",
-                                        "allocation", "compilation", "recording",  "copy"};
+                                        "allocation", "compilation", "recording",  "copy",
+                                        "host_thread"};
 static_assert(std::size(kPauses) == static_cast<size_t>(Cause::count_));
 
 enum Column : u8 {

@@ -12,7 +12,9 @@ constexpr Ns kLeast = 500'000;
 constexpr double kBeyond = 0.2;  // of the ideal
 
 bool is_pause(const PauseAt& p) {
-  return p.kind == analyze::Cause::silence && !p.follows_sync && p.host > kLeast &&
+  // Behind a wait for the device a host is silent anyhow, by as much as is usual there.
+  const bool is_own = !p.follows_sync || p.ideal > 0;
+  return p.kind == analyze::Cause::silence && is_own && p.host > kLeast &&
          static_cast<double>(p.excess()) > kBeyond * static_cast<double>(p.ideal);
 }
 

@@ -8,16 +8,23 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr double kLeast = 0.02;  // of a step: what ranks on one machine differ by anyhow
-constexpr Ns kTimesOthers = 2;   // of the latest of the others
+// Of a step: what ranks on one machine differ by anyhow; what those differ by that also wait for a device,
+// which they may share.
+constexpr double kLeast = 0.02, kLeastWithDevices = 0.2;
+constexpr Ns kTimesOthers = 2;  // of the latest of the others
 constexpr size_t kLeastRanks = 2;
 
-// Where devices work they say more: what keeps a host from launching, and which device is slow.
-bool has_devices(const JobModel& model) {
-  return std::ranges::any_of(model.job.ranks, [](const analyze::RankProgram& rank) {
-    return std::ranges::any_of(
-        rank.rows(), [](const analyze::SkeletonRow& row) { return row.op == analyze::SkeletonOp::run; });
+bool has(const JobModel& model, bool (*is)(const analyze::SkeletonRow&)) {
+  return std::ranges::any_of(model.job.ranks, [&](const analyze::RankProgram& rank) {
+    return std::ranges::any_of(rank.rows(), is);
   });
+}
+
+bool is_of_device(const analyze::SkeletonRow& row) { return row.op == analyze::SkeletonOp::run; }
+
+// By a kernel: such a job's devices say more, what keeps a host from launching, and which device is slow.
+bool is_call_of_device(const analyze::SkeletonRow& row) {
+  return row.op == analyze::SkeletonOp::collective && row.cause != analyze::Cause::host_thread;
 }
 
 // The latest of them: on a machine whose processors are too few ranks are late in turn.
@@ -55,8 +62,10 @@ std::optional<Candidate> that_never_came(const JobModel& model, u32 rank) {
 std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> found;
   const size_t ranks = model.job.ranks.size();
-  if (ranks < kLeastRanks || model.steps == 0 || has_devices(model)) return found;
-  const auto least = static_cast<Ns>(kLeast * static_cast<double>(model.step_ns()));
+  const bool has_devices = has(model, is_of_device);
+  if (ranks < kLeastRanks || model.steps == 0 || (has_devices && has(model, is_call_of_device))) return found;
+  const auto least =
+      static_cast<Ns>((has_devices ? kLeastWithDevices : kLeast) * static_cast<double>(model.step_ns()));
   for (u32 r = 0; r < ranks; ++r) {
     const Ns late = model.lateness(r), others = latest_of_others(model, r);
     if (late < kTimesOthers * others + least) continue;
@@ -81,8 +90,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
 const Mechanism kSlowHost = {
     .name = "slow_host",
     .summary =
-        "In a job without devices: a rank starts the calls of all ranks (collectives) so late that the others wait 2 % of "
-        "a step for it, and twice as long as for any other; or it alone had not come to one of them when its recording ended, for longer than a step takes. Its own operators, its data or what else runs on its "
+        "In a job whose calls of all ranks (collectives) are made by hosts (gloo, MPI): a rank starts them so late that the others wait 2 % of "
+        "a step for it (20 % where it also has a device to wait for), and twice as long as for any other; or it alone had not come to one of them when its recording ended, for longer than a step takes. Its own operators, its data or what else runs on its "
         "processors hold it up. What is left when pauses, data loading and uneven work are gone.",
     .remedy =
         "Compare its host with the others': the processor time that it gets (limits of its control group, what else runs "

@@ -11,7 +11,8 @@ namespace spotter::diagnose {
 std::string name_of(const JobModel& model, const SyncAt& sync);
 std::vector<u32> ranks_of(const std::vector<const SyncAt*>& syncs);
 
-// In the scenario nobody waits there; of the time right behind only what operators cover stays.
+// In the scenario nobody waits there; of the time right behind only what operators cover stays, and what is
+// longer than usual there: that is no part of the wait.
 void skip(const JobModel& model, const std::vector<const SyncAt*>& syncs, analyze::Scenario& scenario);
 
 }  // namespace spotter::diagnose
