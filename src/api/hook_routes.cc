@@ -12,13 +12,14 @@ namespace {
 using respond::AlertAnswer;
 using respond::AlertOutcome;
 
-constexpr int kAccepted = 202;
+constexpr int kAccepted = 202, kAgain = 503;
 constexpr size_t kMostShown = 3;  // of one kind, in the audit
 
 constexpr Field kColumns[] = {
     {"alert", Type::text, Unit::none, Role::key, "Its name."},
     {"outcome", Type::text, Unit::none, Role::value,
-     "begins, goes_on, over: a condition of the job; linked, left_alone, not_taken: nothing is done."},
+     "begins, goes_on, over: a condition of the job; linked, left_alone, not_taken: nothing is done; not_now: nothing "
+     "yet, it is to be sent again."},
     {"job", Type::text, Unit::none, Role::value, "The job that it is about."},
     whole({"why", Type::text, Unit::none, Role::detail, "Why that became of it."}),
 };
@@ -37,7 +38,7 @@ void write(agent::Agent& agent, const agent::Peer& peer, const std::vector<Alert
   std::map<AlertOutcome, size_t> counts;
   for (const AlertAnswer& a : answers) {
     const bool is_done = a.outcome == AlertOutcome::begins || a.outcome == AlertOutcome::over;
-    if (!is_done && a.outcome != AlertOutcome::not_taken) continue;
+    if (!is_done && a.outcome != AlertOutcome::not_taken && a.outcome != AlertOutcome::not_now) continue;
     if (++counts[a.outcome] > kMostShown) continue;
     if (is_done)
       agent.audit.done(peer, fmt::format("says that alert {} of job {} {}", a.name, a.job,
@@ -62,11 +63,17 @@ Result<std::vector<AlertAnswer>> take(const RouteCall& call) {
 
 void alertmanager_route(const RouteCall& call, const net::HttpServer::Respond& respond) {
   const auto answers = told(call.agent, call.peer, call.http, take(call));
-  if (!answers) return respond(http_error(answers.error()));
+  if (!answers) {
+    net::HttpAnswer refusal = http_error(answers.error());
+    if (answers.error().code == Code::busy) refusal.status = kAgain;
+    return respond(std::move(refusal));
+  }
   write(call.agent, call.peer, *answers);
   const Table table = table_of(*answers);
   net::HttpAnswer answer = answer_of({std::span(&table, 1), {}}, form_of(call.http));
-  answer.status = kAccepted;
+  const bool is_for_later =
+      std::ranges::find(*answers, AlertOutcome::not_now, &AlertAnswer::outcome) != answers->end();
+  answer.status = is_for_later ? kAgain : kAccepted;
   respond(std::move(answer));
 }
 

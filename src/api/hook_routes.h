@@ -4,8 +4,9 @@
 
 namespace spotter::api {
 
-// Answers 202 with the table `alerts`, a row for each: what becomes of it, and why. Who sent it tries again
-// after a 503 alone, so that is what is answered where there is no room; never 429.
+// Answers with the table `alerts`, a row for each: what becomes of it, and why. The status is 202, or 503
+// where one of them is to be sent again: of senders some try again after nothing else, not even 429. Those
+// that were taken are taken once however often they come.
 void alertmanager_route(const RouteCall& call, const net::HttpServer::Respond& respond);
 
 }  // namespace spotter::api

@@ -151,7 +151,8 @@ std::vector<EvidenceLine> all_evidence(const Incident& i) {
   for (const Evidence& e : i.evidence)
     if (!i.verdict || e.says != i.verdict->sentence) all.push_back({clean(e.says, kMostLine), {}});
   const Condition worst = worst_condition(i);
-  if (!worst.text.empty())
+  const bool is_quoted = worst.rule == kAlert || worst.source.starts_with("log");
+  if (is_quoted && !worst.text.empty())
     all.push_back(
         {worst.rule == kAlert ? "the alert says" : logged_by(worst.rank), clean(worst.text, kMostQuoted)});
   for (const Condition& c : i.conditions) {

@@ -97,6 +97,10 @@ std::string gpu_idle_in_job(const Condition& c) {
   return gpu_text(c) + " does nothing" +
          (c.value && c.unit == "ratio" ? " (SMs active: " + value_text(c) + ")" : "");
 }
+std::string gpu_shared(const Condition& c) {
+  return gpu_text(c) + " is used by another process" +
+         (c.value && c.unit == "ratio" ? " for " + value_text(c) + " of the time" : "");
+}
 std::string link_errors(const Condition& c) {
   const std::string place = place_text(c, "a link");
   if (!c.value) return "errors of " + place;
@@ -144,6 +148,7 @@ constexpr RuleWords kWords[] = {
     {"gpu_throttled", gpu_throttled, "look at the cooling and the power of the host."},
     {"gpu_fault", gpu_fault, "drain the host, then reset or replace the GPU.", true},
     {"gpu_idle_in_job", gpu_idle_in_job, "see whether its process waits for data or for other ranks."},
+    {"gpu_shared", gpu_shared, "end that process, or give each its own GPU."},
     {"link_errors", link_errors, "look at the cable and the port at both of its ends."},
     {"rdma_congestion", rdma_congestion, "see what else uses the same switches."},
     {"host_starved", host_starved, "see what else runs on the host."},

@@ -11,10 +11,10 @@ namespace spotter::notify {
 inline constexpr Ns kTestOpened = 1'795'409'206'123'000'000;  // 2026-11-23T04:46:46.123Z
 
 inline constexpr const char* kTestRules[] = {
-    "step_time_up",     "step_time_creep", "step_time_spikes", "progress_stopped",
-    "collective_stuck", "rank_gone",       "rank_outlier",     "gpu_throttled",
-    "gpu_fault",        "gpu_idle_in_job", "link_errors",      "rdma_congestion",
-    "host_starved",     "oom_kill",        "storage_hangs",    "log_error"};
+    "step_time_up",  "step_time_creep", "step_time_spikes", "progress_stopped", "collective_stuck",
+    "rank_gone",     "rank_outlier",    "gpu_throttled",    "gpu_fault",        "gpu_idle_in_job",
+    "gpu_shared",    "link_errors",     "rdma_congestion",  "host_starved",     "oom_kill",
+    "storage_hangs", "log_error"};
 
 // What the rule of that name says, with numbers.
 inline respond::Condition test_condition(const std::string& rule) {
@@ -49,6 +49,7 @@ inline respond::Condition test_condition(const std::string& rule) {
   if (rule == "gpu_throttled") set("gpu", Urgency::warning, "ratio", 0.63, {}, "nvml"), of(37, "gpu 5");
   if (rule == "gpu_fault") set("gpu", Urgency::critical, "xid", 79, {}, "nvml"), of(37, "gpu 5");
   if (rule == "gpu_idle_in_job") set("gpu", Urgency::warning, "ratio", 0.02, {}, "dcgm"), of(37, "gpu 5");
+  if (rule == "gpu_shared") set("gpu", Urgency::info, "ratio", 0.59, {}, "nvml"), of(37, "gpu 5");
   if (rule == "link_errors")
     set("network", Urgency::warning, "count", 15, {}, "sysfs"), of({}, "mlx5_0 port 1");
   if (rule == "rdma_congestion")

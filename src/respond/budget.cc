@@ -148,6 +148,16 @@ void Budget::ended(const std::string& name, Ns at, std::optional<double> cost_s,
     job.off = "it stayed slower after two captures";
 }
 
+void Budget::learn(const std::string& name, const std::string& family, Ns at) {
+  constexpr Ns kSame = kMinute;
+  Job& job = jobs_.try_emplace(name, Job{.as_of = at}).first->second;
+  const auto is_it = [&](Ns known) { return known - at < kSame && at - known < kSame; };
+  if (std::ranges::any_of(job.captures, is_it)) return;
+  job.captures.insert(std::ranges::upper_bound(job.captures, at), at);
+  Ns& last = job.families[family];
+  last = std::max(last, at);
+}
+
 void Budget::pass(Ns at) {
   std::erase_if(jobs_, [&](const auto& job) { return at - job.second.as_of > 2 * kDay; });
 }

@@ -72,6 +72,10 @@ class Budget {
              std::optional<double> aftermath);
   // A process of it has gone, or it does not go on: no capture of it any more.
   void harmed(const std::string& job, std::string why);
+  // A capture that was begun `at`, before this process or by another host that led the job until then: it
+  // counts for the limits, and of a job that is not known here nothing was saved up then. Once, however often
+  // it is said.
+  void learn(const std::string& job, const std::string& family, Ns at);
   void pass(Ns at);  // jobs that nothing was asked for since days go
   // What a restarted agent cannot know: a job begins with nothing saved up.
   void begin_empty() { begins_empty_ = true; }

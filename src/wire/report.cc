@@ -38,6 +38,8 @@ void fields(Way& way, respond::LedIncident& led) {
   way.count("sequence", led.sequence);
   way.flag("open", led.is_open);
   way.time("told", led.told);
+  way.milliseconds("silenced_ms", led.silenced);
+  way.object("acknowledged", led.acknowledged);
 }
 
 template <class Way>
@@ -62,6 +64,12 @@ constexpr size_t kMostName = 256, kMostText = 1024, kMostSentence = 4096;
 
 // What another host says goes to people's screens.
 void clean(std::string& text, size_t most) { text = to_printable(text.substr(0, most)); }
+
+void clean(std::optional<respond::Acknowledgement>& a) {
+  if (!a) return;
+  clean(a->by, kMostName);
+  clean(a->where, kMostName);
+}
 
 void clean(respond::Condition& c) {
   for (std::string* text :
@@ -107,10 +115,7 @@ Result<void> clean(respond::Incident& i) {
   for (respond::CaptureOfIncident& capture : i.captures)
     for (std::string* text : {&capture.id, &capture.ranks, &capture.path}) clean(*text, kMostSentence);
   for (respond::Condition& condition : i.conditions) clean(condition);
-  if (i.acknowledged) {
-    clean(i.acknowledged->by, kMostName);
-    clean(i.acknowledged->where, kMostName);
-  }
+  clean(i.acknowledged);
   return {};
 }
 
@@ -153,6 +158,7 @@ Result<respond::ReportAnswer> read_report_answer(std::string_view text) {
   for (std::string* name : {&answer.host, &answer.instance, &answer.version}) clean(*name, kMostName);
   for (respond::LedIncident& led : answer.incidents) {
     clean(led.key, 4 * kMostName);
+    clean(led.acknowledged);
     TRY(check_numbers(led.n, led.sequence));
   }
   return answer;

@@ -49,10 +49,27 @@ TEST(Report, AnswerIsReadAsWritten) {
       .host = "gpu01",
       .instance = "3",
       .version = "1.2",
-      .incidents = {{.key = "a/4711/speed", .n = 2, .sequence = 5, .is_open = true}}};
+      .incidents = {{.key = "a/4711/speed",
+                     .n = 2,
+                     .sequence = 5,
+                     .is_open = true,
+                     .silenced = kHour,
+                     .acknowledged = respond::Acknowledgement{.by = "bob", .where = "command"}}}};
   const auto read = read_report_answer(report_answer_text(answer)).value();
   EXPECT_EQ(report_answer_text(read), report_answer_text(answer));
   EXPECT_TRUE(read.incidents[0].is_open);
+  EXPECT_EQ(read.incidents[0].silenced, kHour);
+  EXPECT_EQ(read.incidents[0].acknowledged->by, "bob");
+}
+
+TEST(Report, AnAnswerOfAnEarlierVersionSaysNothingOfWhatPeopleHaveDone) {
+  const auto read = read_report_answer(
+      R"({"host":"gpu01","instance":"3","version":"0.1","incidents":[{"key":"a/4711/speed","n":2,"sequence":5,)"
+      R"("open":true,"told":null}],"mended":[]})");
+  ASSERT_TRUE(read);
+  EXPECT_EQ(read->incidents[0].sequence, 5);
+  EXPECT_FALSE(read->incidents[0].silenced);
+  EXPECT_FALSE(read->incidents[0].acknowledged);
 }
 
 TEST(Report, MembersOfALaterVersionAreLeftAlone) {
@@ -100,6 +117,10 @@ TEST(Report, TextsAreForPeoplesScreens) {
   hostile.conditions[0].text = std::string(5000, 'x') + "\x07";
   hostile.incidents[0].verdict = respond::Verdict{.sentence = "rank 3\x1b[2J"};
   hostile.incidents[0].against = {"\u202e"};
+  const respond::ReportAnswer answer{
+      .host = "gpu01", .incidents = {{.acknowledged = respond::Acknowledgement{.by = "bob\x1b[2J"}}}};
+  const auto read_answer = read_report_answer(report_answer_text(answer)).value();
+  EXPECT_EQ(read_answer.incidents[0].acknowledged->by.find('\x1b'), std::string::npos);
   const Report read = read_report(report_text(hostile)).value();
   EXPECT_EQ(read.incidents[0].verdict->sentence.find('\x1b'), std::string::npos);
   EXPECT_EQ(read.incidents[0].against[0].find("\u202e"), std::string::npos);

@@ -31,10 +31,10 @@ struct IncidentCaptures::Running {
   std::string id = {};       // of this host's capture
   Ns asked = 0;              // when it was asked for
   std::unique_ptr<Investigation> investigation = {};
-  // Of a second one: what the first one said, when it was, and how many ranks it alone has asked.
+  // Of a second one: what the first one said, when it was, and which ranks it has traced.
   std::optional<respond::Conclusion> first = {};
   Span first_span = {};
-  i64 asked_before = 0;
+  std::set<i64> traced_before = {};
 };
 
 IncidentCaptures::IncidentCaptures(Parts parts)
@@ -83,6 +83,10 @@ Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& inc
   const auto pace = parts_.leading.pace(job);
   if (!pace || pace->step == 0)
     return fail(Code::busy, "nothing was traced: no step of the job was seen here");
+  for (const respond::Incident& before : parts_.incidents.all()) {
+    if (before.job.id == job && !before.captures.empty() && before.fired != 0)
+      budget_.learn(job, before.family, before.fired);
+  }
   const Ns now = parts_.host.unix_now();
   const auto person = by_people_.find(job);
   return budget_.plan({.job = job,
@@ -180,6 +184,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
     return refuse(id, "the capture failed: " + to_printable(investigated.error().message),
                   running.first.value_or(respond::Conclusion()));
   }
+  describe(id, running, *investigated);
   if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
     auto& timer = later_[id];
     timer = std::make_unique<net::Timer>(parts_.loop);
@@ -196,28 +201,12 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   const i64 ranks = parts_.leading.job(running.job).world_size;
   respond::Conclusion conclusion =
       investigated->findings ? respond::conclusion_of(*investigated->findings, investigated->receipts, ranks,
-                                                      running.asked_before)
+                                                      running.traced_before)
                              : respond::without_findings(investigated->receipts);
   conclusion.against = parts_.rules.ruled_out(now);
   std::optional<Running> more = second(id, running, *investigated, conclusion, now);
   if (std::string why = parts_.leading.why_alone(running.job); !why.empty())
     conclusion.not_known.push_back(std::move(why));
-  parts_.apply(parts_.incidents.amend(
-      id,
-      [&](respond::Incident& incident) {
-        if (!incident.captures.empty()) {
-          respond::CaptureOfIncident& capture = incident.captures.back();
-          capture.id = running.id;
-          capture.path = capture::folder_of(investigated->receipts);
-          capture.steps = investigated->steps;
-        }
-        if (investigated->report.empty()) return;
-        // Of other hosts it is not known whose processes these were.
-        const bool is_ones_alone = running.whom.hosts.empty() && running.users.size() == 1;
-        incident.report = respond::ReportOfIncident{
-            parts_.host_name, is_ones_alone ? std::optional(*running.users.begin()) : std::nullopt};
-      },
-      now));
   if (!more) parts_.apply(parts_.incidents.conclude(id, std::move(conclusion), now));
   // After it: nobody waits for a disk to be told.
   if (!investigated->report.empty())
@@ -228,6 +217,27 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
   std::vector<Span> spans = {running.span};
   if (running.first) spans.insert(spans.begin(), running.first_span);
   settle_later(id, running.job, std::move(spans));
+}
+
+// In the record: which capture it was, and that there is a report of it.
+void IncidentCaptures::describe(const std::string& id, const Running& running,
+                                const Investigated& investigated) {
+  parts_.apply(parts_.incidents.amend(
+      id,
+      [&](respond::Incident& incident) {
+        if (!incident.captures.empty()) {
+          respond::CaptureOfIncident& capture = incident.captures.back();
+          capture.id = running.id;
+          capture.path = capture::folder_of(investigated.receipts);
+          capture.steps = investigated.steps;
+        }
+        if (investigated.report.empty()) return;
+        // Of other hosts it is not known whose processes these were.
+        const bool is_ones_alone = running.whom.hosts.empty() && running.users.size() == 1;
+        incident.report = respond::ReportOfIncident{
+            parts_.host_name, is_ones_alone ? std::optional(*running.users.begin()) : std::nullopt};
+      },
+      parts_.host.unix_now()));
 }
 
 void IncidentCaptures::settle_later(const std::string& id, const std::string& job, std::vector<Span> spans) {
@@ -256,15 +266,12 @@ std::optional<IncidentCaptures::Running> IncidentCaptures::second(const std::str
     conclusion.not_known.push_back("those traced wait for ranks that were not: " + plan.error().message);
     return {};
   }
-  Running more{.job = first.job,
-               .plan = *plan,
-               .whom = std::move(whom),
-               .first = conclusion,
-               .first_span = first.span};
-  more.asked_before = std::ranges::count_if(first.whom.ranks, [&](i64 rank) {
-    return std::ranges::find(more.whom.ranks, rank) == more.whom.ranks.end();
-  });
-  return more;
+  return Running{.job = first.job,
+                 .plan = *plan,
+                 .whom = std::move(whom),
+                 .first = conclusion,
+                 .first_span = first.span,
+                 .traced_before = respond::ranks_traced(investigated.receipts)};
 }
 
 void IncidentCaptures::keep_report(const std::string& id, std::string page) {
@@ -315,6 +322,15 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
 }
 
+// Whether its processes are there, and none of its steps has ended since a capture did.
+bool IncidentCaptures::stands_since(const std::string& job, Ns until, Ns now) const {
+  constexpr i64 kSteps = 10;
+  const auto pace = parts_.paces.of(job);
+  if (!pace || pace->last_step >= until || now - pace->last_step <= kSteps * pace->step) return false;
+  return std::ranges::any_of(parts_.registry.all(),
+                             [&](const auto& process) { return process.second.identity.job == job; });
+}
+
 // Each by its own steps: between two of them the job goes as it does.
 void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Span>& spans,
                                    const std::string& id) {
@@ -328,6 +344,8 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
   const respond::CaptureCost& last = costs.back();
   const auto overhead = last.overhead_ratio ? std::optional(*last.overhead_ratio - 1) : std::nullopt;
   budget_.ended(job, now, cost_s, overhead, last.aftermath_ratio);
+  const bool goes_on = !stands_since(job, spans.back().until, now);
+  if (!goes_on) budget_.harmed(job, "the job has not gone on since it was traced");
   parts_.apply(parts_.incidents.amend(
       id,
       [&](respond::Incident& incident) {
@@ -338,6 +356,9 @@ void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Spa
           capture.aftermath_ratio = costs[i].aftermath_ratio;
           capture.cost_s = costs[i].cost_s;
         }
+        if (!goes_on)
+          incident.not_known.push_back(
+              "whether the capture did it harm: the job has not gone on since it was traced");
       },
       now));
   post_([this, id, alive = std::weak_ptr(alive_)] {

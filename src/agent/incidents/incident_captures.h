@@ -65,11 +65,13 @@ class IncidentCaptures {
                                 respond::Conclusion& conclusion, Ns now);
   void keep_report(const std::string& id, std::string page);
   void go_on(const std::string& id, const Running& canary);
+  void describe(const std::string& id, const Running& running, const Investigated& investigated);
   void settle_later(const std::string& id, const std::string& job, std::vector<Span> spans);
   void settle_cost(const std::string& job, const std::vector<Span>& spans, const std::string& id);
   // `conclusion`: what is known all the same.
   void refuse(const std::string& id, std::string why, respond::Conclusion conclusion = {});
   Ns slow_since(const std::string& id) const;
+  bool stands_since(const std::string& job, Ns until, Ns now) const;
 
   Parts parts_;
   std::function<void(std::function<void()>)> post_;

@@ -160,7 +160,8 @@ void Incidents::pass() {
   apply(incidents_.pass(now));
   {
     const std::lock_guard lock(mutex_);
-    left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out() + shared_.left_out();
+    left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out() + shared_.left_out() +
+                paces_.left_out();
     open_counts_ = incidents_.open_counts();
   }
   captures_.pass(now);

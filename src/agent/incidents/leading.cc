@@ -181,7 +181,7 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
   if (report.instance == instance_) return answer;
   members_.see(report, now);
   parts_.apply(parts_.incidents.receive(report, now, &answer.mended));
-  answer.incidents = parts_.incidents.led(report.job.id);
+  answer.incidents = parts_.incidents.led(report.job.id, now);
   return answer;
 }
 
@@ -204,11 +204,11 @@ respond::JobOfIncident Leading::job(const std::string& id) const {
 
 respond::Chosen Leading::choose(const respond::Incident& incident) const {
   const std::string& job = incident.job.id;
-  std::vector<i64> own, suspects;
+  const Ns now = parts_.host.unix_now();
+  std::vector<i64> own;
   if (const auto pace = parts_.paces.of(job)) own.assign(pace->ranks.begin(), pace->ranks.end());
-  for (const respond::Condition& condition : incident.conditions)
-    if (condition.rank && respond::rank_as_cause(condition) != 0) suspects.push_back(*condition.rank);
-  const respond::Leaders& leading = leaders(job, parts_.host.unix_now());
+  const std::vector<i64> suspects = parts_.incidents.suspects(incident.id(), now);
+  const respond::Leaders& leading = leaders(job, now);
   // Those of a scheduler's list that have told nothing yet may have ranks as well.
   std::vector<std::string> known = members_.hosts(job), others;
   known.push_back(parts_.host_name);

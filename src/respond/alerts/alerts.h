@@ -20,9 +20,9 @@ struct AlertsOptions {
   Ns forget = 25 * kHour;     // one that nobody repeats: longer than senders usually wait
 };
 
-enum class AlertOutcome : u8 { begins, goes_on, over, linked, left_alone, not_taken };
-inline constexpr const char* kAlertOutcomeNames[] = {"begins", "goes_on",    "over",
-                                                     "linked", "left_alone", "not_taken"};
+enum class AlertOutcome : u8 { begins, goes_on, over, linked, left_alone, not_taken, not_now };
+inline constexpr const char* kAlertOutcomeNames[] = {"begins",     "goes_on",   "over",   "linked",
+                                                     "left_alone", "not_taken", "not_now"};
 
 struct AlertAnswer {
   AlertOutcome outcome = AlertOutcome::not_taken;

@@ -146,11 +146,19 @@ class Findings {
 
 }  // namespace
 
-Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks, i64 traced_before) {
+std::set<i64> ranks_traced(const Table& receipts) {
+  std::set<i64> ranks;
+  for (const auto& [rank, host] : traced_by(receipts).hosts) ranks.insert(rank);
+  return ranks;
+}
+
+Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks,
+                         const std::set<i64>& before) {
   const Traced traced = traced_by(receipts);
   Conclusion c = Findings(findings).conclude(traced);
-  if (const i64 untraced = ranks - traced_before - static_cast<i64>(traced.written);
-      ranks > 0 && untraced > 0)
+  const i64 only_before =
+      std::ranges::count_if(before, [&](i64 rank) { return !traced.hosts.contains(rank); });
+  if (const i64 untraced = ranks - only_before - static_cast<i64>(traced.written); ranks > 0 && untraced > 0)
     c.not_known.push_back(fmt::format("{} of {} ranks were not traced", untraced, ranks));
   add_reasons(traced, c.not_known);
   return c;

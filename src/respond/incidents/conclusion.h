@@ -2,6 +2,7 @@
 // others, and what is not known.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,9 +20,11 @@ struct Conclusion {
 // Of a capture: its receipts, and the findings of its traces (diagnose). The cause is the first fault; what
 // the job could gain by being built otherwise is no reason for it to become slower. A trace alone makes it
 // `medium`, and `low` where another rank has two thirds of the time at stake or more. `ranks`: of the job; 0:
-// not known. `traced_before`: further ones that an earlier capture had.
-Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks, i64 traced_before = 0);
+// not known. `before`: those that an earlier capture had traced.
+Conclusion conclusion_of(const Table& findings, const Table& receipts, i64 ranks,
+                         const std::set<i64>& before = {});
 // Where there are no findings: why, by the receipts.
 Conclusion without_findings(const Table& receipts);
+std::set<i64> ranks_traced(const Table& receipts);
 
 }  // namespace spotter::respond

@@ -75,6 +75,12 @@ TEST(Conclusion, WithoutAFaultNothingIsNamed) {
   EXPECT_EQ(c.evidence.size(), 1u);
 }
 
+TEST(Conclusion, RanksThatAnEarlierCaptureTracedAreCountedOnce) {
+  const Table none = table_of("findings", {finding("no_device_work", "caveat", "", 0, "")});
+  EXPECT_EQ(ranks_traced(receipts(2, 5)), (std::set<i64>{0, 1})) << "not those that were asked only";
+  EXPECT_EQ(conclusion_of(none, receipts(3), 8, {2, 3, 4}).not_known.back(), "3 of 8 ranks were not traced");
+}
+
 TEST(Conclusion, RanksOfAnyFormAreBounded) {
   const Table findings =
       table_of("findings", {finding("slow_device", "fault", "0-99999999,x,7-,-3", 1, "high")});

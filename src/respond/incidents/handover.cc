@@ -45,12 +45,19 @@ std::vector<Incident> Incidents::to_hand_over(const std::string& job) const {
   return all;
 }
 
-std::vector<LedIncident> Incidents::led(const std::string& job) const {
+std::vector<LedIncident> Incidents::led(const std::string& job, Ns at) const {
   std::map<std::string, LedIncident> last;
   for (const Kept& kept : incidents_) {
     const Incident& incident = kept.incident;
     if (incident.job.id != job || incident.state == IncidentState::pending) continue;
-    last[incident.key()] = {incident.key(), incident.n, incident.sequence, incident.is_open(), incident.told};
+    LedIncident& led = last[incident.key()];
+    led = {.key = incident.key(),
+           .n = incident.n,
+           .sequence = incident.sequence,
+           .is_open = incident.is_open(),
+           .told = incident.told,
+           .acknowledged = incident.acknowledged};
+    if (const auto until = silenced(kept, at)) led.silenced = *until - at;
   }
   std::vector<LedIncident> all;
   for (auto& [key, led] : last) all.push_back(std::move(led));
@@ -102,6 +109,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
   mine.opened = std::min(mine.opened, theirs.opened);
   if (theirs.n == mine.n) mine.told = std::max(mine.told, theirs.told);
   if (!mine.acknowledged) mine.acknowledged = theirs.acknowledged;
+  kept->silenced = std::max(kept->silenced, theirs.silenced_until.value_or(0));
   if (mine.shared_incident.empty()) mine.shared_incident = theirs.shared_incident;
   for (CaptureOfIncident& capture : theirs.captures) {
     const bool is_known = std::ranges::any_of(
@@ -123,12 +131,21 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
   return changes;
 }
 
-// It was handed over, and its leader does not answer any more.
-void Incidents::take_over(Incident& incident) const {
-  incident.led_by = options_.host;
-  const auto learnt = learnt_.find(incident.key());
-  if (learnt != learnt_.end())
-    incident.sequence = std::max(incident.sequence, learnt->second.led.sequence + kStep);
+// Another host led it and does not answer any more. What is told of it here is not what has been told
+// already.
+void Incidents::go_on_with(Kept& kept, const Learnt& learnt) {
+  const LedIncident& led = learnt.led;
+  kept.incident.sequence = std::max(kept.incident.sequence, led.sequence + kStep);
+  if (!kept.incident.acknowledged) kept.incident.acknowledged = led.acknowledged;
+  if (led.silenced)
+    kept.silenced = std::max(kept.silenced, learnt.at + std::min(*led.silenced, Silences::kLongest));
+}
+
+// It was handed over.
+void Incidents::take_over(Kept& kept) const {
+  kept.incident.led_by = options_.host;
+  const auto learnt = learnt_.find(kept.incident.key());
+  if (learnt != learnt_.end()) go_on_with(kept, learnt->second);
 }
 
 Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u64>* mended) {
@@ -150,6 +167,8 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
     }
     for (Ns* time : {&incident.opened, &incident.fired, &incident.told, &incident.updated})
       *time = here(*time);
+    if (auto& until = incident.silenced_until)
+      until = at + std::clamp<Ns>(*until - report.sent, 0, Silences::kLongest);
     keep(adopt(std::move(incident), at));
   }
   for (Condition condition : report.conditions) {

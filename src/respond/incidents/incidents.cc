@@ -38,6 +38,10 @@ void Incidents::restore(Incident incident, Ns at) {
   Kept& kept = incidents_.emplace_back();
   kept.grace = at + options_.grace;
   kept.began = incident.state == IncidentState::resolved ? incident.closed : incident.updated;
+  kept.asked = incident.fired;
+  // By a silence that was another host's, or of a host whose condition it does not show. What several jobs
+  // share is heard again when a job that nobody has silenced joins.
+  if (!incident.shared_by) kept.silenced = incident.silenced_until.value_or(0);
   if (incident.is_open() && incident.state != IncidentState::recovering) {
     for (Condition condition : incident.conditions) {
       condition.is_shared = incident.shared_by.has_value();
@@ -67,7 +71,7 @@ Incidents::Changes Incidents::take(const Condition& condition, Ns at, bool stand
     const auto led = learnt_.find(incident.key());
     const bool is_led = incident.led_by != options_.host && led != learnt_.end() && led->second.led.is_open &&
                         at - led->second.at < kMinute;
-    if (incident.led_by != options_.host) take_over(incident);
+    if (incident.led_by != options_.host) take_over(*kept);
     const IncidentState before = std::exchange(incident.before, IncidentState::pending);
     const IncidentState to = before == IncidentState::pending ? IncidentState::inconclusive : before;
     incident.closed = 0;
@@ -117,10 +121,9 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands
   const auto learnt = learnt_.find(key);
   if (learnt != learnt_.end() && learnt->second.led.is_open && learnt->second.led.n > n &&
       at - learnt->second.at <= options_.reopen) {
-    // Another host led it and does not answer: it is the same one. What is told of it here is not what has
-    // been told already.
+    // Another host led it and does not answer: it is the same one.
     n = learnt->second.led.n;
-    incident.sequence = learnt->second.led.sequence + kStep;
+    go_on_with(kept, learnt->second);
   } else {
     if (learnt != learnt_.end()) n = std::max(n, learnt->second.led.n);
     ++n;
@@ -170,11 +173,16 @@ Incidents::Changes Incidents::pass(Ns at) {
   // What was nothing has no number.
   std::erase_if(incidents_, [&](const Kept& kept) {
     const bool is_gone = kept.incident.state == IncidentState::pending && kept.firing.empty();
-    if (is_gone) --numbers_[kept.incident.key()];
+    if (is_gone) take_back(kept.incident);
     return is_gone;
   });
   silences_.pass(at);
   return changes;
+}
+
+void Incidents::take_back(const Incident& incident) {
+  const auto number = numbers_.find(incident.key());
+  if (number != numbers_.end() && --number->second <= 0) numbers_.erase(number);
 }
 
 void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
@@ -196,7 +204,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
       break;
     case IncidentState::firing:
     case IncidentState::investigating:
-      if (at - incident.fired >= options_.patience)
+      if (at - std::min(kept.asked, incident.fired + options_.patience) >= options_.patience)
         settle(kept, {.not_known = {kNoAnswer}}, "no verdict in time", at, changes);
       break;
     case IncidentState::verdict:
@@ -231,7 +239,7 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
 
 void Incidents::fire(Kept& kept, Ns at, Changes& changes) {
   Incident& incident = kept.incident;
-  incident.fired = at;
+  incident.fired = kept.asked = at;
   if (options_.look_back) options_.look_back(incident);
   // What may be the cause of a larger incident is told with that one.
   if (!is_symptom_family(incident.family) && incident.urgency != Urgency::critical) {
@@ -288,6 +296,11 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   if (options_.look_back) options_.look_back(incident);
   const auto conditions = related(kept, at);
   const std::optional<Verdict> before = incident.verdict;
+  if (std::string not_it = conclusion.verdict ? why_not_the_cause(*conclusion.verdict, incident.symptom) : "";
+      !not_it.empty()) {
+    conclusion.verdict.reset();
+    conclusion.against.insert(conclusion.against.begin(), std::move(not_it));
+  }
   if (conclusion.verdict) {
     // What was measured and what was traced are independent of one another.
     Verdict& verdict = *conclusion.verdict;
@@ -321,10 +334,15 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   move(kept, to, std::move(why), word, at, changes);
 }
 
+std::optional<Ns> Incidents::silenced(const Kept& kept, Ns at) const {
+  const std::optional<Ns> until = silences_.until(kept.incident, kept.firing, at);
+  return kept.silenced > at ? std::max(kept.silenced, until.value_or(0)) : until;
+}
+
 // Whether it is told: not what is silenced, or a part of a larger one.
 Word Incidents::said(Kept& kept, Word word, Ns at) const {
   Incident& incident = kept.incident;
-  incident.silenced_until = silences_.until(incident, at);
+  incident.silenced_until = silenced(kept, at);
   if (word == Word::resolved) return word;  // of what was told: whoever waits for its end is not left with it
   if (word == Word::none || incident.silenced_until || !incident.part_of.empty()) return Word::none;
   return word;
@@ -355,6 +373,7 @@ Result<Incidents::Changes> Incidents::investigate(const std::string& id, Capture
   Changes changes;
   kept->incident.captures.push_back(std::move(capture));
   const bool waits = kept->incident.state == IncidentState::firing;
+  kept->asked = at;
   move(*kept, waits ? IncidentState::investigating : kept->incident.state, "a capture was begun", Word::none,
        at, changes);
   return changes;

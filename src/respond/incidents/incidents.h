@@ -31,15 +31,17 @@ namespace spotter::respond {
 
 struct IncidentsOptions {
   std::string cluster = "local";
-  std::string host = {};       // who leads
-  Ns gather = 3 * kSecond;     // conditions that begin together
-  Ns patience = 45 * kSecond;  // for a verdict; after it is told that there is none
-  Ns calm = 5 * kMinute;       // all over for so long: resolved
-  Ns reopen = 15 * kMinute;    // a resolved one is the same one again
-  Ns repeat = 4 * kHour;       // what stays is told again
-  Ns together = 2 * kMinute;   // conditions of other families that may be the cause
-  Ns forget = 10 * kMinute;    // a condition that its host says no more
-  Ns grace = 5 * kMinute;      // after a restart: hosts have that long to say what still holds
+  std::string host = {};    // who leads
+  Ns gather = 3 * kSecond;  // conditions that begin together
+  // For a verdict, after it fired or further captures were begun, twice at most; then it is told that there
+  // is none.
+  Ns patience = 45 * kSecond;
+  Ns calm = 5 * kMinute;      // all over for so long: resolved
+  Ns reopen = 15 * kMinute;   // a resolved one is the same one again
+  Ns repeat = 4 * kHour;      // what stays is told again
+  Ns together = 2 * kMinute;  // conditions of other families that may be the cause
+  Ns forget = 10 * kMinute;   // a condition that its host says no more
+  Ns grace = 5 * kMinute;     // after a restart: hosts have that long to say what still holds
   // How often there was one of this key before this process; empty: never.
   std::function<i64(const std::string& key)> last_n = {};
   // Adds what else is known of it when it is told of: its job, what was changed before, lines of logs; empty:
@@ -90,7 +92,7 @@ class Incidents {
   // does so under its number.
   void learn(const std::string& job, const std::vector<LedIncident>& led, Ns at);
   // Those of a job, as who asks has to know them: the last one of each key.
-  std::vector<LedIncident> led(const std::string& job) const;
+  std::vector<LedIncident> led(const std::string& job, Ns at) const;
   // Whether somebody has resolved it since it began, and nothing else will end it.
   bool is_mended(const Condition& condition) const;
   // One that another host led until now: it goes on here, in the one that is open here, if one is.
@@ -116,6 +118,8 @@ class Incidents {
   std::optional<Incident> open(const Condition& condition) const;
   // The one that a condition of a job belongs to, if it has been concluded, and is not over.
   std::optional<Incident> concluded(const Condition& condition) const;
+  // Ranks that conditions name as the cause, its own and others that may be it: the most direct first.
+  std::vector<i64> suspects(const std::string& id, Ns at) const;
   bool is_open(const std::string& job) const;      // whether one of the job's is
   std::set<std::string> open_jobs() const;         // all of which one is
   std::vector<Incident> all() const;               // the newest first
@@ -128,7 +132,9 @@ class Incidents {
     std::map<u64, Condition> firing = {};
     bool is_changed = false;  // what fires, since it was described
     Ns began = 0;             // of this state
+    Ns asked = 0;             // for evidence, when last
     Ns grace = 0;             // not over before
+    Ns silenced = 0;          // until then, where it was led before
   };
 
   // Of a sequence that another host may have gone on with: what is told here is not what was told already.
@@ -142,14 +148,17 @@ class Incidents {
   Kept* kept_for(const Condition& condition, Ns at);
   Kept* begin(const Condition& condition, Ns at, bool stands_in);
   bool add(Kept& kept, const Condition& condition);  // whether its urgency rose
+  void take_back(const Incident& incident);
   void pass(Kept& kept, Ns at, Changes& changes);
   void fire(Kept& kept, Ns at, Changes& changes);
   void settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes);
   void move(Kept& kept, IncidentState to, std::string why, Word word, Ns at, Changes& changes);
+  std::optional<Ns> silenced(const Kept& kept, Ns at) const;  // until when
   Word said(Kept& kept, Word word, Ns at) const;
   bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
-  void take_over(Incident& incident) const;
+  static void go_on_with(Kept& kept, const Learnt& learnt);
+  void take_over(Kept& kept) const;
   void forget(Ns at);
 
   IncidentsOptions options_;

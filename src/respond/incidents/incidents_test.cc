@@ -393,6 +393,51 @@ TEST(Incidents, WhatIsSilencedIsShownAndNotToldUntilItEnds) {
   EXPECT_EQ(leader.words(), Words{Word::verdict});
 }
 
+TEST(Incidents, AFaultOfAllRanksThatExplainsLittleOfItIsNotItsCause) {
+  const auto told = [](double at_stake, std::vector<Suspect> suspects) {
+    Leader leader;
+    leader.standing = {slow(0)};  // 4.42 s, of 3.1 s
+    leader.pass(5 * kSecond);
+    Verdict verdict = slow_device(7);
+    verdict.at_stake_s_per_step = at_stake;
+    verdict.suspects = std::move(suspects);
+    leader.keep(leader.incidents.conclude(kId, {.verdict = verdict}, leader.at));
+    return leader.told.at(0).incident;
+  };
+  const Incident little = told(0.25, {});
+  EXPECT_EQ(little.state, IncidentState::inconclusive);
+  EXPECT_EQ(little.against,
+            std::vector<std::string>{"slow_device explains 250 ms of the 1.32 s that a step takes longer"});
+  EXPECT_EQ(told(0.4, {}).state, IncidentState::verdict);
+  EXPECT_EQ(told(0.25, {{.rank = 7}}).state, IncidentState::verdict);
+}
+
+TEST(Incidents, WhileFurtherRanksAreTracedNothingIsToldYet) {
+  Leader leader;
+  leader.standing = {slow(0)};
+  leader.pass(4 * kSecond);
+  leader.keep(leader.incidents.investigate(kId, {.ranks = "0-31"}, leader.at));
+  leader.pass(30 * kSecond);
+  leader.keep(leader.incidents.investigate(kId, {.ranks = "32-39"}, leader.at));
+  leader.pass(40 * kSecond);
+  EXPECT_TRUE(leader.told.empty()) << "70 s after it fired";
+  leader.keep(leader.incidents.conclude(kId, {.verdict = slow_device(37)}, leader.at));
+  EXPECT_EQ(leader.words(), Words{Word::verdict});
+}
+
+TEST(Incidents, FurtherCapturesDoNotPutItOffForEver) {
+  Leader leader;
+  leader.standing = {slow(0)};
+  leader.pass(4 * kSecond);
+  for (int i = 0; i < 4; ++i) {
+    EXPECT_TRUE(leader.told.empty());
+    leader.keep(leader.incidents.investigate(kId, {.ranks = "0"}, leader.at));
+    leader.pass(23 * kSecond);
+  }
+  EXPECT_EQ(leader.words(), Words{Word::verdict});
+  EXPECT_EQ(leader.state(kId), IncidentState::inconclusive);
+}
+
 TEST(Incidents, TheEndOfWhatWasToldIsToldThoughItIsSilenced) {
   Leader leader;
   leader.standing = {slow(0)};

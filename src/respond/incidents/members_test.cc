@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
+
+#include "respond/incidents/incidents.h"
 
 namespace spotter::respond {
 namespace {
@@ -57,6 +60,37 @@ TEST(Members, OfAFewLargeHostsMoreRanksAreTakenOfEach) {
   const Chosen chosen = members.choose("4711", "a", first, {}, {});
   EXPECT_EQ(chosen.ranks.size(), Members::kScouts);
   EXPECT_EQ(chosen.hosts, (std::vector<std::string>{"a", "b"}));
+}
+
+// What names a rank is another incident of the job, of the family of its rule; what is slow are many ranks.
+TEST(Members, RanksThatMeasurementsNameAreAmongTheScouts) {
+  Incidents incidents({.cluster = "a", .host = "gpu00"});
+  const auto say = [&](Condition condition) {
+    condition.job = "4711";
+    condition.since = condition.at = kAt;
+    incidents.take(condition, kAt);
+  };
+  const auto hot = [&](i64 rank, const char* rule, const char* family) {
+    say({.rule = rule, .family = family, .host = "gpu06", .rank = rank, .device = "gpu 2"});
+  };
+  for (i64 rank = 0; rank < 8; ++rank)
+    say({.rule = "step_time_up", .family = "speed", .host = "gpu00", .rank = rank});
+  hot(66, "rank_outlier", "speed");
+  hot(50, "gpu_throttled", "gpu");
+  hot(90, "gpu_idle_in_job", "gpu");  // it waits
+  EXPECT_EQ(incidents.suspects("4711-speed-1", kAt), (std::vector<i64>{50, 66})) << "the most direct first";
+  EXPECT_TRUE(incidents.suspects("4711-speed-2", kAt).empty());
+
+  Members members;
+  std::vector<i64> own(128);
+  std::iota(own.begin(), own.end(), 0);
+  const auto traced = [&](const std::vector<i64>& suspects, i64 rank) {
+    return std::ranges::count(members.choose("4711", "gpu00", own, {}, suspects).ranks, rank);
+  };
+  for (const i64 rank : {50, 66}) {
+    EXPECT_EQ(traced({}, rank), 0);
+    EXPECT_EQ(traced(incidents.suspects("4711-speed-1", kAt), rank), 1);
+  }
 }
 
 // 16 hosts of 8 ranks; this one has the first.

@@ -53,7 +53,8 @@ Result<Incidents::Changes> Incidents::silence(const Silence& silence, Ns at) {
   TRY(silences_.add(silence, at));
   Changes changes;
   for (Kept& kept : incidents_) {
-    if (kept.incident.is_open() && matches(silence, kept.incident))
+    const auto until = silenced(kept, at);
+    if (kept.incident.is_open() && until && until != kept.incident.silenced_until)
       move(kept, kept.incident.state, "somebody has silenced it", Word::none, at, changes);
   }
   return changes;
@@ -83,6 +84,23 @@ std::optional<Incident> Incidents::concluded(const Condition& condition) const {
     if (is_concluded && is_its && incident.family == condition.family) return incident;
   }
   return {};
+}
+
+std::vector<i64> Incidents::suspects(const std::string& id, Ns at) const {
+  std::map<i64, int> named;  // how directly
+  for (const Kept& kept : incidents_) {
+    if (kept.incident.id() != id) continue;
+    for (const Condition* condition : related(kept, at)) {
+      const int as_cause = rank_as_cause(*condition);
+      if (!condition->rank || as_cause == 0) continue;
+      const auto known = named.emplace(*condition->rank, as_cause).first;
+      known->second = std::min(known->second, as_cause);
+    }
+  }
+  std::vector<i64> ranks;
+  for (const auto& [rank, as_cause] : named) ranks.push_back(rank);
+  std::ranges::sort(ranks, {}, [&](i64 rank) { return std::pair(named.at(rank), rank); });
+  return ranks;
 }
 
 bool Incidents::is_open(const std::string& job) const {

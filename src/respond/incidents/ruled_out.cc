@@ -14,6 +14,7 @@ constexpr Exclusion kExclusions[] = {
     {"link_errors", "network: no errors on the links of {}"},
     {"rdma_congestion", "network: no port of {} sends again more than the others"},
     {"gpu_throttled", "GPUs: no clock of {} is held down for heat or power"},
+    {"gpu_shared", "GPUs: nobody else works on those of the job on {}"},
     {"rank_outlier", "GPUs: the clocks of {} are alike"},
     {"host_starved", "host: memory, processors and disks of {} are not short"},
     {"storage_hangs", "storage: the file systems of {} answer"},

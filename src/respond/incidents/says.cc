@@ -39,6 +39,8 @@ std::string what(const Condition& c) {
   if (c.rule == "gpu_throttled")
     return fmt::format("the clocks are held down for heat or power: {} of {}", value, baseline);
   if (c.rule == "gpu_idle_in_job") return fmt::format("the GPU has had work in {} of the time", value);
+  if (c.rule == "gpu_shared")
+    return fmt::format("{} takes {} of the GPU's time, and is not of the job", c.text, value);
   if (c.rule == "rank_outlier") return fmt::format("the clock is {}, the others' {}", value, baseline);
   if (c.rule == "link_errors") return fmt::format("{} ({})", c.text, value);
   if (c.rule == "rdma_congestion")
@@ -69,6 +71,17 @@ std::string whom(const Condition& c) {
 std::string says(const Condition& condition) {
   const std::string name = whom(condition);
   return name.empty() ? what(condition) : fmt::format("{}: {}", name, what(condition));
+}
+
+std::string why_not_the_cause(const Verdict& verdict, const Symptom& symptom) {
+  constexpr double kLeast = 0.25;
+  if (!verdict.suspects.empty() || symptom.unit != "s" || !symptom.before || !symptom.now ||
+      !verdict.at_stake_s_per_step)
+    return {};
+  const double slower = *symptom.now - *symptom.before;
+  if (*verdict.at_stake_s_per_step >= kLeast * slower) return {};
+  return fmt::format("{} explains {} of the {} that a step takes longer", verdict.cause,
+                     amount(*verdict.at_stake_s_per_step, symptom.unit), amount(slower, symptom.unit));
 }
 
 }  // namespace spotter::respond

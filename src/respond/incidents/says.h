@@ -3,12 +3,16 @@
 #pragma once
 #include <string>
 
-#include "respond/incidents/condition.h"
+#include "respond/incidents/incident.h"
 
 namespace spotter::respond {
 
 std::string says(const Condition& condition);
 // Whom it is about: "rank 37 on gpu05 (GPU 5)".
 std::string whom(const Condition& condition);
+
+// Where a fault of all ranks explains less than a quarter of what steps take longer: that, and by how much.
+// Empty: it is the cause, as far as that says it. Who stands out from its peers does so by any amount.
+std::string why_not_the_cause(const Verdict& verdict, const Symptom& symptom);
 
 }  // namespace spotter::respond

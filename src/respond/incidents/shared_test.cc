@@ -287,6 +287,25 @@ TEST(Shared, WhereAnotherHostTellsOfItThisOneDoesNot) {
   EXPECT_TRUE(host.refers_to("4711").empty());
 }
 
+TEST(Shared, ItIsSilencedWhereEachOfItsJobsIs) {
+  const auto told = [](const std::vector<Silence>& silences) {
+    Host host;
+    for (const Silence& silence : silences) EXPECT_TRUE(host.incidents.silence(silence, host.at));
+    for (const char* job : {"4711", "4712", "4713", "4714"}) host.begin(job, 0);
+    host.pass(kMinute);
+    EXPECT_EQ(host.shared_ones(), 1u);
+    EXPECT_EQ(host.incidents.find(kId)->silenced_until.has_value(), host.told(kId) == 0);
+    return host.told(kId);
+  };
+  const auto of_job = [](const char* job) {
+    return Silence{.job = job, .until = kBegin + kHour, .reason = "planned"};
+  };
+  EXPECT_EQ(told({of_job("4711"), of_job("4712"), of_job("4713")}), 1u);
+  EXPECT_EQ(told({of_job("4711"), of_job("4712"), of_job("4713"), of_job("4714")}), 0u);
+  EXPECT_EQ(told({{.user = "alice", .until = kBegin + kHour, .reason = "planned"}}), 0u);
+  EXPECT_EQ(told({{.host = "gpu05", .until = kBegin + kHour, .reason = "planned"}}), 0u);
+}
+
 TEST(Shared, AThousandJobsAreOneMessageOfABoundedLength) {
   Host host;
   for (int i = 0; i < 1000; ++i) host.begin(std::to_string(4000 + i), i * kMillisecond);

@@ -11,17 +11,33 @@ namespace spotter::respond {
 namespace {
 
 constexpr size_t kMost = 1000;
-constexpr Ns kLongest = 30 * kDay;
 
-}  // namespace
+bool is_of(const std::string& wanted, const std::string& value) { return wanted.empty() || wanted == value; }
 
-bool matches(const Silence& silence, const Incident& incident) {
-  if (!silence.rule.empty() && silence.rule != incident.symptom.rule) return false;
-  if (!silence.job.empty() && silence.job != incident.job.id) return false;
-  if (!silence.user.empty() && silence.user != incident.job.user) return false;
-  return silence.host.empty() || silence.host == incident.host ||
+bool matches(const Silence& silence, const Incident& incident, const std::map<u64, Condition>& firing) {
+  if (!is_of(silence.rule, incident.symptom.rule) || !is_of(silence.job, incident.job.id) ||
+      !is_of(silence.user, incident.job.user))
+    return false;
+  const auto is_there = [&](const auto& each) { return each.second.host == silence.host; };
+  return is_of(silence.host, incident.host) || std::ranges::any_of(firing, is_there) ||
          std::ranges::find(incident.conditions, silence.host, &Condition::host) != incident.conditions.end();
 }
+
+bool matches(const Silence& silence, const Condition& condition) {
+  return is_of(silence.rule, condition.rule) && is_of(silence.job, condition.job) &&
+         is_of(silence.user, condition.user) && is_of(silence.host, condition.host);
+}
+
+// The last end of those that match.
+std::optional<Ns> last_end(const std::vector<Silence>& silences, Ns at, auto&& is_match) {
+  std::optional<Ns> end;
+  for (const Silence& silence : silences) {
+    if (silence.until > at && is_match(silence)) end = std::max(end.value_or(0), silence.until);
+  }
+  return end;
+}
+
+}  // namespace
 
 Result<void> Silences::add(Silence silence, Ns at) {
   if (silence.rule.empty() && silence.job.empty() && silence.host.empty() && silence.user.empty())
@@ -46,12 +62,19 @@ std::vector<Silence> Silences::all(Ns at) const {
   return all;
 }
 
-std::optional<Ns> Silences::until(const Incident& incident, Ns at) const {
-  std::optional<Ns> until;
-  for (const Silence& silence : silences_) {
-    if (silence.until > at && matches(silence, incident)) until = std::max(until.value_or(0), silence.until);
+std::optional<Ns> Silences::until(const Incident& incident, const std::map<u64, Condition>& firing,
+                                  Ns at) const {
+  const std::optional<Ns> until =
+      last_end(silences_, at, [&](const Silence& silence) { return matches(silence, incident, firing); });
+  if (until || !incident.shared_by) return until;
+  std::optional<Ns> first;
+  for (const auto& [key, condition] : firing) {
+    const auto end =
+        last_end(silences_, at, [&](const Silence& silence) { return matches(silence, condition); });
+    if (!end) return {};
+    first = std::min(first.value_or(*end), *end);
   }
-  return until;
+  return first;
 }
 
 }  // namespace spotter::respond

@@ -1,5 +1,6 @@
 // Silences: what nobody wants to be told for a while, and why. It is shown all the same. One thread.
 #pragma once
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,10 +16,11 @@ struct Silence {
   Ns until = 0;
   std::string reason = {}, by = {};
 };
-bool matches(const Silence& silence, const Incident& incident);
 
 class Silences {
  public:
+  static constexpr Ns kLongest = 30 * kDay;
+
   // Errors: invalid (of nothing, of a rule that is none, without a reason, for more than 30 days), busy (1000
   // of them).
   Result<void> add(Silence silence, Ns at);
@@ -26,7 +28,9 @@ class Silences {
   void pass(Ns at);  // those that are over go
 
   std::vector<Silence> all(Ns at) const;
-  std::optional<Ns> until(const Incident& incident, Ns at) const;  // nothing: it is not silenced
+  // Nothing: it is not silenced. One of a host is of all incidents of which something fires there. What
+  // several jobs share is silenced where each of its conditions is.
+  std::optional<Ns> until(const Incident& incident, const std::map<u64, Condition>& firing, Ns at) const;
 
  private:
   std::vector<Silence> silences_;

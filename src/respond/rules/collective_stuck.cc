@@ -56,6 +56,11 @@ class CollectiveStuck : public Watch {
   };
   static constexpr size_t kMost = 64;  // conditions of a job
 
+  Job* job_of(const std::string& name) {  // nullptr: there are too many
+    const bool has_room = jobs_.size() < kMostWatched || jobs_.contains(name);
+    return has_room ? &jobs_[name] : nullptr;
+  }
+
   static void add(Job& job, Condition condition, Ns at, std::vector<Sign>& signs) {
     condition.rule = kCollectiveStuck.name;
     const u64 key = fingerprint(condition);
@@ -71,14 +76,15 @@ class CollectiveStuck : public Watch {
       Condition condition = condition_of(row);
       condition.value = seconds_in(row.text);
       if (condition.value) condition.unit = "s";
-      add(jobs_[row.job], std::move(condition), sample.at, signs);
+      if (Job* const job = job_of(row.job)) add(*job, std::move(condition), sample.at, signs);
     });
   }
 
   void see_answers(const Sample& sample, std::vector<Sign>& signs) {
     std::map<std::string, std::vector<RasRow>> answers;
     ras_rows_.each(sample, [&](const RasRow& row) { answers[row.job].push_back(row); });
-    for (const auto& [name, rows] : answers) see_answer(jobs_[name], rows, sample.at, signs);
+    for (const auto& [name, rows] : answers)
+      if (Job* const job = job_of(name)) see_answer(*job, rows, sample.at, signs);
   }
 
   void see_answer(Job& job, const std::vector<RasRow>& rows, Ns at, std::vector<Sign>& signs) const {
@@ -90,7 +96,7 @@ class CollectiveStuck : public Watch {
       it = next;
     }
     for (const RasRow& row : rows) {
-      if (row.communicator.empty()) continue;
+      if (row.communicator.empty() || since.size() >= kMostWatched) continue;
       const Key key(row.communicator, row.operation, row.rank, row.counts);
       const auto known = job.since.find(key);
       const Ns first = since[key] = known == job.since.end() ? at : known->second;

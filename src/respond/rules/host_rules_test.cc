@@ -90,6 +90,68 @@ TEST(GpuThrottled, HalfOfAWindow) {
   EXPECT_TRUE(machine.firing().empty());
 }
 
+// Two ranks of a job on a GPU, another job's on the next, and somebody who is of none.
+Table gpu_processes(double others, i64 gpu_of_others = 0) {
+  const auto of = [](const char* job, i64 rank, i64 gpu, i64 pid, double busy) {
+    const bool has_job = job[0] != 0;
+    return Cells{{"gpu", gpu},
+                 {"job", has_job ? Value(job) : Value()},
+                 {"rank", has_job ? Value(rank) : Value()},
+                 {"user", has_job ? "alice" : "bob"},
+                 {"instance", Value()},
+                 {"pid", pid},
+                 {"sm_utilization_ratio", busy}};
+  };
+  return table_of("gpu_process", {of("4711", 0, 0, 10, 0.2), of("4711", 1, 0, 11, 0.2),
+                                  of("4712", 0, 1, 12, 0.7), of("", 0, gpu_of_others, 615, others)});
+}
+
+TEST(GpuShared, AProcessThatIsNotOfTheJobIsToldOfToItsRanks) {
+  Machine machine;
+  machine.seconds(60, [](int i) { return gpu_processes(i % 3 == 0 ? 0.6 : 0.05); });
+  EXPECT_TRUE(machine.all.empty()) << "now and then";
+  machine.seconds(10, [](int) { return gpu_processes(0.59); });
+  ASSERT_EQ(machine.firing(), (Names{"gpu_shared", "gpu_shared"})) << "of the ranks on that GPU alone";
+  const Condition& first = machine.all.front();
+  EXPECT_EQ(first.job, "4711");
+  EXPECT_EQ(first.device, "gpu 0");
+  EXPECT_EQ(first.text, "process 615 of bob");
+  EXPECT_DOUBLE_EQ(*first.value, 0.59);
+  machine.seconds(110, [](int) { return gpu_processes(0.59, 3); });
+  EXPECT_TRUE(machine.firing().empty()) << "on another GPU";
+}
+
+TEST(GpuShared, JobsThatShareAGpuAreToldOfOneAnother) {
+  Machine machine;
+  const auto shared = [](int) {
+    return table_of("gpu_process", {{{"gpu", i64{0}},
+                                     {"job", "a"},
+                                     {"rank", i64{0}},
+                                     {"user", "alice"},
+                                     {"pid", i64{1}},
+                                     {"sm_utilization_ratio", 0.5}},
+                                    {{"gpu", i64{0}},
+                                     {"job", "b"},
+                                     {"rank", i64{0}},
+                                     {"user", "bob"},
+                                     {"pid", i64{2}},
+                                     {"sm_utilization_ratio", 0.05}}});
+  };
+  machine.seconds(20, shared);
+  ASSERT_EQ(machine.firing(), Names{"gpu_shared"}) << "b alone has something taken from it";
+  EXPECT_EQ(machine.all.front().job, "b");
+}
+
+TEST(GpuShared, WhereTheDriverSaysNothingOfProcessesNothingIsKnown) {
+  Machine machine;
+  machine.seconds(20, [](int) {
+    return table_of("gpu_process",
+                    {{{"gpu", i64{0}}, {"job", "a"}, {"rank", i64{0}}, {"user", "alice"}, {"pid", i64{1}}},
+                     {{"gpu", i64{0}}, {"job", "b"}, {"rank", i64{0}}, {"user", "bob"}, {"pid", i64{2}}}});
+  });
+  EXPECT_TRUE(machine.all.empty());
+}
+
 Table gpu_event(const char* event, i64 xid) {
   return table_of("gpu_event", {{{"gpu", i64{5}},
                                  {"job", "4711"},

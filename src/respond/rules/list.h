@@ -29,6 +29,7 @@ Settings whole_settings(const Rule& rule, Settings said);
   kRankOutlier, \
   kGpuThrottled, \
   kGpuIdleInJob, \
+  kGpuShared, \
   kLinkErrors, \
   kHostStarved, \
   kStepTimeCreep, \

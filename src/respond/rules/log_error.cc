@@ -24,7 +24,8 @@ class LogError : public Watch {
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     std::erase_if(timeouts_, [&](const auto& timeout) { return sample.at - timeout.second > kEcho; });
     rows_.each(sample, [&](const LogRow& row) {
-      if (row.kind == kCollectiveTimeout) timeouts_[row.job] = sample.at;
+      const bool has_room = timeouts_.size() < kMostWatched || timeouts_.contains(row.job);
+      if (row.kind == kCollectiveTimeout && has_room) timeouts_[row.job] = sample.at;
     });
     rows_.each(sample, [&](const LogRow& row) {
       if (!is_fatal(row.kind) || row.kind == kCollectiveTimeout) return;

@@ -48,6 +48,7 @@ class ProgressStopped : public Watch {
   };
 
   void judge(const StepRow& row, Ns at, std::vector<Sign>& signs) {
+    if (ranks_.size() >= kMostWatched && !ranks_.contains(row.of)) return;
     Rank& rank = ranks_[row.of];
     if (rank.first == 0) rank.first = at;
     rank.seen = at;

@@ -25,21 +25,28 @@ class RankGone : public Watch {
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     if (sample.table.name() == "step") return see_steps(sample);
     columns_.find(sample.table);
-    for (auto& [job, ranks] : jobs_)
+    size_t known = 0;
+    for (auto& [job, ranks] : jobs_) {
       for (auto& [of, last] : ranks.all) last.is_here = false;
+      known += ranks.all.size();
+    }
     for (size_t row = 0; row < sample.table.rows(); ++row) {
       const auto rank = columns_.integer(row, kRank);
       std::string job(columns_.text(row, kJob));
       if (job.empty() || !rank || columns_.integer(row, kWorldSize).value_or(0) < 2) continue;
+      const RankOfJob of = {.job = job, .rank = rank, .user = std::string(columns_.text(row, kUser))};
       Ranks& ranks = jobs_[job];
-      ranks.all[{.job = std::move(job), .rank = rank, .user = std::string(columns_.text(row, kUser))}] = {
-          .at = sample.at, .is_here = true};
+      const bool is_new = !ranks.all.contains(of);
+      if (is_new && known >= kMostWatched) continue;
+      known += is_new;
+      ranks.all[of] = {.at = sample.at, .is_here = true};
     }
     // With the last rank of a job its end is the job's.
     std::erase_if(jobs_, [](const auto& job) { return job.second.here() == 0; });
     for (const auto& [job, ranks] : jobs_) {
+      const bool may_end = ranks.may_end();
       for (const auto& [of, last] : ranks.all) {
-        const bool is_gone = !last.is_here && (!ranks.may_end() || ranks.last_step > last.at + kUnderWay);
+        const bool is_gone = !last.is_here && (!may_end || ranks.last_step > last.at + kUnderWay);
         Sign& sign = signs.emplace_back(Condition(), is_gone);
         sign.condition.job = of.job;
         sign.condition.rank = of.rank;

@@ -57,6 +57,7 @@ class RankSteps {
     for (auto& [of, rank] : ranks_) ++rank.missing;
     rows_.each(sample, [&](const StepRow& row) {
       auto it = ranks_.find(row.of);
+      if (it == ranks_.end() && ranks_.size() >= kMostWatched) return;
       if (it == ranks_.end()) it = ranks_.emplace(row.of, Rank{StepClock(StepClockOptions()), make()}).first;
       Rank& rank = it->second;
       rank.missing = 0;

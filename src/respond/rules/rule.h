@@ -52,11 +52,15 @@ struct Sign {
   std::optional<Urgency> urgency = {};  // where it is not the rule's
 };
 
+// Ranks or jobs that a rule looks at, of all on the host: which ones they are is what processes say of
+// themselves. There is no room for more before some are forgotten.
+inline constexpr size_t kMostWatched = 10'000;
+
 class Watch {
  public:
   virtual ~Watch() = default;
   // One of the rule's tables. Signs of what was looked at, wrong or not, are added. One thread. Memory is
-  // bounded by what is on the host.
+  // bounded.
   virtual void see(const Sample& sample, const HostFacts& facts, std::vector<Sign>& signs) = 0;
 };
 

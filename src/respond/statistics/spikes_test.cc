@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <random>
 #include <set>
 
 namespace spotter::respond {
@@ -26,6 +27,37 @@ TEST(Spikes, CheckpointsComeAtEqualDistances) {
   EXPECT_FALSE(after({10, 40, 70, 100}).has_spikes());
   EXPECT_FALSE(after({10, 40, 71}).has_spikes());  // 3 % apart
   EXPECT_TRUE(after({10, 40, 72}).has_spikes());
+}
+
+// A job that evaluates and saves has two series, or more; by the fourth of each it is known.
+TEST(Spikes, SeveralSeriesAreNone) {
+  for (const auto& [one, other] : {std::pair{30, 50}, {25, 40}, {20, 33}, {100, 45}}) {
+    std::set<i64> slow;
+    for (i64 step = one; step <= 2000; step += one) slow.insert(step);
+    for (i64 step = other; step <= 2000; step += other) slow.insert(step + 3);
+    for (i64 last = 4 * std::max(one, other) + 100; last <= 2000; last += 17)
+      EXPECT_FALSE(after(slow, last).has_spikes()) << one << " " << other << " " << last;
+  }
+}
+
+TEST(Spikes, ThoseBesideASeriesAreTold) {
+  std::set<i64> slow = {1910, 1925, 1968};
+  for (i64 step = 30; step <= 2000; step += 30) slow.insert(step);
+  EXPECT_TRUE(after(slow, 2000).has_spikes());
+}
+
+// By chance some of them are at the distances of a series.
+TEST(Spikes, AtRandomTheyAreToldMostOfTheTime) {
+  for (const u64 one_of : {20u, 12u}) {
+    std::mt19937_64 random(one_of);
+    Spikes spikes(SpikeOptions{});
+    i64 told = 0;
+    for (i64 step = 1; step <= 20'000; ++step) {
+      spikes.add({.step = step, .took = random() % one_of == 0 ? 3 * kSecond : kSecond}, 1e9);
+      told += spikes.has_spikes();
+    }
+    EXPECT_GE(told, 20'000 * 7 / 10) << one_of;
+  }
 }
 
 TEST(Spikes, ACheckpointMayTakeSomeSteps) {

@@ -34,10 +34,22 @@ void JobPaces::see(const Sample& sample) {
   std::erase_if(jobs_, [&](const auto& job) { return sample.at - job.second.seen > kForgotten; });
 }
 
+JobPaces::Job* JobPaces::job_of(const std::string& name) {
+  if (jobs_.size() < kMostJobs || jobs_.contains(name)) return &jobs_[name];
+  ++left_out_;
+  return nullptr;
+}
+
 void JobPaces::see_steps(const Sample& sample) {
   rows_.each(sample, [&](const StepRow& row) {
     if (row.of.job.empty()) return;
-    Job& job = jobs_[row.of.job];
+    Job* const known = job_of(row.of.job);
+    if (!known) return;
+    Job& job = *known;
+    if (job.counted.size() >= kMostRanks && !job.counted.contains(row.of.rank)) {
+      ++left_out_;
+      return;
+    }
     job.seen = sample.at;
     job.pace.user = row.of.user;
     const auto before = job.counted.find(row.of.rank);
@@ -76,10 +88,11 @@ void JobPaces::see_jobs(const Sample& sample) {
   for (size_t row = 0; row < sample.table.rows(); ++row) {
     const std::string name(columns.text(row, kJob));
     if (name.empty()) continue;
-    Job& job = jobs_[name];
-    job.seen = sample.at;
-    if (job.pace.user.empty()) job.pace.user = columns.text(row, kUser);
-    if (const auto size = columns.integer(row, kWorldSize)) job.pace.world_size = *size;
+    Job* const job = job_of(name);
+    if (!job) continue;
+    job->seen = sample.at;
+    if (job->pace.user.empty()) job->pace.user = columns.text(row, kUser);
+    if (const auto size = columns.integer(row, kWorldSize)) job->pace.world_size = *size;
     if (const auto rank = columns.integer(row, kRank)) ranks[name].insert(*rank);
   }
   for (auto& [name, all] : ranks) jobs_[name].pace.ranks = std::move(all);

@@ -32,11 +32,15 @@ struct CaptureCost {
 
 class JobPaces {
  public:
+  static constexpr size_t kMostJobs = 256, kMostRanks = 1024;  // of a host, of a job there
+
   void see(const Sample& sample);
   std::optional<JobPace> of(const std::string& job) const;  // nothing: it is not here
 
   // Jobs whose next step is late: five usual ones have passed since the last, and 10 s.
   std::vector<std::string> late(Ns now) const;
+
+  i64 left_out() const { return left_out_; }  // rows of ranks and jobs for which there was no room
 
   // Of a capture that lasted from the one to the other (Unix time), as far as its steps are still known: 50
   // before, of those that ended after `since`, and 50 after it, or as many as there are.
@@ -55,12 +59,14 @@ class JobPaces {
     std::deque<Ended> last = {};
     Ns seen = 0;
   };
+  Job* job_of(const std::string& name);  // nullptr: there is no room for it
   void see_steps(const Sample& sample);
   void see_jobs(const Sample& sample);
 
   StepRows rows_;
   JobWrites writes_;
   std::map<std::string, Job> jobs_;
+  i64 left_out_ = 0;
 };
 
 }  // namespace spotter::respond
