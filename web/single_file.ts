@@ -4,6 +4,9 @@
 // The script lies in the page compressed, half as large, since every report that is mailed has it. A loader unpacks it and
 // puts it into the document, where the browser runs it because the policy has its hash. The one Trusted Types policy that
 // there may be is the loader's; when it has run, no text becomes script.
+//
+// Data, script and loader are the last of the page, so that a report that was cut off has nothing that runs but the early
+// script of index.html. That one looks for the page's last element, and says so where it is missing.
 import { createHash } from "node:crypto";
 import { readFileSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -65,7 +68,7 @@ export function singleFile(): Plugin {
         .replace(/\s*<link[^>]* rel="stylesheet"[^>]*>/, "")
         .replace("<head>", `<head>\n  <meta http-equiv="Content-Security-Policy" content="${policyOf([...early, LOADER, script.trim()], style)}">`)
         .replace("</head>", () => `  <style>${style}</style>\n</head>`)
-        .replace("</body>", () => `  <script type="text/plain" id="licences">${licenceTexts()}</script>\n  <script type="application/octet-stream" id="page-script">${packed}</script>\n  <script type="module">${LOADER}</script>\n</body>`);
+        .replace("</body>", () => `  <script type="text/plain" id="licences">${licenceTexts()}</script>\n  <script type="application/octet-stream" id="page-script">${packed}</script>\n  <script type="module">${LOADER}</script>\n  <i id="end" hidden></i>\n</body>`);
       this.emitFile({ type: "asset", fileName: "page.html", source: page });
     },
   };

@@ -8,7 +8,8 @@
 namespace spotter::serve {
 
 Form form_of(std::string_view accept) {
-  return net::names(accept, render::kColumnsType) ? Form::columns : Form::json;
+  if (net::names(accept, render::kColumnsType)) return Form::columns;
+  return net::names(accept, kArrowType) ? Form::arrow : Form::json;
 }
 
 Result<Body> body_of(std::string_view bytes, std::string_view content_type) {
@@ -18,6 +19,10 @@ Result<Body> body_of(std::string_view bytes, std::string_view content_type) {
 
 Result<Body> body_of(const render::Document& document, Form form) {
   if (form == Form::columns) return body_of(render::columns_binary(document), render::kColumnsType);
+  if (form == Form::arrow) {
+    TRY(render::check_takes(render::kArrow, document.tables, {}));
+    return body_of(render::render(render::kArrow, document), kArrowType);
+  }
   return body_of(render::render(render::kJson, document), kJsonType);
 }
 

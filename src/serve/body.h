@@ -8,9 +8,10 @@
 
 namespace spotter::serve {
 
-inline constexpr std::string_view kJsonType = "application/json";
+inline constexpr std::string_view kJsonType = "application/json",
+                                  kArrowType = "application/vnd.apache.arrow.stream";
 
-enum class Form : u8 { json, columns };
+enum class Form : u8 { json, columns, arrow };
 Form form_of(std::string_view accept);  // of a request, by its header
 
 struct Body {
@@ -20,6 +21,7 @@ struct Body {
   size_t bytes() const { return sizeof *this + packed.size(); }
 };
 
+// Errors: invalid (the form is of one table, and there are several).
 Result<Body> body_of(const render::Document& document, Form form);
 Result<Body> body_of(std::string_view bytes, std::string_view content_type);
 

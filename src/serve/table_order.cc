@@ -183,7 +183,7 @@ std::vector<Made> TableOrder::make_together(std::span<const TableOrder* const> o
   }
   const auto is_exact = [&](Form form) {
     return diagnosis && !evidence.has_losses &&
-           !(form == Form::json && (evidence.has_notes || evidence.has_records));
+           !(form != Form::columns && (evidence.has_notes || evidence.has_records));
   };
   const auto table_of = [&](const TableAsk& ask) -> const Table& {
     return ask.analysis ? diagnosis->tables[places.of(ask)] : *diagnosis->findings;

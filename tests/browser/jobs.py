@@ -10,6 +10,7 @@ import re
 import signal
 import subprocess
 import urllib.parse
+import urllib.request
 
 import harness
 
@@ -20,7 +21,9 @@ JOBS = {
     # What shared/reference/page.md measures.
     "eight_ranks": ["--ranks", "8", "--steps", "10", "--fault", "slow-rank:rank=3,factor=1.5"],
     # 64 files of 108 MB.
-    "many_ranks": ["--ranks", "64", "--events", "350000", "--no-gzip"],
+    "many_ranks": ["--ranks", "64", "--events", "390000", "--no-gzip"],
+    # More than a million spans.
+    "sixty_steps": ["--ranks", "8", "--steps", "60", "--fault", "slow-rank:rank=3,factor=1.5"],
     "forty_steps": ["--ranks", "8", "--steps", "40", "--fault", "slow-rank:rank=3,factor=1.5"],
 }
 
@@ -46,6 +49,12 @@ class Place:
     def path(self):
         """Of a report."""
         return pathlib.Path(urllib.parse.unquote(urllib.parse.urlparse(self.address).path))
+
+    def ask(self, path, table):
+        """Of a server: a table of its answer, as a list of {column: value}."""
+        request = urllib.request.Request(self.at(path), headers={"Authorization": f"Bearer {self.token}"})
+        with urllib.request.urlopen(request) as answer:
+            return harness.Answer(json.load(answer))[table]
 
     def owns(self, url):
         return url.split("#")[0] == self.address if self.kind == "report" else url.startswith(self.address)

@@ -49,7 +49,8 @@ def test_axe_finds_nothing_without_script(jobs, browser, options):
 def focused(page):
     return page.evaluate("""() => {
       const one = document.activeElement;
-      return { tag: one.tagName, text: (one.innerText ?? "").trim(), href: one.getAttribute("href") ?? "", label: one.getAttribute("aria-label") ?? "", role: one.getAttribute("role") ?? "" };
+      return { tag: one.tagName, text: (one.innerText ?? "").trim(), href: one.getAttribute("href") ?? "", label: one.getAttribute("aria-label") ?? "", role: one.getAttribute("role") ?? "",
+        fault: one.closest(".card.fault") !== null };
     }""")
 
 
@@ -70,17 +71,27 @@ def test_by_keyboard_alone(jobs, open_page):
     assert focused(page)["text"] == "Skip to the view"
     page.keyboard.press("Enter")
     assert page.evaluate("() => document.activeElement.id") == "view"
-    tab_to(page, lambda focus: focus["tag"] == "A" and focus["href"].startswith("#/timeline"))
+    tab_to(page, lambda focus: focus["fault"] and focus["href"].startswith("#/timeline"))
     page.keyboard.press("Enter")
     watched.until_ready(page, "timeline")
+    page.locator('[data-track^="3/"]').first.wait_for()
     # The timeline has a role and a label, takes focus, and goes from span to span by keys.
     tab_to(page, lambda focus: focus["tag"] == "CANVAS" or focus["role"] in ("application", "group", "grid", "img"))
-    for _ in range(3):
-        page.keyboard.press("Period")
-    page.wait_for_function("() => /[?&]sel=/.test(location.hash)")
+    page.keyboard.press("Period")
+    page.wait_for_function("() => /[?&]sel=3:/.test(decodeURIComponent(location.hash))")
     assert page.locator("#view [aria-live]").first.inner_text().strip(), "what is selected is not told"
-    # Along the host's lane there is a span with a stack.
-    page.wait_for_function("() => /stack/i.test(document.getElementById('view').innerText)")
+    # Along the lane, and from a kernel to its launch, there is a span with a stack of Python functions.
+    copies = page.locator("#view ol > li .source button.copy")
+    for key in ["Period"] * 10 + ["BracketLeft", "Period"] * 5:
+        page.keyboard.press(key)
+        page.wait_for_timeout(50)
+        if copies.count() > 0:
+            break
+    label = copies.first.get_attribute("aria-label")
+    assert re.fullmatch(r"Copy .+\.py:\d+", label)
+    tab_to(page, lambda focus: focus["label"] == label)
+    page.keyboard.press("Enter")
+    page.locator("#view ol > li .source button[aria-label=Copied]").wait_for()
 
 
 def test_focus_is_seen(jobs, open_page):

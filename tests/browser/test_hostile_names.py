@@ -77,6 +77,20 @@ def test_nothing_of_them_runs(open_page, place):
         assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
 
 
+def test_a_selected_one_is_text(jobs, job, open_page):
+    """With its arguments, its stack and the event as the file has it; and what it is asked about as a line of source."""
+    page = open_page(jobs.server(job), "#/timeline?v=1")
+    spans = jobs.json(job, "spans", "--ranks", "0")
+    for name in (NAMES[0], NAMES[1], LETTERS):
+        event = next(row["event"] for row in spans if row["name"] == name and row["side"] == "device")
+        watched.show(page, jobs.server(job), f"#/timeline?v=1&open=0&sel=0:{event}&marks=1000-2000:x")
+        panel = page.locator(".timeline-panel")
+        panel.get_by_text("As the file has it").click()
+        assert panel.locator("ol > li").count() > 0
+        assert page.evaluate(OWN_ELEMENTS) == [None, 0], name
+        assert "\u202e" not in page.evaluate("() => document.body.innerText") + panel.evaluate("(one) => one.outerHTML"), name
+
+
 def test_they_are_shown_as_text(jobs, job, open_page, place):
     page = open_page(place, "#/tables?v=1&table=operators")
     rows, _ = watched.shown_rows(page, "operators")

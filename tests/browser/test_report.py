@@ -126,6 +126,25 @@ def test_damage_is_a_sentence(jobs, open_page, tmp_path, block, damage):
         assert page.locator("#view").inner_text().strip()
 
 
+@pytest.mark.parametrize("share", [0.02, 0.3, 0.6, 0.95, 0.999, 1])
+def test_a_file_that_is_cut_off_says_so(jobs, open_page, tmp_path, share):
+    """Where the rest of it would be are the data and the script; what is there without them stays."""
+    whole = jobs.report("training").path.read_bytes()
+    path = tmp_path / "cut.html"
+    path.write_bytes(whole[:int(len(whole) * share)])
+    place = jobs_module.Place(path.as_uri())
+    page = open_page(place, None, allow=["style-src"] if share < 0.1 else [])  # half a style sheet is not the one that may be there
+    page.goto(place.at())
+    sentence = page.get_by_text("cut off", exact=False)
+    if share == 1:
+        watched.until_ready(page)
+        assert sentence.count() == 0
+    else:
+        assert sentence.is_visible() and page.get_by_role("alert").count() == 1
+    if 0.1 < share < 1:
+        assert page.get_by_role("heading", name="What stands out").is_visible()
+
+
 def test_a_browser_that_cannot_inflate_is_told(jobs, open_page):
     """The part that is plain HTML stays."""
     place = jobs.report("training")
@@ -153,7 +172,24 @@ def pages_of(pdf, folder):
     return sorted(folder.glob("page*.png"))
 
 
-@pytest.mark.skipif(not shutil.which("pdftotext"), reason="no poppler-utils")
+def text_of(pdf):
+    return " ".join(subprocess.run(["pdftotext", "-layout", pdf, "-"], capture_output=True, check=True).stdout.decode().split())
+
+
+def assert_is_paper(pictures):
+    """White, and something on each of them; no dark picture."""
+    from PIL import Image
+    for picture in pictures:
+        with Image.open(picture) as image:
+            grey = image.convert("L")
+            assert grey.getpixel((2, 2)) > 250 and grey.getextrema()[0] < 128, picture
+            assert sum(grey.histogram()[:64]) < 0.1 * grey.width * grey.height, picture
+
+
+needs_poppler = pytest.mark.skipif(not shutil.which("pdftotext"), reason="no poppler-utils")
+
+
+@needs_poppler
 @pytest.mark.parametrize("script", [True, False], ids=["page", "without-script"])
 def test_print(jobs, open_page, script):
     """On paper: light, whole rows, findings and charts; no buttons. The pages lie in build/screenshots to be looked at."""
@@ -172,19 +208,49 @@ def test_print(jobs, open_page, script):
     page.emulate_media(media="print")
     assert page.locator("#static table:visible").count() > 5
     assert page.locator("#static table").evaluate_all("(tables) => tables.filter((one) => one.getBoundingClientRect().right > 700.5).map((one) => one.caption.innerText)") == []
-    text = " ".join(subprocess.run(["pdftotext", "-layout", folder / "report.pdf", "-"], capture_output=True, check=True).stdout.decode().split())
+    text = text_of(folder / "report.pdf")
     for row in jobs.json("training", "findings"):
         assert row["finding"].split()[0] in text
     assert jobs.json("training", "findings")[0]["finding"].split(":")[0][:30] in text
     assert "Copy link" not in text
     made = pages_of(folder / "report.pdf", folder)
     assert 1 <= len(made) <= 30
-    from PIL import Image
-    for picture in made:
-        with Image.open(picture) as image:
-            grey = image.convert("L")
-            assert grey.getpixel((2, 2)) > 250, "paper is white"
-    assert any(Image.open(picture).convert("L").getextrema()[0] < 128 for picture in made)
+    assert_is_paper(made)
+
+
+@needs_poppler
+def test_print_of_a_server(jobs, open_page, tmp_path):
+    """Of a long table the rows in sight, and how many there are; where the page was."""
+    place = jobs.server("training")
+    page = open_page(place, "#/tables?v=1&table=spans&ranks=1", theme="dark")
+    count = watched.shown_rows(page, "spans")[1]
+    assert count > 1000
+    page.locator("#view .scroll").evaluate("(region) => (region.scrollTop = 0)")
+    page.wait_for_selector("tr[aria-rowindex='2']", state="attached")
+    page.pdf(path=tmp_path / "page.pdf", format="A4")
+    text = text_of(tmp_path / "page.pdf")
+    assert f"Rows 1 to 50 of {count};" in text
+    assert place.address in text and "ranks=1" in text.replace(" ", "") and place.token not in text
+    for word in ("Copy link", "Save report", "Filter", "Critical path", "kernel_breakdown"):
+        assert word not in text
+    made = pages_of(tmp_path / "page.pdf", tmp_path)
+    assert len(made) <= 4
+    assert_is_paper(made)
+
+
+@needs_poppler
+@pytest.mark.whole
+@pytest.mark.parametrize("view", views.of("server"))
+def test_print_of_every_view(jobs, open_page, view):
+    import screenshots
+    page = open_page(jobs.server("training"), f"#/{view}?v=1", theme="dark")
+    folder = screenshots.MADE / f"print_{view}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    page.pdf(path=folder / "page.pdf", format="A4")
+    made = pages_of(folder / "page.pdf", folder)
+    assert len(made) <= 10
+    assert_is_paper(made)
 
 
 def test_sizes(jobs):
@@ -192,11 +258,31 @@ def test_sizes(jobs):
     assert jobs.report("eight_ranks").path.stat().st_size <= 1.2e6
 
 
+LEFT_OUT = r"leaves out [^`]+; `spotter analyze \S+ --max-size 0 -o report.html` writes one with everything"
+STATIC_TEXT = "() => document.getElementById('static').textContent"
+
+
+def test_what_there_was_no_room_for_is_said(jobs, open_page):
+    """Where it is missed, and with the command that has it."""
+    place = jobs.report("training", "--max-size", "320000")
+    text = place.path.read_text()
+    assert len(text) <= 320e3
+    without = [rank for rank in range(4) if f'id="spans/{rank}"' not in text]
+    assert without
+    page = open_page(place, f"#/timeline?v=1&open={without[0]}")
+    assert re.search(LEFT_OUT, page.evaluate(STATIC_TEXT))
+    alert = page.get_by_role("alert").inner_text()
+    assert alert.startswith(f"The spans of rank {without[0]} are not shown: ") and re.search(LEFT_OUT, alert)
+    assert re.search(LEFT_OUT, page.locator(".timeline-panel").evaluate("(panel) => panel.textContent"))
+    whole = open_page(jobs.report("training"), "#/timeline?v=1")
+    assert not re.search(LEFT_OUT, whole.evaluate("() => document.body.textContent"))
+
+
 @pytest.mark.whole
 def test_size_of_forty_steps(jobs, open_page):
     place = jobs.report("forty_steps")
     assert place.path.stat().st_size <= 3e6
-    page = open_page(place)
+    page = open_page(place, "#/timeline?v=1")
     assert page.locator("#view [role=alert]").count() == 0
-    # What did not fit is said, with the command that shows it.
-    assert "spotter" in page.evaluate("() => document.documentElement.textContent")
+    assert re.search(LEFT_OUT, page.evaluate(STATIC_TEXT))
+    assert re.search(LEFT_OUT, page.locator(".timeline-panel").evaluate("(panel) => panel.textContent"))

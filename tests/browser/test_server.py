@@ -4,6 +4,7 @@ import subprocess
 
 import jobs as jobs_module
 import watched
+from test_address import STATE
 
 TOKEN = "0123456789abcdef0123456789abcdef"
 GONE = "[role=status]:has-text('The server does not answer')"
@@ -25,6 +26,37 @@ def test_jobs_are_asked_for_once(jobs, open_page):
     watched.until_ready(page, "operators")
     watching = page.evaluate("() => Math.floor(performance.now() / 3000)")
     assert 1 <= len(asked) <= 1 + watching
+
+
+def test_what_is_saved_is_what_the_command_writes(jobs, open_page, tmp_path):
+    fragment = "#/tables?v=1&table=kernel_breakdown&ranks=1-2&filter=gemm"
+    page = open_page(jobs.server("training"), fragment)
+    for button, name, words in [("Arrow", "kernel_breakdown.arrow", ["--table", "kernel_breakdown"]), ("Save report", "training.html", [])]:
+        with page.expect_download() as download:
+            page.get_by_role("button", name=button).click()
+        assert download.value.suggested_filename == name
+        jobs_module.spotter("analyze", "training", "--ranks", "1-2", *words, "-o", tmp_path / name, cwd=jobs.folder)
+        assert download.value.path().read_bytes() == (tmp_path / name).read_bytes()
+    # Who reads a report has no program that would write them.
+    page = open_page(jobs.report("training"), fragment)
+    assert [page.get_by_role("button", name=name).count() for name in ("CSV", "Arrow", "Save report")] == [1, 0, 0]
+
+
+def test_a_copied_link_shows_the_same(jobs, open_page):
+    """Also where the server comes to have another first job; who gets it needs the token."""
+    place = jobs.server("training", "faster")
+    page = open_page(place, "#/tables?v=1&table=kernel_breakdown&ranks=1", permissions=["clipboard-read", "clipboard-write"])
+    page.locator("#view th button").last.click()
+    page.get_by_role("button", name="Copy link").click()
+    link = page.evaluate("() => navigator.clipboard.readText()")
+    assert place.owns(link) and place.token not in link
+    assert "job=" in link and "sort=" in link
+    again = page.context.new_page()
+    again.goto(link)
+    watched.until_ready(again, "tables")
+    page.wait_for_function("() => /sort=/.test(location.hash)")
+    seen, wanted = again.evaluate(STATE), page.evaluate(STATE)
+    assert (seen["text"], seen["sorted"]) == (wanted["text"], wanted["sorted"])
 
 
 def test_a_server_that_is_gone_is_told(jobs, open_page, tmp_path):

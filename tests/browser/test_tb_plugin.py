@@ -8,12 +8,12 @@ import importlib.util
 import io
 import json
 import shlex
-import urllib.request
 
 import harness
 import pytest
 
 import watched
+from tb_plugin_samples import S_CASES
 
 
 def golden_module():
@@ -82,9 +82,7 @@ def served(jobs):
         job, files, *_ = case.values
         jobs.put(f"tb_plugin_cases/{job}", files)
     place = jobs.server("tb_plugin_cases")
-    request = urllib.request.Request(place.at("v1/jobs"), headers={"Authorization": f"Bearer {place.token}"})
-    listed = harness.Answer(json.load(urllib.request.urlopen(request)))["jobs"]
-    return place, {row["folder"].rstrip("/").split("/")[-1]: row["id"] for row in listed}
+    return place, {row["folder"].rstrip("/").split("/")[-1]: row["id"] for row in place.ask("v1/jobs", "jobs")}
 
 
 @pytest.fixture(scope="module")
@@ -135,3 +133,28 @@ def test_sample(jobs, open_page, sample):
             watched.show(page, place, f"#/tables?v=1&table={table}" + (f"&compat={compat}" if compat else ""))
             wrong += watched.differences(page, table, jobs.json(job, table, *(["--compat", compat] if compat else [])))
     assert not wrong
+
+
+@harness.needs_shared()
+def test_recordings_in_a_log_folder(jobs, open_page):
+    """The samples as TensorBoard has them in its folder: each recording is a job, with its mean step, its device and its series."""
+    traces = harness.SHARED / "traces" / "tb_plugin"
+    for folder in {sample.split("/")[0] for sample in S_CASES}:
+        jobs.put(f"tb_plugin_log/{folder}", {path.name: path.read_bytes() for path in (traces / folder).iterdir()})
+    place = jobs.server("tb_plugin_log")
+    ids = {place.ask(f"v1/jobs/{row['id']}", "ranks")[0]["path"].split("tb_plugin_log/")[1].removesuffix(".pt.trace.json.gz"): row["id"]
+           for row in place.ask("v1/jobs", "jobs")}
+    assert set(ids) == set(S_CASES)
+    page = open_page(place)
+    for sample, (parts, whole, percentages, numbers, buckets) in S_CASES.items():
+        def rows(table):
+            watched.show(page, place, f"#/tables?v=1&job={ids[sample]}&table={table}&compat=tb_plugin")
+            return watched.shown_rows(page, table)[0]
+        steps = list(rows("step_breakdown").values())
+        assert [int(step["number"]) for step in steps] == list(numbers)
+        means = [sum(int(step[column]) for step in steps) / len(steps) / 1000 for column in ("dur_ns", *PARTS.values())]
+        assert means == [pytest.approx(value, abs=0.501) for value in (whole, *parts)]
+        [device] = rows("device_summary").values()
+        ratios = [100 * float(device[f"{name}_ratio"]) for name in ("utilization", "sm_efficiency", "occupancy", "tensor_core")]
+        assert ratios == [pytest.approx(value, abs=0.006) for value in percentages]
+        assert len(rows("device_busy_series")) == buckets + 1

@@ -246,6 +246,38 @@ def test_a_finding_is_marked(jobs, open_page):
     page.locator('[data-track="3/d3/s7"]').wait_for()
 
 
+def test_a_selected_span_is_told_whole(jobs, open_page):
+    """Its stack, what it launches, its arguments, and how it compares, as the traces have them; arrows lead there and back."""
+    place = jobs.server("training")
+    job = place.ask("v1/jobs", "jobs")[0]["id"]
+    about = lambda event: place.ask(f"v1/jobs/{job}/events/3/{event}", "event")  # noqa: E731
+    spans = jobs.json("training", "spans", "--ranks", "3")
+    by_event = {row["event"]: row for row in spans}
+    kernel = next(row for row in spans if row["side"] == "device" and row["kind"] == "compute" and row["link"] is not None)
+    parents = [row["event"] for row in about(kernel["link"]) if row["name"] == "parent"]
+    operator = next(event for event in parents if by_event[event]["kind"] == "operator")
+    told = about(operator)
+    page = open_page(place, f"#/timeline?v=1&open=3&sel=3:{operator}")
+    panel = page.locator(".timeline-panel")
+    titles = lambda selector: panel.locator(selector).evaluate_all("(all) => all.map((one) => one.title)")  # noqa: E731
+    stack = titles('h3:has-text("Stack") + ol > li > button')
+    assert stack == [row["value"] for row in told if row["name"] == "parent"]
+    assert "train.py(118): train_step" in stack
+    launched = [by_event[row["event"]]["dur_ns"] for row in told if row["name"] == "launched"]
+    assert launched and titles('h3:has-text("Device work") + p span') == [str(len(launched)), f"{sum(launched)} ns"]
+    same = [row["dur_ns"] for row in spans if row["name"] == by_event[operator]["name"]]
+    total, _, longest, share = titles('dt:has-text("of this name") + dd span')
+    assert (total, longest) == (f"{sum(same)} ns", f"{max(same)} ns")
+    assert float(share.split()[0]) == pytest.approx(100 * sum(one <= by_event[operator]["dur_ns"] for one in same) / len(same))
+    arguments = panel.locator('h3:has-text("Arguments") + dl dd').all_text_contents()
+    assert arguments == [row["value"] or "" for row in told if row["name"] != "json"]
+    assert panel.locator("pre").text_content() == next(row["value"] for row in told if row["name"] == "json")
+    watched.show(page, place, f"#/timeline?v=1&open=3&sel=3:{kernel['event']}")
+    for key, event in (("BracketLeft", kernel["link"]), ("BracketRight", kernel["event"])):
+        page.keyboard.press(key)
+        page.wait_for_function("(event) => decodeURIComponent(location.hash).includes(`sel=3:${event}&`)", arg=event)
+
+
 def test_opens_the_rank_of_the_first_fault(place, open_page):
     page = open_page(place, "#/timeline?v=1")
     page.locator('[data-track="3/d3/s7"]').wait_for()

@@ -10,6 +10,7 @@ import pytest
 
 import harness
 from harness import SHARED
+from tb_plugin_samples import S_CASES
 from test_exact import base_ns
 from test_tb_plugin import GOLDEN, MB, PARTS, SAMPLES, SUMS, TRACES, WITH_ADDRESSES, device_of, shown_kb, shown_operator
 
@@ -308,15 +309,6 @@ def test_any_trace(path):
         assert min(row["dur_ns"], *(row[column] or 0 for column in PARTS.values())) >= 0, row
     calls = [{row["name"]: row["calls"] for row in one["kernel_groups"]} for one in (answer, exact)]
     assert calls[0].items() <= calls[1].items()  # work of devices that it does not know is not there
-
-
-# Of its samples, for some of which only these numbers are recorded: mean parts of a step in us, percentages of the device, buckets.
-S_CASES = {
-    "resnet50_num_workers_0/worker0.1623143089861": ([98589, 1915, 89, 2908, 59262, 13674, 1156], 177592, [55.51, 54.68, 49.13, 0], range(5, 11), 10),
-    "resnet50_num_workers_0/worker0.1623143566756": ([98535, 1734, 89, 4053, 35504, 13786, 1210], 154911, [63.61, 62.65, 49.14, 0], range(16, 22), 92),
-    "resnet50_num_workers_4/worker0.1623212756351": ([99145, 3160, 98, 10564, 1186, 22665, 4251], 141068, [70.27, 69.22, 48.91, 0], range(5, 11), 84),
-    "resnet50_num_workers_4/worker0.1623213129365": ([99044, 2885, 98, 10581, 292, 14313, 15596], 142808, [69.35, 68.32, 48.91, 0], range(16, 22), 85),
-}
 
 
 @pytest.mark.parametrize("sample", S_CASES)

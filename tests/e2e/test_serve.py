@@ -20,7 +20,7 @@ from agent import clean_environment, program, run, tables, until
 
 LINE = re.compile(r"(https?)://([^/:]+|\[[^]]+\]):(\d+)(/[^#]*)#token=(\S+)\n")
 DEADLINE = 20
-COLUMNS = "application/x-spotter-columns"
+COLUMNS, ARROW = "application/x-spotter-columns", "application/vnd.apache.arrow.stream"
 
 
 class Serve:
@@ -118,12 +118,15 @@ def test_one_job(server, runs, job):
     ("kernel_breakdown", "?ranks=0-1&steps=4-5", ["--ranks", "0-1", "--steps", "4-5"]),
     ("critical_path", "?what_if=gemm%3D0.5", ["--what-if", "gemm=0.5"]), ("step_breakdown", "?compat=tb_plugin", ["--compat", "tb_plugin"]),
     ("findings", "?sensitivity=0.1", ["--sensitivity", 0.1]), ("device_busy_series", "", []), ("comm_steps", "", [])])
-def test_a_table_is_what_the_command_prints(server, runs, job, table, query, words):
+def test_a_table_is_what_the_command_prints(server, runs, job, tmp_path, table, query, words):
     status, headers, body = server.ask(f"/v1/jobs/{job}/tables/{table}{query}")
     done = run("analyze", runs / "a", "--table", table, *words, "--format", "json")
     assert done.returncode == 0, done.stderr
     assert (status, body.decode()) == (200, done.stdout)
     assert headers["Content-Type"] == "application/json"
+    status, headers, body = server.ask(f"/v1/jobs/{job}/tables/{table}{query}", headers={"Accept": ARROW})
+    assert run("analyze", runs / "a", "--table", table, *words, "-o", tmp_path / "t.arrow").returncode == 0
+    assert (status, body, headers["Content-Type"]) == (200, (tmp_path / "t.arrow").read_bytes(), ARROW)
 
 
 def ask_at_once(server, paths):
@@ -194,6 +197,7 @@ def test_etag(server, job):
 
 
 def test_packed_and_columns(server, job):
+    assert server.ask(f"/v1/jobs/{job}", headers={"Accept": ARROW})[0] == 400, "it is of one table"
     path = f"/v1/jobs/{job}/spans?rank=0"
     _, headers, packed = server.ask(path, headers={"Accept": COLUMNS, "Accept-Encoding": "gzip, br"})
     assert (headers["Content-Type"], headers["Content-Encoding"]) == (COLUMNS, "gzip")

@@ -46,11 +46,13 @@ export class Guard extends Component<{ children: ComponentChildren; name: string
   }
 }
 
+// Of what no view shows by itself.
 export const lastFailure = signal("");
+const mistake = (sentence: string) => (lastFailure.value = `Something went wrong in the page: ${sentence}`);
 
 export function catchFailures(): void {
   addEventListener("error", (event) => {
-    if (!event.message.startsWith("ResizeObserver loop")) lastFailure.value = event.message; // no failure: the rest is told in the next frame
+    if (!event.message.startsWith("ResizeObserver loop")) mistake(event.message); // no failure: the rest is told in the next frame
   });
-  addEventListener("unhandledrejection", (event) => (lastFailure.value = sentenceOf(event.reason)));
+  addEventListener("unhandledrejection", (event) => mistake(sentenceOf(event.reason)));
 }

@@ -11,7 +11,8 @@ function closeMenus(except: EventTarget | null = null): void {
 export function closeMenusWhenLeft(): void {
   addEventListener("pointerdown", (event) => closeMenus(event.target));
   addEventListener("keydown", (event) => {
-    if (event.key !== "Escape") return;
+    if (event.key !== "Escape" || openMenus().length === 0) return;
+    event.preventDefault(); // what a view does with the key is not meant
     for (const menu of openMenus()) menu.querySelector("summary")?.focus();
     closeMenus();
   });

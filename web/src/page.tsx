@@ -1,20 +1,22 @@
 // What is around every view: which job, which ranks and steps, where to go, notes, help, theme.
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { hosts } from "./data/agents.ts";
 import { allRows } from "./data/rows.ts";
+import { query } from "./data/server_source.ts";
 import { jobTitle, type Job } from "./data/source.ts";
 import { forget, source, useJob, useJobs } from "./data/use.ts";
 import { isServerGone } from "./data/watch.ts";
-import { Failure, Guard, lastFailure } from "./failures.tsx";
+import { copy, Failure, Guard, lastFailure } from "./failures.tsx";
 import { Chosen, Filters, linkToView } from "./filters.tsx";
 import { printable } from "./format.ts";
 import { Help } from "./help.tsx";
 import { NotesBadge } from "./notes.tsx";
 import { SourceMenu } from "./source_menu.tsx";
-import { goTo, linkTo, param, view } from "./state.ts";
+import { goTo, here, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
 import { JobList } from "./views/overview/jobs.tsx";
+import { saveAnswer } from "./widgets/export.ts";
 
 export function Page() {
   const job = useJob();
@@ -23,6 +25,9 @@ export function Page() {
     const name = job.state === "here" ? nameOf(job.value) : "";
     document.title = `${shown?.title ?? "Spotter"}${name ? ` · ${name}` : ""} · Spotter`;
   }, [shown, job]);
+  const served = job.state === "here" && source.value?.kind === "server" && !shown?.needsNoJob ? job.value : null;
+  // Without a job the address means the first one, which may be another one later.
+  const link = location.href.replace(/#.*/, "") + here(served === null ? {} : { job: served.id });
   return (
     <>
       <a class="skip" href="#view" onClick={skipToView}>Skip to the view</a>
@@ -30,6 +35,8 @@ export function Page() {
         <h1><span class="mark">Spotter</span> {shown?.title ?? "No such view"}</h1>
         <JobChoice />
         {!shown?.needsNoJob && <Filters />}
+        {served !== null && <SaveReport job={served} />}
+        <button type="button" title="To what is seen now" onClick={() => copy(link)}>Copy link</button>
         <NotesBadge />
         <SourceMenu />
         <Help />
@@ -43,7 +50,7 @@ export function Page() {
       {isServerGone.value && <p class="gone" role="status">The server does not answer; this page shows what it had. Trying again …</p>}
       <main id="view" tabIndex={-1}>
         {!shown?.needsNoJob && <Chosen />}
-        {lastFailure.value !== "" && <Failure error={`Something went wrong in the page: ${lastFailure.value}`} retry={() => (lastFailure.value = "")} />}
+        {lastFailure.value !== "" && <Failure error={lastFailure.value} retry={() => (lastFailure.value = "")} />}
         {hosts.value.state === "loading" && (job.state === "failed" || shown?.of === "agents") ? (
           <p class="muted" aria-busy="true">Loading …</p>
         ) : shown?.of === "agents" && !isShown(shown) ? (
@@ -59,11 +66,23 @@ export function Page() {
           <Guard key={shown.name} name={shown.title}><shown.Component /></Guard>
         )}
       </main>
+      <footer class="paper">{job.state === "here" && !shown?.needsNoJob && `${nameOf(job.value)} · `}{link}</footer>
     </>
   );
 }
 
 const nameOf = (job: Job): string => printable(job.facts.get("title") || job.folder);
+
+// Of the ranks and steps that are chosen.
+function SaveReport({ job }: { job: Job }) {
+  const [busy, setBusy] = useState(false);
+  const save = async () => {
+    setBusy(true);
+    await saveAnswer(`${nameOf(job)}.html`, `v1/jobs/${job.id}/report${query({ ranks: param("ranks"), steps: param("steps") })}`, "text/html");
+    setBusy(false);
+  };
+  return <button type="button" title="As one file, which can be mailed" disabled={busy} onClick={save}>Save report</button>;
+}
 
 function skipToView(event: Event): void {
   event.preventDefault();

@@ -13,7 +13,12 @@ function current(): "light" | "dark" {
   return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
 }
 
-if (root !== null) matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => (theme.value = current()));
+const follow = () => (theme.value = current());
+if (root !== null) {
+  matchMedia("(prefers-color-scheme: dark)").addEventListener("change", follow);
+  addEventListener("beforeprint", () => (theme.value = "light")); // paper is white
+  addEventListener("afterprint", follow);
+}
 
 export function ThemeButton() {
   const other = theme.value === "dark" ? "light" : "dark";

@@ -3,8 +3,8 @@
 // stays in sight where an answer does not come.
 import { signal, type Signal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { COLUMNS_TYPE, readColumns } from "./columns.ts";
-import { request } from "./server_source.ts";
+import { COLUMNS_TYPE } from "./columns.ts";
+import { ask, bytesOf, request } from "./server_source.ts";
 import { SourceError } from "./source.ts";
 import { tableOf, type Document, type Table } from "./table.ts";
 import { jobs, pending, sentenceOf, source, type Loaded } from "./use.ts";
@@ -53,17 +53,14 @@ export const mayTrace = (host: Host): boolean => host.state === "up" && host.rol
 // Below /v1 of an agent.
 export const pathOf = (host: Host, path: string): string => (host.prefix === "" ? `v1/${path}` : `${host.prefix}${path}`);
 
-export async function askHost(host: Host, path: string, init: RequestInit = {}): Promise<Document> {
-  const answer = await request(pathOf(host, path), { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
-  return readColumns(new Uint8Array(await answer.arrayBuffer()));
-}
+export const askHost = (host: Host, path: string, init: RequestInit = {}): Promise<Document> => ask(pathOf(host, path), init);
 
 // The file of `bytes` bytes that process `pid` has written in a capture, which comes in parts. `told`: how much is here.
 export async function fileOf(host: Host, capture: string, pid: string, bytes: number, told: (part: number) => void): Promise<Blob> {
   const parts: ArrayBuffer[] = [];
   for (let from = 0; from < bytes; ) {
     const answer = await request(pathOf(host, `captures/${encodeURIComponent(capture)}/file?pid=${encodeURIComponent(pid)}&from=${from}`));
-    const part = await answer.arrayBuffer();
+    const part = await bytesOf(answer);
     if (part.byteLength === 0) throw new SourceError(`the file ends at byte ${from} of ${bytes}: it has changed since it was written`);
     parts.push(part);
     from += part.byteLength;
@@ -154,8 +151,7 @@ export async function findHosts(act: (hasTraces: boolean) => void): Promise<void
 }
 
 async function loadHosts(signal?: AbortSignal): Promise<Hosts> {
-  const answer = await request("v1/hosts", { headers: { Accept: COLUMNS_TYPE }, ...(signal ? { signal } : {}) });
-  return hostsOf(readColumns(new Uint8Array(await answer.arrayBuffer())));
+  return hostsOf(await ask("v1/hosts", signal ? { signal } : {}));
 }
 
 export const showsAgents = (): boolean => hosts.value.state === "here" && hosts.value.value.list.length > 0;

@@ -48,9 +48,20 @@ export async function request(path: string, init: RequestInit = {}): Promise<Res
   throw new SourceError(said?.error?.message ?? `the server answers ${path} with status ${answer.status}`);
 }
 
+export const bytesOf = (answer: Response): Promise<ArrayBuffer> =>
+  answer.arrayBuffer().catch(() => {
+    throw new NoAnswer("the server's answer broke off; is it still running?");
+  });
+
 export async function ask(path: string, init: RequestInit = {}): Promise<Document> {
   const answer = await request(path, { ...init, headers: { Accept: COLUMNS_TYPE, ...init.headers } });
-  return readColumns(new Uint8Array(await answer.arrayBuffer()));
+  return readColumns(new Uint8Array(await bytesOf(answer)));
+}
+
+async function askTable(path: string, name: string): Promise<Table> {
+  const table = tableOf(await ask(path), name);
+  table.address = path;
+  return table;
 }
 
 export function query(options: TableOptions): string {
@@ -74,7 +85,7 @@ export class ServerSource implements Source {
   }
 
   async table(job: string, name: string, options: TableOptions = {}): Promise<Table> {
-    return tableOf(await ask(`v1/jobs/${job}/tables/${name}${query(options)}`), name);
+    return askTable(`v1/jobs/${job}/tables/${name}${query(options)}`, name);
   }
 
   async spans(job: string, rank: string): Promise<Table> {
@@ -91,7 +102,7 @@ export class ServerSource implements Source {
 
   async diff(before: string, after: string, table: string, options: TableOptions = {}): Promise<Table> {
     const asked = query({ ...options, params: { before, after, table, ...options.params } });
-    return tableOf(await ask(`v1/diff${asked}`), table);
+    return askTable(`v1/diff${asked}`, table);
   }
 
   async analyses(): Promise<Analysis[]> {

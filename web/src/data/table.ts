@@ -37,6 +37,7 @@ export class Table {
   readonly rows: number;
   readonly columns: readonly Column[];
   readonly notes: readonly Note[];
+  address = ""; // of what a server answers, whose whole this is; it gives that in other forms, too
 
   constructor(name: string, rows: number, columns: readonly Column[], notes: readonly Note[] = []) {
     this.name = name;

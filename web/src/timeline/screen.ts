@@ -22,6 +22,7 @@ export class Screen {
   constructor(canvas: HTMLCanvasElement) {
     this.canvas = canvas;
     this.context = canvas.getContext("2d", { alpha: false })!;
+    addEventListener("beforeprint", this.print);
   }
 
   show(scene: Scene): void {
@@ -34,7 +35,13 @@ export class Screen {
     this.request(ratio);
   }
 
+  // Then there is no further frame.
+  private readonly print = (): void => {
+    if (this.scene) this.paint(Math.min(window.devicePixelRatio || 1, 3));
+  };
+
   dispose(): void {
+    removeEventListener("beforeprint", this.print);
     cancelAnimationFrame(this.frame);
     clearTimeout(this.timer);
   }

@@ -13,7 +13,8 @@ import { TableMenu } from "./table_menu.tsx";
 
 const ROW_PX = 24;
 const WHOLE = 200; // rows of a table that is in the document as a whole
-const IN_SIGHT = 30;
+const IN_SIGHT = 45; // at most
+const ON_PAPER = 50; // so many are in the document
 const MOST_PX = 12_000_000; // browsers lose what is further down
 
 export interface DataTableProps {
@@ -68,7 +69,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
   const height = Math.min(rows.length * ROW_PX, MOST_PX);
   const most = Math.max(0, rows.length - IN_SIGHT);
   const top = isWhole ? 0 : Math.min(first.value, most);
-  const shown = isWhole ? rows : rows.subarray(top, top + IN_SIGHT + 10);
+  const shown = isWhole ? rows : rows.subarray(top, top + ON_PAPER);
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = region.current!;
     const share = scrollTop / Math.max(1, scrollHeight - clientHeight);
@@ -97,6 +98,7 @@ function Rows({ table, columns, rows, sort, setSort, link, cell, label, onHover,
           {!isWhole && after > 0 && <tr class="space" aria-hidden="true" style={{ height: `${after}px` }}><td colSpan={columns.length} /></tr>}
         </tbody>
       </table>
+      {rows.length > ON_PAPER && <p class="paper">Rows {top + 1} to {Math.min(top + ON_PAPER, rows.length)} of {rows.length}; the page saves all.</p>}
       {rows.length === 0 && <p class="empty">{table.rows === 0 ? "No rows." : "No row matches the filter."}</p>}
     </div>
   );

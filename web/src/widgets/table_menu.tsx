@@ -1,7 +1,7 @@
 // Above a table: filter, which columns, copy, save.
 import { copy } from "../failures.tsx";
 import type { Column, Table } from "../data/table.ts";
-import { asCsv, asJson, asTsv, save } from "./export.ts";
+import { asCsv, asJson, asTsv, save, saveAnswer } from "./export.ts";
 
 interface Props {
   table: Table;
@@ -35,6 +35,10 @@ export function TableMenu({ table, columns, rows, filter, setFilter, setColumns 
       <button type="button" title="As tab-separated values" onClick={() => copy(asTsv(table, columns, rows))}>Copy</button>
       <button type="button" onClick={() => save(`${table.name}.csv`, asCsv(table, columns, rows), "text/csv")}>CSV</button>
       <button type="button" onClick={() => save(`${table.name}.json`, asJson(table, columns, rows), "application/json")}>JSON</button>
+      {table.address !== "" && (
+        <button type="button" title="All rows and columns, for pyarrow, Polars and DuckDB"
+          onClick={() => saveAnswer(`${table.name}.arrow`, table.address, "application/vnd.apache.arrow.stream")}>Arrow</button>
+      )}
     </figcaption>
   );
 }

@@ -2,8 +2,7 @@
 // together what stands out in all of them; an agent that serves the page alone tells how long the steps are.
 import { useSignal } from "@preact/signals";
 import { mayTrace, tellHost, type Host } from "../../data/agents.ts";
-import { COLUMNS_TYPE, readColumns } from "../../data/columns.ts";
-import { request } from "../../data/server_source.ts";
+import { ask } from "../../data/server_source.ts";
 import { Table, tableOf, type Document } from "../../data/table.ts";
 import { sentenceOf } from "../../data/use.ts";
 import { Failure } from "../../failures.tsx";
@@ -67,10 +66,8 @@ async function findingsOf(meant: readonly Meant[]): Promise<{ document: Document
   if (meant.some(({ host }) => host.prefix === "")) return { document: null, errors: [] };
   try {
     const captures = Object.fromEntries(meant.map(({ host, id }) => [host.name, id]));
-    const answer = await request("v1/hosts/findings", {
-      method: "POST", body: JSON.stringify({ captures }), headers: { "Content-Type": "application/json", Accept: COLUMNS_TYPE },
-    });
-    return { document: readColumns(new Uint8Array(await answer.arrayBuffer())), errors: [] };
+    const init = { method: "POST", body: JSON.stringify({ captures }), headers: { "Content-Type": "application/json" } };
+    return { document: await ask("v1/hosts/findings", init), errors: [] };
   } catch (error) {
     return { document: null, errors: [sentenceOf(error)] };
   }
