@@ -77,9 +77,9 @@ def clean_environment(**more):
 
 
 @contextlib.contextmanager
-def job(name, python, folder, ranks, step_seconds, data=False):
-    """A training job of unmodified PyTorch on CPUs that polls the agent of `folder` each second; yields {rank: pid} once all train.
-    The agent sees all of the machine, so jobs are told apart by name."""
+def job(name, python, folder, ranks, step_seconds, data=False, device="cpu"):
+    """A training job of unmodified PyTorch, on CPUs or on a GPU that its ranks share, that polls the agent of `folder` each second; yields
+    {rank: pid} once all train. The agent sees all of the machine, so jobs are told apart by name."""
     stop = folder / "stop"
     (folder / "kineto.conf").write_text("ON_DEMAND_CONFIG_UPDATE_INTERVAL_SECS=1\n")
     words = [python, "-m", "torch.distributed.run", "--rdzv-backend", "c10d", "--rdzv-endpoint", "127.0.0.1:0", "--rdzv-id", name,
@@ -88,7 +88,7 @@ def job(name, python, folder, ranks, step_seconds, data=False):
         (folder / "data").mkdir()
         words.append(folder / "data")
     environment = clean_environment(KINETO_USE_DAEMON=1, KINETO_IPC_SOCKET_DIR=folder / "ipc", KINETO_CONFIG=folder / "kineto.conf",
-                                    OMP_NUM_THREADS=1, GLOO_SOCKET_IFNAME="lo", PYTHONDONTWRITEBYTECODE=1)
+                                    OMP_NUM_THREADS=1, GLOO_SOCKET_IFNAME="lo", PYTHONDONTWRITEBYTECODE=1, TRAIN_DEVICE=device)
     log = folder / "job.log"
     with log.open("wb") as out:
         process = subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, env=environment,

@@ -3,8 +3,9 @@
 usage: train.py SECONDS STOP_FILE [STEP_SECONDS [DATA_FOLDER]]
 
 A small network on the CPU, an optimizer step every STEP_SECONDS (20 ms); in a job of torchrun or srun, under DistributedDataParallel
-with gloo. With DATA_FOLDER each step's batch is read from a file there, RANK.data, past the page cache. Ends after SECONDS, or at the first
-step at which STOP_FILE exists (in a job all ranks end at the same step).
+with gloo. With TRAIN_DEVICE=cuda a larger one on the GPU, which all ranks share. With DATA_FOLDER each step's batch is read from a file
+there, RANK.data, past the page cache. Ends after SECONDS, or at the first step at which STOP_FILE exists (in a job all ranks end at the
+same step).
 Prints a line `ready PID RANK` after its first step, and one as torchtitan's after every 25th.
 """
 
@@ -18,7 +19,8 @@ import torch
 torch.set_num_threads(1)
 STEP_SECONDS = float(sys.argv[3]) if len(sys.argv) > 3 else 0.02
 DATA_FOLDER = pathlib.Path(sys.argv[4]) if len(sys.argv) > 4 else None
-BATCH = (32, 64)
+DEVICE = torch.device(os.environ.get("TRAIN_DEVICE", "cpu"))
+BATCH = (32, 64) if DEVICE.type == "cpu" else (2048, 1024)
 # srun has names of its own for a process's place in the job.
 PLACE_BY_SLURM = {"RANK": "SLURM_PROCID", "WORLD_SIZE": "SLURM_NTASKS"}
 
@@ -41,18 +43,26 @@ class Stored:
         return torch.frombuffer(bytearray(data), dtype=torch.float32).reshape(BATCH)
 
 
+def network():
+    if DEVICE.type == "cpu":
+        return torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
+    width = BATCH[1]
+    hidden = [layer for _ in range(4) for layer in (torch.nn.Linear(width, width), torch.nn.ReLU())]
+    return torch.nn.Sequential(*hidden, torch.nn.Linear(width, 8))
+
+
 def train(distributed, ends):
     stored = Stored(DATA_FOLDER / f"{os.environ.get('RANK', 0)}.data") if DATA_FOLDER else None
-    model = torch.nn.Sequential(torch.nn.Linear(64, 128), torch.nn.ReLU(), torch.nn.Linear(128, 8))
+    model = network().to(DEVICE)
     if distributed:
         model = torch.nn.parallel.DistributedDataParallel(model)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01)
-    inputs, targets = torch.randn(BATCH), torch.randn(32, 8)
+    inputs, targets = torch.randn(BATCH, device=DEVICE), torch.randn(BATCH[0], 8, device=DEVICE)
     step, ending = 0, False
     while not ending:
         start = time.monotonic()
         if stored:
-            inputs = stored.batch(step)
+            inputs = stored.batch(step).to(DEVICE)
         loss = torch.nn.functional.mse_loss(model(inputs), targets)
         optimizer.zero_grad()
         loss.backward()

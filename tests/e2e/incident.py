@@ -1,6 +1,7 @@
 """An agent with an incident: a job of three ranks, one of which ends while the others go on."""
 
 import contextlib
+import json
 import os
 import subprocess
 
@@ -39,3 +40,7 @@ def ranks_seen(agent, job):
 
 def incidents(agent, job):
     return [row for row in agent.table("/v1/incidents", "incidents") if row["job"] == job]
+
+
+def record(agent, id):
+    return json.loads(agent.api_bytes("GET", f"/v1/incidents/{id}")[1])

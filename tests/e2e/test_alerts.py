@@ -11,7 +11,9 @@ import urllib.request
 import pytest
 
 from agent import tables, until
+from incident import record
 from remote import RemoteAgent, certificates, free_port, token
+from simulated_job import simulate, steps_of, steps_seen
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="to be several users one has to be root")
 
@@ -173,17 +175,42 @@ def test_the_real_alertmanager(tmp_path):
         until(lambda: incidents(agent)["4795-alert-1"]["state"] == "recovering", 20, "it is over", every=0.2)
 
 
+@contextlib.contextmanager
+def prometheus(folder, agent, alertmanager_port, rule):
+    """One that scrapes the agent."""
+    folder.mkdir()
+    target = {"job_name": "spotter", "scheme": "https", "static_configs": [{"targets": [f"localhost:{agent.port}"]}],
+              "authorization": {"credentials": token("view")}, "tls_config": {"ca_file": str(certificates().tls / "agent" / "ca.pem")}}
+    (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "g", "rules": [rule]}]}))
+    (folder / "prometheus.yml").write_text(json.dumps({
+        "global": {"scrape_interval": "1s", "scrape_timeout": "1s", "evaluation_interval": "1s"}, "scrape_configs": [target],
+        "rule_files": [str(folder / "rules.yml")],
+        "alerting": {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{alertmanager_port}"]}]}]}}))
+    port = free_port()
+    with running(folder, shutil.which("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
+                 f"--web.listen-address=127.0.0.1:{port}", "--rules.alert.resend-delay=2s"):
+        yield f"http://127.0.0.1:{port}"
+
+
 @pytest.mark.skipif(not shutil.which("prometheus-alertmanager") or not shutil.which("prometheus"), reason="needs Prometheus")
-def test_from_a_rule_of_the_real_prometheus(tmp_path):
-    with agent_with_a_job(tmp_path) as agent, alertmanager(tmp_path / "am", agent) as port:
-        folder = tmp_path / "prometheus"
-        folder.mkdir()
-        rule = {"alert": "StepSlow", "expr": "vector(1)", "labels": {"job_id": "4795", "severity": "critical"}}
-        (folder / "rules.yml").write_text(json.dumps({"groups": [{"name": "g", "interval": "1s", "rules": [rule]}]}))
-        (folder / "prometheus.yml").write_text(json.dumps({
-            "rule_files": [str(folder / "rules.yml")], "alerting": {"alertmanagers": [{"static_configs": [{"targets": [f"127.0.0.1:{port}"]}]}]}}))
+def test_from_a_rule_of_the_real_prometheus_to_a_verdict(tmp_path):
+    ranks, slow, job, messages = 4, 2, f"56{os.getpid()}", tmp_path / "messages"
+    traces = simulate(tmp_path / "simulated", ranks, slow)
+    rule = {"alert": "StepSlow", "expr": f'spotter_step_seconds{{job_id="{job}"}} > 0.03', "labels": {"severity": "critical"}}
+    extra = ("history: off\nrespond: {captures: automatic, min_age: 0s, min_steps: 0, canary: false}\n"
+             f"notifiers:\n  - {{name: file, type: file, path: {messages}}}\n")
+    with RemoteAgent("--collect", "step,process,job_log", extra=extra) as agent, alertmanager(tmp_path / "am", agent) as port, \
+            prometheus(tmp_path / "prometheus", agent, port, rule) as url, steps_of(job, ranks, tmp_path / "log", 20) as says, \
+            agent.spawn("--children", ranks, "--traces", traces, "--period", "1", SLURM_JOB_ID=job, SLURM_NTASKS=ranks):
+        until(lambda: answers(url + "/-/ready") and steps_seen(agent, job) > 50, 30, "its steps are seen", every=0.2)
+        assert incidents(agent) == {}
+        says(40)
         begun = time.monotonic()
-        with running(folder, shutil.which("prometheus"), f"--config.file={folder}/prometheus.yml", f"--storage.tsdb.path={folder}/data",
-                     f"--web.listen-address=127.0.0.1:{free_port()}", "--rules.alert.resend-delay=2s"):
-            until(lambda: agent.messages.exists() and "StepSlow" in agent.messages.read_text(), 60, "somebody is told", every=0.5)
+        until(lambda: messages.exists() and "slow device" in messages.read_text(), 60, "somebody is told of the cause", every=0.2)
         assert time.monotonic() - begun < 60
+        made = record(agent, f"{job}-alert-1")
+    assert f"rank {slow} " in messages.read_text() and "alert StepSlow fires" in messages.read_text()
+    assert made["state"] == "verdict" and made["symptom"]["source"] == "alertmanager:StepSlow", made
+    assert [suspect["rank"] for suspect in made["verdict"]["suspects"]] == [slow], made
+    [capture] = made["captures"]
+    assert capture["id"] and capture["ranks"] == f"0-{ranks - 1}" and capture["steps"] == 4, made
