@@ -95,8 +95,8 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
   if (known == kept_.end() && kept_.size() >= options_.most && !make_room())
     return say(AlertOutcome::not_now, "too many alerts fire already");
   if (!has_room_for(caller.name, at))
-    return say(AlertOutcome::not_now, fmt::format("{} have begun in this minute already for {}",
-                                                  options_.most_a_minute, to_printable(caller.name)));
+    return say(AlertOutcome::not_taken, fmt::format("{} have begun in this minute already for {}",
+                                                    options_.most_a_minute, to_printable(caller.name)));
   Kept& kept = kept_[alert.fingerprint];
   // The one before may have been about another job.
   if (kept.condition.is_firing && !kept.condition.rule.empty()) {
