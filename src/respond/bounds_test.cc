@@ -50,6 +50,7 @@ TEST(Bounds, AMillionConditions) {
     for (i64 i = 0; i < 1000; ++i) incidents.take(slow(round * 1000 + i, 8), at);
     if (round % 100 == 99) incidents.pass(at);
   });
+  if (testing::Test::IsSkipped()) return;
   EXPECT_EQ(incidents.all().size(), 4u);
   EXPECT_GE(incidents.left_out(), 990'000);
 }
@@ -65,6 +66,7 @@ TEST(Bounds, JobsWhoseConditionsAreOverAtOnce) {
     }
     incidents.pass(kBegin);
   });
+  if (testing::Test::IsSkipped()) return;
   EXPECT_TRUE(incidents.all().empty());
 }
 
@@ -75,6 +77,7 @@ TEST(Bounds, ConditionsForALeaderThatDoesNotAnswer) {
     for (i64 i = 0; i < 5000; ++i) relay.put(slow(round * 5000 + i, 1'000'000), leaders, kBegin);
     relay.pass(kBegin);
   });
+  if (testing::Test::IsSkipped()) return;
   EXPECT_GT(relay.left_out(), 200'000);
 }
 

@@ -29,11 +29,11 @@ def simulate(folder, ranks, slow):
 
 
 @contextlib.contextmanager
-def steps_of(job, ranks, log, ms, user=None):
+def steps_of(job, ranks, log, ms):
     """says(ms): steps take so long from now on, 0: there are no more."""
     environment = clean_environment(SLURM_JOB_ID=job, SLURM_PROCID=0, SLURM_NTASKS=ranks, RANK=0, WORLD_SIZE=ranks)
     with log.open("wb") as out, \
-            subprocess.Popen(["python3", "-S", "-c", JOB], stdin=subprocess.PIPE, stdout=out, env=environment, user=user) as process:
+            subprocess.Popen(["python3", "-S", "-c", JOB], stdin=subprocess.PIPE, stdout=out, env=environment) as process:
         def says(milliseconds):
             process.stdin.write(f"{milliseconds}\n".encode())
             process.stdin.flush()

@@ -170,7 +170,7 @@ const Mechanism kHostPause = {
     .name = "host_pause",
     .summary =
         "The host launches nothing for over 0.5 ms, and 20 % longer than a quarter of its peers and steps do at the same place; no data "
-        "loading, wait for the device, call of the allocator, compilation or work of the profiler is there. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
+        "loading, call of the allocator, compilation or work of the profiler is there, and what is usual behind a wait for the device does not count. What all ranks (or all of a stage of several) have alike in every step is an opportunity, if no operator runs in most of it.",
     .remedy =
         "See what the host does there: garbage collection (gc.freeze(), gc.disable() with a collection every n steps on all "
         "ranks at once), logging, checkpoints, locks, other processes on its processors.",

@@ -39,7 +39,7 @@ const Mechanism kHostSync = {
     .name = "host_sync",
     .summary =
         "The host waits for its device (cudaStreamSynchronize and its like) and launches more in the same step: the wait itself, and the "
-        "time behind it that no operator covers. The loop's own wait at the step's end does not count, nor what waits for its copy (copies).",
+        "time behind it that no operator covers, as far as it is usual at that place. The loop's own wait at the step's end does not count, nor what waits for its copy (copies).",
     .remedy =
         "Keep numbers on the device until the step's end: no .item(), .cpu(), .tolist(), print or if on tensors within it; copy with "
         "non_blocking=True; torch.cuda.set_sync_debug_mode(1) names the lines.",

@@ -4,7 +4,6 @@
 #include <utility>
 
 namespace spotter::diagnose {
-
 namespace {
 
 // Of a pause whose place most ranks and steps have; of others it is not known what is usual.

@@ -55,6 +55,18 @@ constexpr Killed kStates[] = {{IncidentState::pending},
                               {IncidentState::inconclusive, true, 10 * kMinute}};
 constexpr Killed kQuietStates[] = {{IncidentState::recovering}, {IncidentState::resolved}};
 
+void expect_one_that_ends_when_it_is_back(World& world) {
+  world.start(0);
+  world.slow(0, true);
+  world.pass(3 * kMinute);
+  EXPECT_EQ(world.open(), 1u);
+  EXPECT_TRUE(world.at_leader()->is_open());
+  world.all_slow(false);
+  world.pass(20 * kMinute);
+  EXPECT_EQ(world.open(), 0u);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+}
+
 TEST(LeaderLost, InEachStateThatLastsTheNextGoesOnUnderItsNumber) {
   for (const Killed& when : kStates) {
     SCOPED_TRACE(state_name(when.state));
@@ -65,15 +77,7 @@ TEST(LeaderLost, InEachStateThatLastsTheNextGoesOnUnderItsNumber) {
     world.pass(2 * kMinute);
     ASSERT_GT(world.told.size(), before) << "nobody goes on with it";
     EXPECT_EQ(world.told[before].host, 1u);
-    world.start(0);
-    world.slow(0, true);
-    world.pass(3 * kMinute);
-    EXPECT_EQ(world.open(), 1u);
-    EXPECT_TRUE(world.at_leader()->is_open());
-    world.all_slow(false);
-    world.pass(20 * kMinute);
-    EXPECT_EQ(world.open(), 0u);
-    EXPECT_EQ(world.words().back(), Word::resolved);
+    expect_one_that_ends_when_it_is_back(world);
     EXPECT_EQ(ends(world), (std::map<std::string, int>{{kId, 1}}));
     expect_each_once(world);
     EXPECT_LE(world.told.size(), 4u);
@@ -122,15 +126,7 @@ TEST(LeaderLost, WhatFiresAgainMeanwhileIsTheSame) {
     world.pass(2 * kMinute);
     EXPECT_EQ(world.told.size(), before + 1);
     EXPECT_EQ(world.told.back().host, 1u);
-    world.start(0);
-    world.slow(0, true);
-    world.pass(3 * kMinute);
-    EXPECT_EQ(world.open(), 1u);
-    EXPECT_TRUE(world.at_leader()->is_open());
-    world.all_slow(false);
-    world.pass(20 * kMinute);
-    EXPECT_EQ(world.open(), 0u);
-    EXPECT_EQ(world.words().back(), Word::resolved);
+    expect_one_that_ends_when_it_is_back(world);
     EXPECT_EQ(ends(world).size(), 1u) << "one number";
     expect_each_once(world);
     EXPECT_LE(world.told.size(), 6u);

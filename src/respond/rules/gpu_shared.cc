@@ -1,11 +1,11 @@
 // gpu_shared: a process that is not of a job works on a GPU that a rank of the job has: it takes time from
 // the rank, and no trace of the job shows it.
 #include <algorithm>
-#include <deque>
 #include <map>
 #include <tuple>
 
 #include "respond/rules/gpu_rows.h"
+#include "respond/rules/held_for.h"
 #include "respond/rules/list.h"
 
 namespace spotter::respond {
@@ -24,65 +24,72 @@ constexpr Setting kSettings[] = {
 class GpuShared : public Watch {
  public:
   explicit GpuShared(const Settings& s)
-      : window_(duration_of(s, "window")), share_(number_of(s, "share")), least_(number_of(s, "least")) {}
+      : least_(number_of(s, "least")), held_(duration_of(s, "window"), number_of(s, "share")) {}
 
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     columns_.find(sample.table);
+    const std::map<Place, Jobs> all = work_by_place(sample.table.rows());
     for (size_t row = 0; row < sample.table.rows(); ++row) {
-      if (columns_.text(row, kGpuJob).empty() || !columns_.integer(row, kGpuRank)) continue;
-      const std::optional<Others> others = others_of(sample.table.rows(), row);
-      if (!others) continue;  // the driver says nothing of processes
-      Sign& sign = signs.emplace_back(gpu_condition(columns_, row), is_wrong(row, sample.at, *others));
+      const std::string_view job = columns_.text(row, kGpuJob);
+      const auto rank = columns_.integer(row, kGpuRank);
+      const auto there = all.find(place_of(row));
+      // Of some GPUs the driver says nothing of processes.
+      if (job.empty() || !rank || there == all.end()) continue;
+      const Work others = work_beside(job, there->second);
+      Sign& sign = signs.emplace_back(
+          gpu_condition(columns_, row),
+          held_.add({there->first.first, std::string(job), *rank}, sample.at, others.busy >= least_));
       sign.condition.unit = "ratio";
-      sign.condition.value = others->busy;
-      sign.condition.text = others->most_busy;
+      sign.condition.value = std::min(1.0, others.busy);
+      if (others.busiest) sign.condition.text = process_at(*others.busiest);
     }
-    std::erase_if(ranks_, [&](const auto& rank) { return sample.at - rank.second.back().first > window_; });
+    held_.forget(sample.at);
   }
 
  private:
-  struct Others {
-    double busy = 0;             // of all of them
-    std::string most_busy = {};  // "process 615 of bob"
-  };
-
-  std::optional<Others> others_of(size_t rows, size_t own) const {
-    Others others;
-    double most = 0;
-    bool is_known = false;
-    for (size_t row = 0; row < rows; ++row) {
-      const bool is_here = columns_.integer(row, kGpu) == columns_.integer(own, kGpu) &&
-                           columns_.integer(row, kInstance) == columns_.integer(own, kInstance);
-      const auto busy = columns_.real(row, kBusy);
-      if (!is_here || !busy) continue;
-      is_known = true;
-      if (columns_.text(row, kGpuJob) == columns_.text(own, kGpuJob)) continue;
-      others.busy = std::min(1.0, others.busy + *busy);
-      if (*busy <= most) continue;
-      most = *busy;
-      const std::string_view user = columns_.text(row, kGpuUser);
-      others.most_busy = fmt::format("process {}{}{}", columns_.integer(row, kPid).value_or(0),
-                                     user.empty() ? "" : " of ", user);
+  using Place = std::pair<i64, i64>;  // a GPU, and an instance of it
+  struct Work {
+    double busy = 0, most = 0;           // of all, of one process
+    std::optional<size_t> busiest = {};  // its row
+    void add(double all, double one, size_t row) {
+      busy += all;
+      if (one <= most) return;
+      most = one;
+      busiest = row;
     }
-    return is_known ? std::optional(std::move(others)) : std::nullopt;
+  };
+  using Jobs = std::map<std::string_view, Work>;  // "": of no job
+
+  Place place_of(size_t row) const {
+    return {columns_.integer(row, kGpu).value_or(-1), columns_.integer(row, kInstance).value_or(-1)};
   }
 
-  bool is_wrong(size_t row, Ns at, const Others& others) {
-    auto& samples = ranks_[{columns_.integer(row, kGpu).value_or(-1),
-                            std::string(columns_.text(row, kGpuJob)), *columns_.integer(row, kGpuRank)}];
-    // A rank may have several processes.
-    if (samples.empty() || samples.back().first != at) samples.emplace_back(at, others.busy >= least_);
-    while (at - samples.front().first > window_) samples.pop_front();
-    // A window that is not full says nothing yet; of its ends one sample may be missing.
-    if (at - samples.front().first < window_ - window_ / 10) return false;
-    const auto busy = std::ranges::count_if(samples, [](const auto& s) { return s.second; });
-    return busy > 0 && static_cast<double>(busy) >= share_ * static_cast<double>(samples.size());
+  // As far as it is known of processes.
+  std::map<Place, Jobs> work_by_place(size_t rows) const {
+    std::map<Place, Jobs> all;
+    for (size_t row = 0; row < rows; ++row)
+      if (const auto busy = columns_.real(row, kBusy))
+        all[place_of(row)][columns_.text(row, kGpuJob)].add(*busy, *busy, row);
+    return all;
   }
 
-  Ns window_;
-  double share_, least_;
+  static Work work_beside(std::string_view own, const Jobs& jobs) {
+    Work others;
+    for (const auto& [job, work] : jobs)
+      if (job != own && work.busiest) others.add(work.busy, work.most, *work.busiest);
+    return others;
+  }
+
+  // "process 615 of bob"
+  std::string process_at(size_t row) const {
+    const std::string_view user = columns_.text(row, kGpuUser);
+    return fmt::format("process {}{}{}", columns_.integer(row, kPid).value_or(0), user.empty() ? "" : " of ",
+                       user);
+  }
+
+  double least_;
   Columns columns_{kNames};
-  std::map<std::tuple<i64, std::string, i64>, std::deque<std::pair<Ns, bool>>> ranks_;
+  HeldFor<std::tuple<i64, std::string, i64>> held_;
 };
 
 }  // namespace

@@ -1,10 +1,7 @@
 // gpu_throttled: the hardware holds a GPU's clocks down, for heat or for want of power. That the power limit
 // does so is everyday work: it is told where the clock differs from the others' (rank_outlier).
-#include <algorithm>
-#include <deque>
-#include <map>
-
 #include "respond/rules/gpu_rows.h"
+#include "respond/rules/held_for.h"
 #include "respond/rules/list.h"
 
 namespace spotter::respond {
@@ -23,8 +20,7 @@ constexpr Setting kSettings[] = {
 
 class GpuThrottled : public Watch {
  public:
-  explicit GpuThrottled(const Settings& s)
-      : window_(duration_of(s, "window")), share_(number_of(s, "share")) {}
+  explicit GpuThrottled(const Settings& s) : held_(duration_of(s, "window"), number_of(s, "share")) {}
 
   void see(const Sample& sample, const HostFacts&, std::vector<Sign>& signs) override {
     columns_.find(sample.table);
@@ -36,29 +32,18 @@ class GpuThrottled : public Watch {
         is_held = is_held || flag.value_or(false);
       }
       if (!is_known) continue;
-      Sign& sign = signs.emplace_back(gpu_condition(columns_, row), is_wrong(row, sample.at, is_held));
+      const i64 gpu = columns_.integer(row, kGpu).value_or(-1);
+      Sign& sign = signs.emplace_back(gpu_condition(columns_, row), held_.add(gpu, sample.at, is_held));
       sign.condition.unit = "Hz";
       sign.condition.value = columns_.real(row, kClock);
       sign.condition.baseline = columns_.real(row, kMost);
     }
-    std::erase_if(gpus_, [&](const auto& gpu) { return sample.at - gpu.second.back().first > window_; });
+    held_.forget(sample.at);
   }
 
  private:
-  bool is_wrong(size_t row, Ns at, bool is_held) {
-    auto& samples = gpus_[columns_.integer(row, kGpu).value_or(-1)];
-    samples.emplace_back(at, is_held);
-    while (at - samples.front().first > window_) samples.pop_front();
-    // A window that is not full says nothing yet; of its ends one sample may be missing.
-    if (at - samples.front().first < window_ - window_ / 10) return false;
-    const auto held = std::ranges::count_if(samples, [](const auto& s) { return s.second; });
-    return static_cast<double>(held) >= share_ * static_cast<double>(samples.size()) && held > 0;
-  }
-
-  Ns window_;
-  double share_;
   Columns columns_{kNames};
-  std::map<i64, std::deque<std::pair<Ns, bool>>> gpus_;
+  HeldFor<i64> held_;
 };
 
 }  // namespace

@@ -9,8 +9,8 @@
 namespace spotter::respond {
 namespace {
 
-constexpr size_t kRemembered =
-    16;  // spikes: the fourth of a series is often seen by chance where there are more
+// Spikes: where there are more, the fourth of a series is often one by chance.
+constexpr size_t kRemembered = 16;
 
 }  // namespace
 
