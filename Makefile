@@ -5,18 +5,19 @@ FUZZ_SECONDS ?= 60
 SOURCES = $(shell find src python fuzz bench -name '*.cc' -o -name '*.h')
 
 help:
-	@echo 'build    the program: build/release/spotter'
-	@echo 'demo     analyse traces that come with the sources; trace a job, and tell when it becomes slow, where there is PyTorch'
-	@echo 'test     everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
-	@echo 'web      the page of web/, which is committed as built: web/dist'
-	@echo 'browser  all tests of the page in a browser; `make test` runs a short form'
-	@echo 'mcp      all tests of the MCP server with real clients; `make test` runs a short form'
-	@echo 'lint     folder dependencies and formatting alone'
-	@echo 'fmt      format the C++ sources'
-	@echo 'fuzz     each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
-	@echo 'bench    the benchmarks'
-	@echo 'install  to PREFIX=$(PREFIX)'
-	@echo 'clean    remove build/'
+	@echo 'build       the program: build/release/spotter'
+	@echo 'demo        analyse traces that come with the sources; trace a job, and tell when it becomes slow, where there is PyTorch'
+	@echo 'test        everything that must hold: lint, two compilers, unit, golden and end-to-end tests, sanitizers'
+	@echo 'web         the page of web/, which is committed as built: web/dist'
+	@echo 'browser     all tests of the page in a browser; `make test` runs a short form'
+	@echo 'mcp         all tests of the MCP server with real clients; `make test` runs a short form'
+	@echo 'conformance all comparisons with other readers and with definitions; `make test` runs a short form'
+	@echo 'lint        folder dependencies and formatting alone'
+	@echo 'fmt         format the C++ sources'
+	@echo 'fuzz        each fuzz target for FUZZ_SECONDS=$(FUZZ_SECONDS)'
+	@echo 'bench       the benchmarks'
+	@echo 'install     to PREFIX=$(PREFIX)'
+	@echo 'clean       remove build/'
 
 setup:
 	@tools/setup
@@ -42,6 +43,9 @@ browser: setup-test build
 	tools/page packages
 	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile -m 'not measure' tests/browser
 	"$$(tools/browser)" -m pytest -q -p no:cacheprovider -m measure tests/browser
+
+conformance: setup-test build
+	SPOTTER_TORCH_PYTHON="$$(tools/torch)" pytest-3 -q -p no:cacheprovider -n 4 --dist loadfile tests/conformance
 
 mcp: setup-test build
 	"$$(tools/mcp_python)" -m pytest -q -p no:cacheprovider -n 2 --dist loadfile tests/mcp
@@ -70,4 +74,4 @@ clean:
 	rm -rf build
 
 .NOTPARALLEL:
-.PHONY: help setup setup-test build demo test web browser mcp lint fmt fuzz bench install clean
+.PHONY: help setup setup-test build demo test web browser conformance mcp lint fmt fuzz bench install clean

@@ -60,6 +60,8 @@ class Access {
   // they could write there anyhow.
   Result<void> may_write(const Peer& peer, const std::string& path) const;
   const std::vector<std::string>& directories() const { return directories_; }
+  // Of traces whose request names none.
+  std::string default_directory() const { return directories_.empty() ? "/tmp" : directories_.front(); }
 
  private:
   std::vector<std::string> directories_;

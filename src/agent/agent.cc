@@ -34,7 +34,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       waiters(loop, captures),
       analyses(loop, host, host_name, {.helper = options.helper}),
       incident_queries(loop),
-      incidents({loop, clock, host, host_name, audit, registry, identities, analyses}, options.respond),
+      incidents({loop, clock, host, host_name, access, audit, registry, identities, analyses}, options.respond),
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
                  [this] { return notifier_counts(incident_memory.get()); },
                  [this] { return incidents.open_counts(); },

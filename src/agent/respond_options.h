@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/jobs/room_for_traces.h"
 #include "respond/budget.h"
 #include "respond/rules.h"
 
@@ -17,6 +18,7 @@ struct RespondOptions {
   respond::RuleSettings rules = {};  // checked ones
   AutomaticCaptures captures = AutomaticCaptures::off;
   respond::BudgetOptions budget = {};
+  i64 least_free = kLeastFree;               // bytes, where traces are written; 0: whatever there is
   std::vector<std::string> not_traced = {};  // users whose jobs are left alone
   std::string report_url = {};               // for links in messages, as of notify::Surroundings; empty: none
   std::string socket = {};                   // of this agent, for its own investigations

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -115,6 +116,15 @@ Result<void> ProcessRoot::check_directory(const std::string& directory, i64 uid)
                    (folder.st_mode & S_IWGRP);
   if (known && !may) return fail(Code::denied, "the process's user {} may not write to {}", uid, directory);
   return {};
+}
+
+std::optional<Disk> ProcessRoot::disk(const std::string& directory) const {
+  const Descriptor at = find_inside(fd_, directory, O_DIRECTORY);
+  struct statvfs found;
+  if (at.fd < 0 || fstatvfs(at.fd, &found) != 0 || found.f_blocks == 0) return {};
+  const i64 block = static_cast<i64>(found.f_frsize);
+  return Disk{multiply_saturated(static_cast<i64>(found.f_bavail), block),
+              multiply_saturated(static_cast<i64>(found.f_blocks), block)};
 }
 
 }  // namespace spotter::capture

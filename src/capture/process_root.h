@@ -2,6 +2,7 @@
 // whoever wrote it: no link is followed, nothing but plain files is opened, and a file counts only if it
 // belongs to the process's user.
 #pragma once
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -22,6 +23,11 @@ struct FileLook {
   i64 size_bytes = 0;
   Ns changed = 0;  // Unix time; a rename counts
   bool has_events = false;
+};
+
+struct Disk {
+  i64 free_bytes = 0;  // for whoever is not root
+  i64 size_bytes = 0;
 };
 
 class ProcessRoot {
@@ -46,6 +52,8 @@ class ProcessRoot {
   // without his groups), invalid (a link is on the way: what lies behind it is another directory than the one
   // that was allowed).
   Result<void> check_directory(const std::string& directory, i64 uid) const;
+  // That the directory lies on; nothing: it cannot be told.
+  std::optional<Disk> disk(const std::string& directory) const;
 
  private:
   int fd_ = -1;

@@ -52,6 +52,15 @@ TEST_F(ProcessRootTest, AFileAppears) {
   EXPECT_EQ(found.size_bytes, static_cast<i64>(std::string(kTrace).size()));
 }
 
+TEST_F(ProcessRootTest, TheDiskOfADirectory) {
+  const auto disk = process_.disk("/out");
+  ASSERT_TRUE(disk);
+  EXPECT_GT(disk->size_bytes, 0);
+  EXPECT_LE(disk->free_bytes, disk->size_bytes);
+  EXPECT_EQ(disk->size_bytes, static_cast<i64>(fs::space(root_).capacity));
+  EXPECT_FALSE(process_.disk("/nowhere"));
+}
+
 // The file may be anybody's whom this namespace does not map.
 TEST_F(ProcessRootTest, WhoIsNotMappedOwnsNothing) {
   write("/out/t.json", kTrace);

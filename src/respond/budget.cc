@@ -27,6 +27,11 @@ Result<void> check(const BudgetOptions& o) {
   return {};
 }
 
+Ns window_of(const BudgetOptions& options, Ns step) {
+  return std::clamp(static_cast<Ns>(options.window_steps * static_cast<double>(step)), options.least_window,
+                    options.most_window);
+}
+
 double Budget::saved_at(const Job& job, Ns at) const {
   const Ns passed = std::max<Ns>(at - job.as_of, 0);
   return std::min(job.saved_s + options_.allowance * seconds(passed), options_.most_saved_s);
@@ -61,8 +66,7 @@ CapturePlan Budget::plan_for(const CaptureWish& wish, const Job& job) const {
   CapturePlan plan;
   plan.is_canary = is_first && options_.canary;
   plan.warm_up = is_first ? options_.first_warm_up : options_.warm_up;
-  plan.window = std::clamp(static_cast<Ns>(options_.window_steps * static_cast<double>(wish.step)),
-                           options_.least_window, options_.most_window);
+  plan.window = window_of(options_, wish.step);
   plan.cost_s = cost_s(plan, job, is_first ? options_.first_stall_s : options_.stall_s);
   return plan;
 }

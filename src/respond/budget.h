@@ -37,6 +37,7 @@ struct BudgetOptions {
   double aftermath = 1.02;  // slower than before, afterwards: twice, and the job is left alone
 };
 Result<void> check(const BudgetOptions& options);
+Ns window_of(const BudgetOptions& options, Ns step);  // how long is recorded, of steps that take so long
 
 // What is known of a job when a capture of it is wanted.
 struct CaptureWish {

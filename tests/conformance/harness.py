@@ -39,6 +39,16 @@ def trace_files():
     return found
 
 
+LARGE = 1_000_000  # bytes of a file as stored
+LARGE_ONE = "shared/tb_plugin/resnet50_num_workers_0/worker0.1623143089861.pt.trace.json.gz"  # that each run has
+
+
+def traces(names=None):
+    """Of trace_files(), or of those with these names: cases of a test, each one's path. Only `make conformance` has all large ones."""
+    return [pytest.param(path, id=name, marks=[pytest.mark.whole] if path.stat().st_size > LARGE and name != LARGE_ONE else [])
+            for name, path in trace_files() if names is None or name in names]
+
+
 def text_of(path):
     """The uncompressed bytes of a file."""
     data = pathlib.Path(path).read_bytes()

@@ -11,10 +11,6 @@ WAITS = {"kernel gaps", "launches", "synchronization", "unknown"}
 TABLES = ["critical_path", "critical_path_edges", "critical_path_names", "steps", "summary"]
 
 
-def cases():
-    return [pytest.param(path, id=name) for name, path in harness.trace_files() if path.stat().st_size < 3_000_000]
-
-
 def answer_of(path, *options):
     done = harness.run("analyze", path, "--format", "json", *[w for t in TABLES for w in ("--table", t)], *options)
     if not harness.is_trace(path):
@@ -23,7 +19,7 @@ def answer_of(path, *options):
     return harness.Answer(harness.json.loads(done.stdout))
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_pieces_fill_the_window(path):
     answer = answer_of(path)
     paths, steps = answer["critical_path"], answer["steps"]
@@ -53,7 +49,7 @@ def test_pieces_fill_the_window(path):
             assert row["length_ns"] >= step[0]["dur_ns"]
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_windows_and_what_pieces_name(path):
     answer = answer_of(path)
     if not answer["steps"]:
@@ -111,7 +107,7 @@ def test_windows_and_what_pieces_name(path):
         assert piece["start_ns"] + piece["dur_ns"] <= end(event)
 
 
-@pytest.mark.parametrize("path", cases())
+@pytest.mark.parametrize("path", harness.traces())
 def test_what_if_nothing_changes(path):
     for row in answer_of(path, "--what-if", "a=1")["critical_path"]:
         assert row["what_if_ns"] == row["length_ns"]

@@ -10,8 +10,6 @@ import pytest
 
 import harness
 
-MOST_BYTES = 3_100_000  # of a file as stored
-FILES = [(name, path) for name, path in harness.trace_files() if path.stat().st_size <= MOST_BYTES]
 COUNTERS = {"device_busy_series": ("busy_ratio", "device busy"),
             "sm_efficiency_series": ("sm_efficiency_ratio", "SM efficiency (estimated)"),
             "queue_length_series": ("queue_length", "queue length"),
@@ -96,8 +94,8 @@ def check_counters(events, path, zero, options=()):
         assert [float(value) for _, value in drawn[name]] == pytest.approx([value for _, value in points]), name
 
 
-@pytest.mark.parametrize("name, path", FILES, ids=[name for name, _ in FILES])
-def test_every_trace(name, path, tmp_path):
+@pytest.mark.parametrize("path", harness.traces())
+def test_every_trace(path, tmp_path):
     if harness.run("analyze", path, "--table", "summary").returncode != 0:
         pytest.skip("no trace")
     before, out = lenient(path), export(tmp_path, path)
@@ -307,7 +305,7 @@ def test_damaged_variants(gpu, tmp_path):
 
 
 def test_critical_path(gpu, tmp_path):
-    for path in [gpu, *[p for name, p in FILES if "h100" in name or "alexnet" in name]]:
+    for path in [gpu, *[p for name, p in harness.trace_files() if "h100" in name or "alexnet" in name]]:
         plain = events_of(document(export(tmp_path, path, name="plain.json")))
         events = events_of(document(export(tmp_path, path, "--critical-path")))
         flows = [event for event in events if event.get("cat") == "critical path"]

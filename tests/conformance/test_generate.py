@@ -13,8 +13,8 @@ spec = importlib.util.spec_from_file_location("generate", harness.ROOT / "bench"
 generate = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(generate)
 
-FILES = {name: path for name, path in harness.trace_files()
-         if name.startswith("fixtures/") or "/trace_filter/" in name or "/amd_trace/" in name or "/h100/" in name}
+TRACES = harness.traces([name for name, _ in harness.trace_files()
+                         if name.startswith("fixtures/") or "/trace_filter/" in name or "/amd_trace/" in name or "/h100/" in name])
 IDS = ("correlation", "External id", "Ev Idx", "Record function id", "Python id", "Python parent id")
 
 
@@ -22,10 +22,10 @@ def events_of(path):
     return oracle.read(gzip.decompress(path.read_bytes()))["traceEvents"]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_copies(name, tmp_path):
-    source = oracle.Trace(harness.text_of(FILES[name]))
-    (path,) = generate.generate(FILES[name], tmp_path / "three.json.gz", copies=3)
+@pytest.mark.parametrize("trace", TRACES)
+def test_copies(trace, tmp_path):
+    source = oracle.Trace(harness.text_of(trace))
+    (path,) = generate.generate(trace, tmp_path / "three.json.gz", copies=3)
     copies = oracle.Trace(harness.text_of(path))
     assert copies.events == 3 * source.events
     assert copies.kernels() == {n: (3 * c, 3 * s, low, high) for n, (c, s, low, high) in source.kernels().items()}
@@ -33,7 +33,7 @@ def test_copies(name, tmp_path):
 
     made = events_of(path)
     count = len(made) // 3
-    assert made[:count] == events_of(FILES[name])
+    assert made[:count] == events_of(trace)
     ids = [{(key, event["args"][key]) for event in made[copy * count:(copy + 1) * count] for key in IDS
             if isinstance(event.get("args"), dict) and isinstance(event["args"].get(key), int)
             and event["args"][key] >= generate.SPACE_OF[key][1]} for copy in range(3)]
@@ -44,11 +44,11 @@ def test_copies(name, tmp_path):
     assert ends[0] < starts[1] and ends[1] < starts[2]
 
 
-@pytest.mark.parametrize("name", FILES)
-def test_ranks(name, tmp_path):
-    paths = generate.generate(FILES[name], tmp_path / "job", ranks=3)
+@pytest.mark.parametrize("trace", TRACES)
+def test_ranks(trace, tmp_path):
+    paths = generate.generate(trace, tmp_path / "job", ranks=3)
     assert [path.name for path in paths] == ["rank0.json.gz", "rank1.json.gz", "rank2.json.gz"]
-    source = oracle.read(harness.text_of(FILES[name]))
+    source = oracle.read(harness.text_of(trace))
     for rank, path in enumerate(paths):
         made = oracle.read(gzip.decompress(path.read_bytes()))
         assert made["traceEvents"] == source["traceEvents"]

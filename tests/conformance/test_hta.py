@@ -16,8 +16,15 @@ import references
 
 pytestmark = harness.needs_shared()
 
-CASES = [pytest.param(table, trace, id=f"{table.name}-{trace}") for trace in references.names()
-         for table in hta_tables.TABLES.values()]
+LARGEST = "df_index_resolver"  # what the oracle takes many seconds for; of the shapes that others have, too
+
+
+def case(table, trace):
+    takes_long = trace == LARGEST and (table.model or table.name == "gpu_kernel_breakdown.kernel_df")
+    return pytest.param(table, trace, id=f"{table.name}-{trace}", marks=[pytest.mark.whole] if takes_long else [])
+
+
+CASES = [case(table, trace) for trace in references.names() for table in hta_tables.TABLES.values()]
 MODELLED = [case for case in CASES if case.values[0].model]
 
 

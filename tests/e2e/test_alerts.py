@@ -197,7 +197,7 @@ def test_from_a_rule_of_the_real_prometheus_to_a_verdict(tmp_path):
     ranks, slow, job, messages = 4, 2, f"56{os.getpid()}", tmp_path / "messages"
     traces = simulate(tmp_path / "simulated", ranks, slow)
     rule = {"alert": "StepSlow", "expr": f'spotter_step_seconds{{job_id="{job}"}} > 0.03', "labels": {"severity": "critical"}}
-    extra = ("history: off\nrespond: {captures: automatic, min_age: 0s, min_steps: 0, canary: false}\n"
+    extra = ("history: off\nrespond: {captures: automatic, min_age: 0s, min_steps: 0, canary: false, least_free: 0}\n"
              f"notifiers:\n  - {{name: file, type: file, path: {messages}}}\n")
     with RemoteAgent("--collect", "step,process,job_log", extra=extra) as agent, alertmanager(tmp_path / "am", agent) as port, \
             prometheus(tmp_path / "prometheus", agent, port, rule) as url, steps_of(job, ranks, tmp_path / "log", 20) as says, \

@@ -51,7 +51,7 @@ def agent_that_responds(tmp_path, captures):
 collect: step,process
 history: {tmp_path / "state" / "history.db"}
 output_directories: [{tmp_path / "traces"}]
-respond: {{captures: {captures}, min_age: 0s, min_steps: 0, canary: false}}
+respond: {{captures: {captures}, min_age: 0s, min_steps: 0, canary: false, least_free: 0}}
 notifiers:
   - {{name: file, type: file, path: {messages}}}
 """)

@@ -67,7 +67,7 @@ def test_a_rank_that_is_stopped_is_named_once_and_nobody_is_traced(tmp_path, ncc
 collect: step,process
 history: off
 output_directories: [{traces}]
-respond: {{captures: automatic, min_age: 0s, min_steps: 0, canary: false}}
+respond: {{captures: automatic, min_age: 0s, min_steps: 0, canary: false, least_free: 0}}
 rules: {{progress_stopped: {{least: 5s, min_age: 5s}}, collective_stuck: {{apart: 5s}}}}
 notifiers:
   - {{name: file, type: file, path: {messages}}}

@@ -24,7 +24,7 @@ def configuration(tmp_path):
 collect: step,process,job_log
 history: {tmp_path / "history.db"}
 output_directories: [{tmp_path / "traces"}]
-respond: {{captures: automatic, allowance: 0.1, min_age: 0s, min_steps: 0, canary: false}}
+respond: {{captures: automatic, allowance: 0.1, min_age: 0s, min_steps: 0, canary: false, least_free: 0}}
 """)
     return file
 

@@ -158,7 +158,7 @@ def test_a_capture_takes_the_ranks_of_all_hosts(hosts):
     traces = hosts.folder / "traces"
     traces.mkdir()
     traces.chmod(0o777)
-    hosts.begin("captures: automatic, min_age: 0s, min_steps: 0, canary: false", f"output_directories: [{traces}]")
+    hosts.begin("captures: automatic, min_age: 0s, min_steps: 0, canary: false, least_free: 0", f"output_directories: [{traces}]")
     hosts.begin_training()
     until(lambda: all(hosts.steps(name) > BASELINE for name in NODES), 120, "there is a baseline", every=1)
     held_up = hosts.processes[1]

@@ -36,9 +36,7 @@ Notes notes_of(const kineto::Config& config, i64 helpers, i64 foreign) {
 Result<BegunCapture> begin_capture(Agent& agent, const Peer& peer, WantedCapture wanted,
                                    std::string_view what) {
   TRY(agent.access.may(peer, AccessRole::trace));
-  const std::vector<std::string>& directories = agent.access.directories();
-  if (wanted.request.output.empty())
-    wanted.request.output = directories.empty() ? "/tmp" : directories.front();
+  if (wanted.request.output.empty()) wanted.request.output = agent.access.default_directory();
   kineto::Target everyone = wanted.target;
   everyone.helpers = true;
   i64 helpers = 0, foreign = 0;

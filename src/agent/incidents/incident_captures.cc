@@ -6,7 +6,9 @@
 
 #include "agent/captures/poll_time.h"
 #include "agent/jobs/left_alone.h"
+#include "agent/jobs/room_for_traces.h"
 #include "analyze/range_text.h"
+#include "base/text/shell_word.h"
 #include "base/text/utf8.h"
 #include "respond/incidents/conclusion.h"
 #include "respond/incidents/waiting_group.h"
@@ -67,22 +69,48 @@ void IncidentCaptures::captured(const capture::Capture& capture) {
 // Whether the job's people want to be left alone; empty: they do not say so.
 std::string IncidentCaptures::why_not_asked(const std::string& job) const {
   const auto pace = parts_.leading.pace(job);
-  const std::string user = pace ? pace->user : "";
-  std::string why = why_left_alone(parts_.options, nullptr, user);
+  std::string why = why_left_alone(parts_.options, nullptr, pace ? pace->user : "");
   for (const auto& [pid, process] : parts_.registry.all()) {
-    if (why.empty() && process.identity.job == job) why = why_left_alone(parts_.options, &process, user);
+    if (why.empty() && process.identity.job == job)
+      why = why_left_alone(parts_.options, &process, parts_.identities.who(pid).user);
   }
   return why;
+}
+
+// What a person may run instead; empty: none of its processes could be traced so.
+std::string IncidentCaptures::how_to_trace(const respond::Incident& incident) const {
+  const std::string& job = incident.job.id;
+  const bool is_here = std::ranges::any_of(
+      parts_.registry.all(), [&](const auto& process) { return process.second.identity.job == job; });
+  const auto pace = parts_.leading.pace(job);
+  if (!is_here || !pace || pace->step == 0) return {};
+  const respond::Chosen whom = parts_.leading.choose(incident);
+  std::vector<std::string> words = {"spotter", "trace", "--job", job};
+  if (!whom.ranks.empty()) {
+    std::string ranks = analyze::range_text({whom.ranks.begin(), whom.ranks.end()});
+    std::erase(ranks, ' ');
+    words.insert(words.end(), {"--rank", std::move(ranks)});
+  }
+  if (!whom.hosts.empty())
+    words.insert(words.end(), {"--host", fmt::format("{}", fmt::join(whom.hosts, ","))});
+  const Ns window = respond::window_of(parts_.options.budget, pace->step);
+  words.insert(words.end(), {"--duration", fmt::format("{}ms", window / kMillisecond), "--analyze"});
+  return "; " + shell_words(words) + " traces it";
 }
 
 Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& incident) {
   const std::string& job = incident.job.id;
   if (parts_.options.captures == AutomaticCaptures::off)
-    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures)");
+    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures){}",
+                how_to_trace(incident));
   if (std::string why = why_not_asked(job); !why.empty()) return fail(Code::denied, "{}", why);
   const auto pace = parts_.leading.pace(job);
   if (!pace || pace->step == 0)
     return fail(Code::busy, "nothing was traced: no step of the job was seen here");
+  if (std::string why = why_no_room(parts_.registry, parts_.host, job, parts_.access.default_directory(),
+                                    parts_.options.least_free);
+      !why.empty())
+    return fail(Code::busy, "{}", why);
   for (const respond::Incident& before : parts_.incidents.all()) {
     if (before.job.id == job && !before.captures.empty() && before.fired != 0)
       budget_.learn(job, before.family, before.fired);

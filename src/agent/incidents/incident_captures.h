@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "agent/access.h"
 #include "agent/incidents/investigation.h"
 #include "agent/incidents/leading.h"
 #include "agent/incidents/report_folder.h"
@@ -32,7 +33,9 @@ class IncidentCaptures {
     net::Loop& loop;
     const Host& host;
     const std::string& host_name;
+    const Access& access;
     const kineto::Registry& registry;
+    collect::Identities& identities;
     const RespondOptions& options;
     respond::Rules& rules;
     const respond::JobPaces& paces;
@@ -59,6 +62,7 @@ class IncidentCaptures {
 
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
+  std::string how_to_trace(const respond::Incident& incident) const;
   void begin_capture(const std::string& id, Running capture);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
   std::optional<Running> second(const std::string& id, const Running& first, const Investigated& investigated,

@@ -56,8 +56,8 @@ Incidents::Incidents(const Parts& parts, RespondOptions options)
       shared_([this](const std::string& family, const std::vector<std::string>& jobs) {
         return leading_.speaks_for(family, jobs);
       }),
-      captures_({parts.loop, parts.host, parts.host_name, parts.registry, options_, rules_, paces_, leading_,
-                 incidents_, reports_,
+      captures_({parts.loop, parts.host, parts.host_name, parts.access, parts.registry, *parts.identities,
+                 options_, rules_, paces_, leading_, incidents_, reports_,
                  [this](const Result<respond::Incidents::Changes>& changes) { apply(changes); }}),
       hangs_({parts.loop, parts.host, parts.host_name, parts.registry, parts.identities, parts.analyses,
               rules_, paces_, incidents_, [this](const Batch& batch) { take(batch); },

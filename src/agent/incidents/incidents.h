@@ -45,6 +45,7 @@ class Incidents : public Consumer {
     Clock clock;
     const Host& host;
     const std::string& host_name;
+    const Access& access;
     Audit& audit;
     kineto::Registry& registry;
     std::shared_ptr<collect::Identities> identities;

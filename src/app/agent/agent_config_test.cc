@@ -209,6 +209,16 @@ TEST_F(AgentConfigTest, NotifiersThatCannotBe) {
   EXPECT_EQ(r.error().message.find("secret"), std::string::npos) << r.error().message;
 }
 
+TEST_F(AgentConfigTest, RoomThatIsLeftToOthers) {
+  ASSERT_TRUE(read("respond: {captures: automatic}"));
+  EXPECT_EQ(config_.options.respond.least_free, i64{5} << 30);
+  ASSERT_TRUE(read("respond: {least_free: 20G}"));
+  EXPECT_EQ(config_.options.respond.least_free, i64{20} << 30);
+  ASSERT_TRUE(read("respond: {least_free: 0}"));
+  EXPECT_EQ(config_.options.respond.least_free, 0);
+  EXPECT_TRUE(fails_with("respond: {least_free: much}", "\"much\" is no size"));
+}
+
 TEST_F(AgentConfigTest, WhereMessagesLinkTo) {
   ASSERT_TRUE(read("respond: {report_url: 'https://a/#/incidents?id={id}'}"));
   EXPECT_EQ(config_.options.respond.report_url, "https://a/#/incidents?id={id}");

@@ -69,6 +69,13 @@ constexpr Key<RespondOptions> kKeys[] = {
        r.budget.allowance = *share;
        return {};
      }},
+    {"least_free",
+     [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
+       r.least_free = 0;
+       if (scalar(node) == "0") return {};
+       TRY_ASSIGN(r.least_free, parse_size(scalar(node)));
+       return {};
+     }},
     {"report_url",
      [](const YAML::Node& node, RespondOptions& r) -> Result<void> {
        r.report_url = scalar(node);
