@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+
 #include "base/log.h"
 #include "base/text/utf8.h"
 #include "base/version.h"
@@ -102,6 +104,23 @@ void add_incidents(const agent::IncidentMemoryState& memory,
   for (const notify::NotifierState& notifier : memory.notifiers) add_notifier(notifier, status);
 }
 
+// Of very many the first are named.
+void add_others(const std::map<std::string, agent::Leading::Other>& others, Status& status) {
+  constexpr size_t kMostNamed = 5;
+  if (others.empty()) return;
+  bool all_take_them = true;
+  std::vector<std::string> said;
+  for (const auto& [host, other] : others) {
+    all_take_them = all_take_them && other.takes_them;
+    if (!other.word.empty()) said.push_back(fmt::format("{} {}", host, other.word));
+  }
+  std::string detail = fmt::format("conditions go to {} agents of other hosts", others.size());
+  const size_t named = std::min(said.size(), kMostNamed);
+  for (size_t i = 0; i < named; ++i) detail += "; " + said[i];
+  if (said.size() > named) detail += fmt::format("; and {} more", said.size() - named);
+  status.add("other agents", all_take_them ? "works" : "fails", to_printable(detail));
+}
+
 }  // namespace
 
 Table status_table(const agent::Agent& agent, const Doors& doors) {
@@ -118,6 +137,7 @@ Table status_table(const agent::Agent& agent, const Doors& doors) {
     status.add("history", "off", why);
   if (agent.incident_memory)
     add_incidents(agent.incident_memory->state(), agent.incidents.report_state(), status);
+  add_others(agent.incidents.other_agents(), status);
   return table;
 }
 

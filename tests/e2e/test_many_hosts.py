@@ -1,7 +1,9 @@
 """A job on three hosts, each with an agent of its own: one of them speaks for all, another one where that is gone. The steps
 are those of log lines; the hosts are namespaces (cluster.py)."""
 
+import contextlib
 import json
+import os
 import pathlib
 import signal
 import subprocess
@@ -33,6 +35,25 @@ while True:
     step += 1
     print(f" iteration {step:>8}/ 50000 | consumed samples: 1 | elapsed time per iteration (ms): {ms}.0 | loss: 1 |", flush=True)
 """ % (STEP * 1000)
+
+
+# What an agent answers that has no such route.
+OLDER = """
+import http.server, ssl, sys
+class Answers(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = b'{"error": {"code": "not_found", "message": "there is no such route"}}'
+        self.send_response(404)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+server = http.server.ThreadingHTTPServer(("0.0.0.0", 1779), Answers)
+context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+context.load_cert_chain(sys.argv[1], sys.argv[2])
+server.socket = context.wrap_socket(server.socket, server_side=True)
+server.serve_forever()
+"""
 
 
 class Hosts(Cluster):
@@ -96,6 +117,20 @@ notifiers:
         names = [column["name"] for column in table["columns"]]
         return [dict(zip(names, row, strict=True)) for row in table["rows"]]
 
+    def other_agents(self, name):
+        table, = self.asked(name, "status")["tables"]
+        return " ".join(row[-1] for row in table["rows"] if row[1] == "other agents")
+
+    @contextlib.contextmanager
+    def older_agent(self, node):
+        """In the place of an agent: one that knows no conditions of other hosts."""
+        tls = self.folder / "tls" / "agent"
+        with node.popen("python3", "-c", OLDER, tls / "agent.pem", tls / "agent-key.pem") as server:
+            try:
+                yield
+            finally:
+                os.kill(child_of(server.pid), signal.SIGKILL)
+
     def steps(self, name):
         for table in self.asked(name, "metrics")["tables"]:
             if table["name"] == "step":
@@ -140,6 +175,9 @@ def test_one_host_speaks_for_all_and_another_one_where_it_is_gone(hosts):
     leader = hosts.agents["n1"]
     leader.host.signal(leader.pid, "KILL")
     leader.process.wait(10)
+    with hosts.older_agent(leader.host):
+        is_older = "n1 is older than this one and takes no conditions of other hosts"
+        until(lambda: is_older in hosts.other_agents("n2"), 30, "n2 says that n1 is older", every=0.5)
     until(lambda: "n2" in hosts.messages(), 90, "n2 tells of it", every=0.5)
     assert [i["id"] for i in hosts.incidents("n2")] == [incident["id"]]
     record = hosts.asked("n2", "incidents", incident["id"])

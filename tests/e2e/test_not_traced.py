@@ -80,6 +80,7 @@ def test_by_default_nothing_is_and_the_command_is_told(tmp_path, traces):
         assert words[:4] == ["spotter", "trace", "--job", JOB], why
         done = run(*words[1:], "--warmup", "0s", "--output", tmp_path / "traces", "--socket", agent.api_socket)
         assert done.returncode == 0 and "rank" in done.stdout, done
-    XX
+        [trace] = (tmp_path / "traces").glob("*rank0*.json")
+        assert trace.name in done.stdout
 
     told(tmp_path, traces, "min_age: 5m", check)

@@ -71,6 +71,7 @@ class Incidents : public Consumer {
   // his own processes alone sees no report of others').
   Result<std::shared_ptr<const ReportFolder>> report(const Peer& peer, const std::string& id) const;
   std::optional<ReportFolderState> report_state() const;
+  const std::map<std::string, Leading::Other>& other_agents() const { return leading_.others(); }
   Result<respond::Incident> acknowledge(const Peer& peer, const std::string& id);
   Result<respond::Incident> resolve(const Peer& peer, const std::string& id);
   Result<void> silence(const Peer& peer, respond::Silence silence);

@@ -20,7 +20,7 @@ namespace {
 
 constexpr Ns kLeadersLast = kMinute;  // a process that begins later may know more
 constexpr size_t kMostBody = net::HttpServer::kMostRemoteBody;
-constexpr size_t kMostJobs = 10'000, kMostSaid = 10'000;
+constexpr size_t kMostJobs = 10'000, kMostOthers = 10'000;
 
 std::string new_instance() {
   std::random_device random;
@@ -90,7 +90,7 @@ respond::JobHere Leading::here(const std::string& job, Ns now) const {
 void Leading::send(respond::Relay::Errand errand, Ns now) {
   auto address = net::parse_address(errand.to, parts_.options.port);
   if (!address) {
-    say(errand.to, address.error().message);
+    say(errand.to, false, address.error().message);
     return relay_.answered(errand, false, now);
   }
   // A job says where it is: no place for it to have this agent ask for.
@@ -137,8 +137,9 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
   }();
   if (!answer) {
     const bool is_older = has_answered && answer.error().code == Code::not_found;
-    say(errand.to, is_older ? "is older than this one and takes no conditions of other hosts"
-                            : "takes no conditions: " + to_printable(answer.error().message));
+    say(errand.to, false,
+        is_older ? "is older than this one and takes no conditions of other hosts"
+                 : "takes no conditions: " + to_printable(answer.error().message));
     relay_.answered(errand, false, now);
     return take_own(now);
   }
@@ -149,9 +150,9 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
     leaders_[errand.job].read = now;
     return take_own(now);
   }
-  say(errand.to, answer->version == kVersion
-                     ? std::string()
-                     : fmt::format("has version {}, this one {}", answer->version, kVersion));
+  say(errand.to, true,
+      answer->version == kVersion ? std::string()
+                                  : fmt::format("has version {}, this one {}", answer->version, kVersion));
   relay_.answered(errand, true, now);
   parts_.incidents.learn(errand.job, answer->incidents, now);
   if (errand.place == 0)
@@ -164,15 +165,16 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
 }
 
 // Once as long as it is so.
-void Leading::say(const std::string& host, std::string word) {
-  if (said_.size() >= kMostSaid) said_.clear();
-  std::string& said = said_[host];
-  if (said == word) return;
+void Leading::say(const std::string& host, bool takes_them, std::string word) {
+  if (others_.size() >= kMostOthers) others_.clear();
+  Other& other = others_[host];
+  other.takes_them = takes_them;
+  if (other.word == word) return;
   if (word.empty())
     log(Level::info, "the agent of {} takes conditions again", to_printable(host));
   else
     log(Level::warning, "the agent of {} {}", to_printable(host), word);
-  said = std::move(word);
+  other.word = std::move(word);
 }
 
 respond::ReportAnswer Leading::receive(const respond::Report& report) {

@@ -63,6 +63,12 @@ class Leading {
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }
+  // Agents of other hosts that conditions were sent to, by host.
+  struct Other {
+    bool takes_them = false;
+    std::string word = {};  // what is to be said of it: that it is older, why it takes none; mostly nothing
+  };
+  const std::map<std::string, Other>& others() const { return others_; }
 
  private:
   struct KnownLeaders {
@@ -76,15 +82,15 @@ class Leading {
   void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);
-  void say(const std::string& host, std::string word);
+  void say(const std::string& host, bool takes_them, std::string word);
 
   Parts parts_;
   const std::string instance_;
   std::optional<client::Credentials> credentials_;
   respond::Relay relay_;
   respond::Members members_;
-  mutable std::map<std::string, KnownLeaders> leaders_;    // by job
-  std::map<std::string, std::string> said_;                // by host: what the log has of it
+  mutable std::map<std::string, KnownLeaders> leaders_;  // by job
+  std::map<std::string, Other> others_;
   std::map<i64, std::unique_ptr<net::HttpClient>> asked_;  // questions that are under way
   i64 next_ = 0;
 };
