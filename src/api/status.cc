@@ -108,17 +108,18 @@ void add_incidents(const agent::IncidentMemoryState& memory,
 void add_others(const std::map<std::string, agent::Leading::Other>& others, Status& status) {
   constexpr size_t kMostNamed = 5;
   if (others.empty()) return;
-  bool all_take_them = true;
+  size_t take_them = 0;
   std::vector<std::string> said;
   for (const auto& [host, other] : others) {
-    all_take_them = all_take_them && other.takes_them;
+    take_them += other.takes_them;
     if (!other.word.empty()) said.push_back(fmt::format("{} {}", host, other.word));
   }
-  std::string detail = fmt::format("conditions go to {} agents of other hosts", others.size());
+  std::string detail =
+      fmt::format("{} of {} agents of other hosts take this host's conditions", take_them, others.size());
   const size_t named = std::min(said.size(), kMostNamed);
   for (size_t i = 0; i < named; ++i) detail += "; " + said[i];
   if (said.size() > named) detail += fmt::format("; and {} more", said.size() - named);
-  status.add("other agents", all_take_them ? "works" : "fails", to_printable(detail));
+  status.add("other agents", take_them == others.size() ? "works" : "fails", to_printable(detail));
 }
 
 }  // namespace

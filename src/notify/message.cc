@@ -199,6 +199,8 @@ std::string cost_of(const Telling& telling) {
 std::vector<std::string> commands_of(const Incident& i) {
   std::vector<std::string> all = {"spotter incidents " + shell_word(clean(i.id(), kMostCommand))};
   if (i.report) all.push_back(all[0] + " --report r.html");
+  // Whole, or not at all: who copies one that is cut runs another.
+  if (!i.to_trace.empty() && clean(i.to_trace, kMostCommand) == i.to_trace) all.push_back(i.to_trace);
   for (const Evidence& e : i.evidence) {
     if (all.size() < kMostCommands && !e.command.empty()) all.push_back(clean(e.command, kMostCommand));
   }

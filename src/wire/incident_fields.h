@@ -154,6 +154,7 @@ void fields(Way& way, respond::Incident& i) {
   way.list("captures", i.captures);
   way.object("report", i.report);
   way.texts("not_known", i.not_known);
+  way.text("to_trace", i.to_trace);
   way.list("conditions", i.conditions);
   way.count("condition_count", i.condition_count);
   way.object("acknowledged", i.acknowledged);

@@ -33,6 +33,7 @@ Incident whole_incident() {
   i.captures = {{"c17", "0,8", "/tmp/x", 3, 1.06, 1.0, 1.1}};
   i.report = ReportOfIncident{"gpu01", 1000};
   i.not_known = {"992 ranks were not traced"};
+  i.to_trace = "spotter trace --job 4711";
   i.conditions = {
       {"step_time_up", "speed", Urgency::info,         "4711", "alice", "gpu05", 37,   "gpu 5", false,
        true,           kOpened, kOpened + kSecond,     4.42,   3.1,     "s",     17.2, 18250,   "nvml",
@@ -64,6 +65,7 @@ constexpr const char* kWholeText =
     R"("logs":[{"text":"a line\u000d\n<!channel>","file":"/var/log/x","offset":4096,"rank":3}],)"
     R"("captures":[{"id":"c17","ranks":"0,8","path":"/tmp/x","steps":3,"overhead_ratio":1.06,)"
     R"("aftermath_ratio":1,"cost_s":1.1}],"report":{"host":"gpu01","uid":1000},"not_known":["992 ranks were not traced"],)"
+    R"("to_trace":"spotter trace --job 4711",)"
     R"("conditions":[{"rule":"step_time_up","family":"speed","severity":"info","job":"4711","user":"alice",)"
     R"("host":"gpu05","rank":37,"device":"gpu 5","firing":false,"flapping":true,)"
     R"("since":"2026-11-23T04:46:46.123Z","at":"2026-11-23T04:46:47.123Z","value":4.42,"baseline":3.1,)"

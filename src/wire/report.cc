@@ -102,6 +102,7 @@ Result<void> clean(respond::Incident& i) {
     clean(evidence.table, kMostName);
     clean(evidence.command, kMostSentence);
   }
+  clean(i.to_trace, kMostSentence);
   for (std::vector<std::string>* texts : {&i.against, &i.not_known})
     for (std::string& text : *texts) clean(text, kMostSentence);
   for (respond::ChangeBefore& change : i.changes)

@@ -1,6 +1,8 @@
 """Jobs that are not traced for an incident: as their people, the configuration or the disk want it. Each says so, `ps` shows it, and no trace
 is written."""
 
+import os
+import pwd
 import shlex
 
 import pytest
@@ -33,7 +35,7 @@ def told(tmp_path, traces, respond, check, steps=20, **environment):
         [process] = [row for row in agent.processes() if row["pid"] == one.pid]
         agent.automatic = process["automatic"]
         assert agent.api("POST", HOOK, frame(alert(job_id=JOB)))[0] == 202
-        [row] = until(lambda: [row for row in incidents(agent, JOB) if row["state"] in ("verdict", "inconclusive")], 60, "it is concluded")
+        [row] = until(lambda: [row for row in incidents(agent, JOB) if row["state"] in ("verdict", "inconclusive")], 60, "it is concluded", every=0.2)
         made = record(agent, row["id"])
         check(agent, made)
         agent.assert_well()
@@ -54,7 +56,7 @@ def test_a_job_that_says_so(tmp_path, traces):
 
 
 def test_a_user_whom_the_configuration_names(tmp_path, traces):
-    told(tmp_path, traces, f"{AUTOMATIC}, not_traced: [root]", is_refused("leaves this user's jobs alone", "off"), steps=0)
+    told(tmp_path, traces, f"{AUTOMATIC}, not_traced: [{pwd.getpwuid(os.geteuid()).pw_name}]", is_refused("leaves this user's jobs alone", "off"), steps=0)
 
 
 def test_a_dry_run(tmp_path, traces):
@@ -67,17 +69,18 @@ def test_where_there_is_no_room(tmp_path, traces):
          is_refused("GiB free, and 1000000.0 GiB and a tenth are left to others", "on"))
 
 
-def test_a_job_that_is_too_young_or_made_too_few_steps(tmp_path, traces):
-    told(tmp_path, traces, "captures: automatic, least_free: 0", is_refused("nothing was traced: the job", "on"))
+@pytest.mark.parametrize(("limits", "why"), [("min_steps: 0", "is younger than 300 s"),
+                                             ("min_age: 0s, min_steps: 100000", "has made fewer than 100000 steps")])
+def test_a_job_that_is_too_young_or_has_made_too_few_steps(tmp_path, traces, limits, why):
+    told(tmp_path, traces, f"captures: automatic, least_free: 0, {limits}", is_refused(why, "on"))
 
 
 def test_by_default_nothing_is_and_the_command_is_told(tmp_path, traces):
     def check(agent, made):
         is_refused("automatic captures are off", None)(agent, made)
-        [why] = [sentence for sentence in made["not_known"] if "automatic captures are off" in sentence]
-        command = why.partition("; ")[2].removesuffix(" traces it")
-        words = shlex.split(command)
-        assert words[:4] == ["spotter", "trace", "--job", JOB], why
+        words = shlex.split(made["to_trace"])
+        assert words[:4] == ["spotter", "trace", "--job", JOB], made
+        assert made["to_trace"] in run("incidents", made["id"], "--socket", agent.api_socket).stdout
         done = run(*words[1:], "--warmup", "0s", "--output", tmp_path / "traces", "--socket", agent.api_socket)
         assert done.returncode == 0 and "rank" in done.stdout, done
         [trace] = (tmp_path / "traces").glob("*rank0*.json")

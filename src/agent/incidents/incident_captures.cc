@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "agent/captures/poll_time.h"
+#include "agent/incidents/capture_command.h"
 #include "agent/jobs/left_alone.h"
 #include "agent/jobs/room_for_traces.h"
 #include "analyze/range_text.h"
-#include "base/text/shell_word.h"
 #include "base/text/utf8.h"
 #include "respond/incidents/conclusion.h"
 #include "respond/incidents/waiting_group.h"
@@ -18,7 +18,6 @@ namespace {
 
 constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
 constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
-constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
 
 }  // namespace
 
@@ -77,40 +76,31 @@ std::string IncidentCaptures::why_not_asked(const std::string& job) const {
   return why;
 }
 
+std::vector<i64> IncidentCaptures::traceable(const std::string& job) const {
+  std::vector<i64> pids;
+  for (const auto& [pid, process] : parts_.registry.all()) {
+    if (kineto::matches(process, {.job = job})) pids.push_back(pid);
+  }
+  return pids;
+}
+
 // What a person may run instead; empty: none of its processes could be traced so.
 std::string IncidentCaptures::how_to_trace(const respond::Incident& incident) const {
   const std::string& job = incident.job.id;
-  const bool is_here = std::ranges::any_of(
-      parts_.registry.all(), [&](const auto& process) { return process.second.identity.job == job; });
   const auto pace = parts_.leading.pace(job);
-  if (!is_here || !pace || pace->step == 0) return {};
-  const respond::Chosen whom = parts_.leading.choose(incident);
-  std::vector<std::string> words = {"spotter", "trace", "--job", job};
-  if (!whom.ranks.empty()) {
-    std::string ranks = analyze::range_text({whom.ranks.begin(), whom.ranks.end()});
-    std::erase(ranks, ' ');
-    words.insert(words.end(), {"--rank", std::move(ranks)});
-  }
-  if (!whom.hosts.empty())
-    words.insert(words.end(), {"--host", fmt::format("{}", fmt::join(whom.hosts, ","))});
-  const Ns window = respond::window_of(parts_.options.budget, pace->step);
-  words.insert(words.end(), {"--duration", fmt::format("{}ms", window / kMillisecond), "--analyze"});
-  return "; " + shell_words(words) + " traces it";
+  if (traceable(job).empty() || !pace || pace->step == 0) return {};
+  return capture_command(job, parts_.leading.choose(incident),
+                         respond::window_of(parts_.options.budget, pace->step));
 }
 
 Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& incident) {
   const std::string& job = incident.job.id;
   if (parts_.options.captures == AutomaticCaptures::off)
-    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures){}",
-                how_to_trace(incident));
+    return fail(Code::busy, "nothing was traced: automatic captures are off (respond: captures)");
   if (std::string why = why_not_asked(job); !why.empty()) return fail(Code::denied, "{}", why);
   const auto pace = parts_.leading.pace(job);
   if (!pace || pace->step == 0)
     return fail(Code::busy, "nothing was traced: no step of the job was seen here");
-  if (std::string why = why_no_room(parts_.registry, parts_.host, job, parts_.access.default_directory(),
-                                    parts_.options.least_free);
-      !why.empty())
-    return fail(Code::busy, "{}", why);
   for (const respond::Incident& before : parts_.incidents.all()) {
     if (before.job.id == job && !before.captures.empty() && before.fired != 0)
       budget_.learn(job, before.family, before.fired);
@@ -131,7 +121,10 @@ Result<respond::CapturePlan> IncidentCaptures::plan(const respond::Incident& inc
 void IncidentCaptures::begin(const respond::Incident& incident) {
   const std::string id = incident.id();
   const auto planned = plan(incident);
-  if (!planned) return refuse(id, planned.error().message);
+  if (!planned) {
+    const bool is_off = parts_.options.captures == AutomaticCaptures::off;
+    return refuse(id, planned.error().message, {.to_trace = is_off ? how_to_trace(incident) : ""});
+  }
   if (parts_.options.captures == AutomaticCaptures::dry_run) {
     budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
     return refuse(
@@ -155,6 +148,32 @@ void IncidentCaptures::refuse(const std::string& id, std::string why, respond::C
 }
 
 void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
+  std::vector<i64> pids = traceable(wanted.job);
+  if (parts_.options.least_free == 0 || pids.empty()) return begin_now(id, std::move(wanted));
+  const auto running = std::make_shared<Running>(std::move(wanted));
+  const bool is_asked =
+      aside_.run([this, id, running, pids = std::move(pids), host = parts_.host,
+                  directory = parts_.access.default_directory(), least_free = parts_.options.least_free,
+                  post = post_, alive = std::weak_ptr(alive_)] {
+        post([this, id, running, why = why_no_room(host, pids, directory, least_free), alive] {
+          if (alive.expired()) return;
+          if (why.empty()) return begin_now(id, std::move(*running));
+          not_begun(id, *running, why);
+        });
+      });
+  if (!is_asked) not_begun(id, *running, "too many wait for the disk");
+}
+
+void IncidentCaptures::not_begun(const std::string& id, const Running& running, const std::string& why) {
+  if (running.first) {
+    settle_later(id, running.job, {running.first_span});
+    return refuse(id, "nothing more was traced: " + why, *running.first);
+  }
+  budget_.ended(running.job, parts_.host.unix_now(), 0, {}, {});
+  refuse(id, "nothing was traced: " + why);
+}
+
+void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
   const Ns now = parts_.host.unix_now();
   auto running = std::make_unique<Running>(std::move(wanted));
   respond::CapturePlan& plan = running->plan;
@@ -187,14 +206,7 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
     running_.erase(it);
     take(id, *done, std::move(investigated));
   });
-  if (!begun) {
-    if (running->first) {
-      settle_later(id, running->job, {running->first_span});
-      return refuse(id, "nothing more was traced: " + begun.error().message, *running->first);
-    }
-    budget_.ended(running->job, now, 0, {}, {});
-    return refuse(id, "nothing was traced: " + begun.error().message);
-  }
+  if (!begun) return not_begun(id, *running, begun.error().message);
   running->investigation = std::move(*begun);
   if (const auto incident = parts_.incidents.find(id)) running->span.place = incident->captures.size();
   running_[id] = std::move(running);
@@ -268,12 +280,6 @@ void IncidentCaptures::describe(const std::string& id, const Running& running,
       parts_.host.unix_now()));
 }
 
-void IncidentCaptures::settle_later(const std::string& id, const std::string& job, std::vector<Span> spans) {
-  auto& timer = later_[id];
-  timer = std::make_unique<net::Timer>(parts_.loop);
-  timer->set(kCostKnown, [this, id, job, spans = std::move(spans)] { settle_cost(job, spans, id); });
-}
-
 // Where the ranks that were traced of a large job show no cause, but wait for others: those. Nothing: nobody
 // else is traced, and where it is for the budget the conclusion says so.
 std::optional<IncidentCaptures::Running> IncidentCaptures::second(const std::string& id, const Running& first,
@@ -319,12 +325,6 @@ void IncidentCaptures::keep_report(const std::string& id, std::string page) {
   is_lost();
 }
 
-// What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.
-Ns IncidentCaptures::slow_since(const std::string& id) const {
-  const auto incident = parts_.incidents.find(id);
-  return incident ? incident->symptom.since : 0;
-}
-
 // After a canary: the others, if it goes on as before.
 void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   const respond::CaptureCost cost =
@@ -348,50 +348,6 @@ void IncidentCaptures::go_on(const std::string& id, const Running& canary) {
   rest.is_canary = false;
   rest.warm_up = parts_.options.budget.warm_up;
   begin_capture(id, {.job = canary.job, .plan = rest, .whom = canary.whom});
-}
-
-// Whether its processes are there, and none of its steps has ended since a capture did.
-bool IncidentCaptures::stands_since(const std::string& job, Ns until, Ns now) const {
-  constexpr i64 kSteps = 10;
-  const auto pace = parts_.paces.of(job);
-  if (!pace || pace->last_step >= until || now - pace->last_step <= kSteps * pace->step) return false;
-  return std::ranges::any_of(parts_.registry.all(),
-                             [&](const auto& process) { return process.second.identity.job == job; });
-}
-
-// Each by its own steps: between two of them the job goes as it does.
-void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Span>& spans,
-                                   const std::string& id) {
-  const Ns now = parts_.host.unix_now();
-  std::vector<respond::CaptureCost> costs;
-  std::optional<double> cost_s = 0;
-  for (const Span& span : spans) {
-    costs.push_back(parts_.paces.cost(job, slow_since(id), span.from, span.until));
-    cost_s = cost_s && costs.back().cost_s ? std::optional(*cost_s + *costs.back().cost_s) : std::nullopt;
-  }
-  const respond::CaptureCost& last = costs.back();
-  const auto overhead = last.overhead_ratio ? std::optional(*last.overhead_ratio - 1) : std::nullopt;
-  budget_.ended(job, now, cost_s, overhead, last.aftermath_ratio);
-  const bool goes_on = !stands_since(job, spans.back().until, now);
-  if (!goes_on) budget_.harmed(job, "the job has not gone on since it was traced");
-  parts_.apply(parts_.incidents.amend(
-      id,
-      [&](respond::Incident& incident) {
-        for (size_t i = 0; i < costs.size(); ++i) {
-          if (spans[i].place >= incident.captures.size()) continue;
-          respond::CaptureOfIncident& capture = incident.captures[spans[i].place];
-          capture.overhead_ratio = costs[i].overhead_ratio;
-          capture.aftermath_ratio = costs[i].aftermath_ratio;
-          capture.cost_s = costs[i].cost_s;
-        }
-        if (!goes_on)
-          incident.not_known.push_back(
-              "whether the capture did it harm: the job has not gone on since it was traced");
-      },
-      now));
-  post_([this, id, alive = std::weak_ptr(alive_)] {
-    if (!alive.expired()) later_.erase(id);  // not before it has returned
-  });
 }
 
 }  // namespace spotter::agent

@@ -62,8 +62,11 @@ class IncidentCaptures {
 
   Result<respond::CapturePlan> plan(const respond::Incident& incident);
   std::string why_not_asked(const std::string& job) const;
+  std::vector<i64> traceable(const std::string& job) const;  // its processes here
   std::string how_to_trace(const respond::Incident& incident) const;
-  void begin_capture(const std::string& id, Running capture);
+  void begin_capture(const std::string& id, Running capture);  // if there is room for its traces
+  void begin_now(const std::string& id, Running capture);
+  void not_begun(const std::string& id, const Running& capture, const std::string& why);
   void take(const std::string& id, const Running& running, Result<Investigated> investigated);
   std::optional<Running> second(const std::string& id, const Running& first, const Investigated& investigated,
                                 respond::Conclusion& conclusion, Ns now);

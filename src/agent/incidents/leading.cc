@@ -21,6 +21,7 @@ namespace {
 constexpr Ns kLeadersLast = kMinute;  // a process that begins later may know more
 constexpr size_t kMostBody = net::HttpServer::kMostRemoteBody;
 constexpr size_t kMostJobs = 10'000, kMostOthers = 10'000;
+constexpr Ns kOtherKept = 10 * kMinute;
 
 std::string new_instance() {
   std::random_device random;
@@ -62,6 +63,7 @@ void Leading::take_own(Ns now) {
 
 void Leading::pass(Ns now) {
   members_.pass(now);
+  std::erase_if(others_, [&](const auto& other) { return now - other.second.at > kOtherKept; });
   if (!credentials_) return;
   std::map<std::string, respond::Leaders> standing;
   for (const std::string& job : parts_.incidents.open_jobs()) {
@@ -146,6 +148,7 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
   if (answer->instance == instance_) {
     relay_.answered(errand, false, now);
     relay_.is_this_host(errand.job, errand.place);
+    others_.erase(errand.to);
     leaders_[errand.job].leaders.own = errand.place;
     leaders_[errand.job].read = now;
     return take_own(now);
@@ -168,6 +171,7 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
 void Leading::say(const std::string& host, bool takes_them, std::string word) {
   if (others_.size() >= kMostOthers) others_.clear();
   Other& other = others_[host];
+  other.at = parts_.host.unix_now();
   other.takes_them = takes_them;
   if (other.word == word) return;
   if (word.empty())

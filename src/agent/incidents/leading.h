@@ -63,8 +63,9 @@ class Leading {
   // Where not all of a job's hosts are heard: why; a sentence for what is not known.
   std::string why_alone(const std::string& job) const;
   i64 left_out() const { return relay_.left_out(); }
-  // Agents of other hosts that conditions were sent to, by host.
+  // Agents of other hosts that conditions were sent to in the last minutes, by host.
   struct Other {
+    Ns at = 0;  // when it was asked last
     bool takes_them = false;
     std::string word = {};  // what is to be said of it: that it is older, why it takes none; mostly nothing
   };

@@ -15,6 +15,7 @@ struct Conclusion {
   std::optional<Verdict> verdict = {};  // nothing: inconclusive
   std::vector<Evidence> evidence = {};
   std::vector<std::string> against = {}, not_known = {};
+  std::string to_trace = {};  // of Incident; empty: as it was
 };
 
 // Of a capture: its receipts, and the findings of its traces (diagnose). The cause is the first fault; what

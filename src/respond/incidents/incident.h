@@ -122,6 +122,7 @@ struct Incident {
   std::vector<CaptureOfIncident> captures = {};
   std::optional<ReportOfIncident> report = {};  // nothing: there is none
   std::vector<std::string> not_known = {};
+  std::string to_trace = {};               // the command by which a person traces what was not; mostly empty
   std::vector<Condition> conditions = {};  // the worst ones that fire, or fired last
   i64 condition_count = 0;                 // of all that fire
   std::optional<Acknowledgement> acknowledged = {};

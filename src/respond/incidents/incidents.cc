@@ -320,6 +320,7 @@ void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at
   std::erase(incident.not_known, kNoAnswer);
   append(incident.against, conclusion.against);
   append(incident.not_known, conclusion.not_known);
+  if (!conclusion.to_trace.empty()) incident.to_trace = std::move(conclusion.to_trace);
   const bool was_settled = incident.state != IncidentState::pending &&
                            incident.state != IncidentState::firing &&
                            incident.state != IncidentState::investigating;

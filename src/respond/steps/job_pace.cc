@@ -4,12 +4,15 @@
 #include <vector>
 
 #include "base/lower_median.h"
+#include "base/saturated.h"
 
 namespace spotter::respond {
 namespace {
 
-constexpr size_t kMostSteps = 2000;  // whose times are known
-constexpr size_t kUsual = 50;
+constexpr size_t kMostEntries = 2000;  // of steps whose times are known
+constexpr i64 kEntriesOfSample = 10;   // so that of steps of 1 ms more than three minutes are known
+constexpr i64 kMostSteps = 1'000'000;  // of a sample; more are not counted
+constexpr size_t kUsual = 50;          // entries
 constexpr Ns kForgotten = 5 * kMinute;
 constexpr i64 kLateSteps = 5;
 constexpr Ns kLate = 10 * kSecond;
@@ -66,12 +69,17 @@ void JobPaces::see_steps(const Sample& sample) {
     }
     if (row.of.rank != job.shown || !row.step || count == 0) return;
     const Ns end = sample.at - row.age.value_or(0);
-    const i64 steps = std::min<i64>(count, kMostSteps);
-    for (i64 i = 0; i < steps; ++i) {
-      const Ns took = i + 1 == steps ? row.longest.value_or(*row.step) : *row.step;
-      job.last.push_back({.end = end - (steps - 1 - i) * *row.step, .took = took});
+    // The last one stands for the longest, the others for as many each of the rest.
+    i64 later = std::min(count, kMostSteps) - 1;
+    for (i64 entries = std::min(later, kEntriesOfSample - 1); entries > 0; --entries) {
+      const i64 steps = later / entries;
+      later -= steps;
+      job.last.push_back({.end = subtract_saturated(end, multiply_saturated(later + 1, *row.step)),
+                          .took = *row.step,
+                          .steps = steps});
     }
-    while (job.last.size() > kMostSteps) job.last.pop_front();
+    job.last.push_back({.end = end, .took = row.longest.value_or(*row.step), .steps = 1});
+    while (job.last.size() > kMostEntries) job.last.pop_front();
     std::vector<Ns> usual;
     for (size_t i = job.last.size() - std::min(kUsual, job.last.size()); i < job.last.size(); ++i)
       usual.push_back(job.last[i].took);
@@ -120,11 +128,15 @@ CaptureCost JobPaces::cost(const std::string& job, Ns since, Ns from, Ns until) 
   const auto it = jobs_.find(job);
   if (it == jobs_.end()) return cost;
   std::vector<Ns> before, during, after;
+  i64 steps_during = 0;
+  Ns took_during = 0;
   for (const Ended& step : it->second.last) {
     if (step.end <= from) {
       if (step.end > since) before.push_back(step.took);
     } else if (step.end - step.took < until) {
       during.push_back(step.took);
+      steps_during += step.steps;
+      took_during = add_saturated(took_during, multiply_saturated(step.steps, step.took));
     } else if (after.size() < kUsual) {
       after.push_back(step.took);
     }
@@ -141,8 +153,7 @@ CaptureCost JobPaces::cost(const std::string& job, Ns since, Ns from, Ns until) 
   cost.overhead_ratio = ratio(during);
   cost.aftermath_ratio = ratio(after);
   if (!during.empty()) {
-    Ns longer = 0;
-    for (const Ns took : during) longer += took - *usual;
+    const Ns longer = subtract_saturated(took_during, multiply_saturated(steps_during, *usual));
     cost.cost_s = std::max(0.0, static_cast<double>(longer) / static_cast<double>(kSecond));
   }
   return cost;

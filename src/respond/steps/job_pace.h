@@ -43,12 +43,14 @@ class JobPaces {
   i64 left_out() const { return left_out_; }  // rows of ranks and jobs for which there was no room
 
   // Of a capture that lasted from the one to the other (Unix time), as far as its steps are still known: 50
-  // before, of those that ended after `since`, and 50 after it, or as many as there are.
+  // before, of those that ended after `since`, and 50 after it, or as many as there are. Of short steps, of
+  // which more than 10 end between two samples, each stands for several.
   CaptureCost cost(const std::string& job, Ns since, Ns from, Ns until) const;
 
  private:
   struct Ended {
-    Ns end = 0, took = 0;
+    Ns end = 0, took = 0;  // of the last of so many
+    i64 steps = 1;
   };
   struct Job {
     JobPace pace = {};

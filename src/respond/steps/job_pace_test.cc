@@ -101,6 +101,21 @@ TEST(JobPaces, WhatACaptureHasCost) {
   EXPECT_FALSE(host.paces.cost("no", 0, from, until).cost_s);
 }
 
+// Of steps of 2 ms a window of a few seconds, and what was before and after it, are some ten thousand.
+TEST(JobPaces, WhatACaptureHasCostOfShortSteps) {
+  Host host;
+  host.seconds(60, 500, 2 * kMillisecond);
+  const Ns from = host.at;
+  host.seconds(7, 400, 2'500'000);
+  const Ns until = host.at;
+  host.seconds(120, 500, 2 * kMillisecond);  // as long as files and their analysis may take
+  const CaptureCost cost = host.paces.cost("7", 0, from, until);
+  ASSERT_TRUE(cost.overhead_ratio && cost.aftermath_ratio && cost.cost_s);
+  EXPECT_NEAR(*cost.overhead_ratio, 1.25, 0.01);
+  EXPECT_NEAR(*cost.aftermath_ratio, 1, 0.001);
+  EXPECT_NEAR(*cost.cost_s, 7 * 400 * 0.0005, 0.05);
+}
+
 TEST(JobPaces, AJobIsLateAfterFiveStepsAndTenSeconds) {
   for (const Ns step : {250 * kMillisecond, 4 * kSecond}) {
     Host host;

@@ -63,6 +63,7 @@ export interface Incident {
   evidence: Evidence[];
   against: string[];
   notKnown: string[];
+  toTrace: string; // a command; mostly empty
   changes: Change[];
   logs: LogLine[];
   captures: Traced[];
@@ -104,7 +105,7 @@ export function incidentOf(text: string): Incident {
       says: textAt(one, "says"), table: textAt(one, "table"), command: textAt(one, "command"),
       row: Object.entries(objectAt(one, "row")).map(([key, value]) => `${key} ${String(value)}`).join(", "),
     })),
-    against: textsAt(json, "against"), notKnown: textsAt(json, "not_known"),
+    against: textsAt(json, "against"), notKnown: textsAt(json, "not_known"), toTrace: textAt(json, "to_trace"),
     changes: listAt(json, "changes").map((one) => ({
       at: timeAt(one, "at"), kind: textAt(one, "kind"), what: textAt(one, "what"), before: textAt(one, "before"), after: textAt(one, "after"),
       by: textAt(one, "by"), link: textAt(one, "link"),

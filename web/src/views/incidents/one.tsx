@@ -69,6 +69,7 @@ export function OneIncident({ id, host, all }: { id: string; host: Host; all: re
       <Texts texts={incident.against} none="Nothing was ruled out." />
       <h3>Not known</h3>
       <Texts texts={incident.notKnown} none="It does not say that something was not looked at." />
+      {incident.toTrace !== "" && <p class="commands">To trace it: <Command text={incident.toTrace} /></p>}
       <h3>What changed before</h3>
       <Changes incident={incident} />
       <Logs incident={incident} />

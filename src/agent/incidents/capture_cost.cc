@@ -1,0 +1,69 @@
+// IncidentCaptures: what captures have cost their job, by its own steps.
+#include <algorithm>
+#include <utility>
+
+#include "agent/incidents/incident_captures.h"
+
+namespace spotter::agent {
+namespace {
+
+constexpr Ns kCostKnown = 15 * kSecond;  // after a capture, what it has cost is measured
+
+}  // namespace
+
+void IncidentCaptures::settle_later(const std::string& id, const std::string& job, std::vector<Span> spans) {
+  auto& timer = later_[id];
+  timer = std::make_unique<net::Timer>(parts_.loop);
+  timer->set(kCostKnown, [this, id, job, spans = std::move(spans)] { settle_cost(job, spans, id); });
+}
+
+// What a capture has cost is told by the steps since the job became slow: those before were faster anyhow.
+Ns IncidentCaptures::slow_since(const std::string& id) const {
+  const auto incident = parts_.incidents.find(id);
+  return incident ? incident->symptom.since : 0;
+}
+
+// Whether its processes are there, and none of its steps has ended since a capture did.
+bool IncidentCaptures::stands_since(const std::string& job, Ns until, Ns now) const {
+  constexpr i64 kSteps = 10;
+  const auto pace = parts_.paces.of(job);
+  if (!pace || pace->last_step >= until || now - pace->last_step <= kSteps * pace->step) return false;
+  return !traceable(job).empty();
+}
+
+// Each by its own steps: between two of them the job goes as it does.
+void IncidentCaptures::settle_cost(const std::string& job, const std::vector<Span>& spans,
+                                   const std::string& id) {
+  const Ns now = parts_.host.unix_now();
+  std::vector<respond::CaptureCost> costs;
+  std::optional<double> cost_s = 0;
+  for (const Span& span : spans) {
+    costs.push_back(parts_.paces.cost(job, slow_since(id), span.from, span.until));
+    cost_s = cost_s && costs.back().cost_s ? std::optional(*cost_s + *costs.back().cost_s) : std::nullopt;
+  }
+  const respond::CaptureCost& last = costs.back();
+  const auto overhead = last.overhead_ratio ? std::optional(*last.overhead_ratio - 1) : std::nullopt;
+  budget_.ended(job, now, cost_s, overhead, last.aftermath_ratio);
+  const bool goes_on = !stands_since(job, spans.back().until, now);
+  if (!goes_on) budget_.harmed(job, "the job has not gone on since it was traced");
+  parts_.apply(parts_.incidents.amend(
+      id,
+      [&](respond::Incident& incident) {
+        for (size_t i = 0; i < costs.size(); ++i) {
+          if (spans[i].place >= incident.captures.size()) continue;
+          respond::CaptureOfIncident& capture = incident.captures[spans[i].place];
+          capture.overhead_ratio = costs[i].overhead_ratio;
+          capture.aftermath_ratio = costs[i].aftermath_ratio;
+          capture.cost_s = costs[i].cost_s;
+        }
+        if (!goes_on)
+          incident.not_known.push_back(
+              "whether the capture did it harm: the job has not gone on since it was traced");
+      },
+      now));
+  post_([this, id, alive = std::weak_ptr(alive_)] {
+    if (!alive.expired()) later_.erase(id);  // not before it has returned
+  });
+}
+
+}  // namespace spotter::agent
