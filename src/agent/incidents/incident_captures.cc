@@ -16,8 +16,9 @@
 namespace spotter::agent {
 namespace {
 
-constexpr Ns kCanaryRest = 5 * kSecond;  // of a canary, after its file is there
-constexpr double kCanaryRatio = 1.5;     // of its steps to those before, at most
+constexpr Ns kCanaryRest = 5 * kSecond;     // of a canary, after its file is there
+constexpr Ns kDiskPatience = 15 * kSecond;  // later the capture would be of something else
+constexpr double kCanaryRatio = 1.5;        // of its steps to those before, at most
 
 }  // namespace
 
@@ -152,13 +153,14 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
   if (parts_.options.least_free == 0 || pids.empty()) return begin_now(id, std::move(wanted));
   const auto running = std::make_shared<Running>(std::move(wanted));
   const bool is_asked =
-      aside_.run([this, id, running, pids = std::move(pids), host = parts_.host,
-                  directory = parts_.access.default_directory(), least_free = parts_.options.least_free,
-                  post = post_, alive = std::weak_ptr(alive_)] {
-        post([this, id, running, why = why_no_room(host, pids, directory, least_free), alive] {
+      aside_.run([this, id, running, asked = parts_.host.unix_now(), pids = std::move(pids),
+                  host = parts_.host, directory = parts_.access.default_directory(),
+                  least_free = parts_.options.least_free, post = post_, alive = std::weak_ptr(alive_)] {
+        post([this, id, running, asked, why = why_no_room(host, pids, directory, least_free), alive] {
           if (alive.expired()) return;
-          if (why.empty()) return begin_now(id, std::move(*running));
-          not_begun(id, *running, why);
+          const bool is_late = parts_.host.unix_now() - asked > kDiskPatience;
+          if (why.empty() && !is_late) return begin_now(id, std::move(*running));
+          not_begun(id, *running, is_late ? "the disk took too long to say what is free" : why);
         });
       });
   if (!is_asked) not_begun(id, *running, "too many wait for the disk");
