@@ -65,14 +65,19 @@ def test_a_log_tells_where_no_probe_does():
         found = [row for row in rows(agent).values() if row["step_ns"]]
         return found[0] if found and found[0]["source"] == source else None
 
+    def median_step(agent, source):
+        """Of several samples: the first of a busy machine may be of one step alone, a short one after a late one."""
+        taken = [row["step_ns"] for _ in range(5) if not time.sleep(1) and (row := row_of(agent, source))]
+        return sorted(taken)[len(taken) // 2]
+
     with service("--collect", "process,job_log,step", has_helper=False) as agent, training(agent):
         row = until(lambda: row_of(agent, "log:torchtitan"), 30, "the log tells its steps")
         assert row["rank"] is None and 0 < row["step_error_ns"] < 1e9
-        taken = [row["step_ns"] for _ in range(5) if not time.sleep(1) and (row := row_of(agent, "log:torchtitan"))]
+        logged = median_step(agent, "log:torchtitan")
     with Agent("--collect", "process,job_log,step") as agent, training(agent):
         row = until(lambda: row_of(agent, "profilerStep"), 30, "its hook tells its steps")
         assert row["step_error_ns"] is None
         def logs():
             return tables(agent.api("GET", "/v1/metrics")[1]).get("job_log", [])
         until(lambda: any(log["files"] > 0 for log in logs()), 20, "it is read all the same, for what is fatal", every=0.2)
-        assert 0.5 < sorted(taken)[len(taken) // 2] / row["step_ns"] < 2, (taken, row)
+        assert 0.5 < logged / median_step(agent, "profilerStep") < 2
