@@ -39,6 +39,7 @@ Agent::Agent(net::Loop& loop, AgentOptions o, Host h)
       telemetry({loop, host, host_name, identities, profiling_pause, options.helper,
                  [this] { return notifier_counts(incident_memory.get()); },
                  [this] { return incidents.open_counts(); },
+                 [this] { return incidents.automatic_captures(); },
                  options.respond.is_on ? std::vector<Consumer*>{&incidents} : std::vector<Consumer*>()}),
       processes(loop, clock, registry, captures, [this](i64 pid) { identities->notice(pid); }),
       control({loop, clock, access, audit, processes, captures, *profiling_pause}) {

@@ -58,6 +58,12 @@ constexpr Field kIncidentColumns[] = {
     {"incidents", Type::integer, Unit::count, Role::value,
      "Open incidents of which this host speaks: of a job on many hosts one of them does."},
 };
+constexpr Field kCapturesColumns[] = {
+    {"result", Type::text, Unit::none, Role::key,
+     "traced; failed: no rank gave a trace; refused: by the job's budget, its user, a full disk or this host; dry_run."},
+    {"captures_automatic", Type::integer, Unit::count, Role::counter,
+     "Captures that were wanted for incidents, a canary's and those after it each.", Since::agent},
+};
 
 constexpr TableKind kTables[] = {
     {"agent", "/proc/self", "The agent itself.", kAgentColumns},
@@ -65,6 +71,7 @@ constexpr TableKind kTables[] = {
     {"agent_sink", "the agent", "Where the agent hands its samples on to.", kSinkColumns},
     {"notifier", "the agent", "Whom the agent tells of incidents.", kNotifierColumns},
     {"incidents", "the agent", "Incidents in one state and of one severity.", kIncidentColumns},
+    {"captures_automatic", "the agent", "Captures for incidents, by how they went.", kCapturesColumns},
 };
 
 class Agent : public Collector {
@@ -97,6 +104,10 @@ class Agent : public Collector {
         incidents.append({c.state, c.severity, c.incidents});
         told_.emplace(c.state, c.severity);
       }
+    Table& captures = tables.emplace_back("captures_automatic", kCapturesColumns);
+    for (const CaptureCount& c :
+         surroundings_.automatic_captures ? surroundings_.automatic_captures() : std::vector<CaptureCount>())
+      captures.append({c.result, c.captures});
     return tables;
   }
 

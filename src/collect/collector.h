@@ -51,6 +51,7 @@ struct Surroundings {
   std::function<std::vector<SinkState>()> consumers = {};
   std::function<std::vector<NotifierCounts>()> notifiers = {};
   std::function<std::vector<IncidentCount>()> incidents = {};
+  std::function<std::vector<CaptureCount>()> automatic_captures = {};
   std::string dcgm_address = "localhost:5555";  // of DCGM's host engine
   std::string textfile_directory = {};          // of the files of other programs; empty: none
   bool dcgm_embedded = false;                   // whether to run one in this process where none answers

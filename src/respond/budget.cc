@@ -75,7 +75,7 @@ Result<void> Budget::allows(const CaptureWish& wish, const Job& job) const {
   if (!job.off.empty()) return fail(Code::denied, "nothing was traced: {}", job.off);
   if (job.planned_s) return fail(Code::busy, "nothing more was traced: a capture is under way");
   if (wish.age < options_.min_age)
-    return fail(Code::busy, "nothing was traced: the job is younger than {:.0f} s",
+    return fail(Code::busy, "nothing was traced: the job's first step was seen less than {:.0f} s ago",
                 seconds(options_.min_age));
   if (wish.steps < options_.min_steps)
     return fail(Code::busy, "nothing was traced: the job has made fewer than {} steps", options_.min_steps);

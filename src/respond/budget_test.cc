@@ -58,7 +58,7 @@ TEST(Budget, EachLimitSaysSo) {
     return refusal(budget.plan(w));
   };
   EXPECT_EQ(refused([](CaptureWish& w) { w.age = kMinute; }),
-            "nothing was traced: the job is younger than 300 s");
+            "nothing was traced: the job's first step was seen less than 300 s ago");
   EXPECT_EQ(refused([](CaptureWish& w) { w.steps = 99; }),
             "nothing was traced: the job has made fewer than 100 steps");
   EXPECT_EQ(refused([](CaptureWish& w) { w.last_person = w.at - kMinute; }),

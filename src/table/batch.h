@@ -41,6 +41,12 @@ struct NotifierCounts {
   i64 sent = 0, failed = 0, dropped = 0, waiting = 0;
 };
 
+// How captures that were wanted for incidents went, and how many did so.
+struct CaptureCount {
+  std::string_view result = {};
+  i64 captures = 0;
+};
+
 // How many incidents of a kind are open.
 struct IncidentCount {
   std::string_view state = {}, severity = {};

@@ -21,17 +21,6 @@ void fields(Way& way, respond::JobHere& job) {
 }
 
 template <class Way>
-void fields(Way& way, respond::Report& report) {
-  way.text("host", report.host);
-  way.text("instance", report.instance);
-  way.text("version", report.version);
-  way.time("sent", report.sent);
-  way.object("job", report.job);
-  way.list("conditions", report.conditions);
-  way.list("incidents", report.incidents);
-}
-
-template <class Way>
 void fields(Way& way, respond::LedIncident& led) {
   way.text("key", led.key);
   way.count("n", led.n);
@@ -40,6 +29,18 @@ void fields(Way& way, respond::LedIncident& led) {
   way.time("told", led.told);
   way.milliseconds("silenced_ms", led.silenced);
   way.object("acknowledged", led.acknowledged);
+}
+
+template <class Way>
+void fields(Way& way, respond::Report& report) {
+  way.text("host", report.host);
+  way.text("instance", report.instance);
+  way.text("version", report.version);
+  way.time("sent", report.sent);
+  way.object("job", report.job);
+  way.list("conditions", report.conditions);
+  way.list("incidents", report.incidents);
+  way.list("awaited", report.awaited);
 }
 
 template <class Way>
@@ -120,6 +121,12 @@ Result<void> clean(respond::Incident& i) {
   return {};
 }
 
+Result<void> clean(respond::LedIncident& led) {
+  clean(led.key, 4 * kMostName);
+  clean(led.acknowledged);
+  return check_numbers(led.n, led.sequence);
+}
+
 template <class T>
 std::string text_of(const T& object) {
   JsonWriter writer;
@@ -139,7 +146,7 @@ Result<respond::Report> read_report(std::string_view text) {
   if (report.host.empty() || report.job.id.empty() || report.sent <= 0)
     return fail(Code::invalid, "a report names its host and its job, and when it was sent");
   if (report.conditions.size() > kMostConditions || report.incidents.size() > kMostIncidents ||
-      report.job.ranks.size() > kMostRanks)
+      report.awaited.size() > kMostConditions || report.job.ranks.size() > kMostRanks)
     return fail(Code::invalid,
                 "a report has up to {} conditions and {} incidents of a job of up to {} ranks here",
                 kMostConditions, kMostIncidents, kMostRanks);
@@ -148,6 +155,7 @@ Result<respond::Report> read_report(std::string_view text) {
     clean(*name, kMostName);
   for (respond::Condition& condition : report.conditions) clean(condition);
   for (respond::Incident& incident : report.incidents) TRY(clean(incident));
+  for (respond::LedIncident& led : report.awaited) TRY(clean(led));
   return report;
 }
 
@@ -157,11 +165,7 @@ Result<respond::ReportAnswer> read_report_answer(std::string_view text) {
   if (answer.host.empty() || answer.incidents.size() > kMostConditions)
     return fail(Code::invalid, "this is no answer to a report");
   for (std::string* name : {&answer.host, &answer.instance, &answer.version}) clean(*name, kMostName);
-  for (respond::LedIncident& led : answer.incidents) {
-    clean(led.key, 4 * kMostName);
-    clean(led.acknowledged);
-    TRY(check_numbers(led.n, led.sequence));
-  }
+  for (respond::LedIncident& led : answer.incidents) TRY(clean(led));
   return answer;
 }
 

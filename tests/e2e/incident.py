@@ -44,3 +44,9 @@ def incidents(agent, job):
 
 def record(agent, id):
     return json.loads(agent.api_bytes("GET", f"/v1/incidents/{id}")[1])
+
+
+def automatic_captures(agent):
+    """How many captures for incidents there were, by result; needs the collector `agent`."""
+    rows = tables(agent.api("GET", "/v1/metrics")[1]).get("captures_automatic", [])
+    return {row["result"]: row["captures_automatic"] for row in rows}

@@ -5,7 +5,7 @@ import contextlib
 import pytest
 
 from agent import Agent, tables, until
-from incident import incidents, record
+from incident import automatic_captures, incidents, record
 from simulated_job import simulate, steps_of, steps_seen
 from test_alerts import HOOK, alert, frame
 
@@ -25,7 +25,7 @@ def an_alert_about_a_job(tmp_path, traces):
     config = tmp_path / "agent.yaml"
     config.write_text(f"history: off\noutput_directories: [{tmp_path / 'traces'}]\n"
                       "respond: {captures: automatic, min_age: 0s, min_steps: 0, least_free: 0}\n")
-    with Agent("--config", config, "--collect", "step,process,job_log") as agent, \
+    with Agent("--config", config, "--collect", "agent:1s,step,process,job_log") as agent, \
             steps_of(JOB, RANKS, tmp_path / "train.log", STEP_MS) as says, \
             agent.spawn("--children", RANKS, "--traces", traces, "--period", "1", SLURM_JOB_ID=JOB, SLURM_NTASKS=RANKS) as processes:
         until(lambda: sum(row["job"] == JOB for row in agent.processes()) >= RANKS, 30, "all ranks are known")
@@ -49,6 +49,7 @@ def concluded(agent):
 def test_the_others_follow_if_it_goes_on(tmp_path, traces):
     with an_alert_about_a_job(tmp_path, traces) as (agent, _, _):
         made = concluded(agent)
+        until(lambda: automatic_captures(agent) == {"traced": 2}, 5, "both are counted", every=0.2)
     assert [capture["ranks"] for capture in made["captures"]] == ["0", f"0-{RANKS - 1}"], made
     first, second = made["captures"]
     assert first["id"] and second["id"] and first["id"] != second["id"] and second["steps"] == 4, made

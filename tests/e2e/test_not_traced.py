@@ -8,7 +8,7 @@ import shlex
 import pytest
 
 from agent import Agent, run, until
-from incident import incidents, record
+from incident import automatic_captures, incidents, record
 from simulated_job import simulate, steps_of, steps_seen
 from test_alerts import HOOK, alert, frame
 
@@ -27,7 +27,7 @@ def told(tmp_path, traces, respond, check, steps=20, **environment):
     (tmp_path / "traces").mkdir(mode=0o777)
     config = tmp_path / "agent.yaml"
     config.write_text(f"history: off\noutput_directories: [{tmp_path / 'traces'}]\nrespond: {{{respond}}}\n")
-    with Agent("--config", config, "--collect", "step,process,job_log") as agent, \
+    with Agent("--config", config, "--collect", "agent:1s,step,process,job_log") as agent, \
             steps_of(JOB, 1, tmp_path / "train.log", STEP_MS), \
             agent.spawn("--traces", traces, RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=JOB, SLURM_NTASKS=1, **environment) as one:
         agent.wait_for_processes([one.pid])
@@ -41,12 +41,13 @@ def told(tmp_path, traces, respond, check, steps=20, **environment):
         agent.assert_well()
 
 
-def is_refused(why, automatic):
+def is_refused(why, automatic, counted="refused"):
     def check(agent, made):
         assert agent.automatic == automatic
         assert made["state"] == "inconclusive" and made["captures"] == [], made
         assert [sentence for sentence in made["not_known"] if why in sentence], made["not_known"]
         assert agent.table("/v1/captures", "captures") == []
+        until(lambda: automatic_captures(agent) == ({counted: 1} if counted else {}), 5, "it is counted", every=0.2)
     return check
 
 
@@ -61,7 +62,7 @@ def test_a_user_whom_the_configuration_names(tmp_path, traces):
 
 def test_a_dry_run(tmp_path, traces):
     told(tmp_path, traces, AUTOMATIC.replace("automatic", "dry_run"),
-         is_refused("(dry run): the job would have been traced for 1.5 s", None))
+         is_refused("(dry run): the job would have been traced for 1.5 s", None, "dry_run"))
 
 
 def test_where_there_is_no_room(tmp_path, traces):
@@ -69,7 +70,7 @@ def test_where_there_is_no_room(tmp_path, traces):
          is_refused("GiB free, and 1000000.0 GiB and a tenth are left to others", "on"))
 
 
-@pytest.mark.parametrize(("limits", "why"), [("min_steps: 0", "is younger than 300 s"),
+@pytest.mark.parametrize(("limits", "why"), [("min_steps: 0", "was seen less than 300 s ago"),
                                              ("min_age: 0s, min_steps: 100000", "has made fewer than 100000 steps")])
 def test_a_job_that_is_too_young_or_has_made_too_few_steps(tmp_path, traces, limits, why):
     told(tmp_path, traces, f"captures: automatic, least_free: 0, {limits}", is_refused(why, "on"))
@@ -77,7 +78,7 @@ def test_a_job_that_is_too_young_or_has_made_too_few_steps(tmp_path, traces, lim
 
 def test_by_default_nothing_is_and_the_command_is_told(tmp_path, traces):
     def check(agent, made):
-        is_refused("automatic captures are off", None)(agent, made)
+        is_refused("automatic captures are off", None, counted=None)(agent, made)
         words = shlex.split(made["to_trace"])
         assert words[:4] == ["spotter", "trace", "--job", JOB], made
         assert made["to_trace"] in run("incidents", made["id"], "--socket", agent.api_socket).stdout

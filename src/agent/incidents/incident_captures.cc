@@ -19,6 +19,7 @@ namespace {
 constexpr Ns kCanaryRest = 5 * kSecond;     // of a canary, after its file is there
 constexpr Ns kDiskPatience = 15 * kSecond;  // later the capture would be of something else
 constexpr double kCanaryRatio = 1.5;        // of its steps to those before, at most
+constexpr std::string_view kTraced = "traced", kFailed = "failed", kRefused = "refused", kDryRun = "dry_run";
 
 }  // namespace
 
@@ -124,10 +125,12 @@ void IncidentCaptures::begin(const respond::Incident& incident) {
   const auto planned = plan(incident);
   if (!planned) {
     const bool is_off = parts_.options.captures == AutomaticCaptures::off;
+    if (!is_off) ++results_[kRefused];
     return refuse(id, planned.error().message, {.to_trace = is_off ? how_to_trace(incident) : ""});
   }
   if (parts_.options.captures == AutomaticCaptures::dry_run) {
     budget_.ended(incident.job.id, parts_.host.unix_now(), {}, {}, {});
+    ++results_[kDryRun];
     return refuse(
         id,
         fmt::format("nothing was traced (dry run): the job would have been traced for {:.1f} s, "
@@ -167,6 +170,7 @@ void IncidentCaptures::begin_capture(const std::string& id, Running wanted) {
 }
 
 void IncidentCaptures::not_begun(const std::string& id, const Running& running, const std::string& why) {
+  ++results_[kRefused];
   if (running.first) {
     settle_later(id, running.job, {running.first_span});
     return refuse(id, "nothing more was traced: " + why, *running.first);
@@ -218,6 +222,8 @@ void IncidentCaptures::begin_now(const std::string& id, Running wanted) {
 void IncidentCaptures::take(const std::string& id, const Running& running,
                             Result<Investigated> investigated) {
   const Ns now = parts_.host.unix_now();
+  const bool is_traced = investigated && !capture::folder_of(investigated->receipts).empty();
+  ++results_[is_traced ? kTraced : kFailed];
   if (!investigated) {
     if (running.first)
       settle_later(id, running.job, {running.first_span});
@@ -227,7 +233,7 @@ void IncidentCaptures::take(const std::string& id, const Running& running,
                   running.first.value_or(respond::Conclusion()));
   }
   describe(id, running, *investigated);
-  if (running.is_canary && !capture::folder_of(investigated->receipts).empty()) {
+  if (running.is_canary && is_traced) {
     auto& timer = later_[id];
     timer = std::make_unique<net::Timer>(parts_.loop);
     Running canary{.job = running.job,

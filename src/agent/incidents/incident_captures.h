@@ -52,6 +52,8 @@ class IncidentCaptures {
   void begin(const respond::Incident& incident);
   void captured(const capture::Capture& capture);  // a listener of Captures
   void pass(Ns now);                               // each second
+  // Since this process began, of each result that there was.
+  const std::map<std::string_view, i64>& results() const { return results_; }
 
  private:
   struct Running;
@@ -83,6 +85,7 @@ class IncidentCaptures {
   Parts parts_;
   std::function<void(std::function<void()>)> post_;
   respond::Budget budget_;
+  std::map<std::string_view, i64> results_;                  // the names are constants
   std::map<std::string, std::unique_ptr<Running>> running_;  // by the incident's id
   std::map<std::string, Ns> by_people_;  // when a capture of a job that somebody asked for was under way last
   std::map<std::string, std::unique_ptr<net::Timer>> later_;  // by the incident's id

@@ -127,6 +127,11 @@ std::vector<IncidentCount> Incidents::open_counts() const {
   return open_counts_;
 }
 
+std::vector<CaptureCount> Incidents::automatic_captures() const {
+  const std::lock_guard lock(mutex_);
+  return automatic_captures_;
+}
+
 void Incidents::take(const Batch& batch) {
   for (const Table& table : batch.tables) {
     paces_.see({.table = table, .at = batch.unix_ns});
@@ -163,6 +168,9 @@ void Incidents::pass() {
     left_out_ = rules_.left_out() + incidents_.left_out() + leading_.left_out() + shared_.left_out() +
                 paces_.left_out();
     open_counts_ = incidents_.open_counts();
+    automatic_captures_.clear();
+    for (const auto& [result, captures] : captures_.results())
+      automatic_captures_.push_back({.result = result, .captures = captures});
   }
   captures_.pass(now);
   hangs_.pass(now);

@@ -4,7 +4,7 @@
 //   samples -> rules -> incidents -> memory -> notifiers
 //   incidents -wants a capture-> budget -> investigation -> conclusion -> incidents
 //
-// The loop's thread, but for offer(), state() and open_counts().
+// The loop's thread, but for offer(), state(), open_counts() and automatic_captures().
 #pragma once
 #include <functional>
 #include <map>
@@ -61,6 +61,7 @@ class Incidents : public Consumer {
   std::optional<SinkState> state() const override;
   // Of each state and severity, those without any, too; empty where nothing is watched. Any thread.
   std::vector<IncidentCount> open_counts() const;
+  std::vector<CaptureCount> automatic_captures() const;  // of each result that there was; any thread
   void captured(const capture::Capture& capture) { captures_.captured(capture); }  // a listener of Captures
 
   // What people ask and do. Errors: not_found, invalid; denied (who may trace his own jobs alone
@@ -108,6 +109,7 @@ class Incidents : public Consumer {
   std::vector<SharedBatch> queue_;            // for the next second
   i64 dropped_ = 0, taken_ = 0, left_out_ = 0;
   std::vector<IncidentCount> open_counts_;
+  std::vector<CaptureCount> automatic_captures_;
 
   respond::Rules rules_;
   const std::set<std::string_view> wanted_;  // the tables that somebody here looks at

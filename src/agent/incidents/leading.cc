@@ -71,8 +71,22 @@ void Leading::pass(Ns now) {
       standing.emplace(job, leading);
   }
   relay_.stand_in(standing, now);
+  watch(now);
   for (const respond::Relay::Errand& errand : relay_.pass(now)) send(errand, now);
   take_own(now);
+}
+
+// What people wait for the end of is told of by whoever is next, where its leader is lost.
+void Leading::watch(Ns now) {
+  awaited_ = parts_.incidents.awaited(now);
+  std::map<std::string, respond::Leaders> watched;
+  for (const auto& [job, led] : awaited_) {
+    if (const respond::Leaders& leading = leaders(job, now); !leading.is_own()) watched.emplace(job, leading);
+  }
+  relay_.watch(watched, now);
+  for (const auto& [job, leading] : watched) {
+    if (relay_.leads(job)) parts_.incidents.inherit(job, awaited_.at(job), now);
+  }
 }
 
 respond::JobHere Leading::here(const std::string& job, Ns now) const {
@@ -104,6 +118,8 @@ void Leading::send(respond::Relay::Errand errand, Ns now) {
                          .job = here(errand.job, now),
                          .conditions = errand.conditions};
   if (errand.place == 0) report.incidents = parts_.incidents.to_hand_over(errand.job);
+  if (const auto it = awaited_.find(errand.job); errand.place != 0 && it != awaited_.end())
+    report.awaited = it->second;
   // What does not fit goes with the next one.
   std::string body = wire::report_text(report);
   while (body.size() > kMostBody && (report.conditions.size() > 1 || !report.incidents.empty())) {
@@ -157,7 +173,7 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
       answer->version == kVersion ? std::string()
                                   : fmt::format("has version {}, this one {}", answer->version, kVersion));
   relay_.answered(errand, true, now);
-  parts_.incidents.learn(errand.job, answer->incidents, now);
+  parts_.incidents.learn(errand.job, answer->incidents, now, errand.place == 0);
   if (errand.place == 0)
     parts_.apply(parts_.incidents.hand_over(errand.job, answer->incidents, answer->host, now));
   for (const respond::Condition& condition : errand.conditions) {

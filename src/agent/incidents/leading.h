@@ -83,6 +83,7 @@ class Leading {
   void send(respond::Relay::Errand errand, Ns now);
   void take(const respond::Relay::Errand& errand, Result<net::HttpAnswer> http);
   void take_own(Ns now);
+  void watch(Ns now);
   void say(const std::string& host, bool takes_them, std::string word);
 
   Parts parts_;
@@ -92,7 +93,8 @@ class Leading {
   respond::Members members_;
   mutable std::map<std::string, KnownLeaders> leaders_;  // by job
   std::map<std::string, Other> others_;
-  std::map<i64, std::unique_ptr<net::HttpClient>> asked_;  // questions that are under way
+  std::map<std::string, std::vector<respond::LedIncident>> awaited_;  // by job, of the last pass
+  std::map<i64, std::unique_ptr<net::HttpClient>> asked_;             // questions that are under way
   i64 next_ = 0;
 };
 

@@ -55,6 +55,7 @@ Result<void> Telemetry::begin(const TelemetryOptions& options) {
   surroundings.consumers = [this] { return consumers(); };
   surroundings.notifiers = site_.notifiers;
   surroundings.incidents = site_.incidents;
+  surroundings.automatic_captures = site_.automatic_captures;
   has_begun_ = true;
   sampler_ = std::make_unique<collect::Sampler>(options.collectors, std::move(surroundings),
                                                 [this](const SharedBatch& batch) { offer(batch); });

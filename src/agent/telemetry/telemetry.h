@@ -35,9 +35,10 @@ struct TelemetrySite {
   std::shared_ptr<collect::Identities> identities;
   std::shared_ptr<const collect::ProfilingPause> profiling_pause;
   std::string helper = {};  // the socket of root's helper (helper.h); empty: there is none
-  std::function<std::vector<NotifierCounts>()> notifiers = {};  // any thread
-  std::function<std::vector<IncidentCount>()> incidents = {};   // any thread
-  std::vector<Consumer*> consumers = {};                        // beside those of the options
+  std::function<std::vector<NotifierCounts>()> notifiers = {};         // any thread
+  std::function<std::vector<IncidentCount>()> incidents = {};          // any thread
+  std::function<std::vector<CaptureCount>()> automatic_captures = {};  // any thread
+  std::vector<Consumer*> consumers = {};                               // beside those of the options
 };
 
 class Telemetry {

@@ -10,6 +10,7 @@ namespace spotter::respond {
 namespace {
 
 constexpr size_t kMostLearnt = 10'000, kMostCaptures = 16;
+constexpr Ns kOrphanKept = kMinute;
 
 bool is_family(const std::string& family) {
   return family == kAlert ||
@@ -17,10 +18,12 @@ bool is_family(const std::string& family) {
 }
 
 // "<cluster>/<job>/<family>": neither of the outer two has a slash.
-bool is_of(const std::string& key, const std::string& job) {
+std::string job_of(const std::string& key) {
   const size_t first = key.find('/'), last = key.rfind('/');
-  return first < last && last != key.npos && key.substr(first + 1, last - first - 1) == job;
+  return first < last && last != key.npos ? key.substr(first + 1, last - first - 1) : std::string();
 }
+
+std::string family_of(const std::string& key) { return key.substr(key.rfind('/') + 1); }
 
 bool may_be_handed_over(const Incident& incident) {
   return incident.is_open() && incident.state != IncidentState::pending &&
@@ -29,11 +32,20 @@ bool may_be_handed_over(const Incident& incident) {
 
 }  // namespace
 
-void Incidents::learn(const std::string& job, const std::vector<LedIncident>& led, Ns at) {
+void Incidents::learn(const std::string& job, const std::vector<LedIncident>& led, Ns at, bool is_all) {
+  for (auto& [key, learnt] : learnt_) {
+    if (!is_all || !learnt.led.is_open || job_of(key) != job) continue;
+    learnt.led.is_open = false;
+    learnt.closed = at;
+  }
   for (const LedIncident& theirs : led) {
-    if (!is_of(theirs.key, job)) continue;
+    if (job.empty() || job_of(theirs.key) != job) continue;
     if (learnt_.size() >= kMostLearnt && !learnt_.contains(theirs.key)) learnt_.erase(learnt_.begin());
-    learnt_[theirs.key] = {theirs, at};
+    const Ns closed = theirs.is_open ? 0 : at;
+    const auto [known, is_new] = learnt_.try_emplace(theirs.key, Learnt{theirs, at, closed});
+    if (is_new) continue;
+    const bool is_same = known->second.led.n == theirs.n && known->second.closed != 0 && closed != 0;
+    known->second = {theirs, at, is_same ? known->second.closed : closed};
   }
 }
 
@@ -43,6 +55,71 @@ std::vector<Incident> Incidents::to_hand_over(const std::string& job) const {
     if (kept.incident.job.id == job && may_be_handed_over(kept.incident)) all.push_back(kept.incident);
   }
   return all;
+}
+
+// Those by key; of what another host ended or has now, it is that one's to say so.
+std::vector<std::pair<const std::string, Incidents::Learnt>*> Incidents::all_awaited(Ns at) {
+  std::map<std::string, i64> here;
+  for (const Kept& kept : incidents_) {
+    const Incident& incident = kept.incident;
+    if (!incident.is_open() && incident.led_by != options_.host) continue;
+    i64& n = here[incident.key()];
+    n = std::max(n, incident.n);
+  }
+  std::vector<std::pair<const std::string, Learnt>*> all;
+  for (auto& each : learnt_) {
+    const auto& [key, learnt] = each;
+    if (!learnt.led.is_open || learnt.led.told == 0 || at - learnt.at > options_.reopen) continue;
+    if (const auto own = here.find(key); own != here.end() && own->second >= learnt.led.n) continue;
+    all.push_back(&each);
+  }
+  return all;
+}
+
+std::map<std::string, std::vector<LedIncident>> Incidents::awaited(Ns at) {
+  std::map<std::string, std::vector<LedIncident>> by_job;
+  for (const auto* each : all_awaited(at)) by_job[job_of(each->first)].push_back(each->second.led);
+  return by_job;
+}
+
+void Incidents::inherit(const std::string& job, const std::vector<LedIncident>& awaited, Ns at) {
+  for (const LedIncident& theirs : awaited) {
+    const std::string& key = theirs.key;
+    if (job_of(key) != job || !is_family(family_of(key)) || !key.starts_with(options_.cluster + "/"))
+      continue;
+    const auto known = learnt_.find(key);
+    if (known == learnt_.end() || known->second.led.n < theirs.n) learn(job, {theirs}, at);
+    Learnt& learnt = learnt_[key];
+    if (at > learnt.orphan_until) learnt.orphan_since = at;
+    learnt.orphan_until = at + kOrphanKept;
+  }
+}
+
+// It is one that recovers: who led it may be back before it ends, or what was wrong may be.
+void Incidents::end_orphans(Ns at, Changes& changes) {
+  const bool is_any = std::ranges::any_of(learnt_, [&](const auto& each) {
+    return each.second.orphan_until >= at && at - each.second.orphan_since >= kOrphanKept;
+  });
+  if (!is_any) return;
+  for (auto* each : all_awaited(at)) {
+    auto& [key, learnt] = *each;
+    const bool is_due = at <= learnt.orphan_until && at - learnt.orphan_since >= kOrphanKept;
+    if (!is_due || incidents_.size() >= options_.most) continue;
+    Kept& kept = incidents_.emplace_back();
+    Incident& incident = kept.incident;
+    incident = begun_by(options_.cluster, {.family = family_of(key), .job = job_of(key)});
+    incident.led_by = options_.host;
+    incident.n = learnt.led.n;
+    i64& n = numbers_[key];
+    n = std::max(n, incident.n);
+    incident.opened = incident.told = at;
+    incident.state = incident.before = IncidentState::inconclusive;
+    incident.not_known.push_back("what it was: the host that led it does not answer");
+    go_on_with(kept, learnt);
+    if (options_.look_back) options_.look_back(incident);
+    move(kept, IncidentState::recovering, "who led it does not answer, and nobody says that it goes on",
+         Word::none, at, changes);
+  }
 }
 
 std::vector<LedIncident> Incidents::led(const std::string& job, Ns at) const {
@@ -78,6 +155,11 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
     });
     // It was handed over to whoever hands it over now: each takes the other for the leader.
     if (was_ours) return changes;
+    const bool is_over = std::ranges::any_of(incidents_, [&](const Kept& each) {
+      return each.incident.key() == key && each.incident.n >= theirs.n;
+    });
+    // Its end was told here.
+    if (is_over && theirs.state == IncidentState::recovering) return changes;
     forget(at);
     if (incidents_.size() >= options_.most) {
       ++left_out_;
@@ -171,6 +253,7 @@ Incidents::Changes Incidents::receive(const Report& report, Ns at, std::vector<u
       until = at + std::clamp<Ns>(*until - report.sent, 0, Silences::kLongest);
     keep(adopt(std::move(incident), at));
   }
+  inherit(report.job.id, report.awaited, at);
   for (Condition condition : report.conditions) {
     if (condition.job != report.job.id) continue;
     condition.host = report.host;
@@ -189,8 +272,11 @@ Incidents::Changes Incidents::hand_over(const std::string& job, const std::vecto
     for (Kept& kept : incidents_) {
       Incident& incident = kept.incident;
       if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
-      // What they have no more is not there with them; what is being looked into is told of first.
-      if (!theirs.is_open || !may_be_handed_over(incident)) continue;
+      // What they have no more is not there with them, unless they have told its end; what is being looked
+      // into is told of first.
+      const bool is_ended =
+          !theirs.is_open && theirs.n >= incident.n && incident.state == IncidentState::recovering;
+      if ((!theirs.is_open && !is_ended) || !may_be_handed_over(incident)) continue;
       conditions_ -= kept.firing.size();
       kept.firing.clear();
       if (incident.state != IncidentState::recovering) incident.before = incident.state;

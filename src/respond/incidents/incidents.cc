@@ -7,7 +7,6 @@
 #include "base/fnv.h"
 #include "base/text/utf8.h"
 #include "respond/capture_wish.h"
-#include "respond/incidents/says.h"
 #include "respond/incidents/symptoms.h"
 
 namespace spotter::respond {
@@ -15,19 +14,14 @@ namespace {
 
 constexpr Ns kRemembered = kDay;         // resolved ones
 constexpr size_t kDescribedAtOnce = 16;  // conditions
-constexpr const char* kNoAnswer = "the evidence did not come in time";
+// After a restart: until the first samples tell of the job's steps and processes.
+constexpr Ns kSeenAgain = 10 * kSecond;
 
 // Of one who stands in: who should lead may count the same incident from 0, and what is told of it under one
 // number is one message to who receives it.
 i64 first_sequence(const std::string& host) {
   constexpr i64 kPlaces = 1000, kEach = 1000;
   return (1 + static_cast<i64>(fnv1a(host) % kPlaces)) * kEach;
-}
-
-void append(std::vector<std::string>& to, const std::vector<std::string>& from) {
-  for (const std::string& each : from) {
-    if (std::ranges::find(to, each) == to.end()) to.push_back(each);
-  }
 }
 
 }  // namespace
@@ -39,6 +33,9 @@ void Incidents::restore(Incident incident, Ns at) {
   kept.grace = at + options_.grace;
   kept.began = incident.state == IncidentState::resolved ? incident.closed : incident.updated;
   kept.asked = incident.fired;
+  const bool waits =
+      incident.state == IncidentState::firing || incident.state == IncidentState::investigating;
+  if (waits && at - incident.fired < options_.patience) kept.ask_again = at + kSeenAgain;
   // By a silence that was another host's, or of a host whose condition it does not show. What several jobs
   // share is heard again when a job that nobody has silenced joins.
   if (!incident.shared_by) kept.silenced = incident.silenced_until.value_or(0);
@@ -119,8 +116,10 @@ Incidents::Kept* Incidents::begin(const Condition& condition, Ns at, bool stands
   i64& n = numbers_[key];
   if (options_.last_n) n = std::max(n, options_.last_n(key));
   const auto learnt = learnt_.find(key);
-  if (learnt != learnt_.end() && learnt->second.led.is_open && learnt->second.led.n > n &&
-      at - learnt->second.at <= options_.reopen) {
+  const bool is_led =
+      learnt != learnt_.end() && learnt->second.led.n > n &&
+      at - (learnt->second.led.is_open ? learnt->second.at : learnt->second.closed) <= options_.reopen;
+  if (is_led) {
     // Another host led it and does not answer: it is the same one.
     n = learnt->second.led.n;
     go_on_with(kept, learnt->second);
@@ -170,6 +169,7 @@ Incidents::Changes Incidents::pass(Ns at) {
   for (Kept& kept : incidents_) {
     if (kept.incident.is_open()) pass(kept, at, changes);
   }
+  end_orphans(at, changes);
   // What was nothing has no number.
   std::erase_if(incidents_, [&](const Kept& kept) {
     const bool is_gone = kept.incident.state == IncidentState::pending && kept.firing.empty();
@@ -204,6 +204,14 @@ void Incidents::pass(Kept& kept, Ns at, Changes& changes) {
       break;
     case IncidentState::firing:
     case IncidentState::investigating:
+      if (kept.ask_again != 0) {
+        if (at < kept.ask_again) break;
+        kept.ask_again = 0;
+        kept.asked = at;
+        move(kept, IncidentState::firing, "the agent was restarted meanwhile", Word::none, at, changes);
+        changes.back().wants_evidence = true;
+        break;
+      }
       if (at - std::min(kept.asked, incident.fired + options_.patience) >= options_.patience)
         settle(kept, {.not_known = {kNoAnswer}}, "no verdict in time", at, changes);
       break;
@@ -267,74 +275,6 @@ bool Incidents::is_open_in(const std::string& family, const std::string& job) co
   });
 }
 
-// The conditions of an incident, and of others at about the same time that may be its cause.
-std::vector<const Condition*> Incidents::related(const Kept& kept, Ns at) const {
-  std::vector<const Condition*> all;
-  std::set<std::string_view> hosts;
-  for (const auto& [key, condition] : kept.firing) {
-    // What one of several jobs has is no cause of what the others have.
-    if (!kept.incident.shared_by) all.push_back(&condition);
-    hosts.insert(condition.host);
-  }
-  for (const Kept& other : incidents_) {
-    if (&other == &kept || !other.incident.is_open() || is_symptom_family(other.incident.family)) continue;
-    if (other.incident.shared_by) continue;  // its jobs have the same conditions
-    for (const auto& [key, condition] : other.firing) {
-      const bool is_here =
-          condition.job.empty() ? hosts.contains(condition.host) : condition.job == kept.incident.job.id;
-      const Ns distance = condition.since > kept.incident.opened ? condition.since - kept.incident.opened
-                                                                 : kept.incident.opened - condition.since;
-      if (is_here && (distance <= options_.together || at - condition.since <= options_.together))
-        all.push_back(&condition);
-    }
-  }
-  return all;
-}
-
-void Incidents::settle(Kept& kept, Conclusion conclusion, std::string why, Ns at, Changes& changes) {
-  Incident& incident = kept.incident;
-  if (options_.look_back) options_.look_back(incident);
-  const auto conditions = related(kept, at);
-  const std::optional<Verdict> before = incident.verdict;
-  if (std::string not_it = conclusion.verdict ? why_not_the_cause(*conclusion.verdict, incident.symptom) : "";
-      !not_it.empty()) {
-    conclusion.verdict.reset();
-    conclusion.against.insert(conclusion.against.begin(), std::move(not_it));
-  }
-  if (conclusion.verdict) {
-    // What was measured and what was traced are independent of one another.
-    Verdict& verdict = *conclusion.verdict;
-    for (const Condition* condition : conditions) {
-      if (rank_as_cause(*condition) == 0 || !names(*condition, verdict.suspects)) continue;
-      verdict.confidence = Confidence::high;
-      conclusion.evidence.push_back({.says = says(*condition)});
-      break;
-    }
-  } else {
-    conclusion.verdict = verdict_of(conditions);
-  }
-  // A verdict stays until there is a better one.
-  if (conclusion.verdict && (!before || conclusion.verdict->confidence >= before->confidence))
-    incident.verdict = std::move(conclusion.verdict);
-  if (!conclusion.evidence.empty()) incident.evidence = std::move(conclusion.evidence);
-  std::erase(incident.not_known, kNoAnswer);
-  append(incident.against, conclusion.against);
-  append(incident.not_known, conclusion.not_known);
-  if (!conclusion.to_trace.empty()) incident.to_trace = std::move(conclusion.to_trace);
-  const bool was_settled = incident.state != IncidentState::pending &&
-                           incident.state != IncidentState::firing &&
-                           incident.state != IncidentState::investigating;
-  const IncidentState to = incident.verdict ? IncidentState::verdict : IncidentState::inconclusive;
-  if (was_settled &&
-      (incident.state == IncidentState::recovering || incident.state == IncidentState::resolved)) {
-    incident.before = to;
-    return move(kept, incident.state, std::move(why), Word::none, at, changes);
-  }
-  const bool is_news = incident.verdict.has_value() && (!before || !is_same(*before, *incident.verdict));
-  const Word word = !was_settled ? Word::verdict : is_news ? Word::changed : Word::none;
-  move(kept, to, std::move(why), word, at, changes);
-}
-
 std::optional<Ns> Incidents::silenced(const Kept& kept, Ns at) const {
   const std::optional<Ns> until = silences_.until(kept.incident, kept.firing, at);
   return kept.silenced > at ? std::max(kept.silenced, until.value_or(0)) : until;
@@ -367,34 +307,6 @@ Result<Incidents::Kept*> Incidents::named(const std::string& id) {
     if (kept.incident.id() == id) return &kept;
   }
   return fail(Code::not_found, "there is no incident {}", to_printable(id));
-}
-
-Result<Incidents::Changes> Incidents::investigate(const std::string& id, CaptureOfIncident capture, Ns at) {
-  TRY_ASSIGN(Kept* const kept, named(id));
-  Changes changes;
-  kept->incident.captures.push_back(std::move(capture));
-  const bool waits = kept->incident.state == IncidentState::firing;
-  kept->asked = at;
-  move(*kept, waits ? IncidentState::investigating : kept->incident.state, "a capture was begun", Word::none,
-       at, changes);
-  return changes;
-}
-
-Result<Incidents::Changes> Incidents::conclude(const std::string& id, Conclusion conclusion, Ns at) {
-  TRY_ASSIGN(Kept* const kept, named(id));
-  Changes changes;
-  std::string why = conclusion.verdict ? "the evidence names a cause" : "the evidence names no cause";
-  settle(*kept, std::move(conclusion), std::move(why), at, changes);
-  return changes;
-}
-
-Result<Incidents::Changes> Incidents::amend(const std::string& id, const std::function<void(Incident&)>& edit,
-                                            Ns at) {
-  TRY_ASSIGN(Kept* const kept, named(id));
-  Changes changes;
-  edit(kept->incident);
-  move(*kept, kept->incident.state, "more is known of it", Word::none, at, changes);
-  return changes;
 }
 
 }  // namespace spotter::respond

@@ -89,8 +89,13 @@ class Incidents {
   Result<Changes> amend(const std::string& id, const std::function<void(Incident&)>& edit, Ns at);
 
   // Of a job that more than one host may lead (report.h). What another one leads: who has to go on with it
-  // does so under its number.
-  void learn(const std::string& job, const std::vector<LedIncident>& led, Ns at);
+  // does so under its number. `is_all`: of that job it leads no others.
+  void learn(const std::string& job, const std::vector<LedIncident>& led, Ns at, bool is_all = false);
+  // What others lead whose end people wait for, by job; not what is open here.
+  std::map<std::string, std::vector<LedIncident>> awaited(Ns at);
+  // Who led them does not answer: where for a minute nothing else is heard of one, it is taken to be over,
+  // and its end is told here. Each half a minute.
+  void inherit(const std::string& job, const std::vector<LedIncident>& awaited, Ns at);
   // Those of a job, as who asks has to know them: the last one of each key.
   std::vector<LedIncident> led(const std::string& job, Ns at) const;
   // Whether somebody has resolved it since it began, and nothing else will end it.
@@ -134,14 +139,18 @@ class Incidents {
     Ns began = 0;             // of this state
     Ns asked = 0;             // for evidence, when last
     Ns grace = 0;             // not over before
+    Ns ask_again = 0;         // for evidence, then: what was begun is lost with the process before
     Ns silenced = 0;          // until then, where it was led before
   };
 
   // Of a sequence that another host may have gone on with: what is told here is not what was told already.
   static constexpr i64 kStep = 100;
+  static constexpr const char* kNoAnswer = "the evidence did not come in time";
   struct Learnt {
     LedIncident led = {};
     Ns at = 0;
+    Ns closed = 0;                          // since when it is known not to be open
+    Ns orphan_since = 0, orphan_until = 0;  // that its leader does not answer
   };
 
   Result<Kept*> named(const std::string& id);
@@ -158,6 +167,8 @@ class Incidents {
   bool is_open_in(const std::string& family, const std::string& job) const;
   std::vector<const Condition*> related(const Kept& kept, Ns at) const;
   static void go_on_with(Kept& kept, const Learnt& learnt);
+  std::vector<std::pair<const std::string, Learnt>*> all_awaited(Ns at);
+  void end_orphans(Ns at, Changes& changes);
   void take_over(Kept& kept) const;
   void forget(Ns at);
 

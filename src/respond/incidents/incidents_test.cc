@@ -534,6 +534,42 @@ TEST(Incidents, AfterARestartNothingIsOverBeforeHostsHadTheirSay) {
   EXPECT_TRUE(after.incidents.find("4711-speed-1"));
 }
 
+TEST(Incidents, WhatWasBeingLookedIntoAtARestartIsAskedForOnceMore) {
+  for (const bool is_under_way : {true, false}) {
+    Leader before;
+    before.standing = {slow(0)};
+    before.pass(10 * kSecond);
+    ASSERT_EQ(before.captures, 1);
+    if (is_under_way) before.keep(before.incidents.investigate(kId, {.ranks = "0"}, before.at));
+    Leader after;
+    after.at = before.at + 15 * kSecond;
+    after.standing = {slow(0)};
+    for (const Incident& incident : before.incidents.all()) after.incidents.restore(incident, after.at);
+    after.pass(5 * kSecond);
+    EXPECT_EQ(after.captures, 0) << "its job is not seen yet";
+    after.pass(10 * kSecond);
+    EXPECT_EQ(after.captures, 1);
+    after.keep(after.incidents.conclude(kId, {.verdict = slow_device(0)}, after.at));
+    after.pass(kMinute);
+    EXPECT_EQ(after.state(kId), IncidentState::verdict);
+    EXPECT_EQ(after.captures, 1);
+    EXPECT_EQ(after.words(), Words{Word::verdict});
+  }
+}
+
+TEST(Incidents, WhatWasBeingLookedIntoLongBeforeARestartIsToldAsItIs) {
+  Leader before;
+  before.standing = {slow(0)};
+  before.pass(10 * kSecond);
+  Leader after;
+  after.at = before.at + kHour;
+  after.standing = {slow(0)};
+  for (const Incident& incident : before.incidents.all()) after.incidents.restore(incident, after.at);
+  after.pass(kMinute);
+  EXPECT_EQ(after.captures, 0);
+  EXPECT_EQ(after.state(kId), IncidentState::inconclusive);
+}
+
 TEST(Incidents, AHostThatSaysNothingAnyMoreHasNoConditions) {
   Leader leader;
   leader.standing = {slow(0)};

@@ -114,6 +114,88 @@ TEST(LeaderLost, WhenAllIsOverItTellsTheEndOnceItIsBack) {
   }
 }
 
+TEST(LeaderLost, WhenAllIsOverTheNextTellsTheEndIfItIsNeverBack) {
+  for (const size_t slow : {size_t{1}, size_t{5}}) {
+    World world(6);
+    world.slow(slow, true);
+    for (int i = 0; i < 60; ++i) world.pass(kSecond);
+    ASSERT_EQ(world.words(), Words{Word::verdict});
+    world.slow(slow, false);
+    world.pass(10 * kSecond);
+    world.kill(0);
+    world.pass(4 * kMinute);
+    EXPECT_EQ(world.words(), Words{Word::verdict}) << "it may fire again";
+    world.pass(16 * kMinute);
+    EXPECT_EQ(ends(world), (std::map<std::string, int>{{kId, 1}}));
+    EXPECT_EQ(world.told.back().host, 1u);
+    EXPECT_EQ(world.open(), 0u);
+    expect_each_once(world);
+    const size_t reports = world.reports;
+    world.pass(kHour);
+    EXPECT_EQ(world.reports, reports) << "nobody asks for it any more";
+  }
+}
+
+TEST(LeaderLost, WithWhatItLedOverAtTheSameMomentTheNextTellsTheEnd) {
+  World world(6);
+  world.slow(4, true);
+  world.pass(kMinute);
+  world.kill(0);
+  world.slow(4, false);
+  world.pass(20 * kMinute);
+  EXPECT_EQ(world.words(), (Words{Word::verdict, Word::resolved}));
+  EXPECT_EQ(ends(world), (std::map<std::string, int>{{kId, 1}}));
+  EXPECT_EQ(world.open(), 0u);
+}
+
+TEST(LeaderLost, WhatHasEndedThereIsNotToldOfAgain) {
+  World world(6);
+  world.slow(4, true);
+  world.pass(kMinute);
+  world.slow(4, false);
+  world.pass(10 * kMinute);
+  ASSERT_EQ(world.words(), (Words{Word::verdict, Word::resolved}));
+  world.kill(0);
+  world.pass(kHour);
+  EXPECT_EQ(world.told.size(), 2u);
+}
+
+TEST(LeaderLost, ForAMomentAloneItTellsTheEndItself) {
+  for (const Ns away : {20 * kSecond, kMinute, 3 * kMinute}) {
+    World world(6);
+    world.slow(4, true);
+    world.pass(kMinute);
+    world.slow(4, false);
+    world.pass(30 * kSecond);
+    world.kill(0);
+    world.pass(away);
+    world.start(0);
+    world.pass(30 * kMinute);
+    EXPECT_EQ(world.words(), (Words{Word::verdict, Word::resolved})) << away / kSecond;
+    EXPECT_EQ(world.told.back().host, 0u) << away / kSecond;
+    EXPECT_EQ(world.open(), 0u) << away / kSecond;
+  }
+}
+
+// Who stands in asks for it each half a minute: what receivers hear twice then is of one number.
+TEST(LeaderLost, BackWhenTheNextTellsTheEndNothingBeginsAgain) {
+  for (const Ns away : {5 * kMinute, 6 * kMinute, 7 * kMinute, 9 * kMinute}) {
+    World world(6);
+    world.slow(4, true);
+    world.pass(kMinute);
+    world.slow(4, false);
+    world.pass(30 * kSecond);
+    world.kill(0);
+    world.pass(away);
+    world.start(0);
+    world.pass(30 * kMinute);
+    EXPECT_EQ(world.open(), 0u) << away / kSecond;
+    ASSERT_LE(world.told.size(), 3u) << away / kSecond;
+    for (size_t i = 1; i < world.told.size(); ++i) EXPECT_EQ(world.told[i].change.word, Word::resolved);
+    EXPECT_EQ(ends(world).size(), 1u) << away / kSecond;
+  }
+}
+
 TEST(LeaderLost, WhatFiresAgainMeanwhileIsTheSame) {
   for (const Killed& when : kQuietStates) {
     SCOPED_TRACE(state_name(when.state));

@@ -43,6 +43,20 @@ void Relay::stand_in(const std::map<std::string, Leaders>& jobs, Ns at) {
   }
 }
 
+void Relay::watch(const std::map<std::string, Leaders>& jobs, Ns at) {
+  for (auto& [name, job] : jobs_) job.watches = job.watches && jobs.contains(name);
+  for (const auto& [name, leaders] : jobs) {
+    Job& job = jobs_[name];
+    keep(job, leaders);
+    if (!std::exchange(job.watches, true)) job.watch_again = at + kFirstAgain;
+  }
+}
+
+bool Relay::leads(const std::string& name) const {
+  const auto it = jobs_.find(name);
+  return it != jobs_.end() && is_own(it->second) && it->second.leaders.own < it->second.leaders.hosts.size();
+}
+
 void Relay::is_this_host(const std::string& name, size_t place) {
   const auto it = jobs_.find(name);
   if (it == jobs_.end()) return;
@@ -65,7 +79,12 @@ void Relay::give_own(Job& job) {
 
 bool Relay::asks_first(const Job& job, Ns at) {
   return job.leaders.own != 0 && (job.place > 0 || job.stands_in) && at >= job.first_again &&
-         (job.stands_in || !job.kept.empty());
+         (job.stands_in || job.watches || !job.kept.empty());
+}
+
+// Whether who has it, and is told nothing, is still there.
+bool Relay::asks_on(const Job& job, Ns at) {
+  return job.watches && job.kept.empty() && at >= std::max(job.watch_again, job.again);
 }
 
 std::vector<Relay::Errand> Relay::pass(Ns at) {
@@ -74,7 +93,8 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
   for (const auto& [name, job] : jobs_) {
     if (job.is_asking || job.leaders.hosts.empty()) continue;
     const bool tells = !is_own(job) && !job.unsent.empty() && at >= job.again;
-    if (tells || asks_first(job, at)) due.emplace_back(job.asked, name);
+    const bool asks = asks_first(job, at) || (!is_own(job) && asks_on(job, at));
+    if (tells || asks) due.emplace_back(job.asked, name);
   }
   std::ranges::sort(due);
   std::vector<Errand> errands;
@@ -96,7 +116,7 @@ std::vector<Relay::Errand> Relay::pass(Ns at) {
   // What is over and told is no more to be thought of.
   std::erase_if(jobs_, [](const auto& each) {
     const Job& job = each.second;
-    return job.kept.empty() && job.unsent.empty() && !job.is_asking && !job.stands_in;
+    return job.kept.empty() && job.unsent.empty() && !job.is_asking && !job.stands_in && !job.watches;
   });
   return errands;
 }
@@ -126,6 +146,7 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
     }
     job.waits_since = job.unsent.empty() ? 0 : at;
     if (errand.place == 0 || is_another) job.first_again = at + kFirstAgain;
+    job.watch_again = at + kFirstAgain;
     return;
   }
   if (errand.place == 0 && (job.place > 0 || (job.stands_in && job.unsent.empty()))) {

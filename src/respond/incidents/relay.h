@@ -41,6 +41,11 @@ class Relay {
   // The jobs of others that this host has open incidents of: who has to lead is asked whether it is there
   // again.
   void stand_in(const std::map<std::string, Leaders>& jobs, Ns at);
+  // Jobs of which others lead what people wait for the end of: where nothing is to be told of one, who has it
+  // is asked whether it is still there.
+  void watch(const std::map<std::string, Leaders>& jobs, Ns at);
+  // Whether it is this host's: nobody before it answers.
+  bool leads(const std::string& job) const;
   // That of a job's leaders `place` is this host, under another name.
   void is_this_host(const std::string& job, size_t place);
 
@@ -55,16 +60,17 @@ class Relay {
  private:
   struct Job {
     Leaders leaders;
-    size_t place = 0;               // who has it
-    Ns waits_since = 0;             // for an answer; 0: it does not
-    Ns again = 0, first_again = 0;  // not before
-    Ns asked = 0;                   // last
-    bool is_asking = false, stands_in = false;
+    size_t place = 0;                                // who has it
+    Ns waits_since = 0;                              // for an answer; 0: it does not
+    Ns again = 0, first_again = 0, watch_again = 0;  // not before
+    Ns asked = 0;                                    // last
+    bool is_asking = false, stands_in = false, watches = false;
     std::map<u64, Condition> kept = {};  // firing ones, and ends that nobody has yet
     std::set<u64> unsent = {};           // of these
   };
   bool is_own(const Job& job) const;
   static bool asks_first(const Job& job, Ns at);  // whether the first one is there again
+  static bool asks_on(const Job& job, Ns at);
   static void keep(Job& job, const Leaders& leaders);
   void give_own(Job& job);
 

@@ -24,14 +24,6 @@ struct JobHere {
   std::optional<Ns> wrote_ago = {};  // more than 50 MB/s
 };
 
-struct Report {
-  std::string host = {}, instance = {}, version = {};  // who says it; instance: of this process alone
-  Ns sent = 0;                                         // by its clock
-  JobHere job = {};
-  std::vector<Condition> conditions = {};  // of that job: those that fire, and those that are over
-  std::vector<Incident> incidents = {};    // which it has led so far, and hands over
-};
-
 // An incident as its leader has it: who has to go on with it goes on under its number.
 struct LedIncident {
   std::string key = {};
@@ -41,6 +33,16 @@ struct LedIncident {
   // What people have done: whoever goes on with it tells no more than was wanted of its leader.
   std::optional<Ns> silenced = {};  // for how long from now on
   std::optional<Acknowledgement> acknowledged = {};
+};
+
+struct Report {
+  std::string host = {}, instance = {}, version = {};  // who says it; instance: of this process alone
+  Ns sent = 0;                                         // by its clock
+  JobHere job = {};
+  std::vector<Condition> conditions = {};  // of that job: those that fire, and those that are over
+  std::vector<Incident> incidents = {};    // which it has led so far, and hands over
+  // To one who stands in: what who led the job had of it.
+  std::vector<LedIncident> awaited = {};
 };
 
 struct ReportAnswer {

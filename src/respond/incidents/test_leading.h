@@ -195,6 +195,13 @@ class World {
     for (const Incident& incident : node.incidents->all())
       if (!leaders(i).is_own() && incident.is_open()) standing.emplace(incident.job.id, leaders(i));
     node.relay.stand_in(standing, now);
+    auto awaited = node.incidents->awaited(now);
+    std::map<std::string, Leaders> watched;
+    for (const auto& [job, led] : awaited)
+      if (!leaders(i).is_own()) watched.emplace(job, leaders(i));
+    node.relay.watch(watched, now);
+    for (const auto& [job, led] : awaited)
+      if (node.relay.leads(job)) node.incidents->inherit(job, led, now);
     for (const Relay::Errand& errand : node.relay.pass(now)) {
       const size_t to = std::stoul(errand.to.substr(3));
       if (!can_reach(i, to)) {
@@ -205,11 +212,12 @@ class World {
       Report report{
           .host = node.name, .sent = now, .job = {.id = errand.job}, .conditions = errand.conditions};
       if (errand.place == 0) report.incidents = node.incidents->to_hand_over(errand.job);
+      if (errand.place != 0) report.awaited = awaited[errand.job];
       Node& leader = *nodes[to];
       apply(to, leader.incidents->receive(report, at + leader.clock_ahead));
       const auto led = leader.incidents->led(errand.job, at + leader.clock_ahead);
       node.relay.answered(errand, true, now);
-      node.incidents->learn(errand.job, led, now);
+      node.incidents->learn(errand.job, led, now, errand.place == 0);
       if (errand.place == 0) apply(i, node.incidents->hand_over(errand.job, led, leader.name, now));
     }
     take_own(i);
