@@ -132,6 +132,18 @@ TEST_F(Incidents, AnEndIsToldWhereTheBeginningMayHaveArrived) {
   EXPECT_EQ(sequences(), Sequences{2});
 }
 
+TEST_F(Incidents, AnEndIsToldOfWhatAnotherHostHasTold) {
+  open();
+  OutboxRow end = word(2, true);
+  end.in_doubt = true;
+  put({end});
+  EXPECT_EQ(sequences(), Sequences{2});
+  const auto rows = due();
+  ASSERT_TRUE(store_->begin_attempt(rows, kStart));
+  ASSERT_TRUE(store_->put_off(rows, kStart + kSecond, false));
+  EXPECT_EQ(sequences(kStart + kMinute), Sequences{2}) << "after an attempt that failed, too";
+}
+
 TEST_F(Incidents, AnEndThatCameDuringAnAttemptGoesWhereThatFailed) {
   open();
   put({word(1)});

@@ -39,7 +39,7 @@ Result<i64> put_row(Database& database, const OutboxRow& row) {
                                              "WHERE incident = ? AND notifier = ? ORDER BY sequence DESC"));
   TRY_ASSIGN(const bool waits, old.bind(row.incident, row.notifier).step());
   if (waits && old.integer(0) >= row.sequence) return 0;
-  const bool in_doubt = waits && old.integer(1) != 0;
+  const bool in_doubt = row.in_doubt || (waits && old.integer(1) != 0);
   const bool is_overtaken = waits && old.integer(2) == 0;
   old.reset();
   TRY_ASSIGN(Statement remove, database.prepare("DELETE FROM outbox WHERE incident = ? AND notifier = ?"));

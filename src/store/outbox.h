@@ -21,7 +21,9 @@ struct OutboxRow {
   Ns put = 0;
   i64 attempts = 0;
   Ns first_attempt = 0, next_attempt = 0;  // Unix time; 0: none yet, at once
-  bool in_doubt = false;  // an attempt was begun, or its answer was lost: it may have arrived
+  // Its notifier may have heard of the incident: an attempt was begun, an answer was lost, or another host
+  // told it.
+  bool in_doubt = false;
   bool is_told = false;   // it has arrived, and is told again at next_attempt
   std::string kept = {};  // of its notifier and incident
 };

@@ -161,6 +161,7 @@ void fields(Way& way, respond::Incident& i) {
   way.time("silenced_until", i.silenced_until);
   way.time("fired", i.fired);
   way.time("told", i.told);
+  way.flag("told_elsewhere", i.told_elsewhere);
   way.text("part_of", i.part_of);
   way.text("shared_incident", i.shared_incident);
   way.object("shared_by", i.shared_by);

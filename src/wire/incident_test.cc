@@ -24,6 +24,7 @@ Incident whole_incident() {
   i.updated = kOpened + kSecond;
   i.closed = kOpened + kMinute;
   i.led_by = "gpu01";
+  i.told_elsewhere = true;
   i.symptom = {"step_time_up", "profilerStep", "s", 3.1, 4.42, 17.2, 18250, kOpened - kSecond, 128};
   i.verdict = Verdict{"slow_device", Confidence::high, {{37, "gpu05", 5}}, 1.29, "It waits.", "Drain it."};
   i.evidence = {{"others wait", "stragglers", {{"rank", "37"}, {"kernel", "007"}}, "spotter analyze x"}};
@@ -73,7 +74,7 @@ constexpr const char* kWholeText =
     R"("shared_incident":"gpu05-speed-1-shared"}],"condition_count":128,)"
     R"("acknowledged":{"by":"carol","where":"slack","at":"2026-11-23T04:46:47.123Z"},)"
     R"("silenced_until":"2026-11-24T04:46:46.123Z","fired":"2026-11-23T04:46:49.123Z",)"
-    R"("told":"2026-11-23T04:46:47.123Z","part_of":"4711-progress-1",)"
+    R"("told":"2026-11-23T04:46:47.123Z","told_elsewhere":true,"part_of":"4711-progress-1",)"
     R"("shared_incident":"gpu05-speed-1-shared","shared_by":null,"before":"verdict"})";
 
 TEST(IncidentJsonTest, EveryMemberBothWays) {

@@ -27,6 +27,7 @@ void fields(Way& way, respond::LedIncident& led) {
   way.count("sequence", led.sequence);
   way.flag("open", led.is_open);
   way.time("told", led.told);
+  way.word("severity", led.urgency, kUrgencyNames);
   way.milliseconds("silenced_ms", led.silenced);
   way.object("acknowledged", led.acknowledged);
 }

@@ -96,6 +96,10 @@ def test_a_storm_and_hostile_labels(tmp_path):
         assert row["outcome"] == "not_taken" and row["why"] == "cannot tell whom: job_id=no such is of no job here"
         until(lambda: "4795-alert-1" in incidents(agent), 10, "there is an incident")
         assert set(incidents(agent)) == {"4795-alert-1"}
+        with agent.spawn(RANK=0, WORLD_SIZE=1, SLURM_JOB_ID=4796) as one:
+            agent.wait_for_processes([one.pid])
+            status, document = send(agent, frame(alert("of another job", job_id="4796")))
+            assert (status, outcomes(document)) == (503, [("not_now", "4796")])
         for line in agent.log().splitlines():
             assert "\x1b" not in line and "\x07" not in line
         agent.assert_well()

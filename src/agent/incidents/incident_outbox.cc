@@ -87,7 +87,8 @@ store::OutboxRow outbox_row(const respond::Incident& incident, notify::Occasion 
           .is_last = occasion == notify::Occasion::resolved,
           .is_urgent = incident.urgency == respond::Urgency::critical,
           .text = std::move(text),
-          .put = now};
+          .put = now,
+          .in_doubt = incident.told_elsewhere};
 }
 
 }  // namespace spotter::agent

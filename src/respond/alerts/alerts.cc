@@ -94,9 +94,15 @@ AlertAnswer Alerts::take(const AlertFrame& frame, const Alert& alert, const Call
   if (const auto may = caller.may(answer.job); !may) return say(AlertOutcome::not_taken, may.error().message);
   if (known == kept_.end() && kept_.size() >= options_.most && !make_room())
     return say(AlertOutcome::not_now, "too many alerts fire already");
-  if (!has_room_for(caller.name, at))
-    return say(AlertOutcome::not_taken, fmt::format("{} have begun in this minute already for {}",
-                                                    options_.most_a_minute, to_printable(caller.name)));
+  if (!has_room_for(caller.name, at)) {
+    // Of a job that has an alert already this one says little; another job would be looked at hours later.
+    const bool is_known = std::ranges::any_of(kept_, [&](const auto& kept) {
+      return kept.second.condition.is_firing && kept.second.condition.job == answer.job;
+    });
+    return say(is_known ? AlertOutcome::not_taken : AlertOutcome::not_now,
+               fmt::format("{} have begun in this minute already for {}", options_.most_a_minute,
+                           to_printable(caller.name)));
+  }
   Kept& kept = kept_[alert.fingerprint];
   // The one before may have been about another job.
   if (kept.condition.is_firing && !kept.condition.rule.empty()) {

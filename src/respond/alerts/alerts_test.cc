@@ -184,6 +184,18 @@ TEST_F(AlertsTest, TenAMinuteOfACaller) {
             AlertOutcome::begins);  // it was not taken before, and is when it is sent again
 }
 
+TEST_F(AlertsTest, AnotherJobsAlertIsToBeSentAgainWhereTenOfTheMinuteAreOfOne) {
+  std::vector<Alert> storm;
+  for (int i = 0; i < 12; ++i) storm.push_back(alert("storm " + std::to_string(i)));
+  const Alert other = alert("other", {{"job_id", "4712"}});
+  storm.push_back(other);
+  const auto answers = take(storm);
+  EXPECT_EQ(answers[11].outcome, AlertOutcome::not_taken);
+  EXPECT_EQ(answers[12].outcome, AlertOutcome::not_now);
+  at += kMinute;
+  EXPECT_EQ(outcome(other), AlertOutcome::begins);
+}
+
 TEST_F(AlertsTest, ThereIsRoomForSoMany) {
   for (int i = 0; i < 20; ++i) {
     at += kMinute;

@@ -110,6 +110,7 @@ void Incidents::end_orphans(Ns at, Changes& changes) {
     incident = begun_by(options_.cluster, {.family = family_of(key), .job = job_of(key)});
     incident.led_by = options_.host;
     incident.n = learnt.led.n;
+    incident.urgency = learnt.led.urgency;
     i64& n = numbers_[key];
     n = std::max(n, incident.n);
     incident.opened = incident.told = at;
@@ -133,6 +134,7 @@ std::vector<LedIncident> Incidents::led(const std::string& job, Ns at) const {
            .sequence = incident.sequence,
            .is_open = incident.is_open(),
            .told = incident.told,
+           .urgency = incident.urgency,
            .acknowledged = incident.acknowledged};
     if (const auto until = silenced(kept, at)) led.silenced = *until - at;
   }
@@ -178,6 +180,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
       theirs.report.reset();  // there it has another name
     }
     theirs.led_by = options_.host;
+    theirs.told_elsewhere = theirs.told != 0;
     const IncidentState state = theirs.state;
     restore(std::move(theirs), at);
     Kept& adopted = incidents_.back();
@@ -189,7 +192,10 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
   Incident& mine = kept->incident;
   mine.sequence = std::max(mine.sequence, theirs.sequence + kStep);
   mine.opened = std::min(mine.opened, theirs.opened);
-  if (theirs.n == mine.n) mine.told = std::max(mine.told, theirs.told);
+  if (theirs.n == mine.n) {
+    mine.told = std::max(mine.told, theirs.told);
+    mine.told_elsewhere = mine.told_elsewhere || theirs.told != 0;
+  }
   if (!mine.acknowledged) mine.acknowledged = theirs.acknowledged;
   kept->silenced = std::max(kept->silenced, theirs.silenced_until.value_or(0));
   if (mine.shared_incident.empty()) mine.shared_incident = theirs.shared_incident;
@@ -218,6 +224,7 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
 void Incidents::go_on_with(Kept& kept, const Learnt& learnt) {
   const LedIncident& led = learnt.led;
   kept.incident.sequence = std::max(kept.incident.sequence, led.sequence + kStep);
+  if (led.told != 0) kept.incident.told_elsewhere = true;
   if (!kept.incident.acknowledged) kept.incident.acknowledged = led.acknowledged;
   if (led.silenced)
     kept.silenced = std::max(kept.silenced, learnt.at + std::min(*led.silenced, Silences::kLongest));

@@ -131,6 +131,7 @@ struct Incident {
   // which incident it is a part and not told by itself, and where it was before it recovered (pending:
   // it does not).
   Ns fired = 0, told = 0;
+  bool told_elsewhere = false;  // another host that led it has told of it
   std::string part_of = {};
   // Of a job's: the one that it shares with other jobs of a host, and is told beside.
   std::string shared_incident = {};

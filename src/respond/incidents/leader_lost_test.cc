@@ -128,6 +128,8 @@ TEST(LeaderLost, WhenAllIsOverTheNextTellsTheEndIfItIsNeverBack) {
     world.pass(16 * kMinute);
     EXPECT_EQ(ends(world), (std::map<std::string, int>{{kId, 1}}));
     EXPECT_EQ(world.told.back().host, 1u);
+    EXPECT_TRUE(world.told.back().change.incident.told_elsewhere) << "or its notifiers would not be told";
+    EXPECT_EQ(world.told.back().change.incident.urgency, Urgency::warning);
     EXPECT_EQ(world.open(), 0u);
     expect_each_once(world);
     const size_t reports = world.reports;

@@ -30,6 +30,7 @@ struct LedIncident {
   i64 n = 0, sequence = 0;
   bool is_open = false;
   Ns told = 0;
+  Urgency urgency = Urgency::warning;
   // What people have done: whoever goes on with it tells no more than was wanted of its leader.
   std::optional<Ns> silenced = {};  // for how long from now on
   std::optional<Acknowledgement> acknowledged = {};
