@@ -27,6 +27,8 @@ def slow_device_by(steps, count):
         return {"clock_drop"}
     if steps[0] == 0 and len(steps) >= 0.7 * count:
         return {"slow_device"}
+    if steps == list(range(steps[0], steps[-1] + 1)):
+        return {"clock_drop"}
     return {"slow_device", "clock_drop", "long_step"}
 
 

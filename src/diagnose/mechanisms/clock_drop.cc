@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 
 #include "base/lower_median.h"
 #include "diagnose/mechanisms/device_rows.h"
@@ -10,9 +11,10 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr double kShift = 0.02;  // of a whole job, which has no peers to be compared with
-constexpr u32 kBefore = 2;       // steps at the old level that it takes then
-constexpr double kBegun = 0.1;   // of the shift: a step that has less of it is before it
+constexpr double kShift =
+    0.02;                   // of a whole job, which has no peers to be compared with, or for some steps alone
+constexpr u32 kBefore = 2;  // steps at the old level that it takes then
+constexpr double kBegun = 0.1;  // of the shift: a step that has less of it is before it
 
 std::vector<u32> steps_from(u32 first, u32 end) {
   std::vector<u32> steps(end - first);
@@ -30,18 +32,35 @@ std::vector<u32> settled(const std::vector<u32>& steps) {
   return steps.size() > 2 ? but_first(steps) : steps;
 }
 
-// Where its steps begin to be high to the last, if not at the first; 0: nowhere.
-u32 drop_of(const DeviceRow& row) {
+// Steps that are high one after the other, which no others are: to the last one, or of a device that
+// recovers.
+struct Drop {
+  u32 first = 0, end = 0;
+};
+
+// Those at which it drops and recovers are slow in a part of their kernels.
+std::vector<u32> inner(const Drop& drop, u32 steps) {
+  const bool recovers = drop.end < steps, is_long = drop.end - drop.first > 2;
+  return steps_from(drop.first + (drop.first > 0 && (is_long || !recovers) ? 1 : 0),
+                    drop.end - (recovers && is_long ? 1 : 0));
+}
+
+std::optional<Drop> drop_of(const DeviceRow& row) {
   const auto steps = static_cast<u32>(row.excess.size());
-  u32 first = steps;
-  for (auto high = row.high.rbegin(); high != row.high.rend() && *high + 1 == first; ++high) first = *high;
-  const bool is_only_these = row.high.size() == steps - first;
-  if (first == 0 || first + 2 > steps || !is_only_these) return 0;
-  if (!row.is_even(but_first(steps_from(first, steps)))) return 0;
-  // In the step in which it drops some kernels are slow and others are not, so that its mean may not stand
-  // out.
-  const bool began_before = first > 1 && row.excess[first - 1] > Cell::kLeast;
-  return began_before ? first - 1 : first;
+  if (row.high.size() < 2) return {};
+  Drop drop{row.high.front(), row.high.back() + 1};
+  if (row.high.size() != drop.end - drop.first) return {};
+  const bool recovers = drop.end < steps;
+  const double share = static_cast<double>(row.high.size()) / static_cast<double>(row.known);
+  // All the time: slow_device; in few steps: long_step.
+  if (drop.first == 0 && (!recovers || share >= kMostSteps)) return {};
+  if (recovers && (share <= kFewSteps || row.mean_excess < kShift)) return {};
+  const std::vector<u32> even = inner(drop, steps);
+  if (even.empty() || !row.is_even(even)) return {};
+  // Of these the mean may not stand out.
+  if (drop.first > 1 && row.excess[drop.first - 1] > Cell::kLeast) --drop.first;
+  if (recovers && row.excess[drop.end] > Cell::kLeast) ++drop.end;
+  return drop;
 }
 
 // Of steps of all ranks together: where the level goes up for good.
@@ -77,16 +96,19 @@ std::string since(const JobModel& model, u32 rank, u32 step) {
   return fmt::format("from step {} ({} into the recording) on", model.step_number(rank, step), human(after));
 }
 
-Candidate of_rank(const JobModel& model, const DeviceRow& row, u32 first) {
-  const std::vector<u32> after = steps_from(first, static_cast<u32>(row.excess.size()));
-  const double excess = row.mean(but_first(after));
+Candidate of_rank(const JobModel& model, const DeviceRow& row, const Drop& drop) {
+  const auto count = static_cast<u32>(row.excess.size());
+  const std::vector<u32> steps = steps_from(drop.first, drop.end);
   Candidate c;
   c.ranks = {row.rank};
-  c.steps = step_numbers(model, row.rank, after);
-  c.what = fmt::format("{} computes {} longer {} than its peers, and no longer before", who(model, c.ranks),
-                       percent_of(excess), since(model, row.rank, first));
-  c.most = above_peers(model, row.rank, after);
-  c.undo = [&model, rank = row.rank, after](analyze::Scenario& s) { level(model, rank, after, s); };
+  c.steps = step_numbers(model, row.rank, steps);
+  const bool recovers = drop.end < count;
+  c.what = fmt::format("{} computes {} longer {} than its peers, and no longer {}", who(model, c.ranks),
+                       percent_of(row.mean(inner(drop, count))),
+                       recovers ? "in steps " + steps_text(c.steps) : since(model, row.rank, drop.first),
+                       recovers ? "in the others" : "before");
+  c.most = above_peers(model, row.rank, steps);
+  c.undo = [&model, rank = row.rank, steps](analyze::Scenario& s) { level(model, rank, steps, s); };
   return c;
 }
 
@@ -149,8 +171,8 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
   std::vector<Candidate> all;
   for (u32 r = 0; r < model.job.ranks.size(); ++r) {
     const DeviceRow row = device_row(model, r);
-    if (const u32 first = drop_of(row); first > 0 && model.job.ranks.size() > 1)
-      all.push_back(of_rank(model, row, first));
+    if (const auto drop = drop_of(row); drop && model.job.ranks.size() > 1)
+      all.push_back(of_rank(model, row, *drop));
   }
   return all;
 }
@@ -160,9 +182,10 @@ std::vector<Candidate> find_candidates(const JobModel& model) {
 const Mechanism kClockDrop = {
     .name = "clock_drop",
     .summary =
-        "From some step of the recording to its end a device takes longer for the same kernels than its peers' (as "
-        "slow_device measures it), evenly, and did not before. Of all ranks together, or of one alone, the level has to "
-        "shift by 2 % or more after two steps or more.",
+        "From some step of the recording to its end, or in steps one after the other, a device takes longer for the same kernels "
+        "than its peers' (as slow_device measures it), evenly, and does not in the others. Where it recovers, these are more than a "
+        "fifth of the steps, by 2 % or more. Of all ranks together, or of one alone, the level has to shift by 2 % or more after two "
+        "steps or more.",
     .remedy =
         "Look at power, temperature and clocks at that time (spotter metrics --metric 'gpu_*'): throttling ends "
         "with the cause of it, a power cap, cooling or a neighbour.",

@@ -6,6 +6,9 @@
 
 namespace spotter::diagnose {
 
+inline constexpr double kMostSteps = 0.7;  // of a rank's, from the first on, are slow: its device is
+inline constexpr double kFewSteps = 0.2;   // or fewer: it is these steps' own trouble
+
 struct DeviceRow {
   u32 rank = 0;
   u32 known = 0;                                // steps in which it works

@@ -11,7 +11,6 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr double kFewSteps = 0.2;
 constexpr size_t kLeastSteps = 3;  // else there is no other to compare with
 
 struct Slow {

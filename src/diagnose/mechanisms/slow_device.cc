@@ -8,9 +8,8 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr double kMostSteps = 0.7;  // of a rank's steps are slow: fewer are a step's own trouble
-constexpr double kAlike = 0.25;     // how far the excess of ranks differs that are told as one
-constexpr double kFleet = 0.03;     // devices of a fleet differ by that much without any being broken
+constexpr double kAlike = 0.25;  // how far the excess of ranks differs that are told as one
+constexpr double kFleet = 0.03;  // devices of a fleet differ by that much without any being broken
 
 std::string sentence(const JobModel& model, const std::vector<DeviceRow>& rows) {
   std::vector<u32> ranks;
