@@ -16,7 +16,7 @@ import { goTo, here, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
 import { JobList } from "./views/overview/jobs.tsx";
-import { saveAnswer } from "./widgets/export.ts";
+import { saveAnswer } from "./widgets/save.ts";
 
 export function Page() {
   const job = useJob();
