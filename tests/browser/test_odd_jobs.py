@@ -13,7 +13,6 @@ NO_NUMBER = re.compile(r"\b(?:NaN|undefined|Infinity(?! Fabric))\b|\[object ")
 ALL_TEXT = """() => [document.body.innerText, ...[...document.querySelectorAll("#view [title], #view [aria-label]")].flatMap((one) => [one.title, one.ariaLabel ?? ""]),
   ...[...document.querySelectorAll("#view title, #view text")].map((one) => one.textContent),
   ...[...document.querySelectorAll("#view [style], #view svg *")].flatMap((one) => [...one.attributes].filter((each) => !["class", "href", "title"].includes(each.name)).map((each) => each.value))].join("\\n")"""
-IN_EACH_RUN = ("empty", "one_rank")
 
 
 def put(jobs, name):
@@ -38,7 +37,7 @@ def wrong_in(page, place, name, fragment=""):
     return found
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name in IN_EACH_RUN else pytest.mark.whole) for name in odd_jobs.ODD])
+@pytest.mark.parametrize("name", [pytest.param(name, marks=[] if name == "empty" else pytest.mark.whole) for name in odd_jobs.ODD])
 def test_a_server_says_what_is_missing(jobs, open_page, name):
     place = jobs.server(put(jobs, name))
     wrong = wrong_in(open_page(place), place, name)
