@@ -2,6 +2,7 @@
 
 import pytest
 
+import jobs as jobs_module
 import screenshots
 import views
 import watched
@@ -23,6 +24,31 @@ def test_is_whole(jobs, open_page, kind, view):
     assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
     assert page.locator(f'nav.views a[href^="#/{view}?"]').get_attribute("aria-current") == "page"
     assert page.evaluate("() => document.documentElement.scrollWidth") <= watched.WIDE[0]
+
+
+@pytest.mark.whole
+def test_all_are_whole_below_a_prefix(jobs, open_page):
+    """What a page asks for is below the prefix, else the page would say that it asked somebody else (watched.py)."""
+    with jobs_module.serving([jobs.traces("training"), "--base-path", "/user/me/"], jobs.folder) as (place, _):
+        assert place.address.endswith("/user/me/")
+        page = open_page(place, permissions=["clipboard-read", "clipboard-write"])
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        for view in views.of("server"):
+            page.locator(f'nav.views a[href^="#/{view}?"]').click()
+            watched.until_ready(page, view)
+            assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
+            assert page.locator("#view").inner_text().strip()
+        assert len(asked) > 20
+        page.get_by_role("button", name="Copy link").click()
+        page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
+        assert page.evaluate("() => navigator.clipboard.readText()").startswith(place.address + "#/tables?")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save report").click()
+        assert download.value.path().stat().st_size > 100_000
+        page.reload()
+        watched.until_ready(page, "tables")
+        assert page.locator("#view table[data-table] tbody tr").count() == 4
 
 
 @pytest.mark.whole
