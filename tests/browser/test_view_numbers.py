@@ -101,3 +101,13 @@ def test_bars_of_the_overview_are_the_ranks_times(jobs, open_page):
         parts = [int(re.search(r"\((\d+)\)$", title)[1]) for title in bar.locator("svg title").all_text_contents()]
         assert len(parts) > 3 and sum(parts) == sum(times[name][column] for column in ("idle_ns", "compute_ns", "non_compute_ns")), name
         assert bar.locator("td.number").get_attribute("title") == str(sum(parts))
+
+
+@pytest.mark.whole
+@pytest.mark.parametrize(("show", "table"), [("dur_ns", "steps"), ("device_busy_ns", "steps"), ("kernel_ns", "step_breakdown"), ("communication_ns", "step_breakdown")])
+def test_cells_of_the_map_of_steps_are_the_steps_times(jobs, open_page, show, table):
+    page = open_page(jobs.server("training"), f"#/steps?v=1&show={show}")
+    titles = page.locator("table.heat td[title]").evaluate_all("(all) => all.map((one) => one.title)")
+    shown = dict(re.fullmatch(r"(rank \d+, step \d+): .* \((\d+)\)", title).groups() for title in titles)
+    assert len(shown) == 16
+    assert shown == {f"rank {row['rank']}, step {row['number']}": str(row[show]) for row in jobs.json("training", table)}
