@@ -18,6 +18,10 @@ JOBS = {
     # All views have something to show.
     "training": ["--ranks", "4", "--steps", "4", "--layers", "4", "--python-stacks", "--memory-events", "--fault", "slow-rank:rank=3,factor=1.5"],
     "faster": ["--ranks", "4", "--steps", "4", "--layers", "4", "--python-stacks", "--memory-events"],
+    "two_ranks": ["--ranks", "2", "--steps", "2", "--layers", "1"],
+    "two_slow_ranks": ["--ranks", "2", "--steps", "2", "--layers", "1", "--scale", "gemm=2"],
+    # More ranks than are asked for their spans unasked.
+    "seventeen_ranks": ["--ranks", "17", "--steps", "2", "--layers", "1", "--fault", "slow-rank:rank=3,factor=1.5"],
     # What shared/reference/page.md measures.
     "eight_ranks": ["--ranks", "8", "--steps", "10", "--fault", "slow-rank:rank=3,factor=1.5"],
     # 64 files of 108 MB.

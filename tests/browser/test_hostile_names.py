@@ -127,10 +127,76 @@ def test_without_script(jobs, job, open_page):
     assert "<img src=x" in page.title() or "<img" in text
 
 
-def test_a_redacted_report_has_no_names_of_places(jobs):
-    whole = jobs.report("eight_ranks", "--redact").path.read_bytes()
+def bytes_of(place):
+    """A report, and each of its blocks."""
+    whole = place.path.read_bytes()
     blocks = re.findall(rb'<script type="application/octet-stream" id="(?!page-script)[^"]*">([^<]*)<', whole)
-    for text in [whole, *(gzip.decompress(base64.b64decode(block)) for block in blocks)]:
+    return [whole, *(gzip.decompress(base64.b64decode(block)) for block in blocks)]
+
+
+def test_a_redacted_report_has_no_names_of_places(jobs):
+    texts = bytes_of(jobs.report("eight_ranks", "--redact"))
+    for text in texts:
         for name in (b"node000", b"rank_000", b"eight_ranks"):
             assert name not in text
-    assert b"nccl" in whole, "kernels keep their names"
+    assert b"nccl" in texts[0], "kernels keep their names"
+
+
+def private_trace(rank):
+    """Of a program in a user's own folders: its stacks, shapes, memory and places."""
+    events, home = [], "/home/ourusername/ourproject"
+    frames = [f"{home}/train.py(12): main", f"{home}/layers/ourlayers.py(34): forward", "ourproject/data.py(5): __next__"]
+    for step in range(2):
+        at = 1000 + 2000 * step
+        events.append({"ph": "X", "cat": "user_annotation", "name": f"ProfilerStep#{step}", "pid": 9, "tid": 1, "ts": at, "dur": 1900})
+        for depth, frame in enumerate(frames):
+            events.append({"ph": "X", "cat": "python_function", "name": frame, "pid": 9, "tid": 1, "ts": at + 1 + depth, "dur": 1800 - 10 * depth,
+                           "args": {"Python id": 10 * step + depth, "Python parent id": 10 * step + depth - 1 if depth else None}})
+        for call in range(4):
+            begin, number = at + 100 + 300 * call, 10 * step + call + 1
+            args = {"External id": number, "Input Dims": [[4096, 31337]], "Input type": ["float"], "Concrete Inputs": [f"{home}/weights.pt"], "Call stack": ";".join(frames)}
+            events += [
+                {"ph": "X", "cat": "cpu_op", "name": "aten::mm", "pid": 9, "tid": 1, "ts": begin, "dur": 200, "args": args},
+                {"ph": "i", "s": "t", "cat": "cpu_instant_event", "name": "[memory]", "pid": 9, "tid": 1, "ts": begin + 5,
+                 "args": {"Device Type": 1, "Device Id": 0, "Addr": 4096 * number, "Bytes": 1 << 20, "Total Allocated": number << 20, "Total Reserved": 64 << 20}},
+                {"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "pid": 9, "tid": 1, "ts": begin + 10, "dur": 5, "args": {"correlation": number, "External id": number}},
+                {"ph": "X", "cat": "kernel", "name": "ncclDevKernel_AllReduce_Sum_f32" if call == 3 else "gemm_kernel", "pid": 0, "tid": 7, "ts": begin + 40, "dur": 150 * (1 + rank), "args": {
+                    "device": 0, "stream": 7, "correlation": number, "External id": number,
+                    **({"Process Group Name": "0", "Process Group Description": "ourgroupname", "Collective name": "allreduce", "In msg nelems": 99, "Group size": 2} if call == 3 else {})}},
+            ]
+    host = ["ourhostname", "OURHOSTNAME.ourdomain.example"][rank]
+    return json.dumps({"distributedInfo": {"rank": rank, "world_size": 2}, "host_name": host, "traceName": f"{home}/{host}.json",
+                       "deviceProperties": [{"id": 0, "name": "NVIDIA H100 80GB HBM3", "totalGlobalMem": 85_000_000_000}], "traceEvents": events}).encode()
+
+
+PRIVATE = [b"ourusername", b"ourproject", b"ourhostname", b"ourdomain", b"ourjobname", b"ourgroupname", b"ourowner", b"ourlayers", b"weights.pt", b"31337"]
+
+
+@pytest.fixture
+def private_job(jobs):
+    """With stacks, shapes, memory, hosts in two spellings and receipts that tell the source."""
+    files = ["ourhostname_1.pt.trace.json", "OURHOSTNAME_2.pt.trace.json"]
+    row = {"state": "written", "source_root": "/home/ourusername/ourproject", "source": f"https://github.com/ourowner/ourproject@{'0123456789' * 4}"}
+    receipts = {"tables": [{"name": "receipts", "columns": [{"name": name} for name in ("host", "rank", "file", *row)],
+                            "rows": [["ourhostname", str(rank), file, *row.values()] for rank, file in enumerate(files)]}], "notes": []}
+    jobs.put("ourjobname", {**{file: private_trace(rank) for rank, file in enumerate(files)}, "capture.json": json.dumps(receipts).encode()})
+    return "ourjobname"
+
+
+def test_a_redacted_report_has_no_names_of_a_users_program(jobs, private_job):
+    told = b"".join(bytes_of(jobs.report(private_job))).lower()
+    assert [name for name in PRIVATE if name not in told] == [b"weights.pt"], "what is not redacted tells them"
+    for text in bytes_of(jobs.report(private_job, "--redact")):
+        assert not [name for name in PRIVATE if name in text.lower()]
+
+
+@pytest.mark.whole
+def test_a_redacted_reports_page_shows_no_names_of_a_users_program(jobs, private_job, open_page):
+    place = jobs.report(private_job, "--redact")
+    page = open_page(place)
+    for view in views.of("report"):
+        watched.show(page, place, f"#/{view}?v=1")
+        assert page.locator("#view [role=alert]").count() == 0
+        # The footer has the page's own address.
+        shown = (page.title() + "".join(page.locator("header, main").evaluate_all("(all) => all.map((each) => each.innerHTML)"))).lower()
+        assert not [name for name in PRIVATE if name.decode() in shown], view

@@ -1,5 +1,7 @@
 """What the page asks of its server, and what it says where that is gone."""
 
+import csv
+import json
 import subprocess
 
 import jobs as jobs_module
@@ -40,6 +42,28 @@ def test_what_is_saved_is_what_the_command_writes(jobs, open_page, tmp_path):
     # Who reads a report has no program that would write them.
     page = open_page(jobs.report("training"), fragment)
     assert [page.get_by_role("button", name=name).count() for name in ("CSV", "Arrow", "Save report")] == [1, 0, 0]
+
+
+def test_what_is_copied_and_downloaded_is_what_the_command_prints(jobs, open_page):
+    """Of the rows and columns that are shown, in their order; numbers with all their digits."""
+    fragment = "#/tables?v=1&table=memory_events&ranks=1&filter=addmm&sort=-allocated_ns"
+    page = open_page(jobs.server("training"), fragment, permissions=["clipboard-read", "clipboard-write"])
+    page.get_by_text("Columns", exact=True).click()
+    page.get_by_role("checkbox", name="device_type").uncheck()
+    shown = page.locator("table[data-table] th button").evaluate_all("(all) => all.map((one) => one.title.split(':')[0])")
+    rows = [row for row in jobs.json("training", "memory_events", "--ranks", "1") if "addmm" in " ".join(map(str, row.values()))]
+    assert len(rows) > 10 and "allocated_ns" in shown and "device_type" not in shown
+    rows.sort(key=lambda row: (row["allocated_ns"] is None, -(row["allocated_ns"] or 0)))
+    page.get_by_role("button", name="Copy", exact=True).click()
+    page.wait_for_function("async () => (await navigator.clipboard.readText()).startsWith('rank')")
+    copied = [line.split("\t") for line in page.evaluate("() => navigator.clipboard.readText()").splitlines()]
+    assert copied == [shown, *[["" if row[name] is None else str(row[name]) for name in shown] for row in rows]]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="JSON").click()
+    assert jobs_module.harness.Answer(json.loads(download.value.path().read_text()))["memory_events"] == [{name: row[name] for name in shown} for row in rows]
+    with page.expect_download() as download:
+        page.get_by_role("button", name="CSV").click()
+    assert list(csv.reader(download.value.path().read_text().splitlines())) == copied
 
 
 def test_a_copied_link_shows_the_same(jobs, open_page):

@@ -1,7 +1,16 @@
 """Every view, of a report and of a server, in both themes and at two widths: whole, within the window, as it looked before."""
 
+import contextlib
+import dataclasses
+import http.client
+import http.server
+import threading
+import urllib.error
+import urllib.parse
+
 import pytest
 
+import jobs as jobs_module
 import screenshots
 import views
 import watched
@@ -23,6 +32,79 @@ def test_is_whole(jobs, open_page, kind, view):
     assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
     assert page.locator(f'nav.views a[href^="#/{view}?"]').get_attribute("aria-current") == "page"
     assert page.evaluate("() => document.documentElement.scrollWidth") <= watched.WIDE[0]
+
+
+def walk(page):
+    """Through all views of a server by its menu. Who is asked for something is watched (watched.py)."""
+    for view in views.of("server"):
+        page.locator(f'nav.views a[href^="#/{view}?"]').click()
+        watched.until_ready(page, view)
+        assert page.locator("#view [role=alert]").count() == 0, page.locator("#view [role=alert]").first.inner_text()
+        assert page.locator("#view").inner_text().strip()
+
+
+@pytest.mark.whole
+def test_all_are_whole_below_a_prefix(jobs, open_page):
+    with jobs_module.serving([jobs.traces("training"), "--base-path", "/user/me/"], jobs.folder) as (place, _):
+        assert place.address.endswith("/user/me/")
+        page = open_page(place, permissions=["clipboard-read", "clipboard-write"])
+        asked = []
+        page.on("request", lambda request: asked.append(request.url))
+        walk(page)
+        assert len(asked) > 20
+        page.get_by_role("button", name="Copy link").click()
+        page.wait_for_function("async () => (await navigator.clipboard.readText()) !== ''")
+        assert page.evaluate("() => navigator.clipboard.readText()").startswith(place.address + "#/tables?")
+        with page.expect_download() as download:
+            page.get_by_role("button", name="Save report").click()
+        assert download.value.path().stat().st_size > 100_000
+        page.reload()
+        watched.until_ready(page, "tables")
+        assert page.locator("#view table[data-table] tbody tr").count() == 4
+
+
+@contextlib.contextmanager
+def stripping_proxy(place, prefix, host):
+    """As JupyterHub has it: what is below the prefix is asked for without it, in the name of another host. It gives the place there."""
+    class Proxy(http.server.BaseHTTPRequestHandler):
+        def do_GET(self):
+            if not self.path.startswith(prefix):
+                return self.send_error(404)
+            server = http.client.HTTPConnection(urllib.parse.urlparse(place.address).netloc)
+            server.request("GET", "/" + self.path.removeprefix(prefix), headers={**self.headers, "Host": host, "Connection": "close"})
+            answer = server.getresponse()
+            body = answer.read()
+            self.send_response(answer.status)
+            for name, value in answer.getheaders():
+                if name.lower() not in ("connection", "transfer-encoding", "content-length"):
+                    self.send_header(name, value)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, *_):
+            pass
+
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Proxy) as proxy:
+        thread = threading.Thread(target=proxy.serve_forever)
+        thread.start()
+        try:
+            yield dataclasses.replace(place, address=f"http://127.0.0.1:{proxy.server_address[1]}{prefix}")
+        finally:
+            proxy.shutdown()
+            thread.join()
+
+
+@pytest.mark.whole
+def test_all_are_whole_behind_a_proxy_that_takes_a_prefix_away(jobs, open_page):
+    with jobs_module.serving([jobs.traces("training"), "--allow-host", "hub.example.org"], jobs.folder) as (place, _):
+        with stripping_proxy(place, "/user/me/proxy/8080/", "other.example.org") as other, pytest.raises(urllib.error.HTTPError):
+            other.ask("v1/jobs", "jobs")
+        with stripping_proxy(place, "/user/me/proxy/8080/", "hub.example.org") as hub:
+            page = open_page(hub)
+            walk(page)
+            assert page.url.startswith(hub.address)
+            page.context.close()  # before the proxy
 
 
 @pytest.mark.whole

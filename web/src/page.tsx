@@ -16,7 +16,7 @@ import { goTo, here, linkTo, param, view } from "./state.ts";
 import { ThemeButton } from "./theme.tsx";
 import { ALL_VIEWS, isShown } from "./views/list.ts";
 import { JobList } from "./views/overview/jobs.tsx";
-import { saveAnswer } from "./widgets/export.ts";
+import { saveAnswer } from "./widgets/save.ts";
 
 export function Page() {
   const job = useJob();
@@ -89,11 +89,12 @@ function skipToView(event: Event): void {
   document.getElementById("view")?.focus();
 }
 
-// Of a server with several jobs.
+// Of a server with several jobs, or with another one than the address names.
 function JobChoice() {
   const jobs = useJobs();
   const job = useJob();
-  if (source.value?.kind === "report" || jobs.state !== "here" || jobs.value.rows < 2) {
+  const isGone = jobs.state === "here" && param("job") !== "" && jobs.value.rowsWhere("id", param("job")).length === 0;
+  if (source.value?.kind === "report" || jobs.state !== "here" || jobs.value.rows < (isGone ? 1 : 2)) {
     return <span class="job">{job.state === "here" ? nameOf(job.value) : ""}</span>;
   }
   const table = jobs.value;

@@ -59,3 +59,26 @@ test("two looks without an answer are told, until there is one", async () => {
   assert.deepEqual([await look(), await look(), await look()], [false, false, true], "the first one is still under way");
   mock.timers.reset();
 });
+
+test("a job that comes before the first look is seen by it", async () => {
+  Object.assign(globalThis, { document: { hidden: false } });
+  mock.timers.enable({ apis: ["setInterval"] });
+  forget();
+  const none = tableOfRows("jobs", ["id", "folder", "files", "bytes", "changed_ns"], []);
+  let answer = none;
+  serve(async () => answer);
+  const shown = async () => {
+    useJobs();
+    await settled();
+    const loaded = useJobs();
+    return loaded.state === "here" ? loaded.value : null;
+  };
+  assert.equal((await shown())?.rows, 0);
+  watchJobs();
+  await settled();
+  answer = LIST;
+  mock.timers.tick(3000);
+  await settled();
+  assert.equal((await shown())?.rows, 1);
+  mock.timers.reset();
+});

@@ -5,7 +5,7 @@ import { allRows } from "./rows.ts";
 import { jobsNow } from "./job_findings.ts";
 import { NoAnswer } from "./source.ts";
 import type { Table } from "./table.ts";
-import { forget, forgetFailures, jobId, source } from "./use.ts";
+import { forget, forgetFailures, jobId, jobs as jobsOfViews, source } from "./use.ts";
 
 const BETWEEN_LOOKS_MS = 3000;
 const MISSES_TOLD = 2; // one alone is soon forgotten
@@ -22,6 +22,12 @@ export function watchJobs(): void {
   let first = "";
   let misses = 0;
   let isLooking = false;
+  const begin = (files: Map<string, string>) => {
+    if (before === null) first = files.keys().next().value ?? "";
+    before ??= files;
+  };
+  // What came or went between what the views show and the first look has changed, too.
+  jobsOfViews().then((jobs) => begin(filesOf(jobs)), () => undefined);
   const tell = (answers: boolean) => {
     if (answers && misses > 0) forgetFailures();
     misses = answers ? 0 : misses + 1;
@@ -47,8 +53,8 @@ export function watchJobs(): void {
     if (jobs === null) return;
     jobsNow.value = jobs;
     const now = filesOf(jobs);
-    const changed = before === null ? [] : [...new Set([...before.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));
-    if (before === null) first = now.keys().next().value ?? "";
+    begin(now);
+    const changed = [...new Set([...before!.keys(), ...now.keys()])].filter((id) => before!.get(id) !== now.get(id));
     before = now;
     if (changed.length === 0) return;
     for (const id of changed) forget(`job ${id}`);

@@ -1,8 +1,5 @@
 // A table, or some of its rows, as text for other programs.
-import { bytesOf, request } from "../data/server_source.ts";
 import type { Column, Table } from "../data/table.ts";
-import { sentenceOf } from "../data/use.ts";
-import { lastFailure } from "../failures.tsx";
 
 // Cells that a spreadsheet would take for a formula get an apostrophe.
 const harmless = (text: string, column: Column) => (column.type === "text" && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text);
@@ -33,21 +30,4 @@ export function asJson(table: Table, columns: readonly Column[], rows: ArrayLike
   const lines = Array.from({ length: rows.length }, (_, i) => `[${columns.map((column) => value(column, rows[i]!)).join(",")}]`);
   const heads = columns.map(({ name, type, unit, role, help }) => JSON.stringify({ name, type, unit, role, help }));
   return `{"tables":[\n{"name":${JSON.stringify(table.name)},"columns":[\n${heads.join(",\n")}],"rows":[\n${lines.join(",\n")}]}],\n"notes":${JSON.stringify(table.notes)}}\n`;
-}
-
-// What a server answers, in one of the forms that it has.
-export async function saveAnswer(name: string, path: string, type: string): Promise<void> {
-  try {
-    save(name, new Blob([await bytesOf(await request(path, { headers: { Accept: type } }))]), type);
-  } catch (error) {
-    lastFailure.value = sentenceOf(error);
-  }
-}
-
-export function save(name: string, bytes: string | Blob, type: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(bytes instanceof Blob ? bytes : new Blob([bytes], { type }));
-  link.download = name;
-  link.click();
-  setTimeout(() => URL.revokeObjectURL(link.href), 10_000);
 }

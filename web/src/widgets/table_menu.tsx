@@ -1,7 +1,8 @@
 // Above a table: filter, which columns, copy, save.
 import { copy } from "../failures.tsx";
 import type { Column, Table } from "../data/table.ts";
-import { asCsv, asJson, asTsv, save, saveAnswer } from "./export.ts";
+import { asCsv, asJson, asTsv } from "./export.ts";
+import { save, saveAnswer } from "./save.ts";
 
 interface Props {
   table: Table;

@@ -9,7 +9,7 @@ import { copy, Failure } from "../../failures.tsx";
 import { human } from "../../format.ts";
 import { here } from "../../state.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
-import { save } from "../../widgets/export.ts";
+import { save } from "../../widgets/save.ts";
 import { captureText, type CaptureId } from "./data.ts";
 import { Analysed } from "./analysed.tsx";
 import { stacked } from "./stacked.ts";

@@ -9,7 +9,7 @@ import { copy, Failure } from "../../failures.tsx";
 import { clockDate, human, printable } from "../../format.ts";
 import { here, linkTo } from "../../state.ts";
 import { DataTable } from "../../widgets/data_table.tsx";
-import { save } from "../../widgets/export.ts";
+import { save } from "../../widgets/save.ts";
 import { captureText } from "../captures/data.ts";
 import { Actions } from "./actions.tsx";
 import { captureOf, incidentOf, type Evidence, type Incident } from "./data.ts";
