@@ -125,5 +125,27 @@ TEST(Redactor, PutsNumbersForPathsHostsAndArguments) {
   EXPECT_EQ(redacted.text(2, 1), "host-3");
 }
 
+TEST(Redactor, FilesOfFramesMayHaveAnyName) {
+  constexpr Field kColumns[] = {{"name", Type::text, Unit::none, Role::key, ""},
+                                {"finding", Type::text, Unit::none, Role::value, ""}};
+  Table table("t", kColumns);
+  table.append(
+      {"/home/ann/our secret dir/train.py(12): main", "see /home/ann/our secret dir/train.py(12): main"});
+  table.append({"secret.ipynb(5): f", "secret.ipynb(5) waits"});
+  table.append({"<secretcell-1-ab>(34): f", "in <secretcell-1-ab>(34)"});
+  table.append({"void gemm<int>(float*): x", "void gemm<int>(float*): x"});
+  diagnose::Diagnosis diagnosis;
+  diagnosis.tables.push_back(table);
+  Redactor redactor({}, diagnosis);
+  const Table redacted = redactor.table(table);
+  EXPECT_EQ(redacted.text(0, 0), "path-1(12): main");
+  EXPECT_EQ(redacted.text(0, 1), "see path-1(12): main");
+  EXPECT_EQ(redacted.text(1, 0), "path-2(5): f");
+  EXPECT_EQ(redacted.text(1, 1), "path-2(5) waits");
+  EXPECT_EQ(redacted.text(2, 0), "path-3(34): f");
+  EXPECT_EQ(redacted.text(2, 1), "in path-3(34)");
+  EXPECT_EQ(redacted.text(3, 0), "void gemm<int>(float*): x");
+}
+
 }  // namespace
 }  // namespace spotter::report

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "base/stable_sort.h"
 #include "base/system/file.h"
@@ -34,6 +35,20 @@ bool looks_like_path(std::string_view word) {
       kFileEndings, [&](std::string_view end) { return word.size() > end.size() && word.ends_with(end); });
 }
 
+struct Frame {
+  std::string_view file, rest;
+};
+
+// Of Python: "FILE(LINE): FUNCTION". The file may be any text: a cell of a notebook, a folder with blanks.
+std::optional<Frame> frame_of(std::string_view name) {
+  const size_t end = name.find("): ");
+  const size_t open = end == name.npos ? name.npos : name.rfind('(', end);
+  if (open == name.npos || open == 0 || open + 1 == end) return {};
+  const std::string_view line = name.substr(open + 1, end - open - 1);
+  if (line.find_first_not_of("0123456789") != line.npos) return {};
+  return Frame{name.substr(0, open), name.substr(open)};
+}
+
 bool looks_like_address(std::string_view word) {
   return std::ranges::count(word, '.') == 3 && word.find_first_not_of("0123456789.") == word.npos &&
          word.find("..") == word.npos && word.size() >= 7;
@@ -56,7 +71,25 @@ Redactor::Redactor(std::span<const std::string> paths, const diagnose::Diagnosis
       known_.emplace_back(base, path(file.path));
   }
   for (const diagnose::RankFacts& rank : diagnosis.facts.ranks) host(rank.host);
+  for (const Table& table : diagnosis.tables) know_frames(table);
+  for (const Table& table : diagnosis.fact_tables) know_frames(table);
   stable_sort(known_, [](const auto& a, const auto& b) { return a.first.size() > b.first.size(); });
+}
+
+// Sentences speak of frames, too: where a file's name does not show what it is, it has to be known.
+void Redactor::know_frames(const Table& table) {
+  for (size_t column = 0; column < table.columns(); ++column) {
+    if (!has(kNameColumns, table.schema()[column].name)) continue;
+    for (size_t row = 0; row < table.rows(); ++row) {
+      const Value cell = table.at(row, column);
+      const auto* name = std::get_if<std::string_view>(&cell);
+      const auto frame = name ? frame_of(*name) : std::nullopt;
+      if (!frame || paths_.of.contains(std::string(frame->file))) continue;
+      const bool is_plain =
+          looks_like_path(frame->file) && frame->file.find_first_of(kBetweenWords) == frame->file.npos;
+      if (!is_plain) known_.emplace_back(frame->file, path(frame->file));
+    }
+  }
 }
 
 std::string Redactor::numbered(Numbers& names, std::string_view name) {
@@ -78,6 +111,8 @@ std::string Redactor::word(std::string_view word, bool is_name) {
 }
 
 std::string Redactor::words(std::string_view text, bool is_name) {
+  if (const auto frame = is_name ? frame_of(text) : std::nullopt)
+    return path(frame->file) + words(frame->rest, true);
   std::string out;
   for (size_t at = 0; at < text.size();) {
     const size_t begin = std::min(text.find_first_not_of(kBetweenWords, at), text.size());

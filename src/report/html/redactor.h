@@ -36,6 +36,7 @@ class Redactor {
   std::string word(std::string_view word, bool is_name);
   std::string words(std::string_view text, bool is_name);
   void redact(diagnose::JobFacts& facts);
+  void know_frames(const Table& table);
 
   Numbers paths_ = {"path"}, hosts_ = {"host"}, arguments_ = {"argument"};
   std::vector<std::pair<std::string, std::string>>
