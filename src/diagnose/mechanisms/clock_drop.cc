@@ -58,8 +58,9 @@ std::optional<Drop> drop_of(const DeviceRow& row) {
   const std::vector<u32> even = inner(drop, steps);
   if (even.empty() || !row.is_even(even)) return {};
   // Of these the mean may not stand out.
-  if (drop.first > 1 && row.excess[drop.first - 1] > Cell::kLeast) --drop.first;
-  if (recovers && row.excess[drop.end] > Cell::kLeast) ++drop.end;
+  const double begun = recovers ? std::max(Cell::kLeast, kBegun * row.mean_excess) : Cell::kLeast;
+  if (drop.first > 1 && row.excess[drop.first - 1] > begun) --drop.first;
+  if (recovers && row.excess[drop.end] > begun) ++drop.end;
   return drop;
 }
 

@@ -92,7 +92,9 @@ function Answer({ ranks, blamed, communicates }: { ranks: RankSteps[]; blamed: B
         : "No rank makes the others wait much. "}
       Communication that nothing hides takes <Exact value={mean((each) => each.exposed) / total} unit="ratio" /> of a step
       {ranks.length > 1 && <>; waiting for other ranks <Exact value={mean((each) => each.wait) / total} unit="ratio" /></>}.
-      {ranks.length === 1 && (param("ranks") !== "" ? " Empty the filter of ranks to see it." : " Give the traces of the other ranks, and this view shows it.")}
+      {ranks.length === 1 && (param("ranks") !== ""
+        ? <> <a href={here({ ranks: "" })}>Show all ranks</a> to see it.</>
+        : " Give the traces of the other ranks, and this view shows it.")}
     </p>
   );
 }

@@ -68,7 +68,8 @@ function Links({ table, row }: { table: Table; row: number }) {
   const ranks = table.text("ranks", row) || evidence.ranks;
   const rank = firstNumber(ranks);
   const filter: Record<string, string> = rank !== "" && /^\d+$/.test(ranks) ? { rank } : {};
-  const params: Record<string, string> = { ...filter };
+  // A rank whose kernels take longer than its peers' is seen beside them.
+  const params: Record<string, string> = evidence.view === "kernels" && table.text("kind", row) === "fault" ? {} : { ...filter };
   if (evidence.view === "operators") params.op = table.text("subject", row);
   if (evidence.view === "tables") params.table = evidence.table;
   if (evidence.view === "tables" && ranks !== "") params.filter = rank === ranks ? `rank:${rank}` : "";
