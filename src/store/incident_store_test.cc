@@ -144,6 +144,18 @@ TEST_F(Incidents, AnEndIsToldOfWhatAnotherHostHasTold) {
   EXPECT_EQ(sequences(kStart + kMinute), Sequences{2}) << "after an attempt that failed, too";
 }
 
+TEST_F(Incidents, AnEndThatComesDuringAnAttemptKeepsItsOwnDoubt) {
+  open();
+  put({word(1)});
+  const auto rows = due();
+  ASSERT_TRUE(store_->begin_attempt(rows, kStart));
+  OutboxRow end = word(2, true);
+  end.in_doubt = true;
+  put({end});
+  ASSERT_TRUE(store_->put_off(rows, kStart + kSecond, false));
+  EXPECT_EQ(sequences(kStart + kMinute), Sequences{2});
+}
+
 TEST_F(Incidents, AnEndThatCameDuringAnAttemptGoesWhereThatFailed) {
   open();
   put({word(1)});

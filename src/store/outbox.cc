@@ -6,6 +6,9 @@ namespace spotter::store {
 namespace {
 
 constexpr Ns kFarAhead = 10 * kMinute;
+// In the column in_doubt, beside 1 for what an attempt left: another host has told of it, whatever becomes of
+// attempts here.
+constexpr i64 kElsewhere = 2;
 
 // -1: it was never told anything of it.
 Result<i64> told_sequence(Database& database, const OutboxRow& row) {
@@ -15,14 +18,14 @@ Result<i64> told_sequence(Database& database, const OutboxRow& row) {
   return is_there ? told.integer(0) : -1;
 }
 
-Result<void> insert(Database& database, const OutboxRow& row, bool in_doubt) {
+Result<void> insert(Database& database, const OutboxRow& row, i64 in_doubt) {
   TRY_ASSIGN(Statement insert, database.prepare("INSERT INTO outbox(incident, notifier, sequence, occasion, "
                                                 "is_last, is_urgent, text, put, attempts, first_attempt, "
                                                 "next_attempt, in_doubt, is_told) "
                                                 "VALUES(?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, ?, 0)"));
   return insert
       .bind(row.incident, row.notifier, row.sequence, row.occasion, i64{row.is_last}, i64{row.is_urgent},
-            row.text, row.put, i64{in_doubt})
+            row.text, row.put, in_doubt)
       .run();
 }
 
@@ -39,12 +42,12 @@ Result<i64> put_row(Database& database, const OutboxRow& row) {
                                              "WHERE incident = ? AND notifier = ? ORDER BY sequence DESC"));
   TRY_ASSIGN(const bool waits, old.bind(row.incident, row.notifier).step());
   if (waits && old.integer(0) >= row.sequence) return 0;
-  const bool in_doubt = row.in_doubt || (waits && old.integer(1) != 0);
+  const i64 in_doubt = (row.in_doubt ? kElsewhere : 0) | (waits ? old.integer(1) : 0);
   const bool is_overtaken = waits && old.integer(2) == 0;
   old.reset();
   TRY_ASSIGN(Statement remove, database.prepare("DELETE FROM outbox WHERE incident = ? AND notifier = ?"));
   TRY(remove.bind(row.incident, row.notifier).run());
-  if (row.is_last && told < 0 && !in_doubt) return i64{is_overtaken} + 1;
+  if (row.is_last && told < 0 && in_doubt == 0) return i64{is_overtaken} + 1;
   TRY(insert(database, row, in_doubt));
   return i64{is_overtaken};
 }
@@ -97,7 +100,7 @@ Result<i64> waiting_rows(Database& database, const std::string& notifier) {
 Result<void> begin_attempt(Database& database, const OutboxRow& row, Ns now) {
   TRY_ASSIGN(Statement update,
              of_row(database,
-                    "UPDATE outbox SET attempts = attempts + 1, in_doubt = 1, "
+                    "UPDATE outbox SET attempts = attempts + 1, in_doubt = in_doubt | 1, "
                     "first_attempt = CASE first_attempt WHEN 0 THEN ? ELSE first_attempt END"));
   return update.bind(now, row.incident, row.notifier, row.sequence).run();
 }
@@ -105,13 +108,14 @@ Result<void> begin_attempt(Database& database, const OutboxRow& row, Ns now) {
 Result<i64> put_off(Database& database, const OutboxRow& row, Ns next, bool in_doubt) {
   TRY_ASSIGN(Statement update, of_row(database, "UPDATE outbox SET next_attempt = ?"));
   TRY(update.bind(next, row.incident, row.notifier, row.sequence).run());
-  TRY_ASSIGN(Statement doubt,
-             database.prepare("UPDATE outbox SET in_doubt = ? WHERE incident = ? AND notifier = ?"));
-  TRY(doubt.bind(i64{in_doubt}, row.incident, row.notifier).run());
+  TRY_ASSIGN(Statement doubt, database.prepare("UPDATE outbox SET in_doubt = ? | (in_doubt & ?) "
+                                               "WHERE incident = ? AND notifier = ?"));
+  TRY(doubt.bind(i64{in_doubt}, kElsewhere, row.incident, row.notifier).run());
   TRY_ASSIGN(const i64 told, told_sequence(database, row));
   if (in_doubt || told >= 0) return 0;
   TRY_ASSIGN(Statement last,
-             database.prepare("DELETE FROM outbox WHERE incident = ? AND notifier = ? AND is_last = 1"));
+             database.prepare("DELETE FROM outbox WHERE incident = ? AND notifier = ? AND is_last = 1 "
+                              "AND in_doubt = 0"));
   TRY(last.bind(row.incident, row.notifier).run());
   TRY_ASSIGN(const i64 gone, database.integer("SELECT changes()"));
   return 2 * gone;

@@ -26,6 +26,9 @@ void fields(Way& way, respond::LedIncident& led) {
   way.count("n", led.n);
   way.count("sequence", led.sequence);
   way.flag("open", led.is_open);
+  way.word("state", led.state, respond::kIncidentStateNames);
+  way.time("opened", led.opened);
+  way.time("closed", led.closed);
   way.time("told", led.told);
   way.word("severity", led.urgency, kUrgencyNames);
   way.milliseconds("silenced_ms", led.silenced);

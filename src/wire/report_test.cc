@@ -32,7 +32,13 @@ Report report() {
   respond::Incident incident;
   incident.cluster = "a", incident.family = "speed", incident.n = 2, incident.job.id = "4711";
   report.incidents.push_back(incident);
-  report.awaited.push_back({.key = "a/4711/speed", .n = 1, .sequence = 3, .is_open = true, .told = kSecond});
+  report.awaited.push_back({.key = "a/4711/speed",
+                            .n = 1,
+                            .sequence = 3,
+                            .is_open = true,
+                            .state = respond::IncidentState::recovering,
+                            .opened = kMinute,
+                            .told = kSecond});
   return report;
 }
 
@@ -44,6 +50,8 @@ TEST(Report, IsReadAsWritten) {
   EXPECT_EQ(read.conditions[0].shared_incident, "gpu02-speed-1-shared");
   EXPECT_EQ(read.incidents[0].id(), "4711-speed-2");
   EXPECT_EQ(read.awaited[0].sequence, 3);
+  EXPECT_EQ(read.awaited[0].state, respond::IncidentState::recovering);
+  EXPECT_EQ(read.awaited[0].opened, kMinute);
 }
 
 TEST(Report, AnswerIsReadAsWritten) {

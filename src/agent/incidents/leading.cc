@@ -79,13 +79,15 @@ void Leading::pass(Ns now) {
 // What people wait for the end of is told of by whoever is next, where its leader is lost.
 void Leading::watch(Ns now) {
   awaited_ = parts_.incidents.awaited(now);
+  // One that is there and refuses to listen may tell of it all the same.
+  std::erase_if(refused_, [&](const auto& refused) { return now - refused.second > kLeadersLast; });
   std::map<std::string, respond::Leaders> watched;
   for (const auto& [job, led] : awaited_) {
     if (const respond::Leaders& leading = leaders(job, now); !leading.is_own()) watched.emplace(job, leading);
   }
   relay_.watch(watched, now);
   for (const auto& [job, leading] : watched) {
-    if (relay_.leads(job)) parts_.incidents.inherit(job, awaited_.at(job), now);
+    if (relay_.leads(job) && !refused_.contains(job)) parts_.incidents.inherit(job, awaited_.at(job), now);
   }
 }
 
@@ -118,7 +120,8 @@ void Leading::send(respond::Relay::Errand errand, Ns now) {
                          .job = here(errand.job, now),
                          .conditions = errand.conditions};
   if (errand.place == 0) report.incidents = parts_.incidents.to_hand_over(errand.job);
-  if (const auto it = awaited_.find(errand.job); errand.place != 0 && it != awaited_.end())
+  if (const auto it = awaited_.find(errand.job);
+      errand.place != 0 && it != awaited_.end() && !refused_.contains(errand.job))
     report.awaited = it->second;
   // What does not fit goes with the next one.
   std::string body = wire::report_text(report);
@@ -158,6 +161,8 @@ void Leading::take(const respond::Relay::Errand& errand, Result<net::HttpAnswer>
     say(errand.to, false,
         is_older ? "is older than this one and takes no conditions of other hosts"
                  : "takes no conditions: " + to_printable(answer.error().message));
+    if (has_answered && !is_older && errand.place == 0 && refused_.size() < kMostJobs)
+      refused_[errand.job] = now;
     relay_.answered(errand, false, now);
     return take_own(now);
   }
@@ -202,7 +207,10 @@ respond::ReportAnswer Leading::receive(const respond::Report& report) {
   respond::ReportAnswer answer{.host = parts_.host_name, .instance = instance_, .version = kVersion};
   if (report.instance == instance_) return answer;
   members_.see(report, now);
-  parts_.apply(parts_.incidents.receive(report, now, &answer.mended));
+  // Who leads a job knows what is open of it.
+  respond::Report heard = report;
+  if (leads(report.job.id)) heard.awaited.clear();
+  parts_.apply(parts_.incidents.receive(heard, now, &answer.mended));
   answer.incidents = parts_.incidents.led(report.job.id, now);
   return answer;
 }

@@ -12,9 +12,11 @@ namespace spotter::diagnose {
 namespace {
 
 constexpr double kShift =
-    0.02;                   // of a whole job, which has no peers to be compared with, or for some steps alone
-constexpr u32 kBefore = 2;  // steps at the old level that it takes then
+    0.02;                       // at least: of a whole job, which has no peers, and of a device that recovers
+constexpr u32 kBefore = 2;      // steps at the old level that it takes then
 constexpr double kBegun = 0.1;  // of the shift: a step that has less of it is before it
+constexpr u32 kLeastKnown =
+    6;  // steps: in fewer that vary by chance, some are mostly slow one after the other
 
 std::vector<u32> steps_from(u32 first, u32 end) {
   std::vector<u32> steps(end - first);
@@ -36,26 +38,28 @@ std::vector<u32> settled(const std::vector<u32>& steps) {
 // recovers.
 struct Drop {
   u32 first = 0, end = 0;
+  bool recovers = false;
 };
 
 // Those at which it drops and recovers are slow in a part of their kernels.
-std::vector<u32> inner(const Drop& drop, u32 steps) {
-  const bool recovers = drop.end < steps, is_long = drop.end - drop.first > 2;
-  return steps_from(drop.first + (drop.first > 0 && (is_long || !recovers) ? 1 : 0),
-                    drop.end - (recovers && is_long ? 1 : 0));
+std::vector<u32> inner(const Drop& drop) {
+  const bool is_long = drop.end - drop.first > 2;
+  return steps_from(drop.first + (drop.first > 0 && (is_long || !drop.recovers) ? 1 : 0),
+                    drop.end - (drop.recovers && is_long ? 1 : 0));
 }
 
 std::optional<Drop> drop_of(const DeviceRow& row) {
   const auto steps = static_cast<u32>(row.excess.size());
   if (row.high.size() < 2) return {};
-  Drop drop{row.high.front(), row.high.back() + 1};
+  const bool recovers = row.high.back() + 1 < steps;
+  Drop drop{row.high.front(), row.high.back() + 1, recovers};
   if (row.high.size() != drop.end - drop.first) return {};
-  const bool recovers = drop.end < steps;
   const double share = static_cast<double>(row.high.size()) / static_cast<double>(row.known);
   // All the time: slow_device; in few steps: long_step.
   if (drop.first == 0 && (!recovers || share >= kMostSteps)) return {};
-  if (recovers && (share <= kFewSteps || row.mean_excess < kShift)) return {};
-  const std::vector<u32> even = inner(drop, steps);
+  const bool is_too_few = share <= kFewSteps || row.known < kLeastKnown;
+  if (recovers && (is_too_few || row.mean_excess < kShift)) return {};
+  const std::vector<u32> even = inner(drop);
   if (even.empty() || !row.is_even(even)) return {};
   // Of these the mean may not stand out.
   const double begun = recovers ? std::max(Cell::kLeast, kBegun * row.mean_excess) : Cell::kLeast;
@@ -98,16 +102,14 @@ std::string since(const JobModel& model, u32 rank, u32 step) {
 }
 
 Candidate of_rank(const JobModel& model, const DeviceRow& row, const Drop& drop) {
-  const auto count = static_cast<u32>(row.excess.size());
   const std::vector<u32> steps = steps_from(drop.first, drop.end);
   Candidate c;
   c.ranks = {row.rank};
   c.steps = step_numbers(model, row.rank, steps);
-  const bool recovers = drop.end < count;
   c.what = fmt::format("{} computes {} longer {} than its peers, and no longer {}", who(model, c.ranks),
-                       percent_of(row.mean(inner(drop, count))),
-                       recovers ? "in steps " + steps_text(c.steps) : since(model, row.rank, drop.first),
-                       recovers ? "in the others" : "before");
+                       percent_of(row.mean(inner(drop))),
+                       drop.recovers ? "in steps " + steps_text(c.steps) : since(model, row.rank, drop.first),
+                       drop.recovers ? "in the others" : "before");
   c.most = above_peers(model, row.rank, steps);
   c.undo = [&model, rank = row.rank, steps](analyze::Scenario& s) { level(model, rank, steps, s); };
   return c;

@@ -134,6 +134,8 @@ TEST(Redactor, FilesOfFramesMayHaveAnyName) {
   table.append({"secret.ipynb(5): f", "secret.ipynb(5) waits"});
   table.append({"<secretcell-1-ab>(34): f", "in <secretcell-1-ab>(34)"});
   table.append({"void gemm<int>(float*): x", "void gemm<int>(float*): x"});
+  table.append({"step(3): fwd", "the step 3"});
+  table.append({"/home/a (x): b/train.py(12): f", ""});
   diagnose::Diagnosis diagnosis;
   diagnosis.tables.push_back(table);
   Redactor redactor({}, diagnosis);
@@ -145,6 +147,9 @@ TEST(Redactor, FilesOfFramesMayHaveAnyName) {
   EXPECT_EQ(redacted.text(2, 0), "path-3(34): f");
   EXPECT_EQ(redacted.text(2, 1), "in path-3(34)");
   EXPECT_EQ(redacted.text(3, 0), "void gemm<int>(float*): x");
+  EXPECT_EQ(redacted.text(4, 0), "step(3): fwd");
+  EXPECT_EQ(redacted.text(4, 1), "the step 3");
+  EXPECT_EQ(redacted.text(5, 0), "path-4(12): f");
 }
 
 }  // namespace

@@ -39,13 +39,19 @@ struct Frame {
   std::string_view file, rest;
 };
 
-// Of Python: "FILE(LINE): FUNCTION". The file may be any text: a cell of a notebook, a folder with blanks.
+// A file's own, a notebook's or one of its cells: what an annotation is called has none of these.
+bool is_file(std::string_view name) {
+  return looks_like_path(name) || name.ends_with(".ipynb") || name.find('/') != name.npos ||
+         (name.size() > 2 && name.starts_with('<') && name.ends_with('>'));
+}
+
+// Of Python: "FILE(LINE): FUNCTION". The file may have blanks in its name.
 std::optional<Frame> frame_of(std::string_view name) {
-  const size_t end = name.find("): ");
+  const size_t end = name.rfind("): ");
   const size_t open = end == name.npos ? name.npos : name.rfind('(', end);
   if (open == name.npos || open == 0 || open + 1 == end) return {};
   const std::string_view line = name.substr(open + 1, end - open - 1);
-  if (line.find_first_not_of("0123456789") != line.npos) return {};
+  if (line.find_first_not_of("0123456789") != line.npos || !is_file(name.substr(0, open))) return {};
   return Frame{name.substr(0, open), name.substr(open)};
 }
 

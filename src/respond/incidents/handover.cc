@@ -10,7 +10,7 @@ namespace spotter::respond {
 namespace {
 
 constexpr size_t kMostLearnt = 10'000, kMostCaptures = 16;
-constexpr Ns kOrphanKept = kMinute;
+constexpr Ns kOrphanKept = kMinute;  // since somebody has said that it is one
 
 bool is_family(const std::string& family) {
   return family == kAlert ||
@@ -69,7 +69,7 @@ std::vector<std::pair<const std::string, Incidents::Learnt>*> Incidents::all_awa
   std::vector<std::pair<const std::string, Learnt>*> all;
   for (auto& each : learnt_) {
     const auto& [key, learnt] = each;
-    if (!learnt.led.is_open || learnt.led.told == 0 || at - learnt.at > options_.reopen) continue;
+    if (!learnt.led.is_open || at - learnt.at > options_.reopen) continue;
     if (const auto own = here.find(key); own != here.end() && own->second >= learnt.led.n) continue;
     all.push_back(&each);
   }
@@ -85,40 +85,59 @@ std::map<std::string, std::vector<LedIncident>> Incidents::awaited(Ns at) {
 void Incidents::inherit(const std::string& job, const std::vector<LedIncident>& awaited, Ns at) {
   for (const LedIncident& theirs : awaited) {
     const std::string& key = theirs.key;
+    if (theirs.told == 0 || !theirs.is_open) continue;  // nobody waits for its end
     if (job_of(key) != job || !is_family(family_of(key)) || !key.starts_with(options_.cluster + "/"))
       continue;
     const auto known = learnt_.find(key);
-    if (known == learnt_.end() || known->second.led.n < theirs.n) learn(job, {theirs}, at);
+    if (known == learnt_.end() || known->second.led.n < theirs.n || known->second.led.told == 0)
+      learn(job, {theirs}, at);
     Learnt& learnt = learnt_[key];
+    if (learnt.led.n == theirs.n && theirs.state == IncidentState::recovering)
+      learnt.led.state = theirs.state;
     if (at > learnt.orphan_until) learnt.orphan_since = at;
     learnt.orphan_until = at + kOrphanKept;
   }
 }
 
-// It is one that recovers: who led it may be back before it ends, or what was wrong may be.
+// What recovered, or of which no host has said for long that it goes on: its leader's own host may be where
+// it does. It recovers here, too: who led it may be back before it ends, or what was wrong may be.
 void Incidents::end_orphans(Ns at, Changes& changes) {
-  const bool is_any = std::ranges::any_of(learnt_, [&](const auto& each) {
-    return each.second.orphan_until >= at && at - each.second.orphan_since >= kOrphanKept;
-  });
-  if (!is_any) return;
+  const auto is_due = [&](const Learnt& learnt) {
+    const Ns wait = learnt.led.state == IncidentState::recovering ? kOrphanKept : options_.forget;
+    return learnt.led.told != 0 && at <= learnt.orphan_until && at - learnt.orphan_since >= wait;
+  };
+  if (std::ranges::none_of(learnt_, [&](const auto& each) { return is_due(each.second); })) return;
   for (auto* each : all_awaited(at)) {
     auto& [key, learnt] = *each;
-    const bool is_due = at <= learnt.orphan_until && at - learnt.orphan_since >= kOrphanKept;
-    if (!is_due || incidents_.size() >= options_.most) continue;
-    Kept& kept = incidents_.emplace_back();
-    Incident& incident = kept.incident;
-    incident = begun_by(options_.cluster, {.family = family_of(key), .job = job_of(key)});
+    if (!is_due(learnt)) continue;
+    Kept* kept = nullptr;  // which was handed over from here
+    for (Kept& one : incidents_) {
+      if (one.incident.key() == key && one.incident.n == learnt.led.n) kept = &one;
+    }
+    if (!kept) {
+      forget(at);
+      if (incidents_.size() >= options_.most) {
+        ++left_out_;
+        continue;
+      }
+      kept = &incidents_.emplace_back();
+      kept->incident = begun_by(options_.cluster, {.family = family_of(key), .job = job_of(key)});
+      kept->incident.n = learnt.led.n;
+      kept->incident.urgency = learnt.led.urgency;
+      kept->incident.opened = learnt.led.opened == 0 ? at : learnt.led.opened;
+      kept->incident.before = IncidentState::inconclusive;
+      kept->incident.not_known.push_back("what it was: the host that led it does not answer");
+      i64& n = numbers_[key];
+      n = std::max(n, learnt.led.n);
+    }
+    Incident& incident = kept->incident;
     incident.led_by = options_.host;
-    incident.n = learnt.led.n;
-    incident.urgency = learnt.led.urgency;
-    i64& n = numbers_[key];
-    n = std::max(n, incident.n);
-    incident.opened = incident.told = at;
-    incident.state = incident.before = IncidentState::inconclusive;
-    incident.not_known.push_back("what it was: the host that led it does not answer");
-    go_on_with(kept, learnt);
+    incident.told = at;
+    incident.closed = 0;
+    incident.state = incident.before;
+    go_on_with(*kept, learnt);
     if (options_.look_back) options_.look_back(incident);
-    move(kept, IncidentState::recovering, "who led it does not answer, and nobody says that it goes on",
+    move(*kept, IncidentState::recovering, "who led it does not answer, and nobody says that it goes on",
          Word::none, at, changes);
   }
 }
@@ -133,6 +152,9 @@ std::vector<LedIncident> Incidents::led(const std::string& job, Ns at) const {
            .n = incident.n,
            .sequence = incident.sequence,
            .is_open = incident.is_open(),
+           .state = incident.state,
+           .opened = incident.opened,
+           .closed = incident.closed,
            .told = incident.told,
            .urgency = incident.urgency,
            .acknowledged = incident.acknowledged};
@@ -157,10 +179,11 @@ Incidents::Changes Incidents::adopt(Incident theirs, Ns at) {
     });
     // It was handed over to whoever hands it over now: each takes the other for the leader.
     if (was_ours) return changes;
+    // Its end was told here; one of an earlier day may have had the same number.
     const bool is_over = std::ranges::any_of(incidents_, [&](const Kept& each) {
-      return each.incident.key() == key && each.incident.n >= theirs.n;
+      return each.incident.key() == key && each.incident.n >= theirs.n &&
+             each.incident.closed >= theirs.opened;
     });
-    // Its end was told here.
     if (is_over && theirs.state == IncidentState::recovering) return changes;
     forget(at);
     if (incidents_.size() >= options_.most) {
@@ -281,8 +304,8 @@ Incidents::Changes Incidents::hand_over(const std::string& job, const std::vecto
       if (incident.job.id != job || !incident.is_open() || incident.key() != theirs.key) continue;
       // What they have no more is not there with them, unless they have told its end; what is being looked
       // into is told of first.
-      const bool is_ended =
-          !theirs.is_open && theirs.n >= incident.n && incident.state == IncidentState::recovering;
+      const bool is_ended = !theirs.is_open && theirs.n >= incident.n && theirs.closed >= incident.opened &&
+                            incident.state == IncidentState::recovering;
       if ((!theirs.is_open && !is_ended) || !may_be_handed_over(incident)) continue;
       conditions_ -= kept.firing.size();
       kept.firing.clear();

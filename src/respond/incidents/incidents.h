@@ -91,10 +91,11 @@ class Incidents {
   // Of a job that more than one host may lead (report.h). What another one leads: who has to go on with it
   // does so under its number. `is_all`: of that job it leads no others.
   void learn(const std::string& job, const std::vector<LedIncident>& led, Ns at, bool is_all = false);
-  // What others lead whose end people wait for, by job; not what is open here.
+  // What others lead, whose end is to be told, by job; not what is open here.
   std::map<std::string, std::vector<LedIncident>> awaited(Ns at);
-  // Who led them does not answer: where for a minute nothing else is heard of one, it is taken to be over,
-  // and its end is told here. Each half a minute.
+  // Who led them does not answer: said each half a minute, of one that recovered for a minute and of another
+  // for as long as a condition is kept that its host says no more, it is taken to be over, and its end is
+  // told here.
   void inherit(const std::string& job, const std::vector<LedIncident>& awaited, Ns at);
   // Those of a job, as who asks has to know them: the last one of each key.
   std::vector<LedIncident> led(const std::string& job, Ns at) const;

@@ -179,6 +179,49 @@ TEST(LeaderLost, ForAMomentAloneItTellsTheEndItself) {
   }
 }
 
+TEST(LeaderLost, ThatMayHaveWhatIsSlowItselfIsNotTakenToBeOver) {
+  World world(6);
+  world.slow(0, true);
+  world.slow(1, true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.words(), Words{Word::verdict});
+  world.slow(1, false);
+  world.pass(40 * kSecond);
+  world.kill(0);
+  world.pass(7 * kMinute);
+  world.start(0);
+  world.slow(0, true);
+  world.pass(10 * kMinute);
+  EXPECT_EQ(world.words(), Words{Word::verdict});
+  EXPECT_EQ(world.open(), 1u);
+}
+
+TEST(LeaderLost, WhatHasANumberOfAnEarlierDayIsEndedAllTheSame) {
+  World world(6);
+  world.slow(4, true);
+  world.pass(kMinute);
+  world.slow(4, false);
+  world.pass(10 * kMinute);
+  ASSERT_EQ(world.words(), (Words{Word::verdict, Word::resolved}));
+  world.kill(0);
+  for (size_t i = 1; i < world.nodes.size(); ++i) {  // they know nothing of it any more
+    world.kill(i);
+    world.start(i);
+  }
+  world.pass(2 * kHour);
+  world.slow(4, true);
+  world.pass(kMinute);
+  ASSERT_EQ(world.told.size(), 3u);
+  EXPECT_EQ(world.told[2].change.incident.id(), kId) << "its number again";
+  world.slow(4, false);
+  world.pass(30 * kSecond);
+  world.start(0);
+  world.pass(30 * kMinute);
+  EXPECT_EQ(world.words().back(), Word::resolved);
+  EXPECT_GE(ends(world)[kId], 2);
+  EXPECT_EQ(world.open(), 0u);
+}
+
 // Who stands in asks for it each half a minute: what receivers hear twice then is of one number.
 TEST(LeaderLost, BackWhenTheNextTellsTheEndNothingBeginsAgain) {
   for (const Ns away : {5 * kMinute, 6 * kMinute, 7 * kMinute, 9 * kMinute}) {

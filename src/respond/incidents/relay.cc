@@ -146,7 +146,8 @@ void Relay::answered(const Errand& errand, bool is_taken, Ns at) {
     }
     job.waits_since = job.unsent.empty() ? 0 : at;
     if (errand.place == 0 || is_another) job.first_again = at + kFirstAgain;
-    job.watch_again = at + kFirstAgain;
+    // What it was told may have ended something.
+    job.watch_again = at + (errand.conditions.empty() ? kFirstAgain : kTurn);
     return;
   }
   if (errand.place == 0 && (job.place > 0 || (job.stands_in && job.unsent.empty()))) {

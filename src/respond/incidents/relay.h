@@ -1,8 +1,9 @@
 // Relay: how the conditions of jobs that another host leads get there, and who is asked where that one does
 // not answer. Of each job the hosts that may lead it are known, in order: the first one is told first; after
 // 5 s without an answer the second, after 10 s the third; after 15 s this host goes on by itself. Whoever is
-// not told by the first one asks it again every 30 s. Nothing is lost: a condition is kept until somebody has
-// it. One thread; no clock, no socket.
+// not told by the first one asks it again every 30 s, and so does whoever has nothing more to tell of a job
+// that something is open of. Nothing is lost: a condition is kept until somebody has it. One thread; no
+// clock, no socket.
 #pragma once
 #include <map>
 #include <set>
@@ -54,7 +55,7 @@ class Relay {
   // Those that nobody else has, or that are this host's: its own incidents take them.
   std::vector<Condition> own();
 
-  bool has(const std::string& job) const { return jobs_.contains(job); }  // conditions of it
+  bool has(const std::string& job) const { return jobs_.contains(job); }  // something of it
   i64 left_out() const { return left_out_; }
 
  private:

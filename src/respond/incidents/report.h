@@ -29,7 +29,8 @@ struct LedIncident {
   std::string key = {};
   i64 n = 0, sequence = 0;
   bool is_open = false;
-  Ns told = 0;
+  IncidentState state = IncidentState::verdict;
+  Ns opened = 0, closed = 0, told = 0;  // by its leader's clock
   Urgency urgency = Urgency::warning;
   // What people have done: whoever goes on with it tells no more than was wanted of its leader.
   std::optional<Ns> silenced = {};  // for how long from now on
