@@ -147,7 +147,7 @@ def test_export_to_standard_output(tmp_path, job):
 
 @pytest.mark.parametrize(("by", "status"), SIGNALS)
 def test_simulate(tmp_path, by, status):
-    with running("simulate", "-o", "job", "--ranks", 32, "--steps", 400, cwd=tmp_path) as process:
+    with running("simulate", "-o", "job", "--ranks", 8, "--steps", 200, cwd=tmp_path) as process:
         until((tmp_path / "job").is_dir, LATEST, "it has begun")
         assert ended(process, by) == (status, "", "spotter: interrupted; job does not hold the whole job\n")
     assert not (tmp_path / "job" / "truth.json").exists()
