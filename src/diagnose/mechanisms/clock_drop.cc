@@ -11,12 +11,12 @@
 namespace spotter::diagnose {
 namespace {
 
-constexpr double kShift =
-    0.02;                       // at least: of a whole job, which has no peers, and of a device that recovers
+// At least: of a whole job, which has no peers to be compared with, and of a device that recovers.
+constexpr double kShift = 0.02;
 constexpr u32 kBefore = 2;      // steps at the old level that it takes then
 constexpr double kBegun = 0.1;  // of the shift: a step that has less of it is before it
-constexpr u32 kLeastKnown =
-    6;  // steps: in fewer that vary by chance, some are mostly slow one after the other
+// Steps of a device that recovers: of fewer that vary by chance, slow ones often follow each other.
+constexpr u32 kLeastKnown = 6;
 
 std::vector<u32> steps_from(u32 first, u32 end) {
   std::vector<u32> steps(end - first);
@@ -187,8 +187,8 @@ const Mechanism kClockDrop = {
     .summary =
         "From some step of the recording to its end, or in steps one after the other, a device takes longer for the same kernels "
         "than its peers' (as slow_device measures it), evenly, and does not in the others. Where it recovers, these are more than a "
-        "fifth of the steps, by 2 % or more. Of all ranks together, or of one alone, the level has to shift by 2 % or more after two "
-        "steps or more.",
+        "fifth of the steps, of which there are six or more, by 2 % or more. Of all ranks together, or of one alone, the level has to "
+        "shift by 2 % or more after two steps or more.",
     .remedy =
         "Look at power, temperature and clocks at that time (spotter metrics --metric 'gpu_*'): throttling ends "
         "with the cause of it, a power cap, cooling or a neighbour.",
